@@ -1,0 +1,34 @@
+import type { SQL } from 'drizzle-orm';
+import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core';
+import type * as schema from './schema';
+
+/** postgres.js and PGlite alike, and a transaction of either. */
+export type Database = PgDatabase<PgQueryResultHKT, typeof schema>;
+
+/**
+ * Runs raw SQL. The drivers answer in different forms (an array; `{ rows }`), and int8 comes as text
+ * from one and as number from the other: cast in SQL (`::int`, `::text`).
+ */
+export async function rows<T extends Record<string, unknown>>(db: Database, query: SQL): Promise<T[]> {
+  const result: unknown = await db.execute(query);
+  return (Array.isArray(result) ? [...result] : (result as { rows: T[] }).rows) as T[];
+}
+
+/** The SQLSTATE or driver code beneath drizzle's wrapper, whose message holds the parameters. */
+export function pgErrorCode(error: unknown): string | undefined {
+  for (let e = error; e instanceof Error; e = e.cause) {
+    if ('code' in e && typeof e.code === 'string') return e.code;
+  }
+  return undefined;
+}
+
+export const UNIQUE_VIOLATION = '23505';
+
+// Class 08 connection, 53 resources, 57P operator intervention; the rest are the drivers' own.
+const UNAVAILABLE =
+  /^(08...|53...|57P..|CONNECT(ION)?_\w+|ECONN\w+|ETIMEDOUT|ENOTFOUND|EPIPE|EHOSTUNREACH|EAI_AGAIN)$/;
+
+/** True where the database could not be reached or turned us away, so that trying again may help. */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  return UNAVAILABLE.test(pgErrorCode(error) ?? '');
+}

@@ -1,0 +1,83 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+interface Owner {
+  pid: number;
+  /** Tells a process from a later one with the same number. */
+  started: string;
+}
+
+export class DataDirBusyError extends Error {
+  constructor(readonly pid: number) {
+    super(`process ${pid} has it open`);
+  }
+}
+
+/**
+ * Takes the embedded database's folder for this process. The lock of a process that is gone, even by
+ * SIGKILL or before a reboot, is taken over.
+ *
+ * @returns releases the lock; also done at exit
+ * @throws DataDirBusyError while another process owns it
+ */
+export function lockDataDir(dataDir: string): () => void {
+  const file = join(dataDir, 'lock.json');
+  mkdirSync(dataDir, { recursive: true });
+  for (;;) {
+    try {
+      writeFileSync(file, JSON.stringify({ pid: process.pid, started: startOf(process.pid) }), {
+        flag: 'wx',
+      });
+      break;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      removeIfDead(file);
+    }
+  }
+  const release = () => rmSync(file, { force: true });
+  process.once('exit', release);
+  return () => {
+    process.removeListener('exit', release);
+    release();
+  };
+}
+
+function removeIfDead(file: string): void {
+  const owner = readOwner(file);
+  if (owner && startOf(owner.pid) === owner.started) throw new DataDirBusyError(owner.pid);
+  // Renaming first: of two processes that find the same dead lock only one removes it.
+  const grave = `${file}.${process.pid}`;
+  try {
+    renameSync(file, grave);
+    const buried = readOwner(grave);
+    if (buried && startOf(buried.pid) === buried.started && !existsSync(file)) renameSync(grave, file);
+    else rmSync(grave, { force: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+}
+
+function readOwner(file: string): Owner | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Owner;
+  } catch {
+    return undefined; // gone meanwhile, or torn by a crash while it was written
+  }
+}
+
+/** When the process started, in boot-relative ticks where /proc tells; 'alive' elsewhere; 'gone'. */
+function startOf(pid: number): string {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return `${boot}:${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]}`;
+  } catch {
+    if (existsSync('/proc/self/stat')) return 'gone';
+  }
+  try {
+    process.kill(pid, 0);
+    return 'alive';
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM' ? 'alive' : 'gone';
+  }
+}

@@ -1,0 +1,422 @@
+CREATE TYPE "public"."access_scope" AS ENUM('mcp:read', 'payments:read', 'payments:write');--> statement-breakpoint
+CREATE TYPE "public"."actor_type" AS ENUM('token', 'staff', 'cli');--> statement-breakpoint
+CREATE TYPE "public"."billing_interval" AS ENUM('month', 'quarter', 'year', 'once');--> statement-breakpoint
+CREATE TYPE "public"."change_outcome" AS ENUM('fixed', 'reported', 'failed');--> statement-breakpoint
+CREATE TYPE "public"."customer_status" AS ENUM('active', 'inactive', 'blocked');--> statement-breakpoint
+CREATE TYPE "public"."event_outcome" AS ENUM('processed', 'stale', 'ignored', 'unmatched', 'failed');--> statement-breakpoint
+CREATE TYPE "public"."invoice_status" AS ENUM('draft', 'sent', 'paid', 'overdue', 'cancelled');--> statement-breakpoint
+CREATE TYPE "public"."payment_source" AS ENUM('api', 'staff', 'stripe', 'import');--> statement-breakpoint
+CREATE TYPE "public"."payment_status" AS ENUM('pending', 'completed', 'failed', 'refunded');--> statement-breakpoint
+CREATE TYPE "public"."run_phase" AS ENUM('inbox', 'subscriptions', 'invoices', 'rechecks', 'payments', 'overdue', 'done');--> statement-breakpoint
+CREATE TYPE "public"."run_status" AS ENUM('running', 'completed', 'completed_with_errors', 'failed');--> statement-breakpoint
+CREATE TYPE "public"."run_trigger" AS ENUM('cron', 'schedule', 'staff', 'cli');--> statement-breakpoint
+CREATE TYPE "public"."sales_document_status" AS ENUM('draft', 'sent', 'accepted', 'rejected', 'expired', 'converted');--> statement-breakpoint
+CREATE TYPE "public"."sales_document_type" AS ENUM('offer', 'order_confirmation');--> statement-breakpoint
+CREATE TYPE "public"."server_status" AS ENUM('active', 'maintenance', 'offline', 'decommissioned');--> statement-breakpoint
+CREATE TYPE "public"."service_status" AS ENUM('draft', 'order', 'active', 'suspended', 'cancelled', 'terminated');--> statement-breakpoint
+CREATE TYPE "public"."service_type" AS ENUM('hosting', 'domain', 'service', 'server', 'license', 'other');--> statement-breakpoint
+CREATE TYPE "public"."staff_role" AS ENUM('staff', 'admin');--> statement-breakpoint
+CREATE TYPE "public"."stripe_linked_by" AS ENUM('staff', 'number', 'email', 'created');--> statement-breakpoint
+CREATE TYPE "public"."subscription_status" AS ENUM('incomplete', 'trialing', 'active', 'past_due', 'unpaid', 'paused', 'cancelled');--> statement-breakpoint
+CREATE TABLE "access_tokens" (
+	"id" integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "access_tokens_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 2147483647 START WITH 1 CACHE 1),
+	"name" text NOT NULL,
+	"token_hash" text NOT NULL,
+	"scopes" "access_scope"[] NOT NULL,
+	"expires_at" timestamp with time zone,
+	"last_used_at" timestamp with time zone,
+	"revoked_at" timestamp with time zone,
+	"created_by" text,
+	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "access_tokens_token_hash_unique" UNIQUE("token_hash")
+);
+--> statement-breakpoint
+CREATE TABLE "audit_log" (
+	"id" integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "audit_log_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 2147483647 START WITH 1 CACHE 1),
+	"actor_type" "actor_type" NOT NULL,
+	"actor_id" text NOT NULL,
+	"actor_name" text NOT NULL,
+	"action" text NOT NULL,
+	"entity" text NOT NULL,
+	"entity_id" integer NOT NULL,
+	"before" jsonb,
+	"after" jsonb,
+	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "customers" (
+	"id" integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "customers_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 2147483647 START WITH 1 CACHE 1),
+	"customer_number" text NOT NULL,
+	"first_name" text,
+	"last_name" text,
+	"company" text,
+	"email" text,
+	"phone" text,
+	"street" text,
+	"postal_code" text,
+	"city" text,
+	"country" text,
+	"vat_id" text,
+	"tax_exempt" boolean DEFAULT false NOT NULL,
+	"currency" text DEFAULT 'eur' NOT NULL,
+	"status" "customer_status" DEFAULT 'active' NOT NULL,
+	"search_text" text GENERATED ALWAYS AS (customer_number || E'
+' || coalesce(email, '') || E'
+' || coalesce(first_name, '') || ' ' || coalesce(last_name, '') || E'
+' || coalesce(company, '')) STORED NOT NULL,
+	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "customers_customer_number_unique" UNIQUE("customer_number"),
+	CONSTRAINT "customers_currency_iso" CHECK ("customers"."currency" ~ '^[a-z]{3}$'),
+	CONSTRAINT "customers_country_iso" CHECK ("customers"."country" ~ '^[A-Z]{2}$')
+);
+--> statement-breakpoint
+CREATE TABLE "stripe_customers" (
+	"stripe_customer_id" text PRIMARY KEY NOT NULL,
+	"customer_id" integer NOT NULL,
+	"linked_by" "stripe_linked_by" NOT NULL,
+	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "invoices" (
+	"id" integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "invoices_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 2147483647 START WITH 1 CACHE 1),
+	"number" text,
+	"customer_id" integer NOT NULL,
+	"subscription_id" integer,
+	"status" "invoice_status" DEFAULT 'draft' NOT NULL,
+	"invoice_date" date NOT NULL,
+	"due_date" date,
+	"currency" text DEFAULT 'eur' NOT NULL,
+	"subtotal" numeric(15, 3) NOT NULL,
+	"tax" numeric(15, 3) NOT NULL,
+	"total" numeric(15, 3) NOT NULL,
+	"amount_paid" numeric(15, 3) DEFAULT '0' NOT NULL,
+	"amount_due" numeric(15, 3) NOT NULL,
+	"paid_at" timestamp with time zone,
+	"payment_failed_at" timestamp with time zone,
+	"uncollectible" boolean DEFAULT false NOT NULL,
+	"amount_off_stripe" numeric(15, 3),
+	"stripe_invoice_id" text,
+	"stripe_synced_at" timestamp with time zone,
+	"provider_as_of" timestamp with time zone,
+	"provider_gone_at" timestamp with time zone,
+	"recheck_at" timestamp with time zone,
+	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "invoices_stripe_invoice_id_unique" UNIQUE("stripe_invoice_id"),
+	CONSTRAINT "invoices_number_present" CHECK ("invoices"."number" is not null or "invoices"."status" = 'draft' or "invoices"."stripe_invoice_id" is not null),
+	CONSTRAINT "invoices_amount_paid" CHECK ("invoices"."amount_paid" >= 0),
+	CONSTRAINT "invoices_currency_iso" CHECK ("invoices"."currency" ~ '^[a-z]{3}$')
+);
+--> statement-breakpoint
+CREATE TABLE "payment_tombstones" (
+	"reference" text PRIMARY KEY NOT NULL,
+	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "payments" (
+	"id" integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "payments_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 2147483647 START WITH 1 CACHE 1),
+	"invoice_id" integer NOT NULL,
+	"customer_id" integer NOT NULL,
+	"amount" numeric(15, 3) NOT NULL,
+	"currency" text DEFAULT 'eur' NOT NULL,
+	"payment_date" date NOT NULL,
+	"payment_reference" text NOT NULL,
+	"status" "payment_status" DEFAULT 'completed' NOT NULL,
+	"source" "payment_source" NOT NULL,
+	"provider_amount" numeric(15, 3),
+	"stripe_payment_intent_id" text,
+	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "payments_payment_reference_unique" UNIQUE("payment_reference"),
+	CONSTRAINT "payments_amount" CHECK ("payments"."amount" > 0),
+	CONSTRAINT "payments_reference" CHECK (length("payments"."payment_reference") between 1 and 255),
+	CONSTRAINT "payments_currency_iso" CHECK ("payments"."currency" ~ '^[a-z]{3}$')
+);
+--> statement-breakpoint
+CREATE TABLE "sales_documents" (
+	"id" integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "sales_documents_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 2147483647 START WITH 1 CACHE 1),
+	"document_number" text NOT NULL,
+	"type" "sales_document_type" NOT NULL,
+	"status" "sales_document_status" DEFAULT 'draft' NOT NULL,
+	"customer_id" integer NOT NULL,
+	"document_date" date NOT NULL,
+	"valid_until" date,
+	"currency" text DEFAULT 'eur' NOT NULL,
+	"subtotal" numeric(15, 3) NOT NULL,
+	"tax" numeric(15, 3) NOT NULL,
+	"total" numeric(15, 3) NOT NULL,
+	"converted_to_invoice_id" integer,
+	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "sales_documents_document_number_unique" UNIQUE("document_number"),
+	CONSTRAINT "sales_documents_currency_iso" CHECK ("sales_documents"."currency" ~ '^[a-z]{3}$')
+);
+--> statement-breakpoint
+CREATE TABLE "servers" (
+	"id" integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "servers_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 2147483647 START WITH 1 CACHE 1),
+	"hostname" text NOT NULL,
+	"ipv4" text[] DEFAULT '{}' NOT NULL,
+	"ipv6" text[] DEFAULT '{}' NOT NULL,
+	"stack" text,
+	"operating_system" text,
+	"cpu" text,
+	"cpu_cores" integer,
+	"ram_gb" integer,
+	"storage" text,
+	"control_panel" text,
+	"location" text,
+	"status" "server_status" DEFAULT 'active' NOT NULL,
+	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "servers_hostname_unique" UNIQUE("hostname")
+);
+--> statement-breakpoint
+CREATE TABLE "customer_services" (
+	"id" integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "customer_services_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 2147483647 START WITH 1 CACHE 1),
+	"service_number" text NOT NULL,
+	"customer_id" integer NOT NULL,
+	"server_id" integer,
+	"service_type" "service_type" NOT NULL,
+	"status" "service_status" DEFAULT 'draft' NOT NULL,
+	"name" text NOT NULL,
+	"domain" text,
+	"price" numeric(15, 3) NOT NULL,
+	"currency" text DEFAULT 'eur' NOT NULL,
+	"billing_interval" "billing_interval" DEFAULT 'month' NOT NULL,
+	"start_date" date,
+	"next_billing_date" date,
+	"cancelled_at" timestamp with time zone,
+	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "customer_services_service_number_unique" UNIQUE("service_number"),
+	CONSTRAINT "customer_services_price" CHECK ("customer_services"."price" >= 0),
+	CONSTRAINT "customer_services_currency_iso" CHECK ("customer_services"."currency" ~ '^[a-z]{3}$')
+);
+--> statement-breakpoint
+CREATE TABLE "staff_accounts" (
+	"id" text PRIMARY KEY NOT NULL,
+	"user_id" text NOT NULL,
+	"account_id" text NOT NULL,
+	"provider_id" text NOT NULL,
+	"access_token" text,
+	"refresh_token" text,
+	"id_token" text,
+	"access_token_expires_at" timestamp with time zone,
+	"refresh_token_expires_at" timestamp with time zone,
+	"scope" text,
+	"password" text,
+	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "staff_rate_limits" (
+	"id" text PRIMARY KEY NOT NULL,
+	"key" text NOT NULL,
+	"count" integer NOT NULL,
+	"last_request" bigint NOT NULL,
+	CONSTRAINT "staff_rate_limits_key_unique" UNIQUE("key")
+);
+--> statement-breakpoint
+CREATE TABLE "staff_sessions" (
+	"id" text PRIMARY KEY NOT NULL,
+	"user_id" text NOT NULL,
+	"token" text NOT NULL,
+	"expires_at" timestamp with time zone NOT NULL,
+	"ip_address" text,
+	"user_agent" text,
+	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "staff_sessions_token_unique" UNIQUE("token")
+);
+--> statement-breakpoint
+CREATE TABLE "staff_users" (
+	"id" text PRIMARY KEY NOT NULL,
+	"name" text NOT NULL,
+	"email" text NOT NULL,
+	"email_verified" boolean DEFAULT false NOT NULL,
+	"image" text,
+	"role" "staff_role" DEFAULT 'staff' NOT NULL,
+	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "staff_users_email_unique" UNIQUE("email")
+);
+--> statement-breakpoint
+CREATE TABLE "staff_verifications" (
+	"id" text PRIMARY KEY NOT NULL,
+	"identifier" text NOT NULL,
+	"value" text NOT NULL,
+	"expires_at" timestamp with time zone NOT NULL,
+	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "subscription_items" (
+	"id" integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "subscription_items_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 2147483647 START WITH 1 CACHE 1),
+	"subscription_id" integer NOT NULL,
+	"customer_service_id" integer,
+	"stripe_subscription_item_id" text,
+	"quantity" integer DEFAULT 1 NOT NULL,
+	"current_period_end" timestamp with time zone,
+	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "subscription_items_stripe_subscription_item_id_unique" UNIQUE("stripe_subscription_item_id"),
+	CONSTRAINT "subscription_items_quantity" CHECK ("subscription_items"."quantity" >= 0)
+);
+--> statement-breakpoint
+CREATE TABLE "subscriptions" (
+	"id" integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "subscriptions_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 2147483647 START WITH 1 CACHE 1),
+	"customer_id" integer NOT NULL,
+	"status" "subscription_status" DEFAULT 'incomplete' NOT NULL,
+	"next_billing_date" date,
+	"cancel_at_period_end" boolean DEFAULT false NOT NULL,
+	"ended_at" timestamp with time zone,
+	"stripe_subscription_id" text,
+	"stripe_synced_at" timestamp with time zone,
+	"provider_as_of" timestamp with time zone,
+	"recheck_at" timestamp with time zone,
+	"provider_gone_at" timestamp with time zone,
+	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "subscriptions_stripe_subscription_id_unique" UNIQUE("stripe_subscription_id")
+);
+--> statement-breakpoint
+CREATE TABLE "reconciliation_changes" (
+	"id" integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "reconciliation_changes_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 2147483647 START WITH 1 CACHE 1),
+	"run_id" integer NOT NULL,
+	"entity" text NOT NULL,
+	"entity_id" integer,
+	"stripe_id" text,
+	"field" text NOT NULL,
+	"before" text,
+	"after" text,
+	"outcome" "change_outcome" NOT NULL,
+	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "reconciliation_failures" (
+	"id" integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "reconciliation_failures_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 2147483647 START WITH 1 CACHE 1),
+	"run_id" integer NOT NULL,
+	"object" text NOT NULL,
+	"stripe_id" text NOT NULL,
+	"error_code" text NOT NULL,
+	"resolved_at" timestamp with time zone,
+	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "reconciliation_runs" (
+	"id" integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "reconciliation_runs_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 2147483647 START WITH 1 CACHE 1),
+	"trigger" "run_trigger" NOT NULL,
+	"started_by" text,
+	"status" "run_status" DEFAULT 'running' NOT NULL,
+	"phase" "run_phase" DEFAULT 'inbox' NOT NULL,
+	"cursor" text,
+	"started_at" timestamp with time zone NOT NULL,
+	"heartbeat_at" timestamp with time zone NOT NULL,
+	"finished_at" timestamp with time zone,
+	"window_from" timestamp with time zone,
+	"lists_completed" boolean DEFAULT false NOT NULL,
+	"stripe_skipped" boolean DEFAULT false NOT NULL,
+	"objects_checked" integer DEFAULT 0 NOT NULL,
+	"changes_count" integer DEFAULT 0 NOT NULL,
+	"failures_count" integer DEFAULT 0 NOT NULL,
+	"error_code" text,
+	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "reconciliation_seen" (
+	"run_id" integer NOT NULL,
+	"stripe_id" text NOT NULL,
+	CONSTRAINT "reconciliation_seen_run_id_stripe_id_pk" PRIMARY KEY("run_id","stripe_id")
+);
+--> statement-breakpoint
+CREATE TABLE "stripe_events" (
+	"id" text PRIMARY KEY NOT NULL,
+	"type" text NOT NULL,
+	"api_version" text,
+	"livemode" boolean NOT NULL,
+	"stripe_created" timestamp with time zone NOT NULL,
+	"object_id" text,
+	"stripe_customer_id" text,
+	"payload" text NOT NULL,
+	"outcome" "event_outcome" NOT NULL,
+	"attempts" integer DEFAULT 1 NOT NULL,
+	"error_code" text,
+	"warnings" jsonb DEFAULT '[]'::jsonb NOT NULL,
+	"changes" jsonb DEFAULT '[]'::jsonb NOT NULL,
+	"processed_at" timestamp with time zone,
+	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
+ALTER TABLE "stripe_customers" ADD CONSTRAINT "stripe_customers_customer_id_customers_id_fk" FOREIGN KEY ("customer_id") REFERENCES "public"."customers"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "invoices" ADD CONSTRAINT "invoices_customer_id_customers_id_fk" FOREIGN KEY ("customer_id") REFERENCES "public"."customers"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "invoices" ADD CONSTRAINT "invoices_subscription_id_subscriptions_id_fk" FOREIGN KEY ("subscription_id") REFERENCES "public"."subscriptions"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "payments" ADD CONSTRAINT "payments_invoice_id_invoices_id_fk" FOREIGN KEY ("invoice_id") REFERENCES "public"."invoices"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "payments" ADD CONSTRAINT "payments_customer_id_customers_id_fk" FOREIGN KEY ("customer_id") REFERENCES "public"."customers"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "sales_documents" ADD CONSTRAINT "sales_documents_customer_id_customers_id_fk" FOREIGN KEY ("customer_id") REFERENCES "public"."customers"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "sales_documents" ADD CONSTRAINT "sales_documents_converted_to_invoice_id_invoices_id_fk" FOREIGN KEY ("converted_to_invoice_id") REFERENCES "public"."invoices"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "customer_services" ADD CONSTRAINT "customer_services_customer_id_customers_id_fk" FOREIGN KEY ("customer_id") REFERENCES "public"."customers"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "customer_services" ADD CONSTRAINT "customer_services_server_id_servers_id_fk" FOREIGN KEY ("server_id") REFERENCES "public"."servers"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "staff_accounts" ADD CONSTRAINT "staff_accounts_user_id_staff_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."staff_users"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "staff_sessions" ADD CONSTRAINT "staff_sessions_user_id_staff_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."staff_users"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "subscription_items" ADD CONSTRAINT "subscription_items_subscription_id_subscriptions_id_fk" FOREIGN KEY ("subscription_id") REFERENCES "public"."subscriptions"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "subscription_items" ADD CONSTRAINT "subscription_items_customer_service_id_customer_services_id_fk" FOREIGN KEY ("customer_service_id") REFERENCES "public"."customer_services"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "subscriptions" ADD CONSTRAINT "subscriptions_customer_id_customers_id_fk" FOREIGN KEY ("customer_id") REFERENCES "public"."customers"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "reconciliation_changes" ADD CONSTRAINT "reconciliation_changes_run_id_reconciliation_runs_id_fk" FOREIGN KEY ("run_id") REFERENCES "public"."reconciliation_runs"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "reconciliation_failures" ADD CONSTRAINT "reconciliation_failures_run_id_reconciliation_runs_id_fk" FOREIGN KEY ("run_id") REFERENCES "public"."reconciliation_runs"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "reconciliation_seen" ADD CONSTRAINT "reconciliation_seen_run_id_reconciliation_runs_id_fk" FOREIGN KEY ("run_id") REFERENCES "public"."reconciliation_runs"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+CREATE INDEX "audit_log_entity" ON "audit_log" USING btree ("entity","entity_id","id");--> statement-breakpoint
+CREATE INDEX "customers_search_text_trgm" ON "customers" USING gin ("search_text" gin_trgm_ops);--> statement-breakpoint
+CREATE INDEX "customers_email_lower" ON "customers" USING btree (lower("email"));--> statement-breakpoint
+CREATE INDEX "stripe_customers_customer_id" ON "stripe_customers" USING btree ("customer_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "invoices_number_local" ON "invoices" USING btree ("number") WHERE "invoices"."stripe_invoice_id" is null;--> statement-breakpoint
+CREATE INDEX "invoices_number" ON "invoices" USING btree ("number");--> statement-breakpoint
+CREATE INDEX "invoices_date" ON "invoices" USING btree ("invoice_date" DESC NULLS LAST,"id" DESC NULLS LAST);--> statement-breakpoint
+CREATE INDEX "invoices_customer" ON "invoices" USING btree ("customer_id","invoice_date" DESC NULLS LAST,"id" DESC NULLS LAST);--> statement-breakpoint
+CREATE INDEX "invoices_status" ON "invoices" USING btree ("status","invoice_date" DESC NULLS LAST,"id" DESC NULLS LAST);--> statement-breakpoint
+CREATE INDEX "invoices_subscription" ON "invoices" USING btree ("subscription_id");--> statement-breakpoint
+CREATE INDEX "invoices_due" ON "invoices" USING btree ("due_date") WHERE "invoices"."status" = 'sent';--> statement-breakpoint
+CREATE INDEX "invoices_stripe_paid" ON "invoices" USING btree ("id") WHERE "invoices"."stripe_invoice_id" is not null and "invoices"."status" = 'paid';--> statement-breakpoint
+CREATE INDEX "invoices_recheck" ON "invoices" USING btree ("id") WHERE "invoices"."recheck_at" is not null;--> statement-breakpoint
+CREATE INDEX "payments_date" ON "payments" USING btree ("payment_date" DESC NULLS LAST,"id" DESC NULLS LAST);--> statement-breakpoint
+CREATE INDEX "payments_customer" ON "payments" USING btree ("customer_id","payment_date" DESC NULLS LAST,"id" DESC NULLS LAST);--> statement-breakpoint
+CREATE INDEX "payments_invoice" ON "payments" USING btree ("invoice_id","payment_date" DESC NULLS LAST,"id" DESC NULLS LAST);--> statement-breakpoint
+CREATE INDEX "payments_status" ON "payments" USING btree ("status","payment_date" DESC NULLS LAST,"id" DESC NULLS LAST);--> statement-breakpoint
+CREATE INDEX "sales_documents_date" ON "sales_documents" USING btree ("document_date" DESC NULLS LAST,"id" DESC NULLS LAST);--> statement-breakpoint
+CREATE INDEX "sales_documents_customer" ON "sales_documents" USING btree ("customer_id","document_date" DESC NULLS LAST,"id" DESC NULLS LAST);--> statement-breakpoint
+CREATE INDEX "sales_documents_status" ON "sales_documents" USING btree ("status","document_date" DESC NULLS LAST,"id" DESC NULLS LAST);--> statement-breakpoint
+CREATE INDEX "sales_documents_type" ON "sales_documents" USING btree ("type","document_date" DESC NULLS LAST,"id" DESC NULLS LAST);--> statement-breakpoint
+CREATE INDEX "sales_documents_invoice" ON "sales_documents" USING btree ("converted_to_invoice_id");--> statement-breakpoint
+CREATE INDEX "customer_services_customer" ON "customer_services" USING btree ("customer_id","service_number");--> statement-breakpoint
+CREATE INDEX "customer_services_status" ON "customer_services" USING btree ("status","service_number");--> statement-breakpoint
+CREATE INDEX "customer_services_type" ON "customer_services" USING btree ("service_type","service_number");--> statement-breakpoint
+CREATE INDEX "customer_services_server" ON "customer_services" USING btree ("server_id");--> statement-breakpoint
+CREATE INDEX "customer_services_domain_trgm" ON "customer_services" USING gin ("domain" gin_trgm_ops);--> statement-breakpoint
+CREATE INDEX "staff_accounts_user" ON "staff_accounts" USING btree ("user_id");--> statement-breakpoint
+CREATE INDEX "staff_sessions_user" ON "staff_sessions" USING btree ("user_id");--> statement-breakpoint
+CREATE INDEX "staff_verifications_identifier" ON "staff_verifications" USING btree ("identifier");--> statement-breakpoint
+CREATE INDEX "subscription_items_subscription" ON "subscription_items" USING btree ("subscription_id");--> statement-breakpoint
+CREATE INDEX "subscription_items_service" ON "subscription_items" USING btree ("customer_service_id");--> statement-breakpoint
+CREATE INDEX "subscriptions_customer" ON "subscriptions" USING btree ("customer_id","id");--> statement-breakpoint
+CREATE INDEX "subscriptions_status" ON "subscriptions" USING btree ("status","id");--> statement-breakpoint
+CREATE INDEX "subscriptions_recheck" ON "subscriptions" USING btree ("id") WHERE "subscriptions"."recheck_at" is not null;--> statement-breakpoint
+CREATE INDEX "subscriptions_stub" ON "subscriptions" USING btree ("id") WHERE "subscriptions"."provider_as_of" is null and "subscriptions"."stripe_subscription_id" is not null;--> statement-breakpoint
+CREATE INDEX "reconciliation_changes_run" ON "reconciliation_changes" USING btree ("run_id","id");--> statement-breakpoint
+CREATE INDEX "reconciliation_changes_entity" ON "reconciliation_changes" USING btree ("entity","entity_id");--> statement-breakpoint
+CREATE INDEX "reconciliation_failures_run" ON "reconciliation_failures" USING btree ("run_id","id");--> statement-breakpoint
+CREATE INDEX "reconciliation_failures_open" ON "reconciliation_failures" USING btree ("object","stripe_id") WHERE "reconciliation_failures"."resolved_at" is null;--> statement-breakpoint
+CREATE INDEX "reconciliation_runs_started" ON "reconciliation_runs" USING btree ("started_at" DESC NULLS LAST,"id" DESC NULLS LAST);--> statement-breakpoint
+CREATE UNIQUE INDEX "reconciliation_runs_one_running" ON "reconciliation_runs" USING btree ("status") WHERE "reconciliation_runs"."status" = 'running';--> statement-breakpoint
+CREATE INDEX "stripe_events_created" ON "stripe_events" USING btree ("stripe_created" DESC NULLS LAST,"id" DESC NULLS LAST);--> statement-breakpoint
+CREATE INDEX "stripe_events_type" ON "stripe_events" USING btree ("type","stripe_created" DESC NULLS LAST);--> statement-breakpoint
+CREATE INDEX "stripe_events_object" ON "stripe_events" USING btree ("object_id","stripe_created");--> statement-breakpoint
+CREATE INDEX "stripe_events_customer" ON "stripe_events" USING btree ("stripe_customer_id","stripe_created");--> statement-breakpoint
+CREATE INDEX "stripe_events_retry" ON "stripe_events" USING btree ("id") WHERE "stripe_events"."outcome" in ('failed', 'unmatched');

@@ -1,0 +1,36 @@
+import { index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core';
+import { id, instant, timestamps } from './columns';
+import { accessScope, actorType } from './enums';
+
+/** Bearer tokens; only the SHA-256 of one is kept. */
+export const accessTokens = pgTable('access_tokens', {
+  id: id(),
+  name: text().notNull(),
+  /** SHA-256 of the whole token text, lower-case hex. */
+  token_hash: text().notNull().unique(),
+  scopes: accessScope().array().notNull(),
+  expires_at: instant(),
+  last_used_at: instant(),
+  revoked_at: instant(),
+  created_by: text(),
+  ...timestamps,
+});
+
+/** Who wrote what: the row before and after, as it was. */
+export const auditLog = pgTable(
+  'audit_log',
+  {
+    id: id(),
+    actor_type: actorType().notNull(),
+    /** Token id, staff id, or the name of the command. */
+    actor_id: text().notNull(),
+    actor_name: text().notNull(),
+    action: text().notNull(),
+    entity: text().notNull(),
+    entity_id: integer().notNull(),
+    before: jsonb().$type<Record<string, unknown>>(),
+    after: jsonb().$type<Record<string, unknown>>(),
+    ...timestamps,
+  },
+  (t) => [index('audit_log_entity').on(t.entity, t.entity_id, t.id)],
+);

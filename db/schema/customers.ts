@@ -1,0 +1,57 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { boolean, check, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
+import { currency, id, timestamps } from './columns';
+import { customerStatus, stripeLinkedBy } from './enums';
+
+export const customers = pgTable(
+  'customers',
+  {
+    id: id(),
+    customer_number: text().notNull().unique(),
+    first_name: text(),
+    last_name: text(),
+    company: text(),
+    email: text(),
+    phone: text(),
+    street: text(),
+    postal_code: text(),
+    city: text(),
+    /** ISO 3166-1 alpha-2. */
+    country: text(),
+    vat_id: text(),
+    tax_exempt: boolean().notNull().default(false),
+    currency: currency(),
+    status: customerStatus().notNull().default('active'),
+    /**
+     * One field a line, so that a substring search over all of them is one index scan: a search text
+     * never holds a line break, hence a match never spans two fields ("first last" is one of them).
+     */
+    search_text: text()
+      .notNull()
+      .generatedAlwaysAs(
+        (): SQL =>
+          sql`customer_number || E'\n' || coalesce(email, '') || E'\n' || coalesce(first_name, '') || ' ' || coalesce(last_name, '') || E'\n' || coalesce(company, '')`,
+      ),
+    ...timestamps,
+  },
+  (t) => [
+    index('customers_search_text_trgm').using('gin', t.search_text.op('gin_trgm_ops')),
+    index('customers_email_lower').on(sql`lower(${t.email})`),
+    check('customers_currency_iso', sql`${t.currency} ~ '^[a-z]{3}$'`),
+    check('customers_country_iso', sql`${t.country} ~ '^[A-Z]{2}$'`),
+  ],
+);
+
+/** Which of our customers a Stripe customer is; one of ours may have several at Stripe. */
+export const stripeCustomers = pgTable(
+  'stripe_customers',
+  {
+    stripe_customer_id: text().primaryKey(),
+    customer_id: integer()
+      .notNull()
+      .references(() => customers.id),
+    linked_by: stripeLinkedBy().notNull(),
+    ...timestamps,
+  },
+  (t) => [index('stripe_customers_customer_id').on(t.customer_id)],
+);

@@ -1,0 +1,60 @@
+import { pgEnum } from 'drizzle-orm/pg-core';
+
+/** Every closed set of values lives here once; zod schemas take `.enumValues`. */
+export const customerStatus = pgEnum('customer_status', ['active', 'inactive', 'blocked']);
+export const stripeLinkedBy = pgEnum('stripe_linked_by', ['staff', 'number', 'email', 'created']);
+export const serverStatus = pgEnum('server_status', ['active', 'maintenance', 'offline', 'decommissioned']);
+export const serviceStatus = pgEnum('service_status', [
+  'draft',
+  'order',
+  'active',
+  'suspended',
+  'cancelled',
+  'terminated',
+]);
+export const serviceType = pgEnum('service_type', [
+  'hosting',
+  'domain',
+  'service',
+  'server',
+  'license',
+  'other',
+]);
+export const billingInterval = pgEnum('billing_interval', ['month', 'quarter', 'year', 'once']);
+export const subscriptionStatus = pgEnum('subscription_status', [
+  'incomplete',
+  'trialing',
+  'active',
+  'past_due',
+  'unpaid',
+  'paused',
+  'cancelled',
+]);
+export const invoiceStatus = pgEnum('invoice_status', ['draft', 'sent', 'paid', 'overdue', 'cancelled']);
+export const salesDocumentType = pgEnum('sales_document_type', ['offer', 'order_confirmation']);
+export const salesDocumentStatus = pgEnum('sales_document_status', [
+  'draft',
+  'sent',
+  'accepted',
+  'rejected',
+  'expired',
+  'converted',
+]);
+export const paymentStatus = pgEnum('payment_status', ['pending', 'completed', 'failed', 'refunded']);
+export const paymentSource = pgEnum('payment_source', ['api', 'staff', 'stripe', 'import']);
+export const eventOutcome = pgEnum('event_outcome', ['processed', 'stale', 'ignored', 'unmatched', 'failed']);
+export const runStatus = pgEnum('run_status', ['running', 'completed', 'completed_with_errors', 'failed']);
+export const runTrigger = pgEnum('run_trigger', ['cron', 'schedule', 'staff', 'cli']);
+export const runPhase = pgEnum('run_phase', [
+  'inbox',
+  'subscriptions',
+  'invoices',
+  'rechecks',
+  'payments',
+  'overdue',
+  'done',
+]);
+export const changeOutcome = pgEnum('change_outcome', ['fixed', 'reported', 'failed']);
+export const actorType = pgEnum('actor_type', ['token', 'staff', 'cli']);
+export const accessScope = pgEnum('access_scope', ['mcp:read', 'payments:read', 'payments:write']);
+export const staffRole = pgEnum('staff_role', ['staff', 'admin']);

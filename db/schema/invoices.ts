@@ -1,0 +1,58 @@
+import { sql } from 'drizzle-orm';
+import { boolean, check, date, index, integer, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core';
+import { currency, id, instant, money, timestamps } from './columns';
+import { customers } from './customers';
+import { invoiceStatus } from './enums';
+import { subscriptions } from './subscriptions';
+
+export const invoices = pgTable(
+  'invoices',
+  {
+    id: id(),
+    /** Null on drafts. Stripe may number two accounts' invoices alike, so ours alone are unique. */
+    number: text(),
+    customer_id: integer()
+      .notNull()
+      .references(() => customers.id),
+    subscription_id: integer().references(() => subscriptions.id),
+    status: invoiceStatus().notNull().default('draft'),
+    invoice_date: date().notNull(),
+    due_date: date(),
+    currency: currency(),
+    subtotal: money().notNull(),
+    tax: money().notNull(),
+    total: money().notNull(),
+    amount_paid: money().notNull().default('0'),
+    amount_due: money().notNull(),
+    paid_at: instant(),
+    payment_failed_at: instant(),
+    uncollectible: boolean().notNull().default(false),
+    /** Paid, but not collected by Stripe (cash, transfer noted there); null: not known yet. */
+    amount_off_stripe: money(),
+    stripe_invoice_id: text().unique(),
+    stripe_synced_at: instant(),
+    provider_as_of: instant(),
+    provider_gone_at: instant(),
+    recheck_at: instant(),
+    ...timestamps,
+  },
+  (t) => [
+    uniqueIndex('invoices_number_local').on(t.number).where(sql`${t.stripe_invoice_id} is null`),
+    index('invoices_number').on(t.number),
+    index('invoices_date').on(t.invoice_date.desc(), t.id.desc()),
+    index('invoices_customer').on(t.customer_id, t.invoice_date.desc(), t.id.desc()),
+    index('invoices_status').on(t.status, t.invoice_date.desc(), t.id.desc()),
+    index('invoices_subscription').on(t.subscription_id),
+    index('invoices_due').on(t.due_date).where(sql`${t.status} = 'sent'`),
+    index('invoices_stripe_paid')
+      .on(t.id)
+      .where(sql`${t.stripe_invoice_id} is not null and ${t.status} = 'paid'`),
+    index('invoices_recheck').on(t.id).where(sql`${t.recheck_at} is not null`),
+    check(
+      'invoices_number_present',
+      sql`${t.number} is not null or ${t.status} = 'draft' or ${t.stripe_invoice_id} is not null`,
+    ),
+    check('invoices_amount_paid', sql`${t.amount_paid} >= 0`),
+    check('invoices_currency_iso', sql`${t.currency} ~ '^[a-z]{3}$'`),
+  ],
+);

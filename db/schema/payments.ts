@@ -1,0 +1,44 @@
+import { sql } from 'drizzle-orm';
+import { check, date, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
+import { currency, id, money, timestamps } from './columns';
+import { customers } from './customers';
+import { paymentSource, paymentStatus } from './enums';
+import { invoices } from './invoices';
+
+export const payments = pgTable(
+  'payments',
+  {
+    id: id(),
+    invoice_id: integer()
+      .notNull()
+      .references(() => invoices.id),
+    customer_id: integer()
+      .notNull()
+      .references(() => customers.id),
+    amount: money().notNull(),
+    currency: currency(),
+    payment_date: date().notNull(),
+    payment_reference: text().notNull().unique(),
+    status: paymentStatus().notNull().default('completed'),
+    source: paymentSource().notNull(),
+    /** What sync itself last wrote into `amount`; a difference means that somebody changed it. */
+    provider_amount: money(),
+    stripe_payment_intent_id: text(),
+    ...timestamps,
+  },
+  (t) => [
+    index('payments_date').on(t.payment_date.desc(), t.id.desc()),
+    index('payments_customer').on(t.customer_id, t.payment_date.desc(), t.id.desc()),
+    index('payments_invoice').on(t.invoice_id, t.payment_date.desc(), t.id.desc()),
+    index('payments_status').on(t.status, t.payment_date.desc(), t.id.desc()),
+    check('payments_amount', sql`${t.amount} > 0`),
+    check('payments_reference', sql`length(${t.payment_reference}) between 1 and 255`),
+    check('payments_currency_iso', sql`${t.currency} ~ '^[a-z]{3}$'`),
+  ],
+);
+
+/** References of deleted Stripe payments: sync must not bring them back. */
+export const paymentTombstones = pgTable('payment_tombstones', {
+  reference: text().primaryKey(),
+  ...timestamps,
+});

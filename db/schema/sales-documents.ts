@@ -1,0 +1,36 @@
+import { sql } from 'drizzle-orm';
+import { check, date, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
+import { currency, id, money, timestamps } from './columns';
+import { customers } from './customers';
+import { salesDocumentStatus, salesDocumentType } from './enums';
+import { invoices } from './invoices';
+
+/** Offers and order confirmations. */
+export const salesDocuments = pgTable(
+  'sales_documents',
+  {
+    id: id(),
+    document_number: text().notNull().unique(),
+    type: salesDocumentType().notNull(),
+    status: salesDocumentStatus().notNull().default('draft'),
+    customer_id: integer()
+      .notNull()
+      .references(() => customers.id),
+    document_date: date().notNull(),
+    valid_until: date(),
+    currency: currency(),
+    subtotal: money().notNull(),
+    tax: money().notNull(),
+    total: money().notNull(),
+    converted_to_invoice_id: integer().references(() => invoices.id),
+    ...timestamps,
+  },
+  (t) => [
+    index('sales_documents_date').on(t.document_date.desc(), t.id.desc()),
+    index('sales_documents_customer').on(t.customer_id, t.document_date.desc(), t.id.desc()),
+    index('sales_documents_status').on(t.status, t.document_date.desc(), t.id.desc()),
+    index('sales_documents_type').on(t.type, t.document_date.desc(), t.id.desc()),
+    index('sales_documents_invoice').on(t.converted_to_invoice_id),
+    check('sales_documents_currency_iso', sql`${t.currency} ~ '^[a-z]{3}$'`),
+  ],
+);

@@ -1,0 +1,39 @@
+import { sql } from 'drizzle-orm';
+import { check, date, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
+import { currency, id, instant, money, timestamps } from './columns';
+import { customers } from './customers';
+import { billingInterval, serviceStatus, serviceType } from './enums';
+import { servers } from './servers';
+
+/** What a customer rents: a hosting package, a domain, a licence… */
+export const customerServices = pgTable(
+  'customer_services',
+  {
+    id: id(),
+    service_number: text().notNull().unique(),
+    customer_id: integer()
+      .notNull()
+      .references(() => customers.id),
+    server_id: integer().references(() => servers.id),
+    service_type: serviceType().notNull(),
+    status: serviceStatus().notNull().default('draft'),
+    name: text().notNull(),
+    domain: text(),
+    price: money().notNull(),
+    currency: currency(),
+    billing_interval: billingInterval().notNull().default('month'),
+    start_date: date(),
+    next_billing_date: date(),
+    cancelled_at: instant(),
+    ...timestamps,
+  },
+  (t) => [
+    index('customer_services_customer').on(t.customer_id, t.service_number),
+    index('customer_services_status').on(t.status, t.service_number),
+    index('customer_services_type').on(t.service_type, t.service_number),
+    index('customer_services_server').on(t.server_id),
+    index('customer_services_domain_trgm').using('gin', t.domain.op('gin_trgm_ops')),
+    check('customer_services_price', sql`${t.price} >= 0`),
+    check('customer_services_currency_iso', sql`${t.currency} ~ '^[a-z]{3}$'`),
+  ],
+);

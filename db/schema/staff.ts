@@ -1,0 +1,77 @@
+import { bigint, boolean, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
+import { instant } from './columns';
+import { staffRole } from './enums';
+
+// The property names are better-auth's own; the columns keep our form.
+const times = {
+  createdAt: instant('created_at').notNull().defaultNow(),
+  updatedAt: instant('updated_at').notNull().defaultNow(),
+};
+
+export const staffUsers = pgTable('staff_users', {
+  id: text().primaryKey(),
+  name: text().notNull(),
+  email: text().notNull().unique(),
+  emailVerified: boolean('email_verified').notNull().default(false),
+  image: text(),
+  role: staffRole().notNull().default('staff'),
+  ...times,
+});
+
+const userId = () =>
+  text('user_id')
+    .notNull()
+    .references(() => staffUsers.id, { onDelete: 'cascade' });
+
+export const staffSessions = pgTable(
+  'staff_sessions',
+  {
+    id: text().primaryKey(),
+    userId: userId(),
+    token: text().notNull().unique(),
+    expiresAt: instant('expires_at').notNull(),
+    ipAddress: text('ip_address'),
+    userAgent: text('user_agent'),
+    ...times,
+  },
+  (t) => [index('staff_sessions_user').on(t.userId)],
+);
+
+export const staffAccounts = pgTable(
+  'staff_accounts',
+  {
+    id: text().primaryKey(),
+    userId: userId(),
+    accountId: text('account_id').notNull(),
+    providerId: text('provider_id').notNull(),
+    accessToken: text('access_token'),
+    refreshToken: text('refresh_token'),
+    idToken: text('id_token'),
+    accessTokenExpiresAt: instant('access_token_expires_at'),
+    refreshTokenExpiresAt: instant('refresh_token_expires_at'),
+    scope: text(),
+    password: text(),
+    ...times,
+  },
+  (t) => [index('staff_accounts_user').on(t.userId)],
+);
+
+export const staffVerifications = pgTable(
+  'staff_verifications',
+  {
+    id: text().primaryKey(),
+    identifier: text().notNull(),
+    value: text().notNull(),
+    expiresAt: instant('expires_at').notNull(),
+    ...times,
+  },
+  (t) => [index('staff_verifications_identifier').on(t.identifier)],
+);
+
+export const staffRateLimits = pgTable('staff_rate_limits', {
+  id: text().primaryKey(),
+  key: text().notNull().unique(),
+  count: integer().notNull(),
+  /** Milliseconds since the epoch. */
+  lastRequest: bigint('last_request', { mode: 'number' }).notNull(),
+});

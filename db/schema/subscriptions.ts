@@ -1,0 +1,57 @@
+import { sql } from 'drizzle-orm';
+import { boolean, check, date, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
+import { id, instant, timestamps } from './columns';
+import { customers } from './customers';
+import { subscriptionStatus } from './enums';
+import { customerServices } from './services';
+
+export const subscriptions = pgTable(
+  'subscriptions',
+  {
+    id: id(),
+    customer_id: integer()
+      .notNull()
+      .references(() => customers.id),
+    status: subscriptionStatus().notNull().default('incomplete'),
+    next_billing_date: date(),
+    cancel_at_period_end: boolean().notNull().default(false),
+    ended_at: instant(),
+    /** Null until a checkout links it. */
+    stripe_subscription_id: text().unique(),
+    stripe_synced_at: instant(),
+    /** The provider's time of the state this row holds; null: no state received yet (a stub). */
+    provider_as_of: instant(),
+    /** Set while the state was decided without the provider's word; the daily job looks it up. */
+    recheck_at: instant(),
+    provider_gone_at: instant(),
+    ...timestamps,
+  },
+  (t) => [
+    index('subscriptions_customer').on(t.customer_id, t.id),
+    index('subscriptions_status').on(t.status, t.id),
+    index('subscriptions_recheck').on(t.id).where(sql`${t.recheck_at} is not null`),
+    index('subscriptions_stub')
+      .on(t.id)
+      .where(sql`${t.provider_as_of} is null and ${t.stripe_subscription_id} is not null`),
+  ],
+);
+
+export const subscriptionItems = pgTable(
+  'subscription_items',
+  {
+    id: id(),
+    subscription_id: integer()
+      .notNull()
+      .references(() => subscriptions.id, { onDelete: 'cascade' }),
+    customer_service_id: integer().references(() => customerServices.id),
+    stripe_subscription_item_id: text().unique(),
+    quantity: integer().notNull().default(1),
+    current_period_end: instant(),
+    ...timestamps,
+  },
+  (t) => [
+    index('subscription_items_subscription').on(t.subscription_id),
+    index('subscription_items_service').on(t.customer_service_id),
+    check('subscription_items_quantity', sql`${t.quantity} >= 0`),
+  ],
+);

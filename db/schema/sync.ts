@@ -1,0 +1,135 @@
+import { sql } from 'drizzle-orm';
+import { boolean, index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
+import { id, instant, timestamps } from './columns';
+import { changeOutcome, eventOutcome, runPhase, runStatus, runTrigger } from './enums';
+
+/** One field of one row that sync changed, or found different and only reported. */
+export interface FieldChange {
+  entity: 'customer' | 'customer_service' | 'subscription' | 'subscription_item' | 'invoice' | 'payment';
+  entity_id: number | null;
+  stripe_id: string | null;
+  field: string;
+  before: string | null;
+  after: string | null;
+  outcome: 'fixed' | 'reported' | 'failed';
+}
+
+/** The inbox: every verified delivery, as it was signed. */
+export const stripeEvents = pgTable(
+  'stripe_events',
+  {
+    /** Stripe's event id. */
+    id: text().primaryKey(),
+    type: text().notNull(),
+    api_version: text(),
+    livemode: boolean().notNull(),
+    /** When Stripe created the event; its resolution is one second. */
+    stripe_created: instant().notNull(),
+    object_id: text(),
+    stripe_customer_id: text(),
+    /** The signed body as text: jsonb would refuse \u0000 and reorder keys. */
+    payload: text().notNull(),
+    outcome: eventOutcome().notNull(),
+    attempts: integer().notNull().default(1),
+    error_code: text(),
+    warnings: jsonb().$type<string[]>().notNull().default([]),
+    changes: jsonb().$type<FieldChange[]>().notNull().default([]),
+    processed_at: instant(),
+    ...timestamps,
+  },
+  (t) => [
+    index('stripe_events_created').on(t.stripe_created.desc(), t.id.desc()),
+    index('stripe_events_type').on(t.type, t.stripe_created.desc()),
+    index('stripe_events_object').on(t.object_id, t.stripe_created),
+    index('stripe_events_customer').on(t.stripe_customer_id, t.stripe_created),
+    index('stripe_events_retry').on(t.id).where(sql`${t.outcome} in ('failed', 'unmatched')`),
+  ],
+);
+
+export const reconciliationRuns = pgTable(
+  'reconciliation_runs',
+  {
+    id: id(),
+    trigger: runTrigger().notNull(),
+    started_by: text(),
+    status: runStatus().notNull().default('running'),
+    /** Checkpoint: the phase under way and the last Stripe id of the page done. */
+    phase: runPhase().notNull().default('inbox'),
+    cursor: text(),
+    started_at: instant().notNull(),
+    /** The lease: a running run whose heartbeat is older than its length is dead and may be taken over. */
+    heartbeat_at: instant().notNull(),
+    finished_at: instant(),
+    /** Objects created at Stripe since then are listed whatever their status; null: all of history. */
+    window_from: instant(),
+    /** True once all of Stripe's lists were read: the next run's window starts here. */
+    lists_completed: boolean().notNull().default(false),
+    /** True where no STRIPE_SECRET_KEY was set, so that only our own data was checked. */
+    stripe_skipped: boolean().notNull().default(false),
+    objects_checked: integer().notNull().default(0),
+    changes_count: integer().notNull().default(0),
+    failures_count: integer().notNull().default(0),
+    error_code: text(),
+    ...timestamps,
+  },
+  (t) => [
+    index('reconciliation_runs_started').on(t.started_at.desc(), t.id.desc()),
+
+    // "One run at a time" is the database's promise, not the scheduler's.
+    uniqueIndex('reconciliation_runs_one_running').on(t.status).where(sql`${t.status} = 'running'`),
+  ],
+);
+
+export const reconciliationChanges = pgTable(
+  'reconciliation_changes',
+  {
+    id: id(),
+    run_id: integer()
+      .notNull()
+      .references(() => reconciliationRuns.id, { onDelete: 'cascade' }),
+    entity: text().$type<FieldChange['entity']>().notNull(),
+    entity_id: integer(),
+    stripe_id: text(),
+    field: text().notNull(),
+    before: text(),
+    after: text(),
+    outcome: changeOutcome().notNull(),
+    ...timestamps,
+  },
+  (t) => [
+    index('reconciliation_changes_run').on(t.run_id, t.id),
+    index('reconciliation_changes_entity').on(t.entity, t.entity_id),
+  ],
+);
+
+/** Objects a run could not bring into step; the next run takes them up by id. */
+export const reconciliationFailures = pgTable(
+  'reconciliation_failures',
+  {
+    id: id(),
+    run_id: integer()
+      .notNull()
+      .references(() => reconciliationRuns.id, { onDelete: 'cascade' }),
+    object: text().$type<'subscription' | 'invoice' | 'event'>().notNull(),
+    stripe_id: text().notNull(),
+    error_code: text().notNull(),
+    resolved_at: instant(),
+    ...timestamps,
+  },
+  (t) => [
+    index('reconciliation_failures_run').on(t.run_id, t.id),
+    index('reconciliation_failures_open').on(t.object, t.stripe_id).where(sql`${t.resolved_at} is null`),
+  ],
+);
+
+/** Ids met in Stripe's lists by a run: a table and not memory, so that a run's size has no limit. */
+export const reconciliationSeen = pgTable(
+  'reconciliation_seen',
+  {
+    run_id: integer()
+      .notNull()
+      .references(() => reconciliationRuns.id, { onDelete: 'cascade' }),
+    stripe_id: text().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.run_id, t.stripe_id] })],
+);

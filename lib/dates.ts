@@ -1,0 +1,35 @@
+const formatters = new Map<string, Intl.DateTimeFormat>();
+
+/** The calendar date (YYYY-MM-DD) that an instant falls on in a time zone. */
+export function toCalendarDate(instant: Date, timeZone: string): string {
+  let formatter = formatters.get(timeZone);
+  if (!formatter) {
+    // en-CA writes dates in ISO order.
+    formatter = new Intl.DateTimeFormat('en-CA', {
+      timeZone,
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+    });
+    formatters.set(timeZone, formatter);
+  }
+  return formatter.format(instant);
+}
+
+/** The calendar date some days after another; negative counts back. */
+export function addDays(date: string, days: number): string {
+  const at = Date.parse(`${date}T00:00:00Z`) + days * 86_400_000;
+  return toCalendarDate(fromEpoch(at / 1000), 'UTC');
+}
+
+/** Seconds since the epoch, as Stripe writes instants. */
+export function fromEpoch(seconds: number): Date {
+  const instant = new Date(0);
+  instant.setTime(seconds * 1000);
+  return instant;
+}
+
+/** An instant in whole seconds since the epoch. */
+export function toEpoch(instant: Date): number {
+  return Math.floor(instant.getTime() / 1000);
+}

@@ -1,0 +1,151 @@
+import { loadEnvConfig } from '@next/env';
+import { z } from 'zod';
+import { StartError } from './errors';
+
+const text = z.string().min(1);
+
+const variables = z.object({
+  DATABASE_URL: text.regex(/^postgres(ql)?:\/\/./, 'must start with postgres:// or postgresql://').optional(),
+  DATA_DIR: text.default('.data'),
+  PORT: z.coerce.number('must be a port number').int().min(1).max(65535).default(3000),
+  PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).optional(),
+  APP_TIMEZONE: text.refine(isTimeZone, 'must be an IANA time zone such as Europe/Berlin').default('UTC'),
+  STRIPE_PUBLISHABLE_KEY: text.regex(/^pk_(test|live)_./, 'must start with pk_test_ or pk_live_').optional(),
+  STRIPE_SECRET_KEY: text
+    .regex(/^[sr]k_(test|live)_./, 'must start with sk_test_, sk_live_, rk_test_ or rk_live_')
+    .optional(),
+  STRIPE_WEBHOOK_SECRET: text
+    .regex(
+      /^\s*whsec_[^,\s]+\s*(,\s*whsec_[^,\s]+\s*)*$/,
+      'must be one or several whsec_… with commas between',
+    )
+    .optional(),
+  STRIPE_API_BASE: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).optional(),
+  CRON_SECRET: text.min(16, 'must have at least 16 characters').optional(),
+  BETTER_AUTH_SECRET: text.min(32, 'must have at least 32 characters').optional(),
+  MCP_ALLOWED_ORIGINS: text
+    .refine(isOriginList, 'must be origins such as https://example.com with commas between')
+    .optional(),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  NODE_ENV: z.string().default('production'),
+  VERCEL: z.string().optional(),
+});
+
+type Variables = z.infer<typeof variables>;
+
+export type StripeMode = 'test' | 'live';
+
+export interface Env {
+  databaseUrl: string | null;
+  dataDir: string;
+  port: number;
+  /** Without a trailing slash. */
+  publicUrl: string;
+  timeZone: string;
+  stripe: {
+    secretKey: string | null;
+    /** Several during a rotation; empty: every webhook request is refused. */
+    webhookSecrets: string[];
+    apiBase: string | null;
+    /** Of the configured keys; null where none is set, so that any mode is accepted. */
+    mode: StripeMode | null;
+  };
+  cronSecret: string | null;
+  betterAuthSecret: string | null;
+  mcpAllowedOrigins: string[];
+  logLevel: Variables['LOG_LEVEL'];
+  development: boolean;
+  vercel: boolean;
+}
+
+/**
+ * @param source the environment; an empty value counts as unset
+ * @throws StartError with one sentence per wrong variable
+ */
+export function parseEnv(source: Record<string, string | undefined>): Env {
+  const set = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''));
+  const parsed = variables.safeParse(set);
+  if (!parsed.success) {
+    throw new StartError(
+      parsed.error.issues.map((issue) => `${issue.path[0]?.toString()} ${issue.message}.`),
+    );
+  }
+  const v = parsed.data;
+  const problems = contradictions(v);
+  if (problems.length > 0) throw new StartError(problems);
+  return {
+    databaseUrl: v.DATABASE_URL ?? null,
+    dataDir: v.DATA_DIR,
+    port: v.PORT,
+    publicUrl: (v.PUBLIC_URL ?? `http://localhost:${v.PORT}`).replace(/\/+$/, ''),
+    timeZone: v.APP_TIMEZONE,
+    stripe: {
+      secretKey: v.STRIPE_SECRET_KEY ?? null,
+      webhookSecrets: list(v.STRIPE_WEBHOOK_SECRET),
+      apiBase: v.STRIPE_API_BASE ?? null,
+      mode: keyMode(v.STRIPE_SECRET_KEY) ?? keyMode(v.STRIPE_PUBLISHABLE_KEY),
+    },
+    cronSecret: v.CRON_SECRET ?? null,
+    betterAuthSecret: v.BETTER_AUTH_SECRET ?? null,
+    mcpAllowedOrigins: list(v.MCP_ALLOWED_ORIGINS),
+    logLevel: v.LOG_LEVEL,
+    development: v.NODE_ENV === 'development',
+    vercel: v.VERCEL !== undefined,
+  };
+}
+
+/** The environment of this process, `.env` files included (real variables win). */
+export function readEnv(): Env {
+  loadEnvConfig(process.cwd(), process.env.NODE_ENV === 'development', { info() {}, error() {} });
+  return parseEnv(process.env);
+}
+
+/** The environment as it is, for processes started with it. */
+export function inheritedEnv(): NodeJS.ProcessEnv {
+  return process.env;
+}
+
+function contradictions(v: Variables): string[] {
+  const secret = keyMode(v.STRIPE_SECRET_KEY);
+  const publishable = keyMode(v.STRIPE_PUBLISHABLE_KEY);
+  const live = secret === 'live' || publishable === 'live';
+  return [
+    secret && publishable && secret !== publishable
+      ? `STRIPE_SECRET_KEY is a ${secret} key and STRIPE_PUBLISHABLE_KEY a ${publishable} key: take both from the same mode.`
+      : '',
+    live && !v.PUBLIC_URL?.startsWith('https://')
+      ? 'PUBLIC_URL must be an https address while the Stripe keys are live keys.'
+      : '',
+    live && v.STRIPE_API_BASE ? 'STRIPE_API_BASE must be unset while the Stripe keys are live keys.' : '',
+    v.VERCEL && !v.DATABASE_URL
+      ? 'DATABASE_URL must be set on Vercel, which has no disk for the embedded database: set it and run npm run db:migrate.'
+      : '',
+    v.DATABASE_URL && !v.BETTER_AUTH_SECRET
+      ? 'BETTER_AUTH_SECRET must be set together with DATABASE_URL: openssl rand -base64 32 makes one.'
+      : '',
+  ].filter((sentence) => sentence !== '');
+}
+
+function keyMode(key: string | undefined): StripeMode | null {
+  if (key === undefined) return null;
+  return key.includes('_live_') ? 'live' : 'test';
+}
+
+function list(value: string | undefined): string[] {
+  return (value ?? '')
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
+}
+
+function isTimeZone(value: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: value }) !== null;
+  } catch {
+    return false;
+  }
+}
+
+function isOriginList(value: string): boolean {
+  return list(value).every((entry) => URL.canParse(entry) && new URL(entry).origin === entry);
+}

@@ -1,0 +1,55 @@
+// https://docs.stripe.com/currencies#zero-decimal and #three-decimal
+const ZERO_DECIMAL = new Set(
+  'bif clp djf gnf isk jpy kmf krw mga pyg rwf ugx vnd vuv xaf xof xpf'.split(' '),
+);
+const THREE_DECIMAL = new Set('bhd iqd jod kwd lyd omr tnd'.split(' '));
+// Without decimals, but given by Stripe in hundredths (https://docs.stripe.com/currencies#special-cases).
+const ZERO_DECIMAL_IN_HUNDREDTHS = new Set(['isk', 'ugx']);
+
+/** How many decimals amounts of a currency have: 0, 2 or 3. */
+export function currencyDecimals(currency: string): 0 | 2 | 3 {
+  if (ZERO_DECIMAL.has(currency)) return 0;
+  return THREE_DECIMAL.has(currency) ? 3 : 2;
+}
+
+/**
+ * Stripe's minor units to our decimal text: `fromMinorUnits(1999, 'eur') === '19.99'`.
+ *
+ * @param minor whole number, may be negative
+ */
+export function fromMinorUnits(minor: number, currency: string): string {
+  const decimals = stripeDecimals(currency);
+  const digits = BigInt(minor)
+    .toString()
+    .replace('-', '')
+    .padStart(decimals + 1, '0');
+  const whole = digits.slice(0, digits.length - decimals);
+  const text = decimals === 0 ? whole : `${whole}.${digits.slice(-decimals)}`;
+  return minor < 0 ? `-${text}` : text;
+}
+
+/** Our decimal text to Stripe's minor units: `toMinorUnits('19.990', 'eur') === 1999`. */
+export function toMinorUnits(amount: string, currency: string): number {
+  const decimals = stripeDecimals(currency);
+  const [whole = '0', fraction = ''] = amount.replace('-', '').split('.');
+  const minor = Number(whole + fraction.padEnd(decimals, '0').slice(0, decimals));
+  return amount.startsWith('-') ? -minor : minor;
+}
+
+/** A `numeric` column's text as the number of a JSON answer: exact, since it has at most 15 digits. */
+export function toJsonAmount(amount: string): number {
+  return Number(amount);
+}
+
+/** True where a number has no more decimals than its currency: 12.34 EUR, but not 12.345. */
+export function hasCurrencyPrecision(amount: number, currency: string): boolean {
+  const text = String(amount);
+  return /^\d+(\.\d+)?$/.test(text) && (text.split('.')[1] ?? '').length <= currencyDecimals(currency);
+}
+
+/** The largest amount a `numeric(15,3)` column holds to the last digit as a JSON number. */
+export const MAX_AMOUNT = 999_999_999_999;
+
+function stripeDecimals(currency: string): 0 | 2 | 3 {
+  return ZERO_DECIMAL_IN_HUNDREDTHS.has(currency) ? 2 : currencyDecimals(currency);
+}

@@ -1,0 +1,15 @@
+import { defineConfig } from 'vitest/config';
+
+const alias = { '@': import.meta.dirname };
+
+export default defineConfig({
+  resolve: { alias },
+  test: {
+    globalSetup: ['tests/support/global-setup.ts'],
+    include: ['tests/**/*.test.ts', 'tests/**/*.test.tsx'],
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    // A PGlite instance takes some 300 MB; two cores are what CI has.
+    maxWorkers: 2,
+  },
+});
