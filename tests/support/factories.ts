@@ -1,0 +1,160 @@
+import type { Database } from '@/db/database';
+import {
+  customerServices,
+  customers,
+  invoices,
+  payments,
+  salesDocuments,
+  servers,
+  subscriptionItems,
+  subscriptions,
+} from '@/db/schema';
+
+type New<Table extends { $inferInsert: object }> = Partial<Table['$inferInsert']>;
+
+// Unique within a test file; every file has a database of its own.
+let drawn = 0;
+const next = () => String(++drawn).padStart(5, '0');
+
+/** An active private customer, `K00001`, `customer-00001@example.com`. */
+export async function createCustomer(db: Database, overrides: New<typeof customers> = {}) {
+  const n = next();
+  return one(
+    await db
+      .insert(customers)
+      .values({
+        customer_number: `K${n}`,
+        first_name: 'Ada',
+        last_name: `Tester${n}`,
+        email: `customer-${n}@example.com`,
+        ...overrides,
+      })
+      .returning(),
+  );
+}
+
+/** An active server without addresses. */
+export async function createServer(db: Database, overrides: New<typeof servers> = {}) {
+  return one(
+    await db
+      .insert(servers)
+      .values({ hostname: `web${next()}.example.net`, ...overrides })
+      .returning(),
+  );
+}
+
+/** An active monthly hosting service of a new customer, 9.90 EUR. */
+export async function createService(db: Database, overrides: New<typeof customerServices> = {}) {
+  return one(
+    await db
+      .insert(customerServices)
+      .values({
+        service_number: `S${next()}`,
+        customer_id: overrides.customer_id ?? (await createCustomer(db)).id,
+        service_type: 'hosting',
+        status: 'active',
+        name: 'Webhosting M',
+        price: '9.90',
+        ...overrides,
+      })
+      .returning(),
+  );
+}
+
+/** A sent invoice of a new customer over 119.00 EUR, nothing paid. */
+export async function createInvoice(db: Database, overrides: New<typeof invoices> = {}) {
+  return one(
+    await db
+      .insert(invoices)
+      .values({
+        number: `R${next()}`,
+        customer_id: overrides.customer_id ?? (await createCustomer(db)).id,
+        status: 'sent',
+        invoice_date: '2026-03-01',
+        due_date: '2026-03-31',
+        subtotal: '100',
+        tax: '19',
+        total: '119',
+        amount_due: overrides.total ?? '119',
+        ...overrides,
+      })
+      .returning(),
+  );
+}
+
+/** An offer that was sent to a new customer, over 119.00 EUR. */
+export async function createSalesDocument(db: Database, overrides: New<typeof salesDocuments> = {}) {
+  return one(
+    await db
+      .insert(salesDocuments)
+      .values({
+        document_number: `A${next()}`,
+        type: 'offer',
+        status: 'sent',
+        customer_id: overrides.customer_id ?? (await createCustomer(db)).id,
+        document_date: '2026-03-01',
+        subtotal: '100',
+        tax: '19',
+        total: '119',
+        ...overrides,
+      })
+      .returning(),
+  );
+}
+
+/** An active subscription of a new customer, linked to Stripe, without items. */
+export async function createSubscription(db: Database, overrides: New<typeof subscriptions> = {}) {
+  return one(
+    await db
+      .insert(subscriptions)
+      .values({
+        customer_id: overrides.customer_id ?? (await createCustomer(db)).id,
+        status: 'active',
+        stripe_subscription_id: `sub_${next()}`,
+        ...overrides,
+      })
+      .returning(),
+  );
+}
+
+/** An item of a new subscription; linked to a customer service only where one is given. */
+export async function createSubscriptionItem(db: Database, overrides: New<typeof subscriptionItems> = {}) {
+  return one(
+    await db
+      .insert(subscriptionItems)
+      .values({
+        subscription_id: overrides.subscription_id ?? (await createSubscription(db)).id,
+        stripe_subscription_item_id: `si_${next()}`,
+        ...overrides,
+      })
+      .returning(),
+  );
+}
+
+/** A completed payment of 10.00 EUR on a new invoice; a given invoice needs its customer_id too. */
+export async function createPayment(db: Database, overrides: New<typeof payments> = {}) {
+  const invoice = overrides.invoice_id
+    ? { id: overrides.invoice_id, customer_id: overrides.customer_id }
+    : await createInvoice(db, overrides.customer_id ? { customer_id: overrides.customer_id } : {});
+  if (invoice.customer_id === undefined) throw new Error('createPayment: invoice_id needs customer_id');
+  return one(
+    await db
+      .insert(payments)
+      .values({
+        amount: '10',
+        payment_date: '2026-03-10',
+        payment_reference: `P${next()}`,
+        source: 'api',
+        ...overrides,
+        invoice_id: invoice.id,
+        customer_id: invoice.customer_id,
+      })
+      .returning(),
+  );
+}
+
+function one<Row>(inserted: Row[]): Row {
+  const [row] = inserted;
+  if (!row) throw new Error('insert returned no row');
+  return row;
+}
