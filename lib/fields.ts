@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { MAX_ID } from './page';
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: refusing them is the purpose
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+
+/** Our id of a row. */
+export const rowId = z
+  .int('must be an integer')
+  .min(1, 'must be at least 1')
+  .max(MAX_ID, `must be at most ${MAX_ID}`);
+
+/** A real calendar date, YYYY-MM-DD; PostgreSQL knows no year 0. */
+export const calendarDate = z.iso
+  .date('must be a calendar date YYYY-MM-DD')
+  .refine((date) => !date.startsWith('0000'), 'must be a calendar date YYYY-MM-DD');
+
+/** One line of text without control characters. */
+export function textLine(max: number) {
+  return z
+    .string('must be a string')
+    .min(1, 'must not be empty')
+    .max(max, `must have at most ${max} characters`)
+    .refine((text) => !CONTROL.test(text), 'must not contain control characters');
+}
+
+/** A choice, with a message that names the values. */
+export function oneOf<const Values extends readonly [string, ...string[]]>(values: Values) {
+  return z.enum(values, `must be one of ${values.join(', ')}`);
+}

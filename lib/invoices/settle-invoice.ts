@@ -1,0 +1,35 @@
+import { sql } from 'drizzle-orm';
+import type { Database } from '@/db/database';
+
+/**
+ * Recomputes what a local invoice's completed payments make of it. An invoice that Stripe manages takes
+ * its state from Stripe alone and stays as it is; so does the status of a draft or a cancelled one.
+ * The caller holds the invoice's row lock.
+ *
+ * @param today calendar date in the time zone of the service: past the due date means overdue
+ */
+export async function settleInvoice(
+  tx: Database,
+  invoiceId: number,
+  { today, now }: { today: string; now: Date },
+): Promise<void> {
+  const instant = sql`${now.toISOString()}::timestamptz`;
+  await tx.execute(sql`
+    update invoices i set
+      amount_paid = p.paid,
+      amount_due = greatest(i.total - p.paid, 0),
+      status = case
+        when i.status in ('draft', 'cancelled') then i.status
+        when p.paid >= i.total then 'paid'
+        when i.due_date < ${today}::date then 'overdue'
+        else 'sent' end::invoice_status,
+      paid_at = case
+        when i.status in ('draft', 'cancelled') then i.paid_at
+        when p.paid >= i.total then coalesce(i.paid_at, ${instant}) end,
+      updated_at = now()
+    from (
+      select coalesce(sum(amount) filter (where status = 'completed'), 0) as paid
+      from payments where invoice_id = ${invoiceId}
+    ) p
+    where i.id = ${invoiceId} and i.stripe_invoice_id is null`);
+}

@@ -1,0 +1,56 @@
+import { inArray } from 'drizzle-orm';
+import type { Database } from '@/db/database';
+import { invoices } from '@/db/schema';
+import { AppError, type FieldError } from '../errors';
+import { currencyDecimals, hasCurrencyPrecision } from '../money';
+
+export type LockedInvoice = Pick<typeof invoices.$inferSelect, 'id' | 'customer_id' | 'status' | 'currency'>;
+
+/** Locks invoices in the order of their ids, so that two writers of the same ones cannot block each other. */
+export async function lockInvoices(tx: Database, ids: number[]): Promise<Map<number, LockedInvoice>> {
+  const rows = await tx
+    .select({
+      id: invoices.id,
+      customer_id: invoices.customer_id,
+      status: invoices.status,
+      currency: invoices.currency,
+    })
+    .from(invoices)
+    .where(inArray(invoices.id, ids))
+    .orderBy(invoices.id)
+    .for('update');
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/**
+ * Checks a payment against the invoice it is for.
+ *
+ * @param isNew the payment was not on this invoice before; a refund of a cancelled one stays possible
+ * @throws AppError validation_failed naming the fields
+ */
+export function checkPayment(
+  payment: { invoice_id: number; customer_id: number; amount: number },
+  invoice: LockedInvoice | undefined,
+  isNew: boolean,
+): LockedInvoice {
+  const problems: FieldError[] = [];
+  const add = (field: string, message: string) => problems.push({ field, message });
+  if (!invoice) {
+    add('invoice_id', `there is no invoice ${payment.invoice_id}`);
+  } else {
+    if (isNew && (invoice.status === 'draft' || invoice.status === 'cancelled')) {
+      add('invoice_id', `invoice ${invoice.id} is ${invoice.status} and takes no payment`);
+    }
+    if (invoice.customer_id !== payment.customer_id) {
+      add('customer_id', `invoice ${invoice.id} does not belong to customer ${payment.customer_id}`);
+    }
+    if (!hasCurrencyPrecision(payment.amount, invoice.currency)) {
+      const decimals = currencyDecimals(invoice.currency);
+      add('amount', `must have at most ${decimals} decimals in ${invoice.currency.toUpperCase()}`);
+    }
+  }
+  if (!invoice || problems.length > 0) {
+    throw new AppError('validation_failed', 'The payment does not fit its invoice.', problems);
+  }
+  return invoice;
+}

@@ -1,0 +1,30 @@
+import { type Database, pgErrorCode, UNIQUE_VIOLATION } from '@/db/database';
+import { transact } from '@/db/transaction';
+import { AppError } from '../errors';
+import { toPaymentRow } from './queries';
+import type { PaymentChanges, PaymentRow } from './schema';
+import { changePayment, lockPayment, type PaymentWriter } from './write-payment';
+
+/**
+ * Changes some fields of a payment.
+ *
+ * @throws AppError not_found; validation_failed when it would not fit its invoice; conflict when another
+ * payment has the reference
+ */
+export async function updatePayment(
+  db: Database,
+  id: number,
+  changes: PaymentChanges,
+  writer: PaymentWriter,
+): Promise<PaymentRow> {
+  try {
+    return await transact(db, async (tx) =>
+      toPaymentRow(await changePayment(tx, await lockPayment(tx, id), changes, writer)),
+    );
+  } catch (error) {
+    if (pgErrorCode(error) !== UNIQUE_VIOLATION) throw error;
+    throw new AppError('conflict', 'Another payment has this payment_reference.', [
+      { field: 'payment_reference', message: 'is used by another payment' },
+    ]);
+  }
+}

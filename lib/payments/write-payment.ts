@@ -1,0 +1,83 @@
+import { eq } from 'drizzle-orm';
+import type { Database } from '@/db/database';
+import { payments, paymentTombstones } from '@/db/schema';
+import { type Actor, recordAudit } from '../audit/record-audit';
+import { toCalendarDate } from '../dates';
+import { settleInvoice } from '../invoices/settle-invoice';
+import { checkPayment, lockInvoices } from './check-payment';
+import { paymentNotFound } from './queries';
+import type { PaymentChanges } from './schema';
+
+/** Whoever writes a payment, and the time it is. */
+export interface PaymentWriter {
+  actor: Actor;
+  source: 'api' | 'staff' | 'import';
+  now: Date;
+  timeZone: string;
+}
+
+export type StoredPayment = typeof payments.$inferSelect;
+
+/** @throws AppError not_found */
+export async function lockPayment(tx: Database, id: number): Promise<StoredPayment> {
+  const [row] = await tx.select().from(payments).where(eq(payments.id, id)).for('update');
+  if (!row) throw paymentNotFound(id);
+  return row;
+}
+
+/** Writes what differs, leaves its audit entry, and settles the invoices it touches; same again, no write. */
+export async function changePayment(
+  tx: Database,
+  before: StoredPayment,
+  changes: PaymentChanges,
+  writer: PaymentWriter,
+): Promise<StoredPayment> {
+  const wanted = {
+    invoice_id: changes.invoice_id ?? before.invoice_id,
+    customer_id: changes.customer_id ?? before.customer_id,
+    amount: changes.amount ?? Number(before.amount),
+    payment_date: changes.payment_date ?? before.payment_date,
+    payment_reference: changes.payment_reference ?? before.payment_reference,
+    status: changes.status ?? before.status,
+  };
+  const moved = wanted.invoice_id !== before.invoice_id;
+  const invoices = await lockInvoices(tx, [before.invoice_id, wanted.invoice_id]);
+  const { currency } = checkPayment(wanted, invoices.get(wanted.invoice_id), moved);
+  const values = { ...wanted, currency, amount: String(wanted.amount) };
+  if (isSame(before, values)) return before;
+  // Sync looks for its payment by reference: renamed, it must not be made a second time.
+  if (before.source === 'stripe' && wanted.payment_reference !== before.payment_reference) {
+    await leaveTombstone(tx, before.payment_reference);
+  }
+  const [after] = await tx.update(payments).set(values).where(eq(payments.id, before.id)).returning();
+  if (!after) throw paymentNotFound(before.id);
+  await finishWrite(tx, 'payment.update', before, after, writer);
+  return after;
+}
+
+/** What every write ends with: its audit entry, and the invoices it touched settled. */
+export async function finishWrite(
+  tx: Database,
+  action: string,
+  before: StoredPayment | null,
+  after: StoredPayment | null,
+  { actor, now, timeZone }: PaymentWriter,
+): Promise<void> {
+  const entity_id = after?.id ?? before?.id ?? 0;
+  await recordAudit(tx, { actor, action, entity: 'payment', entity_id, before, after });
+  const touched = new Set([before?.invoice_id, after?.invoice_id].filter((id) => id !== undefined));
+  for (const id of touched) await settleInvoice(tx, id, { today: toCalendarDate(now, timeZone), now });
+}
+
+/** Keeps sync from making a payment of this reference again. */
+export async function leaveTombstone(tx: Database, reference: string): Promise<void> {
+  await tx.insert(paymentTombstones).values({ reference }).onConflictDoNothing();
+}
+
+function isSame(before: StoredPayment, values: Partial<Record<keyof StoredPayment, unknown>>): boolean {
+  return Object.entries(values).every(([field, value]) =>
+    field === 'amount'
+      ? Number(before.amount) === Number(value)
+      : before[field as keyof StoredPayment] === value,
+  );
+}
