@@ -20,8 +20,18 @@ export interface Page<Row> extends PageRequest {
 export const MAX_ID = 2_147_483_647;
 
 export const pageFields = {
-  page: z.int().min(1).max(MAX_PAGE).optional().describe('Page number, counted from 1. Default 1.'),
-  per_page: z.int().min(1).max(MAX_PER_PAGE).optional().describe('Rows a page, 1 to 100. Default 25.'),
+  page: z
+    .int('must be an integer')
+    .min(1, 'must be at least 1')
+    .max(MAX_PAGE, `must be at most ${MAX_PAGE}`)
+    .optional()
+    .describe('Page number, counted from 1. Default 1.'),
+  per_page: z
+    .int('must be an integer')
+    .min(1, 'must be at least 1')
+    .max(MAX_PER_PAGE, `must be at most ${MAX_PER_PAGE}`)
+    .optional()
+    .describe('Rows a page, 1 to 100. Default 25.'),
 };
 
 /** What `page` and `per_page` default to. */

@@ -1,0 +1,68 @@
+import { isDatabaseUnavailable, pgErrorCode } from '@/db/database';
+import { AppError, type ErrorCode, type FieldError } from '../errors';
+import type { Logger } from '../log';
+
+/** RFC 9457. `type` names the kind of error for programs; it is not an address to fetch. */
+export interface Problem {
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
+  errors?: FieldError[];
+}
+
+const TITLES: Record<ErrorCode, string> = {
+  malformed_json: 'Malformed JSON',
+  unauthenticated: 'Unauthenticated',
+  forbidden: 'Forbidden',
+  not_found: 'Not found',
+  method_not_allowed: 'Method not allowed',
+  conflict: 'Conflict',
+  precondition_failed: 'Precondition failed',
+  payload_too_large: 'Payload too large',
+  unsupported_media_type: 'Unsupported media type',
+  validation_failed: 'Validation failed',
+  internal: 'Internal error',
+  unavailable: 'Service unavailable',
+};
+
+export function toProblem(error: AppError): Problem {
+  return {
+    type: `urn:w5t:error:${error.code}`,
+    title: TITLES[error.code],
+    status: error.status,
+    detail: error.message,
+    ...(error.fields.length > 0 && { errors: error.fields }),
+  };
+}
+
+export function problemResponse(error: AppError, headers: Record<string, string> = {}): Response {
+  return new Response(JSON.stringify(toProblem(error)), {
+    status: error.status,
+    headers: {
+      'Content-Type': 'application/problem+json',
+      ...(error.code === 'unavailable' && { 'Retry-After': '5' }),
+      ...headers,
+    },
+  });
+}
+
+/** An error of ours as it is; any other is logged under `ref` and answered with that alone. */
+export function toAppError(error: unknown, ref: string, log: Logger): AppError {
+  if (error instanceof AppError) return error;
+  // Never the driver's message: it holds the parameters, that is, personal data.
+  log.error({ ref, code: pgErrorCode(error), stack: stackOf(error) }, 'request failed');
+  return isDatabaseUnavailable(error)
+    ? new AppError('unavailable', 'The database does not answer. Try again in a few seconds.')
+    : new AppError('internal', `Something went wrong on our side (ref ${ref}). Try again later.`);
+}
+
+/** Where it happened, without the message. */
+export function stackOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  return error.stack
+    ?.split('\n')
+    .filter((line) => /^\s+at /.test(line))
+    .slice(0, 8)
+    .join('\n');
+}

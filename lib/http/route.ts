@@ -1,0 +1,135 @@
+import { waitUntil } from '@vercel/functions';
+import type { z } from 'zod';
+import { type AccessToken, type Scope, touchAccessToken, verifyAccessToken } from '../auth/access-token';
+import { AppError } from '../errors';
+import { MAX_ID } from '../page';
+import { getRuntime, type Runtime } from '../runtime';
+import { problemResponse, toAppError } from './problem';
+import { parseJson, readBody } from './read-body';
+import { validate, validateQuery } from './validate';
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+type Method = (typeof METHODS)[number];
+
+type Params = Record<string, string>;
+type Handler = (request: Request, context: { params: Promise<Params> }) => Promise<Response>;
+
+/** What an endpoint is given: everything checked already. */
+export interface Call<Query = unknown, Body = unknown> {
+  runtime: Runtime;
+  token: AccessToken;
+  url: URL;
+  params: Params;
+  query: Query;
+  body: Body;
+}
+
+/** One method of a route: which scope it asks for, what it takes, what it does. */
+export interface Endpoint {
+  scope: Scope;
+  query?: z.ZodObject;
+  body?: z.ZodType;
+  run: (call: Call) => Promise<Response>;
+}
+
+/** Declares an endpoint, inferring the types of query and body from their schemas. */
+export function endpoint<
+  Query extends z.ZodObject = z.ZodObject,
+  Body extends z.ZodType = z.ZodUnknown,
+>(declared: {
+  scope: Scope;
+  query?: Query;
+  body?: Body;
+  run: (call: Call<z.infer<Query>, z.infer<Body>>) => Promise<Response>;
+}): Endpoint {
+  return declared as unknown as Endpoint;
+}
+
+/**
+ * The handlers of a REST route: every method answers, an unlisted one with 405 and `Allow`. In order:
+ * method, token, scope, query, media type, size, JSON, fields; each error as RFC 9457 problem+json.
+ */
+export function route(
+  endpoints: Partial<Record<Exclude<Method, 'HEAD' | 'OPTIONS'>, Endpoint>>,
+): Record<Method, Handler> {
+  const allowed = METHODS.filter((m) => m === 'OPTIONS' || (m === 'HEAD' ? endpoints.GET : endpoints[m]));
+  const allow = { Allow: allowed.join(', ') };
+  const handle = (method: Method): Handler => {
+    if (method === 'OPTIONS') return async () => new Response(null, { status: 204, headers: allow });
+    const declared = endpoints[method === 'HEAD' ? 'GET' : method];
+    return async (request, { params }) => {
+      const runtime = await getRuntime().catch(() => null); // why was said when it was built
+      if (!runtime)
+        return problemResponse(new AppError('unavailable', 'The service cannot start. Try again later.'));
+      const requestId = runtime.newId();
+      const response = await answer(runtime, requestId, async () => {
+        if (!declared) throw new AppError('method_not_allowed', `${method} is not allowed here.`);
+        return declared.run(await prepare(runtime, declared, request, await params));
+      });
+      if (!declared) response.headers.set('Allow', allow.Allow);
+      response.headers.set('X-Request-Id', requestId);
+      response.headers.set('Cache-Control', 'no-store');
+      return method === 'HEAD' ? new Response(null, response) : response;
+    };
+  };
+  return Object.fromEntries(METHODS.map((method) => [method, handle(method)])) as Record<Method, Handler>;
+}
+
+/** The integer of a path segment. @throws AppError not_found for anything else */
+export function pathId(params: Params): number {
+  const text = params.id ?? '';
+  const id = /^\d{1,10}$/.test(text) ? Number(text) : 0;
+  if (id < 1 || id > MAX_ID)
+    throw new AppError('not_found', `There is nothing with id ${text.slice(0, 40)}.`);
+  return id;
+}
+
+async function answer(runtime: Runtime, ref: string, run: () => Promise<Response>): Promise<Response> {
+  try {
+    return await run();
+  } catch (error) {
+    const known = toAppError(error, ref, runtime.log);
+    return problemResponse(known, known.code === 'unauthenticated' ? { 'WWW-Authenticate': 'Bearer' } : {});
+  }
+}
+
+async function prepare(
+  runtime: Runtime,
+  declared: Endpoint,
+  request: Request,
+  params: Params,
+): Promise<Call> {
+  const token = await authenticate(runtime, request);
+  if (!token.scopes.includes(declared.scope)) {
+    throw new AppError('forbidden', `This access token lacks the scope ${declared.scope}.`);
+  }
+  const url = new URL(request.url);
+  const query = declared.query ? validateQuery(declared.query, url.searchParams) : undefined;
+  const body = declared.body ? validate(declared.body, await readJson(request), 'body') : undefined;
+  return { runtime, token, url, params, query, body };
+}
+
+async function authenticate(runtime: Runtime, request: Request): Promise<AccessToken> {
+  const text = /^bearer +(\S+) *$/i.exec(request.headers.get('authorization') ?? '')?.[1];
+  const token = text ? await verifyAccessToken(runtime.db, text, runtime.now()) : null;
+  if (!token) {
+    throw new AppError(
+      'unauthenticated',
+      'Send a valid access token as "Authorization: Bearer <ACCESS_TOKEN>".',
+    );
+  }
+  waitUntil(
+    touchAccessToken(runtime.db, token.id, runtime.now()).catch((error: unknown) => {
+      toAppError(error, 'last_used_at', runtime.log); // logged; the request itself is not concerned
+    }),
+  );
+  return token;
+}
+
+async function readJson(request: Request): Promise<unknown> {
+  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
+  if (type !== 'application/json') {
+    throw new AppError('unsupported_media_type', 'Send the body as Content-Type: application/json.');
+  }
+  return parseJson(await readBody(request));
+}
