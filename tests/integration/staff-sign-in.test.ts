@@ -1,0 +1,201 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eq } from 'drizzle-orm';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { staffRateLimits, staffSessions, staffUsers } from '@/db/schema';
+import { getStaffAuth, handleStaffAuth } from '@/lib/auth/staff-auth';
+import { staffSecret } from '@/lib/auth/staff-secret';
+import { MAX_FAILED_SIGN_INS } from '@/lib/auth/staff-sign-in-limit';
+import { addStaffUser, listStaffUsers, removeStaffUser, setStaffPassword } from '@/lib/auth/staff-users';
+import { useDatabase } from '../support/database';
+import { type TestRuntime, testRuntime } from '../support/runtime';
+
+const SECRET = 'a-secret-of-tests-with-enough-characters';
+const EMAIL = 'grace@example.com';
+const PASSWORD = 'correct horse battery';
+
+describe('staff sign-in', () => {
+  const base = useDatabase();
+  let runtime: TestRuntime;
+  let addresses = 0;
+
+  beforeAll(async () => {
+    runtime = testRuntime(base.db, { env: { BETTER_AUTH_SECRET: SECRET } });
+    await addStaffUser(runtime, { email: EMAIL, password: PASSWORD });
+  });
+  beforeEach(() => base.db.delete(staffRateLimits));
+
+  function post(path: string, body: unknown, headers: Record<string, string> = {}, on = runtime) {
+    addresses += 1;
+    return handleStaffAuth(
+      on,
+      new Request(`${on.env.publicUrl}/api/auth${path}`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'x-forwarded-for': `192.0.2.${addresses % 250}`,
+          ...headers,
+        },
+        body: JSON.stringify(body),
+      }),
+    );
+  }
+  const signIn = (email: string, password: string, headers = {}) =>
+    post('/sign-in/email', { email, password }, headers);
+
+  test('the right password opens a database session, the cookie names it', async () => {
+    const answer = await signIn(EMAIL.toUpperCase(), PASSWORD);
+    expect(answer.status).toBe(200);
+    const cookie = answer.headers.get('set-cookie') ?? '';
+    expect(cookie).toMatch(/^w5t\.session_token=[^;]+; Max-Age=43200; Path=\/; HttpOnly; SameSite=Lax$/);
+    const session = await getStaffAuth(runtime).api.getSession({ headers: new Headers({ cookie }) });
+    expect(session?.user).toMatchObject({ email: EMAIL, role: 'staff' });
+    await base.db.delete(staffSessions);
+    expect(await getStaffAuth(runtime).api.getSession({ headers: new Headers({ cookie }) })).toBeNull();
+  });
+
+  test('the cookie is Secure where the service is reached over https', async () => {
+    const secure = testRuntime(base.db, {
+      env: { BETTER_AUTH_SECRET: SECRET, PUBLIC_URL: 'https://admin.example.com' },
+    });
+    const answer = await post('/sign-in/email', { email: EMAIL, password: PASSWORD }, {}, secure);
+    expect(answer.headers.get('set-cookie')).toMatch(/^__Secure-w5t\.session_token=.*; Secure/);
+  });
+
+  test('a wrong password and an unknown address get the same answer', async () => {
+    const answers = await Promise.all([
+      signIn(EMAIL, 'wrong password'),
+      signIn('nobody@example.com', PASSWORD),
+    ]);
+    expect(answers.map((answer) => answer.status)).toEqual([401, 401]);
+    const [known, unknown] = await Promise.all(answers.map((answer) => answer.text()));
+    expect(known).toBe(unknown);
+  });
+
+  test.each([EMAIL, 'unknown@example.com'])('%s waits after ten failed sign-ins', async (email) => {
+    const failed = await Promise.all(
+      Array.from({ length: MAX_FAILED_SIGN_INS }, () => signIn(email, 'wrong password')),
+    );
+    expect(new Set(failed.map((answer) => answer.status))).toEqual(new Set([401]));
+    const blocked = await signIn(email.toUpperCase(), PASSWORD);
+    expect(blocked.status).toBe(429);
+    expect(await blocked.json()).toEqual({
+      code: 'TOO_MANY_SIGN_INS',
+      message: 'Too many failed sign-ins. Try again in 15 minutes.',
+    });
+    runtime.setNow(new Date(runtime.now().getTime() + 15 * 60_000));
+    expect((await signIn(email, PASSWORD)).status).toBe(email === EMAIL ? 200 : 401);
+  });
+
+  test('parallel guesses share the ten tries', async () => {
+    const answers = await Promise.all(Array.from({ length: 25 }, () => signIn(EMAIL, 'wrong password')));
+    expect(answers.filter((answer) => answer.status === 401)).toHaveLength(MAX_FAILED_SIGN_INS);
+  });
+
+  test('a sign-in that succeeds takes the failed ones away', async () => {
+    await Promise.all(Array.from({ length: 9 }, () => signIn(EMAIL, 'wrong password')));
+    expect((await signIn(EMAIL, PASSWORD)).status).toBe(200);
+    expect((await signIn(EMAIL, 'wrong password')).status).toBe(401);
+  });
+
+  test('one address of the network may try twenty times a minute, whatever the accounts', async () => {
+    const from = { 'x-forwarded-for': '198.51.100.7' };
+    const statuses = [];
+    for (let i = 0; i < 21; i += 1) {
+      statuses.push((await signIn(`person-${i}@example.com`, 'x', from)).status);
+    }
+    expect(statuses.slice(0, 20)).not.toContain(429);
+    expect(statuses[20]).toBe(429);
+  });
+
+  test.each([
+    ['/sign-up/email', { email: 'mallory@example.com', password: PASSWORD, name: 'M', role: 'admin' }],
+    ['/update-user', { role: 'admin' }],
+    ['/change-email', { newEmail: 'mallory@example.com' }],
+    ['/delete-user', {}],
+    ['/request-password-reset', { email: EMAIL }],
+  ])('%s is not there', async (path, body) => {
+    expect((await post(path, body)).status).toBe(404);
+  });
+
+  test('nobody can sign up or give themselves a role through the library either', async () => {
+    const { api } = getStaffAuth(runtime);
+    const body = { email: 'mallory@example.com', password: PASSWORD, name: 'M', role: 'admin' };
+    await expect(api.signUpEmail({ body })).rejects.toMatchObject({ statusCode: 400 });
+    const cookie = (await signIn(EMAIL, PASSWORD)).headers.get('set-cookie') ?? '';
+    await expect(
+      api.updateUser({ body: { role: 'admin' } as object, headers: new Headers({ cookie }) }),
+    ).rejects.toMatchObject({ statusCode: 400 });
+    const staff = await base.db.select().from(staffUsers);
+    expect(staff).toMatchObject([{ email: EMAIL, role: 'staff' }]);
+  });
+});
+
+describe('staff users', () => {
+  const base = useDatabase();
+  const runtime = () => testRuntime(base.db, { env: { BETTER_AUTH_SECRET: SECRET } });
+
+  test('are added once an address, listed, and removed with their sessions', async () => {
+    const world = runtime();
+    const { id, password } = await addStaffUser(world, { email: ' Ada@Example.com ', role: 'admin' });
+    expect(password).toMatch(/^[\w-]{20}$/);
+    await expect(addStaffUser(world, { email: 'ada@example.com' })).rejects.toMatchObject({
+      code: 'conflict',
+    });
+    expect(await listStaffUsers(base.db)).toMatchObject([
+      { id, email: 'ada@example.com', name: 'ada', role: 'admin' },
+    ]);
+    await removeStaffUser(base.db, 'ada@example.com');
+    expect(await listStaffUsers(base.db)).toEqual([]);
+    await expect(removeStaffUser(base.db, 'ada@example.com')).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test('a new password ends the sessions and the old password', async () => {
+    const world = runtime();
+    const { id, password } = await addStaffUser(world, { email: 'joan@example.com' });
+    const { api } = getStaffAuth(world);
+    await api.signInEmail({ body: { email: 'joan@example.com', password } });
+    const changed = await setStaffPassword(world, { email: 'joan@example.com' });
+    expect(await base.db.select().from(staffSessions).where(eq(staffSessions.userId, id))).toEqual([]);
+    await expect(api.signInEmail({ body: { email: 'joan@example.com', password } })).rejects.toMatchObject({
+      statusCode: 401,
+    });
+    const session = await api.signInEmail({
+      body: { email: 'joan@example.com', password: changed.password },
+    });
+    expect(session.user.id).toBe(id);
+  });
+
+  test.each([
+    [{ email: 'nobody' }, 'email'],
+    [{ email: 'short@example.com', password: 'eleven char' }, 'password'],
+    [{ email: 'long@example.com', password: 'x'.repeat(129) }, 'password'],
+  ])('%j is refused', async (input, field) => {
+    await expect(addStaffUser(runtime(), input)).rejects.toMatchObject({ fields: [{ field }] });
+  });
+});
+
+describe('the secret of the cookies', () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'w5t-secret-'));
+  const file = join(dataDir, 'better-auth-secret');
+  const chance = (size: number) => Buffer.alloc(size, 7);
+  afterAll(() => rmSync(dataDir, { recursive: true }));
+
+  test('is the configured one', () => {
+    expect(staffSecret({ betterAuthSecret: SECRET, dataDir }, chance)).toBe(SECRET);
+  });
+
+  test('is else made once, for its owner alone', () => {
+    const secret = staffSecret({ betterAuthSecret: null, dataDir }, chance);
+    expect(secret).toHaveLength(43);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readFileSync(file, 'utf8').trim()).toBe(secret);
+    expect(staffSecret({ betterAuthSecret: null, dataDir }, (size) => Buffer.alloc(size, 9))).toBe(secret);
+  });
+
+  test('a broken file is named', () => {
+    writeFileSync(file, 'short');
+    expect(() => staffSecret({ betterAuthSecret: null, dataDir }, chance)).toThrow(file);
+  });
+});
