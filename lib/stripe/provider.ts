@@ -1,0 +1,76 @@
+import type { subscriptionStatus } from '@/db/schema';
+
+/** What a payload tells of the customer it belongs to. */
+export interface ProviderCustomer {
+  stripeCustomerId: string;
+  /** Our customer number, strongest source first: the customer's own, the subscription's, the invoice's metadata. */
+  customerNumber: string | null;
+  email: string | null;
+  name: string | null;
+  phone: string | null;
+  address: ProviderAddress | null;
+}
+
+export interface ProviderAddress {
+  street: string | null;
+  postalCode: string | null;
+  city: string | null;
+  country: string | null;
+}
+
+export interface ProviderSubscriptionItem {
+  id: string;
+  quantity: number;
+  currentPeriodEnd: Date | null;
+  metadata: Record<string, string>;
+}
+
+export interface ProviderSubscription {
+  id: string;
+  customer: ProviderCustomer | null;
+  /** Null: a status that Stripe added after this was written. */
+  status: (typeof subscriptionStatus.enumValues)[number] | null;
+  providerStatus: string | null;
+  cancelAtPeriodEnd: boolean;
+  endedAt: Date | null;
+  /** Of the subscription as a whole, where its items have none of their own. */
+  periodEnd: Date | null;
+  items: ProviderSubscriptionItem[];
+  /** False while more items exist than the payload lists. */
+  itemsComplete: boolean;
+  metadata: Record<string, string>;
+}
+
+export interface ProviderInvoice {
+  id: string;
+  number: string | null;
+  customer: ProviderCustomer | null;
+  stripeSubscriptionId: string | null;
+  /** Null: a status that Stripe added after this was written. */
+  status: 'draft' | 'open' | 'paid' | 'uncollectible' | 'void' | null;
+  providerStatus: string | null;
+  /** When the invoice was issued: finalized, else created. */
+  issuedAt: Date | null;
+  dueAt: Date | null;
+  paidAt: Date | null;
+  attempted: boolean;
+  currency: string;
+  /** Amounts in whole units of the currency, as decimal text. */
+  subtotal: string;
+  tax: string;
+  total: string;
+  amountPaid: string;
+  amountDue: string;
+  /** Paid without Stripe; null: the payload does not tell. */
+  amountOffStripe: string | null;
+  paymentIntentId: string | null;
+}
+
+export interface ProviderCheckout {
+  id: string;
+  customer: ProviderCustomer | null;
+  stripeSubscriptionId: string | null;
+  /** Our subscription's id as the payer's browser sent it: to be believed only after checks. */
+  reference: string | null;
+  paid: boolean;
+}

@@ -1,0 +1,41 @@
+import { fromEpoch } from '../dates';
+
+/** Reading of JSON whose shape differs by API version: a field that is not of its kind is not there. */
+export type Json = Record<string, unknown>;
+
+export function asObject(value: unknown): Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
+}
+
+export function asList(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+export function asText(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+/** Whole number; a few old payloads write numbers as text. */
+export function asInteger(value: unknown): number | null {
+  const number = typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value;
+  return typeof number === 'number' && Number.isSafeInteger(number) ? number : null;
+}
+
+/** Seconds since the epoch to an instant; 0 and nonsense are none. */
+export function asInstant(value: unknown): Date | null {
+  const seconds = asInteger(value);
+  return seconds !== null && seconds > 0 && seconds < 32_503_680_000 ? fromEpoch(seconds) : null;
+}
+
+/** The id of a reference, be it a string or the expanded object. */
+export function asId(value: unknown): string | null {
+  return asText(value) ?? asText(asObject(value).id);
+}
+
+export function asMetadata(value: unknown): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(asObject(value)).filter(
+      (entry): entry is [string, string] => typeof entry[1] === 'string',
+    ),
+  );
+}

@@ -1,0 +1,45 @@
+import type { ProviderAddress, ProviderCustomer } from './provider';
+import { asId, asMetadata, asObject, asText, type Json } from './read';
+
+/**
+ * The customer of a payload. Fields of an expanded customer object come first, then those that the
+ * payload itself carries (`customer_email`, `customer_details`…).
+ *
+ * @param metadata of the payload's own objects, strongest first
+ */
+export function toProviderCustomer(payload: Json, metadata: unknown[]): ProviderCustomer | null {
+  const stripeCustomerId = asId(payload.customer);
+  if (stripeCustomerId === null) return null;
+  const expanded = asObject(payload.customer);
+  const details = asObject(payload.customer_details);
+  const number = [expanded.metadata, ...metadata]
+    .map((source) => asMetadata(source).customer_number?.trim())
+    .find((found) => found);
+  return {
+    stripeCustomerId,
+    customerNumber: number ?? null,
+    email: asText(expanded.email) ?? asText(payload.customer_email) ?? asText(details.email),
+    name: asText(expanded.name) ?? asText(payload.customer_name) ?? asText(details.name),
+    phone: asText(expanded.phone) ?? asText(payload.customer_phone) ?? asText(details.phone),
+    address: toAddress(expanded.address ?? payload.customer_address ?? details.address),
+  };
+}
+
+/** A customer object as fetched; null for a deleted one. */
+export function toFetchedCustomer(object: unknown): ProviderCustomer | null {
+  const customer = asObject(object);
+  return customer.deleted === true ? null : toProviderCustomer({ customer }, []);
+}
+
+function toAddress(value: unknown): ProviderAddress | null {
+  const address = asObject(value);
+  const street = [asText(address.line1), asText(address.line2)].filter((line) => line !== null).join(', ');
+  const country = asText(address.country);
+  const found = {
+    street: street === '' ? null : street,
+    postalCode: asText(address.postal_code),
+    city: asText(address.city),
+    country: country && /^[A-Z]{2}$/.test(country) ? country : null,
+  };
+  return Object.values(found).some((part) => part !== null) ? found : null;
+}

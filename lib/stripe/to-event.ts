@@ -1,0 +1,35 @@
+import { asId, asInstant, asObject, asText, type Json } from './read';
+
+/** The envelope of a delivery; `object` is in whatever shape its API version has. */
+export interface ProviderEvent {
+  id: string;
+  type: string;
+  apiVersion: string | null;
+  livemode: boolean;
+  created: Date;
+  object: Json;
+  objectId: string | null;
+  stripeCustomerId: string | null;
+  previousAttributes: Json | null;
+}
+
+/** @returns null for JSON that is no event */
+export function toProviderEvent(body: unknown): ProviderEvent | null {
+  const payload = asObject(body);
+  const data = asObject(payload.data);
+  const [id, type, created] = [asText(payload.id), asText(payload.type), asInstant(payload.created)];
+  const isObject = typeof data.object === 'object' && data.object !== null;
+  if (id === null || type === null || created === null || !isObject) return null;
+  const object = asObject(data.object);
+  return {
+    id,
+    type,
+    apiVersion: asText(payload.api_version),
+    livemode: payload.livemode === true || payload.livemode === 'true',
+    created,
+    object,
+    objectId: asText(object.id),
+    stripeCustomerId: asText(object.object) === 'customer' ? asText(object.id) : asId(object.customer),
+    previousAttributes: data.previous_attributes ? asObject(data.previous_attributes) : null,
+  };
+}

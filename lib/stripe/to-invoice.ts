@@ -1,0 +1,109 @@
+import { fromMinorUnits } from '../money';
+import type { ProviderInvoice } from './provider';
+import { asId, asInstant, asInteger, asList, asObject, asText, type Json } from './read';
+import { toProviderCustomer } from './to-customer';
+
+const STATUSES = ['draft', 'open', 'paid', 'uncollectible', 'void'] as const;
+
+/**
+ * One shape from every API version: the subscription under `parent` (from 2025-03-31.basil) or beside it,
+ * `status` or, before 2018, `paid`, `closed` and `forgiven`.
+ *
+ * @returns null for an object without an id
+ */
+export function toProviderInvoice(object: unknown): ProviderInvoice | null {
+  const payload = asObject(object);
+  const id = asText(payload.id);
+  if (id === null) return null;
+  const currency = asText(payload.currency)?.toLowerCase() ?? 'usd';
+  const money = (minor: number) => fromMinorUnits(minor, currency);
+  const parent = asObject(asObject(payload.parent).subscription_details);
+  const transitions = asObject(payload.status_transitions);
+  const paid = amountPaid(payload);
+  const total = asInteger(payload.total) ?? 0;
+  const offStripe = amountOffStripe(payload, paid);
+  return {
+    id,
+    number: asText(payload.number),
+    customer: toProviderCustomer(payload, [
+      parent.metadata,
+      asObject(payload.subscription_details).metadata,
+      asObject(payload.subscription).metadata,
+      payload.metadata,
+    ]),
+    stripeSubscriptionId: asId(parent.subscription) ?? asId(payload.subscription),
+    status: toStatus(payload),
+    providerStatus: asText(payload.status),
+    issuedAt:
+      asInstant(transitions.finalized_at) ??
+      asInstant(payload.effective_at) ??
+      asInstant(payload.created) ??
+      asInstant(payload.date),
+    dueAt: asInstant(payload.due_date),
+    paidAt: asInstant(transitions.paid_at),
+    attempted: payload.attempted === true,
+    currency,
+    subtotal: money(asInteger(payload.subtotal) ?? total),
+    tax: money(taxOf(payload, total)),
+    total: money(total),
+    amountPaid: money(paid),
+    amountDue: money(amountDue(payload, paid)),
+    amountOffStripe: offStripe === null ? null : money(offStripe),
+    paymentIntentId: paymentIntentOf(payload),
+  };
+}
+
+function toStatus(payload: Json): ProviderInvoice['status'] {
+  const status = asText(payload.status);
+  if (status !== null) return STATUSES.find((known) => known === status) ?? null;
+  if (payload.paid === true) return 'paid';
+  if (payload.forgiven === true) return 'uncollectible';
+  return payload.closed === true ? 'void' : 'open';
+}
+
+function amountPaid(payload: Json): number {
+  const paid = asInteger(payload.amount_paid);
+  if (paid !== null) return Math.max(0, paid);
+  return payload.paid === true ? Math.max(0, asInteger(payload.amount_due) ?? 0) : 0;
+}
+
+function amountDue(payload: Json, paid: number): number {
+  const remaining = asInteger(payload.amount_remaining);
+  return remaining ?? Math.max(0, (asInteger(payload.amount_due) ?? 0) - paid);
+}
+
+function taxOf(payload: Json, total: number): number {
+  const tax = asInteger(payload.tax);
+  if (tax !== null) return tax;
+  const excluding = asInteger(payload.total_excluding_tax);
+  if (excluding !== null) return total - excluding;
+  const taxes = asList(payload.total_taxes ?? payload.total_tax_amounts);
+  return taxes.reduce<number>((sum, entry) => sum + (asInteger(asObject(entry).amount) ?? 0), 0);
+}
+
+/** In minor units; null where the payload does not tell, as events from basil on do not. */
+function amountOffStripe(payload: Json, paid: number): number | null {
+  const told = asInteger(payload.amount_paid_off_stripe);
+  if (told !== null) return told;
+  if (typeof payload.paid_out_of_band === 'boolean') return payload.paid_out_of_band ? paid : 0;
+  const payments = asObject(payload.payments);
+  if (Array.isArray(payments.data) && payments.has_more !== true) {
+    return payments.data.map(asObject).reduce((sum, entry) => sum + paidOff(entry), 0);
+  }
+  return paid === 0 ? 0 : null;
+}
+
+function paidOff(invoicePayment: Json): number {
+  const isRecord = asObject(invoicePayment.payment).type === 'payment_record';
+  return isRecord && invoicePayment.status === 'paid' ? (asInteger(invoicePayment.amount_paid) ?? 0) : 0;
+}
+
+function paymentIntentOf(payload: Json): string | null {
+  const own = asId(payload.payment_intent);
+  if (own !== null) return own;
+  const intents = asList(asObject(payload.payments).data).map((entry) => {
+    const { status, payment } = asObject(entry);
+    return { id: asId(asObject(payment).payment_intent), isPaid: status === 'paid' };
+  });
+  return (intents.find((intent) => intent.isPaid) ?? intents[0])?.id ?? null;
+}

@@ -1,0 +1,55 @@
+import type { ProviderSubscription, ProviderSubscriptionItem } from './provider';
+import { asInstant, asInteger, asList, asMetadata, asObject, asText, type Json } from './read';
+import { toProviderCustomer } from './to-customer';
+
+// https://docs.stripe.com/api/subscriptions/object#subscription_object-status
+const STATUS = {
+  incomplete: 'incomplete',
+  incomplete_expired: 'cancelled',
+  trialing: 'trialing',
+  active: 'active',
+  past_due: 'past_due',
+  unpaid: 'unpaid',
+  paused: 'paused',
+  canceled: 'cancelled',
+} as const;
+
+/**
+ * One shape from every API version. Before 2025-03-31.basil the period end stood on the subscription;
+ * from then on it stands on each item.
+ *
+ * @returns null for an object without an id
+ */
+export function toProviderSubscription(object: unknown): ProviderSubscription | null {
+  const payload = asObject(object);
+  const id = asText(payload.id);
+  if (id === null) return null;
+  const providerStatus = asText(payload.status);
+  const periodEnd = asInstant(payload.current_period_end);
+  const list = asObject(payload.items);
+  return {
+    id,
+    customer: toProviderCustomer(payload, [payload.metadata]),
+    status: STATUS[providerStatus as keyof typeof STATUS] ?? null,
+    providerStatus,
+    cancelAtPeriodEnd: payload.cancel_at_period_end === true,
+    endedAt: asInstant(payload.ended_at),
+    periodEnd,
+    items: asList(list.data).flatMap((item) => toItem(asObject(item), periodEnd)),
+    itemsComplete: Array.isArray(list.data) && list.has_more !== true,
+    metadata: asMetadata(payload.metadata),
+  };
+}
+
+function toItem(item: Json, periodEnd: Date | null): ProviderSubscriptionItem[] {
+  const id = asText(item.id);
+  if (id === null) return [];
+  return [
+    {
+      id,
+      quantity: asInteger(item.quantity) ?? 1, // metered prices have none
+      currentPeriodEnd: asInstant(item.current_period_end) ?? periodEnd,
+      metadata: asMetadata(item.metadata),
+    },
+  ];
+}
