@@ -1,0 +1,54 @@
+import { eq, ilike, type SQL, sql } from 'drizzle-orm';
+import type { Database } from '@/db/database';
+import { customers } from '@/db/schema';
+import { MAX_ID } from '../page';
+import { literal } from '../page-query';
+import { containsPattern, prefixPattern } from '../search-text';
+import { type CustomerMatches, type CustomerRow, customerMatches, customerRow, MAX_MATCHES } from './schema';
+import { customerName, snippetColumns, toCustomerSnippet } from './snippet';
+
+/**
+ * The customers with a text in their number, e-mail, first name, last name, "first last" or company:
+ * exact number or e-mail first, then those that start with it, then the rest, by number.
+ *
+ * @param query as `customerQuery` parsed it: trimmed, without control characters
+ */
+export async function findCustomers(db: Database, query: string): Promise<CustomerMatches> {
+  const found = await db
+    .select(snippetColumns)
+    .from(customers)
+    .where(ilike(customers.search_text, containsPattern(query)))
+    .orderBy(matchRank(query), customers.customer_number)
+    .limit(literal(MAX_MATCHES + 1));
+  const matches = found.slice(0, MAX_MATCHES).map(toCustomerSnippet);
+  return customerMatches.parse({
+    count: matches.length,
+    truncated: found.length > MAX_MATCHES,
+    matches,
+  });
+}
+
+/** Master data of one customer, by id or by number; null where there is none. */
+export async function getCustomer(
+  db: Database,
+  by: { id: number } | { customer_number: string },
+): Promise<CustomerRow | null> {
+  if ('id' in by && by.id > MAX_ID) return null;
+  const [record] = await db
+    .select()
+    .from(customers)
+    .where('id' in by ? eq(customers.id, by.id) : eq(customers.customer_number, by.customer_number))
+    .limit(literal(1));
+  return record ? customerRow.parse({ ...record, name: customerName(record) }) : null;
+}
+
+function matchRank(query: string): SQL {
+  const prefix = prefixPattern(query);
+  const c = customers;
+  return sql`case
+    when lower(${c.customer_number}) = lower(${query}) or lower(${c.email}) = lower(${query}) then 0
+    when ${c.customer_number} ilike ${prefix} or ${c.email} ilike ${prefix} or ${c.company} ilike ${prefix}
+      or ${c.first_name} || ' ' || ${c.last_name} ilike ${prefix}
+      or ${c.first_name} ilike ${prefix} or ${c.last_name} ilike ${prefix} then 1
+    else 2 end`;
+}

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { customerStatus } from '@/db/schema';
+import { textLine } from '../fields';
+
+/** At most so many matches does a search answer. */
+export const MAX_MATCHES = 25;
+
+export const customerQuery = z.preprocess(
+  (value) => (typeof value === 'string' ? value.trim() : value),
+  textLine(200).describe(
+    'Part of a customer number, e-mail address, first name, last name, "first last" or company. Case does not matter; %, _ and \\ stand for themselves.',
+  ),
+);
+
+/** What a row of another table says of its customer, and what a search answers. */
+export const customerSnippet = z.object({
+  id: z.int(),
+  customer_number: z.string(),
+  /** Company, else "first last". */
+  name: z.string(),
+  email: z.string().nullable(),
+  status: z.enum(customerStatus.enumValues),
+});
+
+/** Master data. */
+export const customerRow = z.object({
+  id: z.int(),
+  customer_number: z.string(),
+  name: z.string(),
+  first_name: z.string().nullable(),
+  last_name: z.string().nullable(),
+  company: z.string().nullable(),
+  email: z.string().nullable(),
+  phone: z.string().nullable(),
+  street: z.string().nullable(),
+  postal_code: z.string().nullable(),
+  city: z.string().nullable(),
+  country: z.string().nullable().describe('ISO 3166-1 alpha-2'),
+  vat_id: z.string().nullable(),
+  tax_exempt: z.boolean(),
+  currency: z.string().describe('ISO 4217, lower case'),
+  status: z.enum(customerStatus.enumValues),
+});
+
+export const customerMatches = z.object({
+  count: z.int().describe('Number of matches listed'),
+  truncated: z.boolean().describe(`True when more than ${MAX_MATCHES} customers match`),
+  matches: z.array(customerSnippet),
+});
+
+export type CustomerSnippet = z.infer<typeof customerSnippet>;
+export type CustomerRow = z.infer<typeof customerRow>;
+export type CustomerMatches = z.infer<typeof customerMatches>;

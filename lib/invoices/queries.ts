@@ -1,0 +1,90 @@
+import { and, count, desc, eq, gte, inArray, lte, sql, sum } from 'drizzle-orm';
+import type { Database } from '@/db/database';
+import { customers, invoices } from '@/db/schema';
+import { snippetColumns, toCustomerSnippet } from '../customers/snippet';
+import { toJsonAmount } from '../money';
+import { MAX_ID, type Page, pageRequest, toPage } from '../page';
+import { readPage } from '../page-query';
+import {
+  type InvoiceFilters,
+  type InvoiceRow,
+  invoicePage,
+  type UnpaidInvoices,
+  unpaidInvoices,
+} from './schema';
+
+const columns = {
+  id: invoices.id,
+  number: invoices.number,
+  status: invoices.status,
+  invoice_date: invoices.invoice_date,
+  due_date: invoices.due_date,
+  currency: invoices.currency,
+  subtotal: invoices.subtotal,
+  tax: invoices.tax,
+  total: invoices.total,
+  amount_paid: invoices.amount_paid,
+  amount_due: invoices.amount_due,
+  stripe_invoice_id: invoices.stripe_invoice_id,
+  customer: snippetColumns,
+};
+
+/** Invoices, newest first; a page past the last is empty. */
+export async function listInvoices(db: Database, filters: InvoiceFilters): Promise<Page<InvoiceRow>> {
+  const request = pageRequest(filters);
+  if ((filters.customer_id ?? 0) > MAX_ID) return toPage(request, 0, []);
+  const where = and(
+    filters.customer_id === undefined ? undefined : eq(invoices.customer_id, filters.customer_id),
+    filters.status && eq(invoices.status, filters.status),
+    filters.invoice_date_from ? gte(invoices.invoice_date, filters.invoice_date_from) : undefined,
+    filters.invoice_date_to ? lte(invoices.invoice_date, filters.invoice_date_to) : undefined,
+  );
+  const page = await readPage(
+    request,
+    ({ limit, offset }) =>
+      db
+        .select(columns)
+        .from(invoices)
+        .innerJoin(customers, eq(customers.id, invoices.customer_id))
+        .where(where)
+        .orderBy(desc(invoices.invoice_date), desc(invoices.id))
+        .limit(limit)
+        .offset(offset),
+    async () => (await db.select({ total: count() }).from(invoices).where(where))[0]?.total ?? 0,
+  );
+  return invoicePage.parse({ ...page, data: page.data.map(toInvoiceRow) });
+}
+
+/** What a customer has still to pay; the customer's own currency first where it has unpaid invoices. */
+export async function sumUnpaidInvoices(
+  db: Database,
+  customer: { id: number; currency: string },
+): Promise<UnpaidInvoices> {
+  const sums = await db
+    .select({ currency: invoices.currency, count: count(), total: sum(invoices.amount_due) })
+    .from(invoices)
+    .where(and(eq(invoices.customer_id, customer.id), inArray(invoices.status, ['sent', 'overdue'])))
+    .groupBy(invoices.currency)
+    .orderBy(desc(sql`${invoices.currency} = ${customer.currency}`), desc(count()), invoices.currency);
+  const [first, ...others] = sums.map((row) => ({ ...row, total: toJsonAmount(row.total ?? '0') }));
+  return unpaidInvoices.parse({
+    ...(first ?? { currency: customer.currency, count: 0, total: 0 }),
+    other_currencies: others,
+  });
+}
+
+type InvoiceRecord = Pick<typeof invoices.$inferSelect, Exclude<keyof typeof columns, 'customer'>> & {
+  customer: Parameters<typeof toCustomerSnippet>[0];
+};
+
+function toInvoiceRow(record: InvoiceRecord): InvoiceRow {
+  return {
+    ...record,
+    subtotal: toJsonAmount(record.subtotal),
+    tax: toJsonAmount(record.tax),
+    total: toJsonAmount(record.total),
+    amount_paid: toJsonAmount(record.amount_paid),
+    amount_due: toJsonAmount(record.amount_due),
+    customer: toCustomerSnippet(record.customer),
+  };
+}

@@ -1,0 +1,67 @@
+import { and, asc, count, desc, eq, ilike } from 'drizzle-orm';
+import type { Database } from '@/db/database';
+import { customerServices, customers } from '@/db/schema';
+import { snippetColumns, toCustomerSnippet } from '../customers/snippet';
+import { toJsonAmount } from '../money';
+import { MAX_ID, type Page, pageRequest, toPage } from '../page';
+import { readPage } from '../page-query';
+import { containsPattern } from '../search-text';
+import { type ServiceFilters, type ServiceRow, servicePage } from './schema';
+
+const s = customerServices;
+
+const columns = {
+  id: s.id,
+  service_number: s.service_number,
+  service_type: s.service_type,
+  status: s.status,
+  name: s.name,
+  domain: s.domain,
+  server_id: s.server_id,
+  price: s.price,
+  currency: s.currency,
+  billing_interval: s.billing_interval,
+  start_date: s.start_date,
+  next_billing_date: s.next_billing_date,
+  cancelled_at: s.cancelled_at,
+  customer: snippetColumns,
+};
+
+/** Customer services by service number; a page past the last is empty. */
+export async function listServices(db: Database, filters: ServiceFilters): Promise<Page<ServiceRow>> {
+  const request = pageRequest(filters);
+  if ((filters.customer_id ?? 0) > MAX_ID) return toPage(request, 0, []);
+  const where = and(
+    filters.customer_id === undefined ? undefined : eq(s.customer_id, filters.customer_id),
+    filters.status && eq(s.status, filters.status),
+    filters.service_type && eq(s.service_type, filters.service_type),
+    filters.domain === undefined ? undefined : ilike(s.domain, containsPattern(filters.domain)),
+  );
+  const page = await readPage(
+    request,
+    ({ limit, offset }) =>
+      db
+        .select(columns)
+        .from(s)
+        .innerJoin(customers, eq(customers.id, s.customer_id))
+        .where(where)
+        .orderBy(asc(s.service_number), desc(s.id))
+        .limit(limit)
+        .offset(offset),
+    async () => (await db.select({ total: count() }).from(s).where(where))[0]?.total ?? 0,
+  );
+  return servicePage.parse({ ...page, data: page.data.map(toServiceRow) });
+}
+
+type ServiceRecord = Pick<typeof s.$inferSelect, Exclude<keyof typeof columns, 'customer'>> & {
+  customer: Parameters<typeof toCustomerSnippet>[0];
+};
+
+function toServiceRow(record: ServiceRecord): ServiceRow {
+  return {
+    ...record,
+    price: toJsonAmount(record.price),
+    cancelled_at: record.cancelled_at?.toISOString() ?? null,
+    customer: toCustomerSnippet(record.customer),
+  };
+}
