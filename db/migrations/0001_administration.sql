@@ -100,6 +100,7 @@ CREATE TABLE "invoices" (
 	"uncollectible" boolean DEFAULT false NOT NULL,
 	"amount_off_stripe" numeric(15, 3),
 	"stripe_invoice_id" text,
+	"stripe_customer_id" text,
 	"stripe_synced_at" timestamp with time zone,
 	"provider_as_of" timestamp with time zone,
 	"provider_gone_at" timestamp with time zone,
@@ -276,6 +277,7 @@ CREATE TABLE "subscriptions" (
 	"cancel_at_period_end" boolean DEFAULT false NOT NULL,
 	"ended_at" timestamp with time zone,
 	"stripe_subscription_id" text,
+	"stripe_customer_id" text,
 	"stripe_synced_at" timestamp with time zone,
 	"provider_as_of" timestamp with time zone,
 	"recheck_at" timestamp with time zone,
@@ -385,6 +387,7 @@ CREATE INDEX "invoices_status" ON "invoices" USING btree ("status","invoice_date
 CREATE INDEX "invoices_subscription" ON "invoices" USING btree ("subscription_id");--> statement-breakpoint
 CREATE INDEX "invoices_due" ON "invoices" USING btree ("due_date") WHERE "invoices"."status" = 'sent';--> statement-breakpoint
 CREATE INDEX "invoices_stripe_paid" ON "invoices" USING btree ("id") WHERE "invoices"."stripe_invoice_id" is not null and "invoices"."status" = 'paid';--> statement-breakpoint
+CREATE INDEX "invoices_stripe_customer" ON "invoices" USING btree ("stripe_customer_id");--> statement-breakpoint
 CREATE INDEX "invoices_recheck" ON "invoices" USING btree ("id") WHERE "invoices"."recheck_at" is not null;--> statement-breakpoint
 CREATE INDEX "payments_date" ON "payments" USING btree ("payment_date" DESC NULLS LAST,"id" DESC NULLS LAST);--> statement-breakpoint
 CREATE INDEX "payments_customer" ON "payments" USING btree ("customer_id","payment_date" DESC NULLS LAST,"id" DESC NULLS LAST);--> statement-breakpoint
@@ -407,6 +410,7 @@ CREATE INDEX "subscription_items_subscription" ON "subscription_items" USING btr
 CREATE INDEX "subscription_items_service" ON "subscription_items" USING btree ("customer_service_id");--> statement-breakpoint
 CREATE INDEX "subscriptions_customer" ON "subscriptions" USING btree ("customer_id","id");--> statement-breakpoint
 CREATE INDEX "subscriptions_status" ON "subscriptions" USING btree ("status","id");--> statement-breakpoint
+CREATE INDEX "subscriptions_stripe_customer" ON "subscriptions" USING btree ("stripe_customer_id");--> statement-breakpoint
 CREATE INDEX "subscriptions_recheck" ON "subscriptions" USING btree ("id") WHERE "subscriptions"."recheck_at" is not null;--> statement-breakpoint
 CREATE INDEX "subscriptions_stub" ON "subscriptions" USING btree ("id") WHERE "subscriptions"."provider_as_of" is null and "subscriptions"."stripe_subscription_id" is not null;--> statement-breakpoint
 CREATE INDEX "reconciliation_changes_run" ON "reconciliation_changes" USING btree ("run_id","id");--> statement-breakpoint

@@ -30,6 +30,8 @@ export const invoices = pgTable(
     /** Paid, but not collected by Stripe (cash, transfer noted there); null: not known yet. */
     amount_off_stripe: money(),
     stripe_invoice_id: text().unique(),
+    /** Whose it is at Stripe. */
+    stripe_customer_id: text(),
     stripe_synced_at: instant(),
     provider_as_of: instant(),
     provider_gone_at: instant(),
@@ -47,6 +49,7 @@ export const invoices = pgTable(
     index('invoices_stripe_paid')
       .on(t.id)
       .where(sql`${t.stripe_invoice_id} is not null and ${t.status} = 'paid'`),
+    index('invoices_stripe_customer').on(t.stripe_customer_id),
     index('invoices_recheck').on(t.id).where(sql`${t.recheck_at} is not null`),
     check(
       'invoices_number_present',

@@ -18,6 +18,8 @@ export const subscriptions = pgTable(
     ended_at: instant(),
     /** Null until a checkout links it. */
     stripe_subscription_id: text().unique(),
+    /** Whose it is at Stripe: tells the rows to move when that customer turns out to be another of ours. */
+    stripe_customer_id: text(),
     stripe_synced_at: instant(),
     /** The provider's time of the state this row holds; null: no state received yet (a stub). */
     provider_as_of: instant(),
@@ -29,6 +31,7 @@ export const subscriptions = pgTable(
   (t) => [
     index('subscriptions_customer').on(t.customer_id, t.id),
     index('subscriptions_status').on(t.status, t.id),
+    index('subscriptions_stripe_customer').on(t.stripe_customer_id),
     index('subscriptions_recheck').on(t.id).where(sql`${t.recheck_at} is not null`),
     index('subscriptions_stub')
       .on(t.id)
