@@ -1,0 +1,86 @@
+import { fromMinorUnits } from '@/lib/money';
+import type { ServiceRow } from './rows';
+
+type ServiceType = ServiceRow['service_type'];
+
+export interface Product {
+  name: string;
+  /** Net, in euro cents, a billing interval. */
+  cents: number;
+  interval: ServiceRow['billing_interval'];
+}
+
+export const CATALOGUE: Record<ServiceType, Product[]> = {
+  hosting: [
+    monthly('Webhosting S', 490),
+    monthly('Webhosting M', 990),
+    monthly('Webhosting L', 1990),
+    monthly('Managed WordPress', 2490),
+    monthly('Managed Shop', 4990),
+    quarterly('Reseller Hosting', 11_970),
+    yearly('Webhosting S, yearly', 4900),
+    yearly('E-Mail Hosting Business', 3900),
+  ],
+  domain: [
+    yearly('Domain registration', 1490),
+    yearly('Domain registration with DNSSEC', 1990),
+    yearly('Premium domain', 8900),
+  ],
+  server: [
+    monthly('Cloud Server CX2', 1290),
+    monthly('Cloud Server CX4', 2490),
+    monthly('Dedicated Server EX44', 5900),
+    monthly('Dedicated Server EX101', 11_900),
+    monthly('Managed Database', 8900),
+    quarterly('Colocation 1U', 17_700),
+  ],
+  license: [
+    monthly('Plesk Web Pro licence', 1490),
+    monthly('cPanel Solo licence', 1890),
+    monthly('Windows Server 2025 licence', 3200),
+    yearly('Wildcard certificate', 9900),
+    yearly('Backup software licence', 5900),
+  ],
+  service: [
+    monthly('Managed Backup', 990),
+    monthly('Monitoring 24/7', 1990),
+    monthly('Priority support', 4900),
+    quarterly('Firewall management', 14_700),
+    once('Website migration', 14_900),
+    once('Consulting hour', 11_900),
+  ],
+  other: [
+    monthly('Additional IPv4 address', 290),
+    monthly('Object storage 1 TB', 690),
+    monthly('Load balancer', 590),
+    quarterly('Content delivery network', 4470),
+    once('Remote hands', 4900),
+  ],
+};
+
+export const INTERVAL_MONTHS = { month: 1, quarter: 3, year: 12, once: 0 };
+
+const PER_EURO: Record<string, number> = { eur: 1, usd: 1.1, gbp: 0.87, chf: 0.95, jpy: 1.6 };
+
+/** A catalogue price in a customer's currency: minor units, rounded to tens as price lists are. */
+export function priceIn(currency: string, cents: number): number {
+  return currency === 'eur' ? cents : Math.round((cents * (PER_EURO[currency] ?? 1)) / 10) * 10;
+}
+
+/** Minor units as the text that our numeric columns take. */
+export function amountText(minor: number, currency: string): string {
+  return fromMinorUnits(minor, currency);
+}
+
+function monthly(name: string, cents: number): Product {
+  return { name, cents, interval: 'month' };
+}
+function quarterly(name: string, cents: number): Product {
+  return { name, cents, interval: 'quarter' };
+}
+function yearly(name: string, cents: number): Product {
+  return { name, cents, interval: 'year' };
+}
+function once(name: string, cents: number): Product {
+  return { name, cents, interval: 'once' };
+}

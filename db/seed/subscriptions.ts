@@ -1,0 +1,140 @@
+import { fromEpoch, toEpoch } from '@/lib/dates';
+import { toMinorUnits } from '@/lib/money';
+import { type Bundle, bundleServices } from './bundles';
+import { addMonths, addSeconds } from './calendar';
+import { INTERVAL_MONTHS } from './catalogue';
+import type { CustomerRow, ServiceRow, Source, SubscriptionItemRow, SubscriptionRow } from './rows';
+import { endedTerms, formerTerms, runningTerms, type SubscriptionStatus, type Terms } from './terms';
+
+/** A subscription with what its invoices are made of. */
+export interface Agreement extends Bundle, Terms {
+  row: SubscriptionRow;
+  items: SubscriptionItemRow[];
+  /** The length of a billing period. */
+  months: number;
+  /** Net price of a period. */
+  netMinor: number;
+  /** Paid by transfer on an invoice, not charged. */
+  byInvoice: boolean;
+}
+
+const INCOMPLETE = 4;
+const SUSPENDED = 15;
+const ENDED = 38;
+const FORMER = 6;
+const LOCAL = 12;
+const SUSPENDED_STATUSES: SubscriptionStatus[] = ['past_due', 'unpaid', 'paused'];
+
+/** Also brings the dates of the services in step with their subscriptions. */
+export function buildSubscriptions(
+  source: Source,
+  customers: CustomerRow[],
+  services: ServiceRow[],
+  count: number,
+): Agreement[] {
+  const { chance } = source;
+  const bundles = bundleServices(chance, customers, services);
+  // Bundles of several are rarer than subscriptions with several items should be.
+  const several = bundles.running.toSorted(
+    (a, b) => Number(b.services.length > 1) - Number(a.services.length > 1),
+  );
+  const running = chance.shuffle(several.slice(0, count - INCOMPLETE - SUSPENDED - ENDED - FORMER));
+  const live = (list: Bundle[], statusOf: (i: number) => SubscriptionStatus) =>
+    list.map((bundle, i) => {
+      const status = statusOf(i);
+      return agree(source, bundle, status, runningTerms(source, monthsOf(bundle), status));
+    });
+  const agreements = [
+    ...live(running, (i) => (i < 9 ? 'trialing' : i < 17 ? 'past_due' : 'active')),
+    ...live(bundles.suspended.slice(0, SUSPENDED), (i) => SUSPENDED_STATUSES[i % 3] ?? 'past_due'),
+    ...live(bundles.order.slice(0, INCOMPLETE), () => 'incomplete'),
+    ...bundles.ended
+      .slice(0, ENDED)
+      .map((bundle) => agree(source, bundle, 'cancelled', endedTerms(source, monthsOf(bundle)))),
+  ];
+  const renewed = agreements.filter(({ row }) => row.status === 'active').slice(0, FORMER);
+  agreements.push(
+    ...renewed.map((now) => agree(source, now, 'cancelled', formerTerms(chance, now.months, now))),
+  );
+  for (const agreement of agreements.filter(({ row }) => row.status === 'active').slice(-LOCAL)) {
+    keepFromStripe(agreement);
+  }
+  for (const agreement of agreements) dateServices(source, agreement);
+  return numbered(agreements);
+}
+
+function monthsOf({ services }: Bundle): number {
+  return INTERVAL_MONTHS[services[0]?.billing_interval ?? 'month'];
+}
+
+function agree(
+  { chance, calendar }: Source,
+  { customer, services }: Bundle,
+  status: SubscriptionStatus,
+  terms: Terms,
+): Agreement {
+  const months = monthsOf({ customer, services });
+  const periodStart = Math.max(toEpoch(terms.begins), toEpoch(addMonths(terms.periodEnd, -months)));
+  const changed = terms.endedAt ?? fromEpoch(periodStart);
+  const items = services.map((service) => ({
+    id: 0,
+    subscription_id: 0,
+    customer_service_id: service.id,
+    stripe_subscription_item_id: chance.fill('si_**************'),
+    quantity: service.service_type === 'license' && chance.happens(0.3) ? chance.int(2, 5) : 1,
+    current_period_end: terms.periodEnd,
+  }));
+  return {
+    ...terms,
+    customer,
+    services,
+    months,
+    items,
+    netMinor: services.reduce(
+      (sum, { price, currency }, i) => sum + toMinorUnits(price, currency) * (items[i]?.quantity ?? 1),
+      0,
+    ),
+    byInvoice:
+      customer.company !== null && (status === 'active' || status === 'cancelled') && chance.happens(0.3),
+    row: {
+      id: 0,
+      customer_id: customer.id,
+      status,
+      next_billing_date: calendar.dateOf(terms.periodEnd),
+      cancel_at_period_end: terms.cancelAtPeriodEnd,
+      ended_at: terms.endedAt,
+      stripe_subscription_id: chance.fill('sub_1***********************'),
+      stripe_synced_at: addSeconds(changed, chance.int(3, 9)),
+      provider_as_of: addSeconds(changed, 1),
+      recheck_at: null,
+      provider_gone_at: null,
+    },
+  };
+}
+
+function keepFromStripe({ row, items }: Agreement): void {
+  Object.assign(row, { stripe_subscription_id: null, stripe_synced_at: null, provider_as_of: null });
+  for (const item of items) item.stripe_subscription_item_id = null;
+}
+
+/** A service is billed with its live subscription; an ended one takes its services with it. */
+function dateServices({ calendar }: Source, { services, begins, endedAt, row }: Agreement): void {
+  const starts = calendar.dateOf(begins);
+  for (const service of services) {
+    if (row.status !== 'cancelled') {
+      Object.assign(service, { start_date: starts, next_billing_date: row.next_billing_date });
+    } else if (service.cancelled_at) Object.assign(service, { start_date: starts, cancelled_at: endedAt });
+    else service.start_date = starts;
+  }
+}
+
+/** The oldest first, as they were entered. */
+function numbered(agreements: Agreement[]): Agreement[] {
+  const sorted = agreements.toSorted((a, b) => a.begins.getTime() - b.begins.getTime());
+  let itemId = 0;
+  sorted.forEach(({ row, items }, i) => {
+    row.id = i + 1;
+    for (const item of items) Object.assign(item, { id: ++itemId, subscription_id: row.id });
+  });
+  return sorted;
+}
