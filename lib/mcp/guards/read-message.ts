@@ -1,0 +1,63 @@
+import { isJsonContentType, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { AppError } from '@/lib/errors';
+import { parseJson, readBody } from '@/lib/http/read-body';
+import { RPC, rpcError } from '../answers';
+import { PROTOCOL_VERSIONS } from '../protocol';
+
+const ACCEPTABLE = /^(\*\/\*|application\/(json|\*)|text\/(event-stream|\*))$/;
+
+/** @returns the parsed message of a body of acceptable size, type and form; else the refusal */
+export async function readMessage(request: Request): Promise<{ message: unknown } | Response> {
+  const bytes = await readBytes(request);
+  if (bytes instanceof Response) return bytes;
+  return (
+    checkContentType(request) ?? checkAccept(request) ?? checkProtocolVersion(request) ?? parseMessage(bytes)
+  );
+}
+
+async function readBytes(request: Request): Promise<Uint8Array | Response> {
+  try {
+    return await readBody(request);
+  } catch (error) {
+    if (error instanceof AppError) return rpcError(413, RPC.refused, error.message);
+    return rpcError(400, RPC.parseError, 'The body could not be read.'); // the sender went away
+  }
+}
+
+function checkContentType(request: Request): Response | null {
+  if (isJsonContentType(request.headers.get('content-type'))) return null;
+  return rpcError(415, RPC.refused, 'Send the message as Content-Type: application/json.');
+}
+
+function checkAccept(request: Request): Response | null {
+  const accept = request.headers.get('accept');
+  if (accept === null || accept.trim() === '' || accept.split(',').some(isAcceptable)) return null;
+  return rpcError(406, RPC.refused, 'Accept application/json: every answer is of that type.');
+}
+
+function isAcceptable(range: string): boolean {
+  const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+  return ACCEPTABLE.test(type) && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
+}
+
+function checkProtocolVersion(request: Request): Response | null {
+  const version = request.headers.get('mcp-protocol-version');
+  if (version === null || PROTOCOL_VERSIONS.includes(version)) return null;
+  const supported = PROTOCOL_VERSIONS.join(', ');
+  return rpcError(
+    400,
+    ProtocolErrorCode.UnsupportedProtocolVersion,
+    `MCP-Protocol-Version is not supported. Supported: ${supported}.`,
+  );
+}
+
+function parseMessage(bytes: Uint8Array): { message: unknown } | Response {
+  let message: unknown;
+  try {
+    message = parseJson(bytes);
+  } catch {
+    return rpcError(400, RPC.parseError, 'Parse error: the body is not valid JSON.');
+  }
+  if (!Array.isArray(message)) return { message };
+  return rpcError(400, RPC.invalidRequest, 'Batches are not supported. Send one message a request.');
+}

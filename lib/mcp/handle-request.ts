@@ -1,0 +1,54 @@
+import type { AccessToken } from '../auth/access-token';
+import { getRuntime, type Runtime } from '../runtime';
+import { RPC, rpcError } from './answers';
+import { authenticate, unavailable } from './guards/authenticate';
+import { checkMethod, preflight } from './guards/check-method';
+import { checkOrigin, corsHeaders } from './guards/check-origin';
+import { readMessage } from './guards/read-message';
+import { logFailure } from './log-failure';
+import { serveProtocol } from './server';
+import { toPlainJson } from './to-plain-json';
+
+/**
+ * Answers a request to the tool server. In order: method, Origin, token, size, media types, JSON;
+ * then the protocol. Every answer with a body is application/json.
+ */
+export async function handleMcpRequest(request: Request): Promise<Response> {
+  const runtime = await getRuntime().catch(() => null); // why was said when it was built
+  if (!runtime) return unavailable();
+  const response = await answer(runtime, request);
+  const headers = { ...corsHeaders(request, runtime.env), 'Cache-Control': 'no-store' };
+  for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
+  return response;
+}
+
+async function answer(runtime: Runtime, request: Request): Promise<Response> {
+  try {
+    const refusal = checkMethod(request) ?? checkOrigin(request, runtime.env);
+    if (refusal) return refusal;
+    if (request.method === 'OPTIONS') return preflight();
+    const token = await authenticate(runtime, request);
+    if (token instanceof Response) return token;
+    const read = await readMessage(request);
+    if (read instanceof Response) return read;
+    return await toPlainJson(await serveProtocol(toProtocolRequest(request, token, read.message)));
+  } catch (error) {
+    return rpcError(500, RPC.internal, logFailure(runtime, error, 'tool server failed'));
+  }
+}
+
+/** The request again, as mcp-handler wants it: both media types accepted, the token checked. */
+function toProtocolRequest(request: Request, token: AccessToken, message: unknown): Request {
+  const headers = new Headers(request.headers);
+  headers.set('Content-Type', 'application/json');
+  headers.set('Accept', 'application/json, text/event-stream');
+  for (const name of ['Authorization', 'Content-Length', 'Transfer-Encoding']) headers.delete(name);
+  const again = new Request(request.url, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(message),
+    signal: request.signal,
+  });
+  again.auth = { token: '', clientId: String(token.id), scopes: token.scopes };
+  return again;
+}

@@ -1,0 +1,14 @@
+import { z } from 'zod';
+import { findCustomers } from '@/lib/customers/queries';
+import { customerMatches, customerQuery } from '@/lib/customers/schema';
+import { defineTool } from '../define-tool';
+
+export const findCustomerTool = defineTool({
+  name: 'find-customer-tool',
+  title: 'Find customer',
+  description:
+    "Finds customers by part of their number, e-mail, first name, last name or company. Use it first, whenever you do not have a customer id. Lists at most 25 matches, best first; truncated says that there are more, then ask with a longer text. Give a match's id to get-customer-tool or as customer_id to the list tools.",
+  input: z.strictObject({ query: customerQuery }),
+  output: customerMatches,
+  run: (db, { query }) => findCustomers(db, query),
+});
