@@ -1,0 +1,52 @@
+/**
+ * From the top down. A file may import its own folder and what stands on a lower line; what stands on
+ * one line does not know each other.
+ */
+export const LAYERS: string[][] = [
+  ['app', 'lib/cli'],
+  ['lib/stripe-local'],
+  ['lib/mcp'],
+  ['lib/http', 'lib/overview', 'lib/health'],
+  ['lib/auth'],
+  ['lib/sync'],
+  ['lib/payments', 'lib/subscriptions', 'lib/sales-documents'],
+  ['lib/invoices'],
+  ['lib/services'],
+  ['lib/customers', 'lib/servers'],
+  ['lib/audit'],
+  ['lib/runtime.ts'],
+  ['lib/stripe'],
+  ['lib/*.ts'],
+  ['db'],
+];
+
+/** What knows no framework and no door: they answer REST, MCP, pages and commands alike. */
+export const DOMAINS = [
+  'lib/audit',
+  'lib/customers',
+  'lib/health',
+  'lib/invoices',
+  'lib/overview',
+  'lib/payments',
+  'lib/sales-documents',
+  'lib/servers',
+  'lib/services',
+  'lib/stripe',
+  'lib/subscriptions',
+  'lib/sync',
+];
+
+/** Pure leaves without imports of ours, which sample data is computed with too. */
+export const BELOW_DB = ['lib/dates.ts', 'lib/money.ts'];
+
+/** The folder that rules speak of: `app`, `db`, `lib/payments`; single files of lib are `lib/*.ts`. */
+export function roomOf(path: string): string {
+  if (path === 'lib/runtime.ts') return path;
+  const [top = '', room, file] = path.split('/');
+  if (top !== 'lib') return top;
+  return file === undefined ? 'lib/*.ts' : `lib/${room}`;
+}
+
+export function isOurs(target: string): boolean {
+  return /^(app|lib|db|tests)\//.test(target);
+}

@@ -1,0 +1,74 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import ts from 'typescript';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+export interface Import {
+  line: number;
+  /** A file of ours as its path from the root; a package as it is written. */
+  target: string;
+}
+
+export interface Source {
+  /** From the root: `lib/money.ts`. */
+  path: string;
+  imports: Import[];
+  tree: ts.SourceFile;
+}
+
+/** Every TypeScript file below some folders, parsed. */
+export function readSources(folders: string[]): Source[] {
+  return folders
+    .flatMap((folder) =>
+      readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) =>
+        join(folder, name),
+      ),
+    )
+    .filter((path) => /\.tsx?$/.test(path))
+    .sort()
+    .map((path) => parseSource(path, readFileSync(join(ROOT, path), 'utf8')));
+}
+
+/** @param path where the text stands or would stand, from the root */
+export function parseSource(path: string, text: string): Source {
+  const tree = ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true);
+  const imports: Import[] = [];
+  walk(tree, (node) => {
+    const specifier = specifierOf(node);
+    if (specifier) imports.push({ line: lineOf(tree, node), target: resolve(path, specifier.text) });
+  });
+  return { path, imports, tree };
+}
+
+export function walk(node: ts.Node, visit: (node: ts.Node) => void): void {
+  visit(node);
+  ts.forEachChild(node, (child) => walk(child, visit));
+}
+
+/** Counted from 1. */
+export function lineOf(tree: ts.SourceFile, node: ts.Node): number {
+  return tree.getLineAndCharacterOfPosition(node.getStart(tree)).line + 1;
+}
+
+function specifierOf(node: ts.Node): ts.StringLiteral | undefined {
+  let specifier: ts.Node | undefined;
+  if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) specifier = node.moduleSpecifier;
+  else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument))
+    specifier = node.argument.literal;
+  else if (ts.isCallExpression(node) && isLoader(node.expression)) specifier = node.arguments[0];
+  return specifier && ts.isStringLiteral(specifier) ? specifier : undefined;
+}
+
+function isLoader(callee: ts.Expression): boolean {
+  return (
+    callee.kind === ts.SyntaxKind.ImportKeyword || (ts.isIdentifier(callee) && callee.text === 'require')
+  );
+}
+
+function resolve(from: string, specifier: string): string {
+  if (!specifier.startsWith('@/') && !specifier.startsWith('.')) return specifier;
+  const path = specifier.startsWith('@/') ? specifier.slice(2) : normalize(join(dirname(from), specifier));
+  const candidates = [`${path}.ts`, `${path}.tsx`, `${path}/index.ts`, path];
+  return candidates.find((candidate) => existsSync(join(ROOT, candidate))) ?? path;
+}
