@@ -33,3 +33,11 @@ export function fromEpoch(seconds: number): Date {
 export function toEpoch(instant: Date): number {
   return Math.floor(instant.getTime() / 1000);
 }
+
+export function latest(...instants: Date[]): Date {
+  return new Date(Math.max(...instants.map((instant) => instant.getTime())));
+}
+
+export function earliest(...instants: Date[]): Date {
+  return new Date(Math.min(...instants.map((instant) => instant.getTime())));
+}

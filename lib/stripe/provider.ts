@@ -64,6 +64,8 @@ export interface ProviderInvoice {
   /** Paid without Stripe; null: the payload does not tell. */
   amountOffStripe: string | null;
   paymentIntentId: string | null;
+  /** Open, and its payment was tried and refused; told by expanded payment intents alone. */
+  paymentFailed: boolean;
 }
 
 export interface ProviderCheckout {

@@ -50,6 +50,7 @@ export function toProviderInvoice(object: unknown): ProviderInvoice | null {
     amountDue: money(amountDue(payload, paid)),
     amountOffStripe: offStripe === null ? null : money(offStripe),
     paymentIntentId: paymentIntentOf(payload),
+    paymentFailed: payload.status === 'open' && payload.attempted === true && hasFailedIntent(payload),
   };
 }
 
@@ -106,4 +107,12 @@ function paymentIntentOf(payload: Json): string | null {
     return { id: asId(asObject(payment).payment_intent), isPaid: status === 'paid' };
   });
   return (intents.find((intent) => intent.isPaid) ?? intents[0])?.id ?? null;
+}
+
+/** `requires_payment_method` alone is also where an intent starts: only an error tells that it failed. */
+function hasFailedIntent(payload: Json): boolean {
+  return asList(asObject(payload.payments).data).some((entry) => {
+    const intent = asObject(asObject(asObject(entry).payment).payment_intent);
+    return intent.status === 'requires_payment_method' && Boolean(intent.last_payment_error);
+  });
 }

@@ -1,0 +1,75 @@
+import { eq, inArray } from 'drizzle-orm';
+import type { Database } from '@/db/database';
+import { customers, invoices, paymentStatus } from '@/db/schema';
+import type { CustomerSnippet } from '../customers/schema';
+import { snippetColumns, toCustomerSnippet } from '../customers/snippet';
+import { AppError } from '../errors';
+import { toJsonAmount } from '../money';
+import type { PaymentRow } from './schema';
+
+/** The states a payment can be filtered by, in their order. */
+export const PAYMENT_STATUSES = paymentStatus.enumValues;
+
+type Keys = Pick<PaymentRow, 'customer_id' | 'invoice_id'>;
+
+/** What a page says of the invoice and the customer of a payment. */
+export async function getPaymentContext(db: Database, payment: Keys) {
+  const [found] = await db
+    .select({
+      invoice: {
+        id: invoices.id,
+        number: invoices.number,
+        status: invoices.status,
+        invoice_date: invoices.invoice_date,
+        due_date: invoices.due_date,
+        currency: invoices.currency,
+        total: invoices.total,
+        amount_paid: invoices.amount_paid,
+        amount_due: invoices.amount_due,
+        stripe_invoice_id: invoices.stripe_invoice_id,
+      },
+    })
+    .from(invoices)
+    .where(eq(invoices.id, payment.invoice_id));
+  const [customer] = await db
+    .select(snippetColumns)
+    .from(customers)
+    .where(eq(customers.id, payment.customer_id));
+  // Deleted between two reads; the tables' foreign keys allow nothing else.
+  if (!found || !customer) throw new AppError('not_found', 'The payment was deleted meanwhile.');
+  const { total, amount_paid, amount_due, ...invoice } = found.invoice;
+  return {
+    customer: toCustomerSnippet(customer),
+    invoice: {
+      ...invoice,
+      total: toJsonAmount(total),
+      amount_paid: toJsonAmount(amount_paid),
+      amount_due: toJsonAmount(amount_due),
+    },
+  };
+}
+
+/** A payment of a list together with whom and what it is for. */
+export interface NamedPayment extends PaymentRow {
+  customer: CustomerSnippet | null;
+  invoice_number: string | null;
+}
+
+/** Adds the customers and the invoice numbers to the payments of one page. */
+export async function namePayments(db: Database, payments: PaymentRow[]): Promise<NamedPayment[]> {
+  if (payments.length === 0) return [];
+  const customerIds = [...new Set(payments.map((payment) => payment.customer_id))];
+  const invoiceIds = [...new Set(payments.map((payment) => payment.invoice_id))];
+  const people = await db.select(snippetColumns).from(customers).where(inArray(customers.id, customerIds));
+  const numbers = await db
+    .select({ id: invoices.id, number: invoices.number })
+    .from(invoices)
+    .where(inArray(invoices.id, invoiceIds));
+  const customerById = new Map(people.map((record) => [record.id, toCustomerSnippet(record)]));
+  const numberById = new Map(numbers.map((invoice) => [invoice.id, invoice.number]));
+  return payments.map((payment) => ({
+    ...payment,
+    customer: customerById.get(payment.customer_id) ?? null,
+    invoice_number: numberById.get(payment.invoice_id) ?? null,
+  }));
+}

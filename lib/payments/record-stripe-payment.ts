@@ -1,0 +1,58 @@
+import { eq } from 'drizzle-orm';
+import type { Database } from '@/db/database';
+import { payments, paymentTombstones } from '@/db/schema';
+
+export interface StripePayment {
+  invoice_id: number;
+  customer_id: number;
+  /** What Stripe collected, in whole units of the currency. */
+  amount: string;
+  currency: string;
+  payment_date: string;
+  /** The Stripe invoice's id: it is in every API version, and one invoice has one payment. */
+  payment_reference: string;
+  stripe_payment_intent_id: string | null;
+}
+
+export type RecordedPayment =
+  | { outcome: 'created' | 'raised'; id: number; before: string | null }
+  /** Somebody else's payment has the reference: left alone. */
+  | { outcome: 'taken'; id: number }
+  | { outcome: 'none' };
+
+/**
+ * The payment of a Stripe invoice: made once, whatever arrives how often; raised while nobody has changed
+ * its amount; never brought back once deleted.
+ */
+export async function recordStripePayment(tx: Database, payment: StripePayment): Promise<RecordedPayment> {
+  if (Number(payment.amount) <= 0) return { outcome: 'none' };
+  const [buried] = await tx
+    .select({ reference: paymentTombstones.reference })
+    .from(paymentTombstones)
+    .where(eq(paymentTombstones.reference, payment.payment_reference));
+  if (buried) return { outcome: 'none' };
+  const [created] = await tx
+    .insert(payments)
+    .values({ ...payment, status: 'completed', source: 'stripe', provider_amount: payment.amount })
+    .onConflictDoNothing({ target: payments.payment_reference })
+    .returning({ id: payments.id });
+  if (created) return { outcome: 'created', id: created.id, before: null };
+  return raisePayment(tx, payment);
+}
+
+async function raisePayment(tx: Database, payment: StripePayment): Promise<RecordedPayment> {
+  const [held] = await tx
+    .select()
+    .from(payments)
+    .where(eq(payments.payment_reference, payment.payment_reference))
+    .for('update');
+  if (!held) return { outcome: 'none' };
+  if (held.source !== 'stripe') return { outcome: 'taken', id: held.id };
+  const isUntouched = Number(held.amount) === Number(held.provider_amount);
+  if (!isUntouched || Number(payment.amount) <= Number(held.amount)) return { outcome: 'none' };
+  await tx
+    .update(payments)
+    .set({ amount: payment.amount, provider_amount: payment.amount })
+    .where(eq(payments.id, held.id));
+  return { outcome: 'raised', id: held.id, before: held.amount };
+}

@@ -1,0 +1,79 @@
+import Stripe from 'stripe';
+import { fromEpoch, toEpoch } from '../dates';
+import type { ProviderCustomer, ProviderInvoice, ProviderSubscription } from './provider';
+import { toFetchedCustomer } from './to-customer';
+import { toProviderInvoice } from './to-invoice';
+import { toProviderSubscription } from './to-subscription';
+
+export interface ProviderObjects {
+  customer: ProviderCustomer;
+  subscription: ProviderSubscription;
+  invoice: ProviderInvoice;
+}
+
+export type Fetched<T> =
+  | { state: 'found'; object: T; asOf: Date }
+  /** Deleted there, or never there. */
+  | { state: 'gone' }
+  | { state: 'unavailable'; reason: string };
+
+/** What tells whether an open, attempted invoice's payment failed: four levels, the most Stripe expands. */
+const INVOICE_EXPAND = ['payments.data.payment.payment_intent'];
+
+/** Retrieves one object by its id. Never throws for what Stripe or the network does. */
+export async function fetchObject<Kind extends keyof ProviderObjects>(
+  stripe: Stripe,
+  now: () => Date,
+  kind: Kind,
+  id: string,
+): Promise<Fetched<ProviderObjects[Kind]>> {
+  const started = now();
+  try {
+    const response = await retrieve(stripe, kind, id);
+    const object = MAPPERS[kind](response) as ProviderObjects[Kind] | null;
+    return object
+      ? { state: 'found', object, asOf: responseTime(response, started, now()) }
+      : { state: 'gone' };
+  } catch (error) {
+    if (isGone(error)) return { state: 'gone' };
+    return { state: 'unavailable', reason: stripeErrorCode(error) };
+  }
+}
+
+const MAPPERS = {
+  customer: toFetchedCustomer,
+  subscription: toProviderSubscription,
+  invoice: toProviderInvoice,
+};
+
+function retrieve(stripe: Stripe, kind: keyof ProviderObjects, id: string) {
+  if (kind === 'customer') return stripe.customers.retrieve(id);
+  if (kind === 'subscription') return stripe.subscriptions.retrieve(id);
+  return stripe.invoices.retrieve(id, { expand: INVOICE_EXPAND });
+}
+
+/**
+ * As of when an answer holds: the moment Stripe answered less the time the request took, in whole seconds,
+ * so that no event which the answer may miss looks older than it. Our clock counts only where the answer
+ * has no Date.
+ */
+export function responseTime(
+  response: { lastResponse?: { headers?: Record<string, string> } },
+  started: Date,
+  ended: Date,
+): Date {
+  const date = Date.parse(response.lastResponse?.headers?.date ?? '');
+  if (Number.isNaN(date)) return fromEpoch(toEpoch(started));
+  return fromEpoch(Math.floor((date - (ended.getTime() - started.getTime())) / 1000));
+}
+
+export function isGone(error: unknown): boolean {
+  return error instanceof Stripe.errors.StripeInvalidRequestError && error.statusCode === 404;
+}
+
+/** A short name of what went wrong, for logs and tables: `rate_limit`, `connection`, `api_error`… */
+export function stripeErrorCode(error: unknown): string {
+  if (!(error instanceof Stripe.errors.StripeError)) return 'invalid_answer';
+  const kind = error.type.replace(/^Stripe|Error$/g, '');
+  return `stripe_${error.code ?? kind.replace(/(?<=.)[A-Z]/g, (letter) => `_${letter}`).toLowerCase()}`;
+}

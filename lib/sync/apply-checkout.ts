@@ -1,0 +1,96 @@
+import { and, eq, isNull } from 'drizzle-orm';
+import { invoices, subscriptionItems, subscriptions } from '@/db/schema';
+import { MAX_ID } from '../page';
+import type { ProviderCheckout } from '../stripe/provider';
+import { type Applied, lockSubscription } from './apply-subscription';
+import type { SyncContext } from './context';
+import { linkCustomer } from './link-customer';
+import { updateServiceDates } from './update-service-dates';
+import { differing, toChanges } from './write-changes';
+
+/**
+ * Links a completed checkout's subscription to ours and activates it, unless Stripe has already told us
+ * its state. A checkout says nothing of the state's time, so it never stamps one.
+ */
+export async function applyCheckout(ctx: SyncContext, checkout: ProviderCheckout): Promise<Applied> {
+  if (!checkout.customer) return 'unmatched';
+  const { customerId, uncertain } = await linkCustomer(ctx, checkout.customer);
+  if (!checkout.stripeSubscriptionId) return 'unchanged';
+  await adoptReferenced(ctx, checkout, checkout.stripeSubscriptionId, customerId);
+  const row = await lockSubscription(
+    ctx,
+    checkout.stripeSubscriptionId,
+    customerId,
+    checkout.customer.stripeCustomerId,
+  );
+  if (row.provider_as_of !== null || !checkout.paid) return 'unchanged';
+  const state = { status: 'active' as const, ...(uncertain && { recheck_at: ctx.now }) };
+  const subject = {
+    entity: 'subscription' as const,
+    entity_id: row.id,
+    stripe_id: row.stripe_subscription_id,
+  };
+  ctx.changes.push(...toChanges(subject, row, state));
+  await ctx.tx
+    .update(subscriptions)
+    .set({ ...differing(row, state), stripe_synced_at: ctx.now })
+    .where(eq(subscriptions.id, row.id));
+  return 'applied';
+}
+
+/** The subscription we sold becomes the one at Stripe; a row made for it meanwhile is merged into ours. */
+async function adoptReferenced(
+  ctx: SyncContext,
+  checkout: ProviderCheckout,
+  stripeSubscriptionId: string,
+  customerId: number,
+): Promise<void> {
+  const ours = await referenced(ctx, checkout.reference, customerId);
+  if (!ours) return;
+  const [made] = await ctx.tx
+    .select()
+    .from(subscriptions)
+    .where(eq(subscriptions.stripe_subscription_id, stripeSubscriptionId))
+    .for('update');
+  const link = { stripe_subscription_id: stripeSubscriptionId };
+  ctx.changes.push(
+    ...toChanges({ entity: 'subscription', entity_id: ours.id, stripe_id: stripeSubscriptionId }, ours, link),
+  );
+  if (made) await mergeInto(ctx, ours.id, made);
+  else await ctx.tx.update(subscriptions).set(link).where(eq(subscriptions.id, ours.id));
+}
+
+/** Ours by the reference: not linked yet and of the same customer, since a payer's browser sent it. */
+async function referenced(ctx: SyncContext, reference: string | null, customerId: number) {
+  const id = /^\d{1,10}$/.test(reference ?? '') ? Number(reference) : 0;
+  if (id < 1 || id > MAX_ID) return undefined;
+  const [row] = await ctx.tx
+    .select()
+    .from(subscriptions)
+    .where(
+      and(
+        eq(subscriptions.id, id),
+        eq(subscriptions.customer_id, customerId),
+        isNull(subscriptions.stripe_subscription_id),
+      ),
+    )
+    .for('update');
+  return row;
+}
+
+async function mergeInto(
+  ctx: SyncContext,
+  ours: number,
+  made: typeof subscriptions.$inferSelect,
+): Promise<void> {
+  const { id, customer_id: _, created_at: __, updated_at: ___, ...state } = made;
+  const { tx } = ctx;
+  await tx.update(invoices).set({ subscription_id: ours }).where(eq(invoices.subscription_id, id));
+  await tx
+    .update(subscriptionItems)
+    .set({ subscription_id: ours })
+    .where(eq(subscriptionItems.subscription_id, id));
+  await tx.delete(subscriptions).where(eq(subscriptions.id, id)); // its Stripe id is unique
+  await tx.update(subscriptions).set(state).where(eq(subscriptions.id, ours));
+  await updateServiceDates(ctx, ours, []);
+}

@@ -1,0 +1,188 @@
+import { eq } from 'drizzle-orm';
+import { invoices } from '@/db/schema';
+import { earliest, toCalendarDate } from '../dates';
+import type { ProviderInvoice } from '../stripe/provider';
+import { toProviderInvoice } from '../stripe/to-invoice';
+import type { Applied } from './apply-subscription';
+import { lockSubscription } from './apply-subscription';
+import type { Source, SyncContext } from './context';
+import { eventsOfSecond } from './events-of-second';
+import { linkCustomer } from './link-customer';
+import { decideOrder } from './order';
+import { differing, isSameState, toChanges } from './write-changes';
+
+export type StoredInvoice = typeof invoices.$inferSelect;
+
+const RANK = { draft: 0, sent: 1, overdue: 2, paid: 3, cancelled: 4 } as const;
+
+/**
+ * Brings our invoice to a state of Stripe's, if that is the later one. The caller holds the lock on the
+ * Stripe customer.
+ *
+ * @param failedAt a payment failed then: an effect that lasts, however late it is heard of
+ */
+export async function applyInvoice(
+  ctx: SyncContext,
+  incoming: ProviderInvoice,
+  source: Source,
+  failedAt: Date | null = null,
+): Promise<{ applied: Applied; invoice: StoredInvoice | null }> {
+  if (!incoming.customer) return { applied: 'unmatched', invoice: null };
+  const { customerId, uncertain } = await linkCustomer(ctx, incoming.customer);
+  const { row, isNew } = await lockInvoice(ctx, incoming, customerId);
+  const subscriptionId = await subscriptionOf(ctx, incoming, customerId);
+  const links = { ...(subscriptionId && { subscription_id: subscriptionId }) };
+  const payment_failed_at = firstOf(row.payment_failed_at, failedAt);
+
+  const held = { ...row, payment_failed_at };
+  const decision = await decideOrder(ctx, {
+    kind: 'invoice',
+    incoming,
+    source,
+    heldAsOf: row.provider_as_of,
+    isHeld: (state) => isSameState(row, toState(ctx, held, state)),
+    decideFromInbox: () => decideFromInbox(ctx, incoming, source.asOf),
+  });
+  // Links and the failure are no state: they are noted even where the state is old news.
+  const kept = { payment_failed_at, status: outranked(row.status, payment_failed_at), ...links };
+  const taken = typeof decision === 'object';
+  const state = taken ? { ...toState(ctx, held, decision.take), ...links } : kept;
+  await writeInvoice(ctx, row, state, isNew, {
+    stripe_synced_at: ctx.now,
+    ...(taken && {
+      provider_as_of: decision.asOf,
+      recheck_at: decision.recheck || uncertain ? ctx.now : null,
+      provider_gone_at: null,
+    }),
+  });
+  return { applied: taken ? 'applied' : decision, invoice: { ...row, ...state } };
+}
+
+async function lockInvoice(
+  ctx: SyncContext,
+  { id, currency, issuedAt, customer }: ProviderInvoice,
+  customer_id: number,
+): Promise<{ row: StoredInvoice; isNew: boolean }> {
+  const inserted = await ctx.tx
+    .insert(invoices)
+    .values({
+      customer_id,
+      stripe_invoice_id: id,
+      stripe_customer_id: customer?.stripeCustomerId ?? null,
+      currency,
+      invoice_date: toCalendarDate(issuedAt ?? ctx.now, ctx.timeZone),
+      subtotal: '0',
+      tax: '0',
+      total: '0',
+      amount_due: '0',
+    })
+    .onConflictDoNothing({ target: invoices.stripe_invoice_id })
+    .returning({ id: invoices.id });
+  const [row] = await ctx.tx.select().from(invoices).where(eq(invoices.stripe_invoice_id, id)).for('update');
+  if (!row) throw new Error('an invoice vanished under its lock');
+  return { row, isNew: inserted.length > 0 };
+}
+
+/** An unknown subscription gets a row without state, so that the link never depends on order. */
+async function subscriptionOf(
+  ctx: SyncContext,
+  { stripeSubscriptionId, customer }: ProviderInvoice,
+  customerId: number,
+): Promise<number | null> {
+  if (!stripeSubscriptionId || !customer) return null;
+  return (await lockSubscription(ctx, stripeSubscriptionId, customerId, customer.stripeCustomerId)).id;
+}
+
+function toState(ctx: SyncContext, held: StoredInvoice, provider: ProviderInvoice) {
+  const { currency, subtotal, tax, total, number } = provider;
+  const due_date = provider.dueAt ? toCalendarDate(provider.dueAt, ctx.timeZone) : null;
+  const payment_failed_at = firstOf(held.payment_failed_at, provider.paymentFailed ? ctx.now : null);
+  return {
+    number,
+    status: toStatus(ctx, { ...held, due_date, payment_failed_at }, provider),
+    invoice_date: provider.issuedAt ? toCalendarDate(provider.issuedAt, ctx.timeZone) : held.invoice_date,
+    due_date,
+    currency,
+    subtotal,
+    tax,
+    total,
+    amount_paid: provider.amountPaid,
+    amount_due: provider.amountDue,
+    paid_at: provider.paidAt ?? (provider.status === 'paid' ? held.paid_at : null),
+    payment_failed_at,
+    uncollectible: provider.status === null ? held.uncollectible : provider.status === 'uncollectible',
+    amount_off_stripe: provider.amountOffStripe ?? held.amount_off_stripe,
+    stripe_customer_id: provider.customer?.stripeCustomerId ?? held.stripe_customer_id,
+  };
+}
+
+function toStatus(ctx: SyncContext, held: StoredInvoice, provider: ProviderInvoice): StoredInvoice['status'] {
+  switch (provider.status) {
+    case 'draft':
+      return 'draft';
+    case 'paid':
+      return 'paid';
+    case 'void':
+      return 'cancelled';
+    case 'uncollectible':
+      return 'overdue';
+    case 'open': {
+      const today = toCalendarDate(ctx.now, ctx.timeZone);
+      const isPastDue = held.due_date !== null && held.due_date < today;
+      return isPastDue || held.payment_failed_at ? 'overdue' : 'sent';
+    }
+    default:
+      ctx.warnings.push(`unknown invoice status ${provider.providerStatus}`);
+      return held.status;
+  }
+}
+
+/** A failed payment makes a sent invoice overdue; paid and cancelled outrank it. */
+function outranked(status: StoredInvoice['status'], failedAt: Date | null): StoredInvoice['status'] {
+  return status === 'sent' && failedAt ? 'overdue' : status;
+}
+
+/** Of the second's payloads the one furthest on: draft < sent < overdue < paid < cancelled. */
+async function decideFromInbox(
+  ctx: SyncContext,
+  incoming: ProviderInvoice,
+  second: Date,
+): Promise<ProviderInvoice> {
+  const events = await eventsOfSecond(ctx, incoming.id, second);
+  const candidates = events.flatMap((event) => {
+    const invoice = toProviderInvoice(event.object);
+    return invoice ? [{ id: event.id, invoice, rank: RANK[openRank(invoice)] }] : [];
+  });
+  const [furthest] = candidates.sort((a, b) => b.rank - a.rank || (a.id < b.id ? 1 : -1));
+  return furthest?.invoice ?? incoming;
+}
+
+function openRank({ status }: ProviderInvoice): StoredInvoice['status'] {
+  if (status === 'open' || status === null) return 'sent';
+  if (status === 'uncollectible') return 'overdue';
+  return status === 'void' ? 'cancelled' : status;
+}
+
+async function writeInvoice(
+  ctx: SyncContext,
+  row: StoredInvoice,
+  state: Partial<StoredInvoice>,
+  isNew: boolean,
+  bookkeeping: Partial<StoredInvoice>,
+): Promise<void> {
+  const subject = { entity: 'invoice' as const, entity_id: row.id, stripe_id: row.stripe_invoice_id };
+  if (isNew) {
+    const after = state.number ?? row.stripe_invoice_id;
+    ctx.changes.push({ ...subject, field: 'created', before: null, after, outcome: 'fixed' });
+  } else {
+    ctx.changes.push(...toChanges(subject, row, state));
+  }
+  await ctx.tx
+    .update(invoices)
+    .set({ ...differing(row, state), ...bookkeeping })
+    .where(eq(invoices.id, row.id));
+}
+
+function firstOf(a: Date | null, b: Date | null): Date | null {
+  return a && b ? earliest(a, b) : (a ?? b);
+}

@@ -1,0 +1,123 @@
+import { and, eq, inArray, or } from 'drizzle-orm';
+import { customerServices, subscriptionItems } from '@/db/schema';
+import type { ProviderSubscription, ProviderSubscriptionItem } from '../stripe/provider';
+import type { SyncContext } from './context';
+import { differing, isSameState, toChanges } from './write-changes';
+
+export type StoredItem = typeof subscriptionItems.$inferSelect;
+
+export async function storedItems({ tx }: SyncContext, subscriptionId: number): Promise<StoredItem[]> {
+  return tx
+    .select()
+    .from(subscriptionItems)
+    .where(eq(subscriptionItems.subscription_id, subscriptionId))
+    .orderBy(subscriptionItems.id);
+}
+
+export function isSameItems(held: StoredItem[], provider: ProviderSubscription): boolean {
+  const byId = new Map(held.map((item) => [item.stripe_subscription_item_id, item]));
+  const same = provider.items.every((item) => {
+    const row = byId.get(item.id);
+    return row && isSameState(row, toState(item, row));
+  });
+  return same && (!provider.itemsComplete || held.length === provider.items.length);
+}
+
+/** Adds, updates and links items; removes those that a complete list no longer holds. */
+export async function applyItems(
+  ctx: SyncContext,
+  subscription: { id: number; customer_id: number },
+  held: StoredItem[],
+  provider: ProviderSubscription,
+): Promise<void> {
+  const gone = held.filter(
+    (row) => !provider.items.some((item) => item.id === row.stripe_subscription_item_id),
+  );
+  if (provider.itemsComplete && gone.length > 0) await removeItems(ctx, gone);
+  for (const item of provider.items) {
+    const row = held.find((known) => known.stripe_subscription_item_id === item.id);
+    const metadata = provider.items.length === 1 ? { ...provider.metadata, ...item.metadata } : item.metadata;
+    const linked = await findService(ctx, subscription.customer_id, metadata);
+    if (row)
+      await updateItem(ctx, row, { ...toState(item, row), ...(linked && { customer_service_id: linked }) });
+    else await addItem(ctx, subscription.id, item, linked);
+  }
+}
+
+function toState(item: ProviderSubscriptionItem, row: StoredItem) {
+  return { quantity: item.quantity, current_period_end: item.currentPeriodEnd ?? row.current_period_end };
+}
+
+async function updateItem(ctx: SyncContext, row: StoredItem, state: Partial<StoredItem>): Promise<void> {
+  const changed = differing(row, state);
+  if (Object.keys(changed).length === 0) return;
+  ctx.changes.push(...toChanges(subjectOf(row), row, state));
+  await ctx.tx.update(subscriptionItems).set(changed).where(eq(subscriptionItems.id, row.id));
+}
+
+async function addItem(
+  ctx: SyncContext,
+  subscription_id: number,
+  item: ProviderSubscriptionItem,
+  customer_service_id: number | null,
+): Promise<void> {
+  const values = {
+    subscription_id,
+    customer_service_id,
+    stripe_subscription_item_id: item.id,
+    quantity: item.quantity,
+    current_period_end: item.currentPeriodEnd,
+  };
+  // An item keeps its id when Stripe moves it to another subscription.
+  const { subscription_id: _, customer_service_id: __, ...state } = values;
+  const moved = { ...state, subscription_id, ...(customer_service_id && { customer_service_id }) };
+  const [row] = await ctx.tx
+    .insert(subscriptionItems)
+    .values(values)
+    .onConflictDoUpdate({ target: subscriptionItems.stripe_subscription_item_id, set: moved })
+    .returning();
+  if (row)
+    ctx.changes.push({ ...subjectOf(row), field: 'created', before: null, after: item.id, outcome: 'fixed' });
+}
+
+async function removeItems(ctx: SyncContext, gone: StoredItem[]): Promise<void> {
+  for (const row of gone) {
+    const before = row.stripe_subscription_item_id;
+    ctx.changes.push({ ...subjectOf(row), field: 'removed', before, after: null, outcome: 'fixed' });
+  }
+  await ctx.tx.delete(subscriptionItems).where(
+    inArray(
+      subscriptionItems.id,
+      gone.map((row) => row.id),
+    ),
+  );
+}
+
+/** The customer's own service that metadata names by id or number. */
+async function findService(
+  ctx: SyncContext,
+  customerId: number,
+  metadata: Record<string, string>,
+): Promise<number | null> {
+  const { customer_service_id: id, service_number: number } = metadata;
+  const named = [
+    id && /^\d{1,9}$/.test(id) ? eq(customerServices.id, Number(id)) : undefined,
+    number ? eq(customerServices.service_number, number) : undefined,
+  ].filter((condition) => condition !== undefined);
+  if (named.length === 0) return null;
+  const [service] = await ctx.tx
+    .select({ id: customerServices.id })
+    .from(customerServices)
+    .where(and(eq(customerServices.customer_id, customerId), or(...named)))
+    .limit(1);
+  if (!service) ctx.warnings.push('an item names a service that its customer does not have');
+  return service?.id ?? null;
+}
+
+function subjectOf(row: StoredItem) {
+  return {
+    entity: 'subscription_item' as const,
+    entity_id: row.id,
+    stripe_id: row.stripe_subscription_item_id,
+  };
+}

@@ -1,0 +1,47 @@
+import { toCalendarDate } from '../dates';
+import { recordStripePayment } from '../payments/record-stripe-payment';
+import type { StoredInvoice } from './apply-invoice';
+import type { SyncContext } from './context';
+
+/**
+ * Records what Stripe collected for a paid invoice. Where Stripe has not told how much was paid without
+ * it, all counts as collected.
+ *
+ * @param collected as the caller knows it: of the event's payload, or of the invoice we hold
+ */
+export async function applyPayment(
+  ctx: SyncContext,
+  invoice: StoredInvoice,
+  collected: {
+    amountPaid: string;
+    amountOffStripe: string | null;
+    paidAt: Date;
+    paymentIntentId: string | null;
+  },
+): Promise<void> {
+  if (!invoice.stripe_invoice_id) return;
+  const amount = (Number(collected.amountPaid) - Number(collected.amountOffStripe ?? 0)).toFixed(3);
+  const recorded = await recordStripePayment(ctx.tx, {
+    invoice_id: invoice.id,
+    customer_id: invoice.customer_id,
+    amount,
+    currency: invoice.currency,
+    payment_date: toCalendarDate(collected.paidAt, ctx.timeZone),
+    payment_reference: invoice.stripe_invoice_id,
+    stripe_payment_intent_id: collected.paymentIntentId,
+  });
+  if (recorded.outcome === 'none') return;
+  if (recorded.outcome === 'taken') {
+    ctx.warnings.push(`payment ${recorded.id} already has the reference ${invoice.stripe_invoice_id}`);
+    return;
+  }
+  ctx.changes.push({
+    entity: 'payment',
+    entity_id: recorded.id,
+    stripe_id: invoice.stripe_invoice_id,
+    field: recorded.outcome === 'created' ? 'created' : 'amount',
+    before: recorded.before,
+    after: amount,
+    outcome: 'fixed',
+  });
+}

@@ -1,0 +1,127 @@
+import { eq } from 'drizzle-orm';
+import { subscriptions } from '@/db/schema';
+import { earliest, latest, toCalendarDate } from '../dates';
+import { lastOfSecond } from '../stripe/chain-events';
+import type { ProviderSubscription } from '../stripe/provider';
+import { toProviderSubscription } from '../stripe/to-subscription';
+import { applyItems, isSameItems, storedItems } from './apply-items';
+import type { Source, SyncContext } from './context';
+import { eventsOfSecond } from './events-of-second';
+import { linkCustomer } from './link-customer';
+import { decideOrder } from './order';
+import { updateServiceDates } from './update-service-dates';
+import { differing, isSameState, toChanges } from './write-changes';
+
+export type Applied = 'applied' | 'unchanged' | 'stale' | 'unmatched';
+type StoredSubscription = typeof subscriptions.$inferSelect;
+
+/**
+ * Brings our subscription, its items and the billing dates of their services to a state of Stripe's, if
+ * that is the later one. The caller holds the lock on the Stripe customer.
+ *
+ * @param isDeletion Stripe deleted it: cancelled whatever the payload says, and for ever
+ */
+export async function applySubscription(
+  ctx: SyncContext,
+  incoming: ProviderSubscription,
+  source: Source,
+  isDeletion = false,
+): Promise<Applied> {
+  if (!incoming.customer) return 'unmatched';
+  const { customerId, uncertain } = await linkCustomer(ctx, incoming.customer);
+  const row = await lockSubscription(ctx, incoming.id, customerId, incoming.customer.stripeCustomerId);
+  const items = await storedItems(ctx, row.id);
+  const decision = isDeletion
+    ? { take: incoming, asOf: latest(source.asOf, row.provider_as_of ?? source.asOf), recheck: false }
+    : await decideOrder(ctx, {
+        kind: 'subscription',
+        incoming,
+        source,
+        heldAsOf: row.provider_as_of,
+        isHeld: (state) => isSameState(row, toState(ctx, row, state)) && isSameItems(items, state),
+        decideFromInbox: () => decideFromInbox(ctx, incoming, source.asOf),
+      });
+  const ended = row.status === 'cancelled' && row.provider_as_of !== null && source.origin === 'event';
+  const revives = typeof decision === 'object' && !isDeletion && decision.take.status !== 'cancelled';
+  if (decision === 'stale' || (ended && revives)) return 'stale';
+
+  const taken = decision === 'unchanged' ? incoming : decision.take;
+  if (decision !== 'unchanged') {
+    const state = { ...toState(ctx, row, taken), ...(isDeletion && endOf(row, taken, source)) };
+    await writeSubscription(ctx, row, state, decision.asOf, decision.recheck || uncertain);
+  }
+  await applyItems(ctx, row, items, taken);
+  await updateServiceDates(ctx, row.id, items);
+  return decision === 'unchanged' ? 'unchanged' : 'applied';
+}
+
+/** Our row of a Stripe subscription, locked; made without state where we have none yet. */
+export async function lockSubscription(
+  { tx }: SyncContext,
+  stripeId: string,
+  customer_id: number,
+  stripe_customer_id: string,
+): Promise<StoredSubscription> {
+  await tx
+    .insert(subscriptions)
+    .values({ customer_id, stripe_subscription_id: stripeId, stripe_customer_id })
+    .onConflictDoNothing({ target: subscriptions.stripe_subscription_id });
+  const [row] = await tx
+    .select()
+    .from(subscriptions)
+    .where(eq(subscriptions.stripe_subscription_id, stripeId))
+    .for('update');
+  if (!row) throw new Error('a subscription vanished under its lock');
+  return row;
+}
+
+async function writeSubscription(
+  ctx: SyncContext,
+  row: StoredSubscription,
+  state: Partial<StoredSubscription>,
+  provider_as_of: Date,
+  recheck: boolean,
+): Promise<void> {
+  const subject = {
+    entity: 'subscription' as const,
+    entity_id: row.id,
+    stripe_id: row.stripe_subscription_id,
+  };
+  ctx.changes.push(...toChanges(subject, row, state));
+  await ctx.tx
+    .update(subscriptions)
+    .set({
+      ...differing(row, state),
+      provider_as_of,
+      stripe_synced_at: ctx.now,
+      recheck_at: recheck ? ctx.now : null,
+      provider_gone_at: null,
+    })
+    .where(eq(subscriptions.id, row.id));
+}
+
+function toState(ctx: SyncContext, row: StoredSubscription, provider: ProviderSubscription) {
+  if (provider.status === null) ctx.warnings.push(`unknown subscription status ${provider.providerStatus}`);
+  const ends = provider.items.map((item) => item.currentPeriodEnd).filter((end) => end !== null);
+  const next = ends.length > 0 ? earliest(...ends) : provider.periodEnd;
+  return {
+    status: provider.status ?? row.status,
+    next_billing_date: next ? toCalendarDate(next, ctx.timeZone) : row.next_billing_date,
+    cancel_at_period_end: provider.cancelAtPeriodEnd,
+    ended_at: provider.endedAt ?? (provider.status === 'cancelled' ? row.ended_at : null),
+    stripe_customer_id: provider.customer?.stripeCustomerId ?? row.stripe_customer_id,
+  };
+}
+
+function endOf(row: StoredSubscription, provider: ProviderSubscription, source: Source) {
+  return { status: 'cancelled' as const, ended_at: provider.endedAt ?? row.ended_at ?? source.asOf };
+}
+
+async function decideFromInbox(
+  ctx: SyncContext,
+  incoming: ProviderSubscription,
+  second: Date,
+): Promise<ProviderSubscription> {
+  const last = lastOfSecond(await eventsOfSecond(ctx, incoming.id, second));
+  return (last && toProviderSubscription(last.object)) ?? incoming;
+}

@@ -1,0 +1,59 @@
+import { and, eq, inArray, notExists, sql } from 'drizzle-orm';
+import {
+  customerServices,
+  customers,
+  invoices,
+  payments,
+  salesDocuments,
+  stripeCustomers,
+  subscriptions,
+} from '@/db/schema';
+import type { SyncContext } from './context';
+import type { Link } from './link-customer';
+
+/**
+ * Moves what a Stripe customer has here to another of our customers, and removes the customer that was
+ * created for it once that is empty.
+ */
+export async function moveStripeCustomer(
+  ctx: SyncContext,
+  stripeCustomerId: string,
+  from: Link,
+  to: Link,
+): Promise<void> {
+  const { tx } = ctx;
+  const customer_id = to.customerId;
+  await tx
+    .update(stripeCustomers)
+    .set({ customer_id, linked_by: to.linkedBy })
+    .where(eq(stripeCustomers.stripe_customer_id, stripeCustomerId));
+  await tx
+    .update(subscriptions)
+    .set({ customer_id })
+    .where(eq(subscriptions.stripe_customer_id, stripeCustomerId));
+  await tx.update(invoices).set({ customer_id }).where(eq(invoices.stripe_customer_id, stripeCustomerId));
+  const moved = tx
+    .select({ id: invoices.id })
+    .from(invoices)
+    .where(eq(invoices.stripe_customer_id, stripeCustomerId));
+  await tx.update(payments).set({ customer_id }).where(inArray(payments.invoice_id, moved));
+  ctx.changes.push({
+    entity: 'customer',
+    entity_id: customer_id,
+    stripe_id: stripeCustomerId,
+    field: 'linked_customer_id',
+    before: String(from.customerId),
+    after: String(customer_id),
+    outcome: 'fixed',
+  });
+  if (from.linkedBy === 'created') await removeIfEmpty(ctx, from.customerId);
+}
+
+async function removeIfEmpty({ tx }: SyncContext, id: number): Promise<void> {
+  const owned = [customerServices, invoices, salesDocuments, subscriptions, payments, stripeCustomers].map(
+    (table) => notExists(tx.select({ one: sql`1` }).from(table).where(eq(table.customer_id, id))),
+  );
+  // Nobody has edited it since sync created it.
+  const untouched = sql`${customers.updated_at} = ${customers.created_at}`;
+  await tx.delete(customers).where(and(eq(customers.id, id), untouched, ...owned));
+}

@@ -1,0 +1,66 @@
+import { and, eq, inArray, isNotNull, max, ne } from 'drizzle-orm';
+import { customerServices, subscriptionItems, subscriptions } from '@/db/schema';
+import { toCalendarDate } from '../dates';
+import type { StoredItem } from './apply-items';
+import type { SyncContext } from './context';
+
+/**
+ * Sets the next billing date of the services in a subscription's items: the latest period end over all
+ * live subscriptions that hold the service; without a live one it stays.
+ *
+ * @param before the items as they were: a service that left must be looked at too
+ */
+export async function updateServiceDates(
+  ctx: SyncContext,
+  subscriptionId: number,
+  before: StoredItem[],
+): Promise<void> {
+  const now = await ctx.tx
+    .select({ id: subscriptionItems.customer_service_id })
+    .from(subscriptionItems)
+    .where(eq(subscriptionItems.subscription_id, subscriptionId));
+  const ids = [...before.map((item) => item.customer_service_id), ...now.map((item) => item.id)];
+  const wanted = [...new Set(ids.filter((id) => id !== null))];
+  if (wanted.length === 0) return;
+  const services = await ctx.tx
+    .select({ id: customerServices.id, date: customerServices.next_billing_date })
+    .from(customerServices)
+    .where(inArray(customerServices.id, wanted))
+    .orderBy(customerServices.id)
+    .for('update');
+  const ends = await latestPeriodEnds(ctx, wanted);
+  for (const service of services) {
+    const end = ends.get(service.id);
+    const date = end ? toCalendarDate(end, ctx.timeZone) : service.date;
+    if (date === service.date) continue;
+    ctx.changes.push({
+      entity: 'customer_service',
+      entity_id: service.id,
+      stripe_id: null,
+      field: 'next_billing_date',
+      before: service.date,
+      after: date,
+      outcome: 'fixed',
+    });
+    await ctx.tx
+      .update(customerServices)
+      .set({ next_billing_date: date })
+      .where(eq(customerServices.id, service.id));
+  }
+}
+
+async function latestPeriodEnds({ tx }: SyncContext, serviceIds: number[]): Promise<Map<number, Date>> {
+  const found = await tx
+    .select({ id: subscriptionItems.customer_service_id, end: max(subscriptionItems.current_period_end) })
+    .from(subscriptionItems)
+    .innerJoin(subscriptions, eq(subscriptions.id, subscriptionItems.subscription_id))
+    .where(
+      and(
+        inArray(subscriptionItems.customer_service_id, serviceIds),
+        ne(subscriptions.status, 'cancelled'),
+        isNotNull(subscriptionItems.current_period_end),
+      ),
+    )
+    .groupBy(subscriptionItems.customer_service_id);
+  return new Map(found.flatMap(({ id, end }) => (id !== null && end ? [[id, end] as const] : [])));
+}
