@@ -1,5 +1,6 @@
 import { createCalendar } from './calendar';
 import { createChance } from './chance';
+import { clientsOf } from './clients';
 import { buildCustomers } from './customers';
 import { buildInvoices } from './invoices';
 import { buildPayments } from './payments';
@@ -7,7 +8,7 @@ import type { SeedRows, Source } from './rows';
 import { buildSalesDocuments } from './sales-documents';
 import { buildServers } from './servers';
 import { buildServices } from './services';
-import { buildStripeCustomers } from './stripe-customers';
+import { billedByStripe, buildStripeCustomers } from './stripe-customers';
 import { buildSubscriptions } from './subscriptions';
 
 export interface SeedOptions {
@@ -30,14 +31,17 @@ export function buildRows({ today, timeZone, seed = DEFAULT_SEED }: SeedOptions)
   const customers = buildCustomers(chance.branch('customers'), 400);
   const servers = buildServers(chance.branch('servers'), 40);
   const services = buildServices(source('services'), customers, servers, 900);
-  const agreements = buildSubscriptions(source('subscriptions'), customers, services, 250);
-  const invoices = buildInvoices(source('invoices'), customers, services, agreements, 3000);
+  const stripeCustomers = buildStripeCustomers(source('stripe'), customers);
+  const clients = clientsOf(customers, services, stripeCustomers);
+  const agreements = buildSubscriptions(source('subscriptions'), clients, 250);
+  const subscriptions = agreements.map(({ row }) => row);
+  const invoices = buildInvoices(source('invoices'), clients, agreements, 3000);
   return {
     customers,
-    stripe_customers: buildStripeCustomers(source('stripe'), customers, agreements, invoices),
+    stripe_customers: billedByStripe(stripeCustomers, [...subscriptions, ...invoices]),
     servers,
     customer_services: services,
-    subscriptions: agreements.map(({ row }) => row),
+    subscriptions,
     subscription_items: agreements.flatMap(({ items }) => items),
     invoices,
     sales_documents: buildSalesDocuments(source('documents'), customers, invoices, 600),

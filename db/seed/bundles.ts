@@ -1,13 +1,8 @@
 import type { Chance } from './chance';
-import type { CustomerRow, ServiceRow } from './rows';
+import { type Client, groupBy } from './clients';
+import type { ServiceRow } from './rows';
 
-/** Services of one customer that one subscription may hold: billed together, in the same state. */
-export interface Bundle {
-  customer: CustomerRow;
-  services: ServiceRow[];
-}
-
-export type BundleState = 'order' | 'running' | 'suspended' | 'ended';
+type BundleState = 'order' | 'running' | 'suspended' | 'ended';
 
 const STATES: Record<ServiceRow['status'], BundleState | null> = {
   draft: null,
@@ -18,25 +13,18 @@ const STATES: Record<ServiceRow['status'], BundleState | null> = {
   terminated: 'ended',
 };
 
-/** Every service that is billed at intervals, in bundles of one to three, in chance order. */
-export function bundleServices(
-  chance: Chance,
-  customers: CustomerRow[],
-  services: ServiceRow[],
-): Record<BundleState, Bundle[]> {
-  const bundles: Record<BundleState, Bundle[]> = { order: [], running: [], suspended: [], ended: [] };
-  const byId = new Map(customers.map((customer) => [customer.id, customer]));
-  const billed = services.filter(({ billing_interval }) => billing_interval !== 'once');
-  const key = (service: ServiceRow) =>
-    [service.customer_id, service.billing_interval, STATES[service.status]].join();
-  for (const group of groupBy(billed, key)) {
-    const state = group[0] && STATES[group[0].status];
-    const customer = group[0] && byId.get(group[0].customer_id);
-    if (!state || !customer) continue;
-    for (let from = 0; from < group.length; ) {
-      const size = Number(chance.weighted({ 1: 20, 2: 45, 3: 35 }));
-      bundles[state].push({ customer, services: group.slice(from, from + size) });
-      from += size;
+/**
+ * Each client's services that are billed at intervals, in bundles of one to three that a subscription
+ * may hold: billed together, in the same state. In chance order.
+ */
+export function bundleServices(chance: Chance, clients: Client[]): Record<BundleState, Client[]> {
+  const bundles: Record<BundleState, Client[]> = { order: [], running: [], suspended: [], ended: [] };
+  for (const client of clients) {
+    const billed = client.services.filter(({ billing_interval }) => billing_interval !== 'once');
+    const alike = groupBy(billed, ({ billing_interval, status }) => `${billing_interval} ${STATES[status]}`);
+    for (const group of alike.values()) {
+      const state = group[0] && STATES[group[0].status];
+      if (state) bundles[state].push(...chunksOf(chance, group).map((services) => ({ ...client, services })));
     }
   }
   return {
@@ -47,13 +35,12 @@ export function bundleServices(
   };
 }
 
-export function groupBy<T>(list: readonly T[], keyOf: (item: T) => string | number): T[][] {
-  const groups = new Map<string | number, T[]>();
-  for (const item of list) {
-    const key = keyOf(item);
-    const group = groups.get(key);
-    if (group) group.push(item);
-    else groups.set(key, [item]);
+function chunksOf<T>(chance: Chance, list: T[]): T[][] {
+  const chunks: T[][] = [];
+  for (let rest = list; rest.length > 0; ) {
+    const size = Number(chance.weighted({ 1: 20, 2: 45, 3: 35 }));
+    chunks.push(rest.slice(0, size));
+    rest = rest.slice(size);
   }
-  return [...groups.values()];
+  return chunks;
 }

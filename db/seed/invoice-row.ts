@@ -19,7 +19,6 @@ export function invoiceRow(customer: CustomerRow, netMinor: number, opening: Ope
   const amounts = amountsOf(customer, netMinor);
   const total = toMinorUnits(amounts.total, customer.currency);
   const paid = status === 'paid' ? total : partMinor;
-  const due = status === 'cancelled' ? 0 : total - paid;
   return {
     id: 0,
     number: null,
@@ -30,12 +29,13 @@ export function invoiceRow(customer: CustomerRow, netMinor: number, opening: Ope
     due_date,
     ...amounts,
     amount_paid: amountText(paid, customer.currency),
-    amount_due: amountText(due, customer.currency),
+    amount_due: amountText(total - paid, customer.currency),
     paid_at,
     payment_failed_at: null,
     uncollectible: false,
     amount_off_stripe: null,
     stripe_invoice_id: null,
+    stripe_customer_id: null,
     stripe_synced_at: null,
     provider_as_of: null,
     provider_gone_at: null,

@@ -1,7 +1,7 @@
-import { groupBy } from './bundles';
 import { OFFICE_HOURS, SAFE_DAYS } from './calendar';
-import { buildLocalInvoices, type LocalClient, netOf } from './local-invoices';
-import type { CustomerRow, InvoiceRow, ServiceRow, Source } from './rows';
+import type { Client } from './clients';
+import { buildLocalInvoices, netOf } from './local-invoices';
+import type { InvoiceRow, Source } from './rows';
 import { periodInvoices, stripeInvoice } from './stripe-invoices';
 import type { Agreement } from './subscriptions';
 
@@ -11,14 +11,12 @@ const SINGLE = { draft: 12, open: 26, failing: 8, void: 40, paid: 40 };
 
 export function buildInvoices(
   source: Source,
-  customers: CustomerRow[],
-  services: ServiceRow[],
+  clients: Client[],
   agreements: Agreement[],
   count: number,
 ): InvoiceRow[] {
   const atStripe = agreements.filter(({ row }) => row.stripe_subscription_id !== null);
   const local = agreements.filter(({ row }) => row.stripe_subscription_id === null);
-  const clients = clientsOf(customers, services);
   const stripe = newest(
     [
       ...atStripe.flatMap((agreement) => periodInvoices(source, agreement)),
@@ -36,13 +34,8 @@ export function buildInvoices(
   return numbered(source, all);
 }
 
-function clientsOf(customers: CustomerRow[], services: ServiceRow[]): LocalClient[] {
-  const held = new Map(groupBy(services, (one) => one.customer_id).map((own) => [own[0]?.customer_id, own]));
-  return customers.map((customer) => ({ customer, services: held.get(customer.id) ?? [] }));
-}
-
 /** Invoices at Stripe without a subscription: set-up, consulting, hardware. */
-function singleInvoices(source: Source, clients: LocalClient[]): InvoiceRow[] {
+function singleInvoices(source: Source, clients: Client[]): InvoiceRow[] {
   const { chance, calendar } = source;
   return (Object.keys(SINGLE) as (keyof typeof SINGLE)[]).flatMap((standing) =>
     Array.from({ length: SINGLE[standing] }, () => {
@@ -51,6 +44,7 @@ function singleInvoices(source: Source, clients: LocalClient[]): InvoiceRow[] {
       const created = calendar.instant(-age, chance.int(OFFICE_HOURS.from, OFFICE_HOURS.to));
       const bill = {
         customer: client.customer,
+        stripeId: chance.pick(client.stripeIds),
         netMinor: netOf(source, client),
         created,
         byInvoice: standing !== 'failing',
@@ -76,7 +70,7 @@ function numbered({ chance }: Source, invoices: InvoiceRow[]): InvoiceRow[] {
     counters.set(series, n);
     return n;
   };
-  const prefixes = new Map<number, string>();
+  const prefixes = new Map<string | null, string>();
   return invoices
     .toSorted((a, b) => a.invoice_date.localeCompare(b.invoice_date))
     .map((invoice, i) => ({
@@ -85,11 +79,11 @@ function numbered({ chance }: Source, invoices: InvoiceRow[]): InvoiceRow[] {
       number: invoice.status === 'draft' ? null : numberOf(invoice),
     }));
 
-  function numberOf({ stripe_invoice_id, customer_id, invoice_date }: InvoiceRow): string {
+  function numberOf({ stripe_invoice_id, stripe_customer_id, invoice_date }: InvoiceRow): string {
     const year = invoice_date.slice(0, 4);
     if (stripe_invoice_id === null) return `${year}-${String(next(year)).padStart(6, '0')}`;
-    const prefix = prefixes.get(customer_id) ?? chance.fill('^^^^^^^^');
-    prefixes.set(customer_id, prefix);
+    const prefix = prefixes.get(stripe_customer_id) ?? chance.fill('^^^^^^^^');
+    prefixes.set(stripe_customer_id, prefix);
     return `${prefix}-${String(next(prefix)).padStart(4, '0')}`;
   }
 }

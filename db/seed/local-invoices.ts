@@ -2,8 +2,9 @@ import { addDays } from '@/lib/dates';
 import { toMinorUnits } from '@/lib/money';
 import { addMonths, daysBetween, OFFICE_HOURS, SAFE_DAYS } from './calendar';
 import { CATALOGUE, priceIn } from './catalogue';
+import type { Client } from './clients';
 import { amountsOf, invoiceRow } from './invoice-row';
-import type { CustomerRow, InvoiceRow, ServiceRow, Source } from './rows';
+import type { CustomerRow, InvoiceRow, Source } from './rows';
 import type { Agreement } from './subscriptions';
 
 const HISTORY_DAYS = 3 * 365;
@@ -11,15 +12,10 @@ const HISTORY_DAYS = 3 * 365;
 const OPEN = { draft: 65, cancelled: 130, sent: 125, overdue: 190 };
 type Status = keyof typeof OPEN | 'paid';
 
-export interface LocalClient {
-  customer: CustomerRow;
-  services: ServiceRow[];
-}
-
 /** Invoices that Stripe knows nothing of: for transfers, and from before Stripe came. */
 export function buildLocalInvoices(
   source: Source,
-  clients: LocalClient[],
+  clients: Client[],
   agreements: Agreement[],
   count: number,
 ): InvoiceRow[] {
@@ -76,7 +72,7 @@ function localInvoice(
 }
 
 /** What the customer rents, for some months, or something from the catalogue. */
-export function netOf({ chance }: Source, { customer, services }: LocalClient): number {
+export function netOf({ chance }: Source, { customer, services }: Client): number {
   const { currency } = customer;
   const own = chance.shuffle(services).slice(0, chance.int(1, 4));
   const rented = own.reduce((sum, { price }) => sum + toMinorUnits(price, currency), 0);

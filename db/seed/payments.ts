@@ -14,9 +14,8 @@ export function buildPayments(source: Source, invoices: InvoiceRow[], count: num
     ...invoices.flatMap((invoice) => stripePayment(source, invoice)),
     ...local.flatMap((invoice) => completedPayments(source, invoice)),
   ];
-  const payable = local.filter(
-    ({ status }) => status === 'paid' || status === 'overdue' || status === 'sent',
-  );
+  const paid = local.filter(({ status }) => status === 'paid');
+  const open = local.filter(({ status }) => status === 'sent' || status === 'overdue');
   const others = Array.from({ length: count - counting.length }, () =>
     otherPayment(source, source.chance.pick(source.chance.happens(0.5) ? paid : open)),
   );

@@ -9,6 +9,7 @@ const DAY = 24 * HOUR;
 
 interface Bill {
   customer: CustomerRow;
+  stripeId: string | null;
   netMinor: number;
   created: Date;
   byInvoice: boolean;
@@ -31,7 +32,13 @@ export function periodInvoices(source: Source, agreement: Agreement): InvoiceRow
     starts.push(at);
   }
   return starts.map((created, i) => {
-    const bill = { customer, created, byInvoice, netMinor: free ? 0 : agreement.netMinor };
+    const bill = {
+      customer,
+      stripeId: row.stripe_customer_id,
+      created,
+      byInvoice,
+      netMinor: free ? 0 : agreement.netMinor,
+    };
     const standing = standingOf(source, agreement, i === starts.length - 1 && !free);
     return { ...stripeInvoice(source, bill, standing), subscription_id: row.id };
   });
@@ -56,7 +63,7 @@ function standingOf({ chance }: Source, { row, byInvoice }: Agreement, isLast: b
 /** A row as sync would have written it. */
 export function stripeInvoice(source: Source, bill: Bill, standing: Standing): InvoiceRow {
   const { chance, calendar } = source;
-  const { customer, netMinor, created, byInvoice } = bill;
+  const { customer, stripeId, netMinor, created, byInvoice } = bill;
   const invoice_date = calendar.dateOf(created);
   const due_date =
     byInvoice && standing !== 'draft' ? addDays(invoice_date, chance.pick([14, 14, 30])) : null;
@@ -78,6 +85,7 @@ export function stripeInvoice(source: Source, bill: Bill, standing: Standing): I
     payment_failed_at,
     uncollectible: stands === 'written off',
     amount_off_stripe: offStripe ? row.total : '0',
+    stripe_customer_id: stripeId,
     stripe_invoice_id: chance.fill('in_1***********************'),
     stripe_synced_at: addSeconds(known, chance.int(2, 9)),
     provider_as_of: known,

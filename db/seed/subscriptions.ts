@@ -1,13 +1,14 @@
 import { fromEpoch, toEpoch } from '@/lib/dates';
 import { toMinorUnits } from '@/lib/money';
-import { type Bundle, bundleServices } from './bundles';
+import { bundleServices } from './bundles';
 import { addMonths, addSeconds } from './calendar';
 import { INTERVAL_MONTHS } from './catalogue';
-import type { CustomerRow, ServiceRow, Source, SubscriptionItemRow, SubscriptionRow } from './rows';
+import type { Client } from './clients';
+import type { Source, SubscriptionItemRow, SubscriptionRow } from './rows';
 import { endedTerms, formerTerms, runningTerms, type SubscriptionStatus, type Terms } from './terms';
 
 /** A subscription with what its invoices are made of. */
-export interface Agreement extends Bundle, Terms {
+export interface Agreement extends Client, Terms {
   row: SubscriptionRow;
   items: SubscriptionItemRow[];
   /** The length of a billing period. */
@@ -26,20 +27,15 @@ const LOCAL = 12;
 const SUSPENDED_STATUSES: SubscriptionStatus[] = ['past_due', 'unpaid', 'paused'];
 
 /** Also brings the dates of the services in step with their subscriptions. */
-export function buildSubscriptions(
-  source: Source,
-  customers: CustomerRow[],
-  services: ServiceRow[],
-  count: number,
-): Agreement[] {
+export function buildSubscriptions(source: Source, clients: Client[], count: number): Agreement[] {
   const { chance } = source;
-  const bundles = bundleServices(chance, customers, services);
+  const bundles = bundleServices(chance, clients);
   // Bundles of several are rarer than subscriptions with several items should be.
   const several = bundles.running.toSorted(
     (a, b) => Number(b.services.length > 1) - Number(a.services.length > 1),
   );
   const running = chance.shuffle(several.slice(0, count - INCOMPLETE - SUSPENDED - ENDED - FORMER));
-  const live = (list: Bundle[], statusOf: (i: number) => SubscriptionStatus) =>
+  const live = (list: Client[], statusOf: (i: number) => SubscriptionStatus) =>
     list.map((bundle, i) => {
       const status = statusOf(i);
       return agree(source, bundle, status, runningTerms(source, monthsOf(bundle), status));
@@ -63,17 +59,17 @@ export function buildSubscriptions(
   return numbered(agreements);
 }
 
-function monthsOf({ services }: Bundle): number {
+function monthsOf({ services }: Pick<Client, 'services'>): number {
   return INTERVAL_MONTHS[services[0]?.billing_interval ?? 'month'];
 }
 
 function agree(
   { chance, calendar }: Source,
-  { customer, services }: Bundle,
+  { customer, services, stripeIds }: Client,
   status: SubscriptionStatus,
   terms: Terms,
 ): Agreement {
-  const months = monthsOf({ customer, services });
+  const months = monthsOf({ services });
   const periodStart = Math.max(toEpoch(terms.begins), toEpoch(addMonths(terms.periodEnd, -months)));
   const changed = terms.endedAt ?? fromEpoch(periodStart);
   const items = services.map((service) => ({
@@ -88,6 +84,7 @@ function agree(
     ...terms,
     customer,
     services,
+    stripeIds,
     months,
     items,
     netMinor: services.reduce(
@@ -104,6 +101,7 @@ function agree(
       cancel_at_period_end: terms.cancelAtPeriodEnd,
       ended_at: terms.endedAt,
       stripe_subscription_id: chance.fill('sub_1***********************'),
+      stripe_customer_id: chance.pick(stripeIds),
       stripe_synced_at: addSeconds(changed, chance.int(3, 9)),
       provider_as_of: addSeconds(changed, 1),
       recheck_at: null,
@@ -113,7 +111,12 @@ function agree(
 }
 
 function keepFromStripe({ row, items }: Agreement): void {
-  Object.assign(row, { stripe_subscription_id: null, stripe_synced_at: null, provider_as_of: null });
+  Object.assign(row, {
+    stripe_subscription_id: null,
+    stripe_customer_id: null,
+    stripe_synced_at: null,
+    provider_as_of: null,
+  });
   for (const item of items) item.stripe_subscription_item_id = null;
 }
 
