@@ -1,0 +1,95 @@
+import type { CheckoutSession, ItemInput, Metadata } from '../model';
+import { act, type Done, emit, epochNow, getFrom, newId, type World, WorldError } from '../world';
+import { createCustomer } from './customers';
+import { invoiceSubscription } from './invoice-subscription';
+import { finalizeInvoice } from './invoices';
+import { payInvoice } from './pay-invoice';
+import { createSubscription } from './subscriptions';
+
+export interface CheckoutInput {
+  /** Left out: the checkout makes one. */
+  customer?: string;
+  customerEmail?: string;
+  mode?: CheckoutSession['mode'];
+  items?: readonly ItemInput[];
+  currency?: string;
+  clientReferenceId?: string;
+  /** The session's own; Stripe does not hand it on to the subscription. */
+  metadata?: Metadata;
+  subscriptionMetadata?: Metadata;
+}
+
+/** An open session; Stripe sends nothing for it. */
+export function createCheckoutSession(world: World, input: CheckoutInput): CheckoutSession {
+  const lineItems = input.items ?? [];
+  return world.checkoutSessions.put({
+    object: 'checkout.session',
+    id: newId(world, 'cs_test_'),
+    created: epochNow(world),
+    customer: input.customer ?? null,
+    customerEmail: input.customerEmail ?? null,
+    mode: input.mode ?? 'subscription',
+    status: 'open',
+    paymentStatus: input.mode === 'setup' ? 'no_payment_required' : 'unpaid',
+    subscription: null,
+    invoice: null,
+    clientReferenceId: input.clientReferenceId ?? null,
+    currency: input.currency ?? 'eur',
+    amountTotal: lineItems.reduce((sum, item) => sum + item.unitAmount * (item.quantity ?? 1), 0),
+    metadata: input.metadata ?? {},
+    lineItems,
+    subscriptionMetadata: input.subscriptionMetadata ?? {},
+  });
+}
+
+/**
+ * The customer completes a session. In subscription mode it makes an incomplete subscription with its invoice
+ * → (customer.created), customer.subscription.created, invoice.created, …, invoice.finalized;
+ * paid: …, invoice.payment_succeeded, customer.subscription.updated; at last checkout.session.completed.
+ *
+ * @param options.payment 'unpaid': a bank debit that is not there yet
+ */
+export function completeCheckout(
+  world: World,
+  id: string,
+  options: { payment?: 'paid' | 'unpaid' } = {},
+): Done<CheckoutSession> {
+  return act(world, () => {
+    const open = getFrom(world.checkoutSessions, id, 'checkout.session');
+    if (open.status !== 'open') throw new WorldError(`The checkout session ${id} is ${open.status}.`);
+    const payment = options.payment ?? 'paid';
+    const customer =
+      open.customer ?? createCustomer(world, { email: open.customerEmail, name: null }).object.id;
+    const made = open.mode === 'subscription' ? subscribe(world, { ...open, customer }, payment) : {};
+    const completed: CheckoutSession = {
+      ...open,
+      ...made,
+      customer,
+      status: 'complete',
+      paymentStatus: open.mode === 'setup' ? 'no_payment_required' : payment,
+    };
+    // Indexed fields have changed: the session is put anew.
+    world.checkoutSessions.delete(id);
+    const session = world.checkoutSessions.put(completed);
+    emit(world, 'checkout.session.completed', session);
+    return session;
+  });
+}
+
+function subscribe(
+  world: World,
+  session: CheckoutSession & { customer: string },
+  payment: 'paid' | 'unpaid',
+): Pick<CheckoutSession, 'subscription' | 'invoice'> {
+  const { object: subscription } = createSubscription(world, {
+    customer: session.customer,
+    items: session.lineItems,
+    currency: session.currency,
+    metadata: session.subscriptionMetadata,
+    status: 'incomplete',
+  });
+  const { invoice } = invoiceSubscription(world, subscription.id).object;
+  const { status } = finalizeInvoice(world, invoice.id).object;
+  if (payment === 'paid' && status === 'open') payInvoice(world, invoice.id);
+  return { subscription: subscription.id, invoice: invoice.id };
+}

@@ -1,0 +1,178 @@
+import type { Invoice, InvoiceLine, Metadata } from '../model';
+import { act, type Done, emit, epochNow, newId, type World, WorldError } from '../world';
+import { activateSubscription } from './activate-subscription';
+import { invoiceThatIs, liveCustomer } from './live';
+import { cancelIntent, openIntent } from './payment-intents';
+
+export interface InvoiceInput {
+  customer: string;
+  subscription?: string;
+  lines: readonly (Partial<InvoiceLine> & { amount: number })[];
+  tax?: number;
+  currency?: string;
+  billingReason?: Invoice['billingReason'];
+  /** With a due date the customer pays by himself; without, the card is charged. */
+  dueDate?: number | null;
+  metadata?: Metadata;
+}
+
+/** A draft → invoice.created */
+export function createInvoice(world: World, input: InvoiceInput): Done<Invoice> {
+  return act(world, () => {
+    const customer = liveCustomer(world, input.customer);
+    const subscription = world.subscriptions.get(input.subscription ?? '');
+    const created = epochNow(world);
+    const subtotal = input.lines.reduce((sum, line) => sum + line.amount, 0);
+    const total = subtotal + (input.tax ?? 0);
+    const invoice = world.invoices.put({
+      object: 'invoice',
+      id: newId(world, 'in_'),
+      created,
+      customer: customer.id,
+      customerEmail: customer.email,
+      customerName: customer.name,
+      subscription: input.subscription ?? null,
+      subscriptionMetadata: subscription?.metadata ?? {},
+      status: 'draft',
+      number: null,
+      currency: input.currency ?? subscription?.currency ?? 'eur',
+      billingReason: input.billingReason ?? 'manual',
+      collectionMethod: input.dueDate == null ? 'charge_automatically' : 'send_invoice',
+      dueDate: input.dueDate ?? null,
+      subtotal,
+      tax: input.tax ?? 0,
+      total,
+      amountDue: Math.max(0, total),
+      amountPaid: 0,
+      amountPaidOffStripe: 0,
+      attempted: false,
+      attemptCount: 0,
+      nextPaymentAttempt: null,
+      finalizedAt: null,
+      paidAt: null,
+      voidedAt: null,
+      markedUncollectibleAt: null,
+      periodStart: created,
+      periodEnd: created,
+      metadata: input.metadata ?? {},
+      lines: input.lines.map((line) => newLine(world, line, created)),
+      paymentIntent: null,
+      charge: null,
+    });
+    emit(world, 'invoice.created', invoice);
+    return invoice;
+  });
+}
+
+/**
+ * Draft → open, or paid at once where nothing is due.
+ * → (payment_intent.created), invoice.updated, invoice.finalized, (invoice.sent | invoice.paid, invoice.payment_succeeded)
+ *
+ * @param options.number in place of the customer's next one
+ */
+export function finalizeInvoice(world: World, id: string, options: { number?: string } = {}): Done<Invoice> {
+  return act(world, () => {
+    const before = invoiceThatIs(world, id, 'draft');
+    const now = epochNow(world);
+    const numbered: Invoice = {
+      ...before,
+      number: options.number ?? nextNumber(world, before.customer),
+      finalizedAt: now,
+    };
+    const nothingDue = numbered.amountDue === 0;
+    const invoice = world.invoices.put(
+      nothingDue
+        ? { ...numbered, status: 'paid', attempted: true, paidAt: now }
+        : { ...numbered, status: 'open', paymentIntent: openIntent(world, numbered).id },
+    );
+    emit(world, 'invoice.updated', invoice, before);
+    emit(world, 'invoice.finalized', invoice);
+    if (nothingDue) {
+      emit(world, 'invoice.paid', invoice);
+      emit(world, 'invoice.payment_succeeded', invoice);
+      activateSubscription(world, invoice);
+    } else if (invoice.collectionMethod === 'send_invoice') {
+      emit(world, 'invoice.sent', invoice);
+    }
+    return invoice;
+  });
+}
+
+export interface InvoicePatch {
+  dueDate?: number | null;
+  metadata?: Metadata;
+}
+
+/** → invoice.updated */
+export function updateInvoice(world: World, id: string, patch: InvoicePatch): Done<Invoice> {
+  return act(world, () => {
+    const before = invoiceThatIs(world, id, 'draft', 'open', 'uncollectible', 'paid');
+    const invoice = world.invoices.put({ ...before, ...patch });
+    emit(world, 'invoice.updated', invoice, before);
+    return invoice;
+  });
+}
+
+/** → (payment_intent.canceled), invoice.updated, invoice.voided */
+export function voidInvoice(world: World, id: string): Done<Invoice> {
+  return act(world, () => {
+    const before = invoiceThatIs(world, id, 'open', 'uncollectible');
+    if (before.amountPaid > 0) throw new WorldError(`The invoice ${id} is partly paid and cannot be voided.`);
+    const invoice = world.invoices.put({
+      ...before,
+      status: 'void',
+      voidedAt: epochNow(world),
+      nextPaymentAttempt: null,
+    });
+    cancelIntent(world, invoice);
+    emit(world, 'invoice.updated', invoice, before);
+    emit(world, 'invoice.voided', invoice);
+    return invoice;
+  });
+}
+
+/** → invoice.updated, invoice.marked_uncollectible */
+export function markUncollectible(world: World, id: string): Done<Invoice> {
+  return act(world, () => {
+    const before = invoiceThatIs(world, id, 'open');
+    const invoice = world.invoices.put({
+      ...before,
+      status: 'uncollectible',
+      markedUncollectibleAt: epochNow(world),
+      nextPaymentAttempt: null,
+    });
+    emit(world, 'invoice.updated', invoice, before);
+    emit(world, 'invoice.marked_uncollectible', invoice);
+    return invoice;
+  });
+}
+
+/** → invoice.deleted */
+export function deleteDraftInvoice(world: World, id: string): Done<Invoice> {
+  return act(world, () => {
+    const invoice = invoiceThatIs(world, id, 'draft');
+    world.invoices.delete(id);
+    emit(world, 'invoice.deleted', invoice);
+    return invoice;
+  });
+}
+
+function nextNumber(world: World, customerId: string): string {
+  const customer = world.customers.get(customerId);
+  if (!customer) throw new WorldError(`No such customer: '${customerId}'`);
+  world.customers.put({ ...customer, nextInvoiceSequence: customer.nextInvoiceSequence + 1 });
+  return `${customer.invoicePrefix}-${String(customer.nextInvoiceSequence).padStart(4, '0')}`;
+}
+
+function newLine(world: World, line: InvoiceInput['lines'][number], created: number): InvoiceLine {
+  return {
+    id: newId(world, 'il_'),
+    description: null,
+    quantity: 1,
+    priceId: null,
+    subscriptionItem: null,
+    periodStart: created,
+    periodEnd: created,
+    ...line,
+  };
+}

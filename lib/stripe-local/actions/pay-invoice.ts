@@ -1,0 +1,133 @@
+import type { Invoice } from '../model';
+import { act, type Done, emit, epochNow, newId, type World, WorldError } from '../world';
+import { activateSubscription } from './activate-subscription';
+import { invoiceThatIs } from './live';
+import { cancelIntent, changeIntent, defaultPayment } from './payment-intents';
+import { updateSubscription } from './subscriptions';
+
+/**
+ * Through the payment intent
+ * → payment_intent.succeeded, invoice_payment.paid, invoice.updated, invoice.paid, invoice.payment_succeeded;
+ * wholly off Stripe (the customer paid in cash) the last is not sent.
+ * Its subscription becomes active → customer.subscription.updated.
+ *
+ * @param options.offStripe true: all; a number: this part of the amount, and Stripe collects the rest
+ */
+export function payInvoice(
+  world: World,
+  id: string,
+  options: { offStripe?: true | number } = {},
+): Done<Invoice> {
+  return act(world, () => {
+    const before = invoiceThatIs(world, id, 'open', 'uncollectible');
+    const remaining = before.amountDue - before.amountPaid;
+    const off = options.offStripe === true ? remaining : (options.offStripe ?? 0);
+    if (off < 0 || off > remaining)
+      throw new WorldError(`The invoice ${id} has ${remaining} left to pay, not ${off}.`);
+    if (off > 0) recordOffStripe(world, before, off);
+    const charge = off < remaining ? collect(world, before, remaining - off) : null;
+    if (!charge) cancelIntent(world, before);
+    const invoice = world.invoices.put({
+      ...before,
+      status: 'paid',
+      attempted: true,
+      attemptCount: before.attemptCount + (charge ? 1 : 0),
+      nextPaymentAttempt: null,
+      paidAt: epochNow(world),
+      amountPaid: before.amountPaid + remaining,
+      amountPaidOffStripe: before.amountPaidOffStripe + off,
+      charge,
+    });
+    emit(world, 'invoice.updated', invoice, before);
+    emit(world, 'invoice.paid', invoice);
+    if (charge) emit(world, 'invoice.payment_succeeded', invoice);
+    activateSubscription(world, invoice);
+    return invoice;
+  });
+}
+
+/** A bank debit on its way: attempted, neither paid nor failed → payment_intent.processing, invoice.updated */
+export function beginPayment(world: World, id: string): Done<Invoice> {
+  return act(world, () => {
+    const before = invoiceThatIs(world, id, 'open');
+    const intent = changeIntent(world, intentOf(before), { status: 'processing', lastPaymentError: null });
+    const invoice = world.invoices.put({ ...before, attempted: true, attemptCount: before.attemptCount + 1 });
+    emit(world, 'payment_intent.processing', intent);
+    emit(world, 'invoice.updated', invoice, before);
+    return invoice;
+  });
+}
+
+const DAY = 86_400;
+
+/**
+ * → payment_intent.payment_failed, invoice.updated, invoice.payment_failed;
+ * an active subscription becomes past due → customer.subscription.updated
+ */
+export function failInvoicePayment(world: World, id: string): Done<Invoice> {
+  return act(world, () => {
+    const before = invoiceThatIs(world, id, 'open', 'uncollectible');
+    const intent = changeIntent(world, intentOf(before), {
+      status: 'requires_payment_method',
+      lastPaymentError: { code: 'card_declined', message: 'Your card was declined.' },
+    });
+    const invoice = world.invoices.put({
+      ...before,
+      attempted: true,
+      attemptCount: before.attemptCount + 1,
+      nextPaymentAttempt: before.status === 'open' ? epochNow(world) + 3 * DAY : null,
+    });
+    emit(world, 'payment_intent.payment_failed', intent);
+    emit(world, 'invoice.updated', invoice, before);
+    emit(world, 'invoice.payment_failed', invoice);
+    const subscription = world.subscriptions.get(invoice.subscription ?? '');
+    if (subscription?.status === 'active') updateSubscription(world, subscription.id, { status: 'past_due' });
+    return invoice;
+  });
+}
+
+function intentOf(invoice: Invoice): string {
+  if (!invoice.paymentIntent) throw new WorldError(`The invoice ${invoice.id} has no payment intent.`);
+  return invoice.paymentIntent;
+}
+
+function collect(world: World, invoice: Invoice, amount: number): string {
+  const latestCharge = newId(world, 'ch_');
+  const intent = changeIntent(world, intentOf(invoice), {
+    status: 'succeeded',
+    amount,
+    amountReceived: amount,
+    latestCharge,
+    lastPaymentError: null,
+  });
+  emit(world, 'payment_intent.succeeded', intent);
+  const payment = defaultPayment(world, invoice);
+  if (!payment) throw new WorldError(`The invoice ${invoice.id} has no payment to settle.`);
+  const paid = world.invoicePayments.put({
+    ...payment,
+    status: 'paid',
+    amountRequested: amount,
+    amountPaid: amount,
+    paidAt: epochNow(world),
+  });
+  emit(world, 'invoice_payment.paid', paid);
+  return latestCharge;
+}
+
+function recordOffStripe(world: World, invoice: Invoice, amount: number): void {
+  const payment = world.invoicePayments.put({
+    object: 'invoice_payment',
+    id: newId(world, 'inpay_'),
+    created: epochNow(world),
+    invoice: invoice.id,
+    amountRequested: amount,
+    amountPaid: amount,
+    currency: invoice.currency,
+    isDefault: false,
+    status: 'paid',
+    payment: { type: 'payment_record', payment_record: newId(world, 'pr_') },
+    paidAt: epochNow(world),
+    canceledAt: null,
+  });
+  emit(world, 'invoice_payment.paid', payment);
+}

@@ -1,0 +1,134 @@
+import type { CollectionMethod, ItemInput, Metadata, Subscription, SubscriptionItem } from '../model';
+import { act, type Done, emit, epochNow, newId, type World } from '../world';
+import { liveCustomer, liveSubscription } from './live';
+import { addIntervals } from './period';
+
+export interface SubscriptionInput {
+  customer: string;
+  items: readonly ItemInput[];
+  status?: 'active' | 'incomplete' | 'trialing' | 'past_due';
+  currency?: string;
+  collectionMethod?: CollectionMethod;
+  metadata?: Metadata;
+  /** The first period ends with the trial. */
+  trialEnd?: number;
+}
+
+/** Makes no invoice: `invoiceSubscription` does → customer.subscription.created */
+export function createSubscription(world: World, input: SubscriptionInput): Done<Subscription> {
+  return act(world, () => {
+    liveCustomer(world, input.customer);
+    const created = epochNow(world);
+    const subscription = world.subscriptions.put({
+      object: 'subscription',
+      id: newId(world, 'sub_'),
+      created,
+      customer: input.customer,
+      status: input.status ?? (input.trialEnd === undefined ? 'active' : 'trialing'),
+      currency: input.currency ?? 'eur',
+      collectionMethod: input.collectionMethod ?? 'charge_automatically',
+      cancelAtPeriodEnd: false,
+      cancelAt: null,
+      canceledAt: null,
+      endedAt: null,
+      trialEnd: input.trialEnd ?? null,
+      latestInvoice: null,
+      metadata: input.metadata ?? {},
+      items: input.items.map((item) => newItem(world, item, created, input.trialEnd)),
+    });
+    emit(world, 'customer.subscription.created', subscription);
+    return subscription;
+  });
+}
+
+export interface SubscriptionPatch {
+  status?: Exclude<Subscription['status'], 'canceled'>;
+  /** The whole list: items with an id stay, those without are made, those left out are removed. */
+  items?: readonly (Partial<SubscriptionItem> & Partial<ItemInput>)[];
+  /** Of every item. */
+  currentPeriodStart?: number;
+  currentPeriodEnd?: number;
+  cancelAtPeriodEnd?: boolean;
+  trialEnd?: number | null;
+  latestInvoice?: string;
+  metadata?: Metadata;
+}
+
+/** → customer.subscription.updated, or nothing where nothing changes */
+export function updateSubscription(world: World, id: string, patch: SubscriptionPatch): Done<Subscription> {
+  return act(world, () => {
+    const before = liveSubscription(world, id);
+    const { items, currentPeriodStart, currentPeriodEnd, cancelAtPeriodEnd, ...plain } = patch;
+    const next: Subscription = { ...before, ...plain, items: patchedItems(world, before, patch) };
+    const subscription = { ...next, ...cancellation(world, next, cancelAtPeriodEnd), ...ending(world, next) };
+    if (JSON.stringify(subscription) === JSON.stringify(before)) return before;
+    world.subscriptions.put(subscription);
+    emit(world, 'customer.subscription.updated', subscription, before);
+    return subscription;
+  });
+}
+
+/** At once → customer.subscription.deleted. (At the period's end: `updateSubscription`.) */
+export function cancelSubscription(world: World, id: string): Done<Subscription> {
+  return act(world, () => {
+    const before = liveSubscription(world, id);
+    const now = epochNow(world);
+    const subscription = world.subscriptions.put({
+      ...before,
+      status: 'canceled',
+      canceledAt: before.canceledAt ?? now,
+      endedAt: now,
+    });
+    emit(world, 'customer.subscription.deleted', subscription);
+    return subscription;
+  });
+}
+
+/** The first period end over the items; null without items. */
+export function periodEnd(subscription: Subscription): number | null {
+  const ends = subscription.items.map((item) => item.currentPeriodEnd);
+  return ends.length === 0 ? null : Math.min(...ends);
+}
+
+function patchedItems(world: World, before: Subscription, patch: SubscriptionPatch): SubscriptionItem[] {
+  const wanted = patch.items ?? before.items;
+  return wanted.map((item) => {
+    const old = before.items.find((one) => one.id === item.id);
+    const base = old
+      ? { ...old, ...item }
+      : { ...newItem(world, { unitAmount: 0, ...item }, epochNow(world)), ...item };
+    return {
+      ...base,
+      ...(patch.currentPeriodStart !== undefined && { currentPeriodStart: patch.currentPeriodStart }),
+      ...(patch.currentPeriodEnd !== undefined && { currentPeriodEnd: patch.currentPeriodEnd }),
+    };
+  });
+}
+
+function cancellation(world: World, next: Subscription, atPeriodEnd: boolean | undefined) {
+  if (atPeriodEnd === undefined || atPeriodEnd === next.cancelAtPeriodEnd) return {};
+  return atPeriodEnd
+    ? { cancelAtPeriodEnd: true, cancelAt: periodEnd(next), canceledAt: epochNow(world) }
+    : { cancelAtPeriodEnd: false, cancelAt: null, canceledAt: null };
+}
+
+function ending(world: World, next: Subscription) {
+  return next.status === 'incomplete_expired' ? { endedAt: epochNow(world) } : {};
+}
+
+function newItem(world: World, item: ItemInput, start: number, end?: number): SubscriptionItem {
+  const interval = item.interval ?? 'month';
+  const intervalCount = item.intervalCount ?? 1;
+  return {
+    id: newId(world, 'si_'),
+    created: epochNow(world),
+    priceId: item.priceId ?? newId(world, 'price_'),
+    unitAmount: item.unitAmount,
+    interval,
+    intervalCount,
+    quantity: item.quantity ?? 1,
+    currentPeriodStart: start,
+    currentPeriodEnd: end ?? addIntervals(start, interval, intervalCount),
+    metadata: item.metadata ?? {},
+  };
+}

@@ -1,0 +1,93 @@
+import { hasEnded } from './actions/live';
+import type { Collection } from './collection';
+import type { Customer, Invoice, Subscription } from './model';
+import type { World } from './world';
+
+/** A request of the control API that cannot be met, with the sentence that says why. */
+export class ControlError extends Error {
+  override readonly name = 'ControlError';
+
+  constructor(
+    readonly status: 400 | 404 | 409 | 413 | 422,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+export interface Target {
+  world: World;
+  /** Null: any. */
+  customer: Customer | null;
+}
+
+/** @throws ControlError 404 */
+export function findCustomer(world: World, customerNumber: string): Customer {
+  for (const customer of world.customers.values()) {
+    if (!customer.deleted && customer.metadata.customer_number === customerNumber) return customer;
+  }
+  throw new ControlError(404, `No customer at Stripe has the customer number ${customerNumber}.`);
+}
+
+/** The one asked for, or the account's first. @throws ControlError 404 */
+export function anyCustomer({ world, customer }: Target): Customer {
+  if (customer) return customer;
+  for (const one of world.customers.values()) {
+    if (!one.deleted) return one;
+  }
+  throw new ControlError(404, 'There is no customer at Stripe yet.');
+}
+
+/** The newest that has not ended. @throws ControlError 404 */
+export function findSubscription(
+  target: Target,
+  wanted: (subscription: Subscription) => boolean,
+  noun = 'live subscription',
+): Subscription {
+  const found = newest(
+    target,
+    target.world.subscriptions,
+    (subscription) => !hasEnded(subscription) && wanted(subscription),
+  );
+  if (found) return found;
+  throw new ControlError(404, `${whose(target)} has no ${noun} at Stripe.`);
+}
+
+/** The newest with this status. */
+export function findInvoice(target: Target, ...statuses: Invoice['status'][]): Invoice | undefined {
+  return newest(target, target.world.invoices, (invoice) => statuses.includes(invoice.status));
+}
+
+/** @throws ControlError 404 where there is none, 409 where several customers' invoices have this number */
+export function findInvoiceByNumber({ world, customer }: Target, number: string): Invoice {
+  const found = [...world.invoices.values()].filter((invoice) => invoice.number === number);
+  const [first, ...others] = customer ? found.filter((invoice) => invoice.customer === customer.id) : found;
+  if (first && others.length === 0) return first;
+  if (first)
+    throw new ControlError(
+      409,
+      `Several invoices at Stripe have the number ${number}: name the customer too.`,
+    );
+  throw new ControlError(
+    404,
+    found.length > 0
+      ? `The invoice ${number} belongs to another customer.`
+      : `No invoice at Stripe has the number ${number}: it is unknown, or an invoice that is not billed through Stripe.`,
+  );
+}
+
+function newest<T extends { id: string; created: number; customer: string | null }>(
+  { customer }: Target,
+  collection: Collection<T>,
+  wanted: (object: T) => boolean,
+): T | undefined {
+  const among = customer ? { field: 'customer' as const, value: customer.id } : undefined;
+  for (const object of collection.older(undefined, among)) {
+    if (wanted(object)) return object;
+  }
+  return undefined;
+}
+
+function whose({ customer }: Target): string {
+  return customer ? `Customer ${customer.metadata.customer_number ?? customer.id}` : 'No customer';
+}

@@ -1,0 +1,193 @@
+/**
+ * What the local Stripe knows: records without an API version, never changed in place, so that an event
+ * may keep the record it was about. Amounts are in minor units, instants in seconds since the epoch.
+ */
+export type Metadata = Readonly<Record<string, string>>;
+
+export interface Customer {
+  readonly object: 'customer';
+  readonly id: string;
+  readonly created: number;
+  readonly email: string | null;
+  readonly name: string | null;
+  readonly metadata: Metadata;
+  readonly deleted: boolean;
+  /** What its invoice numbers start with. */
+  readonly invoicePrefix: string;
+  readonly nextInvoiceSequence: number;
+}
+
+export type SubscriptionStatus =
+  | 'active'
+  | 'canceled'
+  | 'incomplete'
+  | 'incomplete_expired'
+  | 'past_due'
+  | 'paused'
+  | 'trialing'
+  | 'unpaid';
+
+export interface SubscriptionItem {
+  readonly id: string;
+  readonly created: number;
+  readonly priceId: string;
+  readonly unitAmount: number;
+  readonly interval: 'month' | 'year';
+  readonly intervalCount: number;
+  readonly quantity: number;
+  readonly currentPeriodStart: number;
+  readonly currentPeriodEnd: number;
+  readonly metadata: Metadata;
+}
+
+export interface Subscription {
+  readonly object: 'subscription';
+  readonly id: string;
+  readonly created: number;
+  readonly customer: string;
+  readonly status: SubscriptionStatus;
+  readonly currency: string;
+  readonly collectionMethod: CollectionMethod;
+  readonly cancelAtPeriodEnd: boolean;
+  readonly cancelAt: number | null;
+  readonly canceledAt: number | null;
+  readonly endedAt: number | null;
+  readonly trialEnd: number | null;
+  readonly latestInvoice: string | null;
+  readonly metadata: Metadata;
+  readonly items: readonly SubscriptionItem[];
+}
+
+export type CollectionMethod = 'charge_automatically' | 'send_invoice';
+
+export interface InvoiceLine {
+  readonly id: string;
+  readonly amount: number;
+  readonly description: string | null;
+  readonly quantity: number;
+  readonly priceId: string | null;
+  readonly subscriptionItem: string | null;
+  readonly periodStart: number;
+  readonly periodEnd: number;
+}
+
+export interface Invoice {
+  readonly object: 'invoice';
+  readonly id: string;
+  readonly created: number;
+  readonly customer: string;
+  readonly customerEmail: string | null;
+  readonly customerName: string | null;
+  readonly subscription: string | null;
+  readonly subscriptionMetadata: Metadata;
+  readonly status: 'draft' | 'open' | 'paid' | 'uncollectible' | 'void';
+  readonly number: string | null;
+  readonly currency: string;
+  readonly billingReason: 'manual' | 'subscription_create' | 'subscription_cycle';
+  readonly collectionMethod: CollectionMethod;
+  readonly dueDate: number | null;
+  readonly subtotal: number;
+  readonly tax: number;
+  readonly total: number;
+  /** As Stripe means it: what was to be paid at first; it does not fall with payments. */
+  readonly amountDue: number;
+  readonly amountPaid: number;
+  /** The part of `amountPaid` that Stripe did not collect itself. */
+  readonly amountPaidOffStripe: number;
+  readonly attempted: boolean;
+  readonly attemptCount: number;
+  readonly nextPaymentAttempt: number | null;
+  readonly finalizedAt: number | null;
+  readonly paidAt: number | null;
+  readonly voidedAt: number | null;
+  readonly markedUncollectibleAt: number | null;
+  readonly periodStart: number;
+  readonly periodEnd: number;
+  readonly metadata: Metadata;
+  readonly lines: readonly InvoiceLine[];
+  readonly paymentIntent: string | null;
+  readonly charge: string | null;
+}
+
+export interface InvoicePayment {
+  readonly object: 'invoice_payment';
+  readonly id: string;
+  readonly created: number;
+  readonly invoice: string;
+  readonly amountRequested: number;
+  /** Null until it is paid. */
+  readonly amountPaid: number | null;
+  readonly currency: string;
+  readonly isDefault: boolean;
+  readonly status: 'open' | 'paid' | 'canceled';
+  readonly payment:
+    | { readonly type: 'payment_intent'; readonly payment_intent: string }
+    | { readonly type: 'payment_record'; readonly payment_record: string };
+  readonly paidAt: number | null;
+  readonly canceledAt: number | null;
+}
+
+export interface PaymentIntent {
+  readonly object: 'payment_intent';
+  readonly id: string;
+  readonly created: number;
+  readonly customer: string;
+  readonly invoice: string | null;
+  readonly amount: number;
+  readonly amountReceived: number;
+  readonly currency: string;
+  readonly status: 'requires_payment_method' | 'processing' | 'succeeded' | 'canceled';
+  readonly latestCharge: string | null;
+  readonly lastPaymentError: { readonly code: string; readonly message: string } | null;
+  readonly canceledAt: number | null;
+}
+
+export interface CheckoutSession {
+  readonly object: 'checkout.session';
+  readonly id: string;
+  readonly created: number;
+  readonly customer: string | null;
+  readonly customerEmail: string | null;
+  readonly mode: 'payment' | 'setup' | 'subscription';
+  readonly status: 'open' | 'complete' | 'expired';
+  readonly paymentStatus: 'paid' | 'unpaid' | 'no_payment_required';
+  readonly subscription: string | null;
+  readonly invoice: string | null;
+  readonly clientReferenceId: string | null;
+  readonly currency: string;
+  readonly amountTotal: number;
+  readonly metadata: Metadata;
+  /** What the subscription that it makes will hold. */
+  readonly lineItems: readonly ItemInput[];
+  readonly subscriptionMetadata: Metadata;
+}
+
+/** What one says of a subscription item that is to be made. */
+export interface ItemInput {
+  readonly unitAmount: number;
+  readonly quantity?: number;
+  readonly interval?: SubscriptionItem['interval'];
+  readonly intervalCount?: number;
+  readonly priceId?: string;
+  readonly metadata?: Metadata;
+}
+
+export type WorldObject =
+  | Customer
+  | Subscription
+  | Invoice
+  | InvoicePayment
+  | PaymentIntent
+  | CheckoutSession;
+
+/** Something that happened, in no API version yet: `renderEvent` gives it one. */
+export interface WorldEvent {
+  readonly object: 'event';
+  readonly id: string;
+  /** Whole seconds, as Stripe writes them. */
+  readonly created: number;
+  readonly type: string;
+  readonly about: WorldObject;
+  /** The record before, where the event says that it was updated. */
+  readonly previous: WorldObject | null;
+}

@@ -1,0 +1,111 @@
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { StartError } from '../errors';
+import { seededChance } from './chance';
+import type { Collection } from './collection';
+import { createWorld, type World } from './world';
+
+const FORMAT = 1;
+const COLLECTIONS = [
+  'customers',
+  'subscriptions',
+  'invoices',
+  'invoicePayments',
+  'paymentIntents',
+  'checkoutSessions',
+  'events',
+] as const;
+
+type Saved = {
+  format: number;
+  chance: number;
+  objects: Record<string, { id: string; created: number }[]>;
+  deleted: Record<string, { id: string; created: number }[]>;
+};
+
+/** Writes a world whole or not at all. */
+export async function saveWorld(world: World, file: string): Promise<void> {
+  const saved: Saved = { format: FORMAT, chance: world.chance.state, objects: {}, deleted: {} };
+  for (const name of COLLECTIONS) {
+    saved.objects[name] = [...world[name].values()];
+    saved.deleted[name] = world[name].tombstones();
+  }
+  await writeFile(`${file}.tmp`, JSON.stringify(saved), { mode: 0o600 });
+  await rename(`${file}.tmp`, file);
+}
+
+/**
+ * @returns null where there is no such file
+ * @throws StartError where it is not one of ours
+ */
+export async function loadWorld(file: string, given: { now(): Date }): Promise<World | null> {
+  const saved = await readSaved(file);
+  if (!saved) return null;
+  const world = createWorld({ now: given.now, chance: seededChance(saved.chance) });
+  for (const name of COLLECTIONS) {
+    const collection = world[name] as unknown as Collection<{ id: string; created: number }>;
+    for (const entry of saved.deleted[name] ?? []) collection.bury(entry);
+    for (const object of saved.objects[name] ?? []) collection.put(object);
+  }
+  world.history.push(...world.events.values());
+  return world;
+}
+
+export interface Saver {
+  /** Soon, and once for several changes. */
+  schedule(): void;
+  /** Resolves when everything is on the disk. */
+  flush(): Promise<void>;
+}
+
+const DELAY_MS = 200;
+
+/** Saves a world some moments after a change. */
+export function createSaver(world: World, file: string, log?: (message: string) => void): Saver {
+  let timer: NodeJS.Timeout | undefined;
+  let writing = Promise.resolve();
+  const save = () => {
+    timer = undefined;
+    writing = writing.then(() => saveWorld(world, file));
+    return writing;
+  };
+  return {
+    schedule() {
+      timer ??= setTimeout(() => {
+        save().catch((error: unknown) => {
+          writing = Promise.resolve();
+          log?.(`stripe-local: ${file} could not be saved: ${String(error)}`);
+        });
+      }, DELAY_MS).unref();
+    },
+    async flush() {
+      if (!timer) return writing;
+      clearTimeout(timer);
+      await save();
+    },
+  };
+}
+
+async function readSaved(file: string): Promise<Saved | null> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw error;
+  }
+  const saved = parse(text);
+  if (saved?.format !== FORMAT) {
+    throw new StartError([
+      `${file} is not a saved local Stripe of this version: delete it to start with a new one.`,
+    ]);
+  }
+  return saved;
+}
+
+function parse(text: string): Saved | null {
+  try {
+    return JSON.parse(text) as Saved | null;
+  } catch {
+    return null;
+  }
+}

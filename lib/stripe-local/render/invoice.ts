@@ -1,0 +1,141 @@
+import type { Invoice } from '../model';
+import { renderLine } from './invoice-line';
+import { embeddedList, type Json, type Shape } from './shape';
+
+/** Lines that Stripe puts into the invoice itself; the rest is at /v1/invoices/:id/lines. */
+export const EMBEDDED_LINES = 10;
+
+export function renderInvoice(invoice: Invoice, shape: Shape): Json {
+  // Before basil `amount_paid` did not hold what was paid off Stripe.
+  const amountPaid = shape.basil ? invoice.amountPaid : invoice.amountPaid - invoice.amountPaidOffStripe;
+  return {
+    id: invoice.id,
+    object: 'invoice',
+    account_country: 'DE',
+    account_name: 'Local Stripe',
+    account_tax_ids: null,
+    amount_due: invoice.amountDue,
+    amount_paid: amountPaid,
+    amount_remaining: invoice.amountDue - amountPaid,
+    amount_shipping: 0,
+    application: null,
+    attempt_count: invoice.attemptCount,
+    attempted: invoice.attempted,
+    auto_advance: invoice.status === 'draft' || invoice.status === 'open',
+    automatic_tax: { disabled_reason: null, enabled: false, liability: null, status: null },
+    automatically_finalizes_at: null,
+    billing_reason: invoice.billingReason,
+    collection_method: invoice.collectionMethod,
+    created: invoice.created,
+    currency: invoice.currency,
+    custom_fields: null,
+    customer: invoice.customer,
+    customer_address: null,
+    customer_email: invoice.customerEmail,
+    customer_name: invoice.customerName,
+    customer_phone: null,
+    customer_shipping: null,
+    customer_tax_exempt: 'none',
+    customer_tax_ids: [],
+    default_payment_method: null,
+    default_source: null,
+    default_tax_rates: [],
+    description: null,
+    discounts: [],
+    due_date: invoice.dueDate,
+    effective_at: invoice.finalizedAt,
+    ending_balance: invoice.finalizedAt === null ? null : 0,
+    footer: null,
+    from_invoice: null,
+    hosted_invoice_url: null,
+    invoice_pdf: null,
+    issuer: { type: 'self' },
+    last_finalization_error: null,
+    latest_revision: null,
+    lines: embeddedList(
+      invoice.lines.map((line) => renderLine(invoice, line, shape)),
+      `/v1/invoices/${invoice.id}/lines`,
+      EMBEDDED_LINES,
+    ),
+    livemode: false,
+    metadata: invoice.metadata,
+    next_payment_attempt: invoice.nextPaymentAttempt,
+    number: invoice.number,
+    on_behalf_of: null,
+    ...((shape.basil || shape.acacia) && { parent: parentOf(invoice) }),
+    ...(shape.basil ? newerFields(invoice) : olderFields(invoice, shape)),
+    payment_settings: { default_mandate: null, payment_method_options: null, payment_method_types: null },
+    period_end: invoice.periodEnd,
+    period_start: invoice.periodStart,
+    post_payment_credit_notes_amount: 0,
+    pre_payment_credit_notes_amount: 0,
+    receipt_number: null,
+    rendering: null,
+    shipping_cost: null,
+    shipping_details: null,
+    starting_balance: 0,
+    statement_descriptor: null,
+    status: invoice.status,
+    status_transitions: {
+      finalized_at: invoice.finalizedAt,
+      marked_uncollectible_at: invoice.markedUncollectibleAt,
+      paid_at: invoice.paidAt,
+      voided_at: invoice.voidedAt,
+    },
+    subtotal: invoice.subtotal,
+    subtotal_excluding_tax: invoice.subtotal,
+    test_clock: null,
+    total: invoice.total,
+    total_discount_amounts: [],
+    total_excluding_tax: invoice.total - invoice.tax,
+    webhooks_delivered_at: invoice.created,
+  };
+}
+
+function parentOf(invoice: Invoice): Json | null {
+  if (!invoice.subscription) return null;
+  return {
+    quote_details: null,
+    subscription_details: { metadata: invoice.subscriptionMetadata, subscription: invoice.subscription },
+    type: 'subscription_details',
+  };
+}
+
+function newerFields(invoice: Invoice): Json {
+  return {
+    amount_overpaid: 0,
+    total_pretax_credit_amounts: [],
+    total_taxes:
+      invoice.tax === 0
+        ? []
+        : [
+            {
+              amount: invoice.tax,
+              tax_behavior: 'exclusive',
+              tax_rate_details: null,
+              taxability_reason: 'standard_rated',
+              taxable_amount: invoice.subtotal,
+              type: 'tax_rate_details',
+            },
+          ],
+  };
+}
+
+function olderFields(invoice: Invoice, shape: Shape): Json {
+  return {
+    application_fee_amount: null,
+    charge: invoice.charge,
+    discount: null,
+    paid: invoice.status === 'paid',
+    paid_out_of_band: invoice.status === 'paid' && invoice.amountPaidOffStripe > 0,
+    payment_intent: invoice.paymentIntent,
+    quote: null,
+    subscription: invoice.subscription,
+    ...(shape.modern &&
+      invoice.subscription && { subscription_details: { metadata: invoice.subscriptionMetadata } }),
+    tax: invoice.tax === 0 ? null : invoice.tax,
+    total_tax_amounts:
+      invoice.tax === 0 ? [] : [{ amount: invoice.tax, inclusive: false, taxable_amount: invoice.subtotal }],
+    transfer_data: null,
+  };
+}
