@@ -1,0 +1,132 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { parseEnv } from '@/lib/env';
+import { StartError } from '@/lib/errors';
+
+type Variables = Record<string, string>;
+
+const SECRET = 'x'.repeat(32);
+
+function sentences(variables: Variables): string[] {
+  try {
+    parseEnv(variables);
+  } catch (error) {
+    if (error instanceof StartError) return error.sentences;
+    throw error;
+  }
+  return [];
+}
+
+describe('the environment', () => {
+  test('needs no variable at all', () => {
+    expect(parseEnv({})).toEqual({
+      databaseUrl: null,
+      dataDir: '.data',
+      port: 3000,
+      publicUrl: 'http://localhost:3000',
+      timeZone: 'UTC',
+      stripe: { secretKey: null, webhookSecrets: [], apiBase: null, mode: null },
+      cronSecret: null,
+      betterAuthSecret: null,
+      mcpAllowedOrigins: [],
+      logLevel: 'info',
+      development: false,
+      vercel: false,
+    });
+  });
+
+  test('an empty variable counts as unset', () => {
+    expect(parseEnv({ DATABASE_URL: '', PORT: '', STRIPE_SECRET_KEY: '' })).toEqual(parseEnv({}));
+  });
+
+  test('the address follows the port, unless it is given', () => {
+    expect(parseEnv({ PORT: '4000' }).publicUrl).toBe('http://localhost:4000');
+    expect(parseEnv({ PORT: '4000', PUBLIC_URL: 'https://a.example/' }).publicUrl).toBe('https://a.example');
+  });
+
+  test('lists may have spaces', () => {
+    const env = parseEnv({
+      STRIPE_WEBHOOK_SECRET: 'whsec_a, whsec_b ',
+      MCP_ALLOWED_ORIGINS: 'https://a.example, http://localhost:6274',
+    });
+    expect(env.stripe.webhookSecrets).toEqual(['whsec_a', 'whsec_b']);
+    expect(env.mcpAllowedOrigins).toEqual(['https://a.example', 'http://localhost:6274']);
+  });
+
+  test.each([
+    [{ STRIPE_SECRET_KEY: 'sk_test_1' }, 'test'],
+    [{ STRIPE_SECRET_KEY: 'rk_test_1', STRIPE_PUBLISHABLE_KEY: 'pk_test_1' }, 'test'],
+    [{ STRIPE_PUBLISHABLE_KEY: 'pk_live_1', PUBLIC_URL: 'https://a.example' }, 'live'],
+  ])('%j are keys of %s mode', (variables, mode) => {
+    expect(parseEnv(variables as Variables).stripe.mode).toBe(mode);
+  });
+
+  test.each<[Variables, RegExp]>([
+    [{ DATABASE_URL: 'mysql://a', BETTER_AUTH_SECRET: SECRET }, /^DATABASE_URL must start with postgres:/],
+    [{ PORT: 'http' }, /^PORT must be a port number\.$/],
+    [{ PORT: '0' }, /^PORT /],
+    [{ PORT: '65536' }, /^PORT /],
+    [{ PORT: '80.5' }, /^PORT /],
+    [{ PUBLIC_URL: 'a.example' }, /^PUBLIC_URL must be an http or https address\.$/],
+    [{ PUBLIC_URL: 'ftp://a.example' }, /^PUBLIC_URL /],
+    [{ APP_TIMEZONE: 'Mars/Olympus' }, /^APP_TIMEZONE must be an IANA time zone/],
+    [{ STRIPE_SECRET_KEY: 'pk_test_1' }, /^STRIPE_SECRET_KEY must start with/],
+    [{ STRIPE_SECRET_KEY: 'sk_test_' }, /^STRIPE_SECRET_KEY /],
+    [{ STRIPE_PUBLISHABLE_KEY: 'sk_test_1' }, /^STRIPE_PUBLISHABLE_KEY must start with/],
+    [{ STRIPE_WEBHOOK_SECRET: 'secret' }, /^STRIPE_WEBHOOK_SECRET must be/],
+    [{ STRIPE_WEBHOOK_SECRET: 'whsec_a,,whsec_b' }, /^STRIPE_WEBHOOK_SECRET must be/],
+    [{ STRIPE_API_BASE: 'localhost:12111' }, /^STRIPE_API_BASE must be an http or https address\.$/],
+    [{ CRON_SECRET: 'short' }, /^CRON_SECRET must have at least 16 characters\.$/],
+    [{ BETTER_AUTH_SECRET: 'short' }, /^BETTER_AUTH_SECRET must have at least 32 characters\.$/],
+    [{ MCP_ALLOWED_ORIGINS: 'https://a.example/path' }, /^MCP_ALLOWED_ORIGINS must be origins/],
+    [{ LOG_LEVEL: 'loud' }, /^LOG_LEVEL /],
+    [
+      {
+        STRIPE_SECRET_KEY: 'sk_live_1',
+        STRIPE_PUBLISHABLE_KEY: 'pk_test_1',
+        PUBLIC_URL: 'https://a.example',
+      },
+      /^STRIPE_SECRET_KEY is a live key and STRIPE_PUBLISHABLE_KEY a test key/,
+    ],
+    [{ STRIPE_SECRET_KEY: 'sk_live_1' }, /^PUBLIC_URL must be an https address/],
+    [{ STRIPE_SECRET_KEY: 'sk_live_1', PUBLIC_URL: 'http://a.example' }, /^PUBLIC_URL must be an https/],
+    [
+      {
+        STRIPE_SECRET_KEY: 'sk_live_1',
+        PUBLIC_URL: 'https://a.example',
+        STRIPE_API_BASE: 'http://b.example',
+      },
+      /^STRIPE_API_BASE must be unset/,
+    ],
+    [{ VERCEL: '1' }, /^DATABASE_URL must be set on Vercel.*npm run db:migrate/],
+    [{ DATABASE_URL: 'postgres://a' }, /^BETTER_AUTH_SECRET must be set together with DATABASE_URL/],
+  ])('%j stops the start with one sentence', (variables, sentence) => {
+    const told = sentences(variables);
+    expect(told).toEqual([expect.stringMatching(sentence)]);
+    expect(told[0]).toMatch(/^[A-Z_]+ [^\n]+\.$/);
+  });
+
+  test('every wrong variable has its sentence, and none its value', () => {
+    const told = sentences({ PORT: 'http', STRIPE_SECRET_KEY: 'my-secret', CRON_SECRET: 'hush' });
+    expect(told).toHaveLength(3);
+    expect(told.join()).not.toMatch(/my-secret|hush/);
+  });
+
+  test('.env.example explains every variable, and is valid as it stands', () => {
+    const root = join(import.meta.dirname, '../..');
+    const example = readFileSync(join(root, '.env.example'), 'utf8');
+    const read = [...readFileSync(join(root, 'lib/env.ts'), 'utf8').matchAll(/^ {2}([A-Z][A-Z_]+): /gm)].map(
+      ([, name]) => name,
+    );
+    const explained = [...example.matchAll(/^# .+\n(?:# .+\n)*#?([A-Z][A-Z_]+)=(.*)$/gm)].map(
+      ([, name]) => name,
+    );
+    const platform = ['NODE_ENV', 'VERCEL'];
+    expect(explained.sort()).toEqual(read.filter((name) => !platform.includes(name ?? '')).sort());
+    const values = Object.fromEntries(
+      [...example.matchAll(/^#?([A-Z_]+)=(.*)$/gm)].map(([, k, v]) => [k, v]),
+    );
+    expect(sentences(values)).toEqual([]);
+  });
+});
