@@ -8,9 +8,15 @@ export const MAX_MATCHES = 25;
 export const customerQuery = z.preprocess(
   (value) => (typeof value === 'string' ? value.trim() : value),
   textLine(200).describe(
-    'Part of a customer number, e-mail address, first name, last name, "first last" or company. Case does not matter; %, _ and \\ stand for themselves.',
+    'Part of any of these, or "first last". Case does not matter; % and _ stand for themselves.',
   ),
 );
+
+/** A customer's id; one that cannot exist finds nothing. */
+export const customerId = z.int('must be an integer').min(1, 'must be at least 1');
+
+/** Narrows a list to one customer. */
+export const customerIdFilter = customerId.optional();
 
 /** What a row of another table says of its customer, and what a search answers. */
 export const customerSnippet = z.object({

@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { invoiceStatus } from '@/db/schema';
-import { customerSnippet } from '../customers/schema';
+import { customerIdFilter, customerSnippet } from '../customers/schema';
 import { calendarDate, oneOf } from '../fields';
 import { pageFields } from '../page';
 import { pageOf } from '../page-schema';
 
 export const invoiceFilters = z
   .strictObject({
-    customer_id: z.int().min(1).optional().describe('Only invoices of this customer.'),
+    customer_id: customerIdFilter,
     status: oneOf(invoiceStatus.enumValues).optional(),
-    invoice_date_from: calendarDate.optional().describe('First invoice_date, inclusive.'),
-    invoice_date_to: calendarDate.optional().describe('Last invoice_date, inclusive.'),
+    invoice_date_from: calendarDate.optional().describe('Inclusive.'),
+    invoice_date_to: calendarDate.optional().describe('Inclusive.'),
     ...pageFields,
   })
   .refine((f) => !f.invoice_date_from || !f.invoice_date_to || f.invoice_date_from <= f.invoice_date_to, {

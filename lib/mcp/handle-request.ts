@@ -4,6 +4,8 @@ import { RPC, rpcError } from './answers';
 import { authenticate, unavailable } from './guards/authenticate';
 import { checkMethod, preflight } from './guards/check-method';
 import { checkOrigin, corsHeaders } from './guards/check-origin';
+import { checkParams } from './guards/check-params';
+import { checkProtocolVersion } from './guards/check-protocol-version';
 import { readMessage } from './guards/read-message';
 import { logFailure } from './log-failure';
 import { serveProtocol } from './server';
@@ -31,6 +33,8 @@ async function answer(runtime: Runtime, request: Request): Promise<Response> {
     if (token instanceof Response) return token;
     const read = await readMessage(request);
     if (read instanceof Response) return read;
+    const unfit = checkProtocolVersion(request, read.message) ?? checkParams(read.message);
+    if (unfit) return unfit;
     return await toPlainJson(await serveProtocol(toProtocolRequest(request, token, read.message)));
   } catch (error) {
     return rpcError(500, RPC.internal, logFailure(runtime, error, 'tool server failed'));

@@ -7,12 +7,18 @@ export type WireSchema = Tool['inputSchema'];
 export function toWireSchema(schema: z.ZodType, io: 'input' | 'output'): WireSchema {
   const { $schema, ...wire } = z.toJSONSchema(schema, {
     io,
-    override: ({ jsonSchema }) => shorten(jsonSchema),
+    override: ({ jsonSchema }) => shorten(jsonSchema, io),
   });
   return { ...wire, type: 'object' } as WireSchema;
 }
 
-function shorten(schema: z.core.JSONSchema.BaseSchema): void {
+function shorten(schema: z.core.JSONSchema.BaseSchema, io: 'input' | 'output'): void {
+  if (io === 'output') {
+    // Zod guarantees them before an answer leaves; what a model reads are the properties.
+    delete schema.required;
+    delete schema.additionalProperties;
+    if (schema.enum) delete schema.type;
+  }
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
   if (schema.format === 'date') delete schema.pattern;

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { salesDocumentStatus, salesDocumentType } from '@/db/schema';
-import { customerSnippet } from '../customers/schema';
+import { customerIdFilter, customerSnippet } from '../customers/schema';
 import { calendarDate, oneOf } from '../fields';
 import { pageFields } from '../page';
 import { pageOf } from '../page-schema';
 
 export const salesDocumentFilters = z
   .strictObject({
-    customer_id: z.int().min(1).optional().describe('Only documents of this customer.'),
+    customer_id: customerIdFilter,
     type: oneOf(salesDocumentType.enumValues).optional(),
     status: oneOf(salesDocumentStatus.enumValues).optional(),
-    document_date_from: calendarDate.optional().describe('First document_date, inclusive.'),
-    document_date_to: calendarDate.optional().describe('Last document_date, inclusive.'),
+    document_date_from: calendarDate.optional().describe('Inclusive.'),
+    document_date_to: calendarDate.optional().describe('Inclusive.'),
     ...pageFields,
   })
   .refine((f) => !f.document_date_from || !f.document_date_to || f.document_date_from <= f.document_date_to, {

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { billingInterval, serviceStatus, serviceType } from '@/db/schema';
-import { customerSnippet } from '../customers/schema';
+import { customerIdFilter, customerSnippet } from '../customers/schema';
 import { oneOf, textLine } from '../fields';
 import { pageFields } from '../page';
 import { pageOf } from '../page-schema';
 
 export const serviceFilters = z.strictObject({
-  customer_id: z.int().min(1).optional().describe('Only services of this customer.'),
+  customer_id: customerIdFilter,
   status: oneOf(serviceStatus.enumValues).optional(),
   service_type: oneOf(serviceType.enumValues).optional(),
   domain: textLine(253)
     .optional()
-    .describe('Part of the domain. Case does not matter; %, _ and \\ stand for themselves.'),
+    .describe('Part of the domain. Case does not matter; % and _ stand for themselves.'),
   ...pageFields,
 });
 

@@ -5,7 +5,9 @@ const ALLOW = { Allow: 'POST, OPTIONS' };
 /** POST alone carries messages: there are no sessions to end and no streams to open. */
 export function checkMethod({ method }: Request): Response | null {
   if (method === 'POST' || method === 'OPTIONS') return null;
-  const refusal = rpcError(405, RPC.refused, 'Method not allowed. POST a JSON-RPC message.', ALLOW);
+  const refusal = rpcError(405, RPC.refused, 'Method not allowed. POST a JSON-RPC message.', {
+    headers: ALLOW,
+  });
   return method === 'HEAD' ? new Response(null, refusal) : refusal;
 }
 

@@ -1,8 +1,7 @@
-import { isJsonContentType, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { isJsonContentType } from '@modelcontextprotocol/server';
 import { AppError } from '@/lib/errors';
 import { parseJson, readBody } from '@/lib/http/read-body';
 import { RPC, rpcError } from '../answers';
-import { PROTOCOL_VERSIONS } from '../protocol';
 
 const ACCEPTABLE = /^(\*\/\*|application\/(json|\*)|text\/(event-stream|\*))$/;
 
@@ -10,9 +9,7 @@ const ACCEPTABLE = /^(\*\/\*|application\/(json|\*)|text\/(event-stream|\*))$/;
 export async function readMessage(request: Request): Promise<{ message: unknown } | Response> {
   const bytes = await readBytes(request);
   if (bytes instanceof Response) return bytes;
-  return (
-    checkContentType(request) ?? checkAccept(request) ?? checkProtocolVersion(request) ?? parseMessage(bytes)
-  );
+  return checkContentType(request) ?? checkAccept(request) ?? parseMessage(bytes);
 }
 
 async function readBytes(request: Request): Promise<Uint8Array | Response> {
@@ -38,17 +35,6 @@ function checkAccept(request: Request): Response | null {
 function isAcceptable(range: string): boolean {
   const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
   return ACCEPTABLE.test(type) && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
-}
-
-function checkProtocolVersion(request: Request): Response | null {
-  const version = request.headers.get('mcp-protocol-version');
-  if (version === null || PROTOCOL_VERSIONS.includes(version)) return null;
-  const supported = PROTOCOL_VERSIONS.join(', ');
-  return rpcError(
-    400,
-    ProtocolErrorCode.UnsupportedProtocolVersion,
-    `MCP-Protocol-Version is not supported. Supported: ${supported}.`,
-  );
 }
 
 function parseMessage(bytes: Uint8Array): { message: unknown } | Response {

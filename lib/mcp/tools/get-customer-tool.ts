@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Database } from '@/db/database';
 import { getCustomer } from '@/lib/customers/queries';
-import { customerRow } from '@/lib/customers/schema';
+import { customerId, customerRow } from '@/lib/customers/schema';
 import { AppError } from '@/lib/errors';
 import { textLine } from '@/lib/fields';
 import { sumUnpaidInvoices } from '@/lib/invoices/queries';
@@ -15,8 +15,8 @@ import { defineTool } from '../define-tool';
 
 const input = z
   .strictObject({
-    id: z.int('must be an integer').min(1, 'must be at least 1').optional().describe('Internal customer id.'),
-    customer_number: textLine(100).optional().describe('Customer number, exactly as written.'),
+    id: customerId.optional(),
+    customer_number: textLine(100).optional().describe('Exactly as written.'),
   })
   .refine((by) => (by.id === undefined) !== (by.customer_number === undefined), {
     message: 'Give exactly one of id or customer_number.',
@@ -37,7 +37,7 @@ export const getCustomerTool = defineTool({
   name: 'get-customer-tool',
   title: 'Get customer',
   description:
-    'Full details of one customer: master data, active services, open offers and order confirmations, and what is unpaid (invoices sent or overdue, by amount_due). Give exactly one of id or customer_number; find-customer-tool finds either. For services that are not active, single invoices or older documents use the list tools with customer_id.',
+    'Everything about one customer: master data, active services, open offers and order confirmations, and the sum of unpaid (sent or overdue) invoices. Give exactly one of id or customer_number; find-customer-tool finds either. For other services, single invoices or older documents use the list tools with customer_id.',
   input,
   output,
   run: async (db, by) => {

@@ -6,7 +6,7 @@ export const listSalesDocumentsTool = defineTool({
   name: 'list-sales-documents-tool',
   title: 'List sales documents',
   description:
-    'Lists offers and order confirmations, newest document_date first, each with its customer; converted_to_invoice_id is the id of the invoice that a document became. Filters narrow together. One page at a time: while page is below last_page, ask again with page + 1.',
+    'Lists offers and order confirmations, newest document_date first, each with its customer; converted_to_invoice_id is the id of the invoice that a document became. One page at a time: while page is below last_page, ask again with page + 1.',
   input: salesDocumentFilters,
   output: salesDocumentPage,
   run: listSalesDocuments,
