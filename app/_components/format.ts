@@ -1,0 +1,46 @@
+import { currencyDecimals } from '@/lib/money';
+
+const LOCALE = 'en-GB';
+
+/** 1234.5 EUR as "€1,234.50", with the decimals its currency has. */
+export function formatMoney(amount: number, currency: string): string {
+  const digits = currencyDecimals(currency);
+  return new Intl.NumberFormat(LOCALE, {
+    style: 'currency',
+    currency: currency.toUpperCase(),
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  }).format(amount);
+}
+
+/** A calendar date, "2026-03-01" as "1 Mar 2026". */
+export function formatDate(date: string): string {
+  return new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeZone: 'UTC' }).format(
+    Date.parse(`${date}T00:00:00Z`),
+  );
+}
+
+/** An instant in the service's time zone, "1 Mar 2026, 14:05". */
+export function formatInstant(instant: Date | string, timeZone: string): string {
+  return new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'short', timeZone }).format(
+    typeof instant === 'string' ? Date.parse(instant) : instant,
+  );
+}
+
+/** How long something took: "850 ms", "12 s", "3 min 20 s". */
+export function formatDuration(from: Date, to: Date): string {
+  const ms = to.getTime() - from.getTime();
+  if (ms < 1000) return `${ms} ms`;
+  const seconds = Math.round(ms / 1000);
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
+export function formatCount(count: number, one: string, many = `${one}s`): string {
+  return `${new Intl.NumberFormat(LOCALE).format(count)} ${count === 1 ? one : many}`;
+}
+
+/** "payment_date" as "Payment date". */
+export function formatField(field: string): string {
+  const words = field.replaceAll('_', ' ').replace(/\bid\b/g, 'ID');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

@@ -1,0 +1,27 @@
+import { Center, Group, Stack, Text, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
+
+/** A page that only says something, with what to do next beneath. */
+export function MessagePage({
+  title,
+  text,
+  children,
+}: {
+  title: string;
+  text: ReactNode;
+  children: ReactNode;
+}) {
+  return (
+    <Center component="main" mih="70vh" p="lg">
+      <Stack gap="sm" align="center" maw={440}>
+        <Title order={1} ta="center">
+          {title}
+        </Title>
+        <Text c="dimmed" ta="center">
+          {text}
+        </Text>
+        <Group mt="sm">{children}</Group>
+      </Stack>
+    </Center>
+  );
+}

@@ -1,0 +1,43 @@
+import { MAX_PER_PAGE, type PageRequest, pageRequest } from '@/lib/page';
+
+export type SearchParams = Record<string, string | string[] | undefined>;
+
+/** The query of a page without its empty fields; of a repeated one the first value. */
+export function toParams(search: SearchParams): URLSearchParams {
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(search)) {
+    const text = (Array.isArray(value) ? value[0] : value)?.trim();
+    if (text) params.set(name, text);
+  }
+  return params;
+}
+
+/** A page's address with some of its query changed; page 1 is not mentioned. */
+export function withParams(
+  path: string,
+  params: URLSearchParams,
+  changes: Record<string, string | number>,
+): string {
+  const next = new URLSearchParams(params);
+  for (const [name, value] of Object.entries(changes)) next.set(name, String(value));
+  if (next.get('page') === '1') next.delete('page');
+  return next.size > 0 ? `${path}?${next}` : path;
+}
+
+/** `page` and `per_page` of a query; what is no page number counts as not given. */
+export function toPageRequest(params: URLSearchParams): PageRequest {
+  return pageRequest({
+    page: toNumber(params.get('page'), 1_000_000),
+    per_page: toNumber(params.get('per_page'), MAX_PER_PAGE),
+  });
+}
+
+/** The id in a path; null for what cannot be one. */
+export function toId(text: string): number | null {
+  return /^[1-9]\d{0,9}$/.test(text) ? Number(text) : null;
+}
+
+function toNumber(text: string | null, max: number): number | undefined {
+  const number = Number(text);
+  return Number.isInteger(number) && number >= 1 && number <= max ? number : undefined;
+}

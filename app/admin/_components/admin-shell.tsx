@@ -1,0 +1,64 @@
+'use client';
+
+import { AppShell, Burger, Group, NavLink, Stack } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import Link from 'next/link';
+import { usePathname } from 'next/navigation';
+import type { ReactNode } from 'react';
+import { Brand } from '../../_components/brand';
+import { isCurrent, NAVIGATION } from './navigation';
+import classes from './shell.module.css';
+import { UserMenu } from './user-menu';
+
+interface Props {
+  user: { name: string; email: string };
+  children: ReactNode;
+}
+
+export function AdminShell({ user, children }: Props) {
+  const [opened, { toggle, close }] = useDisclosure();
+  const pathname = usePathname();
+  return (
+    <AppShell
+      header={{ height: { base: 56, sm: 0 } }}
+      navbar={{ width: 236, breakpoint: 'sm', collapsed: { mobile: !opened } }}
+      transitionDuration={0}
+    >
+      <a href="#content" className={classes.skip}>
+        Skip to content
+      </a>
+      <AppShell.Header hiddenFrom="sm">
+        <Group h="100%" px="md" justify="space-between">
+          <Link href="/admin" className={classes.brand} onClick={close}>
+            <Brand />
+          </Link>
+          <Burger opened={opened} onClick={toggle} size="sm" aria-label="Navigation" aria-expanded={opened} />
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar className={classes.navbar} p="sm">
+        <Link href="/admin" className={`${classes.brand} mantine-visible-from-sm`}>
+          <Brand />
+        </Link>
+        <Stack component="nav" aria-label="Main" gap={2} mt={{ base: 0, sm: 'md' }} flex={1}>
+          {NAVIGATION.map(({ href, label, icon: Icon }) => (
+            <NavLink
+              key={href}
+              component={Link}
+              href={href}
+              label={label}
+              active={isCurrent(href, pathname)}
+              aria-current={isCurrent(href, pathname) ? 'page' : undefined}
+              leftSection={<Icon size={18} stroke={1.6} aria-hidden />}
+              className={classes.link ?? ''}
+              onClick={close}
+            />
+          ))}
+        </Stack>
+        <UserMenu {...user} />
+      </AppShell.Navbar>
+      <AppShell.Main id="content" className={classes.main}>
+        <div className={classes.content}>{children}</div>
+      </AppShell.Main>
+    </AppShell>
+  );
+}

@@ -1,0 +1,13 @@
+import { IconCreditCard, IconHome, IconRefresh } from '@tabler/icons-react';
+
+/** The entries of the side bar, in its order. */
+export const NAVIGATION = [
+  { href: '/admin', label: 'Overview', icon: IconHome },
+  { href: '/admin/payments', label: 'Payments', icon: IconCreditCard },
+  { href: '/admin/reconciliation', label: 'Reconciliation', icon: IconRefresh },
+];
+
+/** True where a page belongs to an entry: itself, or below it; the overview only itself. */
+export function isCurrent(href: string, pathname: string): boolean {
+  return pathname === href || (href !== '/admin' && pathname.startsWith(`${href}/`));
+}

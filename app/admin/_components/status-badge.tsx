@@ -1,0 +1,30 @@
+import { Badge } from '@mantine/core';
+
+const COLORS: Record<string, string> = {
+  completed: 'green',
+  paid: 'green',
+  active: 'green',
+  processed: 'green',
+  fixed: 'green',
+  pending: 'blue',
+  running: 'blue',
+  sent: 'blue',
+  refunded: 'gray',
+  overdue: 'orange',
+  completed_with_errors: 'orange',
+  reported: 'orange',
+  unmatched: 'orange',
+  failed: 'red',
+  blocked: 'red',
+};
+
+const LABELS: Record<string, string> = { completed_with_errors: 'Completed with errors' };
+
+/** A state of any of our enums, calm for the usual ones. */
+export function StatusBadge({ status }: { status: string }) {
+  return (
+    <Badge variant="light" radius="sm" size="md" tt="none" fw={500} color={COLORS[status] ?? 'gray'}>
+      {LABELS[status] ?? status.charAt(0).toUpperCase() + status.slice(1).replaceAll('_', ' ')}
+    </Badge>
+  );
+}

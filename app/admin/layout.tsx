@@ -1,0 +1,8 @@
+import type { ReactNode } from 'react';
+import { requireStaff } from '@/lib/auth/staff-session';
+import { AdminShell } from './_components/admin-shell';
+
+export default async function AdminLayout({ children }: { children: ReactNode }) {
+  const { name, email } = await requireStaff();
+  return <AdminShell user={{ name, email }}>{children}</AdminShell>;
+}

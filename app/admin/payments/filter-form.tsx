@@ -1,0 +1,64 @@
+'use client';
+
+import { Button, Group, NativeSelect, SimpleGrid, TextInput } from '@mantine/core';
+import Link from 'next/link';
+import { useRouter } from 'next/navigation';
+import { type FormEvent, useTransition } from 'react';
+import { formatField } from '../../_components/format';
+
+interface Props {
+  statuses: readonly string[];
+  values: Record<string, string>;
+  problems: Record<string, string>;
+}
+
+const PATH = '/admin/payments';
+
+/** Without scripts a plain GET form; with them the address holds only what was filled in. */
+export function FilterForm({ statuses, values, problems }: Props) {
+  const router = useRouter();
+  const [pending, start] = useTransition();
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const params = new URLSearchParams();
+    for (const [name, value] of new FormData(event.currentTarget)) {
+      if (typeof value === 'string' && value.trim() !== '') params.set(name, value.trim());
+    }
+    start(() => router.push(params.size > 0 ? `${PATH}?${params}` : PATH));
+  }
+
+  const field = (name: string) => ({
+    name,
+    defaultValue: values[name] ?? '',
+    error: problems[name],
+    size: 'sm',
+  });
+  return (
+    <form action={PATH} method="get" onSubmit={submit} aria-label="Filter payments">
+      <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="sm" verticalSpacing="sm">
+        <NativeSelect
+          label="Status"
+          {...field('status')}
+          data={[
+            { value: '', label: 'All' },
+            ...statuses.map((value) => ({ value, label: formatField(value) })),
+          ]}
+        />
+        <TextInput label="Reference" {...field('payment_reference')} />
+        <TextInput label="Customer ID" inputMode="numeric" {...field('customer_id')} />
+        <TextInput label="Invoice ID" inputMode="numeric" {...field('invoice_id')} />
+        <TextInput label="From" type="date" {...field('payment_date_from')} />
+        <TextInput label="To" type="date" {...field('payment_date_to')} />
+      </SimpleGrid>
+      <Group gap="xs" mt="sm">
+        <Button type="submit" size="xs" loading={pending}>
+          Filter
+        </Button>
+        <Button component={Link} href={PATH} size="xs" variant="subtle">
+          Clear
+        </Button>
+      </Group>
+    </form>
+  );
+}

@@ -1,0 +1,98 @@
+import { Alert, Group, Stack } from '@mantine/core';
+import type { Metadata } from 'next';
+import { notFound } from 'next/navigation';
+import { requireStaff } from '@/lib/auth/staff-session';
+import { getRuntime } from '@/lib/runtime';
+import { getRun, listRunChanges, listRunFailures, type RunRow } from '@/lib/sync/run-queries';
+import { formatDuration, formatInstant } from '../../../_components/format';
+import { orNotFound } from '../../../_components/or-not-found';
+import { type SearchParams, toId, toPageRequest, toParams } from '../../../_components/search-params';
+import { Facts } from '../../_components/facts';
+import { Nothing } from '../../_components/nothing';
+import { PageHeader } from '../../_components/page-header';
+import { Pager } from '../../_components/pager';
+import { RefreshWhile } from '../../_components/refresh-while';
+import { Section } from '../../_components/section';
+import { StatusBadge } from '../../_components/status-badge';
+import { ChangeList } from '../change-list';
+import { FailureList } from '../failure-list';
+import { phaseText, triggerText } from '../run-text';
+
+export const metadata: Metadata = { title: 'Reconciliation run' };
+
+interface Props {
+  params: Promise<{ id: string }>;
+  searchParams: Promise<SearchParams>;
+}
+
+export default async function RunPage({ params, searchParams }: Props) {
+  await requireStaff();
+  const id = toId((await params).id) ?? notFound();
+  const query = toParams(await searchParams);
+  const { db, env } = await getRuntime();
+  const run = await orNotFound(getRun(db, id));
+  const changes = await listRunChanges(db, id, toPageRequest(query));
+  const failures = await listRunFailures(db, id);
+  return (
+    <>
+      <RefreshWhile running={run.status === 'running'} />
+      <PageHeader
+        back={{ href: '/admin/reconciliation', label: 'Reconciliation' }}
+        title={
+          <Group gap="sm" component="span">
+            Run {run.id}
+            <StatusBadge status={run.status} />
+          </Group>
+        }
+        description={formatInstant(run.started_at, env.timeZone)}
+      />
+      <Stack gap="xl">
+        {run.stripe_skipped && (
+          <Alert color="orange" variant="light" title="Stripe was not asked">
+            STRIPE_SECRET_KEY was not set: only the data of this service was checked.
+          </Alert>
+        )}
+        <Section title="Run">
+          <Facts facts={runFacts(run, env.timeZone)} />
+        </Section>
+        {failures.length > 0 && (
+          <Section title="Failures">
+            <FailureList failures={failures} timeZone={env.timeZone} />
+          </Section>
+        )}
+        <div>
+          <Section title="Changes">
+            {changes.data.length > 0 ? (
+              <ChangeList changes={changes.data} />
+            ) : (
+              <Nothing title="No changes" text={noChangesText(run)} />
+            )}
+          </Section>
+          {changes.total > 0 && (
+            <Pager page={changes} path={`/admin/reconciliation/${id}`} params={query} noun="change" />
+          )}
+        </div>
+      </Stack>
+    </>
+  );
+}
+
+function runFacts(run: RunRow, timeZone: string): [string, string | number | null][] {
+  const instant = (at: Date | null) => at && formatInstant(at, timeZone);
+  return [
+    ['Started by', triggerText(run)],
+    ['Finished', instant(run.finished_at)],
+    ['Took', run.finished_at && formatDuration(run.started_at, run.finished_at)],
+    ['Phase', phaseText(run.phase)],
+    ['Objects checked', run.objects_checked],
+    ['Changes', run.changes_count],
+    ['Failures', run.failures_count],
+    ['Looked back to', instant(run.window_from) ?? 'The beginning'],
+    ...(run.error_code ? [['Error', run.error_code] satisfies [string, string]] : []),
+  ];
+}
+
+function noChangesText({ status }: RunRow): string {
+  if (status === 'running') return 'None so far.';
+  return status === 'failed' ? 'None before the run failed.' : 'Everything was in step already.';
+}

@@ -1,0 +1,60 @@
+import { type CSSVariablesResolver, createTheme } from '@mantine/core';
+
+export const theme = createTheme({
+  fontFamily:
+    'Inter, -apple-system, BlinkMacSystemFont, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
+  fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace',
+  black: '#1a1f36',
+  primaryColor: 'brand',
+  primaryShade: { light: 6, dark: 5 },
+  autoContrast: true,
+  defaultRadius: 'md',
+  cursorType: 'pointer',
+  colors: {
+    brand: [
+      '#f1f1fe',
+      '#e1e1fc',
+      '#c3c2f8',
+      '#a3a1f3',
+      '#8683ef',
+      '#716dea',
+      '#5750dc',
+      '#483fc4',
+      '#3b349f',
+      '#312c80',
+    ],
+    dark: [
+      '#d7dce5',
+      '#aeb6c4',
+      '#8d97a9',
+      '#4c566a',
+      '#2c3546',
+      '#222a39',
+      '#1a212e',
+      '#121824',
+      '#0e131d',
+      '#0a0e16',
+    ],
+  },
+  headings: {
+    fontWeight: '600',
+    sizes: {
+      h1: { fontSize: '1.625rem', lineHeight: '1.3' },
+      h2: { fontSize: '1.0625rem', lineHeight: '1.4' },
+    },
+  },
+});
+
+/** Mantine's dimmed text is too pale on white for WCAG AA. */
+export const cssVariables: CSSVariablesResolver = () => ({
+  variables: {},
+  light: {
+    '--mantine-color-dimmed': '#5a6478',
+    '--mantine-color-default-border': '#e3e8ee',
+    '--w5t-subtle': '#f7f8fa',
+  },
+  dark: {
+    '--mantine-color-dimmed': '#98a2b3',
+    '--w5t-subtle': '#0e131d',
+  },
+});

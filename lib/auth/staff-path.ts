@@ -1,0 +1,14 @@
+/** The request header in which the proxy names the path asked for. */
+export const PATH_HEADER = 'x-w5t-path';
+
+/**
+ * Where to go after signing in: a path of this site, else the overview. `//host`, `/\host` and their
+ * spellings with dots or tabs name other sites to a browser.
+ */
+export function safeNextPath(next: string | undefined): string {
+  const base = 'http://this.invalid';
+  if (!next?.startsWith('/') || !URL.canParse(next, base)) return '/admin';
+  const url = new URL(next, base);
+  if (url.origin !== base || url.pathname.startsWith('//')) return '/admin';
+  return url.pathname + url.search;
+}

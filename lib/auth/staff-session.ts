@@ -1,0 +1,88 @@
+import { parseSetCookieHeader, toCookieOptions } from 'better-auth/cookies';
+import { cookies, headers } from 'next/headers';
+import { notFound, redirect } from 'next/navigation';
+import { cache } from 'react';
+import { getRuntime } from '../runtime';
+import { getStaffAuth } from './staff-auth';
+import { PATH_HEADER } from './staff-path';
+import type { StaffRole } from './staff-users';
+
+export interface StaffMember {
+  id: string;
+  name: string;
+  email: string;
+  role: StaffRole;
+}
+
+/** Who is signed in; null: nobody. Asked of the database, once a request. */
+export const currentStaff = cache(async (): Promise<StaffMember | null> => {
+  const auth = getStaffAuth(await getRuntime());
+  const found = await auth.api.getSession({ headers: await headers() });
+  if (!found) return null;
+  const { id, name, email, role } = found.user;
+  return { id, name, email, role };
+});
+
+/** Every page and action of the staff begins with this: nobody signed in → the sign-in page. */
+export async function requireStaff(): Promise<StaffMember> {
+  const staff = await currentStaff();
+  if (staff) return staff;
+  const path = (await headers()).get(PATH_HEADER) ?? '/admin';
+  redirect(`/sign-in?next=${encodeURIComponent(path)}`);
+}
+
+/** For pages and actions of administrators: to other staff they do not exist. */
+export async function requireAdmin(): Promise<StaffMember> {
+  const staff = await requireStaff();
+  if (staff.role !== 'admin') notFound();
+  return staff;
+}
+
+/**
+ * Signs in from a server action, through better-auth's own HTTP door and thereby its limits.
+ *
+ * @returns null when done, else the sentence to show
+ */
+export async function signInStaff(email: string, password: string): Promise<string | null> {
+  const runtime = await getRuntime();
+  const response = await getStaffAuth(runtime).handler(
+    new Request(`${runtime.env.publicUrl}/api/auth/sign-in/email`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(await clientHeaders()) },
+      body: JSON.stringify({ email: email.trim(), password }),
+    }),
+  );
+  if (response.ok) {
+    await passCookies(response);
+    return null;
+  }
+  if (response.status === 429) return 'Too many attempts. Wait a few minutes, then try again.';
+  if (response.status >= 500) return 'Signing in does not work right now. Try again in a moment.';
+  return 'The e-mail address or the password is wrong.';
+}
+
+/** Ends the session, here and in the database. */
+export async function signOutStaff(): Promise<void> {
+  const auth = getStaffAuth(await getRuntime());
+  await passCookies(await auth.api.signOut({ headers: await headers(), asResponse: true }));
+}
+
+/** Without the browser's cookies and origin: Next has already checked where the action comes from. */
+async function clientHeaders(): Promise<Record<string, string>> {
+  const incoming = await headers();
+  return Object.fromEntries(
+    ['x-forwarded-for', 'user-agent'].flatMap((name) => {
+      const value = incoming.get(name);
+      return value === null ? [] : [[name, value]];
+    }),
+  );
+}
+
+async function passCookies(response: Response): Promise<void> {
+  const jar = await cookies();
+  for (const header of response.headers.getSetCookie()) {
+    for (const [name, cookie] of parseSetCookieHeader(header)) {
+      jar.set(name, cookie.value, toCookieOptions(cookie));
+    }
+  }
+}

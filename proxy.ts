@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto';
+import { type NextRequest, NextResponse } from 'next/server';
+import { SESSION_COOKIES } from '@/lib/auth/staff-cookie';
+import { PATH_HEADER } from '@/lib/auth/staff-path';
+import { readEnv } from '@/lib/env';
+
+export const config = { matcher: ['/admin/:path*', '/sign-in/:path*', '/docs/:path*'] };
+
+/**
+ * Gives the pages their security headers and spares the cookie-less a page they may not see. Who is
+ * signed in is for the pages to find out.
+ */
+export function proxy(request: NextRequest): NextResponse {
+  const { pathname, search } = request.nextUrl;
+  const env = readEnv();
+  const fixed = fixedHeaders(env.publicUrl.startsWith('https://'));
+  if (isAdmin(pathname) && !SESSION_COOKIES.some((name) => request.cookies.has(name))) {
+    const location = `/sign-in?next=${encodeURIComponent(pathname + search)}`;
+    return new NextResponse(null, { status: 307, headers: { ...fixed, location } });
+  }
+  const nonce = randomBytes(16).toString('base64');
+  const policy = contentSecurityPolicy(nonce, env.development);
+  const headers = new Headers(request.headers);
+  headers.set('x-nonce', nonce);
+  headers.set('content-security-policy', policy);
+  headers.set(PATH_HEADER, pathname + search);
+  const response = NextResponse.next({ request: { headers } });
+  for (const [name, value] of Object.entries(fixed)) response.headers.set(name, value);
+  response.headers.set('content-security-policy', policy);
+  return response;
+}
+
+function isAdmin(pathname: string): boolean {
+  return pathname === '/admin' || pathname.startsWith('/admin/');
+}
+
+function contentSecurityPolicy(nonce: string, development: boolean): string {
+  return [
+    "default-src 'self'",
+    // React evaluates text in development only, for its error messages.
+    `script-src 'self' 'nonce-${nonce}' 'strict-dynamic'${development ? " 'unsafe-eval'" : ''}`,
+    `style-src 'self' 'nonce-${nonce}'`,
+    "style-src-attr 'unsafe-inline'", // Mantine's sizes and colours
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "object-src 'none'",
+    "base-uri 'self'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
+
+function fixedHeaders(https: boolean): Record<string, string> {
+  return {
+    'referrer-policy': 'same-origin',
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+    'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+    'cross-origin-opener-policy': 'same-origin',
+    ...(https && { 'strict-transport-security': 'max-age=31536000' }),
+  };
+}
