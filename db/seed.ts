@@ -5,7 +5,6 @@ import * as schema from './schema';
 import { buildRows, type SeedOptions } from './seed/build';
 import type { SeedRows } from './seed/rows';
 
-export type { SeedOptions } from './seed/build';
 export type SeedCounts = Record<keyof SeedRows, number>;
 
 /** In the order in which foreign keys let them in. */

@@ -3,7 +3,7 @@ import type { ServiceRow } from './rows';
 
 type ServiceType = ServiceRow['service_type'];
 
-export interface Product {
+interface Product {
   name: string;
   /** Net, in euro cents, a billing interval. */
   cents: number;

@@ -1,9 +1,9 @@
+import type { Agreement } from './agreement';
 import { OFFICE_HOURS, SAFE_DAYS } from './calendar';
 import type { Client } from './clients';
 import { buildLocalInvoices, netOf } from './local-invoices';
 import type { InvoiceRow, Source } from './rows';
 import { periodInvoices, stripeInvoice } from './stripe-invoices';
-import type { Agreement } from './subscriptions';
 
 /** Stripe came to this company later than its customers: older invoices are local. */
 const FROM_STRIPE = 1720;

@@ -1,11 +1,11 @@
 import { addDays } from '@/lib/dates';
 import { toMinorUnits } from '@/lib/money';
+import type { Agreement } from './agreement';
 import { addMonths, daysBetween, OFFICE_HOURS, SAFE_DAYS } from './calendar';
 import { CATALOGUE, priceIn } from './catalogue';
 import type { Client } from './clients';
 import { amountsOf, invoiceRow } from './invoice-row';
 import type { CustomerRow, InvoiceRow, Source } from './rows';
-import type { Agreement } from './subscriptions';
 
 const HISTORY_DAYS = 3 * 365;
 /** How many of each status; the rest is paid. */

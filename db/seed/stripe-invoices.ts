@@ -1,8 +1,8 @@
 import { addDays } from '@/lib/dates';
+import type { Agreement } from './agreement';
 import { addMonths, addSeconds, SAFE_DAYS } from './calendar';
 import { invoiceRow } from './invoice-row';
 import type { CustomerRow, InvoiceRow, Source } from './rows';
-import type { Agreement } from './subscriptions';
 
 const HOUR = 3600;
 const DAY = 24 * HOUR;
