@@ -1,0 +1,48 @@
+import { asc } from 'drizzle-orm';
+import type { Database } from '@/db/database';
+import { customers, stripeCustomers } from '@/db/schema';
+import { toEpoch } from '../../dates';
+import { invoicePrefix } from '../actions/customers';
+import { newId, type World } from '../world';
+import type { Filling } from './context';
+
+type OurCustomer = typeof customers.$inferSelect;
+
+/** Puts every Stripe customer that we know into the world. */
+export async function fillCustomers(world: World, db: Database): Promise<Filling['customerOf']> {
+  const ours = new Map((await db.select().from(customers)).map((row) => [row.id, row]));
+  const links = await db
+    .select()
+    .from(stripeCustomers)
+    .orderBy(asc(stripeCustomers.created_at), asc(stripeCustomers.stripe_customer_id));
+  const first = new Map<number, string>();
+  const put = (row: OurCustomer, id: string) => {
+    if (!world.customers.get(id)) putCustomer(world, row, id);
+    if (!first.has(row.id)) first.set(row.id, id);
+    return id;
+  };
+  const rowOf = (ourId: number) => {
+    const row = ours.get(ourId);
+    if (!row) throw new Error(`no customer ${ourId}`);
+    return row;
+  };
+  for (const link of links) put(rowOf(link.customer_id), link.stripe_customer_id);
+  return (ourId, stripeId) => {
+    const known = stripeId ?? first.get(ourId);
+    return put(rowOf(ourId), known ?? newId(world, 'cus_'));
+  };
+}
+
+function putCustomer(world: World, row: OurCustomer, id: string): void {
+  world.customers.put({
+    object: 'customer',
+    id,
+    created: toEpoch(row.created_at),
+    email: row.email,
+    name: row.company ?? ([row.first_name, row.last_name].filter(Boolean).join(' ') || null),
+    metadata: { customer_number: row.customer_number },
+    deleted: false,
+    invoicePrefix: invoicePrefix(id),
+    nextInvoiceSequence: 1,
+  });
+}

@@ -1,0 +1,145 @@
+import { asc, eq, isNotNull } from 'drizzle-orm';
+import type { Database } from '@/db/database';
+import { invoices, payments, paymentTombstones } from '@/db/schema';
+import { toEpoch } from '../../dates';
+import { toMinorUnits } from '../../money';
+import type { Invoice } from '../model';
+import { newId, type World } from '../world';
+import type { Filling } from './context';
+import { fillPayments } from './payments';
+
+type OurInvoice = typeof invoices.$inferSelect & { stripe_invoice_id: string };
+
+/**
+ * Puts our invoices that Stripe manages into the world, with what was paid and what failed.
+ *
+ * @param subscriptionIds Stripe's by ours
+ */
+export async function fillInvoices(
+  filling: Filling,
+  db: Database,
+  subscriptionIds: Map<number, string>,
+): Promise<void> {
+  const collected = await readCollected(db);
+  const found = await db
+    .select()
+    .from(invoices)
+    .where(isNotNull(invoices.stripe_invoice_id))
+    .orderBy(asc(invoices.invoice_date), asc(invoices.id));
+  for (const row of found) {
+    const { stripe_invoice_id } = row;
+    if (stripe_invoice_id === null || row.provider_gone_at !== null) continue;
+    const known = collected.get(stripe_invoice_id);
+    const subscription = subscriptionIds.get(row.subscription_id ?? 0) ?? null;
+    const invoice = toInvoice(filling, { ...row, stripe_invoice_id }, subscription, known !== undefined);
+    filling.world.invoices.put({
+      ...invoice,
+      ...fillPayments(filling.world, invoice, {
+        paymentIntent: known ?? null,
+        failed: row.payment_failed_at !== null,
+      }),
+    });
+    noteLatest(filling.world, invoice);
+    noteNumber(filling.world, invoice);
+  }
+}
+
+/** What Stripe collected, by invoice: the payment intent where we know it, deleted payments included. */
+async function readCollected(db: Database): Promise<Map<string, string | null>> {
+  const recorded = await db
+    .select({ reference: payments.payment_reference, intent: payments.stripe_payment_intent_id })
+    .from(payments)
+    .where(eq(payments.source, 'stripe'));
+  const deleted = await db.select({ reference: paymentTombstones.reference }).from(paymentTombstones);
+  return new Map([
+    ...deleted.map(({ reference }): [string, null] => [reference, null]),
+    ...recorded.map(({ reference, intent }): [string, string | null] => [reference, intent]),
+  ]);
+}
+
+function toInvoice(
+  { world, calendar, customerOf }: Filling,
+  row: OurInvoice,
+  subscription: string | null,
+  isCollected: boolean,
+): Invoice {
+  const minor = (amount: string) => toMinorUnits(amount, row.currency);
+  const issued = calendar.past(row.invoice_date);
+  const status = toStatus(row);
+  const customer = world.customers.get(customerOf(row.customer_id, row.stripe_customer_id));
+  if (!customer) throw new Error(`no Stripe customer for the invoice ${row.stripe_invoice_id}`);
+  const amountPaid = minor(row.amount_paid);
+  const unknownOff = status === 'paid' && !isCollected ? amountPaid : 0;
+  const periodEnd = world.subscriptions.get(subscription ?? '')?.items[0]?.currentPeriodEnd;
+  return {
+    object: 'invoice',
+    id: row.stripe_invoice_id,
+    created: issued,
+    customer: customer.id,
+    customerEmail: customer.email,
+    customerName: customer.name,
+    subscription,
+    subscriptionMetadata: {},
+    status,
+    number: row.number,
+    currency: row.currency,
+    billingReason: subscription ? 'subscription_cycle' : 'manual',
+    collectionMethod: row.due_date === null ? 'charge_automatically' : 'send_invoice',
+    dueDate: row.due_date === null ? null : calendar.on(row.due_date),
+    subtotal: minor(row.subtotal),
+    tax: minor(row.tax),
+    total: minor(row.total),
+    amountDue: amountPaid + minor(row.amount_due),
+    amountPaid,
+    amountPaidOffStripe: row.amount_off_stripe === null ? unknownOff : minor(row.amount_off_stripe),
+    attempted: status === 'paid' || row.payment_failed_at !== null,
+    attemptCount: status === 'paid' || row.payment_failed_at !== null ? 1 : 0,
+    nextPaymentAttempt: null,
+    finalizedAt: status === 'draft' ? null : issued,
+    paidAt: row.paid_at && toEpoch(row.paid_at),
+    voidedAt: status === 'void' ? issued : null,
+    markedUncollectibleAt: status === 'uncollectible' ? issued : null,
+    periodStart: issued,
+    periodEnd: issued,
+    metadata: {},
+    lines: [
+      {
+        id: newId(world, 'il_'),
+        amount: minor(row.subtotal),
+        description: null,
+        quantity: 1,
+        priceId: null,
+        subscriptionItem: null,
+        periodStart: issued,
+        periodEnd: Math.max(issued, periodEnd ?? issued),
+      },
+    ],
+    paymentIntent: null,
+    charge: null,
+  };
+}
+
+function toStatus({ status, uncollectible }: OurInvoice): Invoice['status'] {
+  if (status === 'draft' || status === 'paid') return status;
+  if (status === 'cancelled') return 'void';
+  return uncollectible ? 'uncollectible' : 'open';
+}
+
+// They come oldest first, so that the last one stays.
+function noteLatest(world: World, { id, subscription }: Invoice): void {
+  const held = world.subscriptions.get(subscription ?? '');
+  if (held) world.subscriptions.put({ ...held, latestInvoice: id });
+}
+
+/** New invoices go on from the numbers that the customer has. */
+function noteNumber(world: World, { customer, number }: Invoice): void {
+  const [, prefix, sequence] = /^(.+)-(\d+)$/.exec(number ?? '') ?? [];
+  const held = world.customers.get(customer);
+  if (!held || prefix === undefined) return;
+  const next = Number(sequence) + 1;
+  world.customers.put({
+    ...held,
+    invoicePrefix: prefix,
+    nextInvoiceSequence: Math.max(next, held.invoicePrefix === prefix ? held.nextInvoiceSequence : 1),
+  });
+}

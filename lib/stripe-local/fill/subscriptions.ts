@@ -1,0 +1,127 @@
+import { asc, eq } from 'drizzle-orm';
+import type { Database } from '@/db/database';
+import { customerServices, subscriptionItems, subscriptions } from '@/db/schema';
+import { toEpoch } from '../../dates';
+import { toMinorUnits } from '../../money';
+import { createCheckoutSession } from '../actions/checkout';
+import { addIntervals } from '../actions/period';
+import type { Subscription, SubscriptionItem } from '../model';
+import { epochNow, newId } from '../world';
+import type { Filling } from './context';
+
+type OurSubscription = typeof subscriptions.$inferSelect;
+type OurItem = {
+  item: typeof subscriptionItems.$inferSelect;
+  service: typeof customerServices.$inferSelect | null;
+};
+
+/**
+ * Puts our subscriptions into the world: linked ones as they are, those that wait for a checkout as an
+ * open checkout session.
+ *
+ * @returns Stripe's id by our id
+ */
+export async function fillSubscriptions(filling: Filling, db: Database): Promise<Map<number, string>> {
+  const itemsOf = await readItems(db);
+  const ids = new Map<number, string>();
+  for (const row of await db.select().from(subscriptions).orderBy(asc(subscriptions.id))) {
+    const items = itemsOf.get(row.id) ?? [];
+    if (row.stripe_subscription_id === null) {
+      if (row.status === 'incomplete') openCheckout(filling, row, items);
+    } else if (row.provider_gone_at === null) {
+      ids.set(row.id, row.stripe_subscription_id);
+      filling.world.subscriptions.put(toSubscription(filling, row, row.stripe_subscription_id, items));
+    }
+  }
+  return ids;
+}
+
+async function readItems(db: Database): Promise<Map<number, OurItem[]>> {
+  const found = await db
+    .select({ item: subscriptionItems, service: customerServices })
+    .from(subscriptionItems)
+    .leftJoin(customerServices, eq(customerServices.id, subscriptionItems.customer_service_id))
+    .orderBy(asc(subscriptionItems.id));
+  const grouped = new Map<number, OurItem[]>();
+  for (const one of found) {
+    const others = grouped.get(one.item.subscription_id);
+    if (others) others.push(one);
+    else grouped.set(one.item.subscription_id, [one]);
+  }
+  return grouped;
+}
+
+function toSubscription(filling: Filling, row: OurSubscription, id: string, ours: OurItem[]): Subscription {
+  const items = ours.map((our) => toItem(filling, row, our));
+  const endedAt = row.ended_at && toEpoch(row.ended_at);
+  const starts = items.map((item) => item.currentPeriodStart);
+  const ends = items.map((item) => item.currentPeriodEnd);
+  return {
+    object: 'subscription',
+    id,
+    created: Math.min(toEpoch(row.created_at), endedAt ?? Number.POSITIVE_INFINITY, ...starts),
+    customer: filling.customerOf(row.customer_id, row.stripe_customer_id),
+    status: row.status === 'cancelled' ? 'canceled' : row.status,
+    currency: ours[0]?.service?.currency ?? 'eur',
+    collectionMethod: 'charge_automatically',
+    cancelAtPeriodEnd: row.cancel_at_period_end,
+    cancelAt: row.cancel_at_period_end && ends.length > 0 ? Math.min(...ends) : null,
+    canceledAt: endedAt ?? (row.cancel_at_period_end ? toEpoch(row.updated_at) : null),
+    endedAt,
+    trialEnd: row.status === 'trialing' && ends.length > 0 ? Math.min(...ends) : null,
+    latestInvoice: null,
+    metadata: {},
+    items,
+  };
+}
+
+function toItem(
+  { world, calendar }: Filling,
+  row: OurSubscription,
+  { item, service }: OurItem,
+): SubscriptionItem {
+  const { interval, intervalCount } = INTERVALS[service?.billing_interval ?? 'month'];
+  const noted = row.next_billing_date === null ? null : calendar.on(row.next_billing_date);
+  const currentPeriodEnd = item.current_period_end
+    ? toEpoch(item.current_period_end)
+    : (noted ?? addIntervals(epochNow(world), interval, intervalCount));
+  const currentPeriodStart = addIntervals(currentPeriodEnd, interval, -intervalCount);
+  return {
+    id: item.stripe_subscription_item_id ?? newId(world, 'si_'),
+    created: currentPeriodStart,
+    priceId: newId(world, 'price_'),
+    unitAmount: service ? toMinorUnits(service.price, service.currency) : 0,
+    interval,
+    intervalCount,
+    quantity: item.quantity,
+    currentPeriodStart,
+    currentPeriodEnd,
+    metadata: serviceMetadata(service),
+  };
+}
+
+function openCheckout({ world, customerOf }: Filling, row: OurSubscription, ours: OurItem[]): void {
+  const customer = customerOf(row.customer_id, row.stripe_customer_id);
+  createCheckoutSession(world, {
+    customer,
+    clientReferenceId: String(row.id),
+    currency: ours[0]?.service?.currency ?? 'eur',
+    items: ours.map(({ item, service }) => ({
+      unitAmount: service ? toMinorUnits(service.price, service.currency) : 0,
+      quantity: item.quantity,
+      ...INTERVALS[service?.billing_interval ?? 'month'],
+      metadata: serviceMetadata(service),
+    })),
+  });
+}
+
+const INTERVALS = {
+  month: { interval: 'month', intervalCount: 1 },
+  quarter: { interval: 'month', intervalCount: 3 },
+  year: { interval: 'year', intervalCount: 1 },
+  once: { interval: 'month', intervalCount: 1 },
+} as const;
+
+function serviceMetadata(service: OurItem['service']): Record<string, string> {
+  return service ? { customer_service_id: String(service.id), service_number: service.service_number } : {};
+}
