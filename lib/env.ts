@@ -1,4 +1,4 @@
-import { loadEnvConfig } from '@next/env';
+import nextEnv from '@next/env';
 import { z } from 'zod';
 import { StartError } from './errors';
 
@@ -96,7 +96,7 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
 
 /** The environment of this process, `.env` files included (real variables win). */
 export function readEnv(): Env {
-  loadEnvConfig(process.cwd(), process.env.NODE_ENV === 'development', { info() {}, error() {} });
+  nextEnv.loadEnvConfig(process.cwd(), process.env.NODE_ENV === 'development', { info() {}, error() {} });
   return parseEnv(process.env);
 }
 

@@ -20,32 +20,39 @@ export function verifyEvent(
   secrets: string[],
   now: Date,
 ): Verified {
-  if (!header || isFromTheFuture(header, now)) return { ok: false, reason: 'invalid_signature' };
+  const payload = decodeExactly(bytes);
+  if (!header || payload === null || isFromTheFuture(header, now)) {
+    return { ok: false, reason: 'invalid_signature' };
+  }
   for (const secret of secrets) {
-    const body = constructEvent(bytes, header, secret, now);
+    const body = constructEvent(payload, header, secret, now);
     if (body === INVALID_SIGNATURE) continue;
     const event = toProviderEvent(body);
     if (!event) return { ok: false, reason: 'invalid_payload' };
-    return { ok: true, event, payload: Buffer.from(bytes).toString('utf8') };
+    return { ok: true, event, payload };
   }
   return { ok: false, reason: 'invalid_signature' };
 }
 
 const INVALID_SIGNATURE = Symbol('invalid signature');
 
-function constructEvent(bytes: Uint8Array, header: string, secret: string, now: Date): unknown {
+function constructEvent(payload: string, header: string, secret: string, now: Date): unknown {
   try {
-    return Stripe.webhooks.constructEvent(
-      Buffer.from(bytes),
-      header,
-      secret,
-      TOLERANCE,
-      undefined,
-      now.getTime(),
-    );
+    return Stripe.webhooks.constructEvent(payload, header, secret, TOLERANCE, undefined, now.getTime());
   } catch (error) {
-    // Anything else is thrown after the signature proved right: signed, but no event.
-    return error instanceof Stripe.errors.StripeSignatureVerificationError ? INVALID_SIGNATURE : null;
+    if (error instanceof Stripe.errors.StripeSignatureVerificationError) return INVALID_SIGNATURE;
+    // Thrown once the signature proved right: no JSON, or a thin event, which is not ours.
+    if (error instanceof SyntaxError || (error instanceof Error && error.name === 'Error')) return null;
+    throw error;
+  }
+}
+
+/** The SDK would drop a BOM and mend broken UTF-8 before it verifies: a changed body would pass. */
+function decodeExactly(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
   }
 }
 

@@ -52,7 +52,10 @@ async function adoptReferenced(
     .from(subscriptions)
     .where(eq(subscriptions.stripe_subscription_id, stripeSubscriptionId))
     .for('update');
-  const link = { stripe_subscription_id: stripeSubscriptionId };
+  const link = {
+    stripe_subscription_id: stripeSubscriptionId,
+    stripe_customer_id: checkout.customer?.stripeCustomerId ?? null,
+  };
   ctx.changes.push(
     ...toChanges({ entity: 'subscription', entity_id: ours.id, stripe_id: stripeSubscriptionId }, ours, link),
   );

@@ -90,7 +90,10 @@ async function subscriptionOf(
   customerId: number,
 ): Promise<number | null> {
   if (!stripeSubscriptionId || !customer) return null;
-  return (await lockSubscription(ctx, stripeSubscriptionId, customerId, customer.stripeCustomerId)).id;
+  const row = await lockSubscription(ctx, stripeSubscriptionId, customerId, customer.stripeCustomerId);
+  if (row.customer_id === customerId) return row.id;
+  ctx.warnings.push(`the invoice names a subscription of another customer: ${stripeSubscriptionId}`);
+  return null;
 }
 
 function toState(ctx: SyncContext, held: StoredInvoice, provider: ProviderInvoice) {
@@ -112,7 +115,7 @@ function toState(ctx: SyncContext, held: StoredInvoice, provider: ProviderInvoic
     payment_failed_at,
     uncollectible: provider.status === null ? held.uncollectible : provider.status === 'uncollectible',
     amount_off_stripe: provider.amountOffStripe ?? held.amount_off_stripe,
-    stripe_customer_id: provider.customer?.stripeCustomerId ?? held.stripe_customer_id,
+    stripe_customer_id: held.stripe_customer_id ?? provider.customer?.stripeCustomerId ?? null,
   };
 }
 

@@ -109,7 +109,7 @@ function toState(ctx: SyncContext, row: StoredSubscription, provider: ProviderSu
     next_billing_date: next ? toCalendarDate(next, ctx.timeZone) : row.next_billing_date,
     cancel_at_period_end: provider.cancelAtPeriodEnd,
     ended_at: provider.endedAt ?? (provider.status === 'cancelled' ? row.ended_at : null),
-    stripe_customer_id: provider.customer?.stripeCustomerId ?? row.stripe_customer_id,
+    stripe_customer_id: row.stripe_customer_id ?? provider.customer?.stripeCustomerId ?? null,
   };
 }
 

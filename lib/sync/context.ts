@@ -1,19 +1,6 @@
-import type Stripe from 'stripe';
 import type { Database } from '@/db/database';
 import type { FieldChange } from '@/db/schema';
-import type { Logger } from '../log';
 import type { Lookups } from './lookups';
-
-/** What sync needs from the outside. */
-export interface SyncDeps {
-  db: Database;
-  /** Null without an API key: everything is decided from the payloads. */
-  stripe: Stripe | null;
-  now(): Date;
-  log: Logger;
-  /** Calendar dates are those of this zone. */
-  timeZone: string;
-}
 
 /** One transaction of sync: its connection, what it may look up, what it did. */
 export interface SyncContext {
@@ -28,7 +15,7 @@ export interface SyncContext {
 
 /** Where a state comes from and as of when it holds. */
 export type Source =
-  | { origin: 'event'; asOf: Date; eventId: string }
+  | { origin: 'event'; asOf: Date }
   /** Fetched by itself: the truth as of then, which is never before what we held when the fetch began. */
   | { origin: 'fetched'; asOf: Date }
   /** A row of a list page. */

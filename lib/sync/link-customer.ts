@@ -3,14 +3,7 @@ import { customers, stripeCustomers } from '@/db/schema';
 import { createProviderCustomer } from '../customers/create-provider-customer';
 import type { ProviderCustomer } from '../stripe/provider';
 import type { SyncContext } from './context';
-import { moveStripeCustomer } from './move-stripe-customer';
-
-type LinkedBy = (typeof stripeCustomers.$inferSelect)['linked_by'];
-/** To which customer, and how surely. */
-export interface Link {
-  customerId: number;
-  linkedBy: LinkedBy;
-}
+import { type Link, type LinkedBy, moveStripeCustomer } from './move-stripe-customer';
 
 const STRENGTH: Record<LinkedBy, number> = { created: 0, email: 1, number: 2, staff: 3 };
 

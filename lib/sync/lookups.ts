@@ -1,5 +1,5 @@
 import { type Fetched, fetchObject, type ProviderObjects } from '../stripe/fetch';
-import type { SyncDeps } from './context';
+import type { SyncDeps } from './sync-deps';
 
 type Kind = keyof ProviderObjects;
 

@@ -9,7 +9,13 @@ import {
   subscriptions,
 } from '@/db/schema';
 import type { SyncContext } from './context';
-import type { Link } from './link-customer';
+
+export type LinkedBy = (typeof stripeCustomers.$inferSelect)['linked_by'];
+/** To which customer, and how surely. */
+export interface Link {
+  customerId: number;
+  linkedBy: LinkedBy;
+}
 
 /**
  * Moves what a Stripe customer has here to another of our customers, and removes the customer that was

@@ -1,0 +1,48 @@
+import { pgErrorCode } from '@/db/database';
+import { AppError } from '../errors';
+import { getRuntime, type Runtime } from '../runtime';
+import { verifyEvent } from '../stripe/verify-event';
+import { handleEvent } from '../sync/handle-event';
+import { syncDeps } from '../sync/sync-deps';
+import { stackOf } from './problem';
+import { readBody } from './read-body';
+
+/**
+ * Receives a Stripe delivery: the bytes are verified before anything is parsed. Stripe tries a delivery
+ * again that is not answered 2xx. https://docs.stripe.com/webhooks
+ */
+export async function receiveDelivery(request: Request): Promise<Response> {
+  const runtime = await getRuntime().catch(() => null); // why was said when it was built
+  if (!runtime) return answer(503, { error: 'Service unavailable' });
+  const ref = runtime.newId();
+  try {
+    return await receive(runtime, request);
+  } catch (error) {
+    if (error instanceof AppError) return answer(error.status, { error: error.message });
+    runtime.log.error({ ref, code: pgErrorCode(error), stack: stackOf(error) }, 'webhook failed');
+    return answer(500, { error: 'Internal error', ref });
+  }
+}
+
+async function receive(runtime: Runtime, request: Request): Promise<Response> {
+  const { env, now, log } = runtime;
+  const bytes = await readBody(request);
+  const verified = verifyEvent(
+    bytes,
+    request.headers.get('stripe-signature'),
+    env.stripe.webhookSecrets,
+    now(),
+  );
+  if (!verified.ok) {
+    const error = verified.reason === 'invalid_payload' ? 'Invalid payload' : 'Invalid signature';
+    return answer(400, { error });
+  }
+  const { event, payload } = verified;
+  const outcome = await handleEvent(syncDeps(runtime), event, payload, { mode: env.stripe.mode });
+  log.info({ event: event.id, type: event.type, outcome }, 'webhook');
+  return answer(200, { received: true, outcome });
+}
+
+function answer(status: number, body: Record<string, unknown>): Response {
+  return Response.json(body, { status, headers: { 'Cache-Control': 'no-store' } });
+}

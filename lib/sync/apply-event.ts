@@ -1,0 +1,56 @@
+import { toProviderCheckout } from '../stripe/to-checkout';
+import type { ProviderEvent } from '../stripe/to-event';
+import { toProviderInvoice } from '../stripe/to-invoice';
+import { toProviderSubscription } from '../stripe/to-subscription';
+import { applyCheckout } from './apply-checkout';
+import { applyInvoice } from './apply-invoice';
+import { applyPayment } from './apply-payment';
+import { type Applied, applySubscription } from './apply-subscription';
+import type { Source, SyncContext } from './context';
+
+type Apply = (ctx: SyncContext, event: ProviderEvent) => Promise<Applied>;
+
+const HANDLERS: Record<string, Apply> = {
+  'checkout.session.completed': async (ctx, { object }) => {
+    const checkout = toProviderCheckout(object);
+    return checkout ? applyCheckout(ctx, checkout) : 'unchanged';
+  },
+  'customer.subscription.created': (ctx, event) => subscription(ctx, event, false),
+  'customer.subscription.updated': (ctx, event) => subscription(ctx, event, false),
+  'customer.subscription.deleted': (ctx, event) => subscription(ctx, event, true),
+  'invoice.finalized': (ctx, event) => invoice(ctx, event),
+  'invoice.paid': (ctx, event) => invoice(ctx, event),
+  'invoice.payment_succeeded': (ctx, event) => invoice(ctx, event),
+  'invoice.payment_failed': (ctx, event) => invoice(ctx, event),
+};
+
+/** The event types that change anything here; all others are stored and left alone. */
+export const HANDLED_EVENT_TYPES = Object.keys(HANDLERS);
+
+/** Applies an event of a handled type inside its transaction. */
+export async function applyEvent(ctx: SyncContext, event: ProviderEvent): Promise<Applied> {
+  const handler = HANDLERS[event.type];
+  if (!handler) throw new Error(`no handler for ${event.type}`);
+  return handler(ctx, event);
+}
+
+async function subscription(ctx: SyncContext, event: ProviderEvent, isDeletion: boolean): Promise<Applied> {
+  const provider = toProviderSubscription(event.object);
+  return provider ? applySubscription(ctx, provider, sourceOf(event), isDeletion) : 'unmatched';
+}
+
+async function invoice(ctx: SyncContext, event: ProviderEvent): Promise<Applied> {
+  const provider = toProviderInvoice(event.object);
+  if (!provider) return 'unmatched';
+  if (event.type === 'invoice.paid') provider.status = 'paid';
+  const failedAt = event.type === 'invoice.payment_failed' ? event.created : null;
+  const { applied, invoice: held } = await applyInvoice(ctx, provider, sourceOf(event), failedAt);
+  if (held && event.type === 'invoice.payment_succeeded') {
+    await applyPayment(ctx, held, { ...provider, paidAt: provider.paidAt ?? event.created });
+  }
+  return applied;
+}
+
+function sourceOf(event: ProviderEvent): Source {
+  return { origin: 'event', asOf: event.created };
+}

@@ -1,0 +1,73 @@
+import { eq } from 'drizzle-orm';
+import { isDatabaseUnavailable, pgErrorCode } from '@/db/database';
+import { stripeEvents } from '@/db/schema';
+import { transact } from '@/db/transaction';
+import type { StripeMode } from '../env';
+import { AppError } from '../errors';
+import { type ProviderEvent, toProviderEvent } from '../stripe/to-event';
+import { applyEvent, HANDLED_EVENT_TYPES } from './apply-event';
+import type { SyncContext } from './context';
+import { closeEvent, failEvent, lockStripeCustomer, openEvent } from './inbox';
+import { withLookups } from './lookups';
+import type { SyncDeps } from './sync-deps';
+
+export type EventOutcome = 'processed' | 'duplicate' | 'stale' | 'ignored' | 'unmatched';
+
+/**
+ * Takes in one verified event, in one transaction: lock, inbox, effects, outcome. When that fails all of
+ * it is undone, the event is kept as failed, and the error is thrown on.
+ *
+ * @param mode of the configured keys; an event of the other mode is kept and ignored
+ * @param again apply it even if it was applied before (a replay by staff)
+ */
+export async function handleEvent(
+  deps: SyncDeps,
+  event: ProviderEvent,
+  payload: string,
+  { mode = null, again = false }: { mode?: StripeMode | null; again?: boolean } = {},
+): Promise<EventOutcome> {
+  try {
+    return await withLookups(deps, (lookups) =>
+      transact(deps.db, async (tx) => {
+        await lockStripeCustomer(tx, event.stripeCustomerId ?? event.objectId ?? event.id);
+        if (!(await openEvent(tx, event, payload, again))) return 'duplicate';
+        const ctx = { tx, now: deps.now(), timeZone: deps.timeZone, lookups, changes: [], warnings: [] };
+        const outcome = await outcomeOf(ctx, event, mode);
+        const { changes, warnings, now: processed_at } = ctx;
+        await closeEvent(tx, event.id, { outcome, changes, warnings, processed_at });
+        return outcome;
+      }),
+    );
+  } catch (error) {
+    if (!isDatabaseUnavailable(error)) await failEvent(deps.db, event, payload, errorCode(error));
+    throw error;
+  }
+}
+
+/** Applies a stored event once more. @throws AppError not_found */
+export async function replayEvent(deps: SyncDeps, id: string): Promise<EventOutcome> {
+  const [stored] = await deps.db
+    .select({ payload: stripeEvents.payload })
+    .from(stripeEvents)
+    .where(eq(stripeEvents.id, id));
+  const event = stored && toProviderEvent(JSON.parse(stored.payload));
+  if (!event) throw new AppError('not_found', `There is no event ${id} in the inbox.`);
+  return handleEvent(deps, event, stored.payload, { again: true });
+}
+
+async function outcomeOf(ctx: SyncContext, event: ProviderEvent, mode: StripeMode | null) {
+  if (mode && event.livemode !== (mode === 'live')) {
+    ctx.warnings.push(
+      `a ${event.livemode ? 'live' : 'test'} event, while the configured keys are ${mode} keys`,
+    );
+    return 'ignored';
+  }
+  if (!HANDLED_EVENT_TYPES.includes(event.type)) return 'ignored';
+  const applied = await applyEvent(ctx, event);
+  return applied === 'applied' || applied === 'unchanged' ? 'processed' : applied;
+}
+
+/** Short and without personal data: an SQLSTATE, or the name of the error. */
+function errorCode(error: unknown): string {
+  return pgErrorCode(error) ?? (error instanceof Error ? error.name : 'unknown');
+}

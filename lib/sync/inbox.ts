@@ -1,0 +1,83 @@
+import { eq, sql } from 'drizzle-orm';
+import type { Database } from '@/db/database';
+import { type FieldChange, stripeEvents } from '@/db/schema';
+import type { ProviderEvent } from '../stripe/to-event';
+
+export type StoredOutcome = (typeof stripeEvents.$inferSelect)['outcome'];
+
+/** Outcomes that a further delivery does not change; the others are tried again. */
+const SETTLED: StoredOutcome[] = ['processed', 'stale', 'ignored'];
+
+/** Serialises everything that concerns one customer at Stripe, until the transaction ends. */
+export async function lockStripeCustomer(tx: Database, key: string): Promise<void> {
+  await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`);
+}
+
+/**
+ * Puts an event into the inbox before it is applied.
+ *
+ * @param again also where it is settled already
+ * @returns false where it is settled, so that there is nothing to do
+ */
+export async function openEvent(
+  tx: Database,
+  event: ProviderEvent,
+  payload: string,
+  again: boolean,
+): Promise<boolean> {
+  const inserted = await tx
+    .insert(stripeEvents)
+    .values({ ...toRow(event, payload), outcome: 'failed' })
+    .onConflictDoNothing()
+    .returning({ id: stripeEvents.id });
+  if (inserted.length > 0) return true;
+  const [held] = await tx.select().from(stripeEvents).where(eq(stripeEvents.id, event.id)).for('update');
+  if (!held || (SETTLED.includes(held.outcome) && !again)) return false;
+  await tx
+    .update(stripeEvents)
+    .set({ attempts: held.attempts + 1 })
+    .where(eq(stripeEvents.id, event.id));
+  return true;
+}
+
+/** Notes what became of an event, in the transaction that applied it. */
+export async function closeEvent(
+  tx: Database,
+  id: string,
+  result: { outcome: StoredOutcome; warnings: string[]; changes: FieldChange[]; processed_at: Date },
+): Promise<void> {
+  await tx
+    .update(stripeEvents)
+    .set({ ...result, error_code: null })
+    .where(eq(stripeEvents.id, id));
+}
+
+/** Notes that an event could not be applied; never over an outcome that another delivery reached. */
+export async function failEvent(
+  db: Database,
+  event: ProviderEvent,
+  payload: string,
+  error_code: string,
+): Promise<void> {
+  await db
+    .insert(stripeEvents)
+    .values({ ...toRow(event, payload), outcome: 'failed', error_code })
+    .onConflictDoUpdate({
+      target: stripeEvents.id,
+      set: { outcome: 'failed', error_code, attempts: sql`${stripeEvents.attempts} + 1` },
+      setWhere: sql`${stripeEvents.outcome} in ('failed', 'unmatched')`,
+    });
+}
+
+function toRow(event: ProviderEvent, payload: string) {
+  return {
+    id: event.id,
+    type: event.type,
+    api_version: event.apiVersion,
+    livemode: event.livemode,
+    stripe_created: event.created,
+    object_id: event.objectId,
+    stripe_customer_id: event.stripeCustomerId,
+    payload,
+  };
+}
