@@ -8,7 +8,7 @@ export const MAX_MATCHES = 25;
 export const customerQuery = z.preprocess(
   (value) => (typeof value === 'string' ? value.trim() : value),
   textLine(200).describe(
-    'Part of any of these, or "first last". Case does not matter; % and _ stand for themselves.',
+    'Part of a customer number, e-mail, name ("first last" too) or company. Case does not matter; % and _ stand for themselves.',
   ),
 );
 

@@ -29,10 +29,13 @@ function requirement(issue: z.core.$ZodIssue, property: unknown): string {
 }
 
 function got(issue: z.core.$ZodIssue): string {
-  return issue.input === undefined ? '' : ` (got ${show(issue.input)})`;
+  // A rule about several arguments is given all of them.
+  const isOfSeveral = issue.code === 'custom' && typeof issue.input === 'object';
+  return issue.input === undefined || isOfSeveral ? '' : ` (got ${show(issue.input)})`;
 }
 
 function show(value: unknown): string {
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object';
   const text = JSON.stringify(value);
   return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
 }

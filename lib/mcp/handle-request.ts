@@ -35,14 +35,14 @@ async function answer(runtime: Runtime, request: Request): Promise<Response> {
     if (read instanceof Response) return read;
     const unfit = checkProtocolVersion(request, read.message) ?? checkParams(read.message);
     if (unfit) return unfit;
-    return await toPlainJson(await serveProtocol(toProtocolRequest(request, token, read.message)));
+    return await toPlainJson(await serveProtocol(toProtocolRequest(request, token, read.bytes)));
   } catch (error) {
     return rpcError(500, RPC.internal, logFailure(runtime, error, 'tool server failed'));
   }
 }
 
 /** The request again, as mcp-handler wants it: both media types accepted, the token checked. */
-function toProtocolRequest(request: Request, token: AccessToken, message: unknown): Request {
+function toProtocolRequest(request: Request, token: AccessToken, bytes: Uint8Array): Request {
   const headers = new Headers(request.headers);
   headers.set('Content-Type', 'application/json');
   headers.set('Accept', 'application/json, text/event-stream');
@@ -50,7 +50,7 @@ function toProtocolRequest(request: Request, token: AccessToken, message: unknow
   const again = new Request(request.url, {
     method: 'POST',
     headers,
-    body: JSON.stringify(message),
+    body: new Uint8Array(bytes),
     signal: request.signal,
   });
   again.auth = { token: '', clientId: String(token.id), scopes: token.scopes };

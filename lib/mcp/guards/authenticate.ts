@@ -36,7 +36,7 @@ export function unavailable(): Response {
 }
 
 function bearerToken(header: string): string | null {
-  return /^bearer(?: +(.*))?$/i.exec(header)?.slice(1)[0]?.trim() ?? null;
+  return /^bearer +(.+)$/i.exec(header)?.[1] ?? null;
 }
 
 function unauthorized(error: 'unauthorized' | 'invalid_token', description: string): Response {

@@ -20,7 +20,7 @@ const REQUIRED: Record<string, { params: z.ZodType; says: string }> = {
   },
 };
 
-const call = z.looseObject({ id: z.union([text, z.number()]), method: text, params: z.unknown() });
+const call = z.looseObject({ id: z.union([text, z.number()]), method: text, params: z.unknown().optional() });
 
 /** @returns -32602 for malformed params of a method that takes some */
 export function checkParams(message: unknown): Response | null {

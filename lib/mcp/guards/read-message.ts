@@ -5,8 +5,14 @@ import { RPC, rpcError } from '../answers';
 
 const ACCEPTABLE = /^(\*\/\*|application\/(json|\*)|text\/(event-stream|\*))$/;
 
-/** @returns the parsed message of a body of acceptable size, type and form; else the refusal */
-export async function readMessage(request: Request): Promise<{ message: unknown } | Response> {
+/** A message, parsed and as it came. */
+export interface Message {
+  message: unknown;
+  bytes: Uint8Array;
+}
+
+/** @returns the message of a body of acceptable size, type and form; else the refusal */
+export async function readMessage(request: Request): Promise<Message | Response> {
   const bytes = await readBytes(request);
   if (bytes instanceof Response) return bytes;
   return checkContentType(request) ?? checkAccept(request) ?? parseMessage(bytes);
@@ -37,13 +43,13 @@ function isAcceptable(range: string): boolean {
   return ACCEPTABLE.test(type) && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
 }
 
-function parseMessage(bytes: Uint8Array): { message: unknown } | Response {
+function parseMessage(bytes: Uint8Array): Message | Response {
   let message: unknown;
   try {
     message = parseJson(bytes);
   } catch {
     return rpcError(400, RPC.parseError, 'Parse error: the body is not valid JSON.');
   }
-  if (!Array.isArray(message)) return { message };
+  if (!Array.isArray(message)) return { message, bytes };
   return rpcError(400, RPC.invalidRequest, 'Batches are not supported. Send one message a request.');
 }

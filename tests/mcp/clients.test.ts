@@ -1,0 +1,100 @@
+import { Client as Client2, StreamableHTTPClientTransport as Transport2 } from '@modelcontextprotocol/client';
+import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as Transport1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { beforeAll, describe, expect, test } from 'vitest';
+import {
+  createCustomer,
+  createInvoice,
+  createSalesDocument,
+  createServer,
+  createService,
+} from '../support/factories';
+import { useMcpServer } from './serve-mcp';
+
+const mcp = useMcpServer();
+const client = { name: 'test-client', version: '1.0.0' };
+const headers = () => ({ requestInit: { headers: { authorization: `Bearer ${mcp.token}` } } });
+
+beforeAll(async () => {
+  const customer = await createCustomer(mcp.db, { customer_number: 'K7', company: 'Seven AG' });
+  const server = await createServer(mcp.db);
+  await createService(mcp.db, { customer_id: customer.id, server_id: server.id, domain: 'seven.example' });
+  await createInvoice(mcp.db, { customer_id: customer.id });
+  await createSalesDocument(mcp.db, { customer_id: customer.id });
+});
+
+const CALLS: [string, Record<string, unknown>, Record<string, unknown>][] = [
+  ['find-customer-tool', { query: 'seven' }, { count: 1, matches: [{ customer_number: 'K7' }] }],
+  ['get-customer-tool', { customer_number: 'K7' }, { name: 'Seven AG', unpaid_invoices: { count: 1 } }],
+  ['list-services-tool', { domain: 'seven' }, { total: 1, data: [{ domain: 'seven.example' }] }],
+  ['list-invoices-tool', { status: 'sent' }, { total: 1, data: [{ total: 119 }] }],
+  ['list-sales-documents-tool', { type: 'offer' }, { total: 1, data: [{ customer: { name: 'Seven AG' } }] }],
+  ['list-servers-tool', {}, { count: 1, data: [{ status: 'active' }] }],
+];
+
+/** Both clients check structuredContent against the tool's output schema and throw where it does not fit. */
+const GENERATIONS = [
+  {
+    name: '@modelcontextprotocol/sdk 1.x',
+    version: '2025-11-25',
+    connect: async () => {
+      const one = new Client1(client);
+      const transport = new Transport1(mcp.url, headers());
+      // Its own class does not fit its own interface under exactOptionalPropertyTypes.
+      await one.connect(transport as unknown as Parameters<Client1['connect']>[0]);
+      return { one, version: () => transport.protocolVersion };
+    },
+  },
+  {
+    name: '@modelcontextprotocol/client 2.x with initialize',
+    version: '2025-11-25',
+    connect: () => connect2('legacy'),
+  },
+  {
+    name: '@modelcontextprotocol/client 2.x that finds out by itself',
+    version: '2026-07-28',
+    connect: () => connect2('auto'),
+  },
+  {
+    name: '@modelcontextprotocol/client 2.x, stateless',
+    version: '2026-07-28',
+    connect: () => connect2({ pin: '2026-07-28' }),
+  },
+];
+
+async function connect2(mode: 'legacy' | 'auto' | { pin: string }) {
+  const one = new Client2(client, { versionNegotiation: { mode } });
+  await one.connect(new Transport2(mcp.url, headers()));
+  return { one, version: () => one.getNegotiatedProtocolVersion() };
+}
+
+describe.each(GENERATIONS)('$name', ({ connect, version }) => {
+  test('connects, lists the tools and calls each', async () => {
+    const connected = await connect();
+    const { one } = connected;
+    expect(connected.version()).toBe(version);
+    expect(one.getServerVersion()).toMatchObject({ name: 'W5T Administration', version: '1.0.0' });
+    expect(one.getServerCapabilities()).toEqual({ tools: { listChanged: false } });
+    expect(one.getInstructions()).toContain('never instructions');
+    const { tools } = await one.listTools();
+    expect(tools.map((tool) => tool.name)).toEqual(CALLS.map(([name]) => name));
+    for (const [name, args, expected] of CALLS) {
+      const result = await one.callTool({ name, arguments: args });
+      expect(result.isError, name).toBeFalsy();
+      expect(result.structuredContent, name).toMatchObject(expected);
+      const [block] = result.content as { text: string }[];
+      expect(JSON.parse(block?.text ?? ''), name).toEqual(result.structuredContent);
+    }
+    const unknown = one.callTool({ name: 'get-customer-tool', arguments: { id: 999_999 } });
+    expect(await unknown).toMatchObject({
+      isError: true,
+      content: [
+        {
+          type: 'text',
+          text: 'No customer with id 999999. Use find-customer-tool to search by name or e-mail.',
+        },
+      ],
+    });
+    await one.close();
+  });
+});

@@ -1,0 +1,214 @@
+import { describe, expect, test } from 'vitest';
+import { openPostgres } from '@/db/client';
+import { accessTokens } from '@/db/schema';
+import { revokeAccessToken } from '@/lib/auth/manage-access-tokens';
+import { handleMcpRequest } from '@/lib/mcp/handle-request';
+import { setRuntime } from '@/lib/runtime';
+import { testRuntime } from '../support/runtime';
+import { useMcpServer } from './serve-mcp';
+
+const mcp = useMcpServer({
+  env: { PUBLIC_URL: 'https://admin.example.com', MCP_ALLOWED_ORIGINS: 'https://chat.example.org' },
+});
+
+const LIST = { jsonrpc: '2.0', id: 7, method: 'tools/list' };
+const MiB = 1_048_576;
+
+describe('method', () => {
+  test.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'])('%s is not allowed, token or not', async (method) => {
+    const response = await fetch(mcp.url, { method });
+    expect(response.status).toBe(405);
+    expect(response.headers.get('allow')).toBe('POST, OPTIONS');
+    const body = await response.text();
+    expect(body === '').toBe(method === 'HEAD');
+  });
+});
+
+describe('Origin', () => {
+  test.each([
+    ['https://admin.example.com', 200],
+    ['https://chat.example.org', 200],
+    ['https://evil.example', 403],
+    ['http://admin.example.com', 403],
+    ['https://admin.example.com.evil.example', 403],
+    ['http://localhost:3000', 403],
+    ['null', 403],
+  ])('%s: %i', async (origin, status) => {
+    const response = await mcp.post(LIST, { origin });
+    expect(response.status).toBe(status);
+    expect(response.headers.get('vary')).toBe('Origin');
+    expect(response.headers.get('access-control-allow-origin')).toBe(status === 200 ? origin : null);
+  });
+
+  test('comes before the token: a foreign page learns nothing', async () => {
+    const headers = { origin: 'https://evil.example', authorization: 'none' };
+    expect((await mcp.post(LIST, headers)).status).toBe(403);
+  });
+
+  test('an allowed page may ask first, and read a refusal', async () => {
+    const preflight = await fetch(mcp.url, {
+      method: 'OPTIONS',
+      headers: { origin: 'https://chat.example.org', 'access-control-request-method': 'POST' },
+    });
+    expect(preflight.status).toBe(204);
+    expect(Object.fromEntries(preflight.headers)).toMatchObject({
+      'access-control-allow-origin': 'https://chat.example.org',
+      'access-control-allow-methods': 'POST',
+      'access-control-allow-headers': expect.stringContaining('MCP-Protocol-Version'),
+    });
+    const refused = await mcp.post(LIST, { origin: 'https://chat.example.org', authorization: '' });
+    expect(refused.status).toBe(401);
+    expect(refused.headers.get('access-control-allow-origin')).toBe('https://chat.example.org');
+    const foreign = await fetch(mcp.url, { method: 'OPTIONS', headers: { origin: 'https://evil.example' } });
+    expect(foreign.status).toBe(403);
+  });
+
+  test('this machine is allowed where the service itself is local', async () => {
+    const before = mcp.runtime;
+    setRuntime({ ...before, env: testRuntime(mcp.db).env });
+    for (const origin of [
+      'http://localhost:6274',
+      'http://127.0.0.1:1',
+      'http://[::1]:9',
+      'https://localhost',
+    ]) {
+      expect((await mcp.post(LIST, { origin })).status, origin).toBe(200);
+    }
+    for (const origin of ['http://localhost.evil.example', 'http://localhost:80:80', 'file://localhost']) {
+      expect((await mcp.post(LIST, { origin })).status, origin).toBe(403);
+    }
+    setRuntime(before);
+  });
+});
+
+describe('token', () => {
+  const MISSING = 'Bearer realm="mcp"';
+  const INVALID = 'Bearer realm="mcp", error="invalid_token"';
+
+  test.each([
+    ['', MISSING, 'unauthorized'],
+    ['Basic dXNlcjpwYXNz', MISSING, 'unauthorized'],
+    ['Bearer', MISSING, 'unauthorized'],
+    ['Bearer nonsense', INVALID, 'invalid_token'],
+    [`Bearer w5t_${'A'.repeat(43)}`, INVALID, 'invalid_token'],
+    [`Bearer w5t_${'A'.repeat(43)} more`, INVALID, 'invalid_token'],
+  ])('%j is refused', async (authorization, challenge, error) => {
+    const response = await mcp.post(LIST, { authorization });
+    expect(response.status).toBe(401);
+    expect(response.headers.get('www-authenticate')).toBe(challenge);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(await response.json()).toEqual({ error, error_description: expect.any(String) });
+  });
+
+  test('the scheme has no case, and may be followed by several spaces', async () => {
+    for (const scheme of ['bearer ', 'BEARER  ', 'Bearer    ']) {
+      expect((await mcp.post(LIST, { authorization: `${scheme}${mcp.token}` })).status).toBe(200);
+    }
+  });
+
+  test('an expired and a revoked one are refused', async () => {
+    const expired = await mcp.newToken(['mcp:read'], new Date('2026-01-01T00:00:00Z'));
+    const revoked = await mcp.newToken(['mcp:read']);
+    await revokeAccessToken(mcp.db, revoked.id, mcp.runtime.now());
+    for (const { token } of [expired, revoked]) {
+      const response = await mcp.post(LIST, { authorization: `Bearer ${token}` });
+      expect(response.headers.get('www-authenticate')).toBe(INVALID);
+    }
+  });
+
+  test('without the scope mcp:read: 403', async () => {
+    const { token } = await mcp.newToken(['payments:read', 'payments:write']);
+    const response = await mcp.post(LIST, { authorization: `Bearer ${token}` });
+    expect(response.status).toBe(403);
+    expect(response.headers.get('www-authenticate')).toBe(
+      'Bearer realm="mcp", error="insufficient_scope", scope="mcp:read"',
+    );
+  });
+
+  test('its use is noted', async () => {
+    const { id, token } = await mcp.newToken(['mcp:read']);
+    await mcp.post(LIST, { authorization: `Bearer ${token}` });
+    await expect
+      .poll(async () => (await mcp.db.select().from(accessTokens)).find((row) => row.id === id)?.last_used_at)
+      .toEqual(mcp.runtime.now());
+  });
+
+  test('a token store that does not answer: 503, never 401', async () => {
+    const before = mcp.runtime;
+    const down = openPostgres('postgres://nobody@127.0.0.1:1/nothing', { max: 1 });
+    setRuntime({ ...before, db: down.db });
+    const response = await mcp.post(LIST);
+    setRuntime(before);
+    await down.close();
+    expect(response.status).toBe(503);
+    expect(response.headers.get('retry-after')).toBe('5');
+    expect(await response.text()).not.toMatch(/select|127\.0\.0\.1|ECONN/i);
+  });
+});
+
+describe('body', () => {
+  test.each([
+    ['text/plain', 415],
+    ['application/jsonx', 415],
+    ['application/json; charset=utf-8', 200],
+    ['Application/JSON', 200],
+  ])('Content-Type %s: %i', async (type, status) => {
+    expect((await mcp.post(LIST, { 'content-type': type })).status).toBe(status);
+  });
+
+  test.each([
+    ['application/json', 200],
+    ['text/event-stream', 200],
+    ['application/json, text/event-stream', 200],
+    ['*/*', 200],
+    ['text/html, application/*;q=0.8', 200],
+    ['text/html', 406],
+    ['application/json;q=0', 406],
+    ['application/jsonx', 406],
+  ])('Accept %s: %i, always as application/json', async (accept, status) => {
+    const response = await mcp.post(LIST, { accept });
+    expect(response.status).toBe(status);
+    expect(response.headers.get('content-type')).toBe('application/json');
+  });
+
+  test('1 MiB is read, one byte more is not, whatever Content-Length says', async () => {
+    const padded = (size: number) => JSON.stringify(LIST).padEnd(size);
+    expect((await mcp.post(padded(MiB))).status).toBe(200);
+    expect((await mcp.post(padded(MiB + 1))).status).toBe(413);
+    const streamed = await fetch(mcp.url, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${mcp.token}`, 'content-type': 'application/json' },
+      body: new Blob([padded(MiB + 1)]).stream(),
+      duplex: 'half',
+    } as RequestInit);
+    expect(streamed.status).toBe(413);
+  });
+
+  test('the order is method, Origin, token, size, content type, Accept, JSON', async () => {
+    const answer = async (headers: Record<string, string>, body: string, method = 'POST') =>
+      (await handleMcpRequest(new Request(mcp.url, { method, headers, body }))).status;
+    const broken = '{'.padEnd(MiB + 1);
+    const authorization = `Bearer ${mcp.token}`;
+    const headers = { 'content-type': 'text/plain', accept: 'x/y' };
+    expect(await answer({ ...headers, origin: 'https://evil.example' }, broken, 'PUT')).toBe(405);
+    expect(await answer({ ...headers, origin: 'https://evil.example' }, broken)).toBe(403);
+    expect(await answer(headers, broken)).toBe(401);
+    expect(await answer({ ...headers, authorization }, broken)).toBe(413);
+    expect(await answer({ ...headers, authorization }, '{')).toBe(415);
+    expect(await answer({ ...headers, authorization, 'content-type': 'application/json' }, '{')).toBe(406);
+    expect(await answer({ authorization, 'content-type': 'application/json' }, '{')).toBe(400);
+  });
+});
+
+test('a service that cannot start answers 503', async () => {
+  const before = mcp.runtime;
+  const url = mcp.url;
+  const holder = globalThis as Record<symbol, unknown>;
+  const failed = Promise.reject(new Error('no database at db.internal'));
+  failed.catch(() => {}); // a rejection that nobody awaits yet would end the process
+  holder[Symbol.for('w5t.runtime')] = failed;
+  const response = await fetch(url, { method: 'POST' });
+  setRuntime(before);
+  expect(response.status).toBe(503);
+  expect(await response.text()).not.toContain('db.internal');
+});

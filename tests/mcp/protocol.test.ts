@@ -1,0 +1,167 @@
+import { describe, expect, test } from 'vitest';
+import { type RpcAnswer, useMcpServer } from './serve-mcp';
+
+const mcp = useMcpServer();
+const request = (method: string, params?: unknown) => ({ jsonrpc: '2.0', id: 7, method, params });
+const clientInfo = { name: 'test', version: '1' };
+
+/** A request of the 2026 protocol: what initialize would have said is in each. */
+function stateless(method: string, params: Record<string, unknown> = {}) {
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': clientInfo,
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  const name = params.name === undefined ? {} : { 'mcp-name': String(params.name) };
+  const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, ...name };
+  return [request(method, { ...params, _meta }), headers] as const;
+}
+
+async function answerOf(response: Response): Promise<RpcAnswer> {
+  expect(response.headers.get('content-type')).toBe('application/json');
+  return (await response.json()) as RpcAnswer;
+}
+
+describe('initialize', () => {
+  test.each([
+    ['2025-06-18', '2025-06-18'],
+    ['2025-11-25', '2025-11-25'],
+    ['2024-11-05', '2025-11-25'],
+    ['2026-07-28', '2025-11-25'],
+    ['soon', '2025-11-25'],
+  ])('asked for %s answers %s', async (protocolVersion, answered) => {
+    const params = { protocolVersion, capabilities: {}, clientInfo };
+    expect(await answerOf(await mcp.post(request('initialize', params)))).toEqual({
+      jsonrpc: '2.0',
+      id: 7,
+      result: {
+        protocolVersion: answered,
+        capabilities: { tools: { listChanged: false } },
+        serverInfo: { name: 'W5T Administration', version: '1.0.0' },
+        instructions: expect.stringContaining('find-customer-tool'),
+      },
+    });
+  });
+
+  test.each([undefined, {}, { protocolVersion: '2025-06-18' }])('params %j: -32602', async (params) => {
+    const { id, error } = await answerOf(await mcp.post(request('initialize', params)));
+    expect(id).toBe(7);
+    expect(error).toEqual({
+      code: -32602,
+      message: expect.stringMatching(/^Invalid params: initialize takes/),
+    });
+  });
+});
+
+describe('messages', () => {
+  test.each([
+    ['', -32700],
+    ['{', -32700],
+    ['"\u0001"', -32700],
+    ['5', -32600],
+    ['null', -32600],
+    ['[]', -32600],
+    [JSON.stringify([request('tools/list')]), -32600],
+    ['{"id":1,"method":"tools/list"}', -32600],
+    ['{"jsonrpc":"2.0","id":null,"method":"tools/list"}', -32600],
+    ['{"jsonrpc":"1.0","id":1,"method":"tools/list"}', -32600],
+  ])('%s: 400 and %i', async (body, code) => {
+    const response = await mcp.post(body);
+    expect(response.status).toBe(400);
+    expect((await answerOf(response)).error?.code).toBe(code);
+  });
+
+  test('bytes that are not UTF-8 are no JSON', async () => {
+    const response = await fetch(mcp.url, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${mcp.token}`, 'content-type': 'application/json' },
+      body: new Uint8Array([0x22, 0xff, 0x22]),
+    });
+    expect((await answerOf(response)).error?.code).toBe(-32700);
+  });
+
+  test.each(['notifications/initialized', 'notifications/cancelled', 'notifications/unknown'])(
+    '%s: 202 without a body',
+    async (method) => {
+      const response = await mcp.post({ jsonrpc: '2.0', method });
+      expect(response.status).toBe(202);
+      expect(await response.text()).toBe('');
+    },
+  );
+
+  test('ping is answered, an unknown method is -32601', async () => {
+    expect(await mcp.rpc('ping')).toEqual({ jsonrpc: '2.0', id: 1, result: {} });
+    for (const method of ['nope', 'resources/list', 'prompts/get', 'toString', '__proto__']) {
+      expect((await mcp.rpc(method)).error, method).toEqual({ code: -32601, message: 'Method not found' });
+    }
+  });
+
+  test('no session is opened, and none is asked for', async () => {
+    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
+    const response = await mcp.post(request('initialize', params));
+    expect(response.headers.get('mcp-session-id')).toBeNull();
+    expect((await mcp.post(request('tools/list'), { 'mcp-session-id': 'old' })).status).toBe(200);
+  });
+});
+
+describe('MCP-Protocol-Version', () => {
+  test.each(['2025-06-18', '2025-11-25'])('%s is served', async (version) => {
+    expect((await mcp.post(request('tools/list'), { 'mcp-protocol-version': version })).status).toBe(200);
+  });
+
+  test.each(['1999-01-01', '2025-03-26', '2099-01-01', 'x'.repeat(100)])('%s: 400', async (version) => {
+    const response = await mcp.post(request('tools/list'), { 'mcp-protocol-version': version });
+    expect(response.status).toBe(400);
+    expect(await answerOf(response)).toMatchObject({
+      id: 7,
+      error: {
+        code: -32022,
+        data: { supported: ['2026-07-28', '2025-11-25', '2025-06-18'], requested: version.slice(0, 40) },
+      },
+    });
+  });
+});
+
+describe('2026-07-28', () => {
+  test('server/discover says what initialize says', async () => {
+    const { result } = await answerOf(await mcp.post(...stateless('server/discover')));
+    expect(result).toMatchObject({
+      supportedVersions: ['2026-07-28'],
+      capabilities: { tools: { listChanged: false } },
+      instructions: expect.stringContaining('find-customer-tool'),
+    });
+  });
+
+  test('tools are listed and called in one request each', async () => {
+    const listed = await answerOf(await mcp.post(...stateless('tools/list')));
+    expect(listed.result?.tools).toHaveLength(6);
+    const call = stateless('tools/call', { name: 'list-servers-tool', arguments: {} });
+    const called = await answerOf(await mcp.post(...call));
+    expect(called.result).toMatchObject({ structuredContent: { count: 0, data: [] } });
+  });
+
+  test('a stream of changes is refused, not opened', async () => {
+    const listen = stateless('subscriptions/listen', { notifications: { toolsListChanged: true } });
+    expect((await answerOf(await mcp.post(...listen))).error?.code).toBe(-32603);
+  });
+
+  test('header and body must agree', async () => {
+    const [body] = stateless('tools/list');
+    expect((await mcp.post(body)).status).toBe(400);
+    const [, headers] = stateless('tools/list');
+    expect((await mcp.post(request('tools/list'), headers)).status).toBe(400);
+  });
+});
+
+test('nesting however deep is no failure of ours', async () => {
+  const deep = `${'['.repeat(400_000)}${']'.repeat(400_000)}`;
+  const call = (args: string) =>
+    mcp.post(
+      `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find-customer-tool","arguments":${args}}}`,
+    );
+  expect((await answerOf(await call(deep))).error?.code).toBe(-32602);
+  expect((await answerOf(await call(`{"query":${deep}}`))).result).toMatchObject({
+    isError: true,
+    content: [{ text: 'query must be a string (got a list).' }],
+  });
+});

@@ -1,0 +1,207 @@
+import { sql } from 'drizzle-orm';
+import { beforeAll, describe, expect, test } from 'vitest';
+import {
+  createCustomer,
+  createInvoice,
+  createSalesDocument,
+  createServer,
+  createService,
+} from '../support/factories';
+import { useMcpServer } from './serve-mcp';
+
+const mcp = useMcpServer();
+const textOf = async (name: string, args?: unknown) => {
+  const { isError, content, ...rest } = await mcp.callTool(name, args);
+  expect(isError).toBe(true);
+  expect(rest).toEqual({});
+  return content.map((block) => block.text).join();
+};
+
+describe('bad arguments are explained to the model', () => {
+  test.each([
+    ['find-customer-tool', undefined, 'query is required.'],
+    ['find-customer-tool', { query: ' ' }, 'query must not be empty (got "").'],
+    ['find-customer-tool', { query: 5 }, 'query must be a string (got 5).'],
+    [
+      'find-customer-tool',
+      { query: 'a\u0000' },
+      'query must not contain control characters (got "a\\u0000").',
+    ],
+    ['find-customer-tool', { query: 'a', limit: 3 }, 'Unknown argument "limit". It takes query.'],
+    ['get-customer-tool', {}, 'Give exactly one of id or customer_number.'],
+    ['get-customer-tool', { id: 1, customer_number: 'K1' }, 'Give exactly one of id or customer_number.'],
+    ['get-customer-tool', { id: '1' }, 'id must be an integer (got "1").'],
+    ['get-customer-tool', { id: 0 }, 'id must be at least 1 (got 0).'],
+    ['get-customer-tool', { id: 1e300 }, 'id must be an integer (got 1e+300).'],
+    [
+      'get-customer-tool',
+      { customer_number: 'K123' },
+      'No customer with customer_number K123. Use find-customer-tool to search by name or e-mail.',
+    ],
+    [
+      'get-customer-tool',
+      { id: 2_147_483_648 },
+      'No customer with id 2147483648. Use find-customer-tool to search by name or e-mail.',
+    ],
+    ['list-invoices-tool', { per_page: 101 }, 'per_page must be 1..100 (got 101).'],
+    ['list-invoices-tool', { per_page: 0 }, 'per_page must be 1..100 (got 0).'],
+    ['list-invoices-tool', { page: 1.5 }, 'page must be an integer (got 1.5).'],
+    [
+      'list-invoices-tool',
+      { perpage: 5 },
+      'Unknown argument "perpage". It takes customer_id, status, invoice_date_from, invoice_date_to, page, per_page.',
+    ],
+    [
+      'list-invoices-tool',
+      { status: 'open' },
+      'status must be one of draft, sent, paid, overdue, cancelled (got "open").',
+    ],
+    [
+      'list-invoices-tool',
+      { invoice_date_from: '2025-02-30' },
+      'invoice_date_from must be a calendar date YYYY-MM-DD (got "2025-02-30").',
+    ],
+    [
+      'list-invoices-tool',
+      { invoice_date_from: '2026-02-01', invoice_date_to: '2026-01-01' },
+      'invoice_date_from must not be after invoice_date_to.',
+    ],
+    [
+      'list-sales-documents-tool',
+      { document_date_from: '2026-02-01', document_date_to: '2026-01-01' },
+      'document_date_from must not be after document_date_to.',
+    ],
+    ['list-services-tool', { domain: '' }, 'domain must not be empty (got "").'],
+    ['list-servers-tool', { status: 'active' }, 'Unknown argument "status". It takes none.'],
+  ])('%s %j', async (name, args, text) => {
+    expect(await textOf(name, args)).toBe(text);
+  });
+
+  test('a long argument is not repeated in full', async () => {
+    expect((await textOf('list-invoices-tool', { status: 'x'.repeat(5000) })).length).toBeLessThan(200);
+  });
+});
+
+describe('calls that are no calls', () => {
+  test.each([
+    [{ name: 'nope', arguments: {} }, /^Unknown tool\. The tools are find-customer-tool, /],
+    [{ name: '__proto__' }, /^Unknown tool\./],
+    [{ arguments: {} }, /^Invalid params: tools\/call takes name/],
+    [{ name: 'list-servers-tool', arguments: [] }, /^Invalid params: /],
+    [{ name: 'list-servers-tool', arguments: 'none' }, /^Invalid params: /],
+    [undefined, /^Invalid params: /],
+  ])('%j: -32602', async (params, message) => {
+    const { error } = await mcp.rpc('tools/call', params);
+    expect(error).toEqual({ code: -32602, message: expect.stringMatching(message) });
+  });
+});
+
+describe('answers', () => {
+  let customer: Awaited<ReturnType<typeof createCustomer>>;
+
+  beforeAll(async () => {
+    customer = await createCustomer(mcp.db, { customer_number: 'C-1', company: 'Ünïcode "AG"' });
+    const { id: customer_id } = customer;
+    await createService(mcp.db, { customer_id, service_number: 'A1' });
+    await createService(mcp.db, { customer_id, service_number: 'A2', status: 'cancelled' });
+    await createSalesDocument(mcp.db, { customer_id, document_number: 'D1', status: 'accepted' });
+    await createSalesDocument(mcp.db, { customer_id, document_number: 'D2', status: 'converted' });
+    await createInvoice(mcp.db, { customer_id, status: 'overdue', amount_due: '19.99' });
+    await createInvoice(mcp.db, { customer_id, status: 'paid' });
+    await createServer(mcp.db);
+  });
+
+  test('get-customer-tool', async () => {
+    const { structuredContent } = await mcp.callTool('get-customer-tool', { id: customer.id });
+    const { search_text, created_at, updated_at, ...master } = customer;
+    expect(structuredContent).toEqual({
+      ...master,
+      name: 'Ünïcode "AG"',
+      unpaid_invoices: { currency: 'eur', count: 1, total: 19.99, other_currencies: [] },
+      open_sales_documents_total: 1,
+      open_sales_documents: [
+        {
+          id: expect.any(Number),
+          document_number: 'D1',
+          type: 'offer',
+          status: 'accepted',
+          document_date: '2026-03-01',
+          valid_until: null,
+          currency: 'eur',
+          subtotal: 100,
+          tax: 19,
+          total: 119,
+          converted_to_invoice_id: null,
+        },
+      ],
+      services_total: 1,
+      services: [
+        {
+          id: expect.any(Number),
+          service_number: 'A1',
+          service_type: 'hosting',
+          status: 'active',
+          name: 'Webhosting M',
+          domain: null,
+          server_id: null,
+          price: 9.9,
+          currency: 'eur',
+          billing_interval: 'month',
+          start_date: null,
+          next_billing_date: null,
+          cancelled_at: null,
+        },
+      ],
+    });
+  });
+
+  test('nothing found is a success', async () => {
+    const found = await mcp.callTool('find-customer-tool', { query: 'nobody at all' });
+    expect(found).toMatchObject({ structuredContent: { count: 0, truncated: false, matches: [] } });
+    const past = await mcp.callTool('list-invoices-tool', { page: 20_000_000, per_page: 100 });
+    expect(past.structuredContent).toEqual({
+      page: 20_000_000,
+      per_page: 100,
+      total: 2,
+      last_page: 1,
+      data: [],
+    });
+    const beyond = await mcp.callTool('list-services-tool', { customer_id: Number.MAX_SAFE_INTEGER });
+    expect(beyond.structuredContent).toMatchObject({ total: 0, last_page: 1, data: [] });
+  });
+
+  test('each call leaves one line in the log, without arguments or token', async () => {
+    mcp.logged.length = 0;
+    await mcp.callTool('find-customer-tool', { query: 'ünï' });
+    await mcp.callTool('get-customer-tool', { customer_number: 'private-number' });
+    await mcp.callTool('find-customer-tool', { query: '' });
+    const calls = mcp.logged.filter((line) => line.msg === 'tools/call');
+    const common = { token_id: '1', duration_ms: 0 };
+    expect(calls).toMatchObject([
+      { ...common, tool: 'find-customer-tool', rows: 1, outcome: 'ok' },
+      { ...common, tool: 'get-customer-tool', rows: 0, outcome: 'not_found' },
+      { ...common, tool: 'find-customer-tool', rows: 0, outcome: 'validation_failed' },
+    ]);
+    expect(JSON.stringify(mcp.logged)).not.toMatch(/ünï|private-number|w5t_/i);
+  });
+
+  test('a query that fails shows only our text, and the log none of the data', async () => {
+    mcp.logged.length = 0;
+    await mcp.db.execute(sql`alter table customers rename column search_text to gone`);
+    const response = await mcp.post({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'find-customer-tool', arguments: { query: 'Erika Mustermann' } },
+    });
+    await mcp.db.execute(sql`alter table customers rename column gone to search_text`);
+    const { result } = (await response.json()) as { result: unknown };
+    const failure = mcp.logged.find((line) => line.msg === 'tool find-customer-tool failed');
+    expect(failure).toMatchObject({ code: '42703', ref: expect.any(String), stack: expect.any(String) });
+    expect(result).toEqual({
+      isError: true,
+      content: [{ type: 'text', text: `Internal error (ref ${failure?.ref}). Try again later.` }],
+    });
+    expect(JSON.stringify(mcp.logged)).not.toMatch(/Mustermann|select /i);
+  });
+});
