@@ -15,6 +15,9 @@ const USAGE = [
   `TYPE is one of: ${EVENT_TYPES.join(', ')}`,
 ];
 
+const demoFile = z.object({ stripeLocalUrl: z.url(), stripeSecretKey: z.string() });
+const NO_DEMO = 'No demo is running: start it with npm run demo.';
+
 runCommand(async () => {
   const wanted = readArguments();
   if (wanted === 'help') return console.log(USAGE.join('\n'));
@@ -61,9 +64,6 @@ function parseArguments() {
     throw new StartError(USAGE);
   }
 }
-
-const demoFile = z.object({ stripeLocalUrl: z.url(), stripeSecretKey: z.string() });
-const NO_DEMO = 'No demo is running: start it with npm run demo.';
 
 async function readDemo(): Promise<z.infer<typeof demoFile>> {
   const path = join(readEnv().dataDir, 'demo.json');

@@ -50,7 +50,13 @@ export function findSubscription(
     (subscription) => !hasEnded(subscription) && wanted(subscription),
   );
   if (found) return found;
-  throw new ControlError(404, `${whose(target)} has no ${noun} at Stripe.`);
+  const { customer } = target;
+  throw new ControlError(
+    404,
+    customer
+      ? `Customer ${customer.metadata.customer_number ?? customer.id} has no ${noun} at Stripe.`
+      : `There is no ${noun} at Stripe.`,
+  );
 }
 
 /** The newest with this status. */
@@ -86,8 +92,4 @@ function newest<T extends { id: string; created: number; customer: string | null
     if (wanted(object)) return object;
   }
   return undefined;
-}
-
-function whose({ customer }: Target): string {
-  return customer ? `Customer ${customer.metadata.customer_number ?? customer.id}` : 'No customer';
 }
