@@ -40,13 +40,13 @@ export async function applyInvoice(
     incoming,
     source,
     heldAsOf: row.provider_as_of,
-    isHeld: (state) => isSameState(row, toState(ctx, held, state)),
+    isHeld: (state) => isSameState(row, toInvoiceState(ctx, held, state)),
     decideFromInbox: () => decideFromInbox(ctx, incoming, source.asOf),
   });
   // Links and the failure are no state: they are noted even where the state is old news.
   const kept = { payment_failed_at, status: outranked(row.status, payment_failed_at), ...links };
   const taken = typeof decision === 'object';
-  const state = taken ? { ...toState(ctx, held, decision.take), ...links } : kept;
+  const state = taken ? { ...toInvoiceState(ctx, held, decision.take), ...links } : kept;
   await writeInvoice(ctx, row, state, isNew, {
     stripe_synced_at: ctx.now,
     ...(taken && {
@@ -96,7 +96,12 @@ async function subscriptionOf(
   return null;
 }
 
-function toState(ctx: SyncContext, held: StoredInvoice, provider: ProviderInvoice) {
+/** Our columns for a state of Stripe's. */
+export function toInvoiceState(
+  ctx: Pick<SyncContext, 'now' | 'timeZone' | 'warnings'>,
+  held: StoredInvoice,
+  provider: ProviderInvoice,
+) {
   const { currency, subtotal, tax, total, number } = provider;
   const due_date = provider.dueAt ? toCalendarDate(provider.dueAt, ctx.timeZone) : null;
   const payment_failed_at = firstOf(held.payment_failed_at, provider.paymentFailed ? ctx.now : null);
@@ -119,7 +124,11 @@ function toState(ctx: SyncContext, held: StoredInvoice, provider: ProviderInvoic
   };
 }
 
-function toStatus(ctx: SyncContext, held: StoredInvoice, provider: ProviderInvoice): StoredInvoice['status'] {
+function toStatus(
+  ctx: Parameters<typeof toInvoiceState>[0],
+  held: StoredInvoice,
+  provider: ProviderInvoice,
+): StoredInvoice['status'] {
   switch (provider.status) {
     case 'draft':
       return 'draft';

@@ -1,0 +1,75 @@
+import type Stripe from 'stripe';
+import { toEpoch } from '../dates';
+import { responseTime } from './fetch';
+import type { ProviderCheckout, ProviderInvoice, ProviderSubscription } from './provider';
+import { toProviderCheckout } from './to-checkout';
+import { toProviderInvoice } from './to-invoice';
+import { toProviderSubscription } from './to-subscription';
+
+/** The most Stripe gives at once. */
+const LIMIT = 100;
+
+export interface ProviderPage<T> {
+  objects: T[];
+  /** As of when the whole page holds. */
+  asOf: Date;
+  /** Where the next page begins; null: this was the last. */
+  next: string | null;
+}
+
+export interface ListRequest {
+  /** Null: the filter's default (subscriptions: all but cancelled ones). */
+  status: string | null;
+  createdFrom: Date | null;
+  after: string | null;
+}
+
+/** A page of subscriptions, newest first. @throws Stripe's errors */
+export async function listProviderSubscriptions(stripe: Stripe, now: () => Date, request: ListRequest) {
+  return readPage(now, toProviderSubscription, () => stripe.subscriptions.list(params(request)));
+}
+
+/** A page of invoices, newest first. @throws Stripe's errors */
+export async function listProviderInvoices(stripe: Stripe, now: () => Date, request: ListRequest) {
+  return readPage(now, toProviderInvoice, () => stripe.invoices.list(params(request)));
+}
+
+/** The latest completed checkouts of a Stripe customer. @throws Stripe's errors */
+export async function listProviderCheckouts(stripe: Stripe, customer: string): Promise<ProviderCheckout[]> {
+  const page = await stripe.checkout.sessions.list({ customer, limit: LIMIT });
+  return page.data
+    .filter((session) => session.status === 'complete')
+    .map(toProviderCheckout)
+    .filter((checkout) => checkout !== null);
+}
+
+function params({ status, createdFrom, after }: ListRequest) {
+  return {
+    limit: LIMIT,
+    ...(status && { status: status as 'all' }),
+    ...(createdFrom && { created: { gte: toEpoch(createdFrom) } }),
+    ...(after && { starting_after: after }),
+  };
+}
+
+async function readPage<T extends ProviderSubscription | ProviderInvoice>(
+  now: () => Date,
+  map: (object: unknown) => T | null,
+  request: () => Promise<Stripe.Response<Stripe.ApiList<{ id?: string }>>>,
+): Promise<ProviderPage<T>> {
+  const started = now();
+  const page = await request();
+  const objects = page.data.map(map).filter((object) => object !== null);
+  const last = page.data.at(-1)?.id;
+  return {
+    objects,
+    asOf: responseTime(page, started, now()),
+    next: page.has_more && last ? last : null,
+  };
+}
+
+/** The cursor's object left the filter meanwhile: the list has to be begun again. */
+export function isCursorGone(error: unknown): boolean {
+  const { code, param } = error as { code?: string; param?: string };
+  return code === 'resource_missing' && param === 'starting_after';
+}

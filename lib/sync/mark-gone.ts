@@ -1,0 +1,56 @@
+import { eq } from 'drizzle-orm';
+import { invoices, subscriptions } from '@/db/schema';
+import type { SyncContext } from './context';
+
+/** What Stripe no longer has is reported once; a draft that is gone there is cancelled here. */
+export async function markGone(
+  ctx: SyncContext,
+  entity: 'subscription' | 'invoice',
+  id: string,
+): Promise<void> {
+  if (entity === 'subscription') {
+    const [row] = await ctx.tx
+      .update(subscriptions)
+      .set({ provider_gone_at: ctx.now, recheck_at: null })
+      .where(eq(subscriptions.stripe_subscription_id, id))
+      .returning({ id: subscriptions.id });
+    if (row) report(ctx, entity, row.id, id);
+    return;
+  }
+  const [row] = await ctx.tx
+    .update(invoices)
+    .set({ provider_gone_at: ctx.now, recheck_at: null })
+    .where(eq(invoices.stripe_invoice_id, id))
+    .returning({ id: invoices.id, status: invoices.status });
+  if (!row) return;
+  report(ctx, entity, row.id, id);
+  if (row.status !== 'draft') return;
+  await ctx.tx.update(invoices).set({ status: 'cancelled' }).where(eq(invoices.id, row.id));
+  ctx.changes.push({
+    entity,
+    entity_id: row.id,
+    stripe_id: id,
+    field: 'status',
+    before: 'draft',
+    after: 'cancelled',
+    outcome: 'fixed',
+  });
+}
+
+function report(
+  ctx: SyncContext,
+  entity: 'subscription' | 'invoice',
+  entity_id: number,
+  stripe_id: string,
+): void {
+  const after = ctx.now.toISOString();
+  ctx.changes.push({
+    entity,
+    entity_id,
+    stripe_id,
+    field: 'provider_gone_at',
+    before: null,
+    after,
+    outcome: 'reported',
+  });
+}

@@ -1,0 +1,121 @@
+import { sql } from 'drizzle-orm';
+import { rows } from '@/db/database';
+import { reconciliationSeen } from '@/db/schema';
+import {
+  isCursorGone,
+  type ListRequest,
+  listProviderInvoices,
+  listProviderSubscriptions,
+} from '../stripe/list';
+import type { ProviderInvoice } from '../stripe/provider';
+import { heldInvoices, needsLookup } from './held-invoices';
+import type { Run } from './run';
+import type { SyncDeps } from './sync-deps';
+import { applyProvided, guarded, type Kind, retrieveAndApply } from './sync-object';
+
+type StripeDeps = SyncDeps & { stripe: NonNullable<SyncDeps['stripe']> };
+type Filter = Pick<ListRequest, 'status' | 'createdFrom'>;
+
+/** Goes through one page of Stripe's subscriptions. @returns where the next one begins; null at the end */
+export async function reconcileSubscriptionPage(
+  deps: StripeDeps,
+  run: Run,
+  filter: Filter,
+  after: string | null,
+): Promise<string | null> {
+  const page = await fromStart(after, (cursor) =>
+    listProviderSubscriptions(deps.stripe, deps.now, { ...filter, after: cursor }),
+  );
+  if (!page) return '';
+  await markSeen(deps, run, page.objects);
+  for (const value of page.objects) {
+    await guarded(deps, run, 'subscription', value.id, () =>
+      applyProvided(deps, run, { kind: 'subscription', value }, { origin: 'listed', asOf: page.asOf }),
+    );
+  }
+  return page.next;
+}
+
+/** Goes through one page of Stripe's invoices; those that we hold just so cost one query for all of them. */
+export async function reconcileInvoicePage(
+  deps: StripeDeps,
+  run: Run,
+  filter: Filter,
+  after: string | null,
+): Promise<string | null> {
+  const page = await fromStart(after, (cursor) =>
+    listProviderInvoices(deps.stripe, deps.now, { ...filter, after: cursor }),
+  );
+  if (!page) return '';
+  await markSeen(deps, run, page.objects);
+  const held = await heldInvoices(deps, page.objects);
+  for (const value of page.objects) {
+    if (held.same.has(value.id)) run.counts.objects_checked += 1;
+    else await guarded(deps, run, 'invoice', value.id, () => reconcileInvoice(deps, run, value, page.asOf));
+  }
+  return page.next;
+}
+
+/** Retrieves those of ours that no list showed. @returns the last id looked at; null at the end */
+export async function reconcileUnseen(
+  deps: StripeDeps,
+  run: Run,
+  kind: Kind,
+  after: string | null,
+): Promise<string | null> {
+  const found = await unseen(deps, run, kind, Number(after ?? 0));
+  for (const row of found) {
+    await guarded(deps, run, kind, row.stripe_id, () =>
+      retrieveAndApply(deps, run, kind, row.stripe_id, row.as_of ? new Date(row.as_of) : null),
+    );
+  }
+  return found.length === PAGE ? String(found.at(-1)?.id) : null;
+}
+
+const PAGE = 100;
+
+/** Null where the page's cursor is gone, so that the list begins again. */
+async function fromStart<T>(
+  after: string | null,
+  read: (after: string | null) => Promise<T>,
+): Promise<T | null> {
+  try {
+    return await read(after === '' ? null : after);
+  } catch (error) {
+    if (after && isCursorGone(error)) return null;
+    throw error;
+  }
+}
+
+async function reconcileInvoice(
+  deps: StripeDeps,
+  run: Run,
+  value: ProviderInvoice,
+  asOf: Date,
+): Promise<void> {
+  const held = await needsLookup(deps, value);
+  if (held) await retrieveAndApply(deps, run, 'invoice', value.id, held.provider_as_of);
+  else await applyProvided(deps, run, { kind: 'invoice', value }, { origin: 'listed', asOf });
+}
+
+async function markSeen({ db }: SyncDeps, run: Run, objects: { id: string }[]): Promise<void> {
+  if (objects.length === 0) return;
+  const seen = objects.map(({ id }) => ({ run_id: run.id, stripe_id: id }));
+  await db.insert(reconciliationSeen).values(seen).onConflictDoNothing();
+}
+
+async function unseen({ db }: SyncDeps, run: Run, kind: Kind, after: number) {
+  const [table, column, open] =
+    kind === 'subscription'
+      ? [sql`subscriptions`, sql`stripe_subscription_id`, sql`t.status <> 'cancelled'`]
+      : [sql`invoices`, sql`stripe_invoice_id`, sql`t.status in ('draft', 'sent', 'overdue')`];
+  return rows<{ id: number; stripe_id: string; as_of: string | null }>(
+    db,
+    sql`select t.id, t.${column} as stripe_id, t.provider_as_of::text as as_of
+      from ${table} t
+      where t.id > ${after}::int and t.${column} is not null and t.provider_gone_at is null and ${open}
+        and not exists (
+          select from reconciliation_seen s where s.run_id = ${run.id}::int and s.stripe_id = t.${column})
+      order by t.id limit ${sql.raw(String(PAGE))}`,
+  );
+}

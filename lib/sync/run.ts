@@ -1,0 +1,148 @@
+import { and, desc, eq } from 'drizzle-orm';
+import type { Database } from '@/db/database';
+import { reconciliationRuns, reconciliationSeen } from '@/db/schema';
+
+type StoredRun = typeof reconciliationRuns.$inferSelect;
+
+/** A running run without a sign of life for this long is dead; whoever comes next takes it up. */
+const LEASE_MS = 120_000;
+const HEARTBEAT_MS = 15_000;
+/** Stripe's own listing may lag, and clocks differ: look back further than the last run began. */
+const WINDOW_MARGIN_MS = 3 * 86_400_000;
+
+export interface RunRequest {
+  trigger: StoredRun['trigger'];
+  startedBy: string | null;
+}
+
+/** A run under way in this process: its lease, and what it has counted. */
+export interface Run {
+  id: number;
+  windowFrom: Date | null;
+  /** Step and position within it, to be resumed there. */
+  cursor: string | null;
+  counts: { objects_checked: number; changes_count: number; failures_count: number };
+  heartbeatAt: Date;
+}
+
+/** Another process took the run over: this one must stop. */
+export class LeaseLostError extends Error {
+  override readonly name = 'LeaseLostError';
+}
+
+/**
+ * Starts a run, or takes up one whose process died; the database allows one at a time.
+ *
+ * @returns the id of the run of somebody else while one is alive
+ */
+export async function acquireRun(
+  db: Database,
+  now: Date,
+  { trigger, startedBy }: RunRequest,
+  hasStripe: boolean,
+): Promise<Run | { runningId: number }> {
+  const [started] = await db
+    .insert(reconciliationRuns)
+    .values({
+      trigger,
+      started_by: startedBy,
+      started_at: now,
+      heartbeat_at: now,
+      stripe_skipped: !hasStripe,
+      window_from: await windowStart(db),
+    })
+    .onConflictDoNothing()
+    .returning();
+  if (started) return toRun(started);
+  const [running] = await db
+    .select()
+    .from(reconciliationRuns)
+    .where(eq(reconciliationRuns.status, 'running'));
+  if (!running) return acquireRun(db, now, { trigger, startedBy }, hasStripe); // it ended just now
+  const isDead = running.heartbeat_at.getTime() < now.getTime() - LEASE_MS;
+  const taken = isDead
+    ? await moveHeartbeat(db, running.id, running.heartbeat_at, { heartbeat_at: now })
+    : undefined;
+  return taken ? toRun(taken) : { runningId: running.id };
+}
+
+/** Where the run stands, in one row, for whoever resumes it. @throws LeaseLostError */
+export async function checkpoint(
+  db: Database,
+  run: Run,
+  now: Date,
+  position: Partial<Pick<StoredRun, 'phase' | 'cursor' | 'lists_completed'>> = {},
+): Promise<void> {
+  const moved = await moveHeartbeat(db, run.id, run.heartbeatAt, {
+    heartbeat_at: now,
+    ...run.counts,
+    ...position,
+  });
+  if (!moved) throw new LeaseLostError(`run ${run.id} was taken over`);
+  run.heartbeatAt = now;
+}
+
+/** Shows life during a long page. */
+export async function beat(db: Database, run: Run, now: Date): Promise<void> {
+  if (now.getTime() - run.heartbeatAt.getTime() >= HEARTBEAT_MS) await checkpoint(db, run, now);
+}
+
+/** Gives the lease up, so that whoever comes next goes on from the checkpoint at once. */
+export async function releaseRun(db: Database, run: Run): Promise<void> {
+  await checkpoint(db, run, new Date(0));
+}
+
+export async function finishRun(
+  db: Database,
+  run: Run,
+  now: Date,
+  end: { status: 'completed' | 'completed_with_errors' | 'failed'; error_code: string | null },
+): Promise<void> {
+  await moveHeartbeat(db, run.id, run.heartbeatAt, {
+    ...run.counts,
+    ...end,
+    phase: 'done',
+    cursor: null,
+    finished_at: now,
+    heartbeat_at: now,
+  });
+  await db.delete(reconciliationSeen).where(eq(reconciliationSeen.run_id, run.id));
+}
+
+/** Writes only while the lease is ours: the heartbeat is the one that we set. */
+async function moveHeartbeat(db: Database, id: number, held: Date, values: Partial<StoredRun>) {
+  const [row] = await db
+    .update(reconciliationRuns)
+    .set(values)
+    .where(
+      and(
+        eq(reconciliationRuns.id, id),
+        eq(reconciliationRuns.status, 'running'),
+        eq(reconciliationRuns.heartbeat_at, held),
+      ),
+    )
+    .returning();
+  return row;
+}
+
+/** Null: no run has read all of Stripe's lists yet, so that all of history is looked at. */
+async function windowStart(db: Database): Promise<Date | null> {
+  const [last] = await db
+    .select({ started_at: reconciliationRuns.started_at })
+    .from(reconciliationRuns)
+    .where(eq(reconciliationRuns.lists_completed, true))
+    .orderBy(desc(reconciliationRuns.started_at))
+    .limit(1);
+  return last ? new Date(last.started_at.getTime() - WINDOW_MARGIN_MS) : null;
+}
+
+function toRun(row: StoredRun): Run {
+  const { objects_checked, changes_count, failures_count } = row;
+  return {
+    id: row.id,
+    windowFrom: row.window_from,
+    cursor: row.cursor,
+    counts: { objects_checked, changes_count, failures_count },
+    heartbeatAt: row.heartbeat_at,
+  };
+}

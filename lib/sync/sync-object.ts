@@ -1,0 +1,129 @@
+import { and, eq, isNull } from 'drizzle-orm';
+import { isDatabaseUnavailable, pgErrorCode } from '@/db/database';
+import { type FieldChange, reconciliationChanges, reconciliationFailures } from '@/db/schema';
+import { transact } from '@/db/transaction';
+import { latest } from '../dates';
+import { fetchObject } from '../stripe/fetch';
+import type { ProviderInvoice, ProviderSubscription } from '../stripe/provider';
+import { applyInvoice } from './apply-invoice';
+import { applySubscription } from './apply-subscription';
+import type { Source, SyncContext } from './context';
+import { lockStripeCustomer } from './inbox';
+import { withLookups } from './lookups';
+import { markGone } from './mark-gone';
+import { beat, LeaseLostError, type Run } from './run';
+import type { SyncDeps } from './sync-deps';
+
+export type Kind = 'subscription' | 'invoice';
+
+/** Runs sync work of the daily job in one transaction and logs each changed field to the run. */
+export async function inRun(
+  deps: SyncDeps,
+  run: Run,
+  lockKey: string | null,
+  work: (ctx: SyncContext) => Promise<void>,
+): Promise<void> {
+  const changes = await withLookups(deps, (lookups) =>
+    transact(deps.db, async (tx) => {
+      if (lockKey) await lockStripeCustomer(tx, lockKey);
+      const ctx = { tx, now: deps.now(), timeZone: deps.timeZone, lookups, changes: [], warnings: [] };
+      await work(ctx);
+      await logChanges(ctx, run);
+      return ctx.changes.length;
+    }),
+  );
+  run.counts.changes_count += changes;
+}
+
+/** Brings our row into step with an object that Stripe gave us. */
+export async function applyProvided(
+  deps: SyncDeps,
+  run: Run,
+  object: { kind: 'subscription'; value: ProviderSubscription } | { kind: 'invoice'; value: ProviderInvoice },
+  source: Source,
+): Promise<void> {
+  const key = object.value.customer?.stripeCustomerId ?? object.value.id;
+  await inRun(deps, run, key, async (ctx) => {
+    if (object.kind === 'subscription') await applySubscription(ctx, object.value, source);
+    else await applyInvoice(ctx, object.value, source);
+  });
+  await resolveFailure(deps, object.kind, object.value.id);
+}
+
+/**
+ * Retrieves an object by its id and applies it; one that is gone is marked so.
+ *
+ * @param heldAsOf of our row, read before: the fetch begins after it
+ */
+export async function retrieveAndApply(
+  deps: SyncDeps & { stripe: NonNullable<SyncDeps['stripe']> },
+  run: Run,
+  kind: Kind,
+  id: string,
+  heldAsOf: Date | null,
+): Promise<void> {
+  const fetched = await fetchObject(deps.stripe, deps.now, kind, id);
+  if (fetched.state === 'unavailable') return recordFailure(deps, run, kind, id, fetched.reason);
+  if (fetched.state === 'gone') {
+    await inRun(deps, run, null, (ctx) => markGone(ctx, kind, id));
+    return resolveFailure(deps, kind, id);
+  }
+  const asOf = heldAsOf ? latest(fetched.asOf, heldAsOf) : fetched.asOf;
+  const object = { kind, value: fetched.object } as Parameters<typeof applyProvided>[2];
+  await applyProvided(deps, run, object, { origin: 'fetched', asOf });
+}
+
+/** One object's trouble is recorded, kept for the next run by its id, and stops nothing else. */
+export async function guarded(
+  deps: SyncDeps,
+  run: Run,
+  object: Kind | 'event',
+  id: string,
+  work: () => Promise<void>,
+): Promise<void> {
+  try {
+    run.counts.objects_checked += 1;
+    await work();
+  } catch (error) {
+    if (error instanceof LeaseLostError || isDatabaseUnavailable(error)) throw error;
+    await recordFailure(
+      deps,
+      run,
+      object,
+      id,
+      pgErrorCode(error) ?? (error instanceof Error ? error.name : 'unknown'),
+    );
+  }
+  await beat(deps.db, run, deps.now());
+}
+
+async function recordFailure(
+  { db, log }: SyncDeps,
+  run: Run,
+  object: Kind | 'event',
+  stripe_id: string,
+  error_code: string,
+): Promise<void> {
+  log.warn({ run: run.id, object, stripe_id, error_code }, 'object not reconciled');
+  run.counts.failures_count += 1;
+  await db.insert(reconciliationFailures).values({ run_id: run.id, object, stripe_id, error_code });
+}
+
+async function resolveFailure({ db, now }: SyncDeps, object: Kind, stripe_id: string): Promise<void> {
+  await db
+    .update(reconciliationFailures)
+    .set({ resolved_at: now() })
+    .where(
+      and(
+        eq(reconciliationFailures.object, object),
+        eq(reconciliationFailures.stripe_id, stripe_id),
+        isNull(reconciliationFailures.resolved_at),
+      ),
+    );
+}
+
+async function logChanges(ctx: SyncContext, run: Run): Promise<void> {
+  const entries: FieldChange[] = ctx.changes;
+  if (entries.length === 0) return;
+  await ctx.tx.insert(reconciliationChanges).values(entries.map((entry) => ({ ...entry, run_id: run.id })));
+}
