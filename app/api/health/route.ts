@@ -1,6 +1,5 @@
-import { AppError } from '@/lib/errors';
 import { checkHealth, down } from '@/lib/health/check-health';
-import { problemResponse } from '@/lib/http/problem';
+import { methodNotAllowed } from '@/lib/http/method-not-allowed';
 import { getRuntime } from '@/lib/runtime';
 
 export async function GET(): Promise<Response> {
@@ -12,9 +11,4 @@ export async function GET(): Promise<Response> {
   });
 }
 
-async function refuse(request: Request): Promise<Response> {
-  const error = new AppError('method_not_allowed', `${request.method} is not allowed here.`);
-  return problemResponse(error, { Allow: 'GET, HEAD' });
-}
-
-export { refuse as DELETE, refuse as PATCH, refuse as POST, refuse as PUT };
+export const { POST, PUT, PATCH, DELETE, OPTIONS } = methodNotAllowed('GET, HEAD');

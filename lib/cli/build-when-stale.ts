@@ -1,0 +1,88 @@
+import { existsSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DataDirBusyError, lockDataDir } from '@/db/lock';
+import { inheritedEnv } from '../env';
+import { StartError } from '../errors';
+import { startNext, untilExit } from './next-server';
+
+const BUILD_ID = '.next/BUILD_ID';
+/** One of the last files of a build: without it, one was broken off. */
+const MARKER = '.next/export-marker.json';
+/** The cache is the one folder that a build does not empty. */
+const LOCK_DIR = '.next/cache/one-build-at-a-time';
+const SOURCES = [
+  'app',
+  'db',
+  'instrumentation.ts',
+  'lib',
+  'next.config.ts',
+  'package-lock.json',
+  'package.json',
+  'postcss.config.mjs',
+  'proxy.ts',
+  'public',
+  'tsconfig.json',
+];
+
+/**
+ * Makes the production build where there is none or a source is newer. Of several processes one builds
+ * and the others wait.
+ *
+ * @param announce is called before a build, which takes about a minute
+ * @throws StartError with the compiler's words where it fails
+ */
+export async function buildWhenStale(announce: () => void = () => {}): Promise<void> {
+  if (!isStale(newestSource())) return;
+  const unlock = await lockBuild();
+  try {
+    const newest = newestSource();
+    if (!isStale(newest)) return;
+    announce();
+    await build();
+    // A source saved while the build ran is newer than what it read.
+    utimesSync(BUILD_ID, newest / 1000, newest / 1000);
+  } finally {
+    unlock();
+  }
+}
+
+async function build(): Promise<void> {
+  const child = startNext(['build'], { env: { ...inheritedEnv(), NODE_ENV: 'production' }, stdio: 'pipe' });
+  const said = Promise.all([child.stdout, child.stderr].map((stream) => (stream ? text(stream) : '')));
+  const { code, stopped } = await untilExit(child);
+  if (code === 0) return;
+  rmSync(BUILD_ID, { force: true });
+  if (stopped) throw new StartError(['Stopped while building.']);
+  throw new StartError([(await said).join('').trim(), 'The build failed, see above.']);
+}
+
+async function lockBuild(): Promise<() => void> {
+  for (;;) {
+    try {
+      return lockDataDir(LOCK_DIR);
+    } catch (error) {
+      if (!(error instanceof DataDirBusyError)) throw error;
+      await sleep(500);
+    }
+  }
+}
+
+function isStale(newest: number): boolean {
+  if (!existsSync(BUILD_ID) || !existsSync(MARKER)) return true;
+  return statSync(BUILD_ID).mtimeMs < Math.floor(newest);
+}
+
+/** In milliseconds since the epoch; folders count too, since a file may have gone. */
+function newestSource(): number {
+  const paths = SOURCES.filter((path) => existsSync(path)).flatMap((path) => [
+    path,
+    ...(statSync(path).isDirectory() ? below(path) : []),
+  ]);
+  return Math.max(...paths.map((path) => statSync(path).mtimeMs));
+}
+
+function below(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name));
+}

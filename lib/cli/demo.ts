@@ -1,0 +1,30 @@
+import { buildWhenStale } from './build-when-stale';
+import { readDemoEnv } from './demo/demo-env';
+import { serveWorld } from './demo/local-stripe';
+import { prepareDatabase } from './demo/prepare-database';
+import { writeSettings } from './demo/settings';
+import { welcome } from './demo/welcome';
+import { requirePort, startNext, untilExit } from './next-server';
+import { runCommand } from './run-command';
+import { waitUntilReady } from './wait-until-ready';
+
+runCommand(async () => {
+  const demo = readDemoEnv();
+  const { env, settings } = demo;
+  await requirePort(env.port);
+  await buildWhenStale(() => console.log('Building, which takes about a minute after a change …'));
+  const { token, world } = await prepareDatabase(demo);
+  const stripe = world && (await serveWorld(world, env));
+  // Not before the database is ours: another demo may be running on it.
+  writeSettings(env.dataDir, { ...settings, stripeLocalUrl: stripe?.url ?? null });
+
+  const variables = { ...demo.variables, ...(stripe && { STRIPE_API_BASE: stripe.url }) };
+  const server = startNext(['start', '-p', String(env.port)], { env: variables });
+  const exited = untilExit(server);
+  if (await waitUntilReady(`http://127.0.0.1:${env.port}`, exited)) {
+    console.log(welcome({ ...demo, token }));
+  }
+  const { code, stopped } = await exited;
+  await stripe?.close();
+  process.exitCode = stopped ? 0 : code;
+});

@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import type { Database } from '@/db/database';
+import type { Env } from '../../env';
+import { seededChance } from '../../stripe-local/chance';
+import { fillFromDatabase } from '../../stripe-local/fill-from-database';
+import { loadWorld, saveWorld } from '../../stripe-local/persist';
+import { type StripeLocal, startStripeLocal } from '../../stripe-local/server';
+import { createWorld, type World } from '../../stripe-local/world';
+
+/**
+ * The Stripe that a database goes with: as the last demo left it, or filled from the database.
+ *
+ * @param fresh true where the database was seeded just now, so that what is saved belongs to another
+ */
+export async function prepareWorld(
+  db: Database,
+  env: Env,
+  options: { now(): Date; randomBytes(size: number): Buffer; fresh: boolean },
+): Promise<World> {
+  const saved = options.fresh ? null : await loadWorld(worldFile(env), options);
+  if (saved) return saved;
+  const chance = seededChance(options.randomBytes(4).readUInt32BE());
+  const world = createWorld({ now: options.now, chance });
+  await fillFromDatabase(world, db, { timeZone: env.timeZone });
+  await saveWorld(world, worldFile(env));
+  return world;
+}
+
+/** Serves a world, and tells the demo's webhook what happens in it. */
+export async function serveWorld(world: World, env: Env): Promise<StripeLocal> {
+  const [secret = ''] = env.stripe.webhookSecrets;
+  return startStripeLocal({
+    world,
+    secretKey: env.stripe.secretKey ?? '',
+    webhook: { url: `http://127.0.0.1:${env.port}/api/stripe/webhook`, secret },
+    file: worldFile(env),
+    log: (message) => console.error(message),
+  });
+}
+
+/** Each database has its own, however DATABASE_URL is changed between two starts. */
+function worldFile({ dataDir, databaseUrl }: Env): string {
+  const which = databaseUrl ? `-${createHash('sha256').update(databaseUrl).digest('hex').slice(0, 8)}` : '';
+  return join(dataDir, `stripe-local${which}.json`);
+}

@@ -1,0 +1,48 @@
+import { type DatabaseHandle, openPostgres } from '@/db/client';
+import { migrate } from '@/db/migrate';
+import { hasCustomers, seedDatabase } from '@/db/seed';
+import { toCalendarDate } from '../../dates';
+import { openDatabase, worldOf } from '../../runtime';
+import type { World } from '../../stripe-local/world';
+import { prepareAccessToken } from './access-token';
+import type { DemoEnv } from './demo-env';
+import { prepareWorld } from './local-stripe';
+import { prepareStaffUser } from './staff-user';
+
+export interface PreparedDatabase {
+  token: string;
+  /** Null where the environment names a Stripe of its own. */
+  world: World | null;
+}
+
+/** Brings the demo's database up to date, fills it where it is empty, and leaves it to the server. */
+export async function prepareDatabase({ env, settings, ownStripe }: DemoEnv): Promise<PreparedDatabase> {
+  const runtime = worldOf(env);
+  const { db, close } = await openMigrated(env);
+  try {
+    const fresh = !(await hasCustomers(db));
+    if (fresh) {
+      console.log('Filling the empty database with sample data …');
+      const today = toCalendarDate(runtime.now(), env.timeZone);
+      await seedDatabase(db, { today, timeZone: env.timeZone });
+    }
+    await prepareStaffUser({ db, ...runtime }, settings);
+    const token = await prepareAccessToken(db, runtime);
+    const world = ownStripe ? await prepareWorld(db, env, { ...runtime, fresh }) : null;
+    return { token, world };
+  } finally {
+    await close();
+  }
+}
+
+/** Opening the embedded database migrates it; a server's is migrated here and checked when it is opened. */
+async function openMigrated(env: DemoEnv['env']): Promise<DatabaseHandle> {
+  if (!env.databaseUrl) return openDatabase(env);
+  const handle = openPostgres(env.databaseUrl, { max: 1 });
+  try {
+    await migrate(handle);
+  } finally {
+    await handle.close();
+  }
+  return openDatabase(env);
+}
