@@ -10,8 +10,8 @@ import { startNext, untilExit } from './next-server';
 const BUILD_ID = '.next/BUILD_ID';
 /** One of the last files of a build: without it, one was broken off. */
 const MARKER = '.next/export-marker.json';
-/** The cache is the one folder that a build does not empty. */
-const LOCK_DIR = '.next/cache/one-build-at-a-time';
+/** Not below .next, which a build empties. */
+const LOCK_DIR = 'node_modules/.cache/w5t-build';
 const SOURCES = [
   'app',
   'db',
@@ -42,7 +42,8 @@ export async function buildWhenStale(announce: () => void = () => {}): Promise<v
     announce();
     await build();
     // A source saved while the build ran is newer than what it read.
-    utimesSync(BUILD_ID, newest / 1000, newest / 1000);
+    const read = (newest + 1) / 1000;
+    utimesSync(BUILD_ID, read, read);
   } finally {
     unlock();
   }
@@ -71,7 +72,7 @@ async function lockBuild(): Promise<() => void> {
 
 function isStale(newest: number): boolean {
   if (!existsSync(BUILD_ID) || !existsSync(MARKER)) return true;
-  return statSync(BUILD_ID).mtimeMs < Math.floor(newest);
+  return statSync(BUILD_ID).mtimeMs <= newest;
 }
 
 /** In milliseconds since the epoch; folders count too, since a file may have gone. */
