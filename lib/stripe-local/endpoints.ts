@@ -1,8 +1,9 @@
 import type { Collection } from './collection';
-import { ApiError, missing, notFound } from './errors';
+import { notFound } from './errors';
 import { expand } from './expand';
+import { matchesInvoice, matchesSubscription, oneOf, referencesOf } from './filters';
 import { listPage, type Page, slicePage } from './list';
-import type { Invoice, Subscription, WorldObject } from './model';
+import type { WorldObject } from './model';
 import { parseListQuery, parseRetrieveQuery, type Query } from './query';
 import { renderEvent } from './render/event';
 import { renderLine } from './render/invoice-line';
@@ -70,9 +71,6 @@ export const ENDPOINTS: Record<string, Endpoint> = {
   },
 };
 
-/** Filters that name an object, which is looked up and then narrows the walk. */
-const REFERENCES = { customer: 'customers', invoice: 'invoices', subscription: 'subscriptions' } as const;
-
 function listOf<T extends WorldObject>(
   noun: T['object'],
   of: (world: World) => Collection<T>,
@@ -139,55 +137,6 @@ function listEvents(
     (event) => patterns.length === 0 || patterns.some((pattern) => pattern.test(event.type)),
   );
   return envelope({ ...page, data: page.data.map((event) => renderEvent(event, version)) }, '/v1/events');
-}
-
-const SUBSCRIPTION_STATUSES = [
-  'active',
-  'past_due',
-  'unpaid',
-  'canceled',
-  'incomplete',
-  'incomplete_expired',
-  'trialing',
-  'paused',
-  'all',
-  'ended',
-];
-
-function matchesSubscription(query: Query): (subscription: Subscription) => boolean {
-  const status = oneOf(query, SUBSCRIPTION_STATUSES);
-  const price = query.filters.get('price');
-  return (subscription) =>
-    hasStatus(subscription, status) &&
-    (price === undefined || subscription.items.some((item) => item.priceId === price));
-}
-
-function hasStatus({ status }: Subscription, wanted: string | undefined): boolean {
-  if (wanted === undefined) return status !== 'canceled';
-  if (wanted === 'all') return true;
-  if (wanted === 'ended') return status === 'canceled' || status === 'incomplete_expired';
-  return status === wanted;
-}
-
-function matchesInvoice(query: Query): (invoice: Invoice) => boolean {
-  const status = oneOf(query, ['draft', 'open', 'paid', 'uncollectible', 'void']);
-  return (invoice) => status === undefined || invoice.status === status;
-}
-
-function oneOf(query: Query, values: string[]): string | undefined {
-  const status = query.filters.get('status');
-  if (status === undefined || values.includes(status)) return status;
-  const list = `${values.slice(0, -1).join(', ')}, or ${values.at(-1)}`;
-  throw new ApiError(400, `Invalid status: must be one of ${list}`, undefined, 'status');
-}
-
-function referencesOf(world: World, query: Query): [string, string][] {
-  return Object.entries(REFERENCES).flatMap(([name, collection]): [string, string][] => {
-    const id = query.filters.get(name);
-    if (id === undefined) return [];
-    if (!world[collection].place(id)) throw missing(name, id, name);
-    return [[name, id]];
-  });
 }
 
 function narrowest<T extends WorldObject>(references: [string, string][]) {

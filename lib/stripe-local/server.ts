@@ -1,14 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import Stripe from 'stripe';
-import { authorize } from './authorize';
+import { answerRequest, errorAnswer } from './api';
 import { drawId, seededChance } from './chance';
 import { answerControl, type Webhook } from './control';
-import { ENDPOINTS } from './endpoints';
 import { ApiError } from './errors';
 import { createFaults, type Faults, type RequestLogEntry } from './faults';
 import { createSaver } from './persist';
-import { type Answer, send, sendWithFault } from './respond';
+import { send, sendWithFault } from './respond';
 import type { World } from './world';
 
 export interface StripeLocalOptions {
@@ -38,6 +36,8 @@ export interface StripeLocal {
 }
 
 const LOG_LENGTH = 10_000;
+// Longer than a client keeps its idle connections, so that none is closed just as it is used again.
+const KEEP_ALIVE_MS = 120_000;
 
 /** A Stripe API on 127.0.0.1 that answers from a world. */
 export async function startStripeLocal(options: StripeLocalOptions): Promise<StripeLocal> {
@@ -50,18 +50,22 @@ export async function startStripeLocal(options: StripeLocalOptions): Promise<Str
 
   const server = createServer((req, res) => {
     const requestId = drawId(requestIds, 'req_');
-    const url = new URL(req.url ?? '/', 'http://127.0.0.1');
-    const answered = url.pathname.startsWith('/_local/')
-      ? answerControl({ ...options, onChange: () => saver?.schedule() }, req, url).then((answer) =>
-          send(world, res, requestId, answer),
-        )
-      : answerApi(req, res, url, requestId);
-    answered.catch((error: unknown) => {
+    answer(req, res, requestId).catch((error: unknown) => {
       log?.(`stripe-local: ${error instanceof Error ? error.stack : String(error)}`);
-      const { status, body } = errorAnswer(new ApiError(500, 'The local Stripe failed.'));
-      if (!res.headersSent) send(world, res, requestId, { status, body });
+      const failure = errorAnswer(
+        new ApiError(500, 'The local Stripe failed.', undefined, undefined, 'api_error'),
+      );
+      if (!res.headersSent) send(world, res, requestId, failure);
     });
   });
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+
+  async function answer(req: IncomingMessage, res: ServerResponse, requestId: string) {
+    const url = new URL(`http://127.0.0.1${req.url}`);
+    if (!url.pathname.startsWith('/_local/')) return answerApi(req, res, url, requestId);
+    const onChange = () => saver?.schedule();
+    send(world, res, requestId, await answerControl({ ...options, onChange }, req, url));
+  }
 
   async function answerApi(req: IncomingMessage, res: ServerResponse, url: URL, requestId: string) {
     const entry: RequestLogEntry = {
@@ -72,10 +76,10 @@ export async function startStripeLocal(options: StripeLocalOptions): Promise<Str
     };
     requests.push(entry);
     if (requests.length > LOG_LENGTH) requests.shift();
-    const answer = () => answerRequest(options, req, url);
+    const respond = () => answerRequest(options, req, url);
     const fault = faults.next(entry);
-    if (fault) await sendWithFault(world, res, requestId, fault, answer);
-    else send(world, res, requestId, answer());
+    if (fault) await sendWithFault(world, res, requestId, fault, respond);
+    else send(world, res, requestId, respond());
   }
 
   const port = await listen(server, options.port ?? 0);
@@ -90,44 +94,6 @@ export async function startStripeLocal(options: StripeLocalOptions): Promise<Str
       await saver?.flush();
     },
   };
-}
-
-function answerRequest(options: StripeLocalOptions, req: IncomingMessage, url: URL): Answer {
-  try {
-    const version = options.apiVersion ?? Stripe.API_VERSION;
-    authorize(req, options.secretKey);
-    requireVersion(req, version);
-    const { endpoint, id } = route(req.method ?? 'GET', url.pathname);
-    return { status: 200, body: endpoint({ world: options.world, version }, id, url.searchParams) };
-  } catch (error) {
-    if (error instanceof ApiError) return errorAnswer(error);
-    throw error;
-  }
-}
-
-function requireVersion(req: IncomingMessage, version: string): void {
-  const given = req.headers['stripe-version'];
-  if (given === version) return;
-  throw new ApiError(
-    400,
-    `Invalid Stripe API version: ${given ?? 'none'}. This local Stripe speaks ${version}.`,
-  );
-}
-
-function route(method: string, path: string) {
-  const parts = path.split('/');
-  for (const [pattern, endpoint] of Object.entries(ENDPOINTS)) {
-    const wanted = pattern.split('/');
-    const fits =
-      wanted.length === parts.length && wanted.every((part, i) => part === ':id' || part === parts[i]);
-    if (method === 'GET' && fits)
-      return { endpoint, id: decodeURIComponent(parts[wanted.indexOf(':id')] ?? '') };
-  }
-  throw new ApiError(404, `Unrecognized request URL (${method}: ${path}).`);
-}
-
-function errorAnswer(error: ApiError): Answer {
-  return { status: error.status, body: error.body() };
 }
 
 async function listen(server: Server, port: number): Promise<number> {

@@ -1,3 +1,4 @@
+import { get } from 'node:http';
 import Stripe from 'stripe';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -316,6 +317,20 @@ describe('the local Stripe API', () => {
     });
     await expect(stripe.customers.create({})).rejects.toMatchObject({ statusCode: 404 });
   });
+
+  test.each(['//', '/v1/customers/%', '/%zz', '/v1/customers/', '/'])(
+    '%s is no request of ours',
+    async (path) => {
+      const { status } = await new Promise<{ status: number | undefined }>((done, failed) => {
+        const headers = { authorization: `Bearer ${KEY}`, 'stripe-version': Stripe.API_VERSION };
+        get({ port: local.port, path, headers }, (res) => done({ status: res.statusCode })).on(
+          'error',
+          failed,
+        );
+      });
+      expect(status).toBe(404);
+    },
+  );
 
   test('every answer has a request id and the date of the world', async () => {
     for (const path of ['/v1/customers', '/v1/customers/cus_no', '/v1/customers?limit=x']) {
