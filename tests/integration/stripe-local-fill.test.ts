@@ -27,9 +27,11 @@ import {
 } from '@/lib/stripe-local/actions';
 import { seededChance } from '@/lib/stripe-local/chance';
 import { fillFromDatabase } from '@/lib/stripe-local/fill-from-database';
+import { EVENT_TYPES, makeHappen } from '@/lib/stripe-local/happenings';
 import { loadWorld, saveWorld } from '@/lib/stripe-local/persist';
 import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
 import { createWorld, type World } from '@/lib/stripe-local/world';
+import { reconcile } from '@/lib/sync/reconcile';
 import { useDatabase } from '../support/database';
 import {
   createCustomer,
@@ -39,6 +41,7 @@ import {
   createSubscription,
   createSubscriptionItem,
 } from '../support/factories';
+import { testRuntime } from '../support/runtime';
 
 const NOW = new Date('2026-03-15T08:00:00Z');
 const newWorld = () => createWorld({ now: () => NOW, chance: seededChance(5) });
@@ -196,6 +199,32 @@ describe.each(['UTC', 'Pacific/Auckland', 'America/Los_Angeles'])(
     });
   },
 );
+
+describe('a reconciliation against the filled world', () => {
+  const base = useDatabase();
+
+  test('changes nothing at first, then what happened in silence, then nothing again', async () => {
+    const timeZone = 'Asia/Tokyo';
+    await seedDatabase(base.db, { today: '2026-03-15', timeZone });
+    let now = NOW;
+    const world = createWorld({ now: () => now, chance: seededChance(5) });
+    await fillFromDatabase(world, base.db, { timeZone });
+    const local = await startStripeLocal({ world, secretKey: 'sk_test_x' });
+    const { log } = testRuntime(base.db);
+    const stripe = createStripeClient('sk_test_x', local.url);
+    const run = async () => {
+      now = new Date(now.getTime() + 60_000);
+      const deps = { db: base.db, stripe, now: () => now, log, timeZone };
+      const { status, changes } = await reconcile(deps, { trigger: 'cli', startedBy: null });
+      return { status, isChanged: changes > 0 };
+    };
+    expect(await run()).toEqual({ status: 'completed', isChanged: false });
+    for (const type of EVENT_TYPES) makeHappen(type, { world, customer: null, invoiceNumber: null });
+    expect(await run()).toEqual({ status: 'completed', isChanged: true });
+    expect(await run()).toEqual({ status: 'completed', isChanged: false });
+    await local.close();
+  });
+});
 
 describe('filled from single rows', () => {
   const base = useDatabase();
