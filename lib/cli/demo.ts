@@ -12,10 +12,11 @@ runCommand(async () => {
   const demo = readDemoEnv();
   const { env, settings } = demo;
   await requirePort(env.port);
-  await buildWhenStale(() => console.log('Building, which takes about a minute after a change …'));
+  // First, since it says no while another demo has the database, whose build must stay as it is.
   const { token, world } = await prepareDatabase(demo);
+  writeSettings(env.dataDir, { ...settings, stripeLocalUrl: null });
+  await buildWhenStale(() => console.log('Building, which takes about a minute after a change …'));
   const stripe = world && (await serveWorld(world, env));
-  // Not before the database is ours: another demo may be running on it.
   writeSettings(env.dataDir, { ...settings, stripeLocalUrl: stripe?.url ?? null });
 
   const variables = { ...demo.variables, ...(stripe && { STRIPE_API_BASE: stripe.url }) };

@@ -7,12 +7,12 @@ import { runCommand } from './run-command';
 
 runCommand(async () => {
   const env = readEnv();
-  if (!existsSync('.next/BUILD_ID')) {
-    throw new StartError(['There is no production build: run npm run build first.']);
-  }
   await requirePort(env.port);
   // Told here, in one sentence, rather than by a server that is already listening.
   await (await openDatabase(env)).close();
+  if (!existsSync('.next/BUILD_ID')) {
+    throw new StartError(['There is no production build: run npm run build first.']);
+  }
   const server = startNext(['start', '-p', String(env.port)], { env: inheritedEnv() });
   process.exitCode = (await untilExit(server)).code;
 });

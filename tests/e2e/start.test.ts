@@ -1,0 +1,88 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'drizzle-orm';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { openPostgres } from '@/db/client';
+import { withDatabase } from '../support/database-url';
+import { freePort, runToEnd } from './support/commands';
+
+const SECRET = 'x'.repeat(32);
+
+describe('npm start says what is wrong, in sentences, and exits with 1', () => {
+  let folder: string;
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'w5t-start-'));
+  });
+
+  afterAll(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const start = async (env: Record<string, string>) => {
+    const { code, output } = await runToEnd(['npm', 'run', '-s', 'start'], {
+      DATA_DIR: join(folder, 'data'),
+      PORT: String(await freePort()),
+      ...env,
+    });
+    return { code, lines: output.trim().split('\n') };
+  };
+
+  test('wrong variables: one each', async () => {
+    expect(await start({ PORT: 'http', STRIPE_SECRET_KEY: 'secret', CRON_SECRET: 'short' })).toEqual({
+      code: 1,
+      lines: [
+        expect.stringMatching(/^PORT must be/),
+        expect.stringMatching(/^STRIPE_SECRET_KEY must start/),
+        expect.stringMatching(/^CRON_SECRET must have/),
+      ],
+    });
+  });
+
+  test('a port in use', async () => {
+    const server = createServer().listen(0);
+    const { port } = server.address() as AddressInfo;
+    expect(await start({ PORT: String(port) })).toEqual({
+      code: 1,
+      lines: [`Port ${port} is in use: stop the program that uses it or set PORT.`],
+    });
+    server.close();
+  });
+
+  test('a DATA_DIR that cannot be written', async () => {
+    writeFileSync(join(folder, 'file'), '');
+    expect(await start({ DATA_DIR: join(folder, 'file/data') })).toEqual({
+      code: 1,
+      lines: [expect.stringMatching(/^DATA_DIR .* cannot be written: give another folder/)],
+    });
+  });
+
+  test('a database that does not answer', async () => {
+    expect(await start({ DATABASE_URL: 'postgres://a:b@127.0.0.1:1/c', BETTER_AUTH_SECRET: SECRET })).toEqual(
+      {
+        code: 1,
+        lines: ['The database of DATABASE_URL does not answer: start it, or correct its address.'],
+      },
+    );
+  });
+
+  const server = inject('postgres');
+  if (server) {
+    test('a server database that is not migrated', async () => {
+      const name = `w5t_start_${process.pid}`;
+      const admin = openPostgres(server.url, { max: 1 });
+      await admin.db.execute(sql.raw(`create database ${name}`));
+      const env = { DATABASE_URL: withDatabase(server.url, name), BETTER_AUTH_SECRET: SECRET };
+      const refused = await start(env);
+      await admin.db.execute(sql.raw(`drop database ${name} with (force)`));
+      await admin.close();
+      expect(refused).toEqual({
+        code: 1,
+        lines: ['The database of DATABASE_URL is not migrated: run npm run db:migrate first.'],
+      });
+    });
+  }
+});

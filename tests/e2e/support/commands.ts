@@ -1,0 +1,50 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '../../..');
+
+export interface Command {
+  child: ChildProcess;
+  /** What it wrote so far, stdout and stderr. */
+  output(): string;
+  /** Its exit code; null after a signal. */
+  exited: Promise<number | null>;
+}
+
+/** Starts a command as from a terminal: with a process group of its own, and nothing of the test's environment. */
+export function startCommand(command: string[], env: Record<string, string> = {}): Command {
+  const { PATH, HOME, TMPDIR } = process.env;
+  const [program = '', ...args] = command;
+  const child = spawn(program, args, {
+    cwd: ROOT,
+    detached: true,
+    env: { PATH, HOME, TMPDIR, NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (data) => (output += data));
+  const exited = new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { child, output: () => output, exited };
+}
+
+/** Runs a command to its end. */
+export async function runToEnd(command: string[], env: Record<string, string> = {}) {
+  const { output, exited } = startCommand(command, env);
+  return { code: await exited, output: output() };
+}
+
+/** What Ctrl-C sends: to every process of the terminal's group. */
+export function pressCtrlC({ child }: Command): void {
+  if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGINT');
+}
+
+/** A port nobody listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, done));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((done) => server.close(done));
+  return port;
+}
