@@ -381,22 +381,22 @@ CREATE INDEX "customers_email_lower" ON "customers" USING btree (lower("email"))
 CREATE INDEX "stripe_customers_customer_id" ON "stripe_customers" USING btree ("customer_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "invoices_number_local" ON "invoices" USING btree ("number") WHERE "invoices"."stripe_invoice_id" is null;--> statement-breakpoint
 CREATE INDEX "invoices_number" ON "invoices" USING btree ("number");--> statement-breakpoint
-CREATE INDEX "invoices_date" ON "invoices" USING btree ("invoice_date" DESC NULLS LAST,"id" DESC NULLS LAST);--> statement-breakpoint
-CREATE INDEX "invoices_customer" ON "invoices" USING btree ("customer_id","invoice_date" DESC NULLS LAST,"id" DESC NULLS LAST);--> statement-breakpoint
-CREATE INDEX "invoices_status" ON "invoices" USING btree ("status","invoice_date" DESC NULLS LAST,"id" DESC NULLS LAST);--> statement-breakpoint
+CREATE INDEX "invoices_date" ON "invoices" USING btree ("invoice_date","id");--> statement-breakpoint
+CREATE INDEX "invoices_customer" ON "invoices" USING btree ("customer_id","invoice_date","id");--> statement-breakpoint
+CREATE INDEX "invoices_status" ON "invoices" USING btree ("status","invoice_date","id");--> statement-breakpoint
 CREATE INDEX "invoices_subscription" ON "invoices" USING btree ("subscription_id");--> statement-breakpoint
 CREATE INDEX "invoices_due" ON "invoices" USING btree ("due_date") WHERE "invoices"."status" = 'sent';--> statement-breakpoint
 CREATE INDEX "invoices_stripe_paid" ON "invoices" USING btree ("id") WHERE "invoices"."stripe_invoice_id" is not null and "invoices"."status" = 'paid';--> statement-breakpoint
 CREATE INDEX "invoices_stripe_customer" ON "invoices" USING btree ("stripe_customer_id");--> statement-breakpoint
 CREATE INDEX "invoices_recheck" ON "invoices" USING btree ("id") WHERE "invoices"."recheck_at" is not null;--> statement-breakpoint
-CREATE INDEX "payments_date" ON "payments" USING btree ("payment_date" DESC NULLS LAST,"id" DESC NULLS LAST);--> statement-breakpoint
-CREATE INDEX "payments_customer" ON "payments" USING btree ("customer_id","payment_date" DESC NULLS LAST,"id" DESC NULLS LAST);--> statement-breakpoint
-CREATE INDEX "payments_invoice" ON "payments" USING btree ("invoice_id","payment_date" DESC NULLS LAST,"id" DESC NULLS LAST);--> statement-breakpoint
-CREATE INDEX "payments_status" ON "payments" USING btree ("status","payment_date" DESC NULLS LAST,"id" DESC NULLS LAST);--> statement-breakpoint
-CREATE INDEX "sales_documents_date" ON "sales_documents" USING btree ("document_date" DESC NULLS LAST,"id" DESC NULLS LAST);--> statement-breakpoint
-CREATE INDEX "sales_documents_customer" ON "sales_documents" USING btree ("customer_id","document_date" DESC NULLS LAST,"id" DESC NULLS LAST);--> statement-breakpoint
-CREATE INDEX "sales_documents_status" ON "sales_documents" USING btree ("status","document_date" DESC NULLS LAST,"id" DESC NULLS LAST);--> statement-breakpoint
-CREATE INDEX "sales_documents_type" ON "sales_documents" USING btree ("type","document_date" DESC NULLS LAST,"id" DESC NULLS LAST);--> statement-breakpoint
+CREATE INDEX "payments_date" ON "payments" USING btree ("payment_date","id");--> statement-breakpoint
+CREATE INDEX "payments_customer" ON "payments" USING btree ("customer_id","payment_date","id");--> statement-breakpoint
+CREATE INDEX "payments_invoice" ON "payments" USING btree ("invoice_id","payment_date","id");--> statement-breakpoint
+CREATE INDEX "payments_status" ON "payments" USING btree ("status","payment_date","id");--> statement-breakpoint
+CREATE INDEX "sales_documents_date" ON "sales_documents" USING btree ("document_date","id");--> statement-breakpoint
+CREATE INDEX "sales_documents_customer" ON "sales_documents" USING btree ("customer_id","document_date","id");--> statement-breakpoint
+CREATE INDEX "sales_documents_status" ON "sales_documents" USING btree ("status","document_date","id");--> statement-breakpoint
+CREATE INDEX "sales_documents_type" ON "sales_documents" USING btree ("type","document_date","id");--> statement-breakpoint
 CREATE INDEX "sales_documents_invoice" ON "sales_documents" USING btree ("converted_to_invoice_id");--> statement-breakpoint
 CREATE INDEX "customer_services_customer" ON "customer_services" USING btree ("customer_id","service_number");--> statement-breakpoint
 CREATE INDEX "customer_services_status" ON "customer_services" USING btree ("status","service_number");--> statement-breakpoint
@@ -415,12 +415,12 @@ CREATE INDEX "subscriptions_recheck" ON "subscriptions" USING btree ("id") WHERE
 CREATE INDEX "subscriptions_stub" ON "subscriptions" USING btree ("id") WHERE "subscriptions"."provider_as_of" is null and "subscriptions"."stripe_subscription_id" is not null;--> statement-breakpoint
 CREATE INDEX "reconciliation_changes_run" ON "reconciliation_changes" USING btree ("run_id","id");--> statement-breakpoint
 CREATE INDEX "reconciliation_changes_entity" ON "reconciliation_changes" USING btree ("entity","entity_id");--> statement-breakpoint
-CREATE INDEX "reconciliation_failures_run" ON "reconciliation_failures" USING btree ("run_id","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "reconciliation_failures_object" ON "reconciliation_failures" USING btree ("run_id","object","stripe_id");--> statement-breakpoint
 CREATE INDEX "reconciliation_failures_open" ON "reconciliation_failures" USING btree ("object","stripe_id") WHERE "reconciliation_failures"."resolved_at" is null;--> statement-breakpoint
-CREATE INDEX "reconciliation_runs_started" ON "reconciliation_runs" USING btree ("started_at" DESC NULLS LAST,"id" DESC NULLS LAST);--> statement-breakpoint
+CREATE INDEX "reconciliation_runs_started" ON "reconciliation_runs" USING btree ("started_at","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "reconciliation_runs_one_running" ON "reconciliation_runs" USING btree ("status") WHERE "reconciliation_runs"."status" = 'running';--> statement-breakpoint
-CREATE INDEX "stripe_events_created" ON "stripe_events" USING btree ("stripe_created" DESC NULLS LAST,"id" DESC NULLS LAST);--> statement-breakpoint
-CREATE INDEX "stripe_events_type" ON "stripe_events" USING btree ("type","stripe_created" DESC NULLS LAST);--> statement-breakpoint
+CREATE INDEX "stripe_events_created" ON "stripe_events" USING btree ("stripe_created","id");--> statement-breakpoint
+CREATE INDEX "stripe_events_type" ON "stripe_events" USING btree ("type","stripe_created");--> statement-breakpoint
 CREATE INDEX "stripe_events_object" ON "stripe_events" USING btree ("object_id","stripe_created");--> statement-breakpoint
 CREATE INDEX "stripe_events_customer" ON "stripe_events" USING btree ("stripe_customer_id","stripe_created");--> statement-breakpoint
 CREATE INDEX "stripe_events_retry" ON "stripe_events" USING btree ("id") WHERE "stripe_events"."outcome" in ('failed', 'unmatched');

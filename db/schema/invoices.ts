@@ -41,9 +41,9 @@ export const invoices = pgTable(
   (t) => [
     uniqueIndex('invoices_number_local').on(t.number).where(sql`${t.stripe_invoice_id} is null`),
     index('invoices_number').on(t.number),
-    index('invoices_date').on(t.invoice_date.desc(), t.id.desc()),
-    index('invoices_customer').on(t.customer_id, t.invoice_date.desc(), t.id.desc()),
-    index('invoices_status').on(t.status, t.invoice_date.desc(), t.id.desc()),
+    index('invoices_date').on(t.invoice_date, t.id),
+    index('invoices_customer').on(t.customer_id, t.invoice_date, t.id),
+    index('invoices_status').on(t.status, t.invoice_date, t.id),
     index('invoices_subscription').on(t.subscription_id),
     index('invoices_due').on(t.due_date).where(sql`${t.status} = 'sent'`),
     index('invoices_stripe_paid')

@@ -38,8 +38,8 @@ export const stripeEvents = pgTable(
     ...timestamps,
   },
   (t) => [
-    index('stripe_events_created').on(t.stripe_created.desc(), t.id.desc()),
-    index('stripe_events_type').on(t.type, t.stripe_created.desc()),
+    index('stripe_events_created').on(t.stripe_created, t.id),
+    index('stripe_events_type').on(t.type, t.stripe_created),
     index('stripe_events_object').on(t.object_id, t.stripe_created),
     index('stripe_events_customer').on(t.stripe_customer_id, t.stripe_created),
     index('stripe_events_retry').on(t.id).where(sql`${t.outcome} in ('failed', 'unmatched')`),
@@ -73,7 +73,7 @@ export const reconciliationRuns = pgTable(
     ...timestamps,
   },
   (t) => [
-    index('reconciliation_runs_started').on(t.started_at.desc(), t.id.desc()),
+    index('reconciliation_runs_started').on(t.started_at, t.id),
 
     // "One run at a time" is the database's promise, not the scheduler's.
     uniqueIndex('reconciliation_runs_one_running').on(t.status).where(sql`${t.status} = 'running'`),
@@ -117,7 +117,7 @@ export const reconciliationFailures = pgTable(
     ...timestamps,
   },
   (t) => [
-    index('reconciliation_failures_run').on(t.run_id, t.id),
+    uniqueIndex('reconciliation_failures_object').on(t.run_id, t.object, t.stripe_id),
     index('reconciliation_failures_open').on(t.object, t.stripe_id).where(sql`${t.resolved_at} is null`),
   ],
 );

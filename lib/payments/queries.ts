@@ -1,34 +1,36 @@
-import { and, count, desc, eq, gte, lte } from 'drizzle-orm';
+import { and, desc, eq, gte, lte } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { payments } from '@/db/schema';
 import { AppError } from '../errors';
 import { toJsonAmount } from '../money';
-import { MAX_ID, type Page, pageBounds, pageRequest, toPage } from '../page';
+import { MAX_ID, type Page, pageRequest } from '../page';
+import { readPage } from '../page-query';
 import { type PaymentFilters, type PaymentRow, paymentRow } from './schema';
 
 /** Payments, newest first; a page past the end is empty. */
 export async function listPayments(db: Database, filters: PaymentFilters): Promise<Page<PaymentRow>> {
-  const request = pageRequest(filters);
-  const { limit, offset } = pageBounds(request);
+  const { customer_id, invoice_id, status, payment_reference, payment_date_from, payment_date_to } = filters;
   const where = and(
-    filters.customer_id === undefined ? undefined : eq(payments.customer_id, filters.customer_id),
-    filters.invoice_id === undefined ? undefined : eq(payments.invoice_id, filters.invoice_id),
-    filters.status && eq(payments.status, filters.status),
-    filters.payment_reference === undefined
-      ? undefined
-      : eq(payments.payment_reference, filters.payment_reference),
-    filters.payment_date_from ? gte(payments.payment_date, filters.payment_date_from) : undefined,
-    filters.payment_date_to ? lte(payments.payment_date, filters.payment_date_to) : undefined,
+    customer_id === undefined ? undefined : eq(payments.customer_id, customer_id),
+    invoice_id === undefined ? undefined : eq(payments.invoice_id, invoice_id),
+    status === undefined ? undefined : eq(payments.status, status),
+    payment_reference === undefined ? undefined : eq(payments.payment_reference, payment_reference),
+    payment_date_from === undefined ? undefined : gte(payments.payment_date, payment_date_from),
+    payment_date_to === undefined ? undefined : lte(payments.payment_date, payment_date_to),
   );
-  const [counted] = await db.select({ total: count() }).from(payments).where(where);
-  const rows = await db
-    .select()
-    .from(payments)
-    .where(where)
-    .orderBy(desc(payments.payment_date), desc(payments.id))
-    .limit(limit)
-    .offset(offset);
-  return toPage(request, counted?.total ?? 0, rows.map(toPaymentRow));
+  const page = await readPage(
+    pageRequest(filters),
+    ({ limit, offset }) =>
+      db
+        .select()
+        .from(payments)
+        .where(where)
+        .orderBy(desc(payments.payment_date), desc(payments.id))
+        .limit(limit)
+        .offset(offset),
+    () => db.$count(payments, where),
+  );
+  return { ...page, data: page.data.map(toPaymentRow) };
 }
 
 /** @throws AppError not_found */

@@ -74,6 +74,6 @@ export function isGone(error: unknown): boolean {
 /** A short name of what went wrong, for logs and tables: `rate_limit`, `connection`, `api_error`… */
 export function stripeErrorCode(error: unknown): string {
   if (!(error instanceof Stripe.errors.StripeError)) return 'invalid_answer';
-  const kind = error.type.replace(/^Stripe|Error$/g, '');
-  return `stripe_${error.code ?? kind.replace(/(?<=.)[A-Z]/g, (letter) => `_${letter}`).toLowerCase()}`;
+  const kind = error.type.replace(/^Stripe|Error$/g, '').replace(/(?<=[a-z])[A-Z]/g, '_$&');
+  return `stripe_${error.code ?? kind.toLowerCase()}`;
 }

@@ -64,11 +64,17 @@ function toStatus(payload: Json): ProviderInvoice['status'] {
 
 function amountPaid(payload: Json): number {
   const paid = asInteger(payload.amount_paid);
-  if (paid !== null) return Math.max(0, paid);
+  if (paid !== null && !isSettledOutOfBand(payload)) return Math.max(0, paid);
   return payload.paid === true ? Math.max(0, asInteger(payload.amount_due) ?? 0) : 0;
 }
 
+/** Before basil `amount_paid` left out what was paid out of band, and all of it still counted as remaining. */
+function isSettledOutOfBand(payload: Json): boolean {
+  return payload.paid === true && payload.paid_out_of_band === true;
+}
+
 function amountDue(payload: Json, paid: number): number {
+  if (isSettledOutOfBand(payload)) return 0;
   const remaining = asInteger(payload.amount_remaining);
   return remaining ?? Math.max(0, (asInteger(payload.amount_due) ?? 0) - paid);
 }
@@ -86,7 +92,8 @@ function taxOf(payload: Json, total: number): number {
 function amountOffStripe(payload: Json, paid: number): number | null {
   const told = asInteger(payload.amount_paid_off_stripe);
   if (told !== null) return told;
-  if (typeof payload.paid_out_of_band === 'boolean') return payload.paid_out_of_band ? paid : 0;
+  if (isSettledOutOfBand(payload)) return paid - Math.max(0, asInteger(payload.amount_paid) ?? 0);
+  if (typeof payload.paid_out_of_band === 'boolean') return 0;
   const payments = asObject(payload.payments);
   if (Array.isArray(payments.data) && payments.has_more !== true) {
     return payments.data.map(asObject).reduce((sum, entry) => sum + paidOff(entry), 0);

@@ -36,12 +36,19 @@ export async function applyItems(
   if (provider.itemsComplete && gone.length > 0) await removeItems(ctx, gone);
   for (const item of provider.items) {
     const row = held.find((known) => known.stripe_subscription_item_id === item.id);
-    const metadata = provider.items.length === 1 ? { ...provider.metadata, ...item.metadata } : item.metadata;
-    const linked = await findService(ctx, subscription.customer_id, metadata);
+    const linked = await findService(ctx, subscription.customer_id, metadataOf(provider, item));
     if (row)
       await updateItem(ctx, row, { ...toState(item, row), ...(linked && { customer_service_id: linked }) });
     else await addItem(ctx, subscription.id, item, linked);
   }
+}
+
+/** What may name an item's service: its own metadata, and of a single item its subscription's. */
+export function metadataOf(
+  provider: ProviderSubscription,
+  item: ProviderSubscriptionItem,
+): Record<string, string> {
+  return provider.items.length === 1 ? { ...provider.metadata, ...item.metadata } : item.metadata;
 }
 
 function toState(item: ProviderSubscriptionItem, row: StoredItem) {

@@ -38,7 +38,8 @@ export async function applySubscription(
         incoming,
         source,
         heldAsOf: row.provider_as_of,
-        isHeld: (state) => isSameState(row, toState(ctx, row, state)) && isSameItems(items, state),
+        isHeld: (state) =>
+          isSameState(row, toSubscriptionState(ctx, row, state)) && isSameItems(items, state),
         decideFromInbox: () => decideFromInbox(ctx, incoming, source.asOf),
       });
   const ended = row.status === 'cancelled' && row.provider_as_of !== null && source.origin === 'event';
@@ -47,7 +48,7 @@ export async function applySubscription(
 
   const taken = decision === 'unchanged' ? incoming : decision.take;
   if (decision !== 'unchanged') {
-    const state = { ...toState(ctx, row, taken), ...(isDeletion && endOf(row, taken, source)) };
+    const state = { ...toSubscriptionState(ctx, row, taken), ...(isDeletion && endOf(row, taken, source)) };
     await writeSubscription(ctx, row, state, decision.asOf, decision.recheck || uncertain);
   }
   await applyItems(ctx, row, items, taken);
@@ -100,7 +101,12 @@ async function writeSubscription(
     .where(eq(subscriptions.id, row.id));
 }
 
-function toState(ctx: SyncContext, row: StoredSubscription, provider: ProviderSubscription) {
+/** Our columns for a state of Stripe's. */
+export function toSubscriptionState(
+  ctx: Pick<SyncContext, 'timeZone' | 'warnings'>,
+  row: StoredSubscription,
+  provider: ProviderSubscription,
+) {
   if (provider.status === null) ctx.warnings.push(`unknown subscription status ${provider.providerStatus}`);
   const ends = provider.items.map((item) => item.currentPeriodEnd).filter((end) => end !== null);
   const next = ends.length > 0 ? earliest(...ends) : provider.periodEnd;

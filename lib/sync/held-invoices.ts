@@ -7,11 +7,11 @@ import { isSameState } from './write-changes';
 
 /** Which of a page's invoices we hold just as Stripe does: nothing to lock, nothing to write. */
 export async function heldInvoices(
-  { db, now, timeZone }: SyncDeps,
+  { db, now, timeZone }: Pick<SyncDeps, 'db' | 'now' | 'timeZone'>,
   provided: ProviderInvoice[],
-): Promise<{ same: Set<string> }> {
+): Promise<Set<string>> {
   const ids = provided.map(({ id }) => id);
-  if (ids.length === 0) return { same: new Set() };
+  if (ids.length === 0) return new Set();
   const held = await db.select().from(invoices).where(inArray(invoices.stripe_invoice_id, ids));
   const byId = new Map(held.map((row) => [row.stripe_invoice_id, row]));
   const clock = { now: now(), timeZone, warnings: [] };
@@ -27,7 +27,7 @@ export async function heldInvoices(
       isSameState(row, toInvoiceState(clock, row, provider))
     );
   });
-  return { same: new Set(same.map(({ id }) => id)) };
+  return new Set(same.map(({ id }) => id));
 }
 
 /**

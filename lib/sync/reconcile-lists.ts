@@ -9,6 +9,7 @@ import {
 } from '../stripe/list';
 import type { ProviderInvoice } from '../stripe/provider';
 import { heldInvoices, needsLookup } from './held-invoices';
+import { heldSubscriptions } from './held-subscriptions';
 import type { Run } from './run';
 import type { SyncDeps } from './sync-deps';
 import { applyProvided, guarded, type Kind, retrieveAndApply } from './sync-object';
@@ -16,7 +17,7 @@ import { applyProvided, guarded, type Kind, retrieveAndApply } from './sync-obje
 type StripeDeps = SyncDeps & { stripe: NonNullable<SyncDeps['stripe']> };
 type Filter = Pick<ListRequest, 'status' | 'createdFrom'>;
 
-/** Goes through one page of Stripe's subscriptions. @returns where the next one begins; null at the end */
+/** Goes through one page of Stripe's subscriptions; those that we hold just so are passed over. @returns where the next one begins; null at the end */
 export async function reconcileSubscriptionPage(
   deps: StripeDeps,
   run: Run,
@@ -27,11 +28,15 @@ export async function reconcileSubscriptionPage(
     listProviderSubscriptions(deps.stripe, deps.now, { ...filter, after: cursor }),
   );
   if (!page) return '';
-  await markSeen(deps, run, page.objects);
-  for (const value of page.objects) {
-    await guarded(deps, run, 'subscription', value.id, () =>
-      applyProvided(deps, run, { kind: 'subscription', value }, { origin: 'listed', asOf: page.asOf }),
-    );
+  const met = await unmet(deps, run, page.objects);
+  const held = await heldSubscriptions(deps, met);
+  const source = { origin: 'listed', asOf: page.asOf } as const;
+  for (const value of met) {
+    if (held.has(value.id)) run.counts.objects_checked += 1;
+    else
+      await guarded(deps, run, 'subscription', value.id, () =>
+        applyProvided(deps, run, { kind: 'subscription', value }, source),
+      );
   }
   return page.next;
 }
@@ -47,10 +52,10 @@ export async function reconcileInvoicePage(
     listProviderInvoices(deps.stripe, deps.now, { ...filter, after: cursor }),
   );
   if (!page) return '';
-  await markSeen(deps, run, page.objects);
-  const held = await heldInvoices(deps, page.objects);
-  for (const value of page.objects) {
-    if (held.same.has(value.id)) run.counts.objects_checked += 1;
+  const met = await unmet(deps, run, page.objects);
+  const held = await heldInvoices(deps, met);
+  for (const value of met) {
+    if (held.has(value.id)) run.counts.objects_checked += 1;
     else await guarded(deps, run, 'invoice', value.id, () => reconcileInvoice(deps, run, value, page.asOf));
   }
   return page.next;
@@ -98,10 +103,17 @@ async function reconcileInvoice(
   else await applyProvided(deps, run, { kind: 'invoice', value }, { origin: 'listed', asOf });
 }
 
-async function markSeen({ db }: SyncDeps, run: Run, objects: { id: string }[]): Promise<void> {
-  if (objects.length === 0) return;
+/** Notes a page's objects as seen. @returns those that no earlier list of this run had shown */
+async function unmet<T extends { id: string }>({ db }: SyncDeps, run: Run, objects: T[]): Promise<T[]> {
+  if (objects.length === 0) return [];
   const seen = objects.map(({ id }) => ({ run_id: run.id, stripe_id: id }));
-  await db.insert(reconciliationSeen).values(seen).onConflictDoNothing();
+  const noted = await db
+    .insert(reconciliationSeen)
+    .values(seen)
+    .onConflictDoNothing()
+    .returning({ id: reconciliationSeen.stripe_id });
+  const ids = new Set(noted.map(({ id }) => id));
+  return objects.filter(({ id }) => ids.has(id));
 }
 
 async function unseen({ db }: SyncDeps, run: Run, kind: Kind, after: number) {

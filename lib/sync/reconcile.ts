@@ -12,6 +12,7 @@ import {
 import {
   acquireRun,
   checkpoint,
+  countFailures,
   finishRun,
   LeaseLostError,
   type Run,
@@ -128,6 +129,7 @@ export async function performRun(deps: SyncDeps, run: Run, deadline?: Date): Pro
       if (isDatabaseUnavailable(error)) throw error; // nothing can be noted: the lease runs out by itself
     }
   }
+  run.counts.failures_count = await countFailures(deps.db, run);
   const status = errorCode ? 'failed' : run.counts.failures_count > 0 ? 'completed_with_errors' : 'completed';
   await finishRun(deps.db, run, deps.now(), { status, error_code: errorCode });
   return toResult(deps, run, status);

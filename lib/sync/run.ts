@@ -1,6 +1,6 @@
-import { and, desc, eq } from 'drizzle-orm';
+import { and, desc, eq, isNull } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { reconciliationRuns, reconciliationSeen } from '@/db/schema';
+import { reconciliationFailures, reconciliationRuns, reconciliationSeen } from '@/db/schema';
 
 type StoredRun = typeof reconciliationRuns.$inferSelect;
 
@@ -90,6 +90,14 @@ export async function beat(db: Database, run: Run, now: Date): Promise<void> {
 /** Gives the lease up, so that whoever comes next goes on from the checkpoint at once. */
 export async function releaseRun(db: Database, run: Run): Promise<void> {
   await checkpoint(db, run, new Date(0));
+}
+
+/** Objects that this run could not bring into step, not even at its second try. */
+export async function countFailures(db: Database, run: Run): Promise<number> {
+  return db.$count(
+    reconciliationFailures,
+    and(eq(reconciliationFailures.run_id, run.id), isNull(reconciliationFailures.resolved_at)),
+  );
 }
 
 export async function finishRun(

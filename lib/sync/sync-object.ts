@@ -105,8 +105,17 @@ async function recordFailure(
   error_code: string,
 ): Promise<void> {
   log.warn({ run: run.id, object, stripe_id, error_code }, 'object not reconciled');
-  run.counts.failures_count += 1;
-  await db.insert(reconciliationFailures).values({ run_id: run.id, object, stripe_id, error_code });
+  await db
+    .insert(reconciliationFailures)
+    .values({ run_id: run.id, object, stripe_id, error_code })
+    .onConflictDoUpdate({
+      target: [
+        reconciliationFailures.run_id,
+        reconciliationFailures.object,
+        reconciliationFailures.stripe_id,
+      ],
+      set: { error_code },
+    });
 }
 
 async function resolveFailure({ db, now }: SyncDeps, object: Kind, stripe_id: string): Promise<void> {

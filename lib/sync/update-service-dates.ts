@@ -1,4 +1,5 @@
 import { and, eq, inArray, isNotNull, max, ne } from 'drizzle-orm';
+import type { Database } from '@/db/database';
 import { customerServices, subscriptionItems, subscriptions } from '@/db/schema';
 import { toCalendarDate } from '../dates';
 import type { StoredItem } from './apply-items';
@@ -28,7 +29,7 @@ export async function updateServiceDates(
     .where(inArray(customerServices.id, wanted))
     .orderBy(customerServices.id)
     .for('update');
-  const ends = await latestPeriodEnds(ctx, wanted);
+  const ends = await latestPeriodEnds(ctx.tx, wanted);
   for (const service of services) {
     const end = ends.get(service.id);
     const date = end ? toCalendarDate(end, ctx.timeZone) : service.date;
@@ -49,8 +50,10 @@ export async function updateServiceDates(
   }
 }
 
-async function latestPeriodEnds({ tx }: SyncContext, serviceIds: number[]): Promise<Map<number, Date>> {
-  const found = await tx
+/** By service, the latest period end over its items in live subscriptions. */
+export async function latestPeriodEnds(db: Database, serviceIds: number[]): Promise<Map<number, Date>> {
+  if (serviceIds.length === 0) return new Map();
+  const found = await db
     .select({ id: subscriptionItems.customer_service_id, end: max(subscriptionItems.current_period_end) })
     .from(subscriptionItems)
     .innerJoin(subscriptions, eq(subscriptions.id, subscriptionItems.subscription_id))

@@ -150,9 +150,24 @@ describe('what each event does', () => {
   });
 
   test('nothing is recorded for what was paid outside Stripe', async () => {
-    await send(event('invoice.payment_succeeded', paidInvoice('in_oob', { paid_out_of_band: true })));
+    await send(
+      event(
+        'invoice.payment_succeeded',
+        paidInvoice('in_oob', {
+          paid: true,
+          paid_out_of_band: true,
+          amount_paid: 0,
+          amount_remaining: 11900,
+        }),
+      ),
+    );
     await send(event('invoice.payment_succeeded', paidInvoice('in_part', { amount_paid_off_stripe: 1900 })));
     expect(await find.payments('in_oob')).toEqual([]);
+    expect(await find.invoice('in_oob')).toMatchObject({
+      amount_paid: '119.000',
+      amount_due: '0.000',
+      amount_off_stripe: '119.000',
+    });
     expect(await find.payments('in_part')).toMatchObject([{ amount: '100.000' }]);
   });
 

@@ -1,0 +1,74 @@
+import { eq, getTableColumns, inArray } from 'drizzle-orm';
+import { customerServices, subscriptionItems, subscriptions } from '@/db/schema';
+import { toCalendarDate } from '../dates';
+import type { ProviderSubscription } from '../stripe/provider';
+import { isSameItems, metadataOf } from './apply-items';
+import { toSubscriptionState } from './apply-subscription';
+import type { SyncDeps } from './sync-deps';
+import { latestPeriodEnds } from './update-service-dates';
+import { isSameState } from './write-changes';
+
+/**
+ * Which of a page's subscriptions we hold just as Stripe does, items, links and service dates included:
+ * nothing to lock, nothing to write. Four queries for a page.
+ */
+export async function heldSubscriptions(
+  deps: Pick<SyncDeps, 'db' | 'now' | 'timeZone'>,
+  provided: ProviderSubscription[],
+): Promise<Set<string>> {
+  const ids = provided.map(({ id }) => id);
+  if (ids.length === 0) return new Set();
+  const held = await deps.db
+    .select()
+    .from(subscriptions)
+    .where(inArray(subscriptions.stripe_subscription_id, ids));
+  const items = await itemsOf(
+    deps,
+    held.map((row) => row.id),
+  );
+  const serviceIds = items.map((item) => item.customer_service_id).filter((id) => id !== null);
+  const ends = await latestPeriodEnds(deps.db, [...new Set(serviceIds)]);
+  const clock = { timeZone: deps.timeZone, warnings: [] };
+  const byId = new Map(held.map((row) => [row.stripe_subscription_id, row]));
+
+  const same = provided.filter((provider) => {
+    const row = byId.get(provider.id);
+    if (!row?.provider_as_of || row.recheck_at || row.provider_gone_at) return false;
+    const own = items.filter((item) => item.subscription_id === row.id);
+    return (
+      row.stripe_customer_id === (provider.customer?.stripeCustomerId ?? null) &&
+      isSameState(row, toSubscriptionState(clock, row, provider)) &&
+      isSameItems(own, provider) &&
+      own.every((item) => isLinked(item, provider) && isDated(item, ends, deps.timeZone))
+    );
+  });
+  return new Set(same.map(({ id }) => id));
+}
+
+type HeldItem = Awaited<ReturnType<typeof itemsOf>>[number];
+
+async function itemsOf({ db }: Pick<SyncDeps, 'db'>, subscriptionIds: number[]) {
+  if (subscriptionIds.length === 0) return [];
+  return db
+    .select({
+      ...getTableColumns(subscriptionItems),
+      service_number: customerServices.service_number,
+      service_date: customerServices.next_billing_date,
+    })
+    .from(subscriptionItems)
+    .leftJoin(customerServices, eq(customerServices.id, subscriptionItems.customer_service_id))
+    .where(inArray(subscriptionItems.subscription_id, subscriptionIds));
+}
+
+/** Whether an item's link is the one that its metadata asks for, if it does. */
+function isLinked(item: HeldItem, provider: ProviderSubscription): boolean {
+  const told = provider.items.find(({ id }) => id === item.stripe_subscription_item_id);
+  if (!told) return true;
+  const { customer_service_id: id, service_number: number } = metadataOf(provider, told);
+  return (!id || id === String(item.customer_service_id)) && (!number || number === item.service_number);
+}
+
+function isDated(item: HeldItem, ends: Map<number, Date>, timeZone: string): boolean {
+  const end = item.customer_service_id === null ? undefined : ends.get(item.customer_service_id);
+  return !end || toCalendarDate(end, timeZone) === item.service_date;
+}
