@@ -15,8 +15,8 @@ export function proxy(request: NextRequest): NextResponse {
   const env = readEnv();
   const fixed = fixedHeaders(env.publicUrl.startsWith('https://'));
   if (isAdmin(pathname) && !SESSION_COOKIES.some((name) => request.cookies.has(name))) {
-    const location = `/sign-in?next=${encodeURIComponent(pathname + search)}`;
-    return new NextResponse(null, { status: 307, headers: { ...fixed, location } });
+    const signIn = new URL(`/sign-in?next=${encodeURIComponent(pathname + search)}`, request.nextUrl);
+    return NextResponse.redirect(signIn, { headers: fixed });
   }
   const nonce = randomBytes(16).toString('base64');
   const policy = contentSecurityPolicy(nonce, env.development);

@@ -1,5 +1,4 @@
-import { Button } from '@mantine/core';
-import Link from 'next/link';
+import { LinkButton } from './_components/links';
 import { MessagePage } from './_components/message-page';
 
 export default function Home() {
@@ -8,12 +7,12 @@ export default function Home() {
       title="W5T Administration"
       text="Customers, services, invoices and payments, in step with the payment provider."
     >
-      <Button component={Link} href="/admin">
+      <LinkButton href="/admin" prefetch={false}>
         Open the administration
-      </Button>
-      <Button component={Link} href="/docs/api" variant="default">
+      </LinkButton>
+      <LinkButton href="/docs/api" prefetch={false} variant="default">
         API reference
-      </Button>
+      </LinkButton>
     </MessagePage>
   );
 }

@@ -55,6 +55,8 @@ export const cssVariables: CSSVariablesResolver = () => ({
   },
   dark: {
     '--mantine-color-dimmed': '#98a2b3',
+    '--mantine-color-gray-light': '#2c3546',
+    '--mantine-color-gray-light-color': '#d7dce5',
     '--w5t-subtle': '#0e131d',
   },
 });

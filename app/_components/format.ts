@@ -32,7 +32,8 @@ export function formatDuration(from: Date, to: Date): string {
   const ms = to.getTime() - from.getTime();
   if (ms < 1000) return `${ms} ms`;
   const seconds = Math.round(ms / 1000);
-  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  const rest = seconds % 60 === 0 ? '' : ` ${seconds % 60} s`;
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min${rest}`;
 }
 
 export function formatCount(count: number, one: string, many = `${one}s`): string {

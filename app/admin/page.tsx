@@ -1,4 +1,4 @@
-import { Anchor, SimpleGrid, Stack } from '@mantine/core';
+import { Group, SimpleGrid, Stack } from '@mantine/core';
 import type { Metadata } from 'next';
 import Link from 'next/link';
 import { requireStaff } from '@/lib/auth/staff-session';
@@ -8,6 +8,7 @@ import { namePayments } from '@/lib/payments/payment-context';
 import { listPayments } from '@/lib/payments/queries';
 import { getRuntime } from '@/lib/runtime';
 import { formatCount, formatInstant } from '../_components/format';
+import { TextLink } from '../_components/links';
 import { CurrencySums, Figure } from './_components/figure';
 import { PageHeader } from './_components/page-header';
 import { PaymentList } from './_components/payment-list';
@@ -49,10 +50,14 @@ export default async function OverviewPage() {
                 'It runs daily at 03:40'
               )
             }
-            badge={run && <StatusBadge status={run.status} />}
             value={run ? formatInstant(run.started_at, env.timeZone) : 'Not yet'}
           >
-            {run && formatCount(run.changes_count, 'change')}
+            {run && (
+              <Group gap="xs">
+                <StatusBadge status={run.status} />
+                {formatCount(run.changes_count, 'change')}
+              </Group>
+            )}
           </Figure>
           <Figure
             label="Webhook inbox"
@@ -64,14 +69,7 @@ export default async function OverviewPage() {
             value={failed > 0 ? formatCount(failed, 'failed event') : 'No failed events'}
           />
         </SimpleGrid>
-        <Section
-          title="Latest payments"
-          action={
-            <Anchor component={Link} href="/admin/payments" size="sm" fw={500}>
-              All payments
-            </Anchor>
-          }
-        >
+        <Section title="Latest payments" action={<TextLink href="/admin/payments">All payments</TextLink>}>
           <PaymentList payments={latest} />
         </Section>
       </Stack>

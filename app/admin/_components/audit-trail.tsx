@@ -2,7 +2,6 @@ import { Box, Group, Stack, Text } from '@mantine/core';
 import { type AuditRow, changedFields } from '@/lib/audit/list-audit';
 import { formatField, formatInstant } from '../../_components/format';
 import classes from './list.module.css';
-import { Nothing } from './nothing';
 
 const VERBS: Record<string, string> = { create: 'Created', update: 'Changed', delete: 'Deleted' };
 
@@ -10,7 +9,9 @@ const VERBS: Record<string, string> = { create: 'Created', update: 'Changed', de
 export function AuditTrail({ entries, timeZone }: { entries: AuditRow[]; timeZone: string }) {
   if (entries.length === 0) {
     return (
-      <Nothing title="No entries" text="Changes through the API, by staff and by commands are listed here." />
+      <Text size="sm" c="dimmed" p="md">
+        No entries. Changes through the API, by staff and by commands are listed here.
+      </Text>
     );
   }
   return entries.map((entry) => (

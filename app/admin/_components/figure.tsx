@@ -1,4 +1,4 @@
-import { Group, Paper, Stack, Text } from '@mantine/core';
+import { Paper, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { CurrencySum } from '@/lib/overview/get-overview';
 import { formatCount, formatMoney } from '../../_components/format';
@@ -6,23 +6,19 @@ import { formatCount, formatMoney } from '../../_components/format';
 interface Props {
   label: string;
   value?: ReactNode;
-  badge?: ReactNode;
   /** A line beneath the value. */
   children?: ReactNode;
   note: ReactNode;
 }
 
 /** One figure of the overview. */
-export function Figure({ label, value, badge, children, note }: Props) {
+export function Figure({ label, value, children, note }: Props) {
   return (
     <Paper withBorder radius="lg" p="md">
       <Stack gap={4} h="100%">
-        <Group justify="space-between" gap="xs" mih={24}>
-          <Text size="sm" c="dimmed" fw={500}>
-            {label}
-          </Text>
-          {badge}
-        </Group>
+        <Text size="sm" c="dimmed" fw={500}>
+          {label}
+        </Text>
         {value && (
           <Text fw={600} fz="lg" className="figures">
             {value}
@@ -52,7 +48,7 @@ export function CurrencySums({ sums, noun }: { sums: CurrencySum[]; noun: string
       </Text>
       <Text size="sm">{formatCount(first.count, noun)}</Text>
       {others.map((sum) => (
-        <Text key={sum.currency} size="sm" className="figures">
+        <Text key={sum.currency} size="sm" c="dimmed" className="figures">
           {formatMoney(sum.total, sum.currency)} · {formatCount(sum.count, noun)}
         </Text>
       ))}

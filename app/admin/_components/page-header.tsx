@@ -1,7 +1,7 @@
-import { Anchor, Group, Stack, Text, Title } from '@mantine/core';
+import { Group, Stack, Text, Title } from '@mantine/core';
 import { IconChevronLeft } from '@tabler/icons-react';
-import Link from 'next/link';
 import type { ReactNode } from 'react';
+import { TextLink } from '../../_components/links';
 
 interface Props {
   title: ReactNode;
@@ -15,12 +15,12 @@ export function PageHeader({ title, description, back, actions }: Props) {
   return (
     <Stack gap={6} mb="lg">
       {back && (
-        <Anchor component={Link} href={back.href} size="sm" fw={500} w="fit-content">
+        <TextLink href={back.href} size="sm" fw={500} w="fit-content">
           <Group gap={4}>
             <IconChevronLeft size={16} stroke={1.8} aria-hidden />
             {back.label}
           </Group>
-        </Anchor>
+        </TextLink>
       )}
       <Group justify="space-between" align="flex-start" gap="md">
         <Stack gap={4} miw={0}>

@@ -1,7 +1,7 @@
-import { Anchor, Button, ButtonGroup, Group, Text } from '@mantine/core';
-import Link from 'next/link';
+import { Button, ButtonGroup, Group, Text } from '@mantine/core';
 import type { Page } from '@/lib/page';
 import { formatCount } from '../../_components/format';
+import { LinkButton, TextLink } from '../../_components/links';
 import { withParams } from '../../_components/search-params';
 
 interface Props {
@@ -31,28 +31,28 @@ export function Pager({ page: { page, per_page, total, last_page }, path, params
               Rows
             </Text>
             {SIZES.map((size) => (
-              <Anchor
+              <TextLink
                 key={size}
-                component={Link}
                 href={to({ per_page: size, page: 1 })}
-                size="sm"
                 aria-current={size === per_page}
-                {...(size === per_page ? { fw: 600, c: 'inherit' } : {})}
+                {...(size === per_page ? { fw: 600, c: 'inherit' } : { fw: 400 })}
               >
                 {size}
-              </Anchor>
+              </TextLink>
             ))}
           </Group>
         )}
-        <ButtonGroup>
-          <Step
-            href={to({ page: Math.min(page, last_page + 1) - 1 })}
-            label="Previous"
-            rel="prev"
-            on={page > 1}
-          />
-          <Step href={to({ page: page + 1 })} label="Next" rel="next" on={page < last_page} />
-        </ButtonGroup>
+        {(last_page > 1 || page > 1) && (
+          <ButtonGroup>
+            <Step
+              href={to({ page: Math.min(page, last_page + 1) - 1 })}
+              label="Previous"
+              rel="prev"
+              on={page > 1}
+            />
+            <Step href={to({ page: page + 1 })} label="Next" rel="next" on={page < last_page} />
+          </ButtonGroup>
+        )}
       </Group>
     </Group>
   );
@@ -67,8 +67,8 @@ function Step({ href, label, rel, on }: { href: string; label: string; rel: stri
     );
   }
   return (
-    <Button component={Link} href={href} rel={rel} variant="default" size="xs">
+    <LinkButton href={href} rel={rel} variant="default" size="xs">
       {label}
-    </Button>
+    </LinkButton>
   );
 }

@@ -37,33 +37,35 @@ function WideList({ payments }: { payments: NamedPayment[] }) {
     <Table className={classes.table ?? ''} layout="fixed" highlightOnHover>
       <TableThead>
         <TableTr>
-          <TableTh w="15%" ta="right">
+          <TableTh w="13%">Date</TableTh>
+          <TableTh>Customer</TableTh>
+          <TableTh w="25%">Reference</TableTh>
+          <TableTh w="14%">Invoice</TableTh>
+          <TableTh w="12%">Status</TableTh>
+          <TableTh w="14%" ta="right">
             Amount
           </TableTh>
-          <TableTh w="13%">Status</TableTh>
-          <TableTh>Customer</TableTh>
-          <TableTh w="22%">Reference</TableTh>
-          <TableTh w="15%">Invoice</TableTh>
-          <TableTh w="13%">Date</TableTh>
         </TableTr>
       </TableThead>
       <TableTbody>
         {payments.map((payment) => (
           <TableTr key={payment.id} className={classes.row ?? ''}>
-            <TableTd ta="right" fw={500} className="figures">
+            <TableTd className="figures">
               <Link href={`/admin/payments/${payment.id}`} className={classes.cover}>
-                {formatMoney(payment.amount, payment.currency)}
+                {formatDate(payment.payment_date)}
               </Link>
-            </TableTd>
-            <TableTd>
-              <StatusBadge status={payment.status} />
             </TableTd>
             <TableTd className="one-line">{customerOf(payment)}</TableTd>
             <TableTd className="one-line" title={payment.payment_reference}>
               {payment.payment_reference}
             </TableTd>
             <TableTd className="one-line">{payment.invoice_number ?? `#${payment.invoice_id}`}</TableTd>
-            <TableTd className="figures">{formatDate(payment.payment_date)}</TableTd>
+            <TableTd>
+              <StatusBadge status={payment.status} />
+            </TableTd>
+            <TableTd ta="right" fw={500} className="figures">
+              {formatMoney(payment.amount, payment.currency)}
+            </TableTd>
           </TableTr>
         ))}
       </TableTbody>

@@ -9,6 +9,7 @@ import { PageHeader } from '../_components/page-header';
 import { Pager } from '../_components/pager';
 import { RefreshWhile } from '../_components/refresh-while';
 import { RunList } from './run-list';
+import { RunNowButton } from './run-now-button';
 
 export const metadata: Metadata = { title: 'Reconciliation' };
 
@@ -17,12 +18,14 @@ export default async function RunsPage({ searchParams }: { searchParams: Promise
   const params = toParams(await searchParams);
   const { db, env, stripe } = await getRuntime();
   const page = await listRuns(db, toPageRequest(params));
+  const running = page.data.some((run) => run.status === 'running');
   return (
     <>
-      <RefreshWhile running={page.data.some((run) => run.status === 'running')} />
+      <RefreshWhile running={running} />
       <PageHeader
         title="Reconciliation"
         description="Compares subscriptions, invoices and payments with Stripe, daily at 03:40."
+        actions={<RunNowButton running={running} />}
       />
       {stripe === null && (
         <Alert color="orange" variant="light" mb="lg" title="Stripe is not connected">

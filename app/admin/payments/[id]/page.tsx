@@ -1,6 +1,5 @@
-import { Anchor, Group, SimpleGrid, Stack } from '@mantine/core';
+import { Group, SimpleGrid, Stack } from '@mantine/core';
 import type { Metadata } from 'next';
-import Link from 'next/link';
 import { notFound } from 'next/navigation';
 import { listAudit } from '@/lib/audit/list-audit';
 import { requireStaff } from '@/lib/auth/staff-session';
@@ -8,6 +7,7 @@ import { getPaymentContext } from '@/lib/payments/payment-context';
 import { getPayment } from '@/lib/payments/queries';
 import { getRuntime } from '@/lib/runtime';
 import { formatDate, formatField, formatInstant, formatMoney } from '../../../_components/format';
+import { TextLink } from '../../../_components/links';
 import { orNotFound } from '../../../_components/or-not-found';
 import { toId } from '../../../_components/search-params';
 import { AuditTrail } from '../../_components/audit-trail';
@@ -96,11 +96,7 @@ export default async function PaymentPage({ params }: { params: Promise<{ id: st
 const SOURCES = { api: 'Payments API', staff: 'Staff', stripe: 'Stripe', import: 'Import' };
 
 function PaymentsOf({ field, id }: { field: 'invoice_id' | 'customer_id'; id: number }) {
-  return (
-    <Anchor component={Link} href={`/admin/payments?${field}=${id}`} size="sm" fw={500}>
-      All its payments
-    </Anchor>
-  );
+  return <TextLink href={`/admin/payments?${field}=${id}`}>All payments</TextLink>;
 }
 
 function dueText(amount: string, dueDate: string | null): string {

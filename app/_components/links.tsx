@@ -1,0 +1,16 @@
+'use client';
+
+import { Anchor, type AnchorProps, Button, type ButtonProps } from '@mantine/core';
+import Link, { type LinkProps } from 'next/link';
+import type { AriaAttributes, ReactNode } from 'react';
+
+// Pages cannot hand Next's Link to Mantine: on the server it is a function, which no client component takes.
+type Target = Pick<LinkProps, 'href' | 'prefetch'> & AriaAttributes & { rel?: string; children: ReactNode };
+
+export function LinkButton(props: Target & ButtonProps) {
+  return <Button component={Link} {...props} />;
+}
+
+export function TextLink(props: Target & AnchorProps) {
+  return <Anchor component={Link} size="sm" fw={500} {...props} />;
+}

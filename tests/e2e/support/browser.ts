@@ -1,0 +1,40 @@
+import { existsSync } from 'node:fs';
+import packedChromium from '@sparticuz/chromium';
+import { type Browser, chromium, type Page } from 'playwright-core';
+
+const SYSTEM_CHROMIUM = '/usr/bin/chromium';
+
+/** The system's Chromium, else the one packed into a package. */
+export async function launchBrowser(): Promise<Browser> {
+  const packed = !existsSync(SYSTEM_CHROMIUM);
+  return chromium.launch({
+    executablePath: packed ? await packedChromium.executablePath() : SYSTEM_CHROMIUM,
+    args: [
+      ...(packed ? packedChromium.args : []),
+      '--headless',
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+}
+
+/** What a page complains of from now on: console errors, uncaught errors, breaches of its policy. */
+export async function watchComplaints(page: Page): Promise<string[]> {
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  await page.addInitScript(() => {
+    document.addEventListener('securitypolicyviolation', (event) => {
+      // biome-ignore lint/suspicious/noConsole: the console is what is watched
+      console.error(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`);
+    });
+  });
+  return complaints;
+}

@@ -1,0 +1,114 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'drizzle-orm';
+import { inject } from 'vitest';
+import { openEmbedded, openPostgres } from '@/db/client';
+import type { Database } from '@/db/database';
+import { migrate } from '@/db/migrate';
+import { withDatabase } from '../../support/database-url';
+import { ensureBuild, NEXT, productionEnv } from '../../support/next-build';
+
+export interface Site {
+  url: string;
+  /** Everything the server wrote. */
+  log(): string;
+  close(): Promise<void>;
+}
+
+const SLOWEST_START_MS = 30_000;
+
+/**
+ * A production server of its own, on a free port and on a new database.
+ *
+ * @param fill writes what the tests will find, before the server starts: an embedded database belongs
+ *   to one process at a time
+ */
+export async function openSite(fill: (db: Database) => Promise<void>): Promise<Site> {
+  await ensureBuild();
+  const dataDir = mkdtempSync(join(tmpdir(), 'w5t-e2e-'));
+  const base = await createDatabase(dataDir, fill);
+  const port = await freePort();
+  const url = `http://localhost:${port}`;
+  const server = spawn(process.execPath, [NEXT.bin, 'start', '-p', String(port)], {
+    cwd: NEXT.cwd,
+    env: { ...productionEnv(), ...base.env, DATA_DIR: dataDir, PORT: String(port), PUBLIC_URL: url },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let log = '';
+  for (const stream of [server.stdout, server.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      log += chunk.toString();
+    });
+  }
+  const close = async () => {
+    await stop(server);
+    await base.drop();
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+  try {
+    await untilReady(url, server);
+  } catch (error) {
+    await close();
+    throw new Error(`the server did not start\n${log}`, { cause: error });
+  }
+  return { url, log: () => log, close };
+}
+
+async function createDatabase(dataDir: string, fill: (db: Database) => Promise<void>) {
+  const server = inject('postgres');
+  if (!server) {
+    const handle = await openEmbedded(dataDir);
+    await migrate(handle);
+    await fill(handle.db);
+    await handle.close();
+    return { env: {}, drop: async () => {} };
+  }
+  const name = `w5t_e2e_${randomUUID().replaceAll('-', '')}`;
+  const onServer = async (statement: string) => {
+    const admin = openPostgres(server.url, { max: 1 });
+    await admin.db.execute(sql.raw(statement));
+    await admin.close();
+  };
+  await onServer(`create database ${name} template ${server.template}`);
+  const url = withDatabase(server.url, name);
+  const handle = openPostgres(url);
+  await fill(handle.db);
+  await handle.close();
+  return {
+    env: { DATABASE_URL: url, BETTER_AUTH_SECRET: randomUUID() },
+    drop: () => onServer(`drop database ${name} with (force)`),
+  };
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((done) => probe.listen(0, () => done()));
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((done) => probe.close(done));
+  return port;
+}
+
+async function untilReady(url: string, server: ChildProcess): Promise<void> {
+  for (let waited = 0; waited < SLOWEST_START_MS; waited += 100) {
+    if (server.exitCode !== null) throw new Error(`exit code ${server.exitCode}`);
+    const answer = await fetch(`${url}/sign-in`).catch(() => null);
+    if (answer?.ok) return;
+    await sleep(100);
+  }
+  throw new Error(`no answer within ${SLOWEST_START_MS} ms`);
+}
+
+async function stop(server: ChildProcess): Promise<void> {
+  if (server.exitCode !== null) return;
+  const ended = new Promise((done) => server.once('exit', done));
+  server.kill('SIGTERM');
+  const timer = setTimeout(() => server.kill('SIGKILL'), 5000);
+  await ended;
+  clearTimeout(timer);
+}
