@@ -1,7 +1,7 @@
 import { toCalendarDate } from '../dates';
 import { recordStripePayment } from '../payments/record-stripe-payment';
-import type { StoredInvoice } from './apply-invoice';
 import type { SyncContext } from './context';
+import type { StoredInvoice } from './to-invoice-state';
 
 /**
  * Records what Stripe collected for a paid invoice. Where Stripe has not told how much was paid without

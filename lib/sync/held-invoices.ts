@@ -1,8 +1,8 @@
 import { eq, inArray } from 'drizzle-orm';
 import { invoices } from '@/db/schema';
 import type { ProviderInvoice } from '../stripe/provider';
-import { toInvoiceState } from './apply-invoice';
 import type { SyncDeps } from './sync-deps';
+import { toInvoiceState } from './to-invoice-state';
 import { isSameState } from './write-changes';
 
 /** Which of a page's invoices we hold just as Stripe does: nothing to lock, nothing to write. */

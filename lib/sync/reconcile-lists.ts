@@ -11,10 +11,10 @@ import type { ProviderInvoice } from '../stripe/provider';
 import { heldInvoices, needsLookup } from './held-invoices';
 import { heldSubscriptions } from './held-subscriptions';
 import type { Run } from './run';
+import { nextAfter, STEP_PAGE, type StripeDeps } from './step';
 import type { SyncDeps } from './sync-deps';
 import { applyProvided, guarded, type Kind, retrieveAndApply } from './sync-object';
 
-type StripeDeps = SyncDeps & { stripe: NonNullable<SyncDeps['stripe']> };
 type Filter = Pick<ListRequest, 'status' | 'createdFrom'>;
 
 /** Goes through one page of Stripe's subscriptions; those that we hold just so are passed over. @returns where the next one begins; null at the end */
@@ -74,10 +74,8 @@ export async function reconcileUnseen(
       retrieveAndApply(deps, run, kind, row.stripe_id, row.as_of ? new Date(row.as_of) : null),
     );
   }
-  return found.length === PAGE ? String(found.at(-1)?.id) : null;
+  return nextAfter(found);
 }
-
-const PAGE = 100;
 
 /** Null where the page's cursor is gone, so that the list begins again. */
 async function fromStart<T>(
@@ -128,6 +126,6 @@ async function unseen({ db }: SyncDeps, run: Run, kind: Kind, after: number) {
       where t.id > ${after}::int and t.${column} is not null and t.provider_gone_at is null and ${open}
         and not exists (
           select from reconciliation_seen s where s.run_id = ${run.id}::int and s.stripe_id = t.${column})
-      order by t.id limit ${sql.raw(String(PAGE))}`,
+      order by t.id limit ${sql.raw(String(STEP_PAGE))}`,
   );
 }

@@ -1,14 +1,5 @@
 import { isDatabaseUnavailable, pgErrorCode } from '@/db/database';
-import type { reconciliationRuns } from '@/db/schema';
 import { stripeErrorCode } from '../stripe/fetch';
-import { reconcileInvoicePage, reconcileSubscriptionPage, reconcileUnseen } from './reconcile-lists';
-import {
-  findCheckouts,
-  markOverdue,
-  recheck,
-  recordMissingPayments,
-  retryFailedEvents,
-} from './reconcile-local';
 import {
   acquireRun,
   checkpoint,
@@ -19,16 +10,8 @@ import {
   type RunRequest,
   releaseRun,
 } from './run';
+import { LAST_LIST, STEPS, type Step } from './steps';
 import type { SyncDeps } from './sync-deps';
-
-type StripeDeps = SyncDeps & { stripe: NonNullable<SyncDeps['stripe']> };
-type Phase = (typeof reconciliationRuns.$inferSelect)['phase'];
-/** Does one page. @returns where the next one begins; null when the step is done */
-type Page<Deps> = (deps: Deps, run: Run, cursor: string | null) => Promise<string | null>;
-type Step = { name: string; phase: Phase } & (
-  | { needs: 'stripe'; page: Page<StripeDeps> }
-  | { needs: 'database'; page: Page<SyncDeps> }
-);
 
 export interface ReconcileOptions extends RunRequest {
   /** Stop cleanly at the next page after this instant; the next call goes on from there. */
@@ -45,55 +28,6 @@ export interface ReconcileResult {
   stripeSkipped: boolean;
   alreadyRunning: boolean;
 }
-
-const subscriptionList =
-  (status: string | null): Page<StripeDeps> =>
-  (deps, run, cursor) =>
-    reconcileSubscriptionPage(deps, run, { status, createdFrom: status ? run.windowFrom : null }, cursor);
-
-const invoiceList =
-  (status: string | null): Page<StripeDeps> =>
-  (deps, run, cursor) =>
-    reconcileInvoicePage(deps, run, { status, createdFrom: status ? null : run.windowFrom }, cursor);
-
-// What is open at Stripe, what was created lately, what we hold open and saw in neither: the cost grows
-// with these, not with history.
-const STEPS: Step[] = [
-  { name: 'failed events', phase: 'inbox', needs: 'database', page: retryFailedEvents },
-  { name: 'live subscriptions', phase: 'subscriptions', needs: 'stripe', page: subscriptionList(null) },
-  { name: 'recent subscriptions', phase: 'subscriptions', needs: 'stripe', page: subscriptionList('all') },
-  {
-    name: 'unseen subscriptions',
-    phase: 'subscriptions',
-    needs: 'stripe',
-    page: (deps, run, cursor) => reconcileUnseen(deps, run, 'subscription', cursor),
-  },
-  { name: 'checkouts', phase: 'subscriptions', needs: 'stripe', page: findCheckouts },
-  { name: 'open invoices', phase: 'invoices', needs: 'stripe', page: invoiceList('open') },
-  { name: 'draft invoices', phase: 'invoices', needs: 'stripe', page: invoiceList('draft') },
-  { name: 'uncollectible invoices', phase: 'invoices', needs: 'stripe', page: invoiceList('uncollectible') },
-  { name: 'recent invoices', phase: 'invoices', needs: 'stripe', page: invoiceList(null) },
-  {
-    name: 'unseen invoices',
-    phase: 'invoices',
-    needs: 'stripe',
-    page: (deps, run, cursor) => reconcileUnseen(deps, run, 'invoice', cursor),
-  },
-  {
-    name: 'subscriptions to recheck',
-    phase: 'rechecks',
-    needs: 'stripe',
-    page: (deps, run, cursor) => recheck(deps, run, 'subscription', cursor),
-  },
-  {
-    name: 'invoices to recheck',
-    phase: 'rechecks',
-    needs: 'stripe',
-    page: (deps, run, cursor) => recheck(deps, run, 'invoice', cursor),
-  },
-  { name: 'missing payments', phase: 'payments', needs: 'database', page: recordMissingPayments },
-  { name: 'overdue invoices', phase: 'overdue', needs: 'database', page: markOverdue },
-];
 
 /**
  * Compares what Stripe has with what we hold and repairs it, logging each changed field. One run at a
@@ -162,8 +96,6 @@ async function performStep(
   if (step.name === LAST_LIST) await checkpoint(deps.db, run, deps.now(), { lists_completed: true });
   return true;
 }
-
-const LAST_LIST = 'unseen invoices';
 
 function errorCodeOf(error: unknown): string {
   return pgErrorCode(error) ?? stripeErrorCode(error);

@@ -12,6 +12,7 @@ import { lockStripeCustomer } from './inbox';
 import { withLookups } from './lookups';
 import { markGone } from './mark-gone';
 import { beat, LeaseLostError, type Run } from './run';
+import type { StripeDeps } from './step';
 import type { SyncDeps } from './sync-deps';
 
 export type Kind = 'subscription' | 'invoice';
@@ -56,7 +57,7 @@ export async function applyProvided(
  * @param heldAsOf of our row, read before: the fetch begins after it
  */
 export async function retrieveAndApply(
-  deps: SyncDeps & { stripe: NonNullable<SyncDeps['stripe']> },
+  deps: StripeDeps,
   run: Run,
   kind: Kind,
   id: string,
