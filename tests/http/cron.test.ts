@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest';
+import * as cron from '@/app/api/cron/reconcile/route';
+import { acquireRun } from '@/lib/sync/run';
+import { createInvoice } from '../support/factories';
+import { useServer } from '../support/http';
+
+const SECRET = 'a-secret-of-the-cron-job';
+const server = useServer({ '/api/cron/reconcile': cron }, { CRON_SECRET: SECRET });
+
+async function call(authorization: string, method = 'GET') {
+  const response = await fetch(`${server.url}/api/cron/reconcile`, { method, headers: { authorization } });
+  return { status: response.status, headers: response.headers, body: await response.json() };
+}
+
+describe('the daily job’s door', () => {
+  test.each(['', 'Bearer', 'Bearer wrong-secret-altogether', SECRET])(
+    '%j is refused',
+    async (authorization) => {
+      const { status, headers } = await call(authorization);
+      expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+    },
+  );
+
+  test('without a configured secret nothing is right', async () => {
+    const { runtime } = server;
+    runtime.env.cronSecret = null;
+    expect((await call('Bearer ')).status).toBe(401);
+    expect((await call('Bearer null')).status).toBe(401);
+    runtime.env.cronSecret = SECRET;
+  });
+
+  test('runs to the end and says what it did', async () => {
+    await createInvoice(server.runtime.db, { status: 'sent', due_date: '2026-03-01', number: 'OVER-1' });
+    const { status, body } = await call(`Bearer ${SECRET}`);
+    expect([status, body]).toEqual([
+      200,
+      {
+        run_id: expect.any(Number),
+        status: 'completed',
+        already_running: false,
+        stripe_skipped: true,
+        checked: 0,
+        changes: 1,
+        failures: 0,
+      },
+    ]);
+  });
+
+  test('a second call names the run that is under way', async () => {
+    const { db, now } = server.runtime;
+    const run = await acquireRun(db, now(), { trigger: 'staff', startedBy: 'staff@example.com' }, false);
+    const { status, body } = await call(`Bearer ${SECRET}`);
+    expect([status, body]).toMatchObject([200, { run_id: 'id' in run ? run.id : 0, already_running: true }]);
+  });
+
+  test('POST is not allowed', async () => {
+    const { status, headers } = await call(`Bearer ${SECRET}`, 'POST');
+    expect([status, headers.get('allow')]).toEqual([405, 'GET']);
+  });
+});

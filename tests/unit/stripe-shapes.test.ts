@@ -1,0 +1,251 @@
+import { describe, expect, test } from 'vitest';
+import { lastOfSecond } from '@/lib/stripe/chain-events';
+import { toProviderCheckout } from '@/lib/stripe/to-checkout';
+import { type ProviderEvent, toProviderEvent } from '@/lib/stripe/to-event';
+import { toProviderInvoice } from '@/lib/stripe/to-invoice';
+import { toProviderSubscription } from '@/lib/stripe/to-subscription';
+
+const DAY = 86_400;
+const at = (seconds: number) => new Date(seconds * 1000);
+
+describe('an invoice of any API version', () => {
+  const base = {
+    id: 'in_1',
+    customer: 'cus_1',
+    currency: 'eur',
+    status: 'open',
+    total: 11900,
+    amount_due: 11900,
+  };
+  const map = (more: Record<string, unknown>) => toProviderInvoice({ ...base, ...more });
+
+  test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
+    ['subscription beside it', { subscription: 'sub_1' }, { stripeSubscriptionId: 'sub_1' }],
+    ['subscription expanded', { subscription: { id: 'sub_1' } }, { stripeSubscriptionId: 'sub_1' }],
+    [
+      'subscription under parent',
+      { parent: { subscription_details: { subscription: 'sub_1' } } },
+      { stripeSubscriptionId: 'sub_1' },
+    ],
+    ['no subscription', { parent: null }, { stripeSubscriptionId: null }],
+    [
+      'expanded customer',
+      { customer: { id: 'cus_2', metadata: { customer_number: 'K1' } } },
+      { customer: expect.objectContaining({ stripeCustomerId: 'cus_2', customerNumber: 'K1' }) },
+    ],
+    [
+      'the subscription’s number before the invoice’s',
+      {
+        parent: { subscription_details: { metadata: { customer_number: 'K1' } } },
+        metadata: { customer_number: 'K2' },
+      },
+      { customer: expect.objectContaining({ customerNumber: 'K1' }) },
+    ],
+    ['no customer', { customer: null }, { customer: null }],
+    [
+      'no status, paid',
+      { status: undefined, paid: true },
+      { status: 'paid', amountPaid: '119.00', amountDue: '0.00' },
+    ],
+    ['no status, closed', { status: undefined, paid: false, closed: true }, { status: 'void' }],
+    [
+      'no status, forgiven',
+      { status: undefined, paid: false, closed: true, forgiven: true },
+      { status: 'uncollectible' },
+    ],
+    [
+      'no status, open',
+      { status: undefined, paid: false, closed: false },
+      { status: 'open', amountDue: '119.00' },
+    ],
+    ['a status of the future', { status: 'frozen' }, { status: null, providerStatus: 'frozen' }],
+    [
+      'partly paid',
+      { amount_paid: 1900, amount_remaining: 10000 },
+      { amountPaid: '19.00', amountDue: '100.00' },
+    ],
+    ['date instead of created', { date: 1000 }, { issuedAt: at(1000) }],
+    [
+      'finalized later than created',
+      { created: 1000, status_transitions: { finalized_at: 2000 } },
+      { issuedAt: at(2000) },
+    ],
+    ['tax of old', { tax: 1900 }, { tax: '19.00' }],
+    ['tax as a difference', { total_excluding_tax: 10000 }, { tax: '19.00' }],
+    ['tax as a list', { total_taxes: [{ amount: 1000 }, { amount: 900 }] }, { tax: '19.00' }],
+    ['yen', { currency: 'JPY', total: 1200 }, { currency: 'jpy', total: '1200' }],
+    ['dinars', { currency: 'kwd', total: 12345 }, { total: '12.345' }],
+    ['a credit', { total: -500, amount_due: 0 }, { total: '-5.00', amountDue: '0.00' }],
+    [
+      'out of band, in old versions',
+      { status: 'paid', paid: true, paid_out_of_band: true, amount_paid: 0, amount_remaining: 11900 },
+      { amountPaid: '119.00', amountDue: '0.00', amountOffStripe: '119.00' },
+    ],
+    [
+      'told off Stripe',
+      { status: 'paid', amount_paid: 11900, amount_paid_off_stripe: 1900 },
+      { amountOffStripe: '19.00' },
+    ],
+    [
+      'a payment record',
+      {
+        status: 'paid',
+        amount_paid: 11900,
+        payments: { data: [{ status: 'paid', amount_paid: 1900, payment: { type: 'payment_record' } }] },
+      },
+      { amountOffStripe: '19.00' },
+    ],
+    ['not told what was off Stripe', { status: 'paid', amount_paid: 11900 }, { amountOffStripe: null }],
+    ['the intent of old', { payment_intent: 'pi_1' }, { paymentIntentId: 'pi_1' }],
+    [
+      'the intent under payments',
+      {
+        payments: {
+          data: [
+            { status: 'open', payment: { payment_intent: 'pi_0' } },
+            { status: 'paid', payment: { payment_intent: 'pi_1' } },
+          ],
+        },
+      },
+      { paymentIntentId: 'pi_1' },
+    ],
+    [
+      'an attempt that failed',
+      {
+        attempted: true,
+        payments: {
+          data: [
+            {
+              payment: {
+                payment_intent: {
+                  id: 'pi_1',
+                  status: 'requires_payment_method',
+                  last_payment_error: { code: 'card_declined' },
+                },
+              },
+            },
+          ],
+        },
+      },
+      { paymentFailed: true },
+    ],
+    [
+      'an attempt under way',
+      {
+        attempted: true,
+        payments: {
+          data: [
+            { payment: { payment_intent: { id: 'pi_1', status: 'processing', last_payment_error: null } } },
+          ],
+        },
+      },
+      { paymentFailed: false },
+    ],
+  ])('%s', (_, more, expected) => {
+    expect(map(more)).toMatchObject(expected);
+  });
+
+  test.each([null, 'in_1', [], {}, { customer: 'cus_1' }])('%j is none', (object) => {
+    expect(toProviderInvoice(object)).toBeNull();
+  });
+});
+
+describe('a subscription of any API version', () => {
+  const base = { id: 'sub_1', customer: 'cus_1', status: 'active' };
+  const map = (more: Record<string, unknown>) => toProviderSubscription({ ...base, ...more });
+
+  test.each([
+    ['incomplete', 'incomplete'],
+    ['incomplete_expired', 'cancelled'],
+    ['trialing', 'trialing'],
+    ['active', 'active'],
+    ['past_due', 'past_due'],
+    ['unpaid', 'unpaid'],
+    ['paused', 'paused'],
+    ['canceled', 'cancelled'],
+    ['hibernating', null],
+  ])('status %s is %s', (status, expected) => {
+    expect(map({ status })?.status).toBe(expected);
+  });
+
+  test('the period end stands on the items, on the subscription, or on both', () => {
+    const item = (more = {}) => ({ data: [{ id: 'si_1', ...more }], has_more: false });
+    const ends = (more: Record<string, unknown>) =>
+      map(more)?.items.map(({ currentPeriodEnd }) => currentPeriodEnd);
+    expect(ends({ items: item({ current_period_end: 5 * DAY }) })).toEqual([at(5 * DAY)]);
+    expect(ends({ items: item(), current_period_end: 6 * DAY })).toEqual([at(6 * DAY)]);
+    expect(ends({ items: item({ current_period_end: 5 * DAY }), current_period_end: 6 * DAY })).toEqual([
+      at(5 * DAY),
+    ]);
+  });
+
+  test('a list that is not whole, or not there, is not complete', () => {
+    expect(map({ items: { data: [], has_more: true } })?.itemsComplete).toBe(false);
+    expect(map({})).toMatchObject({ items: [], itemsComplete: false, cancelAtPeriodEnd: false });
+  });
+});
+
+describe('a checkout', () => {
+  test.each(['payment', 'setup', undefined])('of mode %s is none', (mode) => {
+    expect(toProviderCheckout({ id: 'cs_1', mode })).toBeNull();
+  });
+
+  test('names its subscription and ours', () => {
+    const session = {
+      id: 'cs_1',
+      mode: 'subscription',
+      subscription: 'sub_1',
+      customer: 'cus_1',
+      payment_status: 'unpaid',
+    };
+    expect(toProviderCheckout({ ...session, metadata: { subscription_id: '7' } })).toMatchObject({
+      stripeSubscriptionId: 'sub_1',
+      reference: '7',
+      paid: false,
+    });
+    expect(
+      toProviderCheckout({ ...session, client_reference_id: '8', metadata: { subscription_id: '7' } })
+        ?.reference,
+    ).toBe('8');
+  });
+});
+
+describe('several events of one second', () => {
+  const event = (
+    id: string,
+    type: string,
+    object: Record<string, unknown>,
+    previous?: Record<string, unknown>,
+  ) =>
+    toProviderEvent({
+      id,
+      type: `customer.subscription.${type}`,
+      created: 1000,
+      data: { object: { id: 'sub_1', ...object }, previous_attributes: previous },
+    }) as ProviderEvent;
+
+  const created = event('evt_9', 'created', { status: 'incomplete' });
+  const active = event('evt_1', 'updated', { status: 'active', plan: 'a' }, { status: 'incomplete' });
+  const changed = event('evt_0', 'updated', { status: 'active', plan: 'b' }, { plan: 'a' });
+  const deleted = event('evt_2', 'deleted', { status: 'active' });
+
+  test.each<[string, ProviderEvent[], string]>([
+    ['created alone', [created], 'evt_9'],
+    ['an update follows created', [active, created], 'evt_1'],
+    ['an update follows the one whose values it had before', [changed, active, created], 'evt_0'],
+    ['deleted is last', [deleted, changed, active], 'evt_2'],
+    [
+      'of two possible ends the greatest id',
+      [event('evt_a', 'updated', { x: 1 }, { x: 0 }), event('evt_b', 'updated', { x: 2 }, { x: 0 })],
+      'evt_b',
+    ],
+    [
+      'a circle is broken by the greatest id',
+      [event('evt_a', 'updated', { x: 1 }, { x: 2 }), event('evt_b', 'updated', { x: 2 }, { x: 1 })],
+      'evt_b',
+    ],
+  ])('%s, in whatever order they are given', (_, events, expected) => {
+    expect(lastOfSecond(events)?.id).toBe(expected);
+    expect(lastOfSecond([...events].reverse())?.id).toBe(expected);
+  });
+});
