@@ -31,13 +31,6 @@ export async function requireStaff(): Promise<StaffMember> {
   redirect(`/sign-in?next=${encodeURIComponent(path)}`);
 }
 
-/** For pages and actions of administrators: to other staff they do not exist. */
-export async function requireAdmin(): Promise<StaffMember> {
-  const staff = await requireStaff();
-  if (staff.role !== 'admin') notFound();
-  return staff;
-}
-
 /**
  * Signs in from a server action, through better-auth's own HTTP door and thereby its limits.
  *

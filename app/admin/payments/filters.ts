@@ -10,7 +10,7 @@ const FIELDS = [
 ] as const;
 const NUMBERS = new Set(['customer_id', 'invoice_id', 'page', 'per_page']);
 
-export type FilterField = (typeof FIELDS)[number];
+type FilterField = (typeof FIELDS)[number];
 
 export interface ParsedFilters {
   filters: PaymentFilters | null;

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import packedChromium from '@sparticuz/chromium';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright';
 
 const SYSTEM_CHROMIUM = '/usr/bin/chromium';
 
