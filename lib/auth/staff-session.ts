@@ -1,6 +1,6 @@
 import { parseSetCookieHeader, toCookieOptions } from 'better-auth/cookies';
 import { cookies, headers } from 'next/headers';
-import { notFound, redirect } from 'next/navigation';
+import { redirect } from 'next/navigation';
 import { cache } from 'react';
 import { getRuntime } from '../runtime';
 import { getStaffAuth } from './staff-auth';

@@ -10,8 +10,6 @@ const FIELDS = [
 ] as const;
 const NUMBERS = new Set(['customer_id', 'invoice_id', 'page', 'per_page']);
 
-type FilterField = (typeof FIELDS)[number];
-
 export interface ParsedFilters {
   filters: PaymentFilters | null;
   /** Of each refused field its message; fields that are not ours stand for the whole. */
