@@ -121,4 +121,13 @@ describe('npm run demo', () => {
     },
     BUILD_MS,
   );
+
+  test('a plain next start is guarded too', async () => {
+    const { PORT } = env;
+    const wrong = { ...env, STRIPE_SECRET_KEY: 'secret' };
+    const { code, output } = await runToEnd(['npx', 'next', 'start', '-p', PORT], wrong);
+    expect(code).toBe(1);
+    expect(output).toMatch(/^STRIPE_SECRET_KEY must start with/m);
+    expect(output).not.toMatch(/ {4}at /);
+  });
 });

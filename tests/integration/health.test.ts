@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import * as route from '@/app/api/health/route';
 import { openPostgres } from '@/db/client';
 import type { Database } from '@/db/database';
@@ -81,6 +81,15 @@ describe('GET /api/health', () => {
       database: 'unreachable',
       checks: { reconciliation: 'unknown', inbox: 'unknown' },
     });
+  });
+
+  test('a service that cannot start is 503, and says no more', async () => {
+    setRuntime(undefined);
+    vi.stubEnv('PORT', 'http');
+    const response = await get();
+    vi.unstubAllEnvs();
+    expect(response.status).toBe(503);
+    expect(await response.json()).toMatchObject({ status: 'down', database: 'unreachable' });
   });
 
   test('a database that is silent is waited for only so long', async () => {

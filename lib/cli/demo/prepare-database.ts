@@ -1,7 +1,9 @@
+import { accessSync, constants, mkdirSync } from 'node:fs';
 import { type DatabaseHandle, openPostgres } from '@/db/client';
 import { migrate } from '@/db/migrate';
 import { hasCustomers, seedDatabase } from '@/db/seed';
 import { toCalendarDate } from '../../dates';
+import { StartError } from '../../errors';
 import { openDatabase, worldOf } from '../../runtime';
 import type { World } from '../../stripe-local/world';
 import { prepareAccessToken } from './access-token';
@@ -38,6 +40,7 @@ export async function prepareDatabase({ env, settings, ownStripe }: DemoEnv): Pr
 /** Opening the embedded database migrates it; a server's is migrated here and checked when it is opened. */
 async function openMigrated(env: DemoEnv['env']): Promise<DatabaseHandle> {
   if (!env.databaseUrl) return openDatabase(env);
+  makeDataDir(env.dataDir); // for what the demo keeps beside the database
   const handle = openPostgres(env.databaseUrl, { max: 1 });
   try {
     await migrate(handle);
@@ -45,4 +48,15 @@ async function openMigrated(env: DemoEnv['env']): Promise<DatabaseHandle> {
     await handle.close();
   }
   return openDatabase(env);
+}
+
+function makeDataDir(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true });
+    accessSync(dataDir, constants.W_OK);
+  } catch {
+    throw new StartError([
+      `DATA_DIR ${dataDir} cannot be written: give another folder or change its permissions.`,
+    ]);
+  }
 }
