@@ -100,6 +100,11 @@ export function readEnv(): Env {
   return parseEnv(process.env);
 }
 
+/** True inside `next build`. */
+export function isBuilding(): boolean {
+  return process.env.NEXT_PHASE === 'phase-production-build';
+}
+
 /** The environment as it is, for processes started with it. */
 export function inheritedEnv(): NodeJS.ProcessEnv {
   return process.env;

@@ -6,7 +6,7 @@ import type { Database } from '@/db/database';
 import { isDatabaseUnavailable } from '@/db/database';
 import { DataDirBusyError } from '@/db/lock';
 import { isMigrated, migrate } from '@/db/migrate';
-import { type Env, readEnv } from './env';
+import { type Env, isBuilding, readEnv } from './env';
 import { StartError } from './errors';
 import { createLogger, type Logger } from './log';
 import { createStripeClient } from './stripe/client';
@@ -30,11 +30,16 @@ const holder = globalThis as { [KEY]?: Promise<Runtime> | undefined };
 
 /** The runtime of this process, built at the first call. */
 export function getRuntime(): Promise<Runtime> {
-  holder[KEY] ??= createRuntime(readEnv()).catch((error: unknown) => {
+  holder[KEY] ??= openRuntime().catch((error: unknown) => {
     holder[KEY] = undefined;
     throw error;
   });
   return holder[KEY];
+}
+
+async function openRuntime(): Promise<Runtime> {
+  if (isBuilding()) throw new Error('The build must not open the database: read the request before it.');
+  return createRuntime(readEnv());
 }
 
 /** Puts a runtime in place of the process's own; undefined takes it away again. */

@@ -16,8 +16,9 @@ export interface StaffMember {
 
 /** Who is signed in; null: nobody. Asked of the database, once a request. */
 export const currentStaff = cache(async (): Promise<StaffMember | null> => {
+  const sent = await headers(); // first: it tells Next that the page is not one to render at build time
   const auth = getStaffAuth(await getRuntime());
-  const found = await auth.api.getSession({ headers: await headers() });
+  const found = await auth.api.getSession({ headers: sent });
   if (!found) return null;
   const { id, name, email, role } = found.user;
   return { id, name, email, role };
