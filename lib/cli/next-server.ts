@@ -8,6 +8,7 @@ const NEXT = createRequire(import.meta.url).resolve('next/dist/bin/next');
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** How long open requests may keep the server after it was told to stop. */
 const PATIENCE_MS = 8000;
+const ORPHAN_CHECK_MS = 1000;
 
 /** Runs Next.js as a process of its own, without npm or a shell between. */
 export function startNext(
@@ -20,6 +21,7 @@ export function startNext(
 
 /**
  * Waits for a child, passing on the signals that this process gets, so that neither outlives the other.
+ * npm ends without passing on a signal that only it got: losing the parent counts as being told to stop.
  *
  * @returns its exit code, 128 + n after signal n; and whether it was told to stop
  */
@@ -31,6 +33,12 @@ export async function untilExit(child: ChildProcess): Promise<{ code: number; st
     child.kill(signal);
     patience ??= setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
   };
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    stop('SIGTERM');
+  }, ORPHAN_CHECK_MS);
   for (const signal of SIGNALS) process.on(signal, stop);
   try {
     const code = await new Promise<number>((resolve, reject) => {
@@ -41,6 +49,7 @@ export async function untilExit(child: ChildProcess): Promise<{ code: number; st
     });
     return { code, stopped };
   } finally {
+    clearInterval(watch);
     clearTimeout(patience);
     for (const signal of SIGNALS) process.off(signal, stop);
   }
