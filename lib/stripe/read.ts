@@ -11,8 +11,10 @@ export function asList(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
+/** Without NUL, which JSON can write and PostgreSQL cannot hold. */
 export function asText(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null;
+  const text = typeof value === 'string' ? value.replaceAll('\0', '') : '';
+  return text === '' ? null : text;
 }
 
 /** Whole number; a few old payloads write numbers as text. */

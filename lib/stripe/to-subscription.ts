@@ -47,9 +47,15 @@ function toItem(item: Json, periodEnd: Date | null): ProviderSubscriptionItem[] 
   return [
     {
       id,
-      quantity: asInteger(item.quantity) ?? 1, // metered prices have none
+      quantity: toQuantity(item.quantity),
       currentPeriodEnd: asInstant(item.current_period_end) ?? periodEnd,
       metadata: asMetadata(item.metadata),
     },
   ];
+}
+
+/** Metered prices have none; what no column holds is none either. */
+function toQuantity(value: unknown): number {
+  const quantity = asInteger(value) ?? 1;
+  return quantity >= 0 && quantity <= 2_147_483_647 ? quantity : 1;
 }

@@ -145,6 +145,11 @@ describe('an invoice of any API version', () => {
     expect(map(more)).toMatchObject(expected);
   });
 
+  test('NUL, which PostgreSQL cannot hold, is left out', () => {
+    const hostile = map({ number: 'A\0B', customer_email: '\0', metadata: { customer_number: 'K\u00001' } });
+    expect(hostile).toMatchObject({ number: 'AB', customer: { email: null, customerNumber: 'K1' } });
+  });
+
   test.each([null, 'in_1', [], {}, { customer: 'cus_1' }])('%j is none', (object) => {
     expect(toProviderInvoice(object)).toBeNull();
   });
