@@ -36,8 +36,9 @@ export function asId(value: unknown): string | null {
 
 export function asMetadata(value: unknown): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(asObject(value)).filter(
-      (entry): entry is [string, string] => typeof entry[1] === 'string',
-    ),
+    Object.entries(asObject(value)).flatMap(([key, entry]) => {
+      const text = asText(entry);
+      return text === null ? [] : [[key, text]];
+    }),
   );
 }
