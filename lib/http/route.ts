@@ -16,6 +16,7 @@ type Handler = (request: Request, context: { params: Promise<Params> }) => Promi
 
 /** What an endpoint is given: everything checked already. */
 export interface Call<Query = unknown, Body = unknown> {
+  request: Request;
   runtime: Runtime;
   token: AccessToken;
   url: URL;
@@ -106,7 +107,7 @@ async function prepare(
   const url = new URL(request.url);
   const query = declared.query ? validateQuery(declared.query, url.searchParams) : undefined;
   const body = declared.body ? validate(declared.body, await readJson(request), 'body') : undefined;
-  return { runtime, token, url, params, query, body };
+  return { request, runtime, token, url, params, query, body };
 }
 
 async function authenticate(runtime: Runtime, request: Request): Promise<AccessToken> {

@@ -3,17 +3,28 @@ import type { Database } from '@/db/database';
 import { payments } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { lockInvoices } from './check-payment';
-import { finishWrite, leaveTombstone, lockPayment, type PaymentWriter } from './write-payment';
+import {
+  finishWrite,
+  leaveTombstone,
+  lockPayment,
+  type PaymentWriter,
+  type Precondition,
+} from './write-payment';
 
 /**
  * Deletes a payment; its last state stays in the audit log. One that Stripe made leaves a tombstone, so
  * that sync does not bring it back.
  *
- * @throws AppError not_found
+ * @throws AppError not_found; precondition_failed
  */
-export async function deletePayment(db: Database, id: number, writer: PaymentWriter): Promise<void> {
+export async function deletePayment(
+  db: Database,
+  id: number,
+  writer: PaymentWriter,
+  precondition?: Precondition,
+): Promise<void> {
   await transact(db, async (tx) => {
-    const before = await lockPayment(tx, id);
+    const before = await lockPayment(tx, id, precondition);
     await lockInvoices(tx, [before.invoice_id]);
     if (before.source === 'stripe') await leaveTombstone(tx, before.payment_reference);
     await tx.delete(payments).where(eq(payments.id, id));

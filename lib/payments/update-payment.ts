@@ -3,12 +3,12 @@ import { transact } from '@/db/transaction';
 import { AppError } from '../errors';
 import { toPaymentRow } from './queries';
 import type { PaymentChanges, PaymentRow } from './schema';
-import { changePayment, lockPayment, type PaymentWriter } from './write-payment';
+import { changePayment, lockPayment, type PaymentWriter, type Precondition } from './write-payment';
 
 /**
  * Changes some fields of a payment.
  *
- * @throws AppError not_found; validation_failed when it would not fit its invoice; conflict when another
+ * @throws AppError not_found; precondition_failed; validation_failed when it would not fit its invoice; conflict when another
  * payment has the reference
  */
 export async function updatePayment(
@@ -16,10 +16,11 @@ export async function updatePayment(
   id: number,
   changes: PaymentChanges,
   writer: PaymentWriter,
+  precondition?: Precondition,
 ): Promise<PaymentRow> {
   try {
     return await transact(db, async (tx) =>
-      toPaymentRow(await changePayment(tx, await lockPayment(tx, id), changes, writer)),
+      toPaymentRow(await changePayment(tx, await lockPayment(tx, id, precondition), changes, writer)),
     );
   } catch (error) {
     if (pgErrorCode(error) !== UNIQUE_VIOLATION) throw error;

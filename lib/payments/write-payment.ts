@@ -3,10 +3,11 @@ import type { Database } from '@/db/database';
 import { payments, paymentTombstones } from '@/db/schema';
 import { type Actor, recordAudit } from '../audit/record-audit';
 import { toCalendarDate } from '../dates';
+import { AppError } from '../errors';
 import { settleInvoice } from '../invoices/settle-invoice';
 import { checkPayment, lockInvoices } from './check-payment';
-import { paymentNotFound } from './queries';
-import type { PaymentChanges } from './schema';
+import { paymentNotFound, toPaymentRow } from './queries';
+import type { PaymentChanges, PaymentRow } from './schema';
 
 /** Whoever writes a payment, and the time it is. */
 export interface PaymentWriter {
@@ -18,10 +19,20 @@ export interface PaymentWriter {
 
 export type StoredPayment = typeof payments.$inferSelect;
 
-/** @throws AppError not_found */
-export async function lockPayment(tx: Database, id: number): Promise<StoredPayment> {
+/** Whether a payment is as the writer saw it last. */
+export type Precondition = (current: PaymentRow) => boolean;
+
+/** @throws AppError not_found; precondition_failed where it has changed since the writer saw it */
+export async function lockPayment(
+  tx: Database,
+  id: number,
+  precondition?: Precondition,
+): Promise<StoredPayment> {
   const [row] = await tx.select().from(payments).where(eq(payments.id, id)).for('update');
   if (!row) throw paymentNotFound(id);
+  if (precondition && !precondition(toPaymentRow(row))) {
+    throw new AppError('precondition_failed', 'The payment has changed since you read it: read it again.');
+  }
   return row;
 }
 

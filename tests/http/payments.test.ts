@@ -176,6 +176,34 @@ describe('the five operations', () => {
   });
 });
 
+describe('lost updates and safe reads', () => {
+  test('a tag names what was read: 304 for the same, 412 once it has changed', async () => {
+    const { body } = await openInvoice();
+    const { body: payment, headers } = await call('POST', '', body);
+    const path = `/${payment.id}`;
+    const etag = headers.get('etag') ?? '';
+    expect(etag).toMatch(/^"[\w-]+"$/);
+    const same = await call('GET', path, undefined, { 'If-None-Match': `"other", W/${etag}` });
+    expect([same.status, same.body, same.headers.get('etag')]).toEqual([304, null, etag]);
+    expect((await call('PATCH', path, { amount: 5 }, { 'If-Match': `W/${etag}` })).status).toBe(200);
+    expect((await call('GET', path, undefined, { 'If-None-Match': etag })).status).toBe(200);
+    expect((await call('PATCH', path, { amount: 6 }, { 'If-Match': etag })).status).toBe(412);
+    expect((await call('DELETE', path, undefined, { 'If-Match': etag })).status).toBe(412);
+    expect((await call('DELETE', path, undefined, { 'If-Match': '*' })).status).toBe(204);
+    expect((await call('DELETE', path, undefined, { 'If-Match': '*' })).status).toBe(404);
+  });
+
+  test('of 50 changes at once with the same If-Match one succeeds', async () => {
+    const { body } = await openInvoice();
+    const { body: payment, headers } = await call('POST', '', body);
+    const changes = Array.from({ length: 50 }, (_, i) =>
+      call('PATCH', `/${payment.id}`, { amount: i + 1 }, { 'If-Match': headers.get('etag') ?? '' }),
+    );
+    const statuses = (await Promise.all(changes)).map(({ status }) => status);
+    expect(statuses.sort()).toEqual([200, ...Array(49).fill(412)]);
+  });
+});
+
 describe('the list', () => {
   test('is newest first, filtered, in pages with links', async () => {
     const { invoice, body } = await openInvoice({ total: '9000' });

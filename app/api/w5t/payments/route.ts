@@ -1,3 +1,4 @@
+import { jsonWithEtag } from '@/lib/http/etag';
 import { pageLinks } from '@/lib/http/page-links';
 import { endpoint, route } from '@/lib/http/route';
 import { apiWriter } from '@/lib/payments/api-writer';
@@ -17,11 +18,11 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   POST: endpoint({
     scope: 'payments:write',
     body: paymentInput,
-    run: async ({ runtime, token, body }) => {
+    run: async ({ request, runtime, token, body }) => {
       const { payment, created } = await recordPayment(runtime.db, body, apiWriter(runtime, token));
-      if (!created) return Response.json(payment);
+      if (!created) return jsonWithEtag(request, payment);
       const headers = { Location: `/api/w5t/payments/${payment.id}` };
-      return Response.json(payment, { status: 201, headers });
+      return jsonWithEtag(request, payment, { status: 201, headers });
     },
   }),
 });

@@ -1,3 +1,4 @@
+import { ifMatch, jsonWithEtag } from '@/lib/http/etag';
 import { type Call, endpoint, pathId, route } from '@/lib/http/route';
 import { apiWriter } from '@/lib/payments/api-writer';
 import { deletePayment } from '@/lib/payments/delete-payment';
@@ -8,21 +9,25 @@ import { updatePayment } from '@/lib/payments/update-payment';
 const update = endpoint({
   scope: 'payments:write',
   body: paymentChanges,
-  run: async ({ runtime, token, params, body }: Call<unknown, PaymentChanges>) =>
-    Response.json(await updatePayment(runtime.db, pathId(params), body, apiWriter(runtime, token))),
+  run: async ({ request, runtime, token, params, body }: Call<unknown, PaymentChanges>) => {
+    const writer = apiWriter(runtime, token);
+    const payment = await updatePayment(runtime.db, pathId(params), body, writer, ifMatch(request));
+    return jsonWithEtag(request, payment);
+  },
 });
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   GET: endpoint({
     scope: 'payments:read',
-    run: async ({ runtime, params }) => Response.json(await getPayment(runtime.db, pathId(params))),
+    run: async ({ request, runtime, params }) =>
+      jsonWithEtag(request, await getPayment(runtime.db, pathId(params))),
   }),
   PUT: update,
   PATCH: update,
   DELETE: endpoint({
     scope: 'payments:write',
-    run: async ({ runtime, token, params }) => {
-      await deletePayment(runtime.db, pathId(params), apiWriter(runtime, token));
+    run: async ({ request, runtime, token, params }) => {
+      await deletePayment(runtime.db, pathId(params), apiWriter(runtime, token), ifMatch(request));
       return new Response(null, { status: 204 });
     },
   }),

@@ -1,0 +1,32 @@
+import { createHash } from 'node:crypto';
+
+/** A strong validator (RFC 9110, 8.8.3): the same bytes of JSON, the same tag. */
+export function etagOf(body: unknown): string {
+  return `"${createHash('sha256').update(JSON.stringify(body)).digest('base64url')}"`;
+}
+
+/**
+ * Whether a list of tags (`If-Match`, `If-None-Match`) holds one; `*` holds any. A `W/` prefix is passed
+ * over: proxies that compress add it to tags which were strong.
+ */
+export function holdsEtag(header: string, etag: string): boolean {
+  return header.split(',').some((entry) => ['*', etag].includes(entry.trim().replace(/^W\//, '')));
+}
+
+/** JSON with its tag, or 304 where the caller has it already. */
+export function jsonWithEtag(request: Request, body: unknown, init: ResponseInit = {}): Response {
+  const etag = etagOf(body);
+  const known = request.headers.get('if-none-match');
+  if (request.method === 'GET' && known && holdsEtag(known, etag)) {
+    return new Response(null, { status: 304, headers: { ETag: etag } });
+  }
+  const headers = new Headers(init.headers);
+  headers.set('ETag', etag);
+  return Response.json(body, { ...init, headers });
+}
+
+/** What `If-Match` asks of the state that a write would replace; undefined: nothing. */
+export function ifMatch(request: Request): ((current: unknown) => boolean) | undefined {
+  const header = request.headers.get('if-match');
+  return header === null ? undefined : (current) => holdsEtag(header, etagOf(current));
+}
