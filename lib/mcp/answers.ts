@@ -19,7 +19,7 @@ export function rpcError(
   }: { message?: unknown; data?: unknown; headers?: Record<string, string> } = {},
 ): Response {
   const error = { code, message: text, ...(data !== undefined && { data }) };
-  return Response.json({ jsonrpc: '2.0', error, id: idOf(message) }, { status, headers });
+  return Response.json({ jsonrpc: '2.0', id: idOf(message), error }, { status, headers });
 }
 
 function idOf(message: unknown): string | number | null {

@@ -1,5 +1,6 @@
 import type { AccessToken } from '../auth/access-token';
 import { getRuntime, type Runtime } from '../runtime';
+import { answerCall } from './answer-call';
 import { RPC, rpcError } from './answers';
 import { authenticate, unavailable } from './guards/authenticate';
 import { checkMethod, preflight } from './guards/check-method';
@@ -35,7 +36,8 @@ async function answer(runtime: Runtime, request: Request): Promise<Response> {
     if (read instanceof Response) return read;
     const unfit = checkProtocolVersion(request, read.message) ?? checkParams(read.message);
     if (unfit) return unfit;
-    return await toPlainJson(await serveProtocol(toProtocolRequest(request, token, read.bytes)));
+    const called = await answerCall(runtime, String(token.id), request, read.message);
+    return called ?? (await toPlainJson(await serveProtocol(toProtocolRequest(request, token, read.bytes))));
   } catch (error) {
     return rpcError(500, RPC.internal, logFailure(runtime, error, 'tool server failed'));
   }

@@ -20,7 +20,7 @@ afterAll(() => proxy?.close());
 async function conformance(...args: string[]): Promise<string> {
   const run = promisify(execFile)(process.execPath, [join(SUITE, 'dist/index.js'), ...args], {
     timeout: 25_000,
-    env: { PATH: process.env.PATH, NO_COLOR: '1' },
+    env: { ...process.env, NO_COLOR: '1' },
   });
   return (await run).stdout;
 }

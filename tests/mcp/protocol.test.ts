@@ -153,6 +153,30 @@ describe('2026-07-28', () => {
   });
 });
 
+describe('the short way of tools/call', () => {
+  test.each([
+    ['list-servers-tool', {}],
+    ['list-servers-tool', undefined],
+    ['find-customer-tool', { query: 'nobody' }],
+    ['find-customer-tool', { query: 5, limit: 1 }],
+    ['get-customer-tool', { id: 1 }],
+    ['nope', {}],
+  ])('%s %j is answered as by mcp-handler', async (name, args) => {
+    const call = { name, arguments: args };
+    const short = await mcp.post(request('tools/call', { ...call, _meta: { progressToken: 1 } }));
+    // A member that the short way does not know sends the same call the long way.
+    const long = await mcp.post(request('tools/call', { ...call, unknown: true }));
+    expect(short.status).toBe(long.status);
+    expect(await short.text()).toBe(await long.text());
+  });
+
+  test('a call of the other protocol does not take it', async () => {
+    const [body] = stateless('tools/call', { name: 'list-servers-tool', arguments: {} });
+    expect((await mcp.post(body, { 'mcp-protocol-version': '2025-11-25' })).status).toBe(400);
+    expect((await mcp.post(body)).status).toBe(400);
+  });
+});
+
 test('nesting however deep is no failure of ours', async () => {
   const deep = `${'['.repeat(400_000)}${']'.repeat(400_000)}`;
   const call = (args: string) =>

@@ -1,0 +1,47 @@
+import { ProtocolError } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import type { Runtime } from '../runtime';
+import { rpcError } from './answers';
+import { callTool } from './call-tool';
+import { SESSION_PROTOCOL_VERSIONS } from './protocol';
+
+const STATELESS_META = 'io.modelcontextprotocol/';
+
+const callMessage = z.strictObject({
+  jsonrpc: z.literal('2.0'),
+  id: z.union([z.string(), z.int()]),
+  method: z.literal('tools/call'),
+  params: z.strictObject({
+    name: z.string(),
+    arguments: z.record(z.string(), z.unknown()).optional(),
+    _meta: z
+      .looseObject({ progressToken: z.union([z.string(), z.int()]).optional() })
+      .refine((meta) => !Object.keys(meta).some((key) => key.startsWith(STATELESS_META)))
+      .optional(),
+  }),
+});
+
+/**
+ * Answers a well-formed tools/call of the 2025 protocols, which is nearly all that is asked, without the
+ * server object and the stream of events that would be made for it and cost more than the query.
+ *
+ * @returns null for whatever else: mcp-handler knows what to do with it
+ */
+export async function answerCall(
+  runtime: Runtime,
+  tokenId: string,
+  request: Request,
+  message: unknown,
+): Promise<Response | null> {
+  const version = request.headers.get('mcp-protocol-version');
+  if (version !== null && !SESSION_PROTOCOL_VERSIONS.includes(version)) return null;
+  const call = callMessage.safeParse(message).data;
+  if (!call) return null;
+  try {
+    const result = await callTool(runtime, tokenId, call.params);
+    return Response.json({ result, jsonrpc: '2.0', id: call.id });
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+    return rpcError(200, error.code, error.message, { message });
+  }
+}
