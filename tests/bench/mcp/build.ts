@@ -1,0 +1,38 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { NEXT, productionEnv } from '../../support/next-build';
+
+const PRODUCT = [
+  'app',
+  'db',
+  'instrumentation.ts',
+  'lib',
+  'next.config.ts',
+  'package.json',
+  'postcss.config.mjs',
+  'proxy.ts',
+  'tsconfig.json',
+];
+
+/**
+ * Builds a copy of the product that has the routes to compare with, which the product itself must not
+ * ship. The copy is below the project, so that it finds node_modules; Git does not see .data.
+ */
+export function buildCopy(): { folder: string; remove(): void } {
+  mkdirSync(join(NEXT.cwd, '.data'), { recursive: true });
+  const folder = mkdtempSync(join(NEXT.cwd, '.data/bench-'));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  for (const name of PRODUCT) cpSync(join(NEXT.cwd, name), join(folder, name), { recursive: true });
+  for (const name of ['plain', 'stock']) {
+    cpSync(join(import.meta.dirname, `routes/${name}.ts`), join(folder, `app/bench-${name}/route.ts`));
+  }
+  const { status, stdout, stderr } = spawnSync(process.execPath, [NEXT.bin, 'build'], {
+    cwd: folder,
+    env: productionEnv(),
+    encoding: 'utf8',
+  });
+  if (status === 0) return { folder, remove };
+  remove();
+  throw new Error(`the build failed\n${stdout}${stderr}`);
+}

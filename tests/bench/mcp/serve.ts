@@ -1,0 +1,51 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { NEXT, productionEnv } from '../../support/next-build';
+
+const SLOWEST_START_MS = 30_000;
+
+/** The copy's production server. */
+export async function serveCopy(
+  folder: string,
+  port: number,
+  databaseUrl: string,
+): Promise<{ url: string; stop(): Promise<void> }> {
+  const url = `http://localhost:${port}`;
+  const profiling = process.env.BENCH_PROFILE
+    ? ['--cpu-prof', `--cpu-prof-dir=${process.env.BENCH_PROFILE}`]
+    : [];
+  const server = spawn(process.execPath, [...profiling, NEXT.bin, 'start', '-p', String(port)], {
+    cwd: folder,
+    env: {
+      ...productionEnv(),
+      DATABASE_URL: databaseUrl,
+      BETTER_AUTH_SECRET: 'only-for-the-bench-only-for-the-bench',
+      PUBLIC_URL: url,
+      LOG_LEVEL: 'warn',
+    },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const stop = async () => {
+    if (server.exitCode !== null) return;
+    server.kill('SIGTERM');
+    await once(server, 'exit');
+  };
+  try {
+    await untilReady(url, server);
+    return { url, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function untilReady(url: string, server: ChildProcess): Promise<void> {
+  for (let waited = 0; waited < SLOWEST_START_MS; waited += 100) {
+    if (server.exitCode !== null) throw new Error(`the server ended with ${server.exitCode}`);
+    const answer = await fetch(`${url}/api/health`).catch(() => null);
+    if (answer?.ok) return;
+    await sleep(100);
+  }
+  throw new Error(`the server did not answer within ${SLOWEST_START_MS} ms`);
+}
