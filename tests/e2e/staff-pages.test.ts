@@ -26,6 +26,7 @@ const adminPaths = () => [
   '/admin/payments/1',
   '/admin/reconciliation',
   `/admin/reconciliation/${runId}`,
+  '/admin/connect',
   '/admin/no-such-page',
 ];
 
@@ -210,7 +211,7 @@ describe('staff in a browser', () => {
   test('every page fits a telephone', async () => {
     await page.setViewportSize({ width: 390, height: 844 });
     await open('/admin');
-    for (const path of [...adminPaths().slice(0, 5), '/sign-in', '/']) {
+    for (const path of [...adminPaths().slice(0, 6), '/sign-in', '/']) {
       await page.goto(site.url + path);
       const width = await page.evaluate(() => document.documentElement.scrollWidth);
       expect([path, width]).toEqual([path, 390]);

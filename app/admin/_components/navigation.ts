@@ -1,10 +1,11 @@
-import { IconCreditCard, IconHome, IconRefresh } from '@tabler/icons-react';
+import { IconCreditCard, IconHome, IconPlug, IconRefresh } from '@tabler/icons-react';
 
 /** The entries of the side bar, in its order. */
 export const NAVIGATION = [
   { href: '/admin', label: 'Overview', icon: IconHome },
   { href: '/admin/payments', label: 'Payments', icon: IconCreditCard },
   { href: '/admin/reconciliation', label: 'Reconciliation', icon: IconRefresh },
+  { href: '/admin/connect', label: 'Connect a client', icon: IconPlug },
 ];
 
 /** True where a page belongs to an entry: itself, or below it; the overview only itself. */

@@ -6,8 +6,8 @@ import { measure, median, post, type Target } from '../load';
 import { buildCopy } from './build';
 import { serveCopy } from './serve';
 
-const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
-const ROUND_MS = Number(process.env.BENCH_ROUND_MS ?? 3000);
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 9);
+const ROUND_MS = Number(process.env.BENCH_ROUND_MS ?? 2000);
 const LEAST_RATIO = 0.7;
 
 console.log('Building a copy with the two routes to compare with …');

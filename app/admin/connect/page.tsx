@@ -1,0 +1,37 @@
+import { Alert, Stack, Text } from '@mantine/core';
+import type { Metadata } from 'next';
+import { requireStaff } from '@/lib/auth/staff-session';
+import { CONNECT_INTRODUCTION, CONNECT_LIMITS, CONNECT_PROTOCOLS, listConnections } from '@/lib/mcp/connect';
+import { getRuntime } from '@/lib/runtime';
+import { PageHeader } from '../_components/page-header';
+import { Section } from '../_components/section';
+import { InlineCode } from './inline-code';
+import { Snippet } from './snippet';
+
+export const metadata: Metadata = { title: 'Connect a client' };
+
+export default async function ConnectPage() {
+  await requireStaff();
+  const { env } = await getRuntime();
+  return (
+    <>
+      <PageHeader title="Connect a client" description={<InlineCode text={CONNECT_INTRODUCTION} />} />
+      <Stack gap="xl">
+        {listConnections(env.publicUrl).map(({ client, how, snippet }) => (
+          <Section key={client} title={client}>
+            <Text size="sm" c="dimmed" p="md" pb={0}>
+              <InlineCode text={how} />
+            </Text>
+            <Snippet client={client} text={snippet} />
+          </Section>
+        ))}
+        <Alert color="orange" variant="light" title="What does not work">
+          <InlineCode text={CONNECT_LIMITS} />
+        </Alert>
+        <Text size="sm" c="dimmed">
+          <InlineCode text={CONNECT_PROTOCOLS} />
+        </Text>
+      </Stack>
+    </>
+  );
+}
