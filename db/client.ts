@@ -7,6 +7,7 @@ import { drizzle as drizzlePostgres } from 'drizzle-orm/postgres-js';
 import postgres from 'postgres';
 import type { Database } from './database';
 import { lockDataDir } from './lock';
+import './query-error';
 import * as schema from './schema';
 
 export interface DatabaseHandle {
@@ -15,15 +16,33 @@ export interface DatabaseHandle {
   close(): Promise<void>;
 }
 
-/** A pool on a PostgreSQL server (15 or newer); connects at the first query. */
-export function openPostgres(url: string, options: { max?: number } = {}): DatabaseHandle {
+/** Milliseconds: nothing a request does may hold a connection or a lock for longer. */
+const LIMITS = {
+  statement_timeout: 30_000,
+  lock_timeout: 20_000,
+  idle_in_transaction_session_timeout: 60_000,
+};
+
+/**
+ * A pool on a PostgreSQL server (15 or newer); connects at the first query.
+ *
+ * @param options.unhurried without limits of time: for migrations
+ */
+export function openPostgres(
+  url: string,
+  options: { max?: number; unhurried?: boolean } = {},
+): DatabaseHandle {
   const client = postgres(url, {
     max: options.max ?? 10,
     connect_timeout: 10,
     idle_timeout: 60,
     onnotice: () => {},
     // A bound LIMIT makes PostgreSQL plan afresh at every call, at two to three times the cost.
-    connection: { application_name: 'w5t', plan_cache_mode: 'force_generic_plan' },
+    connection: {
+      application_name: 'w5t',
+      plan_cache_mode: 'force_generic_plan',
+      ...(!options.unhurried && LIMITS),
+    },
   });
   return {
     db: drizzlePostgres({ client, schema }),

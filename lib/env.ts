@@ -125,6 +125,9 @@ function contradictions(v: Variables): string[] {
     v.VERCEL && !v.DATABASE_URL
       ? 'DATABASE_URL must be set on Vercel, which has no disk for the embedded database: set it and run npm run db:migrate.'
       : '',
+    v.VERCEL && !v.PUBLIC_URL
+      ? 'PUBLIC_URL must be set on Vercel: the address at which people reach this service.'
+      : '',
     v.DATABASE_URL && !v.BETTER_AUTH_SECRET
       ? 'BETTER_AUTH_SECRET must be set together with DATABASE_URL: openssl rand -base64 32 makes one.'
       : '',

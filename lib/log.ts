@@ -6,3 +6,13 @@ export type Logger = PinoLogger;
 export function createLogger(level: string): Logger {
   return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime });
 }
+
+/** Where it happened, without the message. */
+export function stackOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  return error.stack
+    ?.split('\n')
+    .filter((line) => /^\s+at /.test(line))
+    .slice(0, 8)
+    .join('\n');
+}

@@ -62,8 +62,8 @@ function createStaffAuth(runtime: Runtime) {
       },
     }),
     telemetry: { enabled: false },
-    // Their arguments may be a driver's error, whose message holds personal data.
-    logger: { log: (level, message) => log[level]({ component: 'staff-auth' }, message) },
+    // Its texts may be an error's message, which may hold an address: that it happened must do.
+    logger: { log: (level) => log[level]({ component: 'staff-auth' }, 'better-auth reports a problem') },
     user: {
       additionalFields: {
         role: { type: [...staffRole.enumValues], input: false, required: true, defaultValue: 'staff' },

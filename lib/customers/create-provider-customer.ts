@@ -26,9 +26,9 @@ export async function createProviderCustomer(tx: Database, told: ProviderCustome
 }
 
 async function nextCustomerNumber(tx: Database): Promise<string> {
-  const [found] = await rows<{ next: number }>(
+  const [found] = await rows<{ next: string }>(
     tx,
-    sql`select coalesce(max(substring(customer_number from '^K(\\d{1,9})$')::int), 10000) + 1 as next from customers`,
+    sql`select (coalesce(max(substring(customer_number from '^K(\\d{1,15})$')::bigint), 10000) + 1)::text as next from customers`,
   );
   return `K${found?.next}`;
 }

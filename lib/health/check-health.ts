@@ -57,7 +57,10 @@ async function ask(db: Database, now: Date): Promise<Health> {
     db,
     sql`
       select run.status, run.started_at < ${now.toISOString()}::timestamptz - interval '25 hours' as overdue,
-        exists (select from stripe_events where outcome = 'failed') as failures
+        exists (
+          select from stripe_events
+          where outcome = 'failed' or (outcome = 'ignored' and warnings <> '[]')
+        ) as failures
       from (select 1) as one
       left join lateral (
         select status, started_at from reconciliation_runs order by started_at desc, id desc limit 1

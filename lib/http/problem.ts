@@ -1,6 +1,6 @@
 import { isDatabaseUnavailable, pgErrorCode } from '@/db/database';
 import { AppError, type ErrorCode, type FieldError } from '../errors';
-import type { Logger } from '../log';
+import { type Logger, stackOf } from '../log';
 
 /** RFC 9457. `type` names the kind of error for programs; it is not an address to fetch. */
 export interface Problem {
@@ -55,14 +55,4 @@ export function toAppError(error: unknown, ref: string, log: Logger): AppError {
   return isDatabaseUnavailable(error)
     ? new AppError('unavailable', 'The database does not answer. Try again in a few seconds.')
     : new AppError('internal', `Something went wrong on our side (ref ${ref}). Try again later.`);
-}
-
-/** Where it happened, without the message. */
-export function stackOf(error: unknown): string | undefined {
-  if (!(error instanceof Error)) return undefined;
-  return error.stack
-    ?.split('\n')
-    .filter((line) => /^\s+at /.test(line))
-    .slice(0, 8)
-    .join('\n');
 }

@@ -1,10 +1,10 @@
 import { pgErrorCode } from '@/db/database';
 import { AppError } from '../errors';
+import { stackOf } from '../log';
 import { getRuntime, type Runtime } from '../runtime';
 import { verifyEvent } from '../stripe/verify-event';
 import { handleEvent } from '../sync/handle-event';
 import { syncDeps } from '../sync/sync-deps';
-import { stackOf } from './problem';
 import { readBody } from './read-body';
 
 /**

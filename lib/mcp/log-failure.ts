@@ -1,5 +1,5 @@
 import { pgErrorCode } from '@/db/database';
-import { stackOf } from '../http/problem';
+import { stackOf } from '../log';
 import type { Runtime } from '../runtime';
 
 /** Logs what is ours to repair; @returns the only text about it that may leave the house */

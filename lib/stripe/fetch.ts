@@ -18,7 +18,7 @@ export type Fetched<T> =
   | { state: 'unavailable'; reason: string };
 
 /** What tells whether an open, attempted invoice's payment failed: four levels, the most Stripe expands. */
-const INVOICE_EXPAND = ['payments.data.payment.payment_intent'];
+const INVOICE_EXPAND = ['customer', 'payments.data.payment.payment_intent'];
 
 /** Retrieves one object by its id. Never throws for what Stripe or the network does. */
 export async function fetchObject<Kind extends keyof ProviderObjects>(
@@ -36,6 +36,7 @@ export async function fetchObject<Kind extends keyof ProviderObjects>(
       : { state: 'gone' };
   } catch (error) {
     if (isGone(error)) return { state: 'gone' };
+    if (!(error instanceof Stripe.errors.StripeError) && !(error instanceof SyntaxError)) throw error;
     return { state: 'unavailable', reason: stripeErrorCode(error) };
   }
 }
@@ -48,7 +49,7 @@ const MAPPERS = {
 
 function retrieve(stripe: Stripe, kind: keyof ProviderObjects, id: string) {
   if (kind === 'customer') return stripe.customers.retrieve(id);
-  if (kind === 'subscription') return stripe.subscriptions.retrieve(id);
+  if (kind === 'subscription') return stripe.subscriptions.retrieve(id, { expand: ['customer'] });
   return stripe.invoices.retrieve(id, { expand: INVOICE_EXPAND });
 }
 

@@ -2,6 +2,7 @@ import { and, eq, isNull } from 'drizzle-orm';
 import { invoices, subscriptionItems, subscriptions } from '@/db/schema';
 import { MAX_ID } from '../page';
 import type { ProviderCheckout } from '../stripe/provider';
+import { storedItems } from './apply-items';
 import { type Applied, lockSubscription } from './apply-subscription';
 import type { SyncContext } from './context';
 import { linkCustomer } from './link-customer';
@@ -89,11 +90,31 @@ async function mergeInto(
   const { id, customer_id: _, created_at: __, updated_at: ___, ...state } = made;
   const { tx } = ctx;
   await tx.update(invoices).set({ subscription_id: ours }).where(eq(invoices.subscription_id, id));
+  await mergeItems(ctx, ours, id);
+  await tx.delete(subscriptions).where(eq(subscriptions.id, id)); // its Stripe id is unique
+  // What was only ever named has no state to bring along.
+  const { stripe_subscription_id, stripe_customer_id } = made;
   await tx
+    .update(subscriptions)
+    .set(made.provider_as_of ? state : { stripe_subscription_id, stripe_customer_id })
+    .where(eq(subscriptions.id, ours));
+  await updateServiceDates(ctx, ours, []);
+}
+
+/** The one item that was sold hands its service to the one item that Stripe made of it. */
+async function mergeItems(ctx: SyncContext, ours: number, made: number): Promise<void> {
+  const [sold, others] = [await storedItems(ctx, ours), await storedItems(ctx, made)];
+  const [one, other] = [sold[0], others[0]];
+  if (one && other && sold.length === 1 && others.length === 1 && other.customer_service_id === null) {
+    const { customer_service_id } = one;
+    await ctx.tx
+      .update(subscriptionItems)
+      .set({ customer_service_id })
+      .where(eq(subscriptionItems.id, other.id));
+    await ctx.tx.delete(subscriptionItems).where(eq(subscriptionItems.id, one.id));
+  }
+  await ctx.tx
     .update(subscriptionItems)
     .set({ subscription_id: ours })
-    .where(eq(subscriptionItems.subscription_id, id));
-  await tx.delete(subscriptions).where(eq(subscriptions.id, id)); // its Stripe id is unique
-  await tx.update(subscriptions).set(state).where(eq(subscriptions.id, ours));
-  await updateServiceDates(ctx, ours, []);
+    .where(eq(subscriptionItems.subscription_id, made));
 }

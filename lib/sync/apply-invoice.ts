@@ -39,6 +39,7 @@ export async function applyInvoice(
     incoming,
     source,
     heldAsOf: row.provider_as_of,
+    version: row.updated_at,
     isHeld: (state) => isSameState(row, toInvoiceState(ctx, held, state)),
     decideFromInbox: () => decideFromInbox(ctx, incoming, source.asOf),
   });

@@ -20,7 +20,8 @@ export function isSameItems(held: StoredItem[], provider: ProviderSubscription):
     const row = byId.get(item.id);
     return row && isSameState(row, toState(item, row));
   });
-  return same && (!provider.itemsComplete || held.length === provider.items.length);
+  const known = held.filter((item) => item.stripe_subscription_item_id !== null);
+  return same && (!provider.itemsComplete || known.length === provider.items.length);
 }
 
 /** Adds, updates and links items; removes those that a complete list no longer holds. */
@@ -30,17 +31,24 @@ export async function applyItems(
   held: StoredItem[],
   provider: ProviderSubscription,
 ): Promise<void> {
+  // Items without an id at Stripe are ours: they say what was sold, and their services keep their link.
   const gone = held.filter(
-    (row) => !provider.items.some((item) => item.id === row.stripe_subscription_item_id),
+    ({ stripe_subscription_item_id: id }) => id !== null && !provider.items.some((item) => item.id === id),
   );
   if (provider.itemsComplete && gone.length > 0) await removeItems(ctx, gone);
   for (const item of provider.items) {
-    const row = held.find((known) => known.stripe_subscription_item_id === item.id);
+    const row = held.find((known) => known.stripe_subscription_item_id === item.id) ?? sold(held, provider);
     const linked = await findService(ctx, subscription.customer_id, metadataOf(provider, item));
-    if (row)
-      await updateItem(ctx, row, { ...toState(item, row), ...(linked && { customer_service_id: linked }) });
+    const link = { stripe_subscription_item_id: item.id, ...(linked && { customer_service_id: linked }) };
+    if (row) await updateItem(ctx, row, { ...toState(item, row), ...link });
     else await addItem(ctx, subscription.id, item, linked);
   }
+}
+
+/** The one item that we sold and Stripe now has its own of: it takes that id, and keeps its service. */
+function sold(held: StoredItem[], provider: ProviderSubscription): StoredItem | undefined {
+  const [only, ...others] = held.filter((item) => item.stripe_subscription_item_id === null);
+  return provider.items.length === 1 && others.length === 0 ? only : undefined;
 }
 
 /** What may name an item's service: its own metadata, and of a single item its subscription's. */

@@ -38,6 +38,7 @@ export async function applySubscription(
         incoming,
         source,
         heldAsOf: row.provider_as_of,
+        version: row.updated_at,
         isHeld: (state) =>
           isSameState(row, toSubscriptionState(ctx, row, state)) && isSameItems(items, state),
         decideFromInbox: () => decideFromInbox(ctx, incoming, source.asOf),

@@ -11,6 +11,16 @@ export interface SyncContext {
   changes: FieldChange[];
   /** For staff: what was left alone or could not be understood. */
   warnings: string[];
+  /** Stripe customers that turned out to be another of ours: their checkouts are looked at again. */
+  moved: string[];
+}
+
+export function newContext(
+  tx: Database,
+  deps: { now(): Date; timeZone: string },
+  lookups: Lookups,
+): SyncContext {
+  return { tx, now: deps.now(), timeZone: deps.timeZone, lookups, changes: [], warnings: [], moved: [] };
 }
 
 /** Where a state comes from and as of when it holds. */

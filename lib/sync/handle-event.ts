@@ -6,9 +6,10 @@ import type { StripeMode } from '../env';
 import { AppError } from '../errors';
 import { type ProviderEvent, toProviderEvent } from '../stripe/to-event';
 import { applyEvent, HANDLED_EVENT_TYPES } from './apply-event';
-import type { SyncContext } from './context';
+import { newContext, type SyncContext } from './context';
 import { closeEvent, failEvent, lockStripeCustomer, openEvent } from './inbox';
 import { withLookups } from './lookups';
+import { reapplyCheckouts } from './reapply-checkouts';
 import type { SyncDeps } from './sync-deps';
 
 export type EventOutcome = 'processed' | 'duplicate' | 'stale' | 'ignored' | 'unmatched';
@@ -31,9 +32,11 @@ export async function handleEvent(
       transact(deps.db, async (tx) => {
         await lockStripeCustomer(tx, event.stripeCustomerId ?? event.objectId ?? event.id);
         if (!(await openEvent(tx, event, payload, again))) return 'duplicate';
-        const ctx = { tx, now: deps.now(), timeZone: deps.timeZone, lookups, changes: [], warnings: [] };
+        const ctx = newContext(tx, deps, lookups);
         const outcome = await outcomeOf(ctx, event, mode);
-        const { changes, warnings, now: processed_at } = ctx;
+        const { changes, now: processed_at } = ctx;
+        const warnings = [...new Set(ctx.warnings)];
+        if (warnings.length > 0) deps.log.warn({ event: event.id, warnings }, 'event left questions');
         await closeEvent(tx, event.id, { outcome, changes, warnings, processed_at });
         return outcome;
       }),
@@ -64,6 +67,7 @@ async function outcomeOf(ctx: SyncContext, event: ProviderEvent, mode: StripeMod
   }
   if (!HANDLED_EVENT_TYPES.includes(event.type)) return 'ignored';
   const applied = await applyEvent(ctx, event);
+  await reapplyCheckouts(ctx);
   return applied === 'applied' || applied === 'unchanged' ? 'processed' : applied;
 }
 

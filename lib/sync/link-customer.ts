@@ -54,12 +54,12 @@ function askStripe(
 
 async function strengthen(ctx: SyncContext, told: ProviderCustomer, held: Link): Promise<number> {
   const found = await findLink(ctx, told, held.customerId);
-  if (!found || found.customerId === held.customerId) return held.customerId;
+  if (!found) return held.customerId;
   if (STRENGTH[found.linkedBy] > STRENGTH[held.linkedBy]) {
     await moveStripeCustomer(ctx, told.stripeCustomerId, held, found);
     return found.customerId;
   }
-  if (found.linkedBy === 'number' && held.linkedBy === 'number') {
+  if (found.customerId !== held.customerId && found.linkedBy === held.linkedBy) {
     ctx.warnings.push(
       `${told.stripeCustomerId} names the customer number of another customer than it is linked to`,
     );

@@ -8,7 +8,7 @@ class NeedsFetch extends Error {
   constructor(
     readonly kind: Kind,
     readonly id: string,
-    readonly heldAsOf: number | null,
+    readonly version: number | null,
   ) {
     super(`needs ${kind} ${id}`);
   }
@@ -20,10 +20,10 @@ const MAX_FETCHES = 4;
 /** The objects a transaction asked for, fetched between its tries. */
 export interface Lookups {
   /**
-   * @param heldAsOf `provider_as_of` of the row we hold: where it moved on meanwhile, the object is
-   * fetched anew
+   * @param held `updated_at` of the row we hold: where somebody wrote it meanwhile, the object is fetched
+   * anew
    */
-  get<K extends Kind>(kind: K, id: string, heldAsOf?: Date | null): Fetched<ProviderObjects[K]>;
+  get<K extends Kind>(kind: K, id: string, held?: Date | null): Fetched<ProviderObjects[K]>;
 }
 
 /** Runs a transaction as often as it takes to have what it asks for. */
@@ -31,13 +31,15 @@ export async function withLookups<T>(
   { stripe, now, log }: Pick<SyncDeps, 'stripe' | 'now' | 'log'>,
   work: (lookups: Lookups) => Promise<T>,
 ): Promise<T> {
-  const known = new Map<string, { fetched: Fetched<ProviderObjects[Kind]>; heldAsOf: number | null }>();
-  const get = (kind: Kind, id: string, heldAsOf: Date | null = null) => {
+  const known = new Map<string, { fetched: Fetched<ProviderObjects[Kind]>; version: number | null }>();
+  let fetches = 0;
+  const get = (kind: Kind, id: string, held: Date | null = null) => {
     const entry = known.get(`${kind} ${id}`);
-    const held = heldAsOf?.getTime() ?? null;
-    if (entry && (entry.heldAsOf === held || known.size >= MAX_FETCHES)) return entry.fetched;
-    if (!stripe || known.size >= MAX_FETCHES) return { state: 'unavailable', reason: 'no_api_key' } as const;
-    throw new NeedsFetch(kind, id, held);
+    const version = held?.getTime() ?? null;
+    if (entry?.version === version) return entry.fetched;
+    if (!stripe) return { state: 'unavailable', reason: 'no_api_key' } as const;
+    if (fetches === MAX_FETCHES) return { state: 'unavailable', reason: 'changes_too_often' } as const;
+    throw new NeedsFetch(kind, id, version);
   };
   for (;;) {
     try {
@@ -47,7 +49,8 @@ export async function withLookups<T>(
       if (!wanted || !stripe) throw error;
       const fetched = await fetchObject(stripe, now, wanted.kind, wanted.id);
       if (fetched.state === 'unavailable') log.warn({ ...wanted, reason: fetched.reason }, 'lookup failed');
-      known.set(`${wanted.kind} ${wanted.id}`, { fetched, heldAsOf: wanted.heldAsOf });
+      fetches += 1;
+      known.set(`${wanted.kind} ${wanted.id}`, { fetched, version: wanted.version });
     }
   }
 }

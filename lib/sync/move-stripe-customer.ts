@@ -33,6 +33,7 @@ export async function moveStripeCustomer(
     .update(stripeCustomers)
     .set({ customer_id, linked_by: to.linkedBy })
     .where(eq(stripeCustomers.stripe_customer_id, stripeCustomerId));
+  if (customer_id === from.customerId) return; // the same one, known more surely
   await tx
     .update(subscriptions)
     .set({ customer_id })
@@ -52,6 +53,7 @@ export async function moveStripeCustomer(
     after: String(customer_id),
     outcome: 'fixed',
   });
+  ctx.moved.push(stripeCustomerId);
   if (from.linkedBy === 'created') await removeIfEmpty(ctx, from.customerId);
 }
 

@@ -1,4 +1,5 @@
 import { latest } from '../dates';
+import { AppError } from '../errors';
 import type { ProviderObjects } from '../stripe/fetch';
 import type { Source, SyncContext } from './context';
 
@@ -12,6 +13,8 @@ export interface Question<Kind extends 'subscription' | 'invoice'> {
   source: Source;
   /** Of the row we hold, under its lock; null: a stub without any state. */
   heldAsOf: Date | null;
+  /** `updated_at` of that row: tells whether somebody wrote it while Stripe was asked. */
+  version: Date;
   /** Whether a state would change nothing. */
   isHeld(state: ProviderObjects[Kind]): boolean;
   /** The state that the events of this second lead to, where Stripe cannot be asked. */
@@ -32,10 +35,12 @@ export async function decideOrder<Kind extends 'subscription' | 'invoice'>(
   if (source.asOf < heldAsOf) return 'stale';
   if (source.origin === 'fetched') return take(heldAsOf); // the fetch began after what we hold
   if (question.isHeld(incoming)) return 'unchanged';
-  const fetched = ctx.lookups.get(kind, incoming.id, heldAsOf);
+  const fetched = ctx.lookups.get(kind, incoming.id, question.version);
   if (fetched.state === 'found') {
     return { take: fetched.object, asOf: latest(fetched.asOf, heldAsOf), recheck: false };
   }
-  if (source.origin === 'listed') return 'unchanged'; // left to the run that listed it
+  if (source.origin === 'listed') {
+    throw new AppError('unavailable', `${incoming.id} is one of two states, and Stripe did not say which`);
+  }
   return { take: await question.decideFromInbox(), asOf: heldAsOf, recheck: true };
 }

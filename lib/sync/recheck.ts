@@ -1,10 +1,10 @@
-import { and, asc, eq, gt, inArray, isNotNull, isNull, sql } from 'drizzle-orm';
+import { and, asc, eq, gt, isNotNull, isNull, or } from 'drizzle-orm';
 import { invoices, reconciliationFailures, subscriptions } from '@/db/schema';
 import type { Run } from './run';
 import { nextAfter, STEP_PAGE, type StripeDeps } from './step';
 import { guarded, type Kind, retrieveAndApply } from './sync-object';
 
-/** Retrieves what was decided without Stripe's word, and what failed in an earlier run. */
+/** Retrieves what was decided without Stripe's word, and subscriptions that were only ever named. */
 export async function recheck(
   deps: StripeDeps,
   run: Run,
@@ -13,18 +13,16 @@ export async function recheck(
 ): Promise<string | null> {
   const table = kind === 'subscription' ? subscriptions : invoices;
   const column = kind === 'subscription' ? subscriptions.stripe_subscription_id : invoices.stripe_invoice_id;
-  const failed = deps.db
-    .select({ id: reconciliationFailures.stripe_id })
-    .from(reconciliationFailures)
-    .where(and(eq(reconciliationFailures.object, kind), isNull(reconciliationFailures.resolved_at)));
+  const isStub = kind === 'subscription' ? isNull(subscriptions.provider_as_of) : undefined;
   const found = await deps.db
     .select({ id: table.id, stripeId: column, asOf: table.provider_as_of })
     .from(table)
     .where(
       and(
         isNotNull(column),
+        isNull(table.provider_gone_at),
         gt(table.id, Number(after ?? 0)),
-        sql`(${table.recheck_at} is not null or ${inArray(column, failed)})`,
+        or(isNotNull(table.recheck_at), isStub),
       ),
     )
     .orderBy(asc(table.id))
@@ -34,4 +32,38 @@ export async function recheck(
     await guarded(deps, run, kind, stripeId, () => retrieveAndApply(deps, run, kind, stripeId, asOf));
   }
   return nextAfter(found);
+}
+
+/** Tries again what failed, in this run or an earlier one, whether or not we have a row of it. */
+export async function retryFailures(
+  deps: StripeDeps,
+  run: Run,
+  after: string | null,
+): Promise<string | null> {
+  const failed = await deps.db
+    .select({
+      id: reconciliationFailures.id,
+      object: reconciliationFailures.object,
+      stripeId: reconciliationFailures.stripe_id,
+    })
+    .from(reconciliationFailures)
+    .where(and(isNull(reconciliationFailures.resolved_at), gt(reconciliationFailures.id, Number(after ?? 0))))
+    .orderBy(asc(reconciliationFailures.id))
+    .limit(STEP_PAGE);
+  for (const { object, stripeId } of failed) {
+    if (object === 'event') continue; // the inbox keeps those itself
+    await guarded(deps, run, object, stripeId, async () =>
+      retrieveAndApply(deps, run, object, stripeId, await heldAsOf(deps, object, stripeId)),
+    );
+  }
+  return nextAfter(failed);
+}
+
+async function heldAsOf({ db }: StripeDeps, kind: Kind, stripeId: string): Promise<Date | null> {
+  const [table, column] =
+    kind === 'subscription'
+      ? [subscriptions, subscriptions.stripe_subscription_id]
+      : [invoices, invoices.stripe_invoice_id];
+  const [row] = await db.select({ asOf: table.provider_as_of }).from(table).where(eq(column, stripeId));
+  return row?.asOf ?? null;
 }

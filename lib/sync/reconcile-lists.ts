@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { and, eq, inArray, sql } from 'drizzle-orm';
 import { rows } from '@/db/database';
 import { reconciliationSeen } from '@/db/schema';
 import {
@@ -17,7 +17,11 @@ import { applyProvided, guarded, type Kind, retrieveAndApply } from './sync-obje
 
 type Filter = Pick<ListRequest, 'status' | 'createdFrom'>;
 
-/** Goes through one page of Stripe's subscriptions; those that we hold just so are passed over. @returns where the next one begins; null at the end */
+/**
+ * Goes through one page of Stripe's subscriptions; those that we hold just so are passed over.
+ *
+ * @returns where the next page begins; null at the end; empty where the list must begin again
+ */
 export async function reconcileSubscriptionPage(
   deps: StripeDeps,
   run: Run,
@@ -38,6 +42,7 @@ export async function reconcileSubscriptionPage(
         applyProvided(deps, run, { kind: 'subscription', value }, source),
       );
   }
+  await markSeen(deps, run, met);
   return page.next;
 }
 
@@ -58,6 +63,7 @@ export async function reconcileInvoicePage(
     if (held.has(value.id)) run.counts.objects_checked += 1;
     else await guarded(deps, run, 'invoice', value.id, () => reconcileInvoice(deps, run, value, page.asOf));
   }
+  await markSeen(deps, run, met);
   return page.next;
 }
 
@@ -101,17 +107,30 @@ async function reconcileInvoice(
   else await applyProvided(deps, run, { kind: 'invoice', value }, { origin: 'listed', asOf });
 }
 
-/** Notes a page's objects as seen. @returns those that no earlier list of this run had shown */
+/** The objects of a page that no earlier one of this run had. */
 async function unmet<T extends { id: string }>({ db }: SyncDeps, run: Run, objects: T[]): Promise<T[]> {
   if (objects.length === 0) return [];
+  const met = await db
+    .select({ id: reconciliationSeen.stripe_id })
+    .from(reconciliationSeen)
+    .where(
+      and(
+        eq(reconciliationSeen.run_id, run.id),
+        inArray(
+          reconciliationSeen.stripe_id,
+          objects.map(({ id }) => id),
+        ),
+      ),
+    );
+  const ids = new Set(met.map(({ id }) => id));
+  return objects.filter(({ id }) => !ids.has(id));
+}
+
+/** Only once they are done: a run that dies within a page goes through all of it again. */
+async function markSeen({ db }: SyncDeps, run: Run, objects: { id: string }[]): Promise<void> {
+  if (objects.length === 0) return;
   const seen = objects.map(({ id }) => ({ run_id: run.id, stripe_id: id }));
-  const noted = await db
-    .insert(reconciliationSeen)
-    .values(seen)
-    .onConflictDoNothing()
-    .returning({ id: reconciliationSeen.stripe_id });
-  const ids = new Set(noted.map(({ id }) => id));
-  return objects.filter(({ id }) => ids.has(id));
+  await db.insert(reconciliationSeen).values(seen).onConflictDoNothing();
 }
 
 async function unseen({ db }: SyncDeps, run: Run, kind: Kind, after: number) {

@@ -1,4 +1,5 @@
 import { isDatabaseUnavailable, pgErrorCode } from '@/db/database';
+import { stackOf } from '../log';
 import { stripeErrorCode } from '../stripe/fetch';
 import {
   acquireRun,
@@ -57,7 +58,7 @@ export async function performRun(deps: SyncDeps, run: Run, deadline?: Date): Pro
       if (error instanceof LeaseLostError) return toResult(deps, run, 'running');
       errorCode ??= errorCodeOf(error);
       deps.log.error(
-        { run: run.id, step: step.name, code: errorCodeOf(error) },
+        { run: run.id, step: step.name, code: errorCodeOf(error), stack: stackOf(error) },
         'reconciliation step failed',
       );
       if (isDatabaseUnavailable(error)) throw error; // nothing can be noted: the lease runs out by itself

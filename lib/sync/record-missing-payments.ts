@@ -1,6 +1,8 @@
 import { eq, sql } from 'drizzle-orm';
 import { rows } from '@/db/database';
 import { invoices } from '@/db/schema';
+import { latest } from '../dates';
+import { AppError } from '../errors';
 import { fetchObject } from '../stripe/fetch';
 import { applyInvoice } from './apply-invoice';
 import { applyPayment } from './apply-payment';
@@ -44,10 +46,14 @@ async function recordMissing(
     row.amount_off_stripe === null && deps.stripe
       ? await fetchObject(deps.stripe, deps.now, 'invoice', stripeId)
       : null;
-  if (row.amount_off_stripe === null && fetched?.state !== 'found') return; // not known, so not guessed
+  if (fetched?.state === 'unavailable') throw new AppError('unavailable', fetched.reason);
+  if (row.amount_off_stripe === null && !fetched) return; // without an API key it is not known, so not guessed
   await inRun(deps, run, customer ?? stripeId, async (ctx) => {
     const found = fetched?.state === 'found' ? fetched : null;
-    if (found) await applyInvoice(ctx, found.object, { origin: 'fetched', asOf: found.asOf });
+    if (found) {
+      const asOf = row.provider_as_of ? latest(found.asOf, row.provider_as_of) : found.asOf;
+      await applyInvoice(ctx, found.object, { origin: 'fetched', asOf });
+    }
     const [held] = await ctx.tx.select().from(invoices).where(eq(invoices.id, id)).for('update');
     if (held?.status !== 'paid') return;
     await applyPayment(ctx, held, {

@@ -7,6 +7,8 @@ type StoredRun = typeof reconciliationRuns.$inferSelect;
 /** A running run without a sign of life for this long is dead; whoever comes next takes it up. */
 const LEASE_MS = 120_000;
 const HEARTBEAT_MS = 15_000;
+/** What an abandoned run has seen so long ago says nothing of today: it is ended, not resumed. */
+const STALE_MS = 6 * 3_600_000;
 /** Stripe's own listing may lag, and clocks differ: look back further than the last run began. */
 const WINDOW_MARGIN_MS = 3 * 86_400_000;
 
@@ -60,6 +62,14 @@ export async function acquireRun(
     .where(eq(reconciliationRuns.status, 'running'));
   if (!running) return acquireRun(db, now, { trigger, startedBy }, hasStripe); // it ended just now
   const isDead = running.heartbeat_at.getTime() < now.getTime() - LEASE_MS;
+  if (isDead && running.started_at.getTime() < now.getTime() - STALE_MS) {
+    await moveHeartbeat(db, running.id, running.heartbeat_at, {
+      status: 'failed',
+      finished_at: now,
+      error_code: 'abandoned',
+    });
+    return acquireRun(db, now, { trigger, startedBy }, hasStripe);
+  }
   const taken = isDead
     ? await moveHeartbeat(db, running.id, running.heartbeat_at, { heartbeat_at: now })
     : undefined;
@@ -106,7 +116,7 @@ export async function finishRun(
   now: Date,
   end: { status: 'completed' | 'completed_with_errors' | 'failed'; error_code: string | null },
 ): Promise<void> {
-  await moveHeartbeat(db, run.id, run.heartbeatAt, {
+  const ended = await moveHeartbeat(db, run.id, run.heartbeatAt, {
     ...run.counts,
     ...end,
     phase: 'done',
@@ -114,6 +124,7 @@ export async function finishRun(
     finished_at: now,
     heartbeat_at: now,
   });
+  if (!ended) throw new LeaseLostError(`run ${run.id} was taken over`);
   await db.delete(reconciliationSeen).where(eq(reconciliationSeen.run_id, run.id));
 }
 

@@ -1,7 +1,7 @@
 import type { reconciliationRuns } from '@/db/schema';
-import { findCheckouts } from './find-checkouts';
+import { linkCheckouts } from './link-checkouts';
 import { markOverdue } from './mark-overdue';
-import { recheck } from './recheck';
+import { recheck, retryFailures } from './recheck';
 import { reconcileInvoicePage, reconcileSubscriptionPage, reconcileUnseen } from './reconcile-lists';
 import { recordMissingPayments } from './record-missing-payments';
 import { retryFailedEvents } from './retry-failed-events';
@@ -28,8 +28,8 @@ const invoiceList =
     reconcileInvoicePage(deps, run, { status, createdFrom: status ? null : run.windowFrom }, cursor);
 
 /**
- * The steps of a run, in order. What is open at Stripe, what was created lately, what we hold open and saw in neither: the
- * cost grows with these, not with history.
+ * The steps of a run, in order. What is open at Stripe, what was created lately, what we hold open and saw
+ * in neither: the cost grows with these, not with history.
  */
 export const STEPS: Step[] = [
   { name: 'failed events', phase: 'inbox', needs: 'database', page: retryFailedEvents },
@@ -41,7 +41,7 @@ export const STEPS: Step[] = [
     needs: 'stripe',
     page: (deps, run, cursor) => reconcileUnseen(deps, run, 'subscription', cursor),
   },
-  { name: 'checkouts', phase: 'subscriptions', needs: 'stripe', page: findCheckouts },
+  { name: 'checkouts', phase: 'subscriptions', needs: 'stripe', page: linkCheckouts },
   { name: 'open invoices', phase: 'invoices', needs: 'stripe', page: invoiceList('open') },
   { name: 'draft invoices', phase: 'invoices', needs: 'stripe', page: invoiceList('draft') },
   { name: 'uncollectible invoices', phase: 'invoices', needs: 'stripe', page: invoiceList('uncollectible') },
@@ -64,6 +64,7 @@ export const STEPS: Step[] = [
     needs: 'stripe',
     page: (deps, run, cursor) => recheck(deps, run, 'invoice', cursor),
   },
+  { name: 'earlier failures', phase: 'rechecks', needs: 'stripe', page: retryFailures },
   { name: 'missing payments', phase: 'payments', needs: 'database', page: recordMissingPayments },
   { name: 'overdue invoices', phase: 'overdue', needs: 'database', page: markOverdue },
 ];

@@ -3,14 +3,16 @@ import { isDatabaseUnavailable, pgErrorCode } from '@/db/database';
 import { type FieldChange, reconciliationChanges, reconciliationFailures } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { latest } from '../dates';
+import { stackOf } from '../log';
 import { fetchObject } from '../stripe/fetch';
 import type { ProviderInvoice, ProviderSubscription } from '../stripe/provider';
 import { applyInvoice } from './apply-invoice';
 import { applySubscription } from './apply-subscription';
-import type { Source, SyncContext } from './context';
+import { newContext, type Source, type SyncContext } from './context';
 import { lockStripeCustomer } from './inbox';
 import { withLookups } from './lookups';
 import { markGone } from './mark-gone';
+import { reapplyCheckouts } from './reapply-checkouts';
 import { beat, LeaseLostError, type Run } from './run';
 import type { StripeDeps } from './step';
 import type { SyncDeps } from './sync-deps';
@@ -27,8 +29,12 @@ export async function inRun(
   const changes = await withLookups(deps, (lookups) =>
     transact(deps.db, async (tx) => {
       if (lockKey) await lockStripeCustomer(tx, lockKey);
-      const ctx = { tx, now: deps.now(), timeZone: deps.timeZone, lookups, changes: [], warnings: [] };
+      const ctx = newContext(tx, deps, lookups);
       await work(ctx);
+      await reapplyCheckouts(ctx);
+      if (ctx.warnings.length > 0) {
+        deps.log.warn({ run: run.id, warnings: [...new Set(ctx.warnings)] }, 'reconciliation left questions');
+      }
       await logChanges(ctx, run);
       return ctx.changes.length;
     }),
@@ -87,6 +93,7 @@ export async function guarded(
     await work();
   } catch (error) {
     if (error instanceof LeaseLostError || isDatabaseUnavailable(error)) throw error;
+    deps.log.error({ run: run.id, object, id, stack: stackOf(error) }, 'object not reconciled');
     await recordFailure(
       deps,
       run,

@@ -309,6 +309,54 @@ describe('what each event does', () => {
     expect(left).toEqual([]);
   });
 
+  test('a checkout that came before its customer was known links the subscription once it is', async () => {
+    const { db } = server.runtime;
+    const customer = await createCustomer(db, { customer_number: 'C-77004' });
+    const service = await createService(db, { customer_id: customer.id });
+    const [ours] = await db.insert(subscriptions).values({ customer_id: customer.id }).returning();
+    const sold = { subscription_id: ours?.id ?? 0, customer_service_id: service.id };
+    await db.insert(subscriptionItems).values(sold);
+    const session = {
+      id: 'cs_early',
+      mode: 'subscription',
+      payment_status: 'paid',
+      customer: 'cus_early',
+      subscription: 'sub_early',
+      client_reference_id: String(ours?.id),
+    };
+    await send(event('checkout.session.completed', session));
+    expect((await find.subscription('sub_early'))?.id).not.toBe(ours?.id);
+    const named = subscriptionObject('sub_early', {
+      customer: 'cus_early',
+      metadata: { customer_number: 'C-77004' },
+    });
+    await send(event('customer.subscription.created', named));
+    expect(await find.subscription('sub_early')).toMatchObject({
+      id: ours?.id,
+      customer_id: customer.id,
+      status: 'active',
+    });
+    const items = await db
+      .select()
+      .from(subscriptionItems)
+      .where(eq(subscriptionItems.subscription_id, ours?.id ?? 0));
+    expect(items.map((item) => [item.stripe_subscription_item_id, item.customer_service_id])).toEqual([
+      ['si_sub_early', service.id],
+    ]);
+  });
+
+  test('an event of the other mode is kept, changes nothing, and is told to staff', async () => {
+    const { env } = server.runtime;
+    env.stripe.mode = 'live';
+    const other = event('invoice.finalized', invoiceObject('in_other_mode'));
+    expect(await outcome(other)).toBe('ignored');
+    env.stripe.mode = null;
+    expect(await find.invoice('in_other_mode')).toBeUndefined();
+    expect((await find.event(other.id))?.warnings).toEqual([
+      'a test event, while the configured keys are live keys',
+    ]);
+  });
+
   test('two events of one second: the invoice further on wins, whichever comes first', async () => {
     for (const [i, order] of [
       [0, 1],

@@ -50,7 +50,7 @@ beforeAll(async () => {
   world = createWorld({ now: runtime.now, chance: seededChance(7) });
   await fillFromDatabase(world, database.db, { timeZone: 'UTC' });
   stripeLocal = await startStripeLocal({ world, secretKey: KEY });
-  runtime.stripe = createStripeClient(KEY, stripeLocal.url);
+  runtime.stripe = createStripeClient(KEY, stripeLocal.url, 10_000);
 }, 120_000);
 
 afterAll(async () => {
@@ -255,7 +255,7 @@ describe('the daily job against a Stripe that holds what we hold', () => {
       due_date: '2026-03-14',
       number: 'LOCAL-DOWN',
     });
-    const down = createStripeClient(KEY, 'http://127.0.0.1:9');
+    const down = createStripeClient(KEY, 'http://127.0.0.1:9', 10_000);
     const done = await run({ ...syncDeps(runtime), stripe: down });
     expect(done.status).toBe('failed');
     expect((await changesOf(done.runId)).map((row) => row.entity_id)).toEqual([local.id]);
@@ -271,6 +271,72 @@ describe('the daily job against a Stripe that holds what we hold', () => {
       status: 'completed',
       stripeSkipped: true,
     });
+  });
+});
+
+describe('what cannot be done at once', () => {
+  test('150 overdue invoices are more than one page', async () => {
+    for (let i = 0; i < 150; i += 1) {
+      await createInvoice(database.db, { status: 'sent', due_date: '2026-03-14', number: `LATE-${i}` });
+    }
+    const done = await run();
+    expect(await changesOf(done.runId)).toHaveLength(150);
+  });
+
+  test('a new invoice that fails at first has no row here, and is still taken by the next run', async () => {
+    const [customer] = [...world.customers.values()];
+    const { object } = createStripeInvoice(world, { customer: customer?.id ?? '', lines: [{ amount: 700 }] });
+    finalizeInvoice(world, object.id);
+    failInvoicePayment(world, object.id);
+    stripeLocal.faults.add({
+      when: ({ path }) => path === `/v1/invoices/${object.id}`,
+      times: 6,
+      fault: { kind: 'status', status: 503 },
+    });
+    later(60);
+    expect(await run()).toMatchObject({ status: 'completed_with_errors', failures: 1 });
+    expect(await invoiceOf(object.id)).toBeUndefined();
+    later(30 * 86_400); // long past every window
+    expect(await run()).toMatchObject({ status: 'completed', failures: 0 });
+    expect(await invoiceOf(object.id)).toMatchObject({
+      status: 'overdue',
+      payment_failed_at: expect.any(Date),
+    });
+  });
+
+  test('a run that dies within a page goes through all of that page again', async () => {
+    const open = stripeInvoices('open').filter((invoice) => !invoice.attempted);
+    const paid = [open[0], open[1]].map((invoice) => payInvoice(world, invoice?.id ?? '').object.id);
+    later(60);
+    const deps = syncDeps(runtime);
+    let applied = 0;
+    const dying = new Proxy(deps.db, {
+      get(db, name) {
+        // The connection is lost at the second object that needs a transaction.
+        if (name === 'transaction' && ++applied === 2)
+          throw Object.assign(new Error('gone'), { code: '57P01' });
+        const value = Reflect.get(db, name);
+        return typeof value === 'function' ? value.bind(db) : value;
+      },
+    });
+    await expect(run({ ...deps, db: dying })).rejects.toThrow('gone');
+    later(121);
+    expect(await run()).toMatchObject({ status: 'completed', failures: 0 });
+    for (const id of paid) expect((await invoiceOf(id))?.status).toBe('paid');
+  });
+
+  test('what died long ago is ended, not resumed', async () => {
+    const died = await acquireRun(database.db, runtime.now(), { trigger: 'cron', startedBy: null }, true);
+    later(7 * 3600);
+    const fresh = await run();
+    expect(fresh).toMatchObject({ status: 'completed' });
+    const diedId = 'id' in died ? died.id : 0;
+    expect(fresh.runId).not.toBe(diedId);
+    const [ended] = await database.db
+      .select()
+      .from(reconciliationRuns)
+      .where(eq(reconciliationRuns.id, diedId));
+    expect(ended).toMatchObject({ status: 'failed', error_code: 'abandoned' });
   });
 });
 

@@ -92,7 +92,7 @@ describe.each(['UTC', 'Pacific/Auckland', 'America/Los_Angeles'])(
       world = newWorld();
       await fillFromDatabase(world, base.db, { timeZone });
       local = await startStripeLocal({ world, secretKey: 'sk_test_x' });
-      stripe = createStripeClient('sk_test_x', local.url);
+      stripe = createStripeClient('sk_test_x', local.url, 10_000);
     });
     afterAll(() => local.close());
 
@@ -211,7 +211,7 @@ describe('a reconciliation against the filled world', () => {
     await fillFromDatabase(world, base.db, { timeZone });
     const local = await startStripeLocal({ world, secretKey: 'sk_test_x' });
     const { log } = testRuntime(base.db);
-    const stripe = createStripeClient('sk_test_x', local.url);
+    const stripe = createStripeClient('sk_test_x', local.url, 10_000);
     const run = async () => {
       now = new Date(now.getTime() + 60_000);
       const deps = { db: base.db, stripe, now: () => now, log, timeZone };

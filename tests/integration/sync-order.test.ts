@@ -24,7 +24,7 @@ beforeAll(async () => {
   runtime = testRuntime(base.db);
   world = createWorld({ now: runtime.now, chance: seededChance(3) });
   stripeLocal = await startStripeLocal({ world, secretKey: 'sk_test_order' });
-  runtime.stripe = createStripeClient('sk_test_order', stripeLocal.url);
+  runtime.stripe = createStripeClient('sk_test_order', stripeLocal.url, 10_000);
 });
 afterAll(() => stripeLocal?.close());
 

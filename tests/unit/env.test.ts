@@ -99,7 +99,10 @@ describe('the environment', () => {
       },
       /^STRIPE_API_BASE must be unset/,
     ],
-    [{ VERCEL: '1' }, /^DATABASE_URL must be set on Vercel.*npm run db:migrate/],
+    [
+      { VERCEL: '1', PUBLIC_URL: 'https://w5t.example' },
+      /^DATABASE_URL must be set on Vercel.*npm run db:migrate/,
+    ],
     [{ DATABASE_URL: 'postgres://a' }, /^BETTER_AUTH_SECRET must be set together with DATABASE_URL/],
   ])('%j stops the start with one sentence', (variables, sentence) => {
     const told = sentences(variables);

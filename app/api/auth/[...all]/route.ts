@@ -1,8 +1,6 @@
-import { handleStaffAuth } from '@/lib/auth/staff-auth';
-import { getRuntime } from '@/lib/runtime';
+import { methodNotAllowed } from '@/lib/http/method-not-allowed';
+import { answerStaffAuth } from '@/lib/http/staff-auth-route';
 
-async function handle(request: Request): Promise<Response> {
-  return handleStaffAuth(await getRuntime(), request);
-}
+export { answerStaffAuth as GET, answerStaffAuth as POST };
 
-export { handle as GET, handle as POST };
+export const { HEAD, PUT, PATCH, DELETE, OPTIONS } = methodNotAllowed('GET, POST');

@@ -1,0 +1,35 @@
+import { PgPreparedQuery } from 'drizzle-orm/pg-core';
+
+/**
+ * A statement that failed: its text and the server's code. Drizzle's own error holds the parameters, and
+ * the driver's the values that collided: personal data that whoever logs an error would log with it.
+ */
+class QueryError extends Error {
+  override readonly name = 'QueryError';
+
+  constructor(
+    statement: string,
+    readonly code: string,
+    readonly constraint: string | undefined,
+  ) {
+    super(`${code}${constraint ? ` (${constraint})` : ''} in: ${statement.slice(0, 500)}`);
+  }
+}
+
+type Run = (statement: string, parameters: unknown, query: () => Promise<unknown>) => Promise<unknown>;
+const prepared = PgPreparedQuery.prototype as unknown as { queryWithCache: Run };
+const run = prepared.queryWithCache;
+
+// Both drivers end here. Errors that carry no code are not the database's and stay as they are.
+prepared.queryWithCache = async function (statement, parameters, query) {
+  try {
+    return await run.call(this, statement, parameters, query);
+  } catch (error) {
+    const { code, constraint, constraint_name } = ((error as Error).cause ?? error) as Record<
+      string,
+      unknown
+    >;
+    if (typeof code !== 'string') throw error;
+    throw new QueryError(statement, code, (constraint ?? constraint_name) as string | undefined);
+  }
+};

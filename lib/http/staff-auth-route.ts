@@ -1,0 +1,27 @@
+import { handleStaffAuth } from '../auth/staff-auth';
+import { AppError } from '../errors';
+import { getRuntime } from '../runtime';
+import { problemResponse, toAppError } from './problem';
+import { readBody } from './read-body';
+
+/** What a sign-in needs, and some. */
+const MAX_AUTH_BODY_BYTES = 16_384;
+
+/** better-auth's own HTTP door, with a limit to what it is given to read. */
+export async function answerStaffAuth(request: Request): Promise<Response> {
+  const runtime = await getRuntime().catch(() => null); // why was said when it was built
+  if (!runtime)
+    return problemResponse(new AppError('unavailable', 'The service cannot start. Try again later.'));
+  try {
+    const body = await readBody(request, MAX_AUTH_BODY_BYTES);
+    const { url, method, headers } = request;
+    const bounded = new Request(url, {
+      method,
+      headers,
+      ...(method === 'POST' && { body: Buffer.from(body) }),
+    });
+    return await handleStaffAuth(runtime, bounded);
+  } catch (error) {
+    return problemResponse(toAppError(error, runtime.newId(), runtime.log));
+  }
+}

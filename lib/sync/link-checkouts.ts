@@ -1,0 +1,36 @@
+import { sql } from 'drizzle-orm';
+import { rows } from '@/db/database';
+import { listProviderCheckouts } from '../stripe/list';
+import { applyCheckout } from './apply-checkout';
+import type { Run } from './run';
+import { nextAfter, STEP_PAGE, type StripeDeps } from './step';
+import { inRun } from './sync-object';
+
+/** Links subscriptions that we sold to the completed checkouts which no event told of. */
+export async function linkCheckouts(
+  deps: StripeDeps,
+  run: Run,
+  after: string | null,
+): Promise<string | null> {
+  const unlinked = await rows<{ id: number; stripe_customers: string[] }>(
+    deps.db,
+    sql`select s.id, array_agg(c.stripe_customer_id order by c.stripe_customer_id) as stripe_customers
+      from subscriptions s join stripe_customers c using (customer_id)
+      where s.stripe_subscription_id is null and s.status <> 'cancelled' and s.id > ${Number(after ?? 0)}::int
+      group by s.id order by s.id limit ${sql.raw(String(STEP_PAGE))}`,
+  );
+  for (const { id, stripe_customers } of unlinked) {
+    for (const customer of stripe_customers) await linkCheckout(deps, run, id, customer);
+  }
+  return nextAfter(unlinked);
+}
+
+/** A list that fails ends the step: the next run asks again, since the subscription is still not linked. */
+async function linkCheckout(deps: StripeDeps, run: Run, id: number, customer: string): Promise<void> {
+  const found = await listProviderCheckouts(deps.stripe, customer);
+  for (const checkout of found.filter(({ reference }) => reference === String(id))) {
+    await inRun(deps, run, customer, async (ctx) => {
+      await applyCheckout(ctx, checkout);
+    });
+  }
+}
