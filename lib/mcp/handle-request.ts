@@ -26,6 +26,7 @@ export async function handleMcpRequest(request: Request): Promise<Response> {
 }
 
 async function answer(runtime: Runtime, request: Request): Promise<Response> {
+  let message: unknown;
   try {
     const refusal = checkMethod(request) ?? checkOrigin(request, runtime.env);
     if (refusal) return refusal;
@@ -34,12 +35,13 @@ async function answer(runtime: Runtime, request: Request): Promise<Response> {
     if (token instanceof Response) return token;
     const read = await readMessage(request);
     if (read instanceof Response) return read;
-    const unfit = checkProtocolVersion(request, read.message) ?? checkParams(read.message);
+    message = read.message;
+    const unfit = checkProtocolVersion(request, message) ?? checkParams(message);
     if (unfit) return unfit;
-    const called = await answerCall(runtime, String(token.id), request, read.message);
+    const called = await answerCall(runtime, String(token.id), request, message);
     return called ?? (await toPlainJson(await serveProtocol(toProtocolRequest(request, token, read.bytes))));
   } catch (error) {
-    return rpcError(500, RPC.internal, logFailure(runtime, error, 'tool server failed'));
+    return rpcError(500, RPC.internal, logFailure(runtime, error, 'tool server failed'), { message });
   }
 }
 

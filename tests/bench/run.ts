@@ -1,12 +1,11 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+const BENCHES: Record<string, () => Promise<unknown>> = {
+  mcp: () => import('./mcp/bench'),
+};
 
-// npm run bench -- NAME runs the bench of that name in this folder.
-const name = process.argv[2] ?? '';
-const file = join(import.meta.dirname, name, 'bench.ts');
-if (!/^[a-z-]+$/.test(name) || !existsSync(file)) {
-  console.error('Usage: npm run bench -- NAME; there is: mcp');
+// npm run bench -- NAME
+const bench = BENCHES[process.argv[2] ?? ''];
+if (!bench) {
+  console.error(`Usage: npm run bench -- NAME, with one of: ${Object.keys(BENCHES).join(', ')}`);
   process.exit(2);
 }
-await import(pathToFileURL(file).href);
+await bench();

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { openPostgres } from '@/db/client';
 import { accessTokens } from '@/db/schema';
 import { revokeAccessToken } from '@/lib/auth/manage-access-tokens';
@@ -171,6 +171,13 @@ describe('body', () => {
     expect(response.headers.get('content-type')).toBe('application/json');
   });
 
+  test('no Accept at all is fine', async () => {
+    const headers = { authorization: `Bearer ${mcp.token}`, 'content-type': 'application/json' };
+    const request = new Request(mcp.url, { method: 'POST', headers, body: JSON.stringify(LIST) });
+    expect(request.headers.has('accept')).toBe(false);
+    expect((await handleMcpRequest(request)).status).toBe(200);
+  });
+
   test('1 MiB is read, one byte more is not, whatever Content-Length says', async () => {
     const padded = (size: number) => JSON.stringify(LIST).padEnd(size);
     expect((await mcp.post(padded(MiB))).status).toBe(200);
@@ -197,6 +204,25 @@ describe('body', () => {
     expect(await answer({ ...headers, authorization }, '{')).toBe(415);
     expect(await answer({ ...headers, authorization, 'content-type': 'application/json' }, '{')).toBe(406);
     expect(await answer({ authorization, 'content-type': 'application/json' }, '{')).toBe(400);
+  });
+});
+
+test('what nobody foresaw is answered with a reference alone', async () => {
+  const before = mcp.runtime;
+  const error = vi.fn();
+  const info = () => {
+    throw new Error('no space left on /var/log/service');
+  };
+  setRuntime({ ...before, log: { ...before.log, error, info } as unknown as typeof before.log });
+  const params = { name: 'list-servers-tool', arguments: {} };
+  const response = await mcp.post({ jsonrpc: '2.0', id: 7, method: 'tools/call', params });
+  setRuntime(before);
+  const logged = error.mock.calls.map(([fields]) => fields).at(-1);
+  expect(response.status).toBe(500);
+  expect(await response.json()).toEqual({
+    jsonrpc: '2.0',
+    id: 7,
+    error: { code: -32603, message: `Internal error (ref ${logged.ref}). Try again later.` },
   });
 });
 

@@ -22,6 +22,21 @@ describe('tools/list', () => {
     await expect(`${JSON.stringify(result, null, 2)}\n`).toMatchFileSnapshot('tools-list.txt');
   });
 
+  test('every tool says that it only reads', async () => {
+    const { result } = await mcp.rpc('tools/list');
+    const tools = result?.tools as { title: string; annotations: unknown }[];
+    expect(tools).toHaveLength(6);
+    for (const { title, annotations } of tools) {
+      expect(annotations).toEqual({
+        title,
+        readOnlyHint: true,
+        destructiveHint: false,
+        idempotentHint: true,
+        openWorldHint: false,
+      });
+    }
+  });
+
   test('stays under 12 KB', async () => {
     expect(await bytesOf('tools/list')).toBeLessThan(12 * KB);
   });

@@ -24,9 +24,8 @@ export function buildCopy(): { folder: string; remove(): void } {
   const folder = mkdtempSync(join(NEXT.cwd, '.data/bench-'));
   const remove = () => rmSync(folder, { recursive: true, force: true });
   for (const name of PRODUCT) cpSync(join(NEXT.cwd, name), join(folder, name), { recursive: true });
-  for (const name of ['plain', 'stock']) {
-    cpSync(join(import.meta.dirname, `routes/${name}.ts`), join(folder, `app/bench-${name}/route.ts`));
-  }
+  cpSync(new URL(import.meta.resolve('./routes/plain.ts')), join(folder, 'app/bench-plain/route.ts'));
+  cpSync(new URL(import.meta.resolve('./routes/stock.ts')), join(folder, 'app/bench-stock/route.ts'));
   const { status, stdout, stderr } = spawnSync(process.execPath, [NEXT.bin, 'build'], {
     cwd: folder,
     env: productionEnv(),
