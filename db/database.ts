@@ -1,4 +1,4 @@
-import type { SQL } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core';
 import type * as schema from './schema';
 
@@ -26,9 +26,18 @@ export const UNIQUE_VIOLATION = '23505';
 
 // Class 08 connection, 53 resources, 57P operator intervention; the rest are the drivers' own.
 const UNAVAILABLE =
-  /^(08...|53...|57P..|CONNECT(ION)?_\w+|ECONN\w+|ETIMEDOUT|ENOTFOUND|EPIPE|EHOSTUNREACH|EAI_AGAIN)$/;
+  /^(08...|28...|3D000|53...|55000|57P..|CONNECT(ION)?_\w+|ECONN\w+|ETIMEDOUT|ENOTFOUND|EPIPE|EHOSTUNREACH|EAI_AGAIN)$/;
 
 /** True where the database could not be reached or turned us away, so that trying again may help. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   return UNAVAILABLE.test(pgErrorCode(error) ?? '');
+}
+
+/**
+ * Serialises everything that concerns one thing, until the transaction ends. Taken before row locks.
+ *
+ * @param key of all callers that mean the same thing, and of no others
+ */
+export async function lockKey(tx: Database, key: string): Promise<void> {
+  await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`);
 }

@@ -4,6 +4,9 @@ import { MAX_ID } from './page';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: refusing them is the purpose
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
+/** Anything but spaces and characters that show nothing. */
+const VISIBLE = /[^\p{Z}\p{C}]/u;
+
 /** Our id of a row. */
 export const rowId = z
   .int('must be an integer')
@@ -21,7 +24,11 @@ export function textLine(max: number) {
     .string('must be a string')
     .min(1, 'must not be empty')
     .max(max, `must have at most ${max} characters`)
-    .refine((text) => !CONTROL.test(text), 'must not contain control characters');
+    .refine((text) => !CONTROL.test(text), 'must not contain control characters')
+    .refine(
+      (text) => text === '' || (text.isWellFormed() && VISIBLE.test(text)),
+      'must contain readable characters',
+    );
 }
 
 /** A choice, with a message that names the values. */

@@ -22,7 +22,7 @@ runCommand(async () => {
 });
 
 async function migrateServer(url: string): Promise<void> {
-  const handle = openPostgres(url, { max: 1 });
+  const handle = openPostgres(url, { max: 1, unhurried: true });
   try {
     await migrate(handle);
   } catch (error) {

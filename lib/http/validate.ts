@@ -32,11 +32,12 @@ export function validateQuery<Schema extends z.ZodObject>(
     const errors = repeated.map((field) => ({ field, message: 'must be given once' }));
     throw new AppError('validation_failed', 'The query is not valid.', errors);
   }
-  const input: Record<string, unknown> = {};
-  for (const [name, value] of params) {
-    const isNumber = isNumberField(schema.shape[name]) && /^-?\d{1,15}$/.test(value);
-    input[name] = isNumber ? Number(value) : value;
-  }
+  const input = Object.fromEntries(
+    [...params].map(([name, value]) => {
+      const isNumber = isNumberField(schema.shape[name]) && /^-?\d{1,15}$/.test(value);
+      return [name, isNumber ? Number(value) : value];
+    }),
+  );
   return validate(schema, input, 'query');
 }
 

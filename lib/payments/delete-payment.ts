@@ -2,13 +2,13 @@ import { eq } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { payments } from '@/db/schema';
 import { transact } from '@/db/transaction';
-import { lockInvoices } from './check-payment';
 import {
   finishWrite,
   leaveTombstone,
   lockPayment,
   type PaymentWriter,
   type Precondition,
+  readPayment,
 } from './write-payment';
 
 /**
@@ -24,8 +24,8 @@ export async function deletePayment(
   precondition?: Precondition,
 ): Promise<void> {
   await transact(db, async (tx) => {
-    const before = await lockPayment(tx, id, precondition);
-    await lockInvoices(tx, [before.invoice_id]);
+    const seen = await readPayment(tx, id);
+    const { payment: before } = await lockPayment(tx, seen, seen.invoice_id, precondition);
     if (before.source === 'stripe') await leaveTombstone(tx, before.payment_reference);
     await tx.delete(payments).where(eq(payments.id, id));
     await finishWrite(tx, 'payment.delete', before, null, writer);

@@ -1,11 +1,19 @@
 import { eq } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { payments } from '@/db/schema';
-import { SERIALIZATION_FAILURE, transact } from '@/db/transaction';
+import { ChangedMeanwhileError, transact } from '@/db/transaction';
+import { withAmountLimit } from './amount-limit';
 import { checkPayment, lockInvoices } from './check-payment';
 import { toPaymentRow } from './queries';
 import type { PaymentInput, PaymentRow } from './schema';
-import { changePayment, finishWrite, type PaymentWriter } from './write-payment';
+import {
+  changePayment,
+  finishWrite,
+  lockPayment,
+  lockReference,
+  type PaymentWriter,
+  type StoredPayment,
+} from './write-payment';
 
 /**
  * Creates a payment, or updates the one with the same reference. Of any number of calls at once with one
@@ -18,34 +26,37 @@ export async function recordPayment(
   input: PaymentInput,
   writer: PaymentWriter,
 ): Promise<{ payment: PaymentRow; created: boolean }> {
-  return transact(db, async (tx) => {
-    const known = await findByReference(tx, input.payment_reference);
-    if (known)
-      return { payment: toPaymentRow(await changePayment(tx, known, input, writer)), created: false };
-
-    const invoice = (await lockInvoices(tx, [input.invoice_id])).get(input.invoice_id);
-    const { currency } = checkPayment(input, invoice, true);
-    const [created] = await tx
-      .insert(payments)
-      .values({ ...input, amount: String(input.amount), currency, source: writer.source })
-      .onConflictDoNothing({ target: payments.payment_reference })
-      .returning();
-    if (created) {
-      await finishWrite(tx, 'payment.create', null, created, writer);
-      return { payment: toPaymentRow(created), created: true };
-    }
-    // Somebody was quicker; the insert waited for their commit, so that the row is there now.
-    const winner = await findByReference(tx, input.payment_reference);
-    if (!winner) throw Object.assign(new Error('deleted meanwhile'), { code: SERIALIZATION_FAILURE });
-    return { payment: toPaymentRow(await changePayment(tx, winner, input, writer)), created: false };
-  });
+  return withAmountLimit(() =>
+    transact(db, async (tx) => {
+      await lockReference(tx, input.payment_reference);
+      const [seen] = await tx
+        .select()
+        .from(payments)
+        .where(eq(payments.payment_reference, input.payment_reference));
+      if (!seen) return { payment: toPaymentRow(await createPayment(tx, input, writer)), created: true };
+      const locked = await lockPayment(tx, seen, input.invoice_id);
+      if (locked.payment.payment_reference !== input.payment_reference) {
+        throw new ChangedMeanwhileError('the payment was renamed');
+      }
+      return { payment: toPaymentRow(await changePayment(tx, locked, input, writer)), created: false };
+    }),
+  );
 }
 
-async function findByReference(tx: Database, reference: string) {
-  const [row] = await tx
-    .select()
-    .from(payments)
-    .where(eq(payments.payment_reference, reference))
-    .for('update');
-  return row;
+async function createPayment(
+  tx: Database,
+  input: PaymentInput,
+  writer: PaymentWriter,
+): Promise<StoredPayment> {
+  const invoice = (await lockInvoices(tx, [input.invoice_id])).get(input.invoice_id);
+  const { currency } = checkPayment(input, invoice, true);
+  const [created] = await tx
+    .insert(payments)
+    .values({ ...input, amount: String(input.amount), currency, source: writer.source })
+    .onConflictDoNothing({ target: payments.payment_reference })
+    .returning();
+  // Somebody was quicker: begin again, as an update of theirs.
+  if (!created) throw new ChangedMeanwhileError('the reference was taken');
+  await finishWrite(tx, 'payment.create', null, created, writer);
+  return created;
 }

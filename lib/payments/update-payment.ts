@@ -1,9 +1,16 @@
 import { type Database, pgErrorCode, UNIQUE_VIOLATION } from '@/db/database';
 import { transact } from '@/db/transaction';
 import { AppError } from '../errors';
+import { withAmountLimit } from './amount-limit';
 import { toPaymentRow } from './queries';
 import type { PaymentChanges, PaymentRow } from './schema';
-import { changePayment, lockPayment, type PaymentWriter, type Precondition } from './write-payment';
+import {
+  changePayment,
+  lockPayment,
+  type PaymentWriter,
+  type Precondition,
+  readPayment,
+} from './write-payment';
 
 /**
  * Changes some fields of a payment.
@@ -19,8 +26,12 @@ export async function updatePayment(
   precondition?: Precondition,
 ): Promise<PaymentRow> {
   try {
-    return await transact(db, async (tx) =>
-      toPaymentRow(await changePayment(tx, await lockPayment(tx, id, precondition), changes, writer)),
+    return await withAmountLimit(() =>
+      transact(db, async (tx) => {
+        const seen = await readPayment(tx, id);
+        const locked = await lockPayment(tx, seen, changes.invoice_id ?? seen.invoice_id, precondition);
+        return toPaymentRow(await changePayment(tx, locked, changes, writer));
+      }),
     );
   } catch (error) {
     if (pgErrorCode(error) !== UNIQUE_VIOLATION) throw error;

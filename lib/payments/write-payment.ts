@@ -1,11 +1,12 @@
 import { eq } from 'drizzle-orm';
-import type { Database } from '@/db/database';
+import { type Database, lockKey } from '@/db/database';
 import { payments, paymentTombstones } from '@/db/schema';
+import { ChangedMeanwhileError } from '@/db/transaction';
 import { type Actor, recordAudit } from '../audit/record-audit';
 import { toCalendarDate } from '../dates';
-import { AppError } from '../errors';
+import { AppError, invalidField } from '../errors';
 import { settleInvoice } from '../invoices/settle-invoice';
-import { checkPayment, lockInvoices } from './check-payment';
+import { checkPayment, type LockedInvoice, lockInvoices } from './check-payment';
 import { paymentNotFound, toPaymentRow } from './queries';
 import type { PaymentChanges, PaymentRow } from './schema';
 
@@ -22,24 +23,57 @@ export type StoredPayment = typeof payments.$inferSelect;
 /** Whether a payment is as the writer saw it last. */
 export type Precondition = (current: PaymentRow) => boolean;
 
-/** @throws AppError not_found; precondition_failed where it has changed since the writer saw it */
+/** A payment and the invoices that a write of it may touch, all locked. */
+export interface LockedPayment {
+  payment: StoredPayment;
+  invoices: Map<number, LockedInvoice>;
+}
+
+/**
+ * Locks a payment after its invoices, and these in the order of their ids: so does whoever writes payments,
+ * sync among them, and nobody waits in a circle. The caller holds the key of its reference.
+ *
+ * @param seen the payment as it was read without a lock
+ * @param target the invoice that it shall be for
+ * @throws AppError precondition_failed where it has changed since the writer saw it
+ */
 export async function lockPayment(
   tx: Database,
-  id: number,
+  seen: StoredPayment,
+  target: number,
   precondition?: Precondition,
-): Promise<StoredPayment> {
-  const [row] = await tx.select().from(payments).where(eq(payments.id, id)).for('update');
-  if (!row) throw paymentNotFound(id);
-  if (precondition && !precondition(toPaymentRow(row))) {
+): Promise<LockedPayment> {
+  const invoices = await lockInvoices(tx, [seen.invoice_id, target]);
+  const [payment] = await tx.select().from(payments).where(eq(payments.id, seen.id)).for('update');
+  if (!payment) throw paymentNotFound(seen.id);
+  if (payment.invoice_id !== seen.invoice_id) throw new ChangedMeanwhileError('the payment was moved');
+  if (precondition && !precondition(toPaymentRow(payment))) {
     throw new AppError('precondition_failed', 'The payment has changed since you read it: read it again.');
   }
+  return { payment, invoices };
+}
+
+/** Serialises the people and programs who write the payment of one reference. */
+export async function lockReference(tx: Database, reference: string): Promise<void> {
+  await lockKey(tx, `payment ${reference}`);
+}
+
+/** A payment by its id, under the key of its reference. @throws AppError not_found */
+export async function readPayment(tx: Database, id: number): Promise<StoredPayment> {
+  const read = async () => (await tx.select().from(payments).where(eq(payments.id, id)))[0];
+  const unlocked = await read();
+  if (!unlocked) throw paymentNotFound(id);
+  await lockReference(tx, unlocked.payment_reference);
+  const row = await read();
+  if (!row) throw paymentNotFound(id);
+  if (row.payment_reference !== unlocked.payment_reference) throw new ChangedMeanwhileError('it was renamed');
   return row;
 }
 
 /** Writes what differs, leaves its audit entry, and settles the invoices it touches; same again, no write. */
 export async function changePayment(
   tx: Database,
-  before: StoredPayment,
+  { payment: before, invoices }: LockedPayment,
   changes: PaymentChanges,
   writer: PaymentWriter,
 ): Promise<StoredPayment> {
@@ -52,8 +86,10 @@ export async function changePayment(
     status: changes.status ?? before.status,
   };
   const moved = wanted.invoice_id !== before.invoice_id;
-  const invoices = await lockInvoices(tx, [before.invoice_id, wanted.invoice_id]);
   const { currency } = checkPayment(wanted, invoices.get(wanted.invoice_id), moved);
+  if (currency !== before.currency && changes.amount === undefined) {
+    throw invalidField('amount', `must be given: the invoice is in ${currency.toUpperCase()}`);
+  }
   const values = { ...wanted, currency, amount: String(wanted.amount) };
   if (isSame(before, values)) return before;
   // Sync looks for its payment by reference: renamed, it must not be made a second time.

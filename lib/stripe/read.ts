@@ -11,9 +11,9 @@ export function asList(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Without NUL, which JSON can write and PostgreSQL cannot hold. */
+/** Without NUL and half characters, which JSON can write and PostgreSQL cannot hold. */
 export function asText(value: unknown): string | null {
-  const text = typeof value === 'string' ? value.replaceAll('\0', '') : '';
+  const text = typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : '';
   return text === '' ? null : text;
 }
 

@@ -76,7 +76,7 @@ function isSettledOutOfBand(payload: Json): boolean {
 function amountDue(payload: Json, paid: number): number {
   if (isSettledOutOfBand(payload)) return 0;
   const remaining = asInteger(payload.amount_remaining);
-  return remaining ?? Math.max(0, (asInteger(payload.amount_due) ?? 0) - paid);
+  return Math.max(0, remaining ?? (asInteger(payload.amount_due) ?? 0) - paid);
 }
 
 function taxOf(payload: Json, total: number): number {

@@ -3,16 +3,18 @@ import { asInstant, asInteger, asList, asMetadata, asObject, asText, type Json }
 import { toProviderCustomer } from './to-customer';
 
 // https://docs.stripe.com/api/subscriptions/object#subscription_object-status
-const STATUS = {
-  incomplete: 'incomplete',
-  incomplete_expired: 'cancelled',
-  trialing: 'trialing',
-  active: 'active',
-  past_due: 'past_due',
-  unpaid: 'unpaid',
-  paused: 'paused',
-  canceled: 'cancelled',
-} as const;
+const STATUS = new Map<string, NonNullable<ProviderSubscription['status']>>(
+  Object.entries({
+    incomplete: 'incomplete',
+    incomplete_expired: 'cancelled',
+    trialing: 'trialing',
+    active: 'active',
+    past_due: 'past_due',
+    unpaid: 'unpaid',
+    paused: 'paused',
+    canceled: 'cancelled',
+  } as const),
+);
 
 /**
  * One shape from every API version. Before 2025-03-31.basil the period end stood on the subscription;
@@ -30,7 +32,7 @@ export function toProviderSubscription(object: unknown): ProviderSubscription | 
   return {
     id,
     customer: toProviderCustomer(payload, [payload.metadata]),
-    status: STATUS[providerStatus as keyof typeof STATUS] ?? null,
+    status: STATUS.get(providerStatus ?? '') ?? null,
     providerStatus,
     cancelAtPeriodEnd: payload.cancel_at_period_end === true,
     endedAt: asInstant(payload.ended_at),

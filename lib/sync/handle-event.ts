@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm';
-import { isDatabaseUnavailable, pgErrorCode } from '@/db/database';
+import { isDatabaseUnavailable, lockKey, pgErrorCode } from '@/db/database';
 import { stripeEvents } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import type { StripeMode } from '../env';
@@ -7,7 +7,7 @@ import { AppError } from '../errors';
 import { type ProviderEvent, toProviderEvent } from '../stripe/to-event';
 import { applyEvent, HANDLED_EVENT_TYPES } from './apply-event';
 import { newContext, type SyncContext } from './context';
-import { closeEvent, failEvent, lockStripeCustomer, openEvent } from './inbox';
+import { closeEvent, failEvent, openEvent } from './inbox';
 import { withLookups } from './lookups';
 import { reapplyCheckouts } from './reapply-checkouts';
 import type { SyncDeps } from './sync-deps';
@@ -30,7 +30,7 @@ export async function handleEvent(
   try {
     return await withLookups(deps, (lookups) =>
       transact(deps.db, async (tx) => {
-        await lockStripeCustomer(tx, event.stripeCustomerId ?? event.objectId ?? event.id);
+        await lockKey(tx, event.stripeCustomerId ?? event.objectId ?? event.id);
         if (!(await openEvent(tx, event, payload, again))) return 'duplicate';
         const ctx = newContext(tx, deps, lookups);
         const outcome = await outcomeOf(ctx, event, mode);

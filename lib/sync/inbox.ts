@@ -8,11 +8,6 @@ export type StoredOutcome = (typeof stripeEvents.$inferSelect)['outcome'];
 /** Outcomes that a further delivery does not change; the others are tried again. */
 const SETTLED: StoredOutcome[] = ['processed', 'stale', 'ignored'];
 
-/** Serialises everything that concerns one customer at Stripe, until the transaction ends. */
-export async function lockStripeCustomer(tx: Database, key: string): Promise<void> {
-  await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`);
-}
-
 /**
  * Puts an event into the inbox before it is applied.
  *

@@ -1,4 +1,5 @@
 import { eq, sql } from 'drizzle-orm';
+import { lockKey } from '@/db/database';
 import { customers, stripeCustomers } from '@/db/schema';
 import { createProviderCustomer } from '../customers/create-provider-customer';
 import type { ProviderCustomer } from '../stripe/provider';
@@ -81,6 +82,8 @@ async function findLink(
     if (byNumber) return { customerId: byNumber.id, linkedBy: 'number' };
   }
   if (!told.email) return undefined;
+  // Of two Stripe customers with one address at once the second must find what the first one made.
+  await lockKey(ctx.tx, `email ${told.email.toLowerCase()}`);
   const byEmail = await ctx.tx
     .select({ id: customers.id })
     .from(customers)

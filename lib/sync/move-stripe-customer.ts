@@ -61,6 +61,8 @@ async function removeIfEmpty({ tx }: SyncContext, id: number): Promise<void> {
   const owned = [customerServices, invoices, salesDocuments, subscriptions, payments, stripeCustomers].map(
     (table) => notExists(tx.select({ one: sql`1` }).from(table).where(eq(table.customer_id, id))),
   );
+  // Waits for whoever is about to give it something; the delete then sees it.
+  await tx.select({ id: customers.id }).from(customers).where(eq(customers.id, id)).for('update');
   // Nobody has edited it since sync created it.
   const untouched = sql`${customers.updated_at} = ${customers.created_at}`;
   await tx.delete(customers).where(and(eq(customers.id, id), untouched, ...owned));

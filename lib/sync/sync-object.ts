@@ -1,5 +1,5 @@
 import { and, eq, isNull } from 'drizzle-orm';
-import { isDatabaseUnavailable, pgErrorCode } from '@/db/database';
+import { isDatabaseUnavailable, lockKey, pgErrorCode } from '@/db/database';
 import { type FieldChange, reconciliationChanges, reconciliationFailures } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { latest } from '../dates';
@@ -9,7 +9,6 @@ import type { ProviderInvoice, ProviderSubscription } from '../stripe/provider';
 import { applyInvoice } from './apply-invoice';
 import { applySubscription } from './apply-subscription';
 import { newContext, type Source, type SyncContext } from './context';
-import { lockStripeCustomer } from './inbox';
 import { withLookups } from './lookups';
 import { markGone } from './mark-gone';
 import { reapplyCheckouts } from './reapply-checkouts';
@@ -23,12 +22,12 @@ export type Kind = 'subscription' | 'invoice';
 export async function inRun(
   deps: SyncDeps,
   run: Run,
-  lockKey: string | null,
+  key: string | null,
   work: (ctx: SyncContext) => Promise<void>,
 ): Promise<void> {
   const changes = await withLookups(deps, (lookups) =>
     transact(deps.db, async (tx) => {
-      if (lockKey) await lockStripeCustomer(tx, lockKey);
+      if (key) await lockKey(tx, key);
       const ctx = newContext(tx, deps, lookups);
       await work(ctx);
       await reapplyCheckouts(ctx);

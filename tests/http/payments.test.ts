@@ -165,6 +165,33 @@ describe('the five operations', () => {
     expect(rows).toHaveLength(1);
   });
 
+  test('posts of one new reference for two invoices in turn never fail', async () => {
+    const a = await openInvoice();
+    const b = await openInvoice({ customer_id: a.invoice.customer_id });
+    const posts = Array.from({ length: 30 }, (_, i) =>
+      call('POST', '', { ...a.body, invoice_id: i % 2 ? a.invoice.id : b.invoice.id }),
+    );
+    const statuses = (await Promise.all(posts)).map(({ status }) => status);
+    expect(statuses.sort()).toEqual([...Array(29).fill(200), 201]);
+  });
+
+  test('a payment moved into another currency says how much it is there', async () => {
+    const euro = await openInvoice();
+    const yen = await openInvoice({ customer_id: euro.invoice.customer_id, currency: 'jpy', total: '1200' });
+    const { body } = await call('POST', '', { ...euro.body, amount: 12 });
+    const silent = await call('PATCH', `/${body.id}`, { invoice_id: yen.invoice.id });
+    expect([silent.status, silent.body.errors[0].field]).toEqual([422, 'amount']);
+    const told = await call('PATCH', `/${body.id}`, { invoice_id: yen.invoice.id, amount: 1200 });
+    expect(told.body).toMatchObject({ currency: 'jpy', amount: 1200 });
+  });
+
+  test('payments that add up to more than can be kept are refused', async () => {
+    const { body } = await openInvoice();
+    expect((await call('POST', '', { ...body, amount: 999_999_999_999 })).status).toBe(201);
+    const more = await call('POST', '', { ...body, amount: 999_999_999_999, payment_reference: 'OVERFLOW' });
+    expect([more.status, more.body.errors[0].field]).toEqual([422, 'amount']);
+  });
+
   test('two invoices written crosswise at once never fail', async () => {
     const a = await openInvoice();
     const b = await openInvoice({ customer_id: a.invoice.customer_id });
@@ -239,6 +266,7 @@ describe('the list', () => {
     ['status=done', 'status'],
     ['customer_id=99999999999', 'customer_id'],
     ['perpage=5', 'perpage'],
+    ['__proto__=1', '__proto__'],
   ])('?%s is refused naming %s', async (query, field) => {
     const { status, body } = await call('GET', `?${query}`);
     expect([status, body.errors[0].field]).toEqual([422, field]);
@@ -265,6 +293,8 @@ describe('refusals', () => {
     ['the year 0', { payment_date: '0000-01-01' }, ['payment_date']],
     ['a control character', { payment_reference: 'a\u0000b' }, ['payment_reference']],
     ['an empty reference', { payment_reference: '' }, ['payment_reference']],
+    ['a reference that shows nothing', { payment_reference: ' \u200b' }, ['payment_reference']],
+    ['half a character', { payment_reference: 'a\ud800' }, ['payment_reference']],
     ['a long reference', { payment_reference: 'x'.repeat(256) }, ['payment_reference']],
     ['an unknown status', { status: 'done' }, ['status']],
     ['an unknown field', { currency: 'usd' }, ['currency']],

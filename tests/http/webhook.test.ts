@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import * as webhook from '@/app/api/stripe/webhook/route';
 import { rows } from '@/db/database';
 import { customers, invoices, payments, stripeEvents, subscriptionItems, subscriptions } from '@/db/schema';
+import { updatePayment } from '@/lib/payments/update-payment';
 import { HANDLED_EVENT_TYPES } from '@/lib/sync/apply-event';
 import { createCustomer, createService } from '../support/factories';
 import { useServer } from '../support/http';
@@ -405,6 +406,40 @@ describe('the inbox', () => {
     });
   });
 
+  test('API and webhook writing one payment at once wait for each other, and never fail', async () => {
+    const { db } = server.runtime;
+    await send(event('invoice.payment_succeeded', paidInvoice('in_both')));
+    const [payment] = await find.payments('in_both');
+    const writer = {
+      actor: { type: 'cli' as const, id: 'test', name: 'test' },
+      source: 'api' as const,
+      now: server.runtime.now(),
+      timeZone: 'UTC',
+    };
+    const changes = Array.from({ length: 20 }, (_, i) =>
+      updatePayment(db, payment?.id ?? 0, { amount: i + 1 }, writer).then(() => 200),
+    );
+    const deliveries = Array.from({ length: 20 }, () =>
+      send(event('invoice.payment_succeeded', paidInvoice('in_both'))).then(({ status }) => status),
+    );
+    expect(await Promise.all([...changes, ...deliveries])).toEqual(Array(40).fill(200));
+    expect(await find.payments('in_both')).toHaveLength(1);
+  });
+
+  test('two new Stripe customers of one e-mail at once are one customer', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const customer_email = `twin-${round}@example.com`;
+      const first = (name: string) =>
+        send(event('invoice.finalized', invoiceObject(`in_${name}_${round}`, { customer_email })));
+      const answers = await Promise.all([first('a'), first('b')]);
+      expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+      const again = await Promise.all([first('a'), first('b')]);
+      expect(again.map(({ status }) => status)).toEqual([200, 200]);
+      const [a, b] = [await find.invoice(`in_a_${round}`), await find.invoice(`in_b_${round}`)];
+      expect(a?.customer_id).toBe(b?.customer_id);
+    }
+  });
+
   test('32 deliveries at once of one event have one effect', async () => {
     const once = event('invoice.payment_succeeded', paidInvoice('in_32'));
     const answers = await Promise.all(Array.from({ length: 32 }, () => send(once)));
@@ -421,6 +456,12 @@ describe('the signature', () => {
   test.each<[string, (payload: string) => { header?: string; body?: string }]>([
     ['missing', () => ({ header: '' })],
     ['garbage', () => ({ header: 'hello' })],
+    ['of other characters', () => ({ header: `t=${NOW},v1=${'\u00e9'.repeat(64)}` })],
+    [
+      'without a number for a time',
+      (payload) => ({ header: signatureOf(payload, at(0)).replace(/t=\d+/, 't=abc') }),
+    ],
+    ['of two times', (payload) => ({ header: `t=${NOW},${signatureOf(payload, at(301))}` })],
     ['of another secret', (payload) => ({ header: signatureOf(payload, at(0), 'whsec_other') })],
     ['301 s old', (payload) => ({ header: signatureOf(payload, at(-301)) })],
     ['301 s in the future', (payload) => ({ header: signatureOf(payload, at(301)) })],

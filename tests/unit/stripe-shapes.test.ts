@@ -169,6 +169,7 @@ describe('a subscription of any API version', () => {
     ['paused', 'paused'],
     ['canceled', 'cancelled'],
     ['hibernating', null],
+    ['constructor', null],
   ])('status %s is %s', (status, expected) => {
     expect(map({ status })?.status).toBe(expected);
   });

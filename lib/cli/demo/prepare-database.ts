@@ -41,7 +41,7 @@ export async function prepareDatabase({ env, settings, ownStripe }: DemoEnv): Pr
 async function openMigrated(env: DemoEnv['env']): Promise<DatabaseHandle> {
   if (!env.databaseUrl) return openDatabase(env);
   makeDataDir(env.dataDir); // for what the demo keeps beside the database
-  const handle = openPostgres(env.databaseUrl, { max: 1 });
+  const handle = openPostgres(env.databaseUrl, { max: 1, unhurried: true });
   try {
     await migrate(handle);
   } finally {
