@@ -13,7 +13,7 @@ const NAME = 'w5t';
 const BEARER = 'Authorization: Bearer $ACCESS_TOKEN';
 
 export const CONNECT_INTRODUCTION =
-  'A client needs the address and an access token with the scope `mcp:read`. Where a snippet names `ACCESS_TOKEN`, the token is read from the environment of the program (`export ACCESS_TOKEN=w5t_…`).';
+  'A client needs the address and an access token with the scope `mcp:read` (`npm run -s token -- create --name NAME --scopes mcp:read` prints one). Where a snippet names `ACCESS_TOKEN`, the token is read from the environment of the program (`export ACCESS_TOKEN=w5t_…`).';
 
 export const CONNECT_LIMITS =
   'What does not work with a fixed token: connectors of ChatGPT and the custom connectors of claude.ai and Claude Desktop, which sign in over OAuth only. Pages in a browser need their origin in `MCP_ALLOWED_ORIGINS`.';

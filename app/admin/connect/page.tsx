@@ -25,7 +25,7 @@ export default async function ConnectPage() {
             <Snippet client={client} text={snippet} />
           </Section>
         ))}
-        <Alert color="orange" variant="light" title="What does not work">
+        <Alert color="orange" variant="light">
           <InlineCode text={CONNECT_LIMITS} />
         </Alert>
         <Text size="sm" c="dimmed">
