@@ -10,9 +10,6 @@ export default function Home() {
       <LinkButton href="/admin" prefetch={false}>
         Open the administration
       </LinkButton>
-      <LinkButton href="/docs/api" prefetch={false} variant="default">
-        API reference
-      </LinkButton>
     </MessagePage>
   );
 }
