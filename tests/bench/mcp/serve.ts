@@ -22,7 +22,6 @@ export async function serveCopy(
       DATABASE_URL: databaseUrl,
       BETTER_AUTH_SECRET: 'only-for-the-bench-only-for-the-bench',
       PUBLIC_URL: url,
-      LOG_LEVEL: 'warn',
     },
     stdio: ['ignore', 'ignore', 'inherit'],
   });

@@ -1,6 +1,7 @@
+import { waitUntil } from '@vercel/functions';
 import { createMcpHandler, withMcpAuth } from 'mcp-handler';
 import { z } from 'zod';
-import { verifyAccessToken } from '@/lib/auth/access-token';
+import { touchAccessToken, verifyAccessToken } from '@/lib/auth/access-token';
 import { findCustomers, getCustomer } from '@/lib/customers/queries';
 import { customerId, customerMatches, customerQuery, customerRow } from '@/lib/customers/schema';
 import { listInvoices } from '@/lib/invoices/queries';
@@ -64,7 +65,9 @@ export const POST = withMcpAuth(
   async (_request, bearer) => {
     const { db, now } = await getRuntime();
     const token = await verifyAccessToken(db, bearer ?? '', now());
-    return token ? { token: bearer ?? '', clientId: String(token.id), scopes: token.scopes } : undefined;
+    if (!token) return undefined;
+    waitUntil(touchAccessToken(db, token.id, now()));
+    return { token: bearer ?? '', clientId: String(token.id), scopes: token.scopes };
   },
   { required: true, requiredScopes: ['mcp:read'] },
 );
