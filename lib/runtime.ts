@@ -8,7 +8,7 @@ import { DataDirBusyError } from '@/db/lock';
 import { isMigrated, migrate } from '@/db/migrate';
 import { type Env, isBuilding, readEnv } from './env';
 import { StartError } from './errors';
-import { createLogger, type Logger } from './log';
+import { createLogger, type Logger, stackOf } from './log';
 import { createStripeClient } from './stripe/client';
 
 /** What the world gives us; tests put their own in its place. */
@@ -35,6 +35,15 @@ export function getRuntime(): Promise<Runtime> {
     throw error;
   });
   return holder[KEY];
+}
+
+/** The runtime, or null where it cannot be had: why was logged, and the caller answers 503. */
+export function runtimeOrNull(): Promise<Runtime | null> {
+  return getRuntime().catch((error: unknown) => {
+    const sentences = error instanceof StartError ? error.sentences : undefined;
+    createLogger('error').error({ sentences, stack: stackOf(error) }, 'the service cannot start');
+    return null;
+  });
 }
 
 async function openRuntime(): Promise<Runtime> {

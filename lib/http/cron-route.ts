@@ -1,10 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { waitUntil } from '@vercel/functions';
 import { AppError } from '../errors';
-import { getRuntime, type Runtime } from '../runtime';
+import { type Runtime, runtimeOrNull } from '../runtime';
 import { reconcile } from '../sync/reconcile';
 import { syncDeps } from '../sync/sync-deps';
-import { problemResponse, toAppError } from './problem';
+import { cannotStart, problemResponse, toAppError } from './problem';
 
 const MARGIN_SECONDS = 60;
 
@@ -15,9 +15,8 @@ const MARGIN_SECONDS = 60;
  */
 export function reconcileOnRequest(maxDuration: number): (request: Request) => Promise<Response> {
   return async (request) => {
-    const runtime = await getRuntime().catch(() => null); // why was said when it was built
-    if (!runtime)
-      return problemResponse(new AppError('unavailable', 'The service cannot start. Try again later.'));
+    const runtime = await runtimeOrNull();
+    if (!runtime) return problemResponse(cannotStart());
     if (!isAuthorized(runtime, request)) {
       const refused = new AppError(
         'unauthenticated',

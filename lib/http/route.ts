@@ -3,8 +3,8 @@ import type { z } from 'zod';
 import { type AccessToken, type Scope, touchAccessToken, verifyAccessToken } from '../auth/access-token';
 import { AppError } from '../errors';
 import { MAX_ID } from '../page';
-import { getRuntime, type Runtime } from '../runtime';
-import { problemResponse, toAppError } from './problem';
+import { type Runtime, runtimeOrNull } from '../runtime';
+import { cannotStart, problemResponse, toAppError } from './problem';
 import { parseJson, readBody } from './read-body';
 import { validate, validateQuery } from './validate';
 
@@ -59,9 +59,8 @@ export function route(
     if (method === 'OPTIONS') return async () => new Response(null, { status: 204, headers: allow });
     const declared = endpoints[method === 'HEAD' ? 'GET' : method];
     return async (request, { params }) => {
-      const runtime = await getRuntime().catch(() => null); // why was said when it was built
-      if (!runtime)
-        return problemResponse(new AppError('unavailable', 'The service cannot start. Try again later.'));
+      const runtime = await runtimeOrNull();
+      if (!runtime) return problemResponse(cannotStart());
       const requestId = runtime.newId();
       const response = await answer(runtime, requestId, async () => {
         if (!declared) throw new AppError('method_not_allowed', `${method} is not allowed here.`);

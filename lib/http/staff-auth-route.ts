@@ -1,7 +1,6 @@
 import { handleStaffAuth } from '../auth/staff-auth';
-import { AppError } from '../errors';
-import { getRuntime } from '../runtime';
-import { problemResponse, toAppError } from './problem';
+import { runtimeOrNull } from '../runtime';
+import { cannotStart, problemResponse, toAppError } from './problem';
 import { readBody } from './read-body';
 
 /** What a sign-in needs, and some. */
@@ -9,9 +8,8 @@ const MAX_AUTH_BODY_BYTES = 16_384;
 
 /** better-auth's own HTTP door, with a limit to what it is given to read. */
 export async function answerStaffAuth(request: Request): Promise<Response> {
-  const runtime = await getRuntime().catch(() => null); // why was said when it was built
-  if (!runtime)
-    return problemResponse(new AppError('unavailable', 'The service cannot start. Try again later.'));
+  const runtime = await runtimeOrNull();
+  if (!runtime) return problemResponse(cannotStart());
   try {
     const body = await readBody(request, MAX_AUTH_BODY_BYTES);
     const { url, method, headers } = request;

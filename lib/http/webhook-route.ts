@@ -1,7 +1,7 @@
 import { pgErrorCode } from '@/db/database';
 import { AppError } from '../errors';
 import { stackOf } from '../log';
-import { getRuntime, type Runtime } from '../runtime';
+import { type Runtime, runtimeOrNull } from '../runtime';
 import { verifyEvent } from '../stripe/verify-event';
 import { handleEvent } from '../sync/handle-event';
 import { syncDeps } from '../sync/sync-deps';
@@ -12,7 +12,7 @@ import { readBody } from './read-body';
  * again that is not answered 2xx. https://docs.stripe.com/webhooks
  */
 export async function receiveDelivery(request: Request): Promise<Response> {
-  const runtime = await getRuntime().catch(() => null); // why was said when it was built
+  const runtime = await runtimeOrNull();
   if (!runtime) return answer(503, { error: 'Service unavailable' });
   const ref = runtime.newId();
   try {

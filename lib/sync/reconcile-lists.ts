@@ -6,8 +6,9 @@ import {
   type ListRequest,
   listProviderInvoices,
   listProviderSubscriptions,
+  type ProviderPage,
 } from '../stripe/list';
-import type { ProviderInvoice } from '../stripe/provider';
+import type { ProviderInvoice, ProviderSubscription } from '../stripe/provider';
 import { heldInvoices, needsLookup } from './held-invoices';
 import { heldSubscriptions } from './held-subscriptions';
 import type { Run } from './run';
@@ -15,53 +16,57 @@ import { nextAfter, STEP_PAGE, type StripeDeps } from './step';
 import type { SyncDeps } from './sync-deps';
 import { applyProvided, guarded, type Kind, retrieveAndApply } from './sync-object';
 
-type Filter = Pick<ListRequest, 'status' | 'createdFrom'>;
+interface List<T extends { id: string }> {
+  kind: Kind;
+  read(deps: StripeDeps, request: ListRequest): Promise<ProviderPage<T>>;
+  /** Which of a page's objects we hold just as they are. */
+  held(deps: SyncDeps, objects: T[]): Promise<Set<string>>;
+  reconcile(deps: StripeDeps, run: Run, value: T, asOf: Date): Promise<void>;
+}
+
+const subscriptionList: List<ProviderSubscription> = {
+  kind: 'subscription',
+  read: ({ stripe, now }, request) => listProviderSubscriptions(stripe, now, request),
+  held: heldSubscriptions,
+  reconcile: (deps, run, value, asOf) =>
+    applyProvided(deps, run, { kind: 'subscription', value }, { origin: 'listed', asOf }),
+};
+
+const invoiceList: List<ProviderInvoice> = {
+  kind: 'invoice',
+  read: ({ stripe, now }, request) => listProviderInvoices(stripe, now, request),
+  held: heldInvoices,
+  reconcile: reconcileInvoice,
+};
+
+type ReconcilePage = (
+  deps: StripeDeps,
+  run: Run,
+  filter: Pick<ListRequest, 'status' | 'createdFrom'>,
+  after: string | null,
+) => Promise<string | null>;
 
 /**
  * Goes through one page of Stripe's subscriptions; those that we hold just so are passed over.
  *
  * @returns where the next page begins; null at the end; empty where the list must begin again
  */
-export async function reconcileSubscriptionPage(
-  deps: StripeDeps,
-  run: Run,
-  filter: Filter,
-  after: string | null,
-): Promise<string | null> {
-  const page = await fromStart(after, (cursor) =>
-    listProviderSubscriptions(deps.stripe, deps.now, { ...filter, after: cursor }),
-  );
-  if (!page) return '';
-  const met = await unmet(deps, run, page.objects);
-  const held = await heldSubscriptions(deps, met);
-  const source = { origin: 'listed', asOf: page.asOf } as const;
-  for (const value of met) {
-    if (held.has(value.id)) run.counts.objects_checked += 1;
-    else
-      await guarded(deps, run, 'subscription', value.id, () =>
-        applyProvided(deps, run, { kind: 'subscription', value }, source),
-      );
-  }
-  await markSeen(deps, run, met);
-  return page.next;
-}
+export const reconcileSubscriptionPage: ReconcilePage = (...page) => reconcilePage(subscriptionList, ...page);
 
-/** Goes through one page of Stripe's invoices; those that we hold just so cost one query for all of them. */
-export async function reconcileInvoicePage(
-  deps: StripeDeps,
-  run: Run,
-  filter: Filter,
-  after: string | null,
+/** The same for invoices. */
+export const reconcileInvoicePage: ReconcilePage = (...page) => reconcilePage(invoiceList, ...page);
+
+async function reconcilePage<T extends { id: string }>(
+  list: List<T>,
+  ...[deps, run, filter, after]: Parameters<ReconcilePage>
 ): Promise<string | null> {
-  const page = await fromStart(after, (cursor) =>
-    listProviderInvoices(deps.stripe, deps.now, { ...filter, after: cursor }),
-  );
+  const page = await fromStart(after, (cursor) => list.read(deps, { ...filter, after: cursor }));
   if (!page) return '';
   const met = await unmet(deps, run, page.objects);
-  const held = await heldInvoices(deps, met);
+  const held = await list.held(deps, met);
   for (const value of met) {
     if (held.has(value.id)) run.counts.objects_checked += 1;
-    else await guarded(deps, run, 'invoice', value.id, () => reconcileInvoice(deps, run, value, page.asOf));
+    else await guarded(deps, run, list.kind, value.id, () => list.reconcile(deps, run, value, page.asOf));
   }
   await markSeen(deps, run, met);
   return page.next;
