@@ -1,27 +1,5 @@
-import { inheritedEnv } from './lib/env';
-import { StartError } from './lib/errors';
-import { getRuntime, type Runtime } from './lib/runtime';
-import { reconcile } from './lib/sync/reconcile';
-import { startSchedule } from './lib/sync/schedule';
-import { syncDeps } from './lib/sync/sync-deps';
-
 /** Next calls it once, before the first request; not while it builds. */
 export async function register(): Promise<void> {
-  if (process.env.NEXT_RUNTIME !== 'nodejs') return;
-  const runtime = await openRuntime();
-  if (!runtime || runtime.env.vercel || runtime.env.development) return;
-  await startSchedule(runtime, () => reconcile(syncDeps(runtime), { trigger: 'schedule', startedBy: null }));
-}
-
-/** Whatever way the server was started, it does not run half. */
-async function openRuntime(): Promise<Runtime | null> {
-  try {
-    return await getRuntime();
-  } catch (error) {
-    if (!(error instanceof StartError)) throw error;
-    process.stderr.write(`${error.sentences.join('\n')}\n`);
-    // A function of Vercel's has no start to stop: it answers 503 and tries again at the next request.
-    if (inheritedEnv().VERCEL) return null;
-    process.exit(1);
-  }
+  // Imported only here: Next compiles this file for its edge runtime too, which has none of what we need.
+  if (process.env.NEXT_RUNTIME === 'nodejs') await (await import('./instrumentation-node')).startServer();
 }

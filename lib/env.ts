@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { StartError } from './errors';
 
 const text = z.string().min(1);
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 const variables = z.object({
   DATABASE_URL: text.regex(/^postgres(ql)?:\/\/./, 'must start with postgres:// or postgresql://').optional(),
@@ -26,7 +27,7 @@ const variables = z.object({
   MCP_ALLOWED_ORIGINS: text
     .refine(isOriginList, 'must be origins such as https://example.com with commas between')
     .optional(),
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
   NODE_ENV: z.string().default('production'),
   VERCEL: z.string().optional(),
 });

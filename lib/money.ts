@@ -41,6 +41,11 @@ export function toJsonAmount(amount: string): number {
   return Number(amount);
 }
 
+/** An amount as people read it: with the currency's decimals, and with the currency. */
+export function toAmountText(amount: string, currency: string): string {
+  return `${Number(amount).toFixed(currencyDecimals(currency))} ${currency.toUpperCase()}`.trim();
+}
+
 /** True where a number has no more decimals than its currency: 12.34 EUR, but not 12.345. */
 export function hasCurrencyPrecision(amount: number, currency: string): boolean {
   const text = String(amount);

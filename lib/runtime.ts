@@ -1,9 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { accessSync, constants, mkdirSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'drizzle-orm';
 import type Stripe from 'stripe';
 import { type DatabaseHandle, openEmbedded, openPostgres } from '@/db/client';
-import type { Database } from '@/db/database';
-import { isDatabaseUnavailable } from '@/db/database';
+import { type Database, isDatabaseUnavailable, pgErrorCode } from '@/db/database';
 import { DataDirBusyError } from '@/db/lock';
 import { isMigrated, migrate } from '@/db/migrate';
 import { type Env, isBuilding, readEnv } from './env';
@@ -23,6 +24,10 @@ export interface Runtime {
   log: Logger;
   close(): Promise<void>;
 }
+
+const ANSWER_MS = 15_000;
+// Class 28 is a refused user or password, 3D a database that is not there, 42501 a missing right.
+const REFUSED = /^(28...|3D000|42501)$/;
 
 // Next bundles pages, routes and instrumentation separately: a module variable would exist three times.
 const KEY = Symbol.for('w5t.runtime');
@@ -84,16 +89,35 @@ export async function openDatabase(env: Env): Promise<DatabaseHandle> {
 
 async function openServerDatabase(url: string): Promise<DatabaseHandle> {
   const handle = openPostgres(url);
-  try {
-    if (await isMigrated(handle.db)) return handle;
-  } catch (error) {
-    await handle.close();
-    throw isDatabaseUnavailable(error)
-      ? new StartError(['The database of DATABASE_URL does not answer: start it, or correct its address.'])
-      : new StartError(['The database of DATABASE_URL refused us: check its user, password and name.']);
-  }
+  if (await tryServer(handle, () => isMigrated(handle.db))) return handle;
   await handle.close();
   throw new StartError(['The database of DATABASE_URL is not migrated: run npm run db:migrate first.']);
+}
+
+/**
+ * First use of a server's database. One that does not speak PostgreSQL may keep us waiting for ever.
+ *
+ * @throws StartError saying what is wrong with the address; the handle is closed then
+ */
+export async function tryServer<T>(handle: DatabaseHandle, use: () => Promise<T>): Promise<T> {
+  const silence = new AbortController();
+  const tooLong = sleep(ANSWER_MS, undefined, { signal: silence.signal }).then(() => {
+    throw Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' });
+  });
+  try {
+    await Promise.race([handle.db.execute(sql`select 1`), tooLong]);
+    silence.abort();
+    return await use();
+  } catch (error) {
+    await handle.close();
+    if (REFUSED.test(pgErrorCode(error) ?? '')) {
+      throw new StartError(['The database of DATABASE_URL refused us: check its user, password and name.']);
+    }
+    if (!isDatabaseUnavailable(error)) throw error;
+    throw new StartError(['The database of DATABASE_URL does not answer: start it, or correct its address.']);
+  } finally {
+    tooLong.catch(() => {}); // aborted, or reported above
+  }
 }
 
 async function openEmbeddedDatabase(dataDir: string): Promise<DatabaseHandle> {

@@ -18,13 +18,15 @@ const fields = {
   status: oneOf(paymentStatus.enumValues),
 };
 
+const NOT_AN_OBJECT = 'must be a JSON object';
+
 /** Body of an upsert. Without `status` a new payment is completed and a known one keeps its own. */
-export const paymentInput = z.strictObject({ ...fields, status: fields.status.optional() });
+export const paymentInput = z.strictObject({ ...fields, status: fields.status.optional() }, NOT_AN_OBJECT);
 export type PaymentInput = z.infer<typeof paymentInput>;
 
 /** Body of an update: any of the fields, at least one. */
 export const paymentChanges = z
-  .strictObject(fields)
+  .strictObject(fields, NOT_AN_OBJECT)
   .partial()
   .refine(
     (body) => Object.keys(body).length > 0,

@@ -7,7 +7,7 @@ import { type Applied, lockSubscription } from './apply-subscription';
 import type { SyncContext } from './context';
 import { linkCustomer } from './link-customer';
 import { updateServiceDates } from './update-service-dates';
-import { differing, toChanges } from './write-changes';
+import { createdChange, differing, toChanges } from './write-changes';
 
 /**
  * Links a completed checkout's subscription to ours and activates it, unless Stripe has already told us
@@ -18,7 +18,7 @@ export async function applyCheckout(ctx: SyncContext, checkout: ProviderCheckout
   const { customerId, uncertain } = await linkCustomer(ctx, checkout.customer);
   if (!checkout.stripeSubscriptionId) return 'unchanged';
   await adoptReferenced(ctx, checkout, checkout.stripeSubscriptionId, customerId);
-  const row = await lockSubscription(
+  const { row, isNew } = await lockSubscription(
     ctx,
     checkout.stripeSubscriptionId,
     customerId,
@@ -31,7 +31,9 @@ export async function applyCheckout(ctx: SyncContext, checkout: ProviderCheckout
     entity_id: row.id,
     stripe_id: row.stripe_subscription_id,
   };
-  ctx.changes.push(...toChanges(subject, row, state));
+  ctx.changes.push(
+    ...(isNew ? [createdChange(subject, row.stripe_subscription_id)] : toChanges(subject, row, state)),
+  );
   await ctx.tx
     .update(subscriptions)
     .set({ ...differing(row, state), stripe_synced_at: ctx.now })

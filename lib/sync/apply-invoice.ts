@@ -10,7 +10,7 @@ import { eventsOfSecond } from './events-of-second';
 import { linkCustomer } from './link-customer';
 import { decideOrder } from './order';
 import { firstOf, type StoredInvoice, toInvoiceState } from './to-invoice-state';
-import { differing, isSameState, toChanges } from './write-changes';
+import { createdChange, differing, isSameState, toChanges } from './write-changes';
 
 const RANK = { draft: 0, sent: 1, overdue: 2, paid: 3, cancelled: 4 } as const;
 
@@ -90,7 +90,7 @@ async function subscriptionOf(
   customerId: number,
 ): Promise<number | null> {
   if (!stripeSubscriptionId || !customer) return null;
-  const row = await lockSubscription(ctx, stripeSubscriptionId, customerId, customer.stripeCustomerId);
+  const { row } = await lockSubscription(ctx, stripeSubscriptionId, customerId, customer.stripeCustomerId);
   if (row.customer_id === customerId) return row.id;
   ctx.warnings.push(`the invoice names a subscription of another customer: ${stripeSubscriptionId}`);
   return null;
@@ -132,7 +132,7 @@ async function writeInvoice(
   const subject = { entity: 'invoice' as const, entity_id: row.id, stripe_id: row.stripe_invoice_id };
   if (isNew) {
     const after = state.number ?? row.stripe_invoice_id;
-    ctx.changes.push({ ...subject, field: 'created', before: null, after, outcome: 'fixed' });
+    ctx.changes.push(createdChange(subject, after));
   } else {
     ctx.changes.push(...toChanges(subject, row, state));
   }

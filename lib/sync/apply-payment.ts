@@ -1,4 +1,5 @@
 import { toCalendarDate } from '../dates';
+import { toAmountText } from '../money';
 import { recordStripePayment } from '../payments/record-stripe-payment';
 import type { SyncContext } from './context';
 import type { StoredInvoice } from './to-invoice-state';
@@ -40,8 +41,8 @@ export async function applyPayment(
     entity_id: recorded.id,
     stripe_id: invoice.stripe_invoice_id,
     field: recorded.outcome === 'created' ? 'created' : 'amount',
-    before: recorded.before,
-    after: amount,
+    before: recorded.before && toAmountText(recorded.before, invoice.currency),
+    after: toAmountText(amount, invoice.currency),
     outcome: 'fixed',
   });
 }

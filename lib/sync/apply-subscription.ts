@@ -10,7 +10,7 @@ import { eventsOfSecond } from './events-of-second';
 import { linkCustomer } from './link-customer';
 import { decideOrder } from './order';
 import { updateServiceDates } from './update-service-dates';
-import { differing, isSameState, toChanges } from './write-changes';
+import { createdChange, differing, isSameState, toChanges } from './write-changes';
 
 export type Applied = 'applied' | 'unchanged' | 'stale' | 'unmatched';
 type StoredSubscription = typeof subscriptions.$inferSelect;
@@ -29,7 +29,8 @@ export async function applySubscription(
 ): Promise<Applied> {
   if (!incoming.customer) return 'unmatched';
   const { customerId, uncertain } = await linkCustomer(ctx, incoming.customer);
-  const row = await lockSubscription(ctx, incoming.id, customerId, incoming.customer.stripeCustomerId);
+  const stripeCustomerId = incoming.customer.stripeCustomerId;
+  const { row, isNew } = await lockSubscription(ctx, incoming.id, customerId, stripeCustomerId);
   const items = await storedItems(ctx, row.id);
   const decision = isDeletion
     ? { take: incoming, asOf: latest(source.asOf, row.provider_as_of ?? source.asOf), recheck: false }
@@ -50,7 +51,7 @@ export async function applySubscription(
   const taken = decision === 'unchanged' ? incoming : decision.take;
   if (decision !== 'unchanged') {
     const state = { ...toSubscriptionState(ctx, row, taken), ...(isDeletion && endOf(row, taken, source)) };
-    await writeSubscription(ctx, row, state, decision.asOf, decision.recheck || uncertain);
+    await writeSubscription(ctx, row, isNew, state, decision.asOf, decision.recheck || uncertain);
   }
   await applyItems(ctx, row, items, taken);
   await updateServiceDates(ctx, row.id, items);
@@ -63,23 +64,25 @@ export async function lockSubscription(
   stripeId: string,
   customer_id: number,
   stripe_customer_id: string,
-): Promise<StoredSubscription> {
-  await tx
+): Promise<{ row: StoredSubscription; isNew: boolean }> {
+  const inserted = await tx
     .insert(subscriptions)
     .values({ customer_id, stripe_subscription_id: stripeId, stripe_customer_id })
-    .onConflictDoNothing({ target: subscriptions.stripe_subscription_id });
+    .onConflictDoNothing({ target: subscriptions.stripe_subscription_id })
+    .returning({ id: subscriptions.id });
   const [row] = await tx
     .select()
     .from(subscriptions)
     .where(eq(subscriptions.stripe_subscription_id, stripeId))
     .for('update');
   if (!row) throw new Error('a subscription vanished under its lock');
-  return row;
+  return { row, isNew: inserted.length > 0 };
 }
 
 async function writeSubscription(
   ctx: SyncContext,
   row: StoredSubscription,
+  isNew: boolean,
   state: Partial<StoredSubscription>,
   provider_as_of: Date,
   recheck: boolean,
@@ -89,7 +92,9 @@ async function writeSubscription(
     entity_id: row.id,
     stripe_id: row.stripe_subscription_id,
   };
-  ctx.changes.push(...toChanges(subject, row, state));
+  ctx.changes.push(
+    ...(isNew ? [createdChange(subject, row.stripe_subscription_id)] : toChanges(subject, row, state)),
+  );
   await ctx.tx
     .update(subscriptions)
     .set({

@@ -1,4 +1,5 @@
 import type { FieldChange } from '@/db/schema';
+import { toAmountText } from '../money';
 
 type Row = Record<string, unknown>;
 
@@ -19,19 +20,28 @@ export function isSameState(row: Row, values: Row): boolean {
   return Object.keys(differing(row, values)).every((field) => BOOKKEEPING.has(field));
 }
 
+/** The one entry of a row that was not here before. */
+export function createdChange(
+  subject: Pick<FieldChange, 'entity' | 'entity_id' | 'stripe_id'>,
+  after: string | null,
+): FieldChange {
+  return { ...subject, field: 'created', before: null, after, outcome: 'fixed' };
+}
+
 /** One entry a changed field, in the order of the values. */
 export function toChanges(
   subject: Pick<FieldChange, 'entity' | 'entity_id' | 'stripe_id'>,
   row: Row,
   values: Row,
 ): FieldChange[] {
+  const currency = String(values.currency ?? row.currency ?? '');
   return Object.entries(differing(row, values))
     .filter(([field]) => !BOOKKEEPING.has(field))
     .map(([field, value]) => ({
       ...subject,
       field,
-      before: toText(row[field]),
-      after: toText(value),
+      before: toText(field, row[field], currency),
+      after: toText(field, value, currency),
       outcome: 'fixed' as const,
     }));
 }
@@ -42,7 +52,8 @@ function isSame(field: string, held: unknown, value: unknown): boolean {
   return held === value;
 }
 
-function toText(value: unknown): string | null {
+function toText(field: string, value: unknown, currency: string): string | null {
   if (value === null || value === undefined) return null;
+  if (AMOUNTS.test(field)) return toAmountText(String(value), currency);
   return value instanceof Date ? value.toISOString() : String(value);
 }

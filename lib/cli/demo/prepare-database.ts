@@ -2,9 +2,10 @@ import { accessSync, constants, mkdirSync } from 'node:fs';
 import { type DatabaseHandle, openPostgres } from '@/db/client';
 import { migrate } from '@/db/migrate';
 import { hasCustomers, seedDatabase } from '@/db/seed';
+import { listStaffUsers } from '../../auth/staff-users';
 import { toCalendarDate } from '../../dates';
 import { StartError } from '../../errors';
-import { openDatabase, worldOf } from '../../runtime';
+import { openDatabase, tryServer, worldOf } from '../../runtime';
 import type { World } from '../../stripe-local/world';
 import { prepareAccessToken } from './access-token';
 import type { DemoEnv } from './demo-env';
@@ -28,6 +29,11 @@ export async function prepareDatabase({ env, settings, ownStripe }: DemoEnv): Pr
       const today = toCalendarDate(runtime.now(), env.timeZone);
       await seedDatabase(db, { today, timeZone: env.timeZone });
     }
+    if (!fresh && env.databaseUrl && !(await hasLogin(db, settings.staffEmail))) {
+      throw new StartError([
+        'The database of DATABASE_URL holds customers that the demo did not make: give it an empty database.',
+      ]);
+    }
     await prepareStaffUser({ db, ...runtime }, settings);
     const token = await prepareAccessToken(db, runtime);
     const world = ownStripe ? await prepareWorld(db, env, { ...runtime, fresh }) : null;
@@ -42,12 +48,14 @@ async function openMigrated(env: DemoEnv['env']): Promise<DatabaseHandle> {
   if (!env.databaseUrl) return openDatabase(env);
   makeDataDir(env.dataDir); // for what the demo keeps beside the database
   const handle = openPostgres(env.databaseUrl, { max: 1, unhurried: true });
-  try {
-    await migrate(handle);
-  } finally {
-    await handle.close();
-  }
+  await tryServer(handle, () => migrate(handle));
+  await handle.close();
   return openDatabase(env);
+}
+
+/** The demo's own database has the demo's login. */
+async function hasLogin(db: DatabaseHandle['db'], login: string): Promise<boolean> {
+  return (await listStaffUsers(db)).some(({ email }) => email === login);
 }
 
 function makeDataDir(dataDir: string): void {

@@ -1,0 +1,26 @@
+import { inheritedEnv } from './lib/env';
+import { StartError } from './lib/errors';
+import { getRuntime, type Runtime } from './lib/runtime';
+import { reconcile } from './lib/sync/reconcile';
+import { startSchedule } from './lib/sync/schedule';
+import { syncDeps } from './lib/sync/sync-deps';
+
+/** What a server does before its first request: open the runtime, and keep the daily job's time. */
+export async function startServer(): Promise<void> {
+  const runtime = await openRuntime();
+  if (!runtime || runtime.env.vercel || runtime.env.development) return;
+  await startSchedule(runtime, () => reconcile(syncDeps(runtime), { trigger: 'schedule', startedBy: null }));
+}
+
+/** Whatever way the server was started, it does not run half. */
+async function openRuntime(): Promise<Runtime | null> {
+  try {
+    return await getRuntime();
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    process.stderr.write(`${error.sentences.join('\n')}\n`);
+    // A function of Vercel's has no start to stop: it answers 503 and tries again at the next request.
+    if (inheritedEnv().VERCEL) return null;
+    process.exit(1);
+  }
+}
