@@ -33,7 +33,7 @@ try {
   copy.remove();
 }
 
-/** Prints requests a second of each, and their ratio to the first. */
+/** Prints requests a second of each, and the median ratio of a round's figure to the first one's. */
 async function compare(targets: Target[]): Promise<void> {
   await requireSameRows(targets);
   const measured = targets.map((target) => ({ target, figures: [] as number[] }));
@@ -43,10 +43,14 @@ async function compare(targets: Target[]): Promise<void> {
     const line = measured.map(({ target, figures }) => `${target.name} ${figures.at(-1)?.toFixed(0)}`);
     console.log(`round ${round}, requests/s: ${line.join(', ')}`);
   }
-  const medians = measured.map(({ figures }) => median(figures));
-  const ratios = medians.map((figure) => figure / (medians[0] ?? Number.NaN));
-  for (const [i, { name }] of targets.entries()) {
-    console.log(`median ${name}: ${medians[i]?.toFixed(0)} requests/s, ratio ${ratios[i]?.toFixed(2)}`);
+  const [plain] = measured;
+  // Round by round, since whatever else runs on the machine slows a round's neighbours too.
+  const ratios = measured.map(({ figures }) =>
+    median(figures.map((figure, round) => figure / (plain?.figures[round] ?? Number.NaN))),
+  );
+  for (const [i, { target, figures }] of measured.entries()) {
+    const perSecond = median(figures).toFixed(0);
+    console.log(`median ${target.name}: ${perSecond} requests/s, ratio to plain ${ratios[i]?.toFixed(2)}`);
   }
   const [, ratio = 0] = ratios;
   console.log(
