@@ -6,7 +6,7 @@ export const theme = createTheme({
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace',
   black: '#1a1f36',
   primaryColor: 'brand',
-  primaryShade: { light: 6, dark: 5 },
+  primaryShade: 6,
   autoContrast: true,
   defaultRadius: 'md',
   cursorType: 'pointer',
@@ -45,16 +45,22 @@ export const theme = createTheme({
   },
 });
 
-/** Mantine's dimmed text is too pale on white for WCAG AA. */
+/** Mantine's dimmed text, badges and errors are too pale for WCAG AA. */
 export const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {
     '--mantine-color-dimmed': '#5a6478',
     '--mantine-color-default-border': '#e3e8ee',
+    '--mantine-color-error': '#b42318',
+    '--mantine-color-green-light-color': '#1f6b33',
+    '--mantine-color-blue-light-color': '#1459a6',
+    '--mantine-color-orange-light-color': '#9a3d08',
+    '--mantine-color-red-light-color': '#b42318',
     '--w5t-subtle': '#f7f8fa',
   },
   dark: {
     '--mantine-color-dimmed': '#98a2b3',
+    '--mantine-color-error': '#ff9b9b',
     '--mantine-color-gray-light': '#2c3546',
     '--mantine-color-gray-light-color': '#d7dce5',
     '--w5t-subtle': '#0e131d',
