@@ -10,7 +10,11 @@ export interface AccessToken {
   id: number;
   name: string;
   scopes: Scope[];
+  /** As noted, at most once a minute. */
+  last_used_at: Date | null;
 }
+
+const MINUTE_MS = 60_000;
 
 const TOKEN = /^w5t_[A-Za-z0-9_-]{43}$/;
 
@@ -38,16 +42,22 @@ export async function verifyAccessToken(db: Database, token: string, now: Date):
       name: accessTokens.name,
       scopes: accessTokens.scopes,
       expires_at: accessTokens.expires_at,
+      last_used_at: accessTokens.last_used_at,
     })
     .from(accessTokens)
     .where(and(eq(accessTokens.token_hash, hashToken(token)), isNull(accessTokens.revoked_at)))
     .limit(1);
   if (!row || (row.expires_at && row.expires_at <= now)) return null;
-  return { id: row.id, name: row.name, scopes: row.scopes };
+  return { id: row.id, name: row.name, scopes: row.scopes, last_used_at: row.last_used_at };
 }
 
-/** Notes that a token was used, at most once a minute; runs off the request path. */
-export async function touchAccessToken(db: Database, id: number, now: Date): Promise<void> {
+/** Notes that a token was used, at most once a minute, and without a query in between; runs off the request path. */
+export async function touchAccessToken(
+  db: Database,
+  { id, last_used_at }: AccessToken,
+  now: Date,
+): Promise<void> {
+  if (last_used_at && now.getTime() - last_used_at.getTime() < MINUTE_MS) return;
   const stale = sql`${accessTokens.last_used_at} < ${now.toISOString()}::timestamptz - interval '1 minute'`;
   await db
     .update(accessTokens)

@@ -119,7 +119,7 @@ async function authenticate(runtime: Runtime, request: Request): Promise<AccessT
     );
   }
   waitUntil(
-    touchAccessToken(runtime.db, token.id, runtime.now()).catch((error: unknown) => {
+    touchAccessToken(runtime.db, token, runtime.now()).catch((error: unknown) => {
       toAppError(error, 'last_used_at', runtime.log); // logged; the request itself is not concerned
     }),
   );

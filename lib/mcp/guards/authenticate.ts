@@ -52,7 +52,7 @@ function forbidden(): Response {
 
 function noteUse(runtime: Runtime, token: AccessToken): void {
   waitUntil(
-    touchAccessToken(runtime.db, token.id, runtime.now()).catch((error: unknown) => {
+    touchAccessToken(runtime.db, token, runtime.now()).catch((error: unknown) => {
       logFailure(runtime, error, 'last_used_at of an access token was not written');
     }),
   );

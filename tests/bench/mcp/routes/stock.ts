@@ -66,7 +66,7 @@ export const POST = withMcpAuth(
     const { db, now } = await getRuntime();
     const token = await verifyAccessToken(db, bearer ?? '', now());
     if (!token) return undefined;
-    waitUntil(touchAccessToken(db, token.id, now()));
+    waitUntil(touchAccessToken(db, token, now()));
     return { token: bearer ?? '', clientId: String(token.id), scopes: token.scopes };
   },
   { required: true, requiredScopes: ['mcp:read'] },
