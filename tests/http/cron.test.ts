@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import * as cron from '@/app/api/cron/reconcile/route';
+import { reconciliationRuns } from '@/db/schema';
 import { acquireRun } from '@/lib/sync/run';
 import { createInvoice } from '../support/factories';
 import { useServer } from '../support/http';
@@ -51,6 +52,24 @@ describe('the daily job’s door', () => {
     const run = await acquireRun(db, now(), { trigger: 'staff', startedBy: 'staff@example.com' }, false);
     const { status, body } = await call(`Bearer ${SECRET}`);
     expect([status, body]).toMatchObject([200, { run_id: 'id' in run ? run.id : 0, already_running: true }]);
+  });
+
+  test('a run that reaches the platform’s limit goes on in a request of its own', async () => {
+    const { runtime } = server;
+    await runtime.db.delete(reconciliationRuns);
+    const { now, env } = runtime;
+    Object.assign(env, { vercel: true, publicUrl: server.url });
+    let asked = 0;
+    // The clock jumps past the limit once, while the first request is at work.
+    runtime.now = () => new Date(now().getTime() + (++asked > 6 ? 250_000 : 0));
+    const first = await call(`Bearer ${SECRET}`);
+    expect(first.body).toMatchObject({ status: 'stopped', already_running: false });
+    await vi.waitFor(async () => {
+      const [run] = await runtime.db.select().from(reconciliationRuns);
+      expect(run).toMatchObject({ id: first.body.run_id, status: 'completed' });
+    });
+    Object.assign(runtime, { now });
+    env.vercel = false;
   });
 
   test('POST is not allowed', async () => {

@@ -4,6 +4,6 @@ import { methodNotAllowed } from '@/lib/http/method-not-allowed';
 /** Seconds; the run stops before and goes on in a request of its own. */
 export const maxDuration = 300;
 
-export const GET = reconcileOnRequest(maxDuration);
+export { reconcileOnRequest as GET };
 
 export const { HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methodNotAllowed('GET');
