@@ -1,9 +1,9 @@
-import { inheritedEnv } from './lib/env';
-import { StartError } from './lib/errors';
-import { getRuntime, type Runtime } from './lib/runtime';
-import { reconcile } from './lib/sync/reconcile';
-import { startSchedule } from './lib/sync/schedule';
-import { syncDeps } from './lib/sync/sync-deps';
+import { inheritedEnv } from '../env';
+import { StartError } from '../errors';
+import { getRuntime, type Runtime } from '../runtime';
+import { reconcile } from '../sync/reconcile';
+import { startSchedule } from '../sync/schedule';
+import { syncDeps } from '../sync/sync-deps';
 
 /** What a server does before its first request: open the runtime, and keep the daily job's time. */
 export async function startServer(): Promise<void> {
