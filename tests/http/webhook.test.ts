@@ -499,47 +499,50 @@ describe('the signature', () => {
   });
 });
 
-describe('recorded events of many API versions', () => {
-  const recorded = recordedEvents();
+const recorded = recordedEvents();
 
-  test('every handled type is taken and leaves the database consistent', async () => {
-    for (const fixture of recorded.filter(({ type }) => HANDLED_EVENT_TYPES.includes(type))) {
-      const body = fresh(fixture.read());
-      expect([fixture.file, await send(body)]).toEqual([
-        fixture.file,
-        { status: 200, body: { received: true, outcome: expect.any(String) } },
-      ]);
-      expect((await find.event(String(body.id)))?.outcome, fixture.file).not.toBe('failed');
-    }
-    expect(await inconsistencies()).toEqual([]);
-  });
+// Where there are none, what they show of shapes is tested by the tables of tests/unit/stripe-shapes.test.ts.
+if (recorded.length > 0) {
+  describe('recorded events of many API versions', () => {
+    test('every handled type is taken and leaves the database consistent', async () => {
+      for (const fixture of recorded.filter(({ type }) => HANDLED_EVENT_TYPES.includes(type))) {
+        const body = fresh(fixture.read());
+        expect([fixture.file, await send(body)]).toEqual([
+          fixture.file,
+          { status: 200, body: { received: true, outcome: expect.any(String) } },
+        ]);
+        expect((await find.event(String(body.id)))?.outcome, fixture.file).not.toBe('failed');
+      }
+      expect(await inconsistencies()).toEqual([]);
+    });
 
-  test('every other type changes nothing but the inbox', async () => {
-    const before = await counts();
-    const others = recorded.filter(({ type }) => !HANDLED_EVENT_TYPES.includes(type));
-    for (const fixture of others) {
-      const answer = await send(fresh(fixture.read()));
-      expect([fixture.file, answer]).toEqual([
-        fixture.file,
-        { status: 200, body: { received: true, outcome: 'ignored' } },
-      ]);
-    }
-    expect(await counts()).toEqual(before);
-  });
+    test('every other type changes nothing but the inbox', async () => {
+      const before = await counts();
+      const others = recorded.filter(({ type }) => !HANDLED_EVENT_TYPES.includes(type));
+      for (const fixture of others) {
+        const answer = await send(fresh(fixture.read()));
+        expect([fixture.file, answer]).toEqual([
+          fixture.file,
+          { status: 200, body: { received: true, outcome: 'ignored' } },
+        ]);
+      }
+      expect(await counts()).toEqual(before);
+    });
 
-  test('a flipped byte is refused and changes nothing', async () => {
-    const before = await counts();
-    for (const fixture of recorded.filter(({ type }) => HANDLED_EVENT_TYPES.includes(type))) {
-      const payload = JSON.stringify(fresh(fixture.read()));
-      const at = Math.floor(payload.length / 2);
-      const flipped =
-        payload.slice(0, at) + String.fromCharCode(payload.charCodeAt(at) ^ 1) + payload.slice(at + 1);
-      const answer = await send({}, { body: flipped, header: signatureOf(payload, server.runtime.now()) });
-      expect([fixture.file, answer.status]).toEqual([fixture.file, 400]);
-    }
-    expect(await counts()).toEqual(before);
+    test('a flipped byte is refused and changes nothing', async () => {
+      const before = await counts();
+      for (const fixture of recorded.filter(({ type }) => HANDLED_EVENT_TYPES.includes(type))) {
+        const payload = JSON.stringify(fresh(fixture.read()));
+        const at = Math.floor(payload.length / 2);
+        const flipped =
+          payload.slice(0, at) + String.fromCharCode(payload.charCodeAt(at) ^ 1) + payload.slice(at + 1);
+        const answer = await send({}, { body: flipped, header: signatureOf(payload, server.runtime.now()) });
+        expect([fixture.file, answer.status]).toEqual([fixture.file, 400]);
+      }
+      expect(await counts()).toEqual(before);
+    });
   });
-});
+}
 
 /** A recorded event under an id of its own, as are its object and its customer. */
 function fresh(recorded: Record<string, unknown>): Record<string, unknown> {
