@@ -45,10 +45,7 @@ export default async function PaymentPage({ params }: { params: Promise<{ id: st
               facts={[
                 ['ID', payment.id],
                 ['Reference', payment.payment_reference],
-                [
-                  'Amount',
-                  `${formatMoney(payment.amount, payment.currency)} ${payment.currency.toUpperCase()}`,
-                ],
+                ['Amount', formatMoney(payment.amount, payment.currency)],
                 ['Date', formatDate(payment.payment_date)],
                 ['Status', formatField(payment.status)],
                 ['Source', SOURCES[payment.source]],
