@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { buildWhenStale } from '@/lib/cli/build-when-stale';
 import { type Command, freePort, pressCtrlC, runToEnd, startCommand } from './support/commands';
 
@@ -94,10 +94,16 @@ describe('npm run demo', () => {
       expect(silent).toMatchObject({ code: 0, output: expect.stringMatching(/Not delivered/) });
       const settings = JSON.parse(await readFile(join(env.DATA_DIR, 'demo.json'), 'utf8'));
       expect(statSync(join(env.DATA_DIR, 'demo.json')).mode & 0o777).toBe(0o600);
-      const run = await fetch(`${first.url}/api/cron/reconcile`, {
-        headers: { authorization: `Bearer ${settings.cronSecret}` },
-      });
-      expect(await run.json()).toMatchObject({ status: 'completed', failures: 0 });
+      // The first start catches up on the run that it missed: until that has ended, it is the one under way.
+      await vi.waitFor(
+        async () => {
+          const run = await fetch(`${first.url}/api/cron/reconcile`, {
+            headers: { authorization: `Bearer ${settings.cronSecret}` },
+          });
+          expect(await run.json()).toMatchObject({ status: 'completed', failures: 0 });
+        },
+        { timeout: 30_000, interval: 500 },
+      );
 
       const locked = await npm('token', '--', 'list');
       expect(locked).toMatchObject({ code: 1, output: expect.stringMatching(/in use by process \d+: stop/) });
