@@ -18,17 +18,18 @@ export const calendarDate = z.iso
   .date('must be a calendar date YYYY-MM-DD')
   .refine((date) => !date.startsWith('0000'), 'must be a calendar date YYYY-MM-DD');
 
-/** One line of text without control characters. */
+/** One line of text without control characters; its length is counted in characters, as PostgreSQL does. */
 export function textLine(max: number) {
   return z
     .string('must be a string')
     .min(1, 'must not be empty')
-    .max(max, `must have at most ${max} characters`)
+    .refine((text) => text.length <= max || [...text].length <= max, `must have at most ${max} characters`)
     .refine((text) => !CONTROL.test(text), 'must not contain control characters')
     .refine(
       (text) => text === '' || (text.isWellFormed() && VISIBLE.test(text)),
       'must contain readable characters',
-    );
+    )
+    .meta({ maxLength: max });
 }
 
 /** A choice, with a message that names the values. */

@@ -7,15 +7,31 @@ import { pageFields } from '../page';
 const amount = z
   .number('must be a number')
   .positive('must be greater than 0')
-  .max(MAX_AMOUNT, `must be at most ${MAX_AMOUNT}`);
+  .max(MAX_AMOUNT, `must be at most ${MAX_AMOUNT}`)
+  .meta({
+    description:
+      "In whole units of the invoice's currency, with no more decimals than it has: 119.5 EUR, 1200 JPY.",
+    examples: [119],
+  });
 
 const fields = {
-  invoice_id: rowId,
-  customer_id: rowId,
+  invoice_id: rowId.meta({
+    description: 'The invoice that is paid. It belongs to the customer and is neither draft nor cancelled.',
+    examples: [1],
+  }),
+  customer_id: rowId.meta({ description: 'The customer who pays.', examples: [1] }),
   amount,
-  payment_date: calendarDate,
-  payment_reference: textLine(255),
-  status: oneOf(paymentStatus.enumValues),
+  payment_date: calendarDate.meta({ description: 'The day of the payment.', examples: ['2026-03-10'] }),
+  payment_reference: textLine(255).meta({
+    description: 'Names the payment: a POST with a known reference updates. One line of readable text.',
+    // What the checks of a text line come to, for those who read the schema.
+    pattern: '^[^\\p{Cc}\\p{Cs}]*[^\\p{Z}\\p{C}][^\\p{Cc}\\p{Cs}]*$',
+    examples: ['BANK-2026-0310'],
+  }),
+  status: oneOf(paymentStatus.enumValues).meta({
+    description: 'Only completed payments count towards the invoice.',
+    examples: ['completed'],
+  }),
 };
 
 const NOT_AN_OBJECT = 'must be a JSON object';
@@ -31,7 +47,8 @@ export const paymentChanges = z
   .refine(
     (body) => Object.keys(body).length > 0,
     `must hold at least one of ${Object.keys(fields).join(', ')}`,
-  );
+  )
+  .meta({ minProperties: 1 });
 export type PaymentChanges = z.infer<typeof paymentChanges>;
 
 /** What a list of payments can be narrowed to; both dates are inclusive. */
@@ -51,18 +68,20 @@ export const paymentFilters = z
   });
 export type PaymentFilters = z.infer<typeof paymentFilters>;
 
+const instant = z.string().meta({ format: 'date-time', examples: ['2026-03-10T09:30:00.000Z'] });
+
 /** A payment as every door shows it: amounts in whole units of the currency, instants in UTC. */
 export const paymentRow = z.object({
-  id: z.int(),
-  invoice_id: z.int(),
-  customer_id: z.int(),
-  amount: z.number(),
-  currency: z.string(),
-  payment_date: z.string(),
-  payment_reference: z.string(),
+  id: z.int().meta({ examples: [1] }),
+  invoice_id: z.int().meta({ examples: [1] }),
+  customer_id: z.int().meta({ examples: [1] }),
+  amount: z.number().meta({ description: 'In whole units of the currency.', examples: [119] }),
+  currency: z.string().meta({ description: 'ISO 4217, in lower case.', examples: ['eur'] }),
+  payment_date: z.string().meta({ format: 'date', examples: ['2026-03-10'] }),
+  payment_reference: z.string().meta({ examples: ['BANK-2026-0310'] }),
   status: z.enum(paymentStatus.enumValues),
-  source: z.enum(paymentSource.enumValues),
-  created_at: z.string(),
-  updated_at: z.string(),
+  source: z.enum(paymentSource.enumValues).meta({ description: 'Who recorded it.' }),
+  created_at: instant,
+  updated_at: instant,
 });
 export type PaymentRow = z.infer<typeof paymentRow>;
