@@ -1,21 +1,25 @@
 import { sql } from 'drizzle-orm';
+import { z } from 'zod';
 import { type Database, pgErrorCode, rows } from '@/db/database';
 import type { runStatus } from '@/db/schema';
 import manifest from '@/package.json';
 import type { Logger } from '../log';
 
 /** Nothing here tells who we are connected to, how much there is, or what went wrong. */
-export interface Health {
-  status: 'ok' | 'degraded' | 'down';
-  version: string;
-  database: 'ok' | 'unreachable';
-  checks: {
-    /** `none`: no run yet; `overdue`: the last one began more than 25 hours ago. */
-    reconciliation: 'ok' | 'none' | 'overdue' | 'failed' | 'unknown';
-    /** `failures`: events that were received and not processed. */
-    inbox: 'ok' | 'failures' | 'unknown';
-  };
-}
+export const health = z.object({
+  status: z.enum(['ok', 'degraded', 'down']),
+  version: z.string(),
+  database: z.enum(['ok', 'unreachable']),
+  checks: z.object({
+    reconciliation: z
+      .enum(['ok', 'none', 'overdue', 'failed', 'unknown'])
+      .meta({ description: 'none: no run yet; overdue: the last one began more than 25 hours ago.' }),
+    inbox: z
+      .enum(['ok', 'failures', 'unknown'])
+      .meta({ description: 'failures: events that were received and not processed.' }),
+  }),
+});
+export type Health = z.infer<typeof health>;
 
 type Found = {
   status: (typeof runStatus.enumValues)[number] | null;

@@ -1,10 +1,26 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
 import { AppError } from '../errors';
 import { type Runtime, runtimeOrNull } from '../runtime';
 import { continueRun, runDeadline } from '../sync/continue-run';
 import { reconcile } from '../sync/reconcile';
 import { syncDeps } from '../sync/sync-deps';
 import { cannotStart, problemResponse, toAppError } from './problem';
+
+/** What the daily job's door answers. */
+export const cronAnswer = z.object({
+  run_id: z.int().meta({ examples: [1] }),
+  status: z.enum(['completed', 'completed_with_errors', 'failed', 'running', 'stopped']).meta({
+    description: 'running: another run is under way; stopped: time was up, the run goes on by itself.',
+  }),
+  checked: z.int().meta({ description: 'Objects compared.' }),
+  changes: z.int().meta({ description: 'Fields that were repaired.' }),
+  failures: z.int().meta({ description: 'Objects that could not be compared; kept for the next run.' }),
+  already_running: z.boolean(),
+  stripe_skipped: z
+    .boolean()
+    .meta({ description: 'Without STRIPE_SECRET_KEY only our own rows are looked at.' }),
+});
 
 /**
  * The daily job's door: Vercel Cron sends CRON_SECRET as a bearer token. Answers when the run has ended,
@@ -37,7 +53,7 @@ async function run(runtime: Runtime): Promise<Response> {
   if (result.status === 'stopped') continueRun(runtime);
   const { runId: run_id, alreadyRunning: already_running, stripeSkipped: stripe_skipped, ...rest } = result;
   const headers = { 'Cache-Control': 'no-store' };
-  return Response.json({ run_id, already_running, stripe_skipped, ...rest }, { headers });
+  return Response.json(cronAnswer.parse({ run_id, already_running, stripe_skipped, ...rest }), { headers });
 }
 
 function isAuthorized({ env }: Runtime, request: Request): boolean {

@@ -1,15 +1,28 @@
+import { z } from 'zod';
 import { isDatabaseUnavailable, pgErrorCode } from '@/db/database';
-import { AppError, type ErrorCode, type FieldError } from '../errors';
+import { AppError, type ErrorCode } from '../errors';
 import { type Logger, stackOf } from '../log';
 
-/** RFC 9457. `type` names the kind of error for programs; it is not an address to fetch. */
-export interface Problem {
-  type: string;
-  title: string;
-  status: number;
-  detail: string;
-  errors?: FieldError[];
-}
+/** RFC 9457. */
+export const problem = z.object({
+  type: z
+    .string()
+    .meta({ description: 'Names the kind of error for programs; it is not an address to fetch.' }),
+  title: z.string(),
+  status: z.int(),
+  detail: z.string().meta({ description: 'A sentence for people.' }),
+  errors: z
+    .array(
+      z.object({
+        field: z.string().meta({
+          description: 'The body field or query parameter; empty where the whole is meant.',
+        }),
+        message: z.string(),
+      }),
+    )
+    .optional(),
+});
+export type Problem = z.infer<typeof problem>;
 
 const TITLES: Record<ErrorCode, string> = {
   malformed_json: 'Malformed JSON',

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { pgErrorCode } from '@/db/database';
 import { AppError } from '../errors';
 import { stackOf } from '../log';
@@ -6,6 +7,16 @@ import { verifyEvent } from '../stripe/verify-event';
 import { handleEvent } from '../sync/handle-event';
 import { syncDeps } from '../sync/sync-deps';
 import { readBody } from './read-body';
+
+/** What a delivery is answered when it is kept, and when it is not. */
+export const webhookAnswer = z.object({
+  received: z.literal(true),
+  outcome: z.enum(['processed', 'duplicate', 'stale', 'ignored', 'unmatched']),
+});
+export const webhookError = z.object({
+  error: z.string(),
+  ref: z.uuid().optional().meta({ description: 'Names an internal error in our log.' }),
+});
 
 /**
  * Receives a Stripe delivery: the bytes are verified before anything is parsed. Stripe tries a delivery

@@ -5,7 +5,7 @@
 export const LAYERS: string[][] = [
   ['app', 'lib/cli'],
   ['lib/stripe-local'],
-  ['lib/mcp'],
+  ['lib/mcp', 'lib/openapi'],
   ['lib/http', 'lib/overview', 'lib/health'],
   ['lib/auth'],
   ['lib/sync'],

@@ -1,0 +1,95 @@
+import { AppError, ERROR_STATUS, type ErrorCode } from '../errors';
+import { toProblem } from '../http/problem';
+import { schemaRef } from './schemas';
+
+type Headers = Record<string, { $ref: string }>;
+export type Responses = Record<string, unknown>;
+
+const EXAMPLES: Record<ErrorCode, AppError> = {
+  malformed_json: new AppError('malformed_json', 'The body is not valid JSON.'),
+  unauthenticated: new AppError(
+    'unauthenticated',
+    'Send a valid access token as "Authorization: Bearer <ACCESS_TOKEN>".',
+  ),
+  forbidden: new AppError('forbidden', 'This access token lacks the scope payments:write.'),
+  not_found: new AppError('not_found', 'There is no payment 4711.'),
+  method_not_allowed: new AppError('method_not_allowed', 'POST is not allowed here.'),
+  conflict: new AppError('conflict', 'Another payment has this payment_reference.', [
+    { field: 'payment_reference', message: 'is used by another payment' },
+  ]),
+  precondition_failed: new AppError(
+    'precondition_failed',
+    'The payment has changed since you read it: read it again.',
+  ),
+  payload_too_large: new AppError('payload_too_large', 'The body is larger than 1 MiB.'),
+  unsupported_media_type: new AppError(
+    'unsupported_media_type',
+    'Send the body as Content-Type: application/json.',
+  ),
+  validation_failed: new AppError('validation_failed', 'The body is not valid.', [
+    { field: 'amount', message: 'must be greater than 0' },
+  ]),
+  internal: new AppError(
+    'internal',
+    'Something went wrong on our side (ref 0b9c8e4e-6d2f-4c1a-9f57-3c9d1e8a7b60). Try again later.',
+  ),
+  unavailable: new AppError('unavailable', 'The database does not answer. Try again in a few seconds.'),
+};
+
+const HEADERS_OF: Partial<Record<ErrorCode, string[]>> = {
+  unauthenticated: ['WWW-Authenticate'],
+  method_not_allowed: ['Allow'],
+  unavailable: ['Retry-After'],
+};
+
+/** Every error as a response that operations refer to by its code. */
+export function errorResponses(): Responses {
+  return Object.fromEntries(
+    Object.entries(EXAMPLES).map(([code, error]) => {
+      const example = toProblem(error);
+      const is = { type: { const: example.type }, status: { const: example.status } };
+      const schema = { allOf: [{ $ref: schemaRef('Problem') }, { properties: is }] };
+      const headers = headerRefs(HEADERS_OF[error.code] ?? []);
+      return [
+        code,
+        { description: example.title, headers, content: { 'application/problem+json': { schema, example } } },
+      ];
+    }),
+  );
+}
+
+/** References to those, by their statuses. */
+export function errors(...codes: ErrorCode[]): Responses {
+  return Object.fromEntries(
+    codes.map((code) => [String(ERROR_STATUS[code]), { $ref: `#/components/responses/${code}` }]),
+  );
+}
+
+/** An answer of JSON. */
+export function json(description: string, schema: unknown, headers: string[] = [], example?: unknown) {
+  const content = { 'application/json': { schema, ...(example !== undefined && { example }) } };
+  return { description, headers: headerRefs(headers), content };
+}
+
+/** An answer without a body. */
+export function empty(description: string, headers: string[] = []) {
+  return { description, headers: headerRefs(headers) };
+}
+
+export const HEADERS = {
+  'X-Request-Id': header('Names this request in our log.', 'uuid'),
+  ETag: header('Names this state of the payment, for If-Match and If-None-Match (RFC 9110).'),
+  Link: header('The first, previous, next and last page (RFC 8288).'),
+  Location: header('The path of the new payment.', 'uri-reference'),
+  'WWW-Authenticate': header('Bearer'),
+  Allow: header('The methods that this address has.'),
+  'Retry-After': { description: 'Seconds to wait.', required: true, schema: { type: 'integer' } },
+};
+
+function header(description: string, format?: string) {
+  return { description, required: true, schema: { type: 'string', ...(format && { format }) } };
+}
+
+function headerRefs(names: string[]): Headers {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}

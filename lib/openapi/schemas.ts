@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { problem } from '../http/problem';
+import { pageOf } from '../page-schema';
+import { paymentChanges, paymentInput, paymentRow } from '../payments/schema';
+
+export type JsonSchema = Record<string, unknown>;
+
+const NAMED = {
+  Payment: paymentRow,
+  PaymentPage: pageOf(paymentRow),
+  PaymentInput: paymentInput,
+  PaymentChanges: paymentChanges,
+  Problem: problem,
+};
+
+/** The schemas that requests and answers are checked with, as JSON Schema under their public names. */
+export function namedSchemas(): Record<string, JsonSchema> {
+  const registry = z.registry<{ id: string }>();
+  for (const [id, schema] of Object.entries(NAMED)) registry.add(schema, { id });
+  const { schemas } = z.toJSONSchema(registry, { uri: schemaRef });
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, plain(schema)]));
+}
+
+export function schemaRef(name: string): string {
+  return `#/components/schemas/${name}`;
+}
+
+/** The fields of a query as OpenAPI's parameters. */
+export function queryParameters(fields: Record<string, z.ZodType>): JsonSchema[] {
+  return Object.entries(fields).map(([name, field]) => {
+    const { description, examples, ...schema } = inlineSchema(field);
+    const example = Array.isArray(examples) && { example: examples[0] };
+    return { name, in: 'query', description, schema, ...example };
+  });
+}
+
+/** A schema that has no name of its own. */
+export function inlineSchema(schema: z.ZodType): JsonSchema {
+  return plain(z.toJSONSchema(schema));
+}
+
+/** Without the keys by which a schema would stand for itself. */
+function plain({ $schema: _, $id: __, ...schema }: JsonSchema): JsonSchema {
+  return schema;
+}
