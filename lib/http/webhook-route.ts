@@ -15,7 +15,7 @@ export const webhookAnswer = z.object({
 });
 export const webhookError = z.object({
   error: z.string(),
-  ref: z.uuid().optional().meta({ description: 'Names an internal error in our log.' }),
+  ref: z.string().optional().meta({ description: 'Names an internal error in our log.' }),
 });
 
 /**

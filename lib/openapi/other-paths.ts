@@ -53,6 +53,7 @@ export const otherPaths = {
           ref: '0b9c8e4e-6d2f-4c1a-9f57-3c9d1e8a7b60',
         }),
         503: json('The service cannot start.', refusal, [], { error: 'Service unavailable' }),
+        ...errors('method_not_allowed'),
       },
     },
   },
@@ -65,7 +66,7 @@ export const otherPaths = {
       security: [{ cronSecret: [] }],
       responses: {
         200: json('The run has ended, or another is under way.', inlineSchema(cronAnswer)),
-        ...errors('unauthenticated', 'internal', 'unavailable'),
+        ...errors('unauthenticated', 'method_not_allowed', 'internal', 'unavailable'),
       },
     },
   },
@@ -78,6 +79,7 @@ export const otherPaths = {
       responses: {
         200: json('It answers; degraded: somebody should look.', inlineSchema(health)),
         503: json('The database does not answer.', inlineSchema(health)),
+        ...errors('method_not_allowed'),
       },
     },
   },

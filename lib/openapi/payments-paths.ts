@@ -102,5 +102,5 @@ function bodyFailures(...codes: Parameters<typeof errors>): Responses {
 }
 
 function failures(...codes: Parameters<typeof errors>): Responses {
-  return errors('unauthenticated', 'forbidden', 'internal', 'unavailable', ...codes);
+  return errors('unauthenticated', 'forbidden', 'method_not_allowed', 'internal', 'unavailable', ...codes);
 }

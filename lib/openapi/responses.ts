@@ -77,7 +77,7 @@ export function empty(description: string, headers: string[] = []) {
 }
 
 export const HEADERS = {
-  'X-Request-Id': header('Names this request in our log.', 'uuid'),
+  'X-Request-Id': header('Names this request in our log.'),
   ETag: header('Names this state of the payment, for If-Match and If-None-Match (RFC 9110).'),
   Link: header('The first, previous, next and last page (RFC 8288).'),
   Location: header('The path of the new payment.', 'uri-reference'),

@@ -1,0 +1,112 @@
+import { Ajv2020 } from 'ajv/dist/2020';
+import addFormats from 'ajv-formats';
+import { openApiDocument } from '@/lib/openapi/document';
+
+type Json = Record<string, unknown>;
+
+const document = openApiDocument('http://localhost:3000') as unknown as Json;
+const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true });
+addFormats.default(ajv);
+ajv.addSchema(document, 'openapi');
+
+export interface Answer {
+  method: string;
+  /** With or without a query. */
+  path: string;
+  status: number;
+  headers: Headers;
+  /** The parsed body; null where there is none. */
+  body: unknown;
+}
+
+/**
+ * Holds an answer to the OpenAPI document: its status is described for this operation, the headers that
+ * it promises are there, and the body has its media type and fits its schema.
+ *
+ * @throws Error that says what differs
+ */
+export function assertContract(answer: Answer): void {
+  const method = answer.method.toLowerCase();
+  if (method === 'options') return; // answers Allow alone
+  const operation = findOperation(method === 'head' ? 'get' : method, answer.path);
+  const declared = operation
+    ? at(operation, 'responses', String(answer.status))
+    : at(document, 'components', 'responses', answer.status === 405 ? 'method_not_allowed' : 'not_found');
+  const where = `${answer.method} ${answer.path} → ${answer.status}`;
+  if (!isJson(declared)) throw new Error(`${where}: this status is not described`);
+  const response = resolve(declared);
+  assertHeaders(where, response, answer.headers);
+  if (method !== 'head') assertBody(where, response, answer);
+}
+
+/** The errors of a value against a schema of the document, by its name, or any other; none: it fits. */
+export function schemaErrors(schema: string | Json, value: unknown): string[] {
+  const named = typeof schema === 'string' && { $ref: `openapi#/components/schemas/${schema}` };
+  return errorsOf(named || schema, value);
+}
+
+/** A schema of the document by its name. */
+export function schemaOf(name: string): Json {
+  const schema = at(document, 'components', 'schemas', name);
+  if (!isJson(schema)) throw new Error(`the document has no schema ${name}`);
+  return schema;
+}
+
+function assertHeaders(where: string, response: Json, headers: Headers): void {
+  for (const [name, reference] of Object.entries((response.headers ?? {}) as Record<string, Json>)) {
+    const { required, schema } = resolve(reference);
+    const text = headers.get(name);
+    if (text === null && required) throw new Error(`${where}: the header ${name} is missing`);
+    const isNumber = isJson(schema) && schema.type === 'integer';
+    const errors = text === null ? [] : errorsOf(absolute(schema), isNumber ? Number(text) : text);
+    if (errors.length > 0) throw new Error(`${where}: header ${name}: ${errors.join('; ')}`);
+  }
+}
+
+function assertBody(where: string, response: Json, { headers, body }: Answer): void {
+  const content = response.content as Record<string, Json> | undefined;
+  if (!content) {
+    if (body !== null) throw new Error(`${where}: there should be no body`);
+    return;
+  }
+  const type = headers.get('content-type')?.split(';')[0] ?? 'none';
+  const media = content[type];
+  if (!media) throw new Error(`${where}: the media type ${type} is not described`);
+  const errors = errorsOf(absolute(media.schema), body);
+  if (errors.length > 0) throw new Error(`${where}: ${errors.join('; ')}\n${JSON.stringify(body)}`);
+}
+
+function findOperation(method: string, path: string): Json | undefined {
+  const pathname = path.split('?')[0] ?? '';
+  for (const [pattern, item] of Object.entries(document.paths as Record<string, Json>)) {
+    const matches = new RegExp(`^${pattern.replace(/\{\w+\}/g, '[^/]+')}$`).test(pathname);
+    if (matches) return item[method] as Json | undefined;
+  }
+  return undefined;
+}
+
+function errorsOf(schema: unknown, value: unknown): string[] {
+  const validate = ajv.compile(schema as Json);
+  validate(value);
+  return (validate.errors ?? []).map((error) => `${error.instancePath || 'body'} ${error.message}`);
+}
+
+/** The schema with its references made to the document, so that it can stand alone. */
+function absolute(schema: unknown): unknown {
+  return JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi#/'));
+}
+
+function resolve(node: Json): Json {
+  if (typeof node.$ref !== 'string') return node;
+  const found = at(document, ...node.$ref.slice(2).split('/'));
+  if (!isJson(found)) throw new Error(`${node.$ref} leads nowhere`);
+  return found;
+}
+
+function at(node: Json, ...path: string[]): unknown {
+  return path.reduce<unknown>((value, key) => (isJson(value) ? value[key] : undefined), node);
+}
+
+function isJson(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null;
+}
