@@ -6,7 +6,8 @@ import * as all from '@/app/api/w5t/payments/route';
 import { openApiDocument } from '@/lib/openapi/document';
 import { createInvoice } from '../support/factories';
 import { useServer } from '../support/http';
-import { assertContract, schemaErrors, schemaOf } from '../support/openapi-contract';
+import { schemaErrors, schemaOf } from '../support/openapi-contract';
+import { callPayments } from '../support/payments-api';
 import { arbitraryMisfit, arbitraryOf } from '../support/schema-arbitrary';
 
 const server = useServer({
@@ -26,21 +27,8 @@ beforeAll(async () => {
   invoice = await createInvoice(server.runtime.db, { status: 'sent', ...total });
 });
 
-/** Every answer is held to the document. */
-async function call(method: string, path: string, body?: unknown) {
-  const response = await fetch(`${server.url}/api/w5t/payments${path}`, {
-    method,
-    headers: {
-      Authorization: `Bearer ${token}`,
-      ...(body !== undefined && { 'Content-Type': 'application/json' }),
-    },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  const answer = { status: response.status, body: text === '' ? null : JSON.parse(text) };
-  assertContract({ method, path: `/api/w5t/payments${path}`, headers: response.headers, ...answer });
-  return answer;
-}
+const call = (method: string, path: string, body?: unknown) =>
+  callPayments({ url: server.url, token }, method, path, body);
 
 describe('GET /api/openapi.json', () => {
   test('is public, also for browsers elsewhere, and answers 304 to whoever holds it', async () => {

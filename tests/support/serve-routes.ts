@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
+import { assertContract } from './openapi-contract';
 
 type Handler = (
   request: Request,
@@ -12,7 +13,8 @@ type Handler = (
 export type RouteModule = Record<string, unknown>;
 
 /**
- * Serves route files over real HTTP inside the test's process, beside the test's database.
+ * Serves route files over real HTTP inside the test's process, beside the test's database. Every answer
+ * is held to the OpenAPI document.
  *
  * @param routes path to module; `[name]` stands for one path segment
  */
@@ -21,8 +23,8 @@ export async function serveRoutes(
 ): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer((req, res) => {
     answer(routes, req, res).catch((error: unknown) => {
-      res.statusCode = 599; // a handler that throws is a bug no route may have
-      res.end(String(error));
+      res.statusCode = 599; // a handler that throws, or an answer that is not as described, is a bug
+      res.end(JSON.stringify(String(error)));
     });
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
@@ -55,6 +57,7 @@ async function answer(routes: Record<string, RouteModule>, req: IncomingMessage,
     ...(body && { body: body as unknown as BodyInit, duplex: 'half' }),
   } as RequestInit);
   const response = await handler(request, { params: Promise.resolve(match.params) });
+  await assertContract(request.method, url.pathname, response.clone());
   res.writeHead(response.status, [...response.headers].flat());
   if (response.body) Readable.fromWeb(response.body as ReadableStream).pipe(res);
   else res.end();
