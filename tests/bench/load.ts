@@ -3,50 +3,83 @@ import { performance } from 'node:perf_hooks';
 
 export interface Target {
   name: string;
+  method: 'GET' | 'POST';
   url: URL;
   headers: Record<string, string>;
+  /** A function makes each request's own. */
+  body?: string | (() => string);
+}
+
+export interface Load {
+  perSecond: number;
+  /** Milliseconds of each request, the shortest first. */
+  times: number[];
+}
+
+/** The connections that the benchmarks' promises are about. */
+export const CONNECTIONS = 20;
+
+/** Keeps so many connections busy for so many milliseconds. */
+export async function measure(
+  target: Target,
+  milliseconds: number,
+  connections = CONNECTIONS,
+): Promise<Load> {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+  const times: number[] = [];
+  const started = performance.now();
+  const until = started + milliseconds;
+  const worker = async () => {
+    for (let sent = started; sent < until; ) {
+      await send(target, agent);
+      const now = performance.now();
+      times.push(now - sent);
+      sent = now;
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, worker));
+  agent.destroy();
+  const perSecond = (times.length * 1000) / (performance.now() - started);
+  return { perSecond, times: times.sort((a, b) => a - b) };
+}
+
+export interface Answer {
+  status: 200 | 201;
   body: string;
 }
 
-const CONNECTIONS = 20;
-
-/** Requests a second that a POST target answers on 20 kept connections, for so many milliseconds. */
-export async function measure(target: Target, milliseconds: number): Promise<number> {
-  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
-  const started = performance.now();
-  const until = started + milliseconds;
-  let answered = 0;
-  const worker = async () => {
-    while (performance.now() < until) {
-      await post(target, agent);
-      answered += 1;
-    }
-  };
-  await Promise.all(Array.from({ length: CONNECTIONS }, worker));
-  agent.destroy();
-  return (answered * 1000) / (performance.now() - started);
-}
-
-/** One request; its body. */
-export function post(target: Target, agent?: Agent): Promise<string> {
+/** One request. @throws where the status is another */
+export function send(target: Target, agent?: Agent): Promise<Answer> {
+  const { name, method, url, body } = target;
+  const text = typeof body === 'function' ? body() : (body ?? '');
+  const headers =
+    text === '' ? target.headers : { ...target.headers, 'Content-Length': Buffer.byteLength(text) };
   return new Promise((resolve, reject) => {
-    const headers = { ...target.headers, 'Content-Length': Buffer.byteLength(target.body) };
-    const sent = request(target.url, { method: 'POST', headers, ...(agent && { agent }) }, (response) => {
+    const sent = request(url, { method, headers, ...(agent && { agent }) }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.once('error', reject);
       response.once('end', () => {
-        const text = Buffer.concat(chunks).toString();
-        if (response.statusCode === 200) resolve(text);
-        else reject(new Error(`${target.name} answered ${response.statusCode}: ${text.slice(0, 300)}`));
+        const status = response.statusCode;
+        const answer = Buffer.concat(chunks).toString();
+        if (status === 200 || status === 201) resolve({ status, body: answer });
+        else reject(new Error(`${name} answered ${status}: ${answer.slice(0, 300)}`));
       });
     });
     sent.once('error', reject);
-    sent.end(target.body);
+    sent.end(text);
   });
 }
 
 /** The middle of an odd number of figures. */
 export function median(figures: number[]): number {
-  return figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)] ?? Number.NaN;
+  return percentile(
+    figures.toSorted((a, b) => a - b),
+    0.5,
+  );
+}
+
+/** The figure that a share of them stays below; they are in their order. */
+export function percentile(sorted: number[], share: number): number {
+  return sorted[Math.min(Math.floor(sorted.length * share), sorted.length - 1)] ?? Number.NaN;
 }

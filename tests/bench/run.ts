@@ -1,5 +1,6 @@
 const BENCHES: Record<string, () => Promise<unknown>> = {
   mcp: () => import('./mcp/bench'),
+  payments: () => import('./payments/bench'),
 };
 
 // npm run bench -- NAME

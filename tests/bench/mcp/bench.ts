@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { createAccessToken } from '@/lib/auth/manage-access-tokens';
+import { buildCopy } from '../build-copy';
 import { withSeededDatabase } from '../database';
-import { freePort } from '../free-port';
-import { measure, median, post, type Target } from '../load';
-import { buildCopy } from './build';
-import { serveCopy } from './serve';
+import { measure, median, send, type Target } from '../load';
+import { serveCopy } from '../serve';
 import { comparedTargets, toolCall } from './targets';
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 9);
@@ -13,7 +12,10 @@ const WARM_UP_MS = 1500;
 const LEAST_RATIO = 0.7;
 
 console.log('Building a copy with the two routes to compare with …');
-const copy = buildCopy();
+const copy = buildCopy({
+  'app/bench-plain/route.ts': 'tests/bench/mcp/routes/plain.ts',
+  'app/bench-stock/route.ts': 'tests/bench/mcp/routes/stock.ts',
+});
 try {
   await withSeededDatabase(async (db, databaseUrl) => {
     const { token } = await createAccessToken(
@@ -21,7 +23,7 @@ try {
       { name: 'bench', scopes: ['mcp:read'], expires_at: null, created_by: 'bench' },
       randomBytes,
     );
-    const server = await serveCopy(copy.folder, await freePort(), databaseUrl);
+    const server = await serveCopy(copy.folder, databaseUrl);
     try {
       await compare(comparedTargets(server.url, token));
       await weigh(server.url, token);
@@ -39,7 +41,7 @@ async function compare(targets: Target[]): Promise<void> {
   const measured = targets.map((target) => ({ target, figures: [] as number[] }));
   for (const { target } of measured) await measure(target, WARM_UP_MS);
   for (let round = 1; round <= ROUNDS; round++) {
-    for (const { target, figures } of measured) figures.push(await measure(target, ROUND_MS));
+    for (const { target, figures } of measured) figures.push((await measure(target, ROUND_MS)).perSecond);
     const line = measured.map(({ target, figures }) => `${target.name} ${figures.at(-1)?.toFixed(0)}`);
     console.log(`round ${round}, requests/s: ${line.join(', ')}`);
   }
@@ -61,7 +63,7 @@ async function compare(targets: Target[]): Promise<void> {
 
 /** All answer the same rows, and the tool the plain route's bytes. */
 async function requireSameRows(targets: Target[]): Promise<void> {
-  const answers = await Promise.all(targets.map((target) => post(target)));
+  const answers = await Promise.all(targets.map(async (target) => (await send(target)).body));
   if (answers[0] !== answers[1]) throw new Error(`plain and tool differ:\n${answers[0]}\n${answers[1]}`);
   const rows = answers.map((answer) => {
     const message = answer
@@ -74,7 +76,7 @@ async function requireSameRows(targets: Target[]): Promise<void> {
 }
 
 async function weigh(url: string, token: string): Promise<void> {
-  const bytes = async (body: string) => Buffer.byteLength(await post(toolCall(url, token, body)));
+  const bytes = async (body: string) => Buffer.byteLength((await send(toolCall(url, token, body))).body);
   const call = (name: string, args: unknown) =>
     JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } });
   const list = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });

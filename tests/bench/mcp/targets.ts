@@ -31,7 +31,7 @@ export function toolCall(url: string, token: string, body: string): Target {
     Accept: 'application/json, text/event-stream',
     'MCP-Protocol-Version': '2025-11-25',
   };
-  return { name: 'tool', url: new URL('/mcp', url), headers, body };
+  return { name: 'tool', method: 'POST', url: new URL('/mcp', url), headers, body };
 }
 
 function message(more: Record<string, unknown>): string {

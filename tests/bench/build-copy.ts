@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { NEXT, productionEnv } from '../../support/next-build';
+import { NEXT, productionEnv } from '../support/next-build';
 
 const PRODUCT = [
   'app',
@@ -18,14 +18,15 @@ const PRODUCT = [
 /**
  * Builds a copy of the product that has the routes to compare with, which the product itself must not
  * ship. The copy is below the project, so that it finds node_modules; Git does not see .data.
+ *
+ * @param added paths in the copy and the files to put there, both from the project's root
  */
-export function buildCopy(): { folder: string; remove(): void } {
+export function buildCopy(added: Record<string, string>): { folder: string; remove(): void } {
   mkdirSync(join(NEXT.cwd, '.data'), { recursive: true });
   const folder = mkdtempSync(join(NEXT.cwd, '.data/bench-'));
   const remove = () => rmSync(folder, { recursive: true, force: true });
   for (const name of PRODUCT) cpSync(join(NEXT.cwd, name), join(folder, name), { recursive: true });
-  cpSync(new URL(import.meta.resolve('./routes/plain.ts')), join(folder, 'app/bench-plain/route.ts'));
-  cpSync(new URL(import.meta.resolve('./routes/stock.ts')), join(folder, 'app/bench-stock/route.ts'));
+  for (const [path, file] of Object.entries(added)) cpSync(join(NEXT.cwd, file), join(folder, path));
   const { status, stdout, stderr } = spawnSync(process.execPath, [NEXT.bin, 'build'], {
     cwd: folder,
     env: productionEnv(),

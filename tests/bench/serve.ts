@@ -1,27 +1,40 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { NEXT, productionEnv } from '../../support/next-build';
+import { NEXT, productionEnv } from '../support/next-build';
+import { freePort } from './free-port';
 
 const SLOWEST_START_MS = 30_000;
 
-/** The copy's production server. */
-export async function serveCopy(
-  folder: string,
-  port: number,
-  databaseUrl: string,
-): Promise<{ url: string; stop(): Promise<void> }> {
+export interface Served {
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** The production server of a copy of the product. */
+export function serveCopy(folder: string, databaseUrl: string): Promise<Served> {
+  return serve([NEXT.bin, 'start'], folder, databaseUrl);
+}
+
+/** A server written in one file, from the project's root; `/api/health` says that it is ready. */
+export function serveScript(file: string, databaseUrl: string): Promise<Served> {
+  return serve(['--import', 'tsx', file], NEXT.cwd, databaseUrl);
+}
+
+async function serve(command: string[], cwd: string, databaseUrl: string): Promise<Served> {
+  const port = await freePort();
   const url = `http://localhost:${port}`;
   const profiling = process.env.BENCH_PROFILE
     ? ['--cpu-prof', `--cpu-prof-dir=${process.env.BENCH_PROFILE}`]
     : [];
-  const server = spawn(process.execPath, [...profiling, NEXT.bin, 'start', '-p', String(port)], {
-    cwd: folder,
+  const server = spawn(process.execPath, [...profiling, ...command], {
+    cwd,
     env: {
       ...productionEnv(),
       DATABASE_URL: databaseUrl,
       BETTER_AUTH_SECRET: 'only-for-the-bench-only-for-the-bench',
       PUBLIC_URL: url,
+      PORT: String(port),
     },
     stdio: ['ignore', 'ignore', 'inherit'],
   });

@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto';
+import { createAccessToken } from '@/lib/auth/manage-access-tokens';
+import { buildCopy } from '../build-copy';
+import { withSeededDatabase } from '../database';
+import { CONNECTIONS, type Load, measure, median, percentile } from '../load';
+import { type Served, serveCopy, serveScript } from '../serve';
+import { comparedOperations, type Operation } from './operations';
+import { requireSameReads, requireSameWrites } from './require-same';
+
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
+const ROUND_MS = Number(process.env.BENCH_ROUND_MS ?? 1000);
+const WARM_UP_MS = 1000;
+const LEAST_RATIO = 0.85;
+
+console.log('Building a copy with the routes to compare with …');
+const copy = buildCopy({
+  'app/bench-plain/route.ts': 'tests/bench/payments/routes/payments.ts',
+  'app/bench-plain/[id]/route.ts': 'tests/bench/payments/routes/payment.ts',
+  'tests/bench/payments/same-sql.ts': 'tests/bench/payments/same-sql.ts',
+});
+const servers: Served[] = [];
+try {
+  await withSeededDatabase(async (db, databaseUrl) => {
+    const { token } = await createAccessToken(
+      db,
+      { name: 'bench', scopes: ['payments:read', 'payments:write'], expires_at: null, created_by: 'bench' },
+      randomBytes,
+    );
+    const started = async (server: Promise<Served>) => {
+      servers.push(await server);
+      return (await server).url;
+    };
+    try {
+      const doors = [
+        { name: 'ours', url: `${await started(serveCopy(copy.folder, databaseUrl))}/api/w5t/payments` },
+        { name: 'plain Next', url: `${await started(serveCopy(copy.folder, databaseUrl))}/bench-plain` },
+        {
+          name: 'bare node',
+          url: `${await started(serveScript('tests/bench/payments/bare-server.ts', databaseUrl))}/payments`,
+        },
+      ];
+      const operations = await comparedOperations(db, doors, token);
+      for (const { name, targets } of operations) {
+        if (name.startsWith('GET')) await requireSameReads(targets);
+      }
+      await requireSameWrites(db, doors, token);
+      const ratios: number[] = [];
+      for (const operation of operations) {
+        await compare(operation, 1);
+        ratios.push(await compare(operation, CONNECTIONS));
+      }
+      const worst = Math.min(...ratios);
+      const verdict = worst >= LEAST_RATIO ? 'it is' : 'it is NOT';
+      console.log(
+        `ours / plain Next must be at least ${LEAST_RATIO} on ${CONNECTIONS} connections: ${verdict}`,
+      );
+      if (!(worst >= LEAST_RATIO)) process.exitCode = 1;
+    } finally {
+      await Promise.all(servers.map((server) => server.stop()));
+    }
+  });
+} finally {
+  copy.remove();
+}
+
+/** Prints what each door did. @returns ours / plain, the median of the rounds' ratios */
+async function compare({ name, targets }: Operation, connections: number): Promise<number> {
+  const measured = targets.map((target) => ({ target, loads: [] as Load[] }));
+  for (const { target } of measured) await measure(target, WARM_UP_MS, connections);
+  for (let round = 1; round <= ROUNDS; round++) {
+    for (const { target, loads } of measured) loads.push(await measure(target, ROUND_MS, connections));
+  }
+  console.log(`\n${name}, ${connections} connection${connections === 1 ? '' : 's'}`);
+  // Round by round, since whatever else runs on the machine slows a round's neighbours too.
+  const ratios = measured.map(({ loads }) =>
+    median(loads.map(({ perSecond }, round) => perSecond / (measured[1]?.loads[round]?.perSecond ?? 0))),
+  );
+  for (const [i, { target, loads }] of measured.entries()) {
+    const times = loads.flatMap((load) => load.times).sort((a, b) => a - b);
+    const perSecond = median(loads.map((load) => load.perSecond));
+    console.log(
+      [
+        `  ${target.name.padEnd(12)}${perSecond.toFixed(0).padStart(6)} requests/s`,
+        `p50 ${percentile(times, 0.5).toFixed(1).padStart(5)} ms`,
+        `p99 ${percentile(times, 0.99).toFixed(1).padStart(5)} ms`,
+        `${ratios[i]?.toFixed(2)} of plain Next`,
+      ].join('   '),
+    );
+  }
+  return ratios[0] ?? 0;
+}
