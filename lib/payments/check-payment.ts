@@ -54,3 +54,10 @@ export function checkPayment(
   }
   return invoice;
 }
+
+/** Of two payments only one can have a reference. */
+export function referenceTaken(): AppError {
+  return new AppError('conflict', 'Another payment has this payment_reference.', [
+    { field: 'payment_reference', message: 'is used by another payment' },
+  ]);
+}

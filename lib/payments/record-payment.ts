@@ -3,7 +3,7 @@ import type { Database } from '@/db/database';
 import { payments } from '@/db/schema';
 import { ChangedMeanwhileError, transact } from '@/db/transaction';
 import { withAmountLimit } from './amount-limit';
-import { checkPayment, lockInvoices } from './check-payment';
+import { checkPayment, lockInvoices, referenceTaken } from './check-payment';
 import { toPaymentRow } from './queries';
 import type { PaymentInput, PaymentRow } from './schema';
 import {
@@ -19,12 +19,14 @@ import {
  * Creates a payment, or updates the one with the same reference. Of any number of calls at once with one
  * new reference exactly one creates.
  *
- * @throws AppError validation_failed when the payment does not fit its invoice
+ * @param options.onlyNew refuses a reference that is known, instead of updating
+ * @throws AppError validation_failed when the payment does not fit its invoice; conflict with `onlyNew`
  */
 export async function recordPayment(
   db: Database,
   input: PaymentInput,
   writer: PaymentWriter,
+  options: { onlyNew?: boolean } = {},
 ): Promise<{ payment: PaymentRow; created: boolean }> {
   return withAmountLimit(() =>
     transact(db, async (tx) => {
@@ -34,6 +36,7 @@ export async function recordPayment(
         .from(payments)
         .where(eq(payments.payment_reference, input.payment_reference));
       if (!seen) return { payment: toPaymentRow(await createPayment(tx, input, writer)), created: true };
+      if (options.onlyNew) throw referenceTaken();
       const locked = await lockPayment(tx, seen, input.invoice_id);
       if (locked.payment.payment_reference !== input.payment_reference) {
         throw new ChangedMeanwhileError('the payment was renamed');

@@ -1,7 +1,7 @@
 import { type Database, pgErrorCode, UNIQUE_VIOLATION } from '@/db/database';
 import { transact } from '@/db/transaction';
-import { AppError } from '../errors';
 import { withAmountLimit } from './amount-limit';
+import { referenceTaken } from './check-payment';
 import { toPaymentRow } from './queries';
 import type { PaymentChanges, PaymentRow } from './schema';
 import {
@@ -35,8 +35,6 @@ export async function updatePayment(
     );
   } catch (error) {
     if (pgErrorCode(error) !== UNIQUE_VIOLATION) throw error;
-    throw new AppError('conflict', 'Another payment has this payment_reference.', [
-      { field: 'payment_reference', message: 'is used by another payment' },
-    ]);
+    throw referenceTaken();
   }
 }
