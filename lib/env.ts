@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { StartError } from './errors';
 
 const text = z.string().min(1);
+const whole = z.coerce.number('must be a whole number').int('must be a whole number').min(0).max(1_000_000);
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 const variables = z.object({
@@ -27,6 +28,8 @@ const variables = z.object({
   MCP_ALLOWED_ORIGINS: text
     .refine(isOriginList, 'must be origins such as https://example.com with commas between')
     .optional(),
+  ALERT_OVERDUE_HOURS: whole.default(1),
+  ALERT_DRIFT_CHANGES: whole.default(100),
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
   NODE_ENV: z.string().default('production'),
   VERCEL: z.string().optional(),
@@ -54,6 +57,12 @@ export interface Env {
   cronSecret: string | null;
   betterAuthSecret: string | null;
   mcpAllowedOrigins: string[];
+  alerts: {
+    /** Hours after which the daily run counts as missing, on top of its 24. */
+    overdueHours: number;
+    /** A run that repairs more fields than these is told: so many webhooks were missed. */
+    driftChanges: number;
+  };
   logLevel: Variables['LOG_LEVEL'];
   development: boolean;
   vercel: boolean;
@@ -89,6 +98,7 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
     cronSecret: v.CRON_SECRET ?? null,
     betterAuthSecret: v.BETTER_AUTH_SECRET ?? null,
     mcpAllowedOrigins: list(v.MCP_ALLOWED_ORIGINS),
+    alerts: { overdueHours: v.ALERT_OVERDUE_HOURS, driftChanges: v.ALERT_DRIFT_CHANGES },
     logLevel: v.LOG_LEVEL,
     development: v.NODE_ENV === 'development',
     vercel: v.VERCEL !== undefined,

@@ -43,6 +43,9 @@ export const stripeEvents = pgTable(
     index('stripe_events_object').on(t.object_id, t.stripe_created),
     index('stripe_events_customer').on(t.stripe_customer_id, t.stripe_created),
     index('stripe_events_retry').on(t.id).where(sql`${t.outcome} in ('failed', 'unmatched')`),
+    index('stripe_events_other_mode')
+      .on(t.created_at)
+      .where(sql`${t.outcome} = 'ignored' and ${t.warnings} <> '[]'`),
   ],
 );
 

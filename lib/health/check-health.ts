@@ -1,45 +1,44 @@
-import { sql } from 'drizzle-orm';
 import { z } from 'zod';
-import { type Database, pgErrorCode, rows } from '@/db/database';
-import type { runStatus } from '@/db/schema';
+import { type Database, pgErrorCode } from '@/db/database';
 import manifest from '@/package.json';
+import type { Env } from '../env';
 import type { Logger } from '../log';
+import { type Alert, alert, listAlerts } from './list-alerts';
 
-/** Nothing here tells who we are connected to, how much there is, or what went wrong. */
+/** Without its alerts it tells neither how much there is nor what went wrong. */
 export const health = z.object({
   status: z.enum(['ok', 'degraded', 'down']),
   version: z.string(),
   database: z.enum(['ok', 'unreachable']),
   checks: z.object({
-    reconciliation: z
-      .enum(['ok', 'none', 'overdue', 'failed', 'unknown'])
-      .meta({ description: 'none: no run yet; overdue: the last one began more than 25 hours ago.' }),
+    reconciliation: z.enum(['ok', 'none', 'overdue', 'failed', 'drift', 'unknown']).meta({
+      description: 'none: no run yet; overdue: the daily one is late; drift: the last one repaired a lot.',
+    }),
     inbox: z
       .enum(['ok', 'failures', 'unknown'])
       .meta({ description: 'failures: events that were received and not processed.' }),
   }),
+  alerts: z.array(alert).optional().meta({ description: 'Only for whoever sends CRON_SECRET.' }),
 });
 export type Health = z.infer<typeof health>;
 
-type Found = {
-  status: (typeof runStatus.enumValues)[number] | null;
-  overdue: boolean | null;
-  failures: boolean;
-};
+interface Asked {
+  db: Database;
+  env: Env;
+  log: Logger;
+  now(): Date;
+}
 
 /** How the service is. Never throws: a database that fails or takes longer than `timeout` ms is down. */
-export async function checkHealth(
-  { db, log, now }: { db: Database; log: Logger; now(): Date },
-  timeout = 3000,
-): Promise<Health> {
+export async function checkHealth(asked: Asked, timeout = 3000): Promise<Health> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Health>((resolve) => {
     timer = setTimeout(() => resolve(down()), timeout);
   });
   try {
-    return await Promise.race([ask(db, now()), late]);
+    return await Promise.race([ask(asked), late]);
   } catch (error) {
-    log.error({ code: pgErrorCode(error) }, 'health check failed');
+    asked.log.error({ code: pgErrorCode(error) }, 'health check failed');
     return down();
   } finally {
     clearTimeout(timer);
@@ -56,31 +55,23 @@ export function down(): Health {
   };
 }
 
-async function ask(db: Database, now: Date): Promise<Health> {
-  const [found] = await rows<Found>(
-    db,
-    sql`
-      select run.status, run.started_at < ${now.toISOString()}::timestamptz - interval '25 hours' as overdue,
-        exists (
-          select from stripe_events
-          where outcome = 'failed' or (outcome = 'ignored' and warnings <> '[]')
-        ) as failures
-      from (select 1) as one
-      left join lateral (
-        select status, started_at from reconciliation_runs order by started_at desc, id desc limit 1
-      ) as run on true`,
-  );
-  if (!found) return down();
-  const checks: Health['checks'] = {
-    reconciliation: reconciliationOf(found),
-    inbox: found.failures ? 'failures' : 'ok',
+async function ask({ db, env, now }: Asked): Promise<Health> {
+  const { alerts, everRun } = await listAlerts(db, now(), env.alerts);
+  const told = new Set(alerts.map(({ code }) => code));
+  return {
+    status: alerts.length > 0 ? 'degraded' : 'ok',
+    version: manifest.version,
+    database: 'ok',
+    checks: {
+      reconciliation: everRun ? reconciliationOf(told) : 'none',
+      inbox: told.has('inbox_failures') || told.has('inbox_other_mode') ? 'failures' : 'ok',
+    },
+    alerts,
   };
-  const well = ['ok', 'none'].includes(checks.reconciliation) && checks.inbox === 'ok';
-  return { status: well ? 'ok' : 'degraded', version: manifest.version, database: 'ok', checks };
 }
 
-function reconciliationOf({ status, overdue }: Found): Health['checks']['reconciliation'] {
-  if (status === null) return 'none';
-  if (overdue) return 'overdue';
-  return status === 'failed' || status === 'completed_with_errors' ? 'failed' : 'ok';
+function reconciliationOf(told: Set<Alert['code']>): Health['checks']['reconciliation'] {
+  if (told.has('reconciliation_overdue')) return 'overdue';
+  if (told.has('reconciliation_failed')) return 'failed';
+  return told.has('reconciliation_drift') ? 'drift' : 'ok';
 }

@@ -1,10 +1,10 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { AppError } from '../errors';
 import { type Runtime, runtimeOrNull } from '../runtime';
 import { continueRun, runDeadline } from '../sync/continue-run';
 import { reconcile } from '../sync/reconcile';
 import { syncDeps } from '../sync/sync-deps';
+import { bearsCronSecret } from './cron-secret';
 import { cannotStart, problemResponse, toAppError } from './problem';
 
 /** What the daily job's door answers. */
@@ -30,7 +30,7 @@ export const cronAnswer = z.object({
 export async function reconcileOnRequest(request: Request): Promise<Response> {
   const runtime = await runtimeOrNull();
   if (!runtime) return problemResponse(cannotStart());
-  if (!isAuthorized(runtime, request)) {
+  if (!bearsCronSecret(runtime.env, request)) {
     const refused = new AppError(
       'unauthenticated',
       'Send CRON_SECRET as "Authorization: Bearer <CRON_SECRET>".',
@@ -54,13 +54,4 @@ async function run(runtime: Runtime): Promise<Response> {
   const { runId: run_id, alreadyRunning: already_running, stripeSkipped: stripe_skipped, ...rest } = result;
   const headers = { 'Cache-Control': 'no-store' };
   return Response.json(cronAnswer.parse({ run_id, already_running, stripe_skipped, ...rest }), { headers });
-}
-
-function isAuthorized({ env }: Runtime, request: Request): boolean {
-  if (!env.cronSecret) return false;
-  const given = createHash('sha256')
-    .update(request.headers.get('authorization') ?? '')
-    .digest();
-  const wanted = createHash('sha256').update(`Bearer ${env.cronSecret}`).digest();
-  return timingSafeEqual(given, wanted);
 }

@@ -1,3 +1,4 @@
+import { eq } from 'drizzle-orm';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import * as route from '@/app/api/health/route';
 import { openPostgres } from '@/db/client';
@@ -9,16 +10,19 @@ import manifest from '@/package.json';
 import { useServer } from '../support/http';
 import { testRuntime } from '../support/runtime';
 
+const SECRET = 'a-secret-of-the-cron-job';
 type Run = typeof reconciliationRuns.$inferInsert;
 
 describe('GET /api/health', () => {
-  const server = useServer({ '/api/health': route });
+  const server = useServer({ '/api/health': route }, { CRON_SECRET: SECRET });
   const get = () => fetch(`${server.url}/api/health`);
-  const addRun = (status: Run['status'], hoursAgo: number) => {
+  const addRun = async (status: Run['status'], hoursAgo: number, changes_count = 0) => {
     const at = new Date(server.runtime.now().getTime() - hoursAgo * 3_600_000);
-    return server.runtime.db
+    const [run] = await server.runtime.db
       .insert(reconciliationRuns)
-      .values({ trigger: 'cron', status, started_at: at, heartbeat_at: at });
+      .values({ trigger: 'cron', status, started_at: at, heartbeat_at: at, changes_count })
+      .returning();
+    return run?.id;
   };
 
   afterEach(async () => {
@@ -47,8 +51,8 @@ describe('GET /api/health', () => {
     ['failed', 1, 'failed', 'degraded'],
     ['completed_with_errors', 1, 'failed', 'degraded'],
   ] as const)('a run that is %s since %d h is %s', async (runStatus, hoursAgo, reconciliation, status) => {
-    await addRun('completed', 40);
-    await addRun('failed', 39);
+    await addRun('failed', 40);
+    await addRun('completed', 39);
     await addRun(runStatus, hoursAgo);
     const response = await get();
     expect(response.status).toBe(200);
@@ -67,6 +71,74 @@ describe('GET /api/health', () => {
     const text = await (await get()).text();
     expect(JSON.parse(text)).toMatchObject({ status: 'degraded', checks: { inbox: 'failures' } });
     expect(text).not.toContain('evt_1');
+  });
+
+  describe('whoever bears CRON_SECRET', () => {
+    const ask = async (secret = SECRET) => {
+      const headers = { authorization: `Bearer ${secret}` };
+      return (await fetch(`${server.url}/api/health`, { headers })).json();
+    };
+
+    test('is told what is wrong, others are not', async () => {
+      const run = await addRun('completed_with_errors', 26, 101);
+      const { db, now } = server.runtime;
+      const event = { type: 'invoice.paid', livemode: true, stripe_created: now(), payload: '{}' };
+      await db.insert(stripeEvents).values([
+        { ...event, id: 'evt_1', outcome: 'failed' },
+        { ...event, id: 'evt_2', outcome: 'ignored', warnings: ['a live event'], created_at: now() },
+        { ...event, id: 'evt_3', outcome: 'ignored', warnings: ['long ago'], created_at: new Date(0) },
+        { ...event, id: 'evt_4', outcome: 'ignored' },
+      ]);
+      expect(await ask('another-secret-altogether')).not.toHaveProperty('alerts');
+      expect(await ask()).toEqual({
+        status: 'degraded',
+        version: manifest.version,
+        database: 'ok',
+        checks: { reconciliation: 'overdue', inbox: 'failures' },
+        alerts: [
+          {
+            code: 'reconciliation_failed',
+            message: 'The last reconciliation could not compare everything.',
+            run_id: run,
+          },
+          {
+            code: 'reconciliation_overdue',
+            message: 'No reconciliation has begun for more than 25 hours.',
+          },
+          { code: 'inbox_failures', message: '1 event of Stripe’s could not be processed.' },
+          {
+            code: 'inbox_other_mode',
+            message: '1 event came from Stripe’s other mode: the webhook’s secret and the keys do not match.',
+          },
+          {
+            code: 'reconciliation_drift',
+            message: 'The last reconciliation repaired 101 fields: webhooks may not be arriving.',
+            run_id: run,
+          },
+        ],
+      });
+    });
+
+    test('is told nothing where all is well, by the limits that are configured', async () => {
+      const { env } = server.runtime;
+      await addRun('completed', 26, 101);
+      env.alerts = { overdueHours: 3, driftChanges: 101 };
+      expect(await ask()).toMatchObject({ status: 'ok', alerts: [] });
+      env.alerts = { overdueHours: 1, driftChanges: 100 };
+      expect(await ask()).toMatchObject({ status: 'degraded' });
+    });
+  });
+
+  test('a failure is told until a later run has ended', async () => {
+    const { db } = server.runtime;
+    await addRun('failed', 2);
+    await addRun('running', 1);
+    expect(await (await get()).json()).toMatchObject({ checks: { reconciliation: 'failed' } });
+    await db
+      .update(reconciliationRuns)
+      .set({ status: 'completed' })
+      .where(eq(reconciliationRuns.status, 'running'));
+    expect(await (await get()).json()).toMatchObject({ checks: { reconciliation: 'ok' } });
   });
 
   test('a database that does not answer is 503 and no more', async () => {

@@ -30,6 +30,7 @@ describe('the environment', () => {
       cronSecret: null,
       betterAuthSecret: null,
       mcpAllowedOrigins: [],
+      alerts: { overdueHours: 1, driftChanges: 100 },
       logLevel: 'info',
       development: false,
       vercel: false,

@@ -1,0 +1,100 @@
+import { sql } from 'drizzle-orm';
+import { z } from 'zod';
+import { type Database, rows } from '@/db/database';
+import type { runStatus } from '@/db/schema';
+import type { Env } from '../env';
+
+/** Something that a person has to look at. */
+export const alert = z.object({
+  code: z.enum([
+    'reconciliation_overdue',
+    'reconciliation_failed',
+    'reconciliation_drift',
+    'inbox_failures',
+    'inbox_other_mode',
+  ]),
+  message: z.string(),
+  run_id: z.int().optional(),
+});
+export type Alert = z.infer<typeof alert>;
+
+/** Days for which an event of the other mode is told. */
+const OTHER_MODE_DAYS = 7;
+
+type Found = {
+  /** Null before the first run. */
+  overdue: boolean | null;
+  run_id: number | null;
+  status: (typeof runStatus.enumValues)[number] | null;
+  changes: number | null;
+  failed_events: number;
+  other_mode_events: number;
+};
+
+/**
+ * What is wrong with the sync, the gravest first.
+ *
+ * @returns also whether there was a run at all
+ */
+export async function listAlerts(
+  db: Database,
+  now: Date,
+  limits: Env['alerts'],
+): Promise<{ alerts: Alert[]; everRun: boolean }> {
+  const at = sql`${now.toISOString()}::timestamptz`;
+  const [found] = await rows<Found>(
+    db,
+    sql`
+      select
+        (select started_at < ${at} - make_interval(hours => ${24 + limits.overdueHours}::int)
+          from reconciliation_runs order by started_at desc, id desc limit 1) as overdue,
+        last.id as run_id, last.status, last.changes_count as changes,
+        (select count(*) from stripe_events where outcome = 'failed')::int as failed_events,
+        (select count(*) from stripe_events where outcome = 'ignored' and warnings <> '[]'
+          and created_at > ${at} - make_interval(days => ${OTHER_MODE_DAYS}::int))::int as other_mode_events
+      from (select 1) as one
+      left join lateral (
+        select id, status, changes_count from reconciliation_runs where status <> 'running'
+        order by started_at desc, id desc limit 1
+      ) as last on true`,
+  );
+  if (!found) throw new Error('a query without from answers one row');
+  return { alerts: toAlerts(found, limits), everRun: found.overdue !== null };
+}
+
+function toAlerts(found: Found, limits: Env['alerts']): Alert[] {
+  const { run_id, changes, failed_events: failed, other_mode_events: others } = found;
+  const run = run_id === null ? {} : { run_id };
+  const is = (code: Alert['code'], holds: boolean, message: string, more = {}): Alert[] =>
+    holds ? [{ code, message, ...more }] : [];
+  return [
+    ...is('reconciliation_failed', found.status === 'failed', 'The last reconciliation failed.', run),
+    ...is(
+      'reconciliation_failed',
+      found.status === 'completed_with_errors',
+      'The last reconciliation could not compare everything.',
+      run,
+    ),
+    ...is(
+      'reconciliation_overdue',
+      found.overdue === true,
+      `No reconciliation has begun for more than ${24 + limits.overdueHours} hours.`,
+    ),
+    ...is('inbox_failures', failed > 0, `${counted(failed, 'event')} of Stripe’s could not be processed.`),
+    ...is(
+      'inbox_other_mode',
+      others > 0,
+      `${counted(others, 'event')} came from Stripe’s other mode: the webhook’s secret and the keys do not match.`,
+    ),
+    ...is(
+      'reconciliation_drift',
+      (changes ?? 0) > limits.driftChanges,
+      `The last reconciliation repaired ${counted(changes ?? 0, 'field')}: webhooks may not be arriving.`,
+      run,
+    ),
+  ];
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
