@@ -60,14 +60,14 @@ export async function lockReference(tx: Database, reference: string): Promise<vo
 
 /** A payment by its id, under the key of its reference. @throws AppError not_found */
 export async function readPayment(tx: Database, id: number): Promise<StoredPayment> {
-  const read = async () => (await tx.select().from(payments).where(eq(payments.id, id)))[0];
-  const unlocked = await read();
-  if (!unlocked) throw paymentNotFound(id);
-  await lockReference(tx, unlocked.payment_reference);
-  const row = await read();
-  if (!row) throw paymentNotFound(id);
-  if (row.payment_reference !== unlocked.payment_reference) throw new ChangedMeanwhileError('it was renamed');
-  return row;
+  for (let reference: string | undefined; ; ) {
+    const [row] = await tx.select().from(payments).where(eq(payments.id, id));
+    if (!row) throw paymentNotFound(id);
+    if (row.payment_reference === reference) return row;
+    // Renamed while it waited, or the first time round: all who rename one payment queue, none begins again.
+    reference = row.payment_reference;
+    await lockReference(tx, reference);
+  }
 }
 
 /** Writes what differs, leaves its audit entry, and settles the invoices it touches; same again, no write. */
