@@ -10,14 +10,14 @@ export function etagOf(body: unknown): string {
  * over: proxies that compress add it to tags which were strong.
  */
 export function holdsEtag(header: string, etag: string): boolean {
-  return header.split(',').some((entry) => ['*', etag].includes(entry.trim().replace(/^W\//, '')));
+  return header.trim() === '*' || [...header.matchAll(/"[^"]*"/g)].some(([tag]) => tag === etag);
 }
 
 /** JSON with its tag, or 304 where the caller has it already. */
 export function jsonWithEtag(request: Request, body: unknown, init: ResponseInit = {}): Response {
   const etag = etagOf(body);
   const known = request.headers.get('if-none-match');
-  if (request.method === 'GET' && known && holdsEtag(known, etag)) {
+  if (['GET', 'HEAD'].includes(request.method) && known && holdsEtag(known, etag)) {
     return new Response(null, { status: 304, headers: { ETag: etag } });
   }
   const headers = new Headers(init.headers);
@@ -25,8 +25,13 @@ export function jsonWithEtag(request: Request, body: unknown, init: ResponseInit
   return Response.json(body, { ...init, headers });
 }
 
-/** What `If-Match` asks of the state that a write would replace; undefined: nothing. */
-export function ifMatch(request: Request): ((current: unknown) => boolean) | undefined {
-  const header = request.headers.get('if-match');
-  return header === null ? undefined : (current) => holdsEtag(header, etagOf(current));
+/** What `If-Match` and `If-None-Match` ask of the state that a write would replace; undefined: nothing. */
+export function preconditionOf({ headers }: Request): ((current: unknown) => boolean) | undefined {
+  const wanted = headers.get('if-match');
+  const unwanted = headers.get('if-none-match');
+  if (wanted === null && unwanted === null) return undefined;
+  return (current) => {
+    const etag = etagOf(current);
+    return holdsEtag(wanted ?? '*', etag) && !holdsEtag(unwanted ?? '', etag);
+  };
 }

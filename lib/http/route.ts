@@ -1,5 +1,5 @@
 import { waitUntil } from '@vercel/functions';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { type AccessToken, type Scope, touchAccessToken, verifyAccessToken } from '../auth/access-token';
 import { AppError } from '../errors';
 import { MAX_ID } from '../page';
@@ -10,6 +10,9 @@ import { validate, validateQuery } from './validate';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 type Method = (typeof METHODS)[number];
+
+/** An unknown parameter that is passed over (`dry_run`?) would be a promise. */
+const NO_QUERY = z.strictObject({});
 
 type Params = Record<string, string>;
 type Handler = (request: Request, context: { params: Promise<Params> }) => Promise<Response>;
@@ -104,7 +107,7 @@ async function prepare(
     throw new AppError('forbidden', `This access token lacks the scope ${declared.scope}.`);
   }
   const url = new URL(request.url);
-  const query = declared.query ? validateQuery(declared.query, url.searchParams) : undefined;
+  const query = validateQuery(declared.query ?? NO_QUERY, url.searchParams);
   const body = declared.body ? validate(declared.body, await readJson(request), 'body') : undefined;
   return { request, runtime, token, url, params, query, body };
 }

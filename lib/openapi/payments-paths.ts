@@ -48,7 +48,7 @@ export const paymentsPaths = {
       responses: {
         200: json('The payment.', payment, ETAGGED),
         304: empty('You hold this state already.', ETAGGED),
-        ...failures('not_found'),
+        ...failures('not_found', 'validation_failed'),
       },
     },
     put: update('replacePayment', 'Update a payment', 'The same as PATCH: fields left out stay as they are.'),
@@ -59,7 +59,7 @@ export const paymentsPaths = {
       parameters: [ifMatch],
       responses: {
         204: empty('The payment is deleted.', ['X-Request-Id']),
-        ...failures('not_found', 'precondition_failed'),
+        ...failures('not_found', 'precondition_failed', 'validation_failed'),
       },
     },
   },

@@ -1,4 +1,4 @@
-import { ifMatch, jsonWithEtag } from '@/lib/http/etag';
+import { jsonWithEtag, preconditionOf } from '@/lib/http/etag';
 import { type Call, endpoint, pathId, route } from '@/lib/http/route';
 import { apiWriter } from '@/lib/payments/api-writer';
 import { deletePayment } from '@/lib/payments/delete-payment';
@@ -11,7 +11,7 @@ const update = endpoint({
   body: paymentChanges,
   run: async ({ request, runtime, token, params, body }: Call<unknown, PaymentChanges>) => {
     const writer = apiWriter(runtime, token);
-    const payment = await updatePayment(runtime.db, pathId(params), body, writer, ifMatch(request));
+    const payment = await updatePayment(runtime.db, pathId(params), body, writer, preconditionOf(request));
     return jsonWithEtag(request, payment);
   },
 });
@@ -27,7 +27,7 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   DELETE: endpoint({
     scope: 'payments:write',
     run: async ({ request, runtime, token, params }) => {
-      await deletePayment(runtime.db, pathId(params), apiWriter(runtime, token), ifMatch(request));
+      await deletePayment(runtime.db, pathId(params), apiWriter(runtime, token), preconditionOf(request));
       return new Response(null, { status: 204 });
     },
   }),
