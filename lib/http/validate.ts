@@ -1,8 +1,12 @@
 import { z } from 'zod';
 import { AppError, type FieldError } from '../errors';
 
+// A body of a megabyte may hold a hundred thousand fields that nobody knows, or one with such a name.
+const MAX_ERRORS = 100;
+const MAX_FIELD = 100;
+
 /**
- * @throws AppError validation_failed with every field that is wrong
+ * @throws AppError validation_failed with every field that is wrong, up to 100 of them
  */
 export function validate<Schema extends z.ZodType>(
   schema: Schema,
@@ -14,7 +18,7 @@ export function validate<Schema extends z.ZodType>(
   throw new AppError(
     'validation_failed',
     `The ${what} is not valid.`,
-    parsed.error.issues.flatMap(toFieldErrors),
+    parsed.error.issues.flatMap(toFieldErrors).slice(0, MAX_ERRORS),
   );
 }
 
@@ -48,7 +52,7 @@ function isNumberField(field: unknown): boolean {
 
 function toFieldErrors(issue: z.core.$ZodIssue): FieldError[] {
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((field) => ({ field, message: 'is not known' }));
+    return issue.keys.map((key) => ({ field: key.slice(0, MAX_FIELD), message: 'is not known' }));
   }
   const missing = issue.code === 'invalid_type' && issue.input === undefined && issue.path.length > 0;
   return [{ field: issue.path.join('.'), message: missing ? 'is required' : issue.message }];
