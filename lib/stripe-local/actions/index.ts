@@ -12,7 +12,7 @@ export {
   updateInvoice,
   voidInvoice,
 } from './invoices';
-export { beginPayment, failInvoicePayment, payInvoice } from './pay-invoice';
+export { beginPayment, failInvoicePayment, payInvoice, payInvoicePart } from './pay-invoice';
 export {
   cancelSubscription,
   createSubscription,

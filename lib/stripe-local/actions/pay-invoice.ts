@@ -1,4 +1,4 @@
-import type { Invoice } from '../model';
+import type { Invoice, InvoicePayment } from '../model';
 import { act, type Done, emit, epochNow, newId, type World, WorldError } from '../world';
 import { activateSubscription } from './activate-subscription';
 import { invoiceThatIs } from './live';
@@ -42,6 +42,36 @@ export function payInvoice(
     emit(world, 'invoice.paid', invoice);
     if (charge) emit(world, 'invoice.payment_succeeded', invoice);
     activateSubscription(world, invoice);
+    return invoice;
+  });
+}
+
+/**
+ * A part of what is open: off Stripe, or collected beside the invoice's own payment intent
+ * → (payment_intent.succeeded), invoice_payment.paid, invoice.updated
+ *
+ * @param amount less than what is left to pay
+ */
+export function payInvoicePart(
+  world: World,
+  id: string,
+  amount: number,
+  options: { offStripe?: boolean } = {},
+): Done<Invoice> {
+  return act(world, () => {
+    const before = invoiceThatIs(world, id, 'open', 'uncollectible');
+    const remaining = before.amountDue - before.amountPaid;
+    if (amount <= 0 || amount >= remaining)
+      throw new WorldError(`The invoice ${id} has ${remaining} left to pay, of which ${amount} is no part.`);
+    if (options.offStripe) recordOffStripe(world, before, amount);
+    else collectPart(world, before, amount);
+    changeIntent(world, intentOf(before), { amount: remaining - amount });
+    const invoice = world.invoices.put({
+      ...before,
+      amountPaid: before.amountPaid + amount,
+      amountPaidOffStripe: before.amountPaidOffStripe + (options.offStripe ? amount : 0),
+    });
+    emit(world, 'invoice.updated', invoice, before);
     return invoice;
   });
 }
@@ -114,8 +144,37 @@ function collect(world: World, invoice: Invoice, amount: number): string {
   return latestCharge;
 }
 
+function collectPart(world: World, invoice: Invoice, amount: number): void {
+  const now = epochNow(world);
+  const intent = world.paymentIntents.put({
+    object: 'payment_intent',
+    id: newId(world, 'pi_'),
+    created: now,
+    customer: invoice.customer,
+    invoice: invoice.id,
+    amount,
+    amountReceived: amount,
+    currency: invoice.currency,
+    status: 'succeeded',
+    latestCharge: newId(world, 'ch_'),
+    lastPaymentError: null,
+    canceledAt: null,
+  });
+  emit(world, 'payment_intent.succeeded', intent);
+  recordPaid(world, invoice, amount, { type: 'payment_intent', payment_intent: intent.id });
+}
+
 function recordOffStripe(world: World, invoice: Invoice, amount: number): void {
-  const payment = world.invoicePayments.put({
+  recordPaid(world, invoice, amount, { type: 'payment_record', payment_record: newId(world, 'pr_') });
+}
+
+function recordPaid(
+  world: World,
+  invoice: Invoice,
+  amount: number,
+  payment: InvoicePayment['payment'],
+): void {
+  const paid = world.invoicePayments.put({
     object: 'invoice_payment',
     id: newId(world, 'inpay_'),
     created: epochNow(world),
@@ -125,9 +184,9 @@ function recordOffStripe(world: World, invoice: Invoice, amount: number): void {
     currency: invoice.currency,
     isDefault: false,
     status: 'paid',
-    payment: { type: 'payment_record', payment_record: newId(world, 'pr_') },
+    payment,
     paidAt: epochNow(world),
     canceledAt: null,
   });
-  emit(world, 'invoice_payment.paid', payment);
+  emit(world, 'invoice_payment.paid', paid);
 }

@@ -1,0 +1,48 @@
+import type { Database } from '@/db/database';
+import type { Crash } from './plan';
+
+export interface Crashing {
+  db: Database;
+  /** Whether it came to pass. */
+  happened(): boolean;
+}
+
+const STATEMENTS = new Set(['select', 'selectDistinct', 'insert', 'update', 'delete', 'execute', '$count']);
+const CODES = { killed: '57P01', refused: 'XX000', conflict: '40001' };
+
+/** A database at which one thing goes wrong: before a statement, before a commit or after it. */
+export function crashing(db: Database, crash: Crash | undefined): Crashing {
+  let passed = 0;
+  let happened = false;
+  const pass = (isInside: boolean) => {
+    passed += 1;
+    const isNow = crash && passed > crash.at && (isInside || crash.mode !== 'conflict');
+    if (!isNow || (happened && crash.mode !== 'killed')) return;
+    happened = true;
+    throw Object.assign(new Error(`made to fail: ${crash.mode}`), { code: CODES[crash.mode] });
+  };
+  const wrap = (target: Database, isInside: boolean): Database =>
+    new Proxy(target, {
+      get(from, name) {
+        const value: unknown = Reflect.get(from, name);
+        if (typeof value !== 'function') return value;
+        if (name === 'transaction') return transaction(from);
+        if (!STATEMENTS.has(String(name))) return value.bind(from);
+        return (...given: unknown[]) => {
+          pass(isInside);
+          return value.apply(from, given);
+        };
+      },
+    });
+  const transaction = (from: Database) => async (work: (tx: Database) => Promise<unknown>) => {
+    pass(false);
+    const result = await from.transaction(async (tx) => {
+      const done = await work(wrap(tx, true));
+      pass(true);
+      return done;
+    });
+    pass(false);
+    return result;
+  };
+  return { db: crash ? wrap(db, false) : db, happened: () => happened };
+}

@@ -1,0 +1,106 @@
+import type { CheckoutSession, Invoice, Subscription, WorldEvent } from '@/lib/stripe-local/model';
+import type { Tables } from '../tables';
+import type { Truth, Verdict } from './index';
+import { ANNOUNCING } from './story';
+
+/** What was told of a Stripe customer. */
+interface Told {
+  emails: Set<string>;
+  numbers: { number: string; rank: number; created: number; id: string }[];
+}
+
+/** Who each Stripe customer is: staff, then number, then an address that one of ours alone has. */
+export function checkCustomers(truth: Truth, tables: Tables, full: boolean, verdict: Verdict): void {
+  if (truth.mayFail && !full) return; // Stripe could not always be asked who they are
+  const told = toldOf(truth);
+  const groups = new Map<string, number>();
+  const own = new Set(truth.ours.map(({ id }) => id));
+  for (const { customer, staff } of truth.stripeCustomers) {
+    const known = told.get(customer.id);
+    const link = tables.links.find(({ stripe_customer_id: id }) => id === customer.id);
+    if (!known && staff === null) continue;
+    if (!link) {
+      verdict.differences.push({ what: `customer ${customer.id}`, expected: 'a link', actual: null });
+      continue;
+    }
+    const expected = staff !== null ? [staff] : candidates(truth, known);
+    if (expected.length > 0) {
+      if (!expected.includes(link.customer_id)) {
+        verdict.differences.push({ what: `customer ${customer.id}`, expected, actual: link });
+      }
+      continue;
+    }
+    const group = groupOf(truth, known, customer.id);
+    const other = groups.get(group) ?? link.customer_id;
+    const isShared = [...groups].some(([name, id]) => name !== group && id === link.customer_id);
+    if (own.has(link.customer_id) || other !== link.customer_id || isShared) {
+      verdict.differences.push({ what: `customer ${customer.id}`, expected: group, actual: link });
+    }
+    groups.set(group, link.customer_id);
+  }
+  const count = truth.ours.length + groups.size;
+  if (tables.customers.length !== count) {
+    verdict.differences.push({ what: 'customers', expected: count, actual: tables.customers });
+  }
+}
+
+function candidates(truth: Truth, known: Told | undefined): number[] {
+  const numbers = (known?.numbers ?? [])
+    .flatMap((told) =>
+      truth.ours.filter((own) => own.number === told.number).map(({ id }) => ({ ...told, own: id })),
+    )
+    .sort((a, b) => a.rank - b.rank || a.created - b.created || (a.id < b.id ? -1 : 1));
+  const [best] = numbers;
+  // What Stripe's lists tell has no event's time.
+  if (best && truth.hasKey && best.rank > 0) return numbers.map(({ own }) => own);
+  if (best) return [best.own];
+  const [email] = known?.emails ?? [];
+  const byEmail = truth.ours.filter((own) => own.email !== null && own.email === email);
+  const [only] = byEmail;
+  return only && byEmail.length === 1 ? [only.id] : [];
+}
+
+/** Those who share an address that none of ours has are one new customer. */
+function groupOf(truth: Truth, known: Told | undefined, id: string): string {
+  const [email] = known?.emails ?? [];
+  return email && !truth.ours.some((own) => own.email === email) ? `new ${email}` : `new ${id}`;
+}
+
+function toldOf(truth: Truth): Map<string, Told> {
+  const told = new Map<string, Told>();
+  for (const event of truth.history) {
+    if (!ANNOUNCING.has(event.type) && !truth.hasKey) continue;
+    const { about } = event;
+    if (about.object !== 'subscription' && about.object !== 'invoice' && about.object !== 'checkout.session')
+      continue;
+    const { customer } = about;
+    if (customer === null) continue;
+    const known = told.get(customer) ?? { emails: new Set(), numbers: [] };
+    told.set(customer, known);
+    if (ANNOUNCING.has(event.type) || truth.hasKey) addTold(truth, known, event, about);
+    const self = truth.stripeCustomers.find((one) => one.customer.id === customer)?.customer;
+    if (!truth.hasKey || !self) continue;
+    if (self.email) known.emails.add(self.email);
+    const number = self.metadata.customer_number;
+    if (number) known.numbers.push({ number, rank: 0, created: 0, id: '' });
+  }
+  return told;
+}
+
+function addTold(
+  truth: Truth,
+  known: Told,
+  { created, id }: WorldEvent,
+  about: Subscription | Invoice | CheckoutSession,
+): void {
+  const add = (number: string | undefined, rank: number) => {
+    if (number) known.numbers.push({ number, rank, created, id });
+  };
+  if (about.object === 'subscription') add(about.metadata.customer_number, 1);
+  else if (about.customerEmail) known.emails.add(about.customerEmail);
+  if (about.object === 'checkout.session') add(about.metadata.customer_number, 2);
+  if (about.object !== 'invoice') return;
+  // The oldest versions do not repeat the subscription's metadata in its invoices; its own events tell it.
+  if (truth.versions.every((version) => version > '2022')) add(about.subscriptionMetadata.customer_number, 1);
+  add(about.metadata.customer_number, 2);
+}

@@ -1,0 +1,102 @@
+import { asc, eq, isNull } from 'drizzle-orm';
+import type { Database } from '@/db/database';
+import { invoices, payments, subscriptionItems, subscriptions } from '@/db/schema';
+import { AppError } from '@/lib/errors';
+import { deletePayment } from '@/lib/payments/delete-payment';
+import { recordPayment } from '@/lib/payments/record-payment';
+import { updatePayment } from '@/lib/payments/update-payment';
+import type { Step } from './plan';
+import type { Setup } from './setup';
+
+/** What people and programs did here, which sync must leave as it is. */
+export interface Deeds {
+  /** References of Stripe's payments that were deleted. */
+  deleted: Set<string>;
+  /** By id, payments as somebody left them. */
+  written: Map<number, { amount: string; reference: string; source: string }>;
+  /** By Stripe's id of an item, the service that staff linked. */
+  linked: Map<string, number>;
+}
+
+export const noDeeds = (): Deeds => ({ deleted: new Set(), written: new Map(), linked: new Map() });
+
+/** Does something here, as a program or staff would. @returns what; null where it does not fit */
+export async function doHere(
+  { db, now, setup, deeds }: { db: Database; now: Date; setup: Setup; deeds: Deeds },
+  { kind, a, b }: Step,
+): Promise<string | null> {
+  const writer = {
+    actor: { type: 'cli', id: 'simulation', name: 'simulation' } as const,
+    source: 'api' as const,
+    now,
+    timeZone: 'UTC',
+  };
+  if (kind === 'linkItem') return linkItem(db, setup, deeds, a, b);
+  if (kind === 'enterPayment') return enterPayment();
+  const found = pick(await db.select().from(payments).orderBy(asc(payments.id)), a);
+  if (!found) return null;
+  if (kind === 'deletePayment') {
+    await deletePayment(db, found.id, writer);
+    deeds.written.delete(found.id);
+    if (found.source === 'stripe') deeds.deleted.add(found.payment_reference);
+    return `payment ${found.payment_reference} is deleted here`;
+  }
+  await updatePayment(db, found.id, { amount: 1 + b, status: b === 0 ? 'refunded' : 'completed' }, writer);
+  note(found.id, 1 + b, found.payment_reference, found.source);
+  return `payment ${found.payment_reference} is changed here to ${1 + b}`;
+
+  async function enterPayment(): Promise<string | null> {
+    const invoice = pick(await db.select().from(invoices).orderBy(asc(invoices.id)), a);
+    if (!invoice?.stripe_invoice_id) return null;
+    const payment_reference = b % 2 === 0 ? invoice.stripe_invoice_id : `API-${invoice.id}`;
+    const [taken] = await db.select().from(payments).where(eq(payments.payment_reference, payment_reference));
+    if (taken) return null;
+    const { id: invoice_id, customer_id } = invoice;
+    const input = { invoice_id, customer_id, amount: 5 + b, payment_date: '2026-03-10', payment_reference };
+    try {
+      const { payment } = await recordPayment(db, input, writer);
+      note(payment.id, 5 + b, payment_reference, 'api');
+      return `a payment is entered here as ${payment_reference}`;
+    } catch (error) {
+      if (error instanceof AppError) return null; // a draft, or cancelled
+      throw error;
+    }
+  }
+
+  function note(id: number, amount: number, reference: string, source: string): void {
+    deeds.written.set(id, { amount: amount.toFixed(3), reference, source });
+  }
+}
+
+/** Only what has no link yet and no metadata that says otherwise. */
+async function linkItem(
+  db: Database,
+  setup: Setup,
+  deeds: Deeds,
+  a: number,
+  b: number,
+): Promise<string | null> {
+  const free = await db
+    .select({
+      id: subscriptionItems.id,
+      item: subscriptionItems.stripe_subscription_item_id,
+      owner: subscriptions.customer_id,
+    })
+    .from(subscriptionItems)
+    .innerJoin(subscriptions, eq(subscriptions.id, subscriptionItems.subscription_id))
+    .where(isNull(subscriptionItems.customer_service_id))
+    .orderBy(asc(subscriptionItems.id));
+  const found = pick(free, a);
+  const service = pick(setup.ours.find(({ id }) => id === found?.owner)?.services ?? [], b);
+  if (!found?.item || !service) return null;
+  await db
+    .update(subscriptionItems)
+    .set({ customer_service_id: service.id })
+    .where(eq(subscriptionItems.id, found.id));
+  deeds.linked.set(found.item, service.id);
+  return `staff link ${found.item} to service ${service.id}`;
+}
+
+function pick<T>(from: T[], at: number): T | undefined {
+  return from[at % Math.max(1, from.length)];
+}

@@ -1,0 +1,99 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { sql } from 'drizzle-orm';
+import type { DatabaseHandle } from '@/db/client';
+import type { Database } from '@/db/database';
+import { receiveDelivery } from '@/lib/http/webhook-route';
+import { setRuntime } from '@/lib/runtime';
+import { createStripeClient } from '@/lib/stripe/client';
+import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
+import type { World } from '@/lib/stripe-local/world';
+import { type ReconcileResult, reconcile } from '@/lib/sync/reconcile';
+import { syncDeps } from '@/lib/sync/sync-deps';
+import { testRuntime } from '../support/runtime';
+import { WEBHOOK_SECRET } from '../support/stripe-events';
+
+/** Where histories are played, one after the other: a database, a local Stripe and the product between them. */
+export interface Stage {
+  db: Database;
+  stripe: StripeLocal;
+  /** Sets the scene for a history. */
+  begin(scene: Scene): Promise<void>;
+  receive(db: Database, request: Request): Promise<Response>;
+  reconcile(db: Database): Promise<ReconcileResult>;
+  close(): Promise<void>;
+}
+
+interface Scene {
+  world: World;
+  hasKey: boolean;
+  timeZone: string;
+  now(): Date;
+}
+
+const KEY = 'sk_test_simulation';
+
+export async function openStage({ db, close }: Pick<DatabaseHandle, 'db' | 'close'>): Promise<Stage> {
+  let world: World | undefined;
+  // The server is told its world once; histories have one each.
+  const current = new Proxy({} as World, { get: (_, name) => Reflect.get(world ?? {}, name) });
+  const stripe = await startStripeLocal({ world: current, secretKey: KEY });
+  const client = createStripeClient(KEY, stripe.url, 10_000);
+  const connection = new AsyncLocalStorage<Database>();
+  const delegating = new Proxy(db, {
+    get(own, name) {
+      const at = connection.getStore() ?? own;
+      const value: unknown = Reflect.get(at, name);
+      return typeof value === 'function' ? value.bind(at) : value;
+    },
+  });
+  const runtimes = new Map<string, ReturnType<typeof testRuntime>>();
+  const runtimeOf = ({ hasKey, timeZone }: Scene) => {
+    const name = `${hasKey} ${timeZone}`;
+    const known = runtimes.get(name);
+    if (known) return known;
+    const env = { STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET, APP_TIMEZONE: timeZone };
+    const made = testRuntime(delegating, { env, stripe: hasKey ? client : null });
+    runtimes.set(name, made);
+    return made;
+  };
+  let runtime: ReturnType<typeof testRuntime> | undefined;
+  return {
+    db,
+    stripe,
+    async begin(scene) {
+      world = scene.world;
+      runtime = runtimeOf(scene);
+      runtime.now = scene.now;
+      setRuntime(runtime);
+      stripe.faults.clear();
+      await db.execute(CLEAR);
+    },
+    receive: (own, request) => connection.run(own, () => receiveDelivery(request)),
+    reconcile: (own) => {
+      if (!runtime) throw new Error('the stage is empty');
+      return reconcile({ ...syncDeps(runtime), db: own }, { trigger: 'cron', startedBy: null });
+    },
+    async close() {
+      setRuntime(undefined);
+      await stripe.close();
+      await close();
+    },
+  };
+}
+
+const TABLES = [
+  'reconciliation_runs',
+  'stripe_events',
+  'payments',
+  'payment_tombstones',
+  'audit_log',
+  'subscription_items',
+  'invoices',
+  'subscriptions',
+  'stripe_customers',
+  'customer_services',
+  'customers',
+];
+
+// One statement, and for little rows much quicker than truncate.
+const CLEAR = sql.raw(`do $$ begin ${TABLES.map((table) => `delete from ${table};`).join(' ')} end $$`);

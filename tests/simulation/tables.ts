@@ -1,0 +1,104 @@
+import { sql } from 'drizzle-orm';
+import { type Database, rows } from '@/db/database';
+
+/** Our tables as they are: instants in seconds since the epoch, amounts as text. */
+export interface Tables {
+  customers: { id: number; customer_number: string; email: string | null }[];
+  links: { stripe_customer_id: string; customer_id: number; linked_by: string }[];
+  services: { id: number; next_billing_date: string | null }[];
+  subscriptions: SubscriptionRow[];
+  items: ItemRow[];
+  invoices: InvoiceRow[];
+  payments: PaymentRow[];
+  events: { id: string; type: string; outcome: string; payload: string; processed: boolean }[];
+  failures: number;
+}
+
+export interface SubscriptionRow {
+  id: number;
+  customer_id: number;
+  status: string;
+  next_billing_date: string | null;
+  cancel_at_period_end: boolean;
+  ended_at: number | null;
+  stripe_subscription_id: string | null;
+  stripe_customer_id: string | null;
+}
+
+export interface ItemRow {
+  subscription_id: number;
+  customer_service_id: number | null;
+  stripe_subscription_item_id: string | null;
+  quantity: number;
+  current_period_end: number | null;
+}
+
+export interface InvoiceRow {
+  id: number;
+  stripe_invoice_id: string;
+  stripe_customer_id: string;
+  customer_id: number;
+  subscription_id: number | null;
+  number: string | null;
+  status: string;
+  invoice_date: string;
+  due_date: string | null;
+  currency: string;
+  subtotal: string;
+  tax: string;
+  total: string;
+  amount_paid: string;
+  amount_due: string;
+  amount_off_stripe: string | null;
+  paid_at: number | null;
+  payment_failed_at: number | null;
+  uncollectible: boolean;
+  gone: boolean;
+}
+
+export interface PaymentRow {
+  id: number;
+  invoice_id: number;
+  customer_id: number;
+  amount: string;
+  currency: string;
+  payment_date: string;
+  payment_reference: string;
+  status: string;
+  source: string;
+}
+
+const epoch = (column: string) => `extract(epoch from ${column})::float8 as ${column}`;
+
+const SELECTS: Record<keyof Tables, string> = {
+  customers: 'select id, customer_number, email from customers order by id',
+  links: 'select stripe_customer_id, customer_id, linked_by from stripe_customers order by 1',
+  services: 'select id, next_billing_date from customer_services order by id',
+  subscriptions: `select id, customer_id, status, next_billing_date, cancel_at_period_end, ${epoch('ended_at')},
+    stripe_subscription_id, stripe_customer_id from subscriptions order by id`,
+  items: `select subscription_id, customer_service_id, stripe_subscription_item_id, quantity,
+    ${epoch('current_period_end')} from subscription_items order by stripe_subscription_item_id`,
+  invoices: `select id, stripe_invoice_id, stripe_customer_id, customer_id, subscription_id, number, status,
+    invoice_date, due_date, currency, subtotal::text, tax::text, total::text, amount_paid::text,
+    amount_due::text, amount_off_stripe::text, ${epoch('paid_at')}, ${epoch('payment_failed_at')},
+    uncollectible, provider_gone_at is not null as gone from invoices order by id`,
+  payments: `select id, invoice_id, customer_id, amount::text, currency, payment_date, payment_reference, status, source
+    from payments order by id`,
+  events: `select id, type, outcome, payload, processed_at is not null as processed from stripe_events order by id`,
+  failures: '',
+};
+
+const QUERY = sql.raw(
+  `select json_build_object(${Object.entries(SELECTS)
+    .filter(([, select]) => select !== '')
+    .map(([name, select]) => `'${name}', (select coalesce(json_agg(t), '[]') from (${select}) t)`)
+    .join(
+      ', ',
+    )}, 'failures', (select count(*) from reconciliation_failures where resolved_at is null))::text as tables`,
+);
+
+/** All of it in one query. */
+export async function readTables(db: Database): Promise<Tables> {
+  const [row] = await rows<{ tables: string }>(db, QUERY);
+  return JSON.parse(row?.tables ?? '{}') as Tables;
+}
