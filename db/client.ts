@@ -27,21 +27,25 @@ const LIMITS = {
  * A pool on a PostgreSQL server (15 or newer); connects at the first query.
  *
  * @param options.unhurried without limits of time: for migrations
+ * @param options.scratch one connection that stays, and that writes to temporary tables only
  */
 export function openPostgres(
   url: string,
-  options: { max?: number; unhurried?: boolean } = {},
+  options: { max?: number; unhurried?: boolean; scratch?: boolean } = {},
 ): DatabaseHandle {
   const client = postgres(url, {
-    max: options.max ?? 10,
+    max: options.scratch ? 1 : (options.max ?? 10),
     connect_timeout: 10,
-    idle_timeout: 60,
+    idle_timeout: options.scratch ? 0 : 60,
+    ...(options.scratch && { max_lifetime: null }),
     onnotice: () => {},
     // A bound LIMIT makes PostgreSQL plan afresh at every call, at two to three times the cost.
     connection: {
       application_name: 'w5t',
       plan_cache_mode: 'force_generic_plan',
       ...(!options.unhurried && LIMITS),
+      // Were the connection lost, so would be its temporary tables: the next one must not find the real ones.
+      ...(options.scratch && { default_transaction_read_only: true }),
     },
   });
   return {

@@ -64,10 +64,11 @@ export function setRuntime(runtime: Runtime | undefined): void {
 /**
  * Opens the database (migrating the embedded one) and puts everything together.
  *
+ * @param options.scratch for a command that changes nothing: see openPostgres
  * @throws StartError when the database cannot be used, saying what to do
  */
-export async function createRuntime(env: Env): Promise<Runtime> {
-  const handle = await openDatabase(env);
+export async function createRuntime(env: Env, options: { scratch?: boolean } = {}): Promise<Runtime> {
+  const handle = await openDatabase(env, options);
   return {
     ...worldOf(env),
     env,
@@ -83,12 +84,12 @@ export function worldOf(env: Pick<Env, 'logLevel'>): Pick<Runtime, 'now' | 'newI
 }
 
 /** Opens the configured database and makes sure that it has this version's schema. */
-export async function openDatabase(env: Env): Promise<DatabaseHandle> {
-  return env.databaseUrl ? openServerDatabase(env.databaseUrl) : openEmbeddedDatabase(env.dataDir);
+export async function openDatabase(env: Env, options: { scratch?: boolean } = {}): Promise<DatabaseHandle> {
+  return env.databaseUrl ? openServerDatabase(env.databaseUrl, options) : openEmbeddedDatabase(env.dataDir);
 }
 
-async function openServerDatabase(url: string): Promise<DatabaseHandle> {
-  const handle = openPostgres(url);
+async function openServerDatabase(url: string, { scratch = false }): Promise<DatabaseHandle> {
+  const handle = openPostgres(url, { scratch, unhurried: scratch });
   if (await tryServer(handle, () => isMigrated(handle.db))) return handle;
   await handle.close();
   throw new StartError(['The database of DATABASE_URL is not migrated: run npm run db:migrate first.']);

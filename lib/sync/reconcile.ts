@@ -17,6 +17,17 @@ import type { SyncDeps } from './sync-deps';
 export interface ReconcileOptions extends RunRequest {
   /** Stop cleanly at the next page after this instant; the next call goes on from there. */
   deadline?: Date;
+  /** Told before each page. */
+  onProgress?: (progress: Progress) => void;
+}
+
+/** How far a run is: the step under way, counted from 1, and what is done so far. */
+export interface Progress {
+  step: string;
+  number: number;
+  steps: number;
+  checked: number;
+  changes: number;
 }
 
 export interface ReconcileResult {
@@ -38,11 +49,15 @@ export interface ReconcileResult {
 export async function reconcile(deps: SyncDeps, options: ReconcileOptions): Promise<ReconcileResult> {
   const run = await acquireRun(deps.db, deps.now(), options, deps.stripe !== null);
   if ('runningId' in run) return toResult(deps, { id: run.runningId }, 'running');
-  return performRun(deps, run, options.deadline);
+  return performRun(deps, run, options);
 }
 
 /** Takes an acquired run to its end, or to the deadline. */
-export async function performRun(deps: SyncDeps, run: Run, deadline?: Date): Promise<ReconcileResult> {
+export async function performRun(
+  deps: SyncDeps,
+  run: Run,
+  options: Pick<ReconcileOptions, 'deadline' | 'onProgress'>,
+): Promise<ReconcileResult> {
   const [resumedStep = '', resumedCursor = null] = run.cursor?.split('\n') ?? [];
   const first = Math.max(
     0,
@@ -52,7 +67,7 @@ export async function performRun(deps: SyncDeps, run: Run, deadline?: Date): Pro
   for (const [index, step] of STEPS.slice(first).entries()) {
     try {
       const start = index === 0 ? resumedCursor : null;
-      const isDone = await performStep(deps, run, step, start, errorCode !== null, deadline);
+      const isDone = await performStep(deps, run, step, start, errorCode !== null, options);
       if (!isDone) return toResult(deps, run, 'stopped');
     } catch (error) {
       if (error instanceof LeaseLostError) return toResult(deps, run, 'running');
@@ -77,12 +92,13 @@ async function performStep(
   step: Step,
   start: string | null,
   hasFailed: boolean,
-  deadline?: Date,
+  { deadline, onProgress }: Pick<ReconcileOptions, 'deadline' | 'onProgress'>,
 ): Promise<boolean> {
   const { stripe } = deps;
   if (step.needs === 'stripe' && (!stripe || hasFailed)) return true;
   let cursor = start === '' ? null : start;
   do {
+    onProgress?.(toProgress(run, step));
     await checkpoint(deps.db, run, deps.now(), {
       phase: step.phase,
       cursor: `${step.name}\n${cursor ?? ''}`,
@@ -96,6 +112,16 @@ async function performStep(
   } while (cursor !== null);
   if (step.name === LAST_LIST) await checkpoint(deps.db, run, deps.now(), { lists_completed: true });
   return true;
+}
+
+function toProgress({ counts }: Run, step: Step): Progress {
+  return {
+    step: step.name,
+    number: STEPS.indexOf(step) + 1,
+    steps: STEPS.length,
+    checked: counts.objects_checked,
+    changes: counts.changes_count,
+  };
 }
 
 function errorCodeOf(error: unknown): string {

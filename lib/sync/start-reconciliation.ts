@@ -25,7 +25,7 @@ export async function startReconciliation(
 
 async function goOn(runtime: Runtime, run: Run): Promise<void> {
   try {
-    const { status } = await performRun(syncDeps(runtime), run, runDeadline(runtime).deadline);
+    const { status } = await performRun(syncDeps(runtime), run, runDeadline(runtime));
     if (status === 'stopped') continueRun(runtime);
   } catch (error) {
     runtime.log.error(

@@ -1,0 +1,22 @@
+const WIDTH = 24;
+
+/** Shows how far something is: one line that is redrawn on a terminal, a line a step elsewhere. */
+export class ProgressBar {
+  private step = '';
+
+  constructor(private readonly out: NodeJS.WriteStream = process.stderr) {}
+
+  /** @param label of the step under way; @param note what else there is to say */
+  show(done: number, total: number, label: string, note: string): void {
+    const filled = Math.round((WIDTH * done) / Math.max(total, 1));
+    const bar = `[${'#'.repeat(filled)}${'.'.repeat(WIDTH - filled)}] ${done}/${total} ${label}`;
+    if (this.out.isTTY) this.out.write(`\r\u001b[K${bar}  ${note}`);
+    else if (label !== this.step) this.out.write(`${bar}\n`);
+    this.step = label;
+  }
+
+  /** Leaves the terminal's line to what comes next. */
+  end(): void {
+    if (this.out.isTTY) this.out.write('\r\u001b[K');
+  }
+}

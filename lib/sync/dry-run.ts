@@ -1,0 +1,51 @@
+import { sql } from 'drizzle-orm';
+import type { Database } from '@/db/database';
+import {
+  customerServices,
+  customers,
+  invoices,
+  payments,
+  paymentTombstones,
+  reconciliationChanges,
+  reconciliationFailures,
+  reconciliationRuns,
+  reconciliationSeen,
+  stripeCustomers,
+  stripeEvents,
+  subscriptionItems,
+  subscriptions,
+} from '@/db/schema';
+import { copyToScratch } from '@/db/scratch-copy';
+
+/** Stripe keeps events for 30 days: older ones meet no new ones. */
+const EVENT_DAYS = 35;
+
+/**
+ * Lets everything that sync does from now on over this connection happen to copies: the same code tells
+ * what a run would change, and nothing is changed nor locked.
+ *
+ * @param runtime its `db` is a single connection that writes nothing but temporary tables
+ */
+export async function beginDryRun({ db, now }: { db: Database; now(): Date }): Promise<void> {
+  const since = new Date(now().getTime() - EVENT_DAYS * 86_400_000).toISOString();
+  await copyToScratch(db, [
+    { table: customers },
+    { table: stripeCustomers },
+    { table: customerServices },
+    { table: subscriptions },
+    { table: subscriptionItems },
+    { table: invoices },
+    { table: payments },
+    { table: paymentTombstones },
+    // Of the inbox what is tried again, and what later events are compared with.
+    {
+      table: stripeEvents,
+      where: sql`outcome in ('failed', 'unmatched') or type = 'checkout.session.completed'
+        or stripe_created > ${since}::timestamptz`,
+    },
+    { table: reconciliationRuns, where: sql`status <> 'running'` },
+    { table: reconciliationChanges, where: sql`false` },
+    { table: reconciliationFailures, where: sql`resolved_at is null` },
+    { table: reconciliationSeen, where: sql`false` },
+  ]);
+}
