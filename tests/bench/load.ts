@@ -26,19 +26,29 @@ export async function measure(
   connections = CONNECTIONS,
 ): Promise<Load> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
+  const load = await keepBusy(() => send(target, agent), milliseconds, connections);
+  agent.destroy();
+  return load;
+}
+
+/** Does something over and over, so many at once, for so many milliseconds. */
+export async function keepBusy(
+  once: () => Promise<unknown>,
+  milliseconds: number,
+  workers: number,
+): Promise<Load> {
   const times: number[] = [];
   const started = performance.now();
   const until = started + milliseconds;
   const worker = async () => {
     for (let sent = started; sent < until; ) {
-      await send(target, agent);
+      await once();
       const now = performance.now();
       times.push(now - sent);
       sent = now;
     }
   };
-  await Promise.all(Array.from({ length: connections }, worker));
-  agent.destroy();
+  await Promise.all(Array.from({ length: workers }, worker));
   const perSecond = (times.length * 1000) / (performance.now() - started);
   return { perSecond, times: times.sort((a, b) => a - b) };
 }

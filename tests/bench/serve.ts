@@ -6,14 +6,16 @@ import { freePort } from './free-port';
 
 const SLOWEST_START_MS = 30_000;
 
+type Env = Record<string, string>;
+
 export interface Served {
   url: string;
   stop(): Promise<void>;
 }
 
 /** The production server of a copy of the product. */
-export function serveCopy(folder: string, databaseUrl: string): Promise<Served> {
-  return serve([NEXT.bin, 'start'], folder, databaseUrl);
+export function serveCopy(folder: string, databaseUrl: string, env: Env = {}): Promise<Served> {
+  return serve([NEXT.bin, 'start'], folder, databaseUrl, env);
 }
 
 /** A server written in one file, from the project's root; `/api/health` says that it is ready. */
@@ -21,7 +23,7 @@ export function serveScript(file: string, databaseUrl: string): Promise<Served> 
   return serve(['--import', 'tsx', file], NEXT.cwd, databaseUrl);
 }
 
-async function serve(command: string[], cwd: string, databaseUrl: string): Promise<Served> {
+async function serve(command: string[], cwd: string, databaseUrl: string, env: Env = {}): Promise<Served> {
   const port = await freePort();
   const url = `http://localhost:${port}`;
   const profiling = process.env.BENCH_PROFILE
@@ -35,6 +37,7 @@ async function serve(command: string[], cwd: string, databaseUrl: string): Promi
       BETTER_AUTH_SECRET: 'only-for-the-bench-only-for-the-bench',
       PUBLIC_URL: url,
       PORT: String(port),
+      ...env,
     },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
