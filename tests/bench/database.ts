@@ -12,16 +12,25 @@ const SERVER =
   'postgres://postgres@127.0.0.1:5432/postgres';
 
 /** A PostgreSQL database with the sample data, gone after `work`. */
-export async function withSeededDatabase(work: (db: Database, url: string) => Promise<void>): Promise<void> {
+export function withSeededDatabase(work: (db: Database, url: string) => Promise<void>): Promise<void> {
+  return withMigratedDatabase(async (db, url) => {
+    await seedDatabase(db, { today: '2026-11-21', timeZone: 'UTC' });
+    await db.execute(sql`analyze`);
+    await work(db, url);
+  });
+}
+
+/** The same without any rows. */
+export async function withMigratedDatabase(
+  work: (db: Database, url: string) => Promise<void>,
+): Promise<void> {
   const name = `w5t_bench_${randomBytes(6).toString('hex')}`;
   const admin = openPostgres(SERVER, { max: 1 });
   await admin.db.execute(sql.raw(`create database ${name}`));
   const url = withDatabase(SERVER, name);
-  const handle = openPostgres(url, { max: 2 });
+  const handle = openPostgres(url, { max: 2, unhurried: true });
   try {
     await migrate(handle);
-    await seedDatabase(handle.db, { today: '2026-11-21', timeZone: 'UTC' });
-    await handle.db.execute(sql`analyze`);
     await work(handle.db, url);
   } finally {
     await handle.close();

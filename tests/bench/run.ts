@@ -1,6 +1,7 @@
 const BENCHES: Record<string, () => Promise<unknown>> = {
   mcp: () => import('./mcp/bench'),
   payments: () => import('./payments/bench'),
+  reconcile: () => import('./reconcile/bench'),
   webhook: () => import('./webhook/bench'),
 };
 
