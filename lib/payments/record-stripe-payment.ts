@@ -15,16 +15,23 @@ export interface StripePayment {
 }
 
 export type RecordedPayment =
-  | { outcome: 'created' | 'raised'; id: number; before: string | null }
+  | { outcome: 'created' | 'corrected'; id: number; before: string | null }
   /** Somebody else's payment has the reference: left alone. */
   | { outcome: 'taken'; id: number }
   | { outcome: 'none' };
 
 /**
- * The payment of a Stripe invoice: made once, whatever arrives how often; raised while nobody has changed
+ * The payment of a Stripe invoice: made once, whatever arrives how often; corrected while nobody has changed
  * its amount; never brought back once deleted.
+ *
+ * @param isExact whether the amount is all that Stripe collected; else no more than that, so that it never
+ * lowers what was recorded
  */
-export async function recordStripePayment(tx: Database, payment: StripePayment): Promise<RecordedPayment> {
+export async function recordStripePayment(
+  tx: Database,
+  payment: StripePayment,
+  isExact: boolean,
+): Promise<RecordedPayment> {
   if (Number(payment.amount) <= 0) return { outcome: 'none' };
   const [buried] = await tx
     .select({ reference: paymentTombstones.reference })
@@ -37,10 +44,14 @@ export async function recordStripePayment(tx: Database, payment: StripePayment):
     .onConflictDoNothing({ target: payments.payment_reference })
     .returning({ id: payments.id });
   if (created) return { outcome: 'created', id: created.id, before: null };
-  return raisePayment(tx, payment);
+  return correctPayment(tx, payment, isExact);
 }
 
-async function raisePayment(tx: Database, payment: StripePayment): Promise<RecordedPayment> {
+async function correctPayment(
+  tx: Database,
+  payment: StripePayment,
+  isExact: boolean,
+): Promise<RecordedPayment> {
   const [held] = await tx
     .select()
     .from(payments)
@@ -49,10 +60,11 @@ async function raisePayment(tx: Database, payment: StripePayment): Promise<Recor
   if (!held) return { outcome: 'none' };
   if (held.source !== 'stripe') return { outcome: 'taken', id: held.id };
   const isUntouched = Number(held.amount) === Number(held.provider_amount);
-  if (!isUntouched || Number(payment.amount) <= Number(held.amount)) return { outcome: 'none' };
+  const difference = Number(payment.amount) - Number(held.amount);
+  if (!isUntouched || difference === 0 || (difference < 0 && !isExact)) return { outcome: 'none' };
   await tx
     .update(payments)
     .set({ amount: payment.amount, provider_amount: payment.amount })
     .where(eq(payments.id, held.id));
-  return { outcome: 'raised', id: held.id, before: held.amount };
+  return { outcome: 'corrected', id: held.id, before: held.amount };
 }

@@ -12,8 +12,25 @@ export function lastOfSecond(events: ProviderEvent[]): ProviderEvent | undefined
   const deleted = byId.find((event) => event.type === 'customer.subscription.deleted');
   if (deleted) return deleted;
   const updates = byId.filter((event) => event.type === 'customer.subscription.updated');
-  const ends = updates.filter((event) => !updates.some((next) => next !== event && follows(next, event)));
-  return ends[0] ?? updates[0] ?? byId[0];
+  const created = byId.find((event) => event.type === 'customer.subscription.created');
+  return possibleEnds(created, updates.slice(0, MAX_CHAINED))[0] ?? updates[0] ?? byId[0];
+}
+
+/** More updates of one subscription in one second are not put in order: their orders would be too many. */
+const MAX_CHAINED = 8;
+
+/** Where the orders end in which each event follows the one before, the greatest event id first. */
+function possibleEnds(last: ProviderEvent | undefined, left: ProviderEvent[]): ProviderEvent[] {
+  if (last && left.length === 0) return [last];
+  const ends = left
+    .filter((next) => !last || follows(next, last))
+    .flatMap((next) =>
+      possibleEnds(
+        next,
+        left.filter((other) => other !== next),
+      ),
+    );
+  return [...new Set(ends)].sort((a, b) => (a.id < b.id ? 1 : -1));
 }
 
 /** True where `next` says that it changed exactly what `event` shows, and shows something else itself. */

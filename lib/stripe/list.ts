@@ -31,7 +31,9 @@ export async function listProviderSubscriptions(stripe: Stripe, now: () => Date,
 
 /** A page of invoices, newest first. @throws Stripe's errors */
 export async function listProviderInvoices(stripe: Stripe, now: () => Date, request: ListRequest) {
-  return readPage(now, toProviderInvoice, () => stripe.invoices.list(params(request)));
+  // Only its payments tell what was paid without Stripe.
+  const expand = ['data.payments'];
+  return readPage(now, toProviderInvoice, () => stripe.invoices.list({ ...params(request), expand }));
 }
 
 /** The latest completed checkouts of a Stripe customer. @throws Stripe's errors */

@@ -3,12 +3,18 @@ import type { subscriptionStatus } from '@/db/schema';
 /** What a payload tells of the customer it belongs to. */
 export interface ProviderCustomer {
   stripeCustomerId: string;
-  /** Our customer number, strongest source first: the customer's own, the subscription's, the invoice's metadata. */
-  customerNumber: string | null;
+  /** Our customer numbers in the metadata at hand, the strongest first. */
+  customerNumbers: ProviderCustomerNumber[];
   email: string | null;
   name: string | null;
   phone: string | null;
   address: ProviderAddress | null;
+}
+
+export interface ProviderCustomerNumber {
+  number: string;
+  /** Whose metadata it stands in, from the strongest on: other is an invoice or a checkout. */
+  source: 'customer' | 'subscription' | 'other';
 }
 
 export interface ProviderAddress {

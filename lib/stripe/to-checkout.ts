@@ -13,7 +13,7 @@ export function toProviderCheckout(object: unknown): ProviderCheckout | null {
   if (id === null || payload.mode !== 'subscription') return null;
   return {
     id,
-    customer: toProviderCustomer(payload, [payload.metadata]),
+    customer: toProviderCustomer(payload, { other: payload.metadata }),
     stripeSubscriptionId: asId(payload.subscription),
     reference: asText(payload.client_reference_id) ?? asMetadata(payload.metadata).subscription_id ?? null,
     paid: payload.payment_status !== 'unpaid',

@@ -1,23 +1,27 @@
-import type { ProviderAddress, ProviderCustomer } from './provider';
+import type { ProviderAddress, ProviderCustomer, ProviderCustomerNumber } from './provider';
 import { asId, asMetadata, asObject, asText, type Json } from './read';
 
 /**
  * The customer of a payload. Fields of an expanded customer object come first, then those that the
  * payload itself carries (`customer_email`, `customer_details`…).
  *
- * @param metadata of the payload's own objects, strongest first
+ * @param metadata of the payload itself and of its subscription
  */
-export function toProviderCustomer(payload: Json, metadata: unknown[]): ProviderCustomer | null {
+export function toProviderCustomer(
+  payload: Json,
+  metadata: { subscription?: unknown[]; other?: unknown },
+): ProviderCustomer | null {
   const stripeCustomerId = asId(payload.customer);
   if (stripeCustomerId === null) return null;
   const expanded = asObject(payload.customer);
   const details = asObject(payload.customer_details);
-  const number = [expanded.metadata, ...metadata]
-    .map((source) => asMetadata(source).customer_number?.trim())
-    .find((found) => found);
   return {
     stripeCustomerId,
-    customerNumber: number ?? null,
+    customerNumbers: [
+      ...numbersIn('customer', [expanded.metadata]),
+      ...numbersIn('subscription', metadata.subscription ?? []),
+      ...numbersIn('other', [metadata.other]),
+    ],
     email: asText(expanded.email) ?? asText(payload.customer_email) ?? asText(details.email),
     name: asText(expanded.name) ?? asText(payload.customer_name) ?? asText(details.name),
     phone: asText(expanded.phone) ?? asText(payload.customer_phone) ?? asText(details.phone),
@@ -28,7 +32,14 @@ export function toProviderCustomer(payload: Json, metadata: unknown[]): Provider
 /** A customer object as fetched; null for a deleted one. */
 export function toFetchedCustomer(object: unknown): ProviderCustomer | null {
   const customer = asObject(object);
-  return customer.deleted === true ? null : toProviderCustomer({ customer }, []);
+  return customer.deleted === true ? null : toProviderCustomer({ customer }, {});
+}
+
+function numbersIn(source: ProviderCustomerNumber['source'], among: unknown[]): ProviderCustomerNumber[] {
+  return among.flatMap((metadata) => {
+    const number = asMetadata(metadata).customer_number?.trim();
+    return number ? [{ number, source }] : [];
+  });
 }
 
 function toAddress(value: unknown): ProviderAddress | null {

@@ -25,12 +25,14 @@ export function toProviderInvoice(object: unknown): ProviderInvoice | null {
   return {
     id,
     number: asText(payload.number),
-    customer: toProviderCustomer(payload, [
-      parent.metadata,
-      asObject(payload.subscription_details).metadata,
-      asObject(payload.subscription).metadata,
-      payload.metadata,
-    ]),
+    customer: toProviderCustomer(payload, {
+      subscription: [
+        parent.metadata,
+        asObject(payload.subscription_details).metadata,
+        asObject(payload.subscription).metadata,
+      ],
+      other: payload.metadata,
+    }),
     stripeSubscriptionId: asId(parent.subscription) ?? asId(payload.subscription),
     status: toStatus(payload),
     providerStatus: asText(payload.status),

@@ -31,7 +31,7 @@ export function toProviderSubscription(object: unknown): ProviderSubscription | 
   const list = asObject(payload.items);
   return {
     id,
-    customer: toProviderCustomer(payload, [payload.metadata]),
+    customer: toProviderCustomer(payload, { subscription: [payload.metadata] }),
     status: STATUS.get(providerStatus ?? '') ?? null,
     providerStatus,
     cancelAtPeriodEnd: payload.cancel_at_period_end === true,

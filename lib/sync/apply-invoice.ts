@@ -8,7 +8,7 @@ import { lockSubscription } from './apply-subscription';
 import type { Source, SyncContext } from './context';
 import { eventsOfSecond } from './events-of-second';
 import { linkCustomer } from './link-customer';
-import { decideOrder } from './order';
+import { decideOrder, recheckAt } from './order';
 import { firstOf, type StoredInvoice, toInvoiceState } from './to-invoice-state';
 import { createdChange, differing, isSameState, toChanges } from './write-changes';
 
@@ -51,7 +51,7 @@ export async function applyInvoice(
     stripe_synced_at: ctx.now,
     ...(taken && {
       provider_as_of: decision.asOf,
-      recheck_at: decision.recheck || uncertain ? ctx.now : null,
+      recheck_at: recheckAt(ctx, row, source, decision.recheck || uncertain),
       provider_gone_at: null,
     }),
   });

@@ -45,6 +45,20 @@ export async function applyItems(
   }
 }
 
+/** Links items by their metadata to services of the customer that they have come to. */
+export async function relinkItems(
+  ctx: SyncContext,
+  customerId: number,
+  held: StoredItem[],
+  provider: ProviderSubscription,
+): Promise<void> {
+  for (const item of provider.items) {
+    const row = held.find((known) => known.stripe_subscription_item_id === item.id);
+    const customer_service_id = row && (await findService(ctx, customerId, metadataOf(provider, item)));
+    if (customer_service_id) await updateItem(ctx, row, { customer_service_id });
+  }
+}
+
 /** The one item that we sold and Stripe now has its own of: it takes that id, and keeps its service. */
 function sold(held: StoredItem[], provider: ProviderSubscription): StoredItem | undefined {
   const [only, ...others] = held.filter((item) => item.stripe_subscription_item_id === null);

@@ -6,7 +6,7 @@ import type { StoredInvoice } from './to-invoice-state';
 
 /**
  * Records what Stripe collected for a paid invoice. Where Stripe has not told how much was paid without
- * it, all counts as collected.
+ * it, all counts as collected until the daily job has asked.
  *
  * @param collected as the caller knows it: of the event's payload, or of the invoice we hold
  */
@@ -21,8 +21,10 @@ export async function applyPayment(
   },
 ): Promise<void> {
   if (!invoice.stripe_invoice_id) return;
-  const amount = (Number(collected.amountPaid) - Number(collected.amountOffStripe ?? 0)).toFixed(3);
-  const recorded = await recordStripePayment(ctx.tx, {
+  const isHeld = Number(collected.amountPaid) === Number(invoice.amount_paid);
+  const off = collected.amountOffStripe ?? (isHeld ? invoice.amount_off_stripe : null);
+  const amount = (Number(collected.amountPaid) - Number(off ?? 0)).toFixed(3);
+  const payment = {
     invoice_id: invoice.id,
     customer_id: invoice.customer_id,
     amount,
@@ -30,7 +32,8 @@ export async function applyPayment(
     payment_date: toCalendarDate(collected.paidAt, ctx.timeZone),
     payment_reference: invoice.stripe_invoice_id,
     stripe_payment_intent_id: collected.paymentIntentId,
-  });
+  };
+  const recorded = await recordStripePayment(ctx.tx, payment, off !== null);
   if (recorded.outcome === 'none') return;
   if (recorded.outcome === 'taken') {
     ctx.warnings.push(`payment ${recorded.id} already has the reference ${invoice.stripe_invoice_id}`);

@@ -8,7 +8,7 @@ import { applyItems, isSameItems, storedItems } from './apply-items';
 import type { Source, SyncContext } from './context';
 import { eventsOfSecond } from './events-of-second';
 import { linkCustomer } from './link-customer';
-import { decideOrder } from './order';
+import { decideOrder, recheckAt } from './order';
 import { updateServiceDates } from './update-service-dates';
 import { createdChange, differing, isSameState, toChanges } from './write-changes';
 
@@ -51,7 +51,10 @@ export async function applySubscription(
   const taken = decision === 'unchanged' ? incoming : decision.take;
   if (decision !== 'unchanged') {
     const state = { ...toSubscriptionState(ctx, row, taken), ...(isDeletion && endOf(row, taken, source)) };
-    await writeSubscription(ctx, row, isNew, state, decision.asOf, decision.recheck || uncertain);
+    await writeSubscription(ctx, row, isNew, state, {
+      provider_as_of: decision.asOf,
+      recheck_at: recheckAt(ctx, row, source, decision.recheck || uncertain),
+    });
   }
   await applyItems(ctx, row, items, taken);
   await updateServiceDates(ctx, row.id, items);
@@ -84,8 +87,7 @@ async function writeSubscription(
   row: StoredSubscription,
   isNew: boolean,
   state: Partial<StoredSubscription>,
-  provider_as_of: Date,
-  recheck: boolean,
+  told: Pick<StoredSubscription, 'provider_as_of' | 'recheck_at'>,
 ): Promise<void> {
   const subject = {
     entity: 'subscription' as const,
@@ -99,9 +101,8 @@ async function writeSubscription(
     .update(subscriptions)
     .set({
       ...differing(row, state),
-      provider_as_of,
+      ...told,
       stripe_synced_at: ctx.now,
-      recheck_at: recheck ? ctx.now : null,
       provider_gone_at: null,
     })
     .where(eq(subscriptions.id, row.id));

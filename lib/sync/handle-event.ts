@@ -9,7 +9,7 @@ import { applyEvent, HANDLED_EVENT_TYPES } from './apply-event';
 import { newContext, type SyncContext } from './context';
 import { closeEvent, failEvent, openEvent } from './inbox';
 import { withLookups } from './lookups';
-import { reapplyCheckouts } from './reapply-checkouts';
+import { settleMoved } from './settle-moved';
 import type { SyncDeps } from './sync-deps';
 
 export type EventOutcome = 'processed' | 'duplicate' | 'stale' | 'ignored' | 'unmatched';
@@ -67,7 +67,7 @@ async function outcomeOf(ctx: SyncContext, event: ProviderEvent, mode: StripeMod
   }
   if (!HANDLED_EVENT_TYPES.includes(event.type)) return 'ignored';
   const applied = await applyEvent(ctx, event);
-  await reapplyCheckouts(ctx);
+  await settleMoved(ctx);
   return applied === 'applied' || applied === 'unchanged' ? 'processed' : applied;
 }
 

@@ -1,32 +1,31 @@
-import { eq, sql } from 'drizzle-orm';
+import { and, eq, isNull, sql } from 'drizzle-orm';
 import { lockKey } from '@/db/database';
 import { customers, stripeCustomers } from '@/db/schema';
 import { createProviderCustomer } from '../customers/create-provider-customer';
 import type { ProviderCustomer } from '../stripe/provider';
 import type { SyncContext } from './context';
+import { customerOfNumbers, resolveNumbers } from './customer-numbers';
 import { type Link, type LinkedBy, moveStripeCustomer } from './move-stripe-customer';
 
 const STRENGTH: Record<LinkedBy, number> = { created: 0, email: 1, number: 2, staff: 3 };
 
+/** Whose a Stripe customer is; uncertain where Stripe could not be asked, so that the daily job looks again. */
+export interface LinkedCustomer {
+  customerId: number;
+  uncertain: boolean;
+}
+
 /**
  * Which of our customers a Stripe customer is. The strongest link wins, whenever it arrives: staff, then
  * customer number, then an e-mail that one customer alone has; else a customer is created.
- *
- * @returns uncertain where Stripe could not be asked, so that the daily job looks again
  */
-export async function linkCustomer(
-  ctx: SyncContext,
-  told: ProviderCustomer,
-): Promise<{ customerId: number; uncertain: boolean }> {
+export async function linkCustomer(ctx: SyncContext, told: ProviderCustomer): Promise<LinkedCustomer> {
   const [held] = await ctx.tx
     .select()
     .from(stripeCustomers)
     .where(eq(stripeCustomers.stripe_customer_id, told.stripeCustomerId))
     .for('update');
-  if (held) {
-    const link = { customerId: held.customer_id, linkedBy: held.linked_by };
-    return { customerId: await strengthen(ctx, told, link), uncertain: false };
-  }
+  if (held) return strengthen(ctx, told, { customerId: held.customer_id, linkedBy: held.linked_by });
   const { known, uncertain } = askStripe(ctx, told);
   const link = (await findLink(ctx, known)) ?? {
     customerId: await createProviderCustomer(ctx.tx, known),
@@ -50,22 +49,38 @@ function askStripe(
     return { known: told, uncertain: fetched.state === 'unavailable' && fetched.reason !== 'no_api_key' };
   }
   const own = Object.entries(fetched.object).filter(([, value]) => value !== null);
-  return { known: { ...told, ...Object.fromEntries(own) }, uncertain: false };
+  const customerNumbers = [...fetched.object.customerNumbers, ...told.customerNumbers];
+  return { known: { ...told, ...Object.fromEntries(own), customerNumbers }, uncertain: false };
 }
 
-async function strengthen(ctx: SyncContext, told: ProviderCustomer, held: Link): Promise<number> {
+async function strengthen(ctx: SyncContext, told: ProviderCustomer, held: Link): Promise<LinkedCustomer> {
   const found = await findLink(ctx, told, held.customerId);
-  if (!found) return held.customerId;
-  if (STRENGTH[found.linkedBy] > STRENGTH[held.linkedBy]) {
+  if (!found) await completeEmail(ctx, told, held);
+  if (found && STRENGTH[found.linkedBy] > STRENGTH[held.linkedBy]) {
     await moveStripeCustomer(ctx, told.stripeCustomerId, held, found);
-    return found.customerId;
+    return { customerId: found.customerId, uncertain: false };
   }
-  if (found.customerId !== held.customerId && found.linkedBy === held.linkedBy) {
-    ctx.warnings.push(
-      `${told.stripeCustomerId} names the customer number of another customer than it is linked to`,
-    );
+  const isConflict = found?.linkedBy === 'number' && held.linkedBy === 'number';
+  if (isConflict && found.customerId !== held.customerId) return resolveConflict(ctx, told, held);
+  return { customerId: held.customerId, uncertain: false };
+}
+
+/** Two numbers for one Stripe customer: reported, and settled by what they stand in, not by their arrival. */
+async function resolveConflict(
+  ctx: SyncContext,
+  told: ProviderCustomer,
+  held: Link,
+): Promise<LinkedCustomer> {
+  ctx.warnings.push(
+    `${told.stripeCustomerId} names the customer number of another customer than it is linked to`,
+  );
+  const resolved = await resolveNumbers(ctx, told);
+  if (resolved === 'unavailable') return { customerId: held.customerId, uncertain: true };
+  const customerId = resolved ?? held.customerId;
+  if (customerId !== held.customerId) {
+    await moveStripeCustomer(ctx, told.stripeCustomerId, held, { customerId, linkedBy: 'number' });
   }
-  return held.customerId;
+  return { customerId, uncertain: false };
 }
 
 /** @param except a created customer has the e-mail it was created with: that is no second one */
@@ -74,13 +89,8 @@ async function findLink(
   told: ProviderCustomer,
   except?: number,
 ): Promise<Link | undefined> {
-  if (told.customerNumber) {
-    const [byNumber] = await ctx.tx
-      .select({ id: customers.id })
-      .from(customers)
-      .where(eq(customers.customer_number, told.customerNumber));
-    if (byNumber) return { customerId: byNumber.id, linkedBy: 'number' };
-  }
+  const byNumber = await customerOfNumbers(ctx, told.customerNumbers);
+  if (byNumber !== undefined) return { customerId: byNumber, linkedBy: 'number' };
   if (!told.email) return undefined;
   // Of two Stripe customers with one address at once the second must find what the first one made.
   await lockKey(ctx.tx, `email ${told.email.toLowerCase()}`);
@@ -91,4 +101,22 @@ async function findLink(
     .limit(2);
   const [only] = byEmail;
   return only && byEmail.length === 1 ? { customerId: only.id, linkedBy: 'email' } : undefined;
+}
+
+/**
+ * A customer created from a payload without an e-mail gets the one that a later payload tells, so that
+ * another Stripe customer with that address finds it. It still counts as untouched.
+ */
+async function completeEmail(ctx: SyncContext, told: ProviderCustomer, held: Link): Promise<void> {
+  if (held.linkedBy !== 'created' || !told.email) return;
+  await ctx.tx
+    .update(customers)
+    .set({ email: told.email, updated_at: sql`${customers.created_at}` })
+    .where(
+      and(
+        eq(customers.id, held.customerId),
+        isNull(customers.email),
+        eq(customers.updated_at, customers.created_at),
+      ),
+    );
 }

@@ -54,7 +54,16 @@ export async function moveStripeCustomer(
     outcome: 'fixed',
   });
   ctx.moved.push(stripeCustomerId);
-  if (from.linkedBy === 'created') await removeIfEmpty(ctx, from.customerId);
+  if (from.linkedBy === 'created') await leaveCreated(ctx, from.customerId);
+}
+
+/** A customer that was created for it is removed, or left to those who came to it by its e-mail. */
+async function leaveCreated(ctx: SyncContext, id: number): Promise<void> {
+  await ctx.tx
+    .update(stripeCustomers)
+    .set({ linked_by: 'created' })
+    .where(and(eq(stripeCustomers.customer_id, id), eq(stripeCustomers.linked_by, 'email')));
+  await removeIfEmpty(ctx, id);
 }
 
 async function removeIfEmpty({ tx }: SyncContext, id: number): Promise<void> {

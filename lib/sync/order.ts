@@ -44,3 +44,14 @@ export async function decideOrder<Kind extends 'subscription' | 'invoice'>(
   }
   return { take: await question.decideFromInbox(), asOf: heldAsOf, recheck: true };
 }
+
+/** Only Stripe's own answer ends a doubt: a later payload may be sure of the state, but not of the customer. */
+export function recheckAt(
+  ctx: SyncContext,
+  row: { recheck_at: Date | null },
+  source: Source,
+  isDoubtful: boolean,
+): Date | null {
+  if (isDoubtful) return ctx.now;
+  return source.origin === 'fetched' ? null : row.recheck_at;
+}

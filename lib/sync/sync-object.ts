@@ -11,8 +11,8 @@ import { applySubscription } from './apply-subscription';
 import { newContext, type Source, type SyncContext } from './context';
 import { withLookups } from './lookups';
 import { markGone } from './mark-gone';
-import { reapplyCheckouts } from './reapply-checkouts';
 import { beat, LeaseLostError, type Run } from './run';
+import { settleMoved } from './settle-moved';
 import type { StripeDeps } from './step';
 import type { SyncDeps } from './sync-deps';
 
@@ -30,7 +30,7 @@ export async function inRun(
       if (key) await lockKey(tx, key);
       const ctx = newContext(tx, deps, lookups);
       await work(ctx);
-      await reapplyCheckouts(ctx);
+      await settleMoved(ctx);
       if (ctx.warnings.length > 0) {
         deps.log.warn({ run: run.id, warnings: [...new Set(ctx.warnings)] }, 'reconciliation left questions');
       }

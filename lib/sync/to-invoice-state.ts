@@ -28,9 +28,14 @@ export function toInvoiceState(
     paid_at: provider.paidAt ?? (provider.status === 'paid' ? held.paid_at : null),
     payment_failed_at,
     uncollectible: provider.status === null ? held.uncollectible : provider.status === 'uncollectible',
-    amount_off_stripe: provider.amountOffStripe ?? held.amount_off_stripe,
+    amount_off_stripe: provider.amountOffStripe ?? knownOffStripe(held, provider),
     stripe_customer_id: held.stripe_customer_id ?? provider.customer?.stripeCustomerId ?? null,
   };
+}
+
+/** What is known of an amount holds until another is paid. */
+function knownOffStripe(held: StoredInvoice, { amountPaid }: ProviderInvoice): string | null {
+  return Number(held.amount_paid) === Number(amountPaid) ? held.amount_off_stripe : null;
 }
 
 function toStatus(

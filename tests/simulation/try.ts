@@ -38,6 +38,7 @@ for (let seed = Number(from); seed < Number(from) + Number(count); seed++) {
             .slice(0, 2)
             .join('; ')}`
         : String((e as Error).stack).slice(0, 300);
+    if (process.argv[4] && e instanceof WrongEnd) console.log(JSON.stringify({...plan, steps: [], fates: [], api: plan.api.length}), '\n' + e.log.join('\n'), JSON.stringify(e.differences, null, 1));
     if (!found.has(k)) console.log(seed, k);
     found.set(k, (found.get(k) ?? 0) + 1);
   }

@@ -31,7 +31,12 @@ describe('an invoice of any API version', () => {
     [
       'expanded customer',
       { customer: { id: 'cus_2', metadata: { customer_number: 'K1' } } },
-      { customer: expect.objectContaining({ stripeCustomerId: 'cus_2', customerNumber: 'K1' }) },
+      {
+        customer: expect.objectContaining({
+          stripeCustomerId: 'cus_2',
+          customerNumbers: [{ number: 'K1', source: 'subscription' }],
+        }),
+      },
     ],
     [
       'the subscription’s number before the invoice’s',
@@ -39,7 +44,7 @@ describe('an invoice of any API version', () => {
         parent: { subscription_details: { metadata: { customer_number: 'K1' } } },
         metadata: { customer_number: 'K2' },
       },
-      { customer: expect.objectContaining({ customerNumber: 'K1' }) },
+      { customer: expect.objectContaining({ customerNumbers: [expect.objectContaining({ number: 'K1' })] }) },
     ],
     ['no customer', { customer: null }, { customer: null }],
     [
@@ -147,7 +152,10 @@ describe('an invoice of any API version', () => {
 
   test('NUL, which PostgreSQL cannot hold, is left out', () => {
     const hostile = map({ number: 'A\0B', customer_email: '\0', metadata: { customer_number: 'K\u00001' } });
-    expect(hostile).toMatchObject({ number: 'AB', customer: { email: null, customerNumber: 'K1' } });
+    expect(hostile).toMatchObject({
+      number: 'AB',
+      customer: { email: null, customerNumbers: [expect.objectContaining({ number: 'K1' })] },
+    });
   });
 
   test.each([null, 'in_1', [], {}, { customer: 'cus_1' }])('%j is none', (object) => {

@@ -12,7 +12,8 @@ interface Told {
 /** Who each Stripe customer is: staff, then number, then an address that one of ours alone has. */
 export function checkCustomers(truth: Truth, tables: Tables, full: boolean, verdict: Verdict): void {
   if (truth.mayFail && !full) return; // Stripe could not always be asked who they are
-  const told = toldOf(truth);
+  const told = toldOf(truth, full);
+  if (truth.hasKey && !full && !isSame(truth, told, toldOf(truth, true))) return; // a run may have told it
   const groups = new Map<string, number>();
   const own = new Set(truth.ours.map(({ id }) => id));
   for (const { customer, staff } of truth.stripeCustomers) {
@@ -44,6 +45,13 @@ export function checkCustomers(truth: Truth, tables: Tables, full: boolean, verd
   }
 }
 
+function isSame(truth: Truth, announced: Map<string, Told>, all: Map<string, Told>): boolean {
+  return truth.stripeCustomers.every(({ customer: { id } }) => {
+    const [a, b] = [announced.get(id), all.get(id)];
+    return !a === !b && String(candidates(truth, a)) === String(candidates(truth, b));
+  });
+}
+
 function candidates(truth: Truth, known: Told | undefined): number[] {
   const numbers = (known?.numbers ?? [])
     .flatMap((told) =>
@@ -66,10 +74,10 @@ function groupOf(truth: Truth, known: Told | undefined, id: string): string {
   return email && !truth.ours.some((own) => own.email === email) ? `new ${email}` : `new ${id}`;
 }
 
-function toldOf(truth: Truth): Map<string, Told> {
+function toldOf(truth: Truth, full: boolean): Map<string, Told> {
   const told = new Map<string, Told>();
   for (const event of truth.history) {
-    if (!ANNOUNCING.has(event.type) && !truth.hasKey) continue;
+    if (!ANNOUNCING.has(event.type) && !full) continue;
     const { about } = event;
     if (about.object !== 'subscription' && about.object !== 'invoice' && about.object !== 'checkout.session')
       continue;
@@ -77,7 +85,7 @@ function toldOf(truth: Truth): Map<string, Told> {
     if (customer === null) continue;
     const known = told.get(customer) ?? { emails: new Set(), numbers: [] };
     told.set(customer, known);
-    if (ANNOUNCING.has(event.type) || truth.hasKey) addTold(truth, known, event, about);
+    addTold(truth, known, event, about);
     const self = truth.stripeCustomers.find((one) => one.customer.id === customer)?.customer;
     if (!truth.hasKey || !self) continue;
     if (self.email) known.emails.add(self.email);

@@ -46,7 +46,7 @@ function checkSubscription(
     return;
   }
   if (!fits(first, actual) && !truth.hasKey) verdict.ties += 1;
-  for (const item of items) checkLink(truth, tables, story, moment.about, row, item, verdict);
+  for (const item of items) checkLink(truth, story, moment.about, row, item, verdict);
 }
 
 function expectedRow(truth: Truth, tables: Tables, about: Subscription) {
@@ -95,7 +95,6 @@ function possibleEnds(second: Moment<Subscription>[]): Moment<Subscription>[] {
 
 function checkLink(
   truth: Truth,
-  tables: Tables,
   story: Moment<Subscription>[],
   now: Subscription,
   row: SubscriptionRow,
