@@ -2,7 +2,7 @@ import { and, desc, eq } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { auditLog } from '@/db/schema';
 import { literal } from '../page-query';
-import type { AuditEntry } from './record-audit';
+import { type AuditEntry, auditNumber } from './record-audit';
 
 export const MAX_AUDIT_ROWS = 100;
 
@@ -22,6 +22,12 @@ export async function listAudit(db: Database, entity: AuditEntry['entity'], enti
     .where(and(eq(auditLog.entity, entity), eq(auditLog.entity_id, entityId)))
     .orderBy(desc(auditLog.id))
     .limit(literal(MAX_AUDIT_ROWS));
+}
+
+/** The same of a record whose key is text, held by this field of it. */
+export async function listAuditOf(db: Database, entity: AuditEntry['entity'], field: string, key: string) {
+  const entries = await listAudit(db, entity, auditNumber(key));
+  return entries.filter(({ before, after }) => (after ?? before)?.[field] === key);
 }
 
 export type AuditRow = Awaited<ReturnType<typeof listAudit>>[number];

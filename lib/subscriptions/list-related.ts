@@ -1,0 +1,47 @@
+import { asc, desc, eq } from 'drizzle-orm';
+import type { Database } from '@/db/database';
+import { customerServices, invoices } from '@/db/schema';
+import { toJsonAmount } from '../money';
+import { literal } from '../page-query';
+
+export const MAX_INVOICES = 100;
+
+/** The latest 100 invoices of a subscription. */
+export async function listInvoicesOf(db: Database, subscriptionId: number) {
+  const found = await db
+    .select({
+      id: invoices.id,
+      number: invoices.number,
+      status: invoices.status,
+      invoice_date: invoices.invoice_date,
+      currency: invoices.currency,
+      total: invoices.total,
+      stripe_invoice_id: invoices.stripe_invoice_id,
+    })
+    .from(invoices)
+    .where(eq(invoices.subscription_id, subscriptionId))
+    .orderBy(desc(invoices.invoice_date), desc(invoices.id))
+    .limit(literal(MAX_INVOICES));
+  return found.map((row) => ({ ...row, total: toJsonAmount(row.total) }));
+}
+
+export type SubscriptionInvoice = Awaited<ReturnType<typeof listInvoicesOf>>[number];
+
+export const MAX_SERVICES = 500;
+
+/** The first 500 services of a customer by number, to choose from. */
+export async function listServiceChoices(db: Database, customerId: number) {
+  return db
+    .select({
+      service_number: customerServices.service_number,
+      name: customerServices.name,
+      domain: customerServices.domain,
+      status: customerServices.status,
+    })
+    .from(customerServices)
+    .where(eq(customerServices.customer_id, customerId))
+    .orderBy(asc(customerServices.service_number))
+    .limit(literal(MAX_SERVICES));
+}
+
+export type ServiceChoice = Awaited<ReturnType<typeof listServiceChoices>>[number];
