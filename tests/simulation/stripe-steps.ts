@@ -109,11 +109,10 @@ const STEPS: Partial<Record<StepKind, (scene: Scene, step: Step) => string | nul
   },
   checkout(scene, { a, b, c }) {
     const { id, own } = ownerOf(scene, a);
-    const sold = own?.sold && !scene.checkedOut.has(own.sold.id) ? own.sold.id : null;
-    const wrong =
-      scene.setup.ours.find((one) => one.sold && !isCandidate(scene, id, one.id))?.sold?.id ?? null;
-    const reference = b % 4 === 3 ? wrong : sold;
-    if (reference !== null && reference === sold) scene.checkedOut.add(reference);
+    const free = scene.setup.ours.filter(({ sold }) => sold && !scene.checkedOut.has(sold.id));
+    const wrong = free.find((one) => !isCandidate(scene, id, one.id));
+    const reference = (b % 4 === 3 ? wrong : free.find((one) => one === own))?.sold?.id ?? null;
+    if (reference !== null) scene.checkedOut.add(reference);
     const session = act.createCheckoutSession(scene.world, {
       customer: id,
       ...customerEmail(scene.world, id),
@@ -186,7 +185,11 @@ const STEPS: Partial<Record<StepKind, (scene: Scene, step: Step) => string | nul
   },
   deleteDraft(scene, { a }) {
     const found = invoiceThat(scene, a, 'draft');
-    if (!found) return null;
+    // What nothing else tells is not known for sure: that its customer exists, and who it is.
+    const isKnown = [...scene.world.subscriptions.values()].some(
+      ({ customer }) => customer === found?.customer,
+    );
+    if (!found || !isKnown || found.metadata.customer_number) return null;
     act.deleteDraftInvoice(scene.world, found.id);
     return `${found.id} is deleted`;
   },

@@ -1,0 +1,127 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import type { Failure } from './check-history';
+import type { Outcome } from './history';
+
+export interface CampaignOptions {
+  runs: number;
+  seed: number;
+  /** Of a PostgreSQL server; null: each worker has a database in memory. */
+  server: string | null;
+  resume: boolean;
+  shrinkFor: number;
+}
+
+export interface Totals extends Outcome {
+  histories: number;
+  seconds: number;
+}
+
+/** What a worker is told. */
+export interface Orders {
+  campaign: number;
+  from: number;
+  by: number;
+  until: number;
+  server: string | null;
+  shrinkFor: number;
+}
+
+/** What a worker tells: the histories done since it last told something, and the next one. */
+export type Told = { next: number; done: Totals } | { failure: Failure };
+
+const FOLDER = '.data/simulation';
+const SAVE_MS = 2000;
+
+interface State {
+  /** The next history of each worker. */
+  next: number[];
+  totals: Totals;
+}
+
+/** Runs many histories in a process a core, and stops at the first that fails. */
+export async function runCampaign(
+  options: CampaignOptions,
+  show: (done: number, totals: Totals) => void,
+): Promise<{ totals: Totals; failure: Failure | null }> {
+  const file = `${FOLDER}/${options.seed}.json`;
+  const state = (options.resume ? readState(file) : null) ?? newState();
+  const before = state.totals.seconds;
+  const started = Date.now();
+  const workers: ChildProcess[] = [];
+  let failure: Failure | null = null;
+  let saved = started;
+
+  const work = (index: number) =>
+    new Promise<void>((resolve, reject) => {
+      const orders: Orders = {
+        campaign: options.seed,
+        from: state.next[index] ?? index,
+        by: state.next.length,
+        until: options.runs,
+        server: options.server,
+        shrinkFor: options.shrinkFor,
+      };
+      const worker = fork(new URL('worker.ts', import.meta.url), [JSON.stringify(orders)], {
+        execArgv: ['--import', 'tsx'],
+      });
+      workers.push(worker);
+      worker.on('message', (told: Told) => {
+        if ('failure' in told) {
+          failure ??= told.failure;
+          for (const other of workers) if (other.connected) other.send('stop');
+          return;
+        }
+        state.next[index] = told.next;
+        add(state.totals, told.done);
+        state.totals.seconds = before + (Date.now() - started) / 1000;
+        show(state.totals.histories, state.totals);
+        if (Date.now() - saved > SAVE_MS) {
+          saved = Date.now();
+          writeState(file, state);
+        }
+      });
+      worker.on('exit', (code) =>
+        code === 0 ? resolve() : reject(new Error(`a worker ended with ${code}`)),
+      );
+    });
+
+  await Promise.all(state.next.map((_, index) => work(index)));
+  writeState(file, state);
+  return { totals: state.totals, failure };
+}
+
+function newState(): State {
+  const next = Array.from({ length: Math.min(2, availableParallelism()) }, (_, index) => index);
+  return { next, totals: noTotals() };
+}
+
+export const noTotals = (): Totals => ({
+  histories: 0,
+  seconds: 0,
+  deliveries: 0,
+  crashes: 0,
+  runs: 0,
+  ties: 0,
+  rows: 0,
+});
+
+export function add(totals: Totals, more: Partial<Totals>): void {
+  for (const key of Object.keys(totals) as (keyof Totals)[]) totals[key] += more[key] ?? 0;
+}
+
+function readState(file: string): State | null {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as State;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+function writeState(file: string, state: State): void {
+  mkdirSync(FOLDER, { recursive: true });
+  writeFileSync(`${file}.tmp`, JSON.stringify(state));
+  renameSync(`${file}.tmp`, file);
+}

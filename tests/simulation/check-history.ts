@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { type Outcome, runHistory, WrongEnd } from './history';
+import { type Plan, plans } from './plan';
+import type { Stage } from './stage';
+
+export interface Failure {
+  seed: number;
+  /** With the seed, what replays the shrunk history. */
+  path: string;
+  error: string;
+  /** The shrunk history and how its rows differ, for people to read. */
+  report: string;
+}
+
+export type Checked = { outcome: Outcome } | { failure: Failure };
+
+interface Options {
+  /** Of a shrunk history. */
+  path?: string | undefined;
+  /** Milliseconds to find a smaller history that fails too. */
+  shrinkFor: number;
+}
+
+/** Runs the history of a seed; one that fails is made smaller first. */
+export async function checkHistory(
+  stage: Stage,
+  seed: number,
+  { path, shrinkFor }: Options,
+): Promise<Checked> {
+  let outcome: Outcome | undefined;
+  const property = fc.asyncProperty(plans, async (plan) => {
+    outcome = await runHistory(stage, plan, seed);
+  });
+  const details = await fc.check(property, {
+    seed,
+    numRuns: 1,
+    ...(path && { path }),
+    ...(shrinkFor === 0 ? { endOnFailure: true } : { interruptAfterTimeLimit: shrinkFor }),
+  });
+  if (!details.failed && outcome) return { outcome };
+  const [plan] = details.counterexample ?? [];
+  const error = details.errorInstance;
+  const at = details.counterexamplePath ?? '0';
+  return { failure: { seed, path: at, error: nameOf(error), report: describe(plan, error) } };
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function describe(plan: Plan | undefined, error: unknown): string {
+  const { steps: _, fates: __, api, ...setting } = plan ?? { steps: [], fates: [], api: [] };
+  const lines = [JSON.stringify({ ...setting, api: api.map(({ kind }) => kind) })];
+  if (!(error instanceof WrongEnd)) return [...lines, stackOf(error)].join('\n');
+  return [
+    ...lines,
+    ...error.log,
+    `${error.stage}:`,
+    ...error.differences.map(
+      ({ what, expected, actual }) =>
+        `  ${what}\n    expected ${JSON.stringify(expected)}\n    actual   ${JSON.stringify(actual)}`,
+    ),
+  ].join('\n');
+}
+
+const stackOf = (error: unknown) => (error instanceof Error ? String(error.stack) : String(error));
