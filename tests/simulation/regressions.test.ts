@@ -1,0 +1,233 @@
+import { eq } from 'drizzle-orm';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  customers,
+  invoices,
+  payments,
+  stripeCustomers,
+  stripeEvents,
+  subscriptionItems,
+  subscriptions,
+} from '@/db/schema';
+import { createStripeClient } from '@/lib/stripe/client';
+import { toProviderEvent } from '@/lib/stripe/to-event';
+import * as act from '@/lib/stripe-local/actions';
+import { seededChance } from '@/lib/stripe-local/chance';
+import type { WorldEvent } from '@/lib/stripe-local/model';
+import { renderEvent } from '@/lib/stripe-local/render/event';
+import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
+import { createWorld, type World } from '@/lib/stripe-local/world';
+import { handleEvent } from '@/lib/sync/handle-event';
+import { reconcile } from '@/lib/sync/reconcile';
+import { syncDeps } from '@/lib/sync/sync-deps';
+import { useDatabase } from '../support/database';
+import { createCustomer, createService } from '../support/factories';
+import { type TestRuntime, testRuntime } from '../support/runtime';
+
+// What the simulation found, each in the smallest history that shows it.
+const base = useDatabase();
+let runtime: TestRuntime;
+let world: World;
+let stripeLocal: StripeLocal;
+
+beforeAll(async () => {
+  runtime = testRuntime(base.db);
+  world = createWorld({ now: runtime.now, chance: seededChance(5) });
+  stripeLocal = await startStripeLocal({ world, secretKey: 'sk_test_found' });
+  runtime.stripe = createStripeClient('sk_test_found', stripeLocal.url, 10_000);
+});
+afterAll(() => stripeLocal?.close());
+beforeEach(() => later(10));
+
+const later = (seconds: number) => runtime.setNow(new Date(runtime.now().getTime() + seconds * 1000));
+
+async function take(event: WorldEvent | undefined, options: { withKey?: boolean } = {}) {
+  if (!event) throw new Error('nothing happened');
+  const body = JSON.stringify(renderEvent(event, '2026-10-28.endive'));
+  const parsed = toProviderEvent(JSON.parse(body));
+  if (!parsed) throw new Error('the world renders events');
+  const deps = syncDeps(runtime);
+  return handleEvent(options.withKey ? deps : { ...deps, stripe: null }, parsed, body);
+}
+
+const run = () => reconcile(syncDeps(runtime), { trigger: 'cli', startedBy: 'test' });
+const typed = (events: WorldEvent[], type: string) => events.find((event) => event.type === type);
+const linkOf = async (customer: string) =>
+  (await base.db.select().from(stripeCustomers).where(eq(stripeCustomers.stripe_customer_id, customer)))[0];
+
+/** A finalized invoice of a new customer, and its event. */
+function finalized(input: Partial<Parameters<typeof act.createInvoice>[1]> = {}) {
+  const customer = input.customer ?? act.createCustomer(world).object.id;
+  const { object } = act.createInvoice(world, { lines: [{ amount: 9000 }], ...input, customer });
+  const { events } = act.finalizeInvoice(world, object.id);
+  return { id: object.id, customer, event: typed(events, 'invoice.finalized') };
+}
+
+/** A subscription's creation. */
+function subscribed(customer: string, input: Partial<Parameters<typeof act.createSubscription>[1]> = {}) {
+  const { object, events } = act.createSubscription(world, {
+    customer,
+    items: [{ unitAmount: 500 }],
+    ...input,
+  });
+  return { id: object.id, items: object.items, event: typed(events, 'customer.subscription.created') };
+}
+
+describe('what is paid without Stripe', () => {
+  const paymentOf = (id: string) => base.db.select().from(payments).where(eq(payments.payment_reference, id));
+
+  test('is no payment of Stripe’s, although its invoice was known with nothing paid', async () => {
+    const { id, event } = finalized();
+    await take(event);
+    later(5);
+    await take(typed(act.payInvoice(world, id, { offStripe: true }).events, 'invoice.paid'));
+    later(60);
+    await run();
+    expect(await paymentOf(id)).toEqual([]);
+    const [invoice] = await base.db.select().from(invoices).where(eq(invoices.stripe_invoice_id, id));
+    expect(invoice).toMatchObject({ status: 'paid', amount_off_stripe: '90.000' });
+  });
+
+  test('is taken off a payment once Stripe tells it, and not put on again', async () => {
+    const { id, event } = finalized();
+    await take(event);
+    later(5);
+    const paid = act.payInvoice(world, id, { offStripe: 3000 }).events;
+    await take(typed(paid, 'invoice.paid'));
+    await take(typed(paid, 'invoice.payment_succeeded'));
+    expect(await paymentOf(id)).toMatchObject([{ amount: '90.000' }]); // the event does not tell
+    later(60);
+    await run();
+    expect(await paymentOf(id)).toMatchObject([{ amount: '60.000', provider_amount: '60.000' }]);
+    const copy = typed(paid, 'invoice.payment_succeeded');
+    await take(copy && { ...copy, id: `${copy.id}_copy` });
+    expect(await paymentOf(id)).toMatchObject([{ amount: '60.000' }]);
+  });
+});
+
+describe('customers', () => {
+  test('two Stripe customers of one new address are one customer, even where the address is told late', async () => {
+    const email = 'late@example.com';
+    const [a, b] = [0, 1].map(() => act.createCustomer(world, { email }).object.id);
+    await take(subscribed(a ?? '').event); // tells no address
+    await take(finalized({ customer: a ?? '' }).event);
+    await take(finalized({ customer: b ?? '' }).event);
+    expect((await linkOf(a ?? ''))?.customer_id).toBe((await linkOf(b ?? ''))?.customer_id);
+  });
+
+  test('a created customer is left to who came by its address, and removed with the last', async () => {
+    const [one, other] = [await createCustomer(base.db), await createCustomer(base.db)];
+    const email = 'heir@example.com';
+    const [a, b] = [0, 1].map(() => act.createCustomer(world, { email }).object.id);
+    await take(finalized({ customer: a ?? '' }).event);
+    await take(finalized({ customer: b ?? '' }).event);
+    const created = (await linkOf(a ?? ''))?.customer_id ?? 0;
+    await take(finalized({ customer: a ?? '', metadata: { customer_number: one.customer_number } }).event);
+    expect(await linkOf(b ?? '')).toMatchObject({ customer_id: created, linked_by: 'created' });
+    await take(finalized({ customer: b ?? '', metadata: { customer_number: other.customer_number } }).event);
+    expect(await base.db.select().from(customers).where(eq(customers.id, created))).toEqual([]);
+  });
+
+  test('a number of nobody’s does not hide the next', async () => {
+    const ours = await createCustomer(base.db);
+    const customer = act.createCustomer(world, { metadata: { customer_number: 'NOBODY' } }).object.id;
+    const event = finalized({ customer, metadata: { customer_number: ours.customer_number } }).event;
+    await take(event, { withKey: true });
+    expect(await linkOf(customer)).toMatchObject({ customer_id: ours.id, linked_by: 'number' });
+  });
+
+  test.each([[[0, 1, 2]], [[2, 1, 0]], [[1, 2, 0]], [[2, 0, 1]]])(
+    'of several numbers the subscription’s wins, then the earlier event’s, in the order %s',
+    async (order) => {
+      const ours = [];
+      for (let i = 0; i < 3; i += 1) ours.push(await createCustomer(base.db));
+      const number = (at: number) => ({ metadata: { customer_number: ours[at]?.customer_number ?? '' } });
+      const customer = act.createCustomer(world).object.id;
+      const events = [finalized({ customer, ...number(0) }).event];
+      later(5);
+      events.push(subscribed(customer, number(1)).event);
+      later(5);
+      events.push(subscribed(customer, number(2)).event);
+      for (const at of order) await take(events[at]);
+      expect(await linkOf(customer)).toMatchObject({ customer_id: ours[1]?.id, linked_by: 'number' });
+      const rows = await base.db
+        .select()
+        .from(subscriptions)
+        .where(eq(subscriptions.stripe_customer_id, customer));
+      expect(new Set(rows.map((row) => row.customer_id))).toEqual(new Set([ours[1]?.id]));
+      const stored = await base.db
+        .select()
+        .from(stripeEvents)
+        .where(eq(stripeEvents.stripe_customer_id, customer));
+      expect(stored.flatMap(({ warnings }) => warnings).join()).toContain(
+        'customer number of another customer',
+      );
+    },
+  );
+
+  test('of several numbers the customer’s own wins', async () => {
+    const [own, other] = [await createCustomer(base.db), await createCustomer(base.db)];
+    const customer = act.createCustomer(world).object.id;
+    await take(subscribed(customer, { metadata: { customer_number: other.customer_number } }).event);
+    act.updateCustomer(world, customer, { metadata: { customer_number: own.customer_number } });
+    const again = subscribed(customer, { metadata: { customer_number: own.customer_number } }).event;
+    await take(again, { withKey: true });
+    expect((await linkOf(customer))?.customer_id).toBe(own.id);
+  });
+
+  test('who could not be asked for is asked for at night, although later events came', async () => {
+    const own = await createCustomer(base.db);
+    const customer = act.createCustomer(world, { metadata: { customer_number: own.customer_number } }).object
+      .id;
+    const { id, event } = subscribed(customer);
+    stripeLocal.faults.add({ fault: { kind: 'status', status: 500, shouldRetry: false }, times: 1 });
+    await take(event, { withKey: true });
+    expect((await linkOf(customer))?.linked_by).toBe('created');
+    later(5);
+    const { events } = act.updateSubscription(world, id, { cancelAtPeriodEnd: true });
+    await take(typed(events, 'customer.subscription.updated'), { withKey: true });
+    later(60);
+    await run();
+    expect(await linkOf(customer)).toMatchObject({ customer_id: own.id, linked_by: 'number' });
+  });
+
+  test('an item that was read before its customer was known is linked when it is', async () => {
+    const service = await createService(base.db);
+    const [own] = await base.db.select().from(customers).where(eq(customers.id, service.customer_id));
+    const customer = act.createCustomer(world).object.id;
+    const metadata = { service_number: service.service_number };
+    const { items, event } = subscribed(customer, { items: [{ unitAmount: 500, metadata }] });
+    await take(event);
+    await take(finalized({ customer, metadata: { customer_number: own?.customer_number ?? '' } }).event);
+    const [item] = await base.db
+      .select()
+      .from(subscriptionItems)
+      .where(eq(subscriptionItems.stripe_subscription_item_id, items[0]?.id ?? ''));
+    expect(item?.customer_service_id).toBe(service.id);
+  });
+});
+
+test('a subscription that came back to where it was within a second ends there, in every order', async () => {
+  for (const order of [
+    [0, 1, 2],
+    [0, 2, 1],
+    [1, 0, 2],
+    [1, 2, 0],
+    [2, 0, 1],
+    [2, 1, 0],
+  ]) {
+    later(10);
+    const { id, event } = subscribed(act.createCustomer(world).object.id);
+    await take(event);
+    later(5);
+    const events = (
+      [{ cancelAtPeriodEnd: true }, { status: 'past_due' }, { status: 'active' }] as const
+    ).flatMap((patch) => act.updateSubscription(world, id, patch).events);
+    for (const at of order) await take(events[at]);
+    const [row] = await base.db
+      .select()
+      .from(subscriptions)
+      .where(eq(subscriptions.stripe_subscription_id, id));
+    expect(row, String(order)).toMatchObject({ status: 'active', cancel_at_period_end: true });
+  }
+});
