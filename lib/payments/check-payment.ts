@@ -38,7 +38,7 @@ export function checkPayment(
   if (!invoice) {
     add('invoice_id', `there is no invoice ${payment.invoice_id}`);
   } else {
-    if (isNew && (invoice.status === 'draft' || invoice.status === 'cancelled')) {
+    if (isNew && !takesPayments(invoice)) {
       add('invoice_id', `invoice ${invoice.id} is ${invoice.status} and takes no payment`);
     }
     if (invoice.customer_id !== payment.customer_id) {
@@ -53,6 +53,11 @@ export function checkPayment(
     throw new AppError('validation_failed', 'The payment does not fit its invoice.', problems);
   }
   return invoice;
+}
+
+/** Whether an invoice can be paid at all. */
+export function takesPayments({ status }: Pick<LockedInvoice, 'status'>): boolean {
+  return status !== 'draft' && status !== 'cancelled';
 }
 
 /** Of two payments only one can have a reference. */

@@ -49,6 +49,8 @@ export async function getPaymentContext(db: Database, payment: Keys) {
   };
 }
 
+export type PaymentContext = Awaited<ReturnType<typeof getPaymentContext>>;
+
 /** A payment of a list together with whom and what it is for. */
 export interface NamedPayment extends PaymentRow {
   customer: CustomerSnippet | null;
