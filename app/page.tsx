@@ -1,3 +1,4 @@
+import { Button } from '@mantine/core';
 import { LinkButton } from './_components/links';
 import { MessagePage } from './_components/message-page';
 
@@ -10,6 +11,10 @@ export default function Home() {
       <LinkButton href="/admin" prefetch={false}>
         Open the administration
       </LinkButton>
+      {/* No router link: a document keeps the policy it came with, and that page brings its own. */}
+      <Button component="a" href="/docs/api" variant="default">
+        API reference
+      </Button>
     </MessagePage>
   );
 }

@@ -38,3 +38,13 @@ export async function watchComplaints(page: Page): Promise<string[]> {
   });
   return complaints;
 }
+
+/** The addresses beyond an origin that a page asks for from now on. */
+export function watchForeignRequests(page: Page, origin: string): string[] {
+  const foreign: string[] = [];
+  page.on('request', (request) => {
+    const { protocol, origin: target } = new URL(request.url());
+    if (target !== origin && protocol !== 'data:') foreign.push(request.url());
+  });
+  return foreign;
+}

@@ -1,0 +1,65 @@
+'use client';
+
+import { Alert, Button, Group, Loader, Text, useComputedColorScheme } from '@mantine/core';
+import './reference.css';
+import { useEffect, useRef, useState } from 'react';
+import { fetchDocument } from './fetch-document';
+import classes from './page.module.css';
+
+/** Swagger UI with this server's document. Its code is loaded by this page alone, after the page itself. */
+export function ApiReference() {
+  const container = useRef<HTMLDivElement>(null);
+  const [state, setState] = useState<'loading' | 'failed' | 'shown'>('loading');
+  const [attempt, setAttempt] = useState(1);
+  useDarkModeClass();
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another attempt loads again
+  useEffect(() => {
+    const leaving = new AbortController();
+    const root = document.createElement('div');
+    container.current?.append(root);
+    setState('loading');
+    Promise.all([import('./show-swagger-ui'), fetchDocument(leaving.signal)])
+      .then(([{ showSwaggerUi }, document]) => showSwaggerUi(root, document))
+      .then(() => setState('shown'))
+      .catch((error) => {
+        if (leaving.signal.aborted) return;
+        reportError(error);
+        setState('failed');
+      });
+    return () => {
+      leaving.abort();
+      root.remove();
+    };
+  }, [attempt]);
+
+  return (
+    <>
+      {state === 'loading' && (
+        <Group role="status" className={classes.loading ?? ''} justify="center" py={96}>
+          <Loader size="sm" />
+          <Text c="dimmed">Loading the reference…</Text>
+        </Group>
+      )}
+      {state === 'failed' && (
+        <Alert color="red" variant="light" role="alert" mt="xl" title="The reference could not be loaded">
+          <Text size="sm" mb="md">
+            The server did not send it. Check the connection, or try again in a minute.
+          </Text>
+          <Button onClick={() => setAttempt(attempt + 1)}>Try again</Button>
+        </Alert>
+      )}
+      <div ref={container} id="reference" />
+    </>
+  );
+}
+
+/** Swagger UI's dark colours hang on a class of the root. */
+function useDarkModeClass(): void {
+  const scheme = useComputedColorScheme();
+  useEffect(() => {
+    const { classList } = document.documentElement;
+    classList.toggle('dark-mode', scheme === 'dark');
+    return () => classList.remove('dark-mode');
+  }, [scheme]);
+}

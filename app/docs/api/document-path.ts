@@ -1,0 +1,1 @@
+export const DOCUMENT_PATH = '/api/openapi.json';

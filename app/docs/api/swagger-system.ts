@@ -1,0 +1,24 @@
+import type * as React from 'react';
+
+export interface SecurityScheme {
+  description: string;
+}
+
+/** What Swagger UI gives its plugins and components, as far as ours need it. */
+export interface System {
+  /** The React that Swagger UI carries: elements of another are not rendered. */
+  React: typeof React;
+  /** @param connected whether the component is given the system, and rendered anew when its state changes */
+  getComponent(name: string, connected: true): React.ElementType;
+  specSelectors: { selectInfoDescriptionField(): string };
+  authSelectors: {
+    /** The schemes to be asked for now, by name. */
+    shownDefinitions(): { toJS(): Record<string, SecurityScheme>[] };
+    authorized(): { has(scheme: string): boolean };
+  };
+  authActions: {
+    showDefinitions(shown: false): void;
+    authorize(credentials: Record<string, { schema: SecurityScheme; value: string }>): void;
+    logout(schemes: string[]): void;
+  };
+}
