@@ -58,16 +58,17 @@ export async function lockReference(tx: Database, reference: string): Promise<vo
   await lockKey(tx, `payment ${reference}`);
 }
 
-/** A payment by its id, under the key of its reference. @throws AppError not_found */
+/** A payment by its id, under its key and that of its reference. @throws AppError not_found */
 export async function readPayment(tx: Database, id: number): Promise<StoredPayment> {
-  for (let reference: string | undefined; ; ) {
+  const read = async () => {
     const [row] = await tx.select().from(payments).where(eq(payments.id, id));
     if (!row) throw paymentNotFound(id);
-    if (row.payment_reference === reference) return row;
-    // Renamed while it waited, or the first time round: all who rename one payment queue, none begins again.
-    reference = row.payment_reference;
-    await lockReference(tx, reference);
-  }
+    return row;
+  };
+  // Who renames a payment holds this key: the reference stays while we wait for its own.
+  await lockKey(tx, `payment-id ${id}`);
+  await lockReference(tx, (await read()).payment_reference);
+  return read();
 }
 
 /** Writes what differs, leaves its audit entry, and settles the invoices it touches; same again, no write. */

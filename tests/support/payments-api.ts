@@ -25,6 +25,7 @@ export async function callPayments(
     ...headers,
   };
   const sent = request({
+    agent: false, // a connection each: a kept one may be closed just when it is used again
     hostname,
     port,
     method,
