@@ -1,50 +1,77 @@
-import { isDeepStrictEqual } from 'node:util';
-import { asObject, type Json } from './read';
+import { asList, asObject, type Json } from './read';
 import type { ProviderEvent } from './to-event';
 
 /**
  * The last of several events of one subscription that carry the same second. `created` comes first and
- * `deleted` last; between them an update follows the event whose object has the values it says were there
- * before. Arrival order decides nothing: of several possible ends the greatest event id is taken.
+ * `deleted` last; between them an update follows the event whose object is what it says was there before.
+ * Arrival order decides nothing: of several possible ends the greatest event id is taken.
  */
 export function lastOfSecond(events: ProviderEvent[]): ProviderEvent | undefined {
   const byId = [...events].sort((a, b) => (a.id < b.id ? 1 : -1));
   const deleted = byId.find((event) => event.type === 'customer.subscription.deleted');
   if (deleted) return deleted;
-  const updates = byId.filter((event) => event.type === 'customer.subscription.updated');
   const created = byId.find((event) => event.type === 'customer.subscription.created');
-  return possibleEnds(created, updates.slice(0, MAX_CHAINED))[0] ?? updates[0] ?? byId[0];
+  const updates = byId
+    .filter((event) => event.type === 'customer.subscription.updated')
+    .slice(0, MAX_CHAINED);
+  // Where one of them is missing yet, or the API version changed, what was changed must do.
+  const ends = [follows, mayFollow].flatMap((isNext) => possibleEnds(created, updates, isNext));
+  return ends[0] ?? updates[0] ?? byId[0];
 }
 
 /** More updates of one subscription in one second are not put in order: their orders would be too many. */
 const MAX_CHAINED = 8;
 
+type IsNext = (next: ProviderEvent, event: ProviderEvent) => boolean;
+
 /** Where the orders end in which each event follows the one before, the greatest event id first. */
-function possibleEnds(last: ProviderEvent | undefined, left: ProviderEvent[]): ProviderEvent[] {
+function possibleEnds(
+  last: ProviderEvent | undefined,
+  left: ProviderEvent[],
+  isNext: IsNext,
+): ProviderEvent[] {
   if (last && left.length === 0) return [last];
   const ends = left
-    .filter((next) => !last || follows(next, last))
+    .filter((next) => !last || isNext(next, last))
     .flatMap((next) =>
       possibleEnds(
         next,
         left.filter((other) => other !== next),
+        isNext,
       ),
     );
   return [...new Set(ends)].sort((a, b) => (a.id < b.id ? 1 : -1));
 }
 
-/** True where `next` says that it changed exactly what `event` shows, and shows something else itself. */
+/** True where `next` without its change is the whole of what `event` shows. */
 function follows(next: ProviderEvent, event: ProviderEvent): boolean {
-  const before = next.previousAttributes;
-  if (!before || Object.keys(before).length === 0) return false;
-  return matches(event.object, before) && !matches(next.object, before);
+  return (
+    next.previousAttributes !== null && isSame(rewind(next.object, next.previousAttributes), event.object)
+  );
 }
 
-function matches(value: unknown, part: unknown): boolean {
-  if (Array.isArray(part)) {
-    return Array.isArray(value) && part.every((entry, i) => matches(value[i], entry));
-  }
-  if (typeof part !== 'object' || part === null) return isDeepStrictEqual(value, part);
-  const object: Json = asObject(value);
-  return Object.entries(part).every(([key, entry]) => matches(object[key] ?? null, entry));
+/** True where `next` says that it changed what `event` shows, and shows something else itself. */
+function mayFollow(next: ProviderEvent, event: ProviderEvent): boolean {
+  const before = next.previousAttributes;
+  if (!before || Object.keys(before).length === 0) return false;
+  return (
+    isSame(rewind(event.object, before), event.object) && !isSame(rewind(next.object, before), next.object)
+  );
+}
+
+/** An object with its changed fields as they were before; a list that changed is given as a whole. */
+function rewind(value: unknown, before: unknown): unknown {
+  if (typeof before !== 'object' || before === null || Array.isArray(before)) return before;
+  const object: Json = { ...asObject(value) };
+  for (const [key, entry] of Object.entries(before)) object[key] = rewind(object[key], entry);
+  return object;
+}
+
+/** Stripe writes null for a field that was not there. */
+function isSame(a: unknown, b: unknown): boolean {
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null)
+    return (a ?? null) === (b ?? null);
+  if (Array.isArray(a) !== Array.isArray(b) || asList(a).length !== asList(b).length) return false;
+  const keys = new Set([...Object.keys(a), ...Object.keys(b)]);
+  return [...keys].every((key) => isSame(Reflect.get(a, key), Reflect.get(b, key)));
 }

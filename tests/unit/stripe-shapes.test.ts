@@ -34,7 +34,7 @@ describe('an invoice of any API version', () => {
       {
         customer: expect.objectContaining({
           stripeCustomerId: 'cus_2',
-          customerNumbers: [{ number: 'K1', source: 'subscription' }],
+          customerNumbers: [{ number: 'K1', source: 'customer' }],
         }),
       },
     ],
@@ -44,7 +44,14 @@ describe('an invoice of any API version', () => {
         parent: { subscription_details: { metadata: { customer_number: 'K1' } } },
         metadata: { customer_number: 'K2' },
       },
-      { customer: expect.objectContaining({ customerNumbers: [expect.objectContaining({ number: 'K1' })] }) },
+      {
+        customer: expect.objectContaining({
+          customerNumbers: [
+            { number: 'K1', source: 'subscription' },
+            { number: 'K2', source: 'other' },
+          ],
+        }),
+      },
     ],
     ['no customer', { customer: null }, { customer: null }],
     [

@@ -112,3 +112,15 @@ function addTold(
   if (truth.versions.every((version) => version > '2022')) add(about.subscriptionMetadata.customer_number, 1);
   add(about.metadata.customer_number, 2);
 }
+
+/** Every one of ours that anything told ever pointed to. */
+export function couldBe(truth: Truth, stripeCustomerId: string | null): number[] {
+  const known = toldOf(truth, true).get(stripeCustomerId ?? '');
+  return truth.ours
+    .filter(
+      (own) =>
+        known?.numbers.some(({ number }) => number === own.number) ||
+        (own.email !== null && known?.emails.has(own.email)),
+    )
+    .map(({ id }) => id);
+}
