@@ -17,7 +17,7 @@ const NAMED = {
 export function namedSchemas(): Record<string, JsonSchema> {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(NAMED)) registry.add(schema, { id });
-  const { schemas } = z.toJSONSchema(registry, { uri: schemaRef });
+  const { schemas } = z.toJSONSchema(registry, { uri: schemaRef, override: withoutSafeBounds });
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, plain(schema)]));
 }
 
@@ -28,18 +28,24 @@ export function schemaRef(name: string): string {
 /** The fields of a query as OpenAPI's parameters. */
 export function queryParameters(fields: Record<string, z.ZodType>): JsonSchema[] {
   return Object.entries(fields).map(([name, field]) => {
-    const { description, examples, ...schema } = inlineSchema(field);
-    const example = Array.isArray(examples) && { example: examples[0] };
-    return { name, in: 'query', description, schema, ...example };
+    // Without its example, which viewers would fill in as a filter.
+    const { description, examples: _, ...schema } = inlineSchema(field);
+    return { name, in: 'query', description, schema };
   });
 }
 
 /** A schema that has no name of its own. */
 export function inlineSchema(schema: z.ZodType): JsonSchema {
-  return plain(z.toJSONSchema(schema));
+  return plain(z.toJSONSchema(schema, { override: withoutSafeBounds }));
 }
 
 /** Without the keys by which a schema would stand for itself. */
 function plain({ $schema: _, $id: __, ...schema }: JsonSchema): JsonSchema {
   return schema;
+}
+
+/** The bounds of JavaScript's exact integers say nothing of a field. */
+function withoutSafeBounds({ jsonSchema }: { jsonSchema: JsonSchema }): void {
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
 }
