@@ -45,8 +45,8 @@ const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'db/database.ts',
-        find: 'await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`);',
-        replace: 'await tx.execute(sql`select hashtextextended(${key}, 0)`);',
+        find: 'select pg_advisory_xact_lock(hashtextextended(',
+        replace: 'select (hashtextextended(',
       },
     ],
   },

@@ -12,13 +12,20 @@ import type { Setup } from './setup';
 export interface Deeds {
   /** References of Stripe's payments that were deleted. */
   deleted: Set<string>;
+  /** References of other payments that were deleted: Stripe's own may have been left out for them. */
+  freed: Set<string>;
   /** By id, payments as somebody left them. */
   written: Map<number, { amount: string; reference: string; source: string }>;
   /** By Stripe's id of an item, the service that staff linked. */
   linked: Map<string, number>;
 }
 
-export const noDeeds = (): Deeds => ({ deleted: new Set(), written: new Map(), linked: new Map() });
+export const noDeeds = (): Deeds => ({
+  deleted: new Set(),
+  freed: new Set(),
+  written: new Map(),
+  linked: new Map(),
+});
 
 /** Does something here, as a program or staff would. @returns what; null where it does not fit */
 export async function doHere(
@@ -38,7 +45,7 @@ export async function doHere(
   if (kind === 'deletePayment') {
     await deletePayment(db, found.id, writer);
     deeds.written.delete(found.id);
-    if (found.source === 'stripe') deeds.deleted.add(found.payment_reference);
+    (found.source === 'stripe' ? deeds.deleted : deeds.freed).add(found.payment_reference);
     return `payment ${found.payment_reference} is deleted here`;
   }
   await updatePayment(db, found.id, { amount: 1 + b, status: b === 0 ? 'refunded' : 'completed' }, writer);

@@ -31,6 +31,7 @@ export interface Truth {
     staff: number | null;
   }[];
   deleted: ReadonlySet<string>;
+  freed: ReadonlySet<string>;
   written: ReadonlyMap<number, { amount: string; reference: string; source: string }>;
   linked: ReadonlyMap<string, number>;
 }
