@@ -13,6 +13,11 @@ export function formatMoney(amount: number, currency: string): string {
   }).format(amount);
 }
 
+/** 1234.5 EUR as "1234.50", for a field. */
+export function formatPlainAmount(amount: number, currency: string): string {
+  return amount.toFixed(currencyDecimals(currency));
+}
+
 /** A calendar date, "2026-03-01" as "1 Mar 2026". */
 export function formatDate(date: string): string {
   return new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeZone: 'UTC' }).format(
@@ -44,4 +49,9 @@ export function formatCount(count: number, one: string, many = `${one}s`): strin
 export function formatField(field: string): string {
   const words = field.replaceAll('_', ' ').replace(/\bid\b/g, 'ID');
   return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** A message of a field, "must not be empty" as "Must not be empty." */
+export function formatMessage(message: string): string {
+  return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
 }

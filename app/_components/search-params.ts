@@ -1,4 +1,4 @@
-import { MAX_PER_PAGE, type PageRequest, pageRequest } from '@/lib/page';
+import { MAX_ID, MAX_PER_PAGE, type PageRequest, pageRequest } from '@/lib/page';
 
 export type SearchParams = Record<string, string | string[] | undefined>;
 
@@ -12,14 +12,17 @@ export function toParams(search: SearchParams): URLSearchParams {
   return params;
 }
 
-/** A page's address with some of its query changed; page 1 is not mentioned. */
+/** A page's address with some of its query changed, null: taken away; page 1 is not mentioned. */
 export function withParams(
   path: string,
   params: URLSearchParams,
-  changes: Record<string, string | number>,
+  changes: Record<string, string | number | null>,
 ): string {
   const next = new URLSearchParams(params);
-  for (const [name, value] of Object.entries(changes)) next.set(name, String(value));
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null) next.delete(name);
+    else next.set(name, String(value));
+  }
   if (next.get('page') === '1') next.delete('page');
   return next.size > 0 ? `${path}?${next}` : path;
 }
@@ -34,7 +37,7 @@ export function toPageRequest(params: URLSearchParams): PageRequest {
 
 /** The id in a path; null for what cannot be one. */
 export function toId(text: string): number | null {
-  return /^[1-9]\d{0,9}$/.test(text) ? Number(text) : null;
+  return /^[1-9]\d{0,9}$/.test(text) && Number(text) <= MAX_ID ? Number(text) : null;
 }
 
 function toNumber(text: string | null, max: number): number | undefined {

@@ -1,11 +1,13 @@
 import { Box, Group, Stack, Text } from '@mantine/core';
 import { type AuditRow, changedFields } from '@/lib/audit/list-audit';
 import { formatField, formatInstant } from '../../_components/format';
+import { auditValue } from './audit-value';
 import classes from './list.module.css';
 
 const VERBS: Record<string, string> = { create: 'Created', update: 'Changed', delete: 'Deleted' };
+const ACTORS = { token: 'access token', staff: 'staff', cli: 'command' };
 
-/** Who changed a record, the latest first. */
+/** Who changed a record and what, the latest first. */
 export function AuditTrail({ entries, timeZone }: { entries: AuditRow[]; timeZone: string }) {
   if (entries.length === 0) {
     return (
@@ -17,17 +19,20 @@ export function AuditTrail({ entries, timeZone }: { entries: AuditRow[]; timeZon
   return entries.map((entry) => (
     <Box key={entry.id} className={classes.entry ?? ''}>
       <Group justify="space-between" gap="xs">
-        <Text size="sm" fw={500}>
-          {verbOf(entry.action)} by {entry.actor_name}
+        <Text size="sm" fw={500} className="break-anywhere">
+          {verbOf(entry.action)} by {entry.actor_name}{' '}
+          <Text span size="xs" c="dimmed">
+            {ACTORS[entry.actor_type]}
+          </Text>
         </Text>
         <Text size="xs" c="dimmed">
           {formatInstant(entry.created_at, timeZone)}
         </Text>
       </Group>
       <Stack gap={2} mt={4}>
-        {changedFields(entry).map(({ field, before, after }) => (
-          <Text key={field} size="sm" c="dimmed" className="break-anywhere">
-            {formatField(field)}: {textOf(before)} → {textOf(after)}
+        {linesOf(entry, timeZone).map((line) => (
+          <Text key={line} size="sm" c="dimmed" className="break-anywhere">
+            {line}
           </Text>
         ))}
       </Stack>
@@ -40,7 +45,19 @@ function verbOf(action: string): string {
   return VERBS[verb] ?? formatField(verb);
 }
 
-function textOf(value: unknown): string {
-  if (value === null || value === '') return '–';
-  return typeof value === 'string' ? value : JSON.stringify(value);
+/** Of a change what differs, before and after; else the whole row as it was made, or was. */
+function linesOf(entry: AuditRow, timeZone: string): string[] {
+  const { before, after } = entry;
+  const text = (image: typeof before, field: string) => auditValue(image, field, timeZone);
+  if (before && after) {
+    return changedFields(entry).map(
+      ({ field }) => `${formatField(field)}: ${text(before, field)} → ${text(after, field)}`,
+    );
+  }
+  const image = before ?? after;
+  return Object.keys(image ?? {})
+    .filter((field) => image?.[field] !== null && !BOOKKEEPING.has(field))
+    .map((field) => `${formatField(field)}: ${text(image, field)}`);
 }
+
+const BOOKKEEPING = new Set(['id', 'created_at', 'updated_at']);

@@ -25,41 +25,51 @@ export function Pager({ page: { page, per_page, total, last_page }, path, params
         {formatCount(total, noun)}
       </Text>
       <Group gap="lg">
-        {total > 25 && (
-          <Group gap={10} visibleFrom="sm" component="nav" aria-label="Rows a page">
-            <Text size="sm" c="dimmed" component="span">
-              Rows
-            </Text>
-            {SIZES.map((size) => (
-              <TextLink
-                key={size}
-                href={to({ per_page: size, page: 1 })}
-                aria-current={size === per_page}
-                {...(size === per_page ? { fw: 600, c: 'inherit' } : { fw: 400 })}
-              >
-                {size}
-              </TextLink>
-            ))}
-          </Group>
-        )}
+        {total > 25 && <PageSizes current={per_page} to={(size) => to({ per_page: size, page: 1 })} />}
         {(last_page > 1 || page > 1) && (
-          <ButtonGroup>
-            <Step
-              href={to({ page: Math.min(page, last_page + 1) - 1 })}
-              label="Previous"
-              rel="prev"
-              on={page > 1}
-            />
-            <Step href={to({ page: page + 1 })} label="Next" rel="next" on={page < last_page} />
-          </ButtonGroup>
+          <Steps
+            previous={page > 1 ? to({ page: Math.min(page, last_page + 1) - 1 }) : null}
+            next={page < last_page ? to({ page: page + 1 }) : null}
+          />
         )}
       </Group>
     </Group>
   );
 }
 
-function Step({ href, label, rel, on }: { href: string; label: string; rel: string; on: boolean }) {
-  if (!on) {
+/** The choice of how many rows a page has. */
+export function PageSizes({ current, to }: { current: number; to(size: number): string }) {
+  return (
+    <Group gap={10} visibleFrom="sm" component="nav" aria-label="Rows a page">
+      <Text size="sm" c="dimmed" component="span">
+        Rows
+      </Text>
+      {SIZES.map((size) => (
+        <TextLink
+          key={size}
+          href={to(size)}
+          aria-current={size === current}
+          {...(size === current ? { fw: 600, c: 'inherit' } : { fw: 400 })}
+        >
+          {size}
+        </TextLink>
+      ))}
+    </Group>
+  );
+}
+
+/** To the pages beside this one; null where there is none. */
+export function Steps({ previous, next }: { previous: string | null; next: string | null }) {
+  return (
+    <ButtonGroup>
+      <Step href={previous} label="Previous" rel="prev" />
+      <Step href={next} label="Next" rel="next" />
+    </ButtonGroup>
+  );
+}
+
+function Step({ href, label, rel }: { href: string | null; label: string; rel: string }) {
+  if (href === null) {
     return (
       <Button variant="default" size="xs" disabled>
         {label}

@@ -14,16 +14,28 @@ import Link from 'next/link';
 import type { NamedPayment } from '@/lib/payments/payment-context';
 import { formatDate, formatMoney } from '../../_components/format';
 import classes from './list.module.css';
+import { SortBar, SortHeader, type Sorting } from './sort-links';
 import { StatusBadge } from './status-badge';
 
+const DATE = { name: 'date', label: 'Date', descends: true };
+const REFERENCE = { name: 'reference', label: 'Reference' };
+const AMOUNT = { name: 'amount', label: 'Amount', descends: true };
+
+interface Props {
+  payments: NamedPayment[];
+  /** Where the order can be chosen. */
+  sorting?: Sorting;
+}
+
 /** Payments as a table, on a narrow screen as a list. */
-export function PaymentList({ payments }: { payments: NamedPayment[] }) {
+export function PaymentList({ payments, sorting }: Props) {
   return (
     <>
       <Box visibleFrom="sm">
-        <WideList payments={payments} />
+        <WideList payments={payments} {...(sorting && { sorting })} />
       </Box>
       <Box hiddenFrom="sm">
+        {sorting && <SortBar sorting={sorting} columns={[DATE, AMOUNT, REFERENCE]} />}
         {payments.map((payment) => (
           <NarrowEntry key={payment.id} payment={payment} />
         ))}
@@ -32,19 +44,17 @@ export function PaymentList({ payments }: { payments: NamedPayment[] }) {
   );
 }
 
-function WideList({ payments }: { payments: NamedPayment[] }) {
+function WideList({ payments, sorting }: Props) {
   return (
     <Table className={classes.table ?? ''} layout="fixed" highlightOnHover>
       <TableThead>
         <TableTr>
-          <TableTh w="13%">Date</TableTh>
+          <SortHeader {...DATE} sorting={sorting} w="13%" />
           <TableTh>Customer</TableTh>
-          <TableTh w="25%">Reference</TableTh>
+          <SortHeader {...REFERENCE} sorting={sorting} w="25%" />
           <TableTh w="14%">Invoice</TableTh>
           <TableTh w="12%">Status</TableTh>
-          <TableTh w="14%" ta="right">
-            Amount
-          </TableTh>
+          <SortHeader {...AMOUNT} sorting={sorting} w="14%" ta="right" />
         </TableTr>
       </TableThead>
       <TableTbody>

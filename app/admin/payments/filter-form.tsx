@@ -4,7 +4,8 @@ import { Button, Group, NativeSelect, SimpleGrid, TextInput } from '@mantine/cor
 import Link from 'next/link';
 import { useRouter } from 'next/navigation';
 import { type FormEvent, useTransition } from 'react';
-import { formatField } from '../../_components/format';
+import { formatField, formatMessage } from '../../_components/format';
+import { PATH } from './path';
 
 interface Props {
   statuses: readonly string[];
@@ -12,12 +13,11 @@ interface Props {
   problems: Record<string, string>;
 }
 
-const PATH = '/admin/payments';
-
 /** Without scripts a plain GET form; with them the address holds only what was filled in. */
 export function FilterForm({ statuses, values, problems }: Props) {
   const router = useRouter();
   const [pending, start] = useTransition();
+  const [firstWrong] = Object.keys(problems);
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
@@ -31,12 +31,19 @@ export function FilterForm({ statuses, values, problems }: Props) {
   const field = (name: string) => ({
     name,
     defaultValue: values[name] ?? '',
-    error: problems[name],
+    error: problems[name] && formatMessage(problems[name]),
+    autoFocus: name === firstWrong,
     size: 'sm',
   });
   return (
     <form action={PATH} method="get" onSubmit={submit} aria-label="Filter payments">
+      {['sort', 'per_page'].map(
+        (name) => values[name] && <input key={name} type="hidden" name={name} value={values[name]} />,
+      )}
       <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="sm" verticalSpacing="sm">
+        <TextInput label="Customer" placeholder="Number, name, e-mail" {...field('customer')} />
+        <TextInput label="Invoice" placeholder="Number" {...field('invoice')} />
+        <TextInput label="Reference" placeholder="Any part" {...field('reference')} />
         <NativeSelect
           label="Status"
           {...field('status')}
@@ -45,11 +52,8 @@ export function FilterForm({ statuses, values, problems }: Props) {
             ...statuses.map((value) => ({ value, label: formatField(value) })),
           ]}
         />
-        <TextInput label="Reference" {...field('payment_reference')} />
-        <TextInput label="Customer ID" inputMode="numeric" {...field('customer_id')} />
-        <TextInput label="Invoice ID" inputMode="numeric" {...field('invoice_id')} />
-        <TextInput label="From" type="date" {...field('payment_date_from')} />
-        <TextInput label="To" type="date" {...field('payment_date_to')} />
+        <TextInput label="From" type="date" {...field('from')} />
+        <TextInput label="To" type="date" {...field('to')} />
       </SimpleGrid>
       <Group gap="xs" mt="sm">
         <Button type="submit" size="xs" loading={pending}>

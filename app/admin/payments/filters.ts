@@ -1,31 +1,28 @@
-import { type PaymentFilters, paymentFilters } from '@/lib/payments/schema';
-
-const FIELDS = [
-  'status',
-  'customer_id',
-  'invoice_id',
-  'payment_reference',
-  'payment_date_from',
-  'payment_date_to',
-] as const;
-const NUMBERS = new Set(['customer_id', 'invoice_id', 'page', 'per_page']);
+import { type StaffFilters, staffFilters } from '@/lib/payments/staff-filters';
 
 export interface ParsedFilters {
-  filters: PaymentFilters | null;
-  /** Of each refused field its message; fields that are not ours stand for the whole. */
+  /** Null when one is wrong. */
+  filters: StaffFilters | null;
+  /** Of each wrong field its first message. */
   problems: Record<string, string>;
+  /** What stands in the address, for links: without the page, and without what is not ours. */
+  params: URLSearchParams;
+  /** True where payments are left out. */
   active: boolean;
 }
 
-/** The filters in a page's address, by the payments API's own rules; null when one is wrong. */
-export function parsePaymentFilters(params: URLSearchParams): ParsedFilters {
-  const input = [...FIELDS, 'page', 'per_page'].flatMap((name): [string, unknown][] => {
-    const text = params.get(name);
-    return text === null ? [] : [[name, NUMBERS.has(name) ? Number(text) : text]];
-  });
-  const parsed = paymentFilters.safeParse(Object.fromEntries(input));
-  const active = FIELDS.some((name) => params.has(name));
-  if (parsed.success) return { filters: parsed.data, problems: {}, active };
-  const problems = parsed.error.issues.map((issue) => [String(issue.path[0] ?? ''), issue.message]);
-  return { filters: null, problems: Object.fromEntries(problems), active };
+const NAMES = Object.keys(staffFilters.shape);
+
+/** The filters and the order in an address of the list. */
+export function parseFilters(search: URLSearchParams): ParsedFilters {
+  const given = [...search].filter(([name]) => NAMES.includes(name) || name === 'per_page');
+  const parsed = staffFilters.safeParse(Object.fromEntries(given));
+  const problems: Record<string, string> = {};
+  for (const { path, message } of parsed.error?.issues ?? []) problems[String(path[0])] ??= message;
+  return {
+    filters: parsed.data ?? null,
+    problems,
+    params: new URLSearchParams(given),
+    active: given.some(([name]) => name !== 'sort' && name !== 'per_page'),
+  };
 }

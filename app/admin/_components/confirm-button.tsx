@@ -1,0 +1,67 @@
+'use client';
+
+import { Button, type ButtonProps, Group, Modal, Stack, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import type { ReactNode } from 'react';
+import { useFormStatus } from 'react-dom';
+
+interface Props extends ButtonProps {
+  /** Ends in a redirect. */
+  action(): Promise<void>;
+  /** The question, and what the button that says yes is called. */
+  question: string;
+  confirm: string;
+  /** What will happen, in sentences. */
+  consequences: string[];
+  children: ReactNode;
+}
+
+/** A button that asks first. */
+export function ConfirmButton({ action, question, confirm, consequences, children, ...button }: Props) {
+  const [opened, { open, close }] = useDisclosure();
+  return (
+    <>
+      <Button size="sm" variant="default" onClick={open} aria-haspopup="dialog" {...button}>
+        {children}
+      </Button>
+      <Modal
+        opened={opened}
+        onClose={close}
+        title={
+          <Text fw={600} component="span">
+            {question}
+          </Text>
+        }
+        radius="lg"
+        centered
+        withCloseButton={false}
+        lockScroll={false} // it would write a style sheet, which the policy forbids
+      >
+        <form action={action}>
+          <Stack gap="sm">
+            {consequences.map((sentence) => (
+              <Text key={sentence} size="sm" className="break-anywhere">
+                {sentence}
+              </Text>
+            ))}
+            <Group justify="flex-end" gap="xs" mt="sm">
+              <Button variant="default" size="sm" onClick={close} data-autofocus>
+                Cancel
+              </Button>
+              <Submit label={confirm} color={button.color} />
+            </Group>
+          </Stack>
+        </form>
+      </Modal>
+    </>
+  );
+}
+
+function Submit({ label, color }: { label: string; color: ButtonProps['color'] }) {
+  const { pending } = useFormStatus();
+  return (
+    <Button type="submit" size="sm" loading={pending} {...(color && { color })}>
+      {label}
+    </Button>
+  );
+}

@@ -1,0 +1,63 @@
+import { Group, Stack } from '@mantine/core';
+import { takesPayments } from '@/lib/payments/check-payment';
+import type { PaymentContext } from '@/lib/payments/payment-context';
+import { formatDate, formatMoney } from '../../../_components/format';
+import { TextLink } from '../../../_components/links';
+import { withParams } from '../../../_components/search-params';
+import { Facts } from '../../_components/facts';
+import { Section } from '../../_components/section';
+import { StatusBadge } from '../../_components/status-badge';
+import { PATH } from '../path';
+
+/** The invoice and the customer of a payment. */
+export function ContextFacts({ invoice, customer }: PaymentContext) {
+  const money = (amount: number) => formatMoney(amount, invoice.currency);
+  const link = (path: string, changes: Record<string, string>) =>
+    withParams(path, new URLSearchParams(), changes);
+  return (
+    <Stack gap="lg">
+      <Section
+        title="Invoice"
+        action={
+          <Group gap="md">
+            {takesPayments(invoice) && (
+              <TextLink href={link(`${PATH}/new`, { invoice: `#${invoice.id}` })}>Record payment</TextLink>
+            )}
+            <TextLink href={link(PATH, { invoice: `#${invoice.id}` })}>All payments</TextLink>
+          </Group>
+        }
+      >
+        <Facts
+          facts={[
+            ['Number', invoice.number ?? `#${invoice.id}`],
+            ['Status', <StatusBadge key="status" status={invoice.status} />],
+            ['Total', money(invoice.total)],
+            ['Paid', money(invoice.amount_paid)],
+            ['Due', dueText(money(invoice.amount_due), invoice.due_date)],
+            [
+              'Managed by',
+              invoice.stripe_invoice_id ? `Stripe, ${invoice.stripe_invoice_id}` : 'This service',
+            ],
+          ]}
+        />
+      </Section>
+      <Section
+        title="Customer"
+        action={<TextLink href={link(PATH, { customer: customer.customer_number })}>All payments</TextLink>}
+      >
+        <Facts
+          facts={[
+            ['Name', customer.name || null],
+            ['Number', customer.customer_number],
+            ['E-mail', customer.email],
+            ['Status', <StatusBadge key="status" status={customer.status} />],
+          ]}
+        />
+      </Section>
+    </Stack>
+  );
+}
+
+function dueText(amount: string, dueDate: string | null): string {
+  return dueDate ? `${amount}, by ${formatDate(dueDate)}` : amount;
+}

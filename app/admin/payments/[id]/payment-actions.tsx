@@ -1,0 +1,50 @@
+import { Group } from '@mantine/core';
+import { etagOf } from '@/lib/http/etag';
+import type { PaymentContext } from '@/lib/payments/payment-context';
+import type { PaymentRow } from '@/lib/payments/schema';
+import { formatMoney } from '../../../_components/format';
+import { ConfirmButton } from '../../_components/confirm-button';
+import { markRefunded, remove } from './actions';
+
+interface Props {
+  payment: PaymentRow;
+  invoice: PaymentContext['invoice'];
+}
+
+/** What staff can do with a payment as they see it: of one that has changed since, nothing. */
+export function PaymentActions({ payment, invoice }: Props) {
+  const { id, source } = payment;
+  const version = etagOf(payment);
+  const named = `${formatMoney(payment.amount, payment.currency)}, ${payment.payment_reference}`;
+  const counts = payment.status === 'completed' && !invoice.stripe_invoice_id;
+  const number = invoice.number ?? `#${invoice.id}`;
+  const onInvoice = counts
+    ? `It no longer counts towards invoice ${number}.`
+    : `Invoice ${number} stays as it is.`;
+  return (
+    <Group gap="xs" key={version}>
+      {payment.status === 'completed' && (
+        <ConfirmButton
+          action={markRefunded.bind(null, id, version)}
+          question="Mark this payment as refunded?"
+          confirm="Mark as refunded"
+          consequences={[named, `This notes the refund; no money is moved. ${onInvoice}`]}
+        >
+          Mark as refunded
+        </ConfirmButton>
+      )}
+      <ConfirmButton
+        action={remove.bind(null, id, version)}
+        question="Delete this payment?"
+        confirm="Delete payment"
+        color="red.9"
+        consequences={[
+          named,
+          `${onInvoice} Its history is kept.${source === 'stripe' ? ' Nothing changes at Stripe.' : ''}`,
+        ]}
+      >
+        Delete
+      </ConfirmButton>
+    </Group>
+  );
+}

@@ -1,0 +1,40 @@
+import { Alert, Group, Stack } from '@mantine/core';
+import type { PaymentContext } from '@/lib/payments/payment-context';
+import { formatDate, formatMoney } from '../../../_components/format';
+import { TextLink } from '../../../_components/links';
+import { Facts } from '../../_components/facts';
+import { Section } from '../../_components/section';
+import { StatusBadge } from '../../_components/status-badge';
+import { PATH } from '../path';
+
+/** What will be paid, and by whom. */
+export function InvoiceSummary({ invoice, customer }: PaymentContext) {
+  const money = (amount: number) => formatMoney(amount, invoice.currency);
+  return (
+    <Stack gap="md" mb="xl">
+      <Section title="Invoice" action={<TextLink href={`${PATH}/new`}>Another invoice</TextLink>}>
+        <Facts
+          facts={[
+            [
+              'Number',
+              <Group key="number" gap="xs">
+                {invoice.number ?? `#${invoice.id}`}
+                <StatusBadge status={invoice.status} />
+              </Group>,
+            ],
+            ['Customer', [customer.name, customer.customer_number].filter(Boolean).join(', ')],
+            ['Total', money(invoice.total)],
+            ['Open', money(invoice.amount_due)],
+            ['Due', invoice.due_date && formatDate(invoice.due_date)],
+          ]}
+        />
+      </Section>
+      {invoice.stripe_invoice_id && (
+        <Alert color="orange" variant="light" title="Stripe manages this invoice">
+          The payment is kept here, but it does not settle the invoice: its amounts and its status come from
+          Stripe alone. Note there what was paid otherwise.
+        </Alert>
+      )}
+    </Stack>
+  );
+}

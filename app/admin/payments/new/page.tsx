@@ -1,0 +1,61 @@
+import { Box } from '@mantine/core';
+import type { Metadata } from 'next';
+import type { ReactNode } from 'react';
+import { requireStaff } from '@/lib/auth/staff-session';
+import { toCalendarDate } from '@/lib/dates';
+import { AppError } from '@/lib/errors';
+import { findPayableInvoice } from '@/lib/payments/find-payable-invoice';
+import { getRuntime } from '@/lib/runtime';
+import { formatMessage, formatPlainAmount } from '../../../_components/format';
+import { type SearchParams, toParams } from '../../../_components/search-params';
+import { PageHeader } from '../../_components/page-header';
+import { PATH } from '../path';
+import { record } from './actions';
+import { InvoiceForm } from './invoice-form';
+import { InvoiceSummary } from './invoice-summary';
+import { RecordForm } from './record-form';
+
+export const metadata: Metadata = { title: 'Record a payment' };
+
+export default async function NewPaymentPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
+  await requireStaff();
+  const named = toParams(await searchParams).get('invoice');
+  if (named === null) return <Frame>{<InvoiceForm />}</Frame>;
+  const { db, env, now } = await getRuntime();
+  const found = await orProblem(findPayableInvoice(db, named));
+  if (typeof found === 'string') return <Frame>{<InvoiceForm named={named} problem={found} />}</Frame>;
+  const { id, currency, amount_due } = found.invoice;
+  return (
+    <Frame>
+      <InvoiceSummary invoice={found.invoice} customer={found.customer} />
+      <RecordForm
+        action={record.bind(null, id)}
+        currency={currency.toUpperCase()}
+        initial={{
+          amount: amount_due > 0 ? formatPlainAmount(amount_due, currency) : '',
+          payment_date: toCalendarDate(now(), env.timeZone),
+          payment_reference: '',
+        }}
+      />
+    </Frame>
+  );
+}
+
+function Frame({ children }: { children: ReactNode }) {
+  return (
+    <Box maw={600}>
+      <PageHeader back={{ href: PATH, label: 'Payments' }} title="Record a payment" />
+      {children}
+    </Box>
+  );
+}
+
+/** What the domain says against it, as a sentence for the field. */
+async function orProblem<T>(found: Promise<T>): Promise<T | string> {
+  try {
+    return await found;
+  } catch (error) {
+    if (error instanceof AppError) return formatMessage(error.fields[0]?.message ?? error.message);
+    throw error;
+  }
+}

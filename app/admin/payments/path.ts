@@ -1,0 +1,2 @@
+/** Where the list of payments is. */
+export const PATH = '/admin/payments';
