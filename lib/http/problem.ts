@@ -54,6 +54,7 @@ export function problemResponse(error: AppError, headers: Record<string, string>
     status: error.status,
     headers: {
       'Content-Type': 'application/problem+json',
+      'Cache-Control': 'no-store',
       ...(error.code === 'unavailable' && { 'Retry-After': '5' }),
       ...headers,
     },

@@ -9,17 +9,19 @@ const DRAINED = 8;
 /**
  * Reads a body to the byte, counting while it reads, so that a false Content-Length buys nothing.
  *
- * @throws AppError payload_too_large
+ * @throws AppError payload_too_large; malformed_json when its sender hangs up
  */
 export async function readBody(request: Request, limit = MAX_BODY_BYTES): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  if (request.body) {
-    for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+  try {
+    for await (const chunk of (request.body ?? []) as unknown as AsyncIterable<Uint8Array>) {
       size += chunk.byteLength;
       if (size <= limit) chunks.push(chunk);
       if (size > limit * DRAINED) break;
     }
+  } catch {
+    throw new AppError('malformed_json', 'The body broke off.');
   }
   if (size > limit) throw new AppError('payload_too_large', `The body is larger than ${limit} bytes.`);
   return Buffer.concat(chunks);

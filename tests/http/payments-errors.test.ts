@@ -1,6 +1,8 @@
 import { Readable } from 'node:stream';
 import { sql } from 'drizzle-orm';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import * as unknownPath from '@/app/api/[...path]/route';
+import { POST } from '@/app/api/w5t/payments/route';
 import { openPostgres } from '@/db/client';
 import { accessTokens } from '@/db/schema';
 import { createAccessToken } from '@/lib/auth/manage-access-tokens';
@@ -106,6 +108,12 @@ describe('404 and 405', () => {
     },
   );
 
+  test('an address that nobody has', async () => {
+    const { status, headers } = await unknownPath.GET();
+    expect([status, headers.get('content-type')]).toEqual([404, 'application/problem+json']);
+    expect(headers.get('cache-control')).toBe('no-store');
+  });
+
   test.each([
     ['PUT', '', 'GET, HEAD, POST, OPTIONS'],
     ['PATCH', '', 'GET, HEAD, POST, OPTIONS'],
@@ -173,6 +181,27 @@ describe('413 and 415', () => {
     const { body } = await openInvoice();
     expect((await call('POST', '', body, { 'Content-Type': type })).status).toBe(201);
   });
+});
+
+test('a body that breaks off is the failure of its sender', async () => {
+  const logged = vi.spyOn(server.runtime.log, 'error');
+  const gone = Object.assign(new Error('aborted'), { code: 'ECONNRESET' });
+  const body = Readable.toWeb(
+    Readable.from(
+      (async function* () {
+        yield Buffer.from('{"amount":');
+        throw gone;
+      })(),
+    ),
+  );
+  const headers = { ...bearer(await server.token('payments:write')), 'Content-Type': 'application/json' };
+  const request = new Request(server.url, { method: 'POST', headers, body, duplex: 'half' } as RequestInit);
+  const response = await POST(request, { params: Promise.resolve({}) });
+  expectProblem(
+    { status: response.status, headers: response.headers, body: await response.json() },
+    'malformed_json',
+  );
+  expect(logged).not.toHaveBeenCalled();
 });
 
 test('422', async () => {
