@@ -61,12 +61,16 @@ export function problemResponse(error: AppError, headers: Record<string, string>
   });
 }
 
+// Other transactions were in the way: in a circle, six times over, or for longer than we wait.
+const CONTENDED = /^(40...|55P03|57014)$/;
+
 /** An error of ours as it is; any other is logged under `ref` and answered with that alone. */
 export function toAppError(error: unknown, ref: string, log: Logger): AppError {
   if (error instanceof AppError) return error;
+  const code = pgErrorCode(error);
   // Never the driver's message: it holds the parameters, that is, personal data.
-  log.error({ ref, code: pgErrorCode(error), stack: stackOf(error) }, 'request failed');
-  return isDatabaseUnavailable(error)
+  log.error({ ref, code, stack: stackOf(error) }, 'request failed');
+  return isDatabaseUnavailable(error) || CONTENDED.test(code ?? '')
     ? new AppError('unavailable', 'The database does not answer. Try again in a few seconds.')
     : new AppError('internal', `Something went wrong on our side (ref ${ref}). Try again later.`);
 }

@@ -1,8 +1,9 @@
 import { asc, eq } from 'drizzle-orm';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { auditLog, payments } from '@/db/schema';
 import { usePayments } from '../support/payments-server';
 
+vi.setConfig({ testTimeout: 120_000 }); // hundreds of transactions, on a machine that may be busy
 const { server, call, openInvoice, stateOf } = usePayments();
 
 const times = <T>(count: number, send: (i: number) => Promise<T>) =>

@@ -229,6 +229,22 @@ describe('500 and 503', () => {
     expect(JSON.stringify(logged.mock.calls)).not.toContain(body.payment_reference);
   });
 
+  test.each([
+    ['a deadlock', '40P01'],
+    ['a lock that is not given', '55P03'],
+    ['a statement that takes too long', '57014'],
+  ])('%s says to try again', async (_, code) => {
+    const { body } = await openInvoice();
+    const { db } = server.runtime;
+    const busy = Object.create(db, {
+      transaction: { value: () => Promise.reject(Object.assign(new Error('no words'), { code })) },
+    });
+    setRuntime({ ...server.runtime, db: busy });
+    const answer = await call('POST', '', body);
+    expectProblem(answer, 'unavailable');
+    expect(answer.headers.get('retry-after')).toBe('5');
+  });
+
   test('a database that is away is no reason to refuse a token', async () => {
     const { body } = await openInvoice();
     const away = openPostgres('postgres://nobody:secret@127.0.0.1:1/none', { max: 1 });
