@@ -3,10 +3,10 @@ import { z } from 'zod';
 /** The schema of a `Page` of these rows. */
 export function pageOf<Row extends z.ZodType>(row: Row) {
   return z.object({
-    page: z.int().meta({ examples: [1] }),
-    per_page: z.int().meta({ examples: [25] }),
-    total: z.int().meta({ description: 'Rows on all pages', examples: [60] }),
-    last_page: z.int().meta({ examples: [3] }),
+    page: z.int(),
+    per_page: z.int(),
+    total: z.int().describe('Rows on all pages'),
+    last_page: z.int(),
     data: z.array(row),
   });
 }
