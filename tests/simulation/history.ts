@@ -4,7 +4,7 @@ import { toCalendarDate } from '@/lib/dates';
 import { judge, type Truth } from './oracle';
 import { ANNOUNCING } from './oracle/story';
 import type { Difference } from './oracle/values';
-import type { Plan } from './plan';
+import { isFailingRun, type Plan } from './plan';
 import { type Played, play } from './play';
 import type { Stage } from './stage';
 import { readTables, type Tables } from './tables';
@@ -86,7 +86,7 @@ function truthOf({ plan, world, setup, deeds, now }: Played): Truth {
     today: toCalendarDate(now(), plan.timeZone),
     hasKey: plan.hasKey,
     lossless: plan.lossless,
-    mayFail: plan.api.length > 0 || plan.steps.some(({ kind, a }) => kind === 'run' && a === 0),
+    mayFail: plan.api.length > 0 || plan.steps.some(isFailingRun),
     versions: plan.versions,
     ours: setup.ours,
     stripeCustomers: setup.stripeCustomers,

@@ -58,6 +58,11 @@ const MUTANTS: Mutant[] = [
         find: "if (buried) return { outcome: 'none' };",
         replace: '',
       },
+      {
+        file: 'lib/sync/record-missing-payments.ts',
+        find: 'and not exists (select from payment_tombstones t where t.reference = i.stripe_invoice_id)',
+        replace: '',
+      },
     ],
   },
   {

@@ -99,13 +99,16 @@ const WEIGHTS = {
   deleteDraft: 1,
   changeDueDate: 1,
   charge: 6,
-  run: 5,
-  deletePayment: 2,
+  run: 8,
+  deletePayment: 4,
   changePayment: 2,
   enterPayment: 2,
   linkItem: 1,
 } as const;
 const STEP_KINDS = Object.keys(WEIGHTS) as StepKind[];
+
+/** Whether Stripe fails the run that this step starts. */
+export const isFailingRun = ({ kind, a }: Step) => kind === 'run' && a < 3;
 
 const EMAILS = 4;
 const small = fc.nat({ max: 7 });

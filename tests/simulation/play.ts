@@ -6,7 +6,7 @@ import { signatureOf } from '../support/stripe-events';
 import { crashing } from './crashing';
 import { ANNOUNCING } from './oracle/story';
 import { type Deeds, doHere, noDeeds } from './own-steps';
-import type { Fate, Plan, Step } from './plan';
+import { type Fate, isFailingRun, type Plan, type Step } from './plan';
 import { type Setup, setUp } from './setup';
 import type { Stage } from './stage';
 import { doAtStripe } from './stripe-steps';
@@ -147,7 +147,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
   const runReconciliation = async (step: Step): Promise<void> => {
     played.counts.runs += 1;
     const guarded = crashing(stage.db, step.crash ?? undefined);
-    const failing = plan.hasKey && step.a === 0;
+    const failing = plan.hasKey && isFailingRun(step);
     const before = stage.stripe.requestCount();
     if (failing) {
       // The whole API from some request on, or one object.

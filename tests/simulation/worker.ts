@@ -9,9 +9,11 @@ const TELL_MS = 500;
 /** A share of a campaign, on a database of its own. */
 async function work({ campaign, from, by, until, server, shrinkFor }: Orders): Promise<void> {
   let isStopped = false;
-  process.on('message', () => {
+  const stop = () => {
     isStopped = true;
-  });
+  };
+  process.on('message', stop);
+  process.on('disconnect', stop); // whoever started it is gone
   const stage = await openStage(await openOwnDatabase(server));
   let done = noTotals();
   let told = Date.now();
@@ -32,7 +34,8 @@ async function work({ campaign, from, by, until, server, shrinkFor }: Orders): P
 
 const tell = (told: Told) =>
   new Promise<void>((resolve, reject) => {
-    process.send?.(told, (error) => (error ? reject(error) : resolve()));
+    if (!process.connected) resolve();
+    else process.send?.(told, (error) => (error ? reject(error) : resolve()));
   });
 
 await work(JSON.parse(process.argv[2] ?? '{}') as Orders);
