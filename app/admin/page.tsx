@@ -2,7 +2,6 @@ import { Group, SimpleGrid, Stack } from '@mantine/core';
 import type { Metadata } from 'next';
 import Link from 'next/link';
 import { requireStaff } from '@/lib/auth/staff-session';
-import { toCalendarDate } from '@/lib/dates';
 import { getOverview, RECENT_DAYS } from '@/lib/overview/get-overview';
 import { namePayments } from '@/lib/payments/payment-context';
 import { listPayments } from '@/lib/payments/queries';
@@ -14,6 +13,7 @@ import { PageHeader } from './_components/page-header';
 import { PaymentList } from './_components/payment-list';
 import { Section } from './_components/section';
 import { StatusBadge } from './_components/status-badge';
+import { TaskList } from './_components/task-list';
 
 export const metadata: Metadata = { title: 'Overview' };
 
@@ -22,13 +22,18 @@ const LATEST = 8;
 export default async function OverviewPage() {
   await requireStaff();
   const { db, env, now } = await getRuntime();
-  const overview = await getOverview(db, toCalendarDate(now(), env.timeZone));
+  const overview = await getOverview(db, now(), env);
   const latest = await namePayments(db, (await listPayments(db, { per_page: LATEST })).data);
-  const { last_run: run, failed_events: failed, unmatched_events: unmatched } = overview;
+  const { last_run: run, failed_events: failed } = overview;
   return (
     <>
       <PageHeader title="Overview" />
       <Stack gap="xl">
+        {overview.tasks.length > 0 && (
+          <Section title="Needs a person">
+            <TaskList tasks={overview.tasks} />
+          </Section>
+        )}
         <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }} spacing="md">
           <Figure
             label="Unpaid invoices"
@@ -61,11 +66,7 @@ export default async function OverviewPage() {
           </Figure>
           <Figure
             label="Webhook inbox"
-            note={
-              unmatched > 0
-                ? `${formatCount(unmatched, 'event')} without a customer`
-                : 'Every event has its customer'
-            }
+            note={<Link href="/admin/webhooks">See the inbox</Link>}
             value={failed > 0 ? formatCount(failed, 'failed event') : 'No failed events'}
           />
         </SimpleGrid>

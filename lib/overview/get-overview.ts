@@ -1,9 +1,11 @@
 import { and, count, desc, eq, gte, inArray, lte, sql, sum } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { invoices, payments, stripeEvents } from '@/db/schema';
-import { addDays } from '../dates';
+import { addDays, toCalendarDate } from '../dates';
+import type { Env } from '../env';
 import { toJsonAmount } from '../money';
 import { listRuns, type RunRow } from '../sync/run-queries';
+import { listTasks, type Task } from './list-tasks';
 
 /** An amount in whole units of its currency, and over how many rows it sums up. */
 export interface CurrencySum {
@@ -20,20 +22,28 @@ export interface Overview {
   recent_payments: CurrencySum[];
   last_run: RunRow | null;
   failed_events: number;
-  unmatched_events: number;
+  /** Empty while all is well. */
+  tasks: Task[];
 }
 
 export const RECENT_DAYS = 30;
 
 /** What staff see first. */
-export async function getOverview(db: Database, today: string): Promise<Overview> {
+export async function getOverview(
+  db: Database,
+  now: Date,
+  { timeZone, alerts }: Pick<Env, 'timeZone' | 'alerts'>,
+): Promise<Overview> {
+  const today = toCalendarDate(now, timeZone);
   const lastRuns = await listRuns(db, { page: 1, per_page: 1 });
+  const openEvents = await countOpenEvents(db);
   return {
     unpaid_invoices: await sumUnpaid(db),
     overdue_count: await countOverdue(db),
     recent_payments: await sumPayments(db, addDays(today, 1 - RECENT_DAYS), today),
     last_run: lastRuns.data[0] ?? null,
-    ...(await countOpenEvents(db)),
+    failed_events: openEvents.failed,
+    tasks: await listTasks(db, now, alerts, openEvents.unmatched),
   };
 }
 
@@ -67,12 +77,12 @@ async function sumPayments(db: Database, from: string, to: string): Promise<Curr
 async function countOpenEvents(db: Database) {
   const [row] = await db
     .select({
-      failed_events: sql<number>`(count(*) filter (where ${stripeEvents.outcome} = 'failed'))::int`,
-      unmatched_events: sql<number>`(count(*) filter (where ${stripeEvents.outcome} = 'unmatched'))::int`,
+      failed: sql<number>`(count(*) filter (where ${stripeEvents.outcome} = 'failed'))::int`,
+      unmatched: sql<number>`(count(*) filter (where ${stripeEvents.outcome} = 'unmatched'))::int`,
     })
     .from(stripeEvents)
     .where(sql`${stripeEvents.outcome} in ('failed', 'unmatched')`); // as its partial index says
-  return { failed_events: row?.failed_events ?? 0, unmatched_events: row?.unmatched_events ?? 0 };
+  return row ?? { failed: 0, unmatched: 0 };
 }
 
 function toCurrencySum(row: { currency: string; count: number; total: string | null }): CurrencySum {

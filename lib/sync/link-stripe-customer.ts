@@ -1,9 +1,10 @@
-import { eq } from 'drizzle-orm';
+import { eq, getTableColumns } from 'drizzle-orm';
 import { type Database, lockKey } from '@/db/database';
 import { customers, stripeCustomers } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { type Actor, auditNumber, recordAudit } from '../audit/record-audit';
 import { AppError, invalidField } from '../errors';
+import { MAX_ID } from '../page';
 import { newContext, type SyncContext } from './context';
 import { withLookups } from './lookups';
 import { moveStripeCustomer } from './move-stripe-customer';
@@ -31,8 +32,8 @@ export async function linkStripeCustomer(
     transact(deps.db, async (tx) => {
       const ctx = newContext(tx, deps, lookups);
       await lockKey(tx, stripeCustomerId);
-      const before = await lockLink(tx, stripeCustomerId, link);
-      const from = { customerId: before.customer_id, linkedBy: before.linked_by };
+      const { held, before, after } = await lockLink(tx, stripeCustomerId, link);
+      const from = { customerId: held.customer_id, linkedBy: held.linked_by };
       await moveStripeCustomer(ctx, stripeCustomerId, from, { customerId: link.to, linkedBy: 'staff' });
       await unlinkServicesOfOthers(ctx, actor, stripeCustomerId, link.to);
       await settleMoved(ctx);
@@ -41,30 +42,32 @@ export async function linkStripeCustomer(
         action: 'stripe_customer.link',
         entity: 'stripe_customer',
         entity_id: auditNumber(stripeCustomerId),
-        before,
-        after: { ...before, customer_id: link.to, linked_by: 'staff' },
+        before: { ...held, customer: before },
+        after: { ...held, customer_id: link.to, linked_by: 'staff', customer: after },
       });
     }),
   );
 }
 
+/** @returns the link as it is, and the numbers of our customers before and after */
 async function lockLink(tx: Database, stripeCustomerId: string, link: { from: number; to: number }) {
-  const [held] = await tx
-    .select()
+  const [found] = await tx
+    .select({ held: getTableColumns(stripeCustomers), before: customers.customer_number })
     .from(stripeCustomers)
+    .innerJoin(customers, eq(customers.id, stripeCustomers.customer_id))
     .where(eq(stripeCustomers.stripe_customer_id, stripeCustomerId))
-    .for('update');
-  if (!held) throw new AppError('not_found', `There is no Stripe customer ${stripeCustomerId}.`);
-  if (held.customer_id !== link.from) {
+    .for('update', { of: stripeCustomers });
+  if (!found) throw new AppError('not_found', `There is no Stripe customer ${stripeCustomerId}.`);
+  if (found.held.customer_id !== link.from) {
     throw new AppError('conflict', 'It was linked to another customer meanwhile: look at it again.');
   }
   const [target] = await tx
-    .select({ id: customers.id })
+    .select({ number: customers.customer_number })
     .from(customers)
-    .where(eq(customers.id, link.to))
-    .for('share');
+    .where(eq(customers.id, Math.min(link.to, MAX_ID)))
+    .for('share'); // nobody removes it meanwhile
   if (!target) throw invalidField('to', 'is not one of our customers');
-  return held;
+  return { ...found, after: target.number };
 }
 
 async function unlinkServicesOfOthers(

@@ -1,10 +1,13 @@
 import { eq } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { subscriptionItems } from '@/db/schema';
+import { customerServices, subscriptionItems } from '@/db/schema';
 import { type Actor, recordAudit } from '../audit/record-audit';
 import type { StoredItem } from './apply-items';
 
-/** Links an item to a service, or to none, and notes who did. The caller holds the subscription's lock. */
+/**
+ * Links an item to a service, or to none, and notes who did and which services they were. The caller holds
+ * the subscription's lock.
+ */
 export async function setItemService(
   tx: Database,
   actor: Actor,
@@ -12,18 +15,24 @@ export async function setItemService(
   item: StoredItem,
   customer_service_id: number | null,
 ): Promise<void> {
-  const [after] = await tx
-    .update(subscriptionItems)
-    .set({ customer_service_id })
-    .where(eq(subscriptionItems.id, item.id))
-    .returning();
-  if (!after) throw new Error('an item vanished under its lock');
+  const before = { ...item, service: await numberOf(tx, item.customer_service_id) };
+  const after = { ...item, customer_service_id, service: await numberOf(tx, customer_service_id) };
+  await tx.update(subscriptionItems).set({ customer_service_id }).where(eq(subscriptionItems.id, item.id));
   await recordAudit(tx, {
     actor,
     action: `subscription_item.${verb}`,
     entity: 'subscription_item',
     entity_id: item.id,
-    before: { ...item },
+    before,
     after,
   });
+}
+
+async function numberOf(tx: Database, serviceId: number | null): Promise<string | null> {
+  if (serviceId === null) return null;
+  const [service] = await tx
+    .select({ number: customerServices.service_number })
+    .from(customerServices)
+    .where(eq(customerServices.id, serviceId));
+  return service?.number ?? null;
 }

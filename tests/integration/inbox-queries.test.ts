@@ -3,7 +3,7 @@ import { stripeCustomers } from '@/db/schema';
 import { type EventFilters, eventFilters } from '@/lib/sync/event-filters';
 import { findRecordsOf } from '@/lib/sync/find-records';
 import { getEvent, listEvents, listEventsOf, MAX_RELATED } from '@/lib/sync/inbox-queries';
-import { keyOf, nameRecords } from '@/lib/sync/name-records';
+import { nameChanges } from '@/lib/sync/name-changes';
 import { useDatabase } from '../support/database';
 import {
   createCustomer,
@@ -165,20 +165,22 @@ test('records are called what staff call them, as far as they are still there', 
   const subjects = [
     { entity: 'customer', entity_id: customer.id },
     { entity: 'customer_service', entity_id: service.id },
+    { entity: 'subscription', entity_id: item.subscription_id },
     { entity: 'subscription_item', entity_id: item.id },
     { entity: 'invoice', entity_id: payment.invoice_id },
     { entity: 'payment', entity_id: payment.id },
     { entity: 'payment', entity_id: 999_999 },
     { entity: 'invoice', entity_id: null },
   ] as const;
-  const names = await nameRecords(base.db, [...subjects]);
-  expect(subjects.map((subject) => names.get(keyOf(subject)))).toEqual([
+  const named = await nameChanges(base.db, [...subjects]);
+  expect(named.map(({ record }) => record)).toEqual([
     { id: customer.id, name: 'Acme GmbH' },
     { id: service.id, name: service.service_number },
+    { id: item.subscription_id },
     { id: item.id, subscription_id: item.subscription_id },
     { id: payment.invoice_id, name: expect.stringMatching(/^R/) },
     { id: payment.id, name: payment.payment_reference },
-    undefined,
-    undefined,
+    null,
+    null,
   ]);
 });

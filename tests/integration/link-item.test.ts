@@ -68,8 +68,8 @@ test('the audit log says who linked what', async () => {
     {
       action: 'subscription_item.unlink',
       actor_name: GRACE.name,
-      before: { customer_service_id: service.id },
-      after: { customer_service_id: null },
+      before: { customer_service_id: service.id, service: service.service_number },
+      after: { customer_service_id: null, service: null },
     },
     {
       action: 'subscription_item.link',

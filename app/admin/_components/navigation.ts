@@ -1,9 +1,18 @@
-import { IconCreditCard, IconHome, IconPlug, IconRefresh } from '@tabler/icons-react';
+import {
+  IconCalendarRepeat,
+  IconCreditCard,
+  IconHome,
+  IconPlug,
+  IconRefresh,
+  IconWebhook,
+} from '@tabler/icons-react';
 
 /** The entries of the side bar, in its order. */
 export const NAVIGATION = [
   { href: '/admin', label: 'Overview', icon: IconHome },
   { href: '/admin/payments', label: 'Payments', icon: IconCreditCard },
+  { href: '/admin/subscriptions', label: 'Subscriptions', icon: IconCalendarRepeat },
+  { href: '/admin/webhooks', label: 'Webhooks', icon: IconWebhook },
   { href: '/admin/reconciliation', label: 'Reconciliation', icon: IconRefresh },
   { href: '/admin/connect', label: 'Connect a client', icon: IconPlug },
 ];

@@ -9,12 +9,16 @@ const COLORS: Record<string, string> = {
   pending: 'blue',
   running: 'blue',
   sent: 'blue',
+  trialing: 'blue',
   refunded: 'gray',
   overdue: 'orange',
+  past_due: 'orange',
+  incomplete: 'orange',
   completed_with_errors: 'orange',
   reported: 'orange',
   unmatched: 'orange',
   failed: 'red',
+  unpaid: 'red',
   blocked: 'red',
 };
 

@@ -1,6 +1,8 @@
 import { Group, Stack, Text } from '@mantine/core';
 import type { RunFailure } from '@/lib/sync/run-queries';
 import { formatField, formatInstant } from '../../_components/format';
+import { TextLink } from '../../_components/links';
+import { failureText } from '../_components/failure-text';
 import classes from '../_components/list.module.css';
 
 /** The objects a run could not bring into step; the next run takes them up again. */
@@ -8,11 +10,11 @@ export function FailureList({ failures, timeZone }: { failures: RunFailure[]; ti
   return failures.map((failure) => (
     <Group key={failure.id} justify="space-between" className={classes.entry ?? ''} display="flex" gap="xs">
       <Stack gap={0} miw={0}>
-        <Text size="sm" fw={500} className="break-anywhere">
+        <TextLink href={hrefOf(failure)} className="break-anywhere">
           {formatField(failure.object)} {failure.stripe_id}
-        </Text>
+        </TextLink>
         <Text size="xs" c="dimmed">
-          {failure.error_code}
+          {failureText(failure.error_code)} ({failure.error_code})
         </Text>
       </Stack>
       <Text size="xs" c="dimmed">
@@ -22,4 +24,11 @@ export function FailureList({ failures, timeZone }: { failures: RunFailure[]; ti
       </Text>
     </Group>
   ));
+}
+
+/** The event itself, our subscription, or what Stripe told of the invoice. */
+function hrefOf({ object, stripe_id }: RunFailure): string {
+  const id = encodeURIComponent(stripe_id);
+  if (object === 'event') return `/admin/webhooks/${id}`;
+  return object === 'subscription' ? `/admin/subscriptions?id=${id}` : `/admin/webhooks?id=${id}`;
 }

@@ -10,15 +10,16 @@ import { Pager } from '../_components/pager';
 import { RefreshWhile } from '../_components/refresh-while';
 import { RunList } from './run-list';
 import { RunNowButton } from './run-now-button';
+import { isSilent } from './run-text';
 
 export const metadata: Metadata = { title: 'Reconciliation' };
 
 export default async function RunsPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
   await requireStaff();
   const params = toParams(await searchParams);
-  const { db, env, stripe } = await getRuntime();
+  const { db, env, stripe, now } = await getRuntime();
   const page = await listRuns(db, toPageRequest(params));
-  const running = page.data.some((run) => run.status === 'running');
+  const running = page.data.some((run) => run.status === 'running' && !isSilent(run, now()));
   return (
     <>
       <RefreshWhile running={running} />

@@ -26,3 +26,17 @@ const PHASES: Record<RunRow['phase'], string> = {
 export function phaseText(phase: RunRow['phase']): string {
   return PHASES[phase];
 }
+
+/** How many phases a run has behind it, and how many there are. */
+export function progressOf(phase: RunRow['phase']): { done: number; phases: number } {
+  const phases = Object.keys(PHASES);
+  return { done: phases.indexOf(phase), phases: phases.length - 1 };
+}
+
+/** So long after its last sign of life a run counts as dead, and the next one takes it up. */
+const SILENCE_MS = 120_000;
+
+/** True of a run under way whose process ended. */
+export function isSilent({ status, heartbeat_at }: RunRow, now: Date): boolean {
+  return status === 'running' && now.getTime() - heartbeat_at.getTime() > SILENCE_MS;
+}

@@ -28,8 +28,12 @@ const SLOWEST_START_MS = 30_000;
  *
  * @param fill writes what the tests will find, before the server starts: an embedded database belongs
  *   to one process at a time
+ * @param env further variables of the server, asked for once that is done
  */
-export async function openSite(fill: (db: Database) => Promise<void>): Promise<Site> {
+export async function openSite(
+  fill: (db: Database) => Promise<void>,
+  env: () => Record<string, string> = () => ({}),
+): Promise<Site> {
   await ensureBuild();
   const dataDir = mkdtempSync(join(tmpdir(), 'w5t-e2e-'));
   const base = await createDatabase(dataDir, fill);
@@ -37,7 +41,14 @@ export async function openSite(fill: (db: Database) => Promise<void>): Promise<S
   const url = `http://localhost:${port}`;
   const server = spawn(process.execPath, [NEXT.bin, 'start', '-p', String(port)], {
     cwd: NEXT.cwd,
-    env: { ...productionEnv(), ...base.env, DATA_DIR: dataDir, PORT: String(port), PUBLIC_URL: url },
+    env: {
+      ...productionEnv(),
+      ...base.env,
+      DATA_DIR: dataDir,
+      PORT: String(port),
+      PUBLIC_URL: url,
+      ...env(),
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let log = '';

@@ -3,20 +3,23 @@ import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
+import { nameChanges } from '@/lib/sync/name-changes';
 import { getRun, listRunChanges, listRunFailures, type RunRow } from '@/lib/sync/run-queries';
 import { formatDuration, formatInstant } from '../../../_components/format';
 import { orNotFound } from '../../../_components/or-not-found';
 import { type SearchParams, toId, toPageRequest, toParams } from '../../../_components/search-params';
+import { ChangeList } from '../../_components/change-list';
 import { Facts } from '../../_components/facts';
+import { failureText } from '../../_components/failure-text';
 import { Nothing } from '../../_components/nothing';
 import { PageHeader } from '../../_components/page-header';
 import { Pager } from '../../_components/pager';
 import { RefreshWhile } from '../../_components/refresh-while';
 import { Section } from '../../_components/section';
 import { StatusBadge } from '../../_components/status-badge';
-import { ChangeList } from '../change-list';
 import { FailureList } from '../failure-list';
-import { phaseText, triggerText } from '../run-text';
+import { isSilent, phaseText, triggerText } from '../run-text';
+import { RunProgress } from './run-progress';
 
 export const metadata: Metadata = { title: 'Reconciliation run' };
 
@@ -29,7 +32,7 @@ export default async function RunPage({ params, searchParams }: Props) {
   await requireStaff();
   const id = toId((await params).id) ?? notFound();
   const query = toParams(await searchParams);
-  const { db, env } = await getRuntime();
+  const { db, env, now } = await getRuntime();
   const run = await orNotFound(getRun(db, id));
   const changes = await listRunChanges(db, id, toPageRequest(query));
   const failures = await listRunFailures(db, id);
@@ -47,6 +50,18 @@ export default async function RunPage({ params, searchParams }: Props) {
         description={formatInstant(run.started_at, env.timeZone)}
       />
       <Stack gap="xl">
+        {run.status === 'running' && <RunProgress run={run} />}
+        {isSilent(run, now()) && (
+          <Alert color="orange" variant="light" title="Nothing has been heard of this run for a while">
+            The process that ran it may have ended. The next run goes on where it stopped.
+          </Alert>
+        )}
+        {run.status === 'failed' && (
+          <Alert color="red" variant="light" title="The run failed">
+            {failureText(run.error_code)} {run.error_code && `Code ${run.error_code}.`} The next run begins
+            anew.
+          </Alert>
+        )}
         {run.stripe_skipped && (
           <Alert color="orange" variant="light" title="Stripe was not asked">
             STRIPE_SECRET_KEY was not set: only the data of this service was checked.
@@ -63,7 +78,7 @@ export default async function RunPage({ params, searchParams }: Props) {
         <div>
           <Section title="Changes">
             {changes.data.length > 0 ? (
-              <ChangeList changes={changes.data} />
+              <ChangeList changes={await nameChanges(db, changes.data)} timeZone={env.timeZone} />
             ) : (
               <Nothing title="No changes" text={noChangesText(run)} />
             )}
@@ -88,7 +103,6 @@ function runFacts(run: RunRow, timeZone: string): [string, string | number | nul
     ['Changes', run.changes_count],
     ['Failures', run.failures_count],
     ['Looked back to', instant(run.window_from) ?? 'The beginning'],
-    ...(run.error_code ? [['Error', run.error_code] satisfies [string, string]] : []),
   ];
 }
 

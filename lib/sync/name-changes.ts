@@ -7,11 +7,12 @@ import {
   invoices,
   payments,
   subscriptionItems,
+  subscriptions,
 } from '@/db/schema';
 import { customerName } from '../customers/snippet';
 
 /** What staff call a record; of an item also the subscription on whose page it stands. */
-export interface RecordName {
+interface RecordName {
   id: number;
   name?: string | null;
   subscription_id?: number;
@@ -19,22 +20,21 @@ export interface RecordName {
 
 type Subject = Pick<FieldChange, 'entity' | 'entity_id'>;
 
-/** The records of these changes that are still there, by `keyOf`; one query a kind. */
-export async function nameRecords(db: Database, subjects: Subject[]): Promise<Map<string, RecordName>> {
-  const names = new Map<string, RecordName>();
-  for (const [entity, read] of READERS) {
-    const ids = subjects.flatMap((one) => (one.entity === entity ? (one.entity_id ?? []) : []));
-    if (ids.length === 0) continue;
-    for (const record of await read(db, [...new Set(ids)])) {
-      names.set(keyOf({ entity, entity_id: record.id }), record);
-    }
-  }
-  return names;
-}
+/** A change together with its record, as far as that is still there. */
+export type NamedChange = FieldChange & { record: RecordName | null };
 
-/** Under which a record's name is found. */
-export function keyOf({ entity, entity_id }: Subject): string {
-  return `${entity} ${entity_id}`;
+/** Adds their records to changes, with one query a kind of record. */
+export async function nameChanges<Change extends Subject>(db: Database, changes: Change[]) {
+  const records = new Map<string, RecordName>();
+  for (const [entity, read] of READERS) {
+    const ids = changes.flatMap((one) => (one.entity === entity ? (one.entity_id ?? []) : []));
+    if (ids.length === 0) continue;
+    for (const record of await read(db, [...new Set(ids)])) records.set(`${entity} ${record.id}`, record);
+  }
+  return changes.map((change) => ({
+    ...change,
+    record: records.get(`${change.entity} ${change.entity_id}`) ?? null,
+  }));
 }
 
 type Reader = (db: Database, ids: number[]) => Promise<RecordName[]>;
@@ -54,6 +54,11 @@ const READERS: [FieldChange['entity'], Reader][] = [
         .select({ id: customerServices.id, name: customerServices.service_number })
         .from(customerServices)
         .where(inArray(customerServices.id, ids)),
+  ],
+  [
+    'subscription',
+    (db, ids) =>
+      db.select({ id: subscriptions.id }).from(subscriptions).where(inArray(subscriptions.id, ids)),
   ],
   [
     'subscription_item',

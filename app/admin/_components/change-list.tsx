@@ -1,0 +1,145 @@
+import {
+  Box,
+  Code,
+  Group,
+  Stack,
+  Table,
+  TableTbody,
+  TableTd,
+  TableTh,
+  TableThead,
+  TableTr,
+  Text,
+} from '@mantine/core';
+import { IconArrowRight } from '@tabler/icons-react';
+import type { NamedChange } from '@/lib/sync/name-changes';
+import { formatField, formatInstant } from '../../_components/format';
+import { TextLink } from '../../_components/links';
+import classes from './list.module.css';
+import { StatusBadge } from './status-badge';
+
+interface Props {
+  changes: NamedChange[];
+  timeZone: string;
+}
+
+/** The fields that sync changed, with what stood there before and after. */
+export function ChangeList({ changes, timeZone }: Props) {
+  const rows = changes.map((change, i) => ({ change, key: `${i} ${change.entity} ${change.field}` }));
+  return (
+    <>
+      <Box visibleFrom="sm">
+        <Table className={classes.table ?? ''} layout="fixed">
+          <TableThead>
+            <TableTr>
+              <TableTh w="30%">Record</TableTh>
+              <TableTh w="18%">Field</TableTh>
+              <TableTh>Before → after</TableTh>
+              <TableTh w="12%">Outcome</TableTh>
+            </TableTr>
+          </TableThead>
+          <TableTbody>
+            {rows.map(({ change, key }) => (
+              <TableTr key={key}>
+                <TableTd>
+                  <Subject change={change} />
+                </TableTd>
+                <TableTd className="break-anywhere">{fieldOf(change)}</TableTd>
+                <TableTd>
+                  <BeforeAfter change={change} timeZone={timeZone} />
+                </TableTd>
+                <TableTd>
+                  <StatusBadge status={change.outcome} />
+                </TableTd>
+              </TableTr>
+            ))}
+          </TableTbody>
+        </Table>
+      </Box>
+      <Box hiddenFrom="sm">
+        {rows.map(({ change, key }) => (
+          <Stack key={key} gap={6} className={classes.entry ?? ''}>
+            <Group justify="space-between" wrap="nowrap" align="flex-start">
+              <Subject change={change} />
+              <StatusBadge status={change.outcome} />
+            </Group>
+            <Text size="sm">{fieldOf(change)}</Text>
+            <BeforeAfter change={change} timeZone={timeZone} />
+          </Stack>
+        ))}
+      </Box>
+    </>
+  );
+}
+
+const KINDS: Record<NamedChange['entity'], string> = {
+  customer: 'Customer',
+  customer_service: 'Service',
+  subscription: 'Subscription',
+  subscription_item: 'Item',
+  invoice: 'Invoice',
+  payment: 'Payment',
+};
+
+const FIELDS: Record<string, string> = {
+  linked_customer_id: 'Linked customer',
+  provider_gone_at: 'Gone at Stripe',
+};
+
+function fieldOf({ field }: NamedChange): string {
+  return FIELDS[field] ?? formatField(field);
+}
+
+function Subject({ change }: { change: NamedChange }) {
+  const href = hrefOf(change);
+  const name = change.record?.name ?? change.entity_id;
+  const text = `${KINDS[change.entity]}${name === null ? '' : ` ${name}`}`;
+  return (
+    <Stack gap={0} miw={0}>
+      {href ? (
+        <TextLink href={href} className="break-anywhere">
+          {text}
+        </TextLink>
+      ) : (
+        <Text size="sm" fw={500} className="break-anywhere">
+          {text}
+        </Text>
+      )}
+      {change.stripe_id && change.stripe_id !== name && (
+        <Text size="xs" c="dimmed" truncate title={change.stripe_id}>
+          {change.stripe_id}
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+/** The page of the record, where it is still there and has one. */
+function hrefOf({ entity, entity_id, record }: NamedChange): string | null {
+  if (!record) return null;
+  if (entity === 'payment') return `/admin/payments/${entity_id}`;
+  if (entity === 'subscription') return `/admin/subscriptions/${entity_id}`;
+  return record.subscription_id ? `/admin/subscriptions/${record.subscription_id}` : null;
+}
+
+function BeforeAfter({ change: { before, after }, timeZone }: { change: NamedChange; timeZone: string }) {
+  return (
+    <Group gap={8}>
+      <Value text={before} timeZone={timeZone} />
+      <IconArrowRight size={14} stroke={1.6} aria-label="became" />
+      <Value text={after} timeZone={timeZone} />
+    </Group>
+  );
+}
+
+function Value({ text, timeZone }: { text: string | null; timeZone: string }) {
+  if (text === null) {
+    return (
+      <Text size="sm" c="dimmed">
+        {'–'}
+      </Text>
+    );
+  }
+  const isInstant = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text);
+  return <Code className="break-anywhere">{isInstant ? formatInstant(text, timeZone) : text}</Code>;
+}

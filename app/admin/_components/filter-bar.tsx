@@ -1,0 +1,73 @@
+'use client';
+
+import { Button, Group, NativeSelect, SimpleGrid, TextInput } from '@mantine/core';
+import Link from 'next/link';
+import { useRouter } from 'next/navigation';
+import { type FormEvent, useTransition } from 'react';
+import { formatMessage } from '../../_components/format';
+
+interface Field {
+  name: string;
+  label: string;
+  placeholder?: string;
+  type?: 'date';
+  /** A choice of these, or of all. */
+  options?: { value: string; label: string }[];
+}
+
+interface Props {
+  /** What the form is called, for readers. */
+  label: string;
+  path: string;
+  fields: Field[];
+  values: Record<string, string>;
+  problems: Record<string, string>;
+}
+
+/** Without scripts a plain GET form; with them the address holds only what was filled in. */
+export function FilterBar({ label, path, fields, values, problems }: Props) {
+  const router = useRouter();
+  const [pending, start] = useTransition();
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const params = new URLSearchParams();
+    for (const [name, value] of new FormData(event.currentTarget)) {
+      if (typeof value === 'string' && value.trim() !== '') params.set(name, value.trim());
+    }
+    start(() => router.push(params.size > 0 ? `${path}?${params}` : path));
+  }
+
+  return (
+    <form action={path} method="get" onSubmit={submit} aria-label={label}>
+      <SimpleGrid
+        cols={{ base: 2, sm: Math.min(3, fields.length), lg: fields.length }}
+        spacing="sm"
+        verticalSpacing="sm"
+      >
+        {fields.map(({ options, ...field }) => {
+          const { [field.name]: problem } = problems;
+          const input = {
+            ...field,
+            size: 'sm',
+            defaultValue: values[field.name] ?? '',
+            error: problem && formatMessage(problem),
+          };
+          return options ? (
+            <NativeSelect key={field.name} {...input} data={[{ value: '', label: 'All' }, ...options]} />
+          ) : (
+            <TextInput key={field.name} {...input} />
+          );
+        })}
+      </SimpleGrid>
+      <Group gap="xs" mt="sm">
+        <Button type="submit" size="xs" loading={pending}>
+          Filter
+        </Button>
+        <Button component={Link} href={path} size="xs" variant="subtle">
+          Clear
+        </Button>
+      </Group>
+    </form>
+  );
+}

@@ -1,0 +1,36 @@
+import { Group, Text } from '@mantine/core';
+import { IconAlertTriangle, IconChevronRight } from '@tabler/icons-react';
+import Link from 'next/link';
+import type { Task } from '@/lib/overview/list-tasks';
+import classes from './list.module.css';
+
+/** What needs a person, each entry leading to where it is done. */
+export function TaskList({ tasks }: { tasks: Task[] }) {
+  return tasks.map((task) => (
+    <Link key={`${task.code} ${task.message}`} href={hrefOf(task)} className={classes.entry}>
+      <Group gap="sm" wrap="nowrap">
+        <Text c="orange" span display="flex">
+          <IconAlertTriangle size={18} stroke={1.8} aria-hidden />
+        </Text>
+        <Text size="sm" fw={500} flex={1}>
+          {task.message}
+        </Text>
+        <IconChevronRight size={16} stroke={1.6} aria-hidden />
+      </Group>
+    </Link>
+  ));
+}
+
+const PLACES: Record<Task['code'], string> = {
+  reconciliation_overdue: '/admin/reconciliation',
+  reconciliation_failed: '/admin/reconciliation',
+  reconciliation_drift: '/admin/reconciliation',
+  inbox_failures: '/admin/webhooks?outcome=failed',
+  inbox_other_mode: '/admin/webhooks?outcome=other_mode',
+  events_unmatched: '/admin/webhooks?outcome=unmatched',
+  items_unlinked: '/admin/subscriptions?items=unlinked',
+};
+
+function hrefOf({ code, run_id }: Task): string {
+  return run_id === undefined ? PLACES[code] : `${PLACES[code]}/${run_id}`;
+}

@@ -1,0 +1,121 @@
+import { Alert, Group, Stack } from '@mantine/core';
+import type { Metadata } from 'next';
+import { notFound } from 'next/navigation';
+import { listAudit } from '@/lib/audit/list-audit';
+import { requireStaff } from '@/lib/auth/staff-session';
+import { getRuntime } from '@/lib/runtime';
+import { listInvoicesOf, listServiceChoices } from '@/lib/subscriptions/list-related';
+import { getSubscription, type SubscriptionItem } from '@/lib/subscriptions/queries';
+import { listEventsOf } from '@/lib/sync/inbox-queries';
+import { getStripeCustomer } from '@/lib/sync/stripe-customer-queries';
+import { formatDate } from '../../../_components/format';
+import { TextLink } from '../../../_components/links';
+import { orNotFound, orNull } from '../../../_components/or-not-found';
+import { type SearchParams, toId, toParams } from '../../../_components/search-params';
+import { AuditTrail } from '../../_components/audit-trail';
+import { EventList } from '../../_components/event-list';
+import { Nothing } from '../../_components/nothing';
+import { Notice } from '../../_components/notice';
+import { PageHeader } from '../../_components/page-header';
+import { Section } from '../../_components/section';
+import { StatusBadge } from '../../_components/status-badge';
+import { withoutFields } from '../../_components/without-fields';
+import { InvoiceList } from './invoice-list';
+import { ItemList } from './item-list';
+import { SubscriptionFacts } from './subscription-facts';
+
+export const metadata: Metadata = { title: 'Subscription' };
+
+interface Props {
+  params: Promise<{ id: string }>;
+  searchParams: Promise<SearchParams>;
+}
+
+export default async function SubscriptionPage({ params, searchParams }: Props) {
+  await requireStaff();
+  const id = toId((await params).id) ?? notFound();
+  const query = toParams(await searchParams);
+  const { db, env } = await getRuntime();
+  const subscription = await orNotFound(getSubscription(db, id));
+  const { items, stripe_customer_id, stripe_subscription_id } = subscription;
+  const stripeCustomer = await orNull(getStripeCustomer(db, stripe_customer_id ?? ''));
+  const invoices = await listInvoicesOf(db, id);
+  const events = stripe_subscription_id ? await listEventsOf(db, stripe_subscription_id) : [];
+  const editing = toId(query.get('item') ?? '');
+  const choices = editing ? await listServiceChoices(db, subscription.customer_id) : [];
+  const histories = await Promise.all(items.map((item) => listAudit(db, 'subscription_item', item.id)));
+  const history = histories.flat().sort((a, b) => b.id - a.id);
+  const saved = items.find((item) => item.id === toId(query.get('saved') ?? ''));
+  return (
+    <>
+      <PageHeader
+        back={{ href: '/admin/subscriptions', label: 'Subscriptions' }}
+        title={
+          <Group gap="sm" component="span">
+            Subscription {id}
+            <StatusBadge status={subscription.status} />
+          </Group>
+        }
+        description={subscription.customer.name || subscription.customer.customer_number}
+      />
+      {saved && <Notice tone="done">{savedText(saved)}</Notice>}
+      <Stack gap="xl">
+        {subscription.provider_gone_at && (
+          <Alert color="orange" variant="light" title="It is gone at Stripe">
+            Stripe no longer knows this subscription. What stands here is what was known of it last.
+          </Alert>
+        )}
+        {subscription.recheck_at && (
+          <Alert color="orange" variant="light" title="To be checked">
+            Its state was decided without asking Stripe. The next reconciliation looks it up.
+          </Alert>
+        )}
+        <SubscriptionFacts
+          subscription={subscription}
+          stripeCustomer={stripeCustomer}
+          timeZone={env.timeZone}
+        />
+        <Section title="Items">
+          {items.length > 0 ? (
+            <ItemList
+              subscriptionId={id}
+              items={items}
+              editing={editing}
+              choices={choices}
+              timeZone={env.timeZone}
+            />
+          ) : (
+            <Nothing title="No items" text="Stripe has not told of any yet." />
+          )}
+        </Section>
+        <Section title="Invoices">
+          {invoices.length > 0 ? (
+            <InvoiceList invoices={invoices} />
+          ) : (
+            <Nothing title="No invoices" text="None names this subscription." />
+          )}
+        </Section>
+        {events.length > 0 && (
+          <Section
+            title="Events"
+            action={<TextLink href={`/admin/webhooks?id=${stripe_subscription_id}`}>All of them</TextLink>}
+          >
+            <EventList events={events} timeZone={env.timeZone} />
+          </Section>
+        )}
+        {history.length > 0 && (
+          <Section title="History">
+            <AuditTrail entries={withoutFields(history, 'customer_service_id')} timeZone={env.timeZone} />
+          </Section>
+        )}
+      </Stack>
+    </>
+  );
+}
+
+function savedText({ service }: SubscriptionItem): string {
+  if (!service) return 'The item is not linked to a service now.';
+  const { service_number, next_billing_date: date } = service;
+  const billed = date ? `, which is billed next on ${formatDate(date)}` : '';
+  return `The item is linked to ${service_number}${billed}.`;
+}

@@ -1,0 +1,9 @@
+import type { LinkedBy } from '@/lib/sync/move-stripe-customer';
+
+/** How we know whose a Stripe customer is. */
+export const LINKED_BY: Record<LinkedBy, string> = {
+  staff: 'Staff, who said so',
+  number: 'The customer number at Stripe',
+  email: 'The e-mail address, which no other customer has',
+  created: 'Nothing: the customer was created for it',
+};

@@ -1,0 +1,104 @@
+import { SimpleGrid, Stack } from '@mantine/core';
+import type { Metadata } from 'next';
+import { notFound } from 'next/navigation';
+import { listAuditOf } from '@/lib/audit/list-audit';
+import { requireStaff } from '@/lib/auth/staff-session';
+import { getCustomer } from '@/lib/customers/queries';
+import { getRuntime } from '@/lib/runtime';
+import { getStripeCustomer } from '@/lib/sync/stripe-customer-queries';
+import { TextLink } from '../../../../_components/links';
+import { orNotFound } from '../../../../_components/or-not-found';
+import { type SearchParams, toId, toParams } from '../../../../_components/search-params';
+import { AuditTrail } from '../../../_components/audit-trail';
+import { Facts } from '../../../_components/facts';
+import { Notice } from '../../../_components/notice';
+import { PageHeader } from '../../../_components/page-header';
+import { Section } from '../../../_components/section';
+import { StatusBadge } from '../../../_components/status-badge';
+import { withoutFields } from '../../../_components/without-fields';
+import { LINKED_BY } from '../../linked-by';
+import { Confirmation } from './confirmation';
+import { CustomerSearch } from './customer-search';
+
+export const metadata: Metadata = { title: 'Stripe customer' };
+
+const REFUSED = new Map([
+  ['conflict', 'It was linked to another customer meanwhile, and nothing moved. This is how it is now.'],
+  ['validation_failed', 'That customer is gone, and nothing moved.'],
+]);
+
+interface Props {
+  params: Promise<{ id: string }>;
+  searchParams: Promise<SearchParams>;
+}
+
+export default async function StripeCustomerPage({ params, searchParams }: Props) {
+  await requireStaff();
+  const { id } = await params;
+  if (!/^[\w-]{1,255}$/.test(id)) notFound();
+  const query = toParams(await searchParams);
+  const { db, env } = await getRuntime();
+  const held = await orNotFound(getStripeCustomer(db, id));
+  const to = toId(query.get('to') ?? '');
+  const target = to ? await getCustomer(db, { id: to }) : null;
+  const history = await listAuditOf(db, 'stripe_customer', 'stripe_customer_id', id);
+  const path = `/admin/subscriptions/stripe-customers/${id}`;
+  const { customer } = held;
+  const refused = REFUSED.get(query.get('notice') ?? '');
+  return (
+    <>
+      <PageHeader
+        back={{ href: `/admin/subscriptions?id=${id}`, label: 'Its subscriptions' }}
+        title="Stripe customer"
+        description={id}
+      />
+      {query.get('notice') === 'linked' && (
+        <Notice tone="done">{`It is linked to ${customer.name || customer.customer_number}.`}</Notice>
+      )}
+      {refused && <Notice tone="refused">{refused}</Notice>}
+      <Stack gap="xl">
+        <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing="xl">
+          <Section title="Linked to">
+            <Facts
+              facts={[
+                ['Name', customer.name || null],
+                ['Number', customer.customer_number],
+                ['E-mail', customer.email],
+                ['Status', <StatusBadge key="status" status={customer.status} />],
+                ['Known by', LINKED_BY[held.linked_by]],
+              ]}
+            />
+          </Section>
+          <Section
+            title="What it has here"
+            action={<TextLink href={`/admin/webhooks?id=${id}`}>Events</TextLink>}
+          >
+            <Facts
+              facts={[
+                ['Subscriptions', held.subscriptions],
+                ['Invoices', held.invoices],
+                ['Payments', held.payments],
+              ]}
+            />
+          </Section>
+        </SimpleGrid>
+        {target ? (
+          <div id="confirm" style={{ scrollMarginTop: 72 }}>
+            <Section title={`Link it to ${target.name || target.customer_number}?`}>
+              <Confirmation held={held} target={target} path={path} />
+            </Section>
+          </div>
+        ) : (
+          <Section title="Link it to another customer">
+            <CustomerSearch path={path} query={query.get('q')} />
+          </Section>
+        )}
+        {history.length > 0 && (
+          <Section title="History">
+            <AuditTrail entries={withoutFields(history, 'customer_id')} timeZone={env.timeZone} />
+          </Section>
+        )}
+      </Stack>
+    </>
+  );
+}

@@ -1,0 +1,70 @@
+import { SimpleGrid } from '@mantine/core';
+import type { findRecordsOf } from '@/lib/sync/find-records';
+import type { StoredEvent } from '@/lib/sync/inbox-queries';
+import { TextLink } from '../../../_components/links';
+import { Facts } from '../../_components/facts';
+import { formatSecond } from '../../_components/format-second';
+import { Section } from '../../_components/section';
+
+interface Props {
+  event: StoredEvent;
+  records: Awaited<ReturnType<typeof findRecordsOf>>;
+  timeZone: string;
+}
+
+/** What an event is, and what it is about. */
+export function EventFacts({ event, records, timeZone }: Props) {
+  const { customer, invoice, subscription_id, payment_id } = records;
+  const { stripe_customer_id: stripeCustomer } = event;
+  return (
+    <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing="xl">
+      <Section title="Event">
+        <Facts
+          facts={[
+            ['API version', event.api_version],
+            ['Mode', event.livemode ? 'Live' : 'Test'],
+            ['Created', formatSecond(event.stripe_created, timeZone)],
+            ['Received', formatSecond(event.created_at, timeZone)],
+            ['Processed', event.processed_at && formatSecond(event.processed_at, timeZone)],
+            ['Attempts', event.attempts],
+          ]}
+        />
+      </Section>
+      <Section title="About">
+        <Facts
+          facts={[
+            ['Object', event.object_id],
+            [
+              'Stripe customer',
+              stripeCustomer && customer ? (
+                <TextLink key="link" href={`/admin/subscriptions/stripe-customers/${stripeCustomer}`}>
+                  {stripeCustomer}
+                </TextLink>
+              ) : (
+                stripeCustomer
+              ),
+            ],
+            ['Customer', customer && `${customer.name} (${customer.customer_number})`],
+            [
+              'Subscription',
+              subscription_id && (
+                <TextLink key="link" href={`/admin/subscriptions/${subscription_id}`}>
+                  {subscription_id}
+                </TextLink>
+              ),
+            ],
+            ['Invoice', invoice && (invoice.number ?? `#${invoice.id}`)],
+            [
+              'Payment',
+              payment_id && (
+                <TextLink key="link" href={`/admin/payments/${payment_id}`}>
+                  {payment_id}
+                </TextLink>
+              ),
+            ],
+          ]}
+        />
+      </Section>
+    </SimpleGrid>
+  );
+}

@@ -1,0 +1,55 @@
+import { Alert, List, ListItem, Text } from '@mantine/core';
+import type { StoredEvent } from '@/lib/sync/inbox-queries';
+import { failureText } from '../../_components/failure-text';
+import { Notice } from '../../_components/notice';
+
+const REPLAYED = new Map([
+  ['processed', 'Replayed: the event was applied.'],
+  ['stale', 'Replayed: a later state was known already, so this one changed nothing.'],
+  ['unmatched', 'Replayed: it still names no customer.'],
+  ['ignored', 'Replayed: events of this type change nothing here.'],
+  ['failed', 'Replayed, and it failed again. Nothing was written.'],
+]);
+
+interface Props {
+  event: Pick<StoredEvent, 'outcome' | 'error_code' | 'warnings'>;
+  replayed: string | null;
+}
+
+/** What came of a replay, and what is to know of an event beyond its outcome. */
+export function EventNotices({ event: { outcome, error_code, warnings }, replayed }: Props) {
+  const text = REPLAYED.get(replayed ?? '');
+  return (
+    <>
+      {text && <Notice tone={replayed === 'failed' ? 'refused' : 'done'}>{text}</Notice>}
+      {outcome === 'failed' && (
+        <Alert color="red" variant="light" title="The event could not be processed">
+          {failureText(error_code)} {error_code && `Code ${error_code}.`} The next reconciliation tries it
+          again; you can do so now.
+        </Alert>
+      )}
+      {outcome === 'unmatched' && (
+        <Alert color="orange" variant="light" title="The event names no customer">
+          It is kept, and tried again when Stripe delivers it again or somebody replays it.
+        </Alert>
+      )}
+      {warnings.length > 0 && (
+        <Alert color="orange" variant="light" title={warnings.length === 1 ? 'A warning' : 'Warnings'}>
+          <Warnings warnings={warnings} />
+        </Alert>
+      )}
+    </>
+  );
+}
+
+function Warnings({ warnings }: { warnings: string[] }) {
+  const sentences = warnings.map((text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`);
+  if (sentences.length === 1) return <Text size="sm">{sentences[0]}</Text>;
+  return (
+    <List size="sm">
+      {sentences.map((sentence) => (
+        <ListItem key={sentence}>{sentence}</ListItem>
+      ))}
+    </List>
+  );
+}

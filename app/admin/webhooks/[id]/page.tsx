@@ -1,0 +1,108 @@
+import { Group, Stack, Text } from '@mantine/core';
+import { IconRotateClockwise } from '@tabler/icons-react';
+import type { Metadata } from 'next';
+import { notFound } from 'next/navigation';
+import { listAuditOf } from '@/lib/audit/list-audit';
+import { requireStaff } from '@/lib/auth/staff-session';
+import { getRuntime } from '@/lib/runtime';
+import { findRecordsOf } from '@/lib/sync/find-records';
+import { getEvent, listEventsOf, type StoredEvent } from '@/lib/sync/inbox-queries';
+import { nameChanges } from '@/lib/sync/name-changes';
+import { isReplayable } from '@/lib/sync/replay-for-staff';
+import { TextLink } from '../../../_components/links';
+import { orNotFound } from '../../../_components/or-not-found';
+import { type SearchParams, toParams } from '../../../_components/search-params';
+import { AuditTrail } from '../../_components/audit-trail';
+import { ChangeList } from '../../_components/change-list';
+import { EventList } from '../../_components/event-list';
+import { PageHeader } from '../../_components/page-header';
+import { Section } from '../../_components/section';
+import { StatusBadge } from '../../_components/status-badge';
+import { SubmitButton } from '../../_components/submit-button';
+import { withoutFields } from '../../_components/without-fields';
+import { replay } from './actions';
+import { EventFacts } from './event-facts';
+import { EventNotices } from './event-notices';
+import { Payload } from './payload';
+
+export const metadata: Metadata = { title: 'Event' };
+
+interface Props {
+  params: Promise<{ id: string }>;
+  searchParams: Promise<SearchParams>;
+}
+
+export default async function EventPage({ params, searchParams }: Props) {
+  await requireStaff();
+  const { id } = await params;
+  if (!/^[\w-]{1,255}$/.test(id)) notFound();
+  const query = toParams(await searchParams);
+  const { db, env } = await getRuntime();
+  const event = await orNotFound(getEvent(db, id));
+  const records = await findRecordsOf(db, event);
+  const changes = await nameChanges(db, event.changes);
+  const others = event.object_id ? await listEventsOf(db, event.object_id, id) : [];
+  const history = await listAuditOf(db, 'stripe_event', 'id', id);
+  return (
+    <>
+      <PageHeader
+        back={{ href: '/admin/webhooks', label: 'Webhooks' }}
+        title={
+          <Group gap="sm" component="span">
+            {event.type}
+            <StatusBadge status={event.outcome} />
+          </Group>
+        }
+        description={id}
+        actions={isReplayable(event) && <ReplayButton id={id} />}
+      />
+      <Stack gap="xl">
+        <EventNotices event={event} replayed={query.get('replayed')} />
+        <EventFacts event={event} records={records} timeZone={env.timeZone} />
+        <Section title="Changes">
+          {changes.length > 0 ? (
+            <ChangeList changes={changes} timeZone={env.timeZone} />
+          ) : (
+            <Text size="sm" c="dimmed" p="md">
+              {noChangesText(event)}
+            </Text>
+          )}
+        </Section>
+        <Section title="Payload">
+          <Payload text={event.payload} />
+        </Section>
+        {others.length > 0 && (
+          <Section
+            title="Other events of this object"
+            action={<TextLink href={`/admin/webhooks?id=${event.object_id}`}>All of them</TextLink>}
+          >
+            <EventList events={others} timeZone={env.timeZone} />
+          </Section>
+        )}
+        {history.length > 0 && (
+          <Section title="History">
+            <AuditTrail entries={withoutFields(history, 'changes', 'warnings')} timeZone={env.timeZone} />
+          </Section>
+        )}
+      </Stack>
+    </>
+  );
+}
+
+function ReplayButton({ id }: { id: string }) {
+  return (
+    <form action={replay.bind(null, id)}>
+      <SubmitButton leftSection={<IconRotateClockwise size={16} stroke={1.8} aria-hidden />}>
+        Replay
+      </SubmitButton>
+    </form>
+  );
+}
+
+function noChangesText({ outcome }: StoredEvent): string {
+  if (outcome === 'failed') return 'None: what it had begun was undone.';
+  if (outcome === 'ignored') return 'None: it was only stored.';
+  if (outcome === 'unmatched') return 'None: there was nobody to file it under.';
+  if (outcome === 'stale') return 'None: a later state was known already.';
+  return 'None: all was as it should be already.';
+}
