@@ -1,4 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { addDays } from '@/lib/dates';
 import { fieldsOf, usePayments } from '../support/payments-server';
 import { expectProblem } from '../support/problem';
 
@@ -263,6 +265,43 @@ describe('an object', () => {
     }
   });
 });
+
+test('any body near a right one is kept exactly, or refused', async () => {
+  const anything = fc.jsonValue({ maxDepth: 1 });
+  const near = fc.record(
+    {
+      amount: fc.oneof(
+        { weight: 9, arbitrary: fc.integer({ min: 1, max: 99_999_999_999 }).map((cents) => cents / 100) },
+        fc.double({ min: 1e-3, max: 1e12, noNaN: true }),
+        anything,
+      ),
+      payment_reference: fc.oneof(
+        { weight: 9, arbitrary: fc.string({ unit: 'grapheme', minLength: 1 }) },
+        fc.string({ unit: 'binary', maxLength: 300 }),
+        anything,
+      ),
+      payment_date: fc.oneof(
+        { weight: 9, arbitrary: fc.nat(3_000_000).map((days) => addDays('1000-01-01', days)) },
+        anything,
+      ),
+      status: fc.oneof({ weight: 9, arbitrary: fc.constantFrom('pending', 'completed', 'failed') }, anything),
+    },
+    { requiredKeys: ['amount', 'payment_reference', 'payment_date'] },
+  );
+  const invoice = (await openInvoice({ currency: 'eur' })).body;
+  let kept = 0;
+  const property = fc.asyncProperty(near, async (given) => {
+    const { invoice_id, customer_id } = invoice;
+    const { status, body } = await call('POST', '', { ...given, invoice_id, customer_id });
+    expect([200, 201, 422]).toContain(status);
+    if (status === 422) return;
+    kept += 1;
+    expect(body).toMatchObject(given);
+    expect((await call('GET', `/${body.id}`)).body).toEqual(body);
+  });
+  await fc.assert(property, { numRuns: 150, seed: 20_260_321 });
+  expect(kept).toBeGreaterThan(50);
+}, 120_000);
 
 test('a body with a request that takes none is passed over', async () => {
   const { body } = await openInvoice();
