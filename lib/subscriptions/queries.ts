@@ -1,7 +1,7 @@
-import { and, asc, desc, eq, getTableColumns, gt, inArray, isNull, lt, ne, type SQL } from 'drizzle-orm';
+import { and, asc, desc, eq, getTableColumns, gt, inArray, isNull, lt, ne, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customerServices, customers, subscriptionItems, subscriptions } from '@/db/schema';
-import { type PageStart, readCursorPage } from '../cursor-page';
+import { constant, type PageStart, readCursorPage } from '../cursor-page';
 import { snippetColumns, toCustomerSnippet } from '../customers/snippet';
 import { AppError } from '../errors';
 import { MAX_ID } from '../page';
@@ -77,7 +77,7 @@ function listItems(db: Database, subscriptionIds: number[]) {
 function conditions(db: Database, { status, customer, id, items }: SubscriptionFilters): SQL | undefined {
   const unlinked = db.select({ id: item.subscription_id }).from(item).where(isNull(item.customer_service_id));
   return and(
-    status && eq(s.status, status),
+    status && sql`${s.status} = ${constant(status)}`,
     customer === undefined
       ? undefined
       : inArray(customers.customer_number, [customer, customer.toUpperCase()]),
