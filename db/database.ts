@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core';
 import type * as schema from './schema';
+import { statement } from './statement';
 
 /** postgres.js and PGlite alike, and a transaction of either. */
 export type Database = PgDatabase<PgQueryResultHKT, typeof schema>;
@@ -39,5 +40,10 @@ export function isDatabaseUnavailable(error: unknown): boolean {
  * @param key of all callers that mean the same thing, and of no others
  */
 export async function lockKey(tx: Database, key: string): Promise<void> {
-  await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`);
+  await lock(tx, { key });
 }
+
+const lock = statement(
+  ['key'],
+  (_, { key }) => sql`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`,
+);

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import { sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { auditLog } from '@/db/schema';
+import { statement } from '@/db/statement';
 
 /** Who did it: an access token, a member of staff, or a command. */
 export interface Actor {
@@ -29,11 +31,23 @@ export interface AuditEntry {
 }
 
 /** Part of the transaction that writes: what is not audited did not happen. */
-export async function recordAudit(tx: Database, { actor, ...entry }: AuditEntry): Promise<void> {
-  await tx
-    .insert(auditLog)
-    .values({ ...entry, actor_type: actor.type, actor_id: actor.id, actor_name: actor.name });
+export async function recordAudit(tx: Database, entry: AuditEntry): Promise<void> {
+  const { actor, before, after } = entry;
+  await insertEntry(tx, {
+    ...entry,
+    actor_type: actor.type,
+    actor_id: actor.id,
+    actor_name: actor.name,
+    before: before && JSON.stringify(before),
+    after: after && JSON.stringify(after),
+  });
 }
+
+const insertEntry = statement(
+  ['actor_type', 'actor_id', 'actor_name', 'action', 'entity', 'entity_id', 'before', 'after'],
+  (db, { before, after, ...entry }) =>
+    db.insert(auditLog).values({ ...entry, before: sql`${before}::jsonb`, after: sql`${after}::jsonb` }),
+);
 
 /**
  * The number under which the log files a record whose key is text, such as Stripe's ids. Two keys may

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { and, eq, isNull, or, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { accessScope, accessTokens } from '@/db/schema';
+import { statement } from '@/db/statement';
 
 export type Scope = (typeof accessScope.enumValues)[number];
 export const SCOPES = accessScope.enumValues;
@@ -36,7 +37,13 @@ export function hashToken(token: string): string {
  */
 export async function verifyAccessToken(db: Database, token: string, now: Date): Promise<AccessToken | null> {
   if (!TOKEN.test(token)) return null;
-  const [row] = await db
+  const [row] = await findToken(db, { hash: hashToken(token) });
+  if (!row || (row.expires_at && row.expires_at <= now)) return null;
+  return { id: row.id, name: row.name, scopes: row.scopes, last_used_at: row.last_used_at };
+}
+
+const findToken = statement(['hash'], (db, { hash }) =>
+  db
     .select({
       id: accessTokens.id,
       name: accessTokens.name,
@@ -45,11 +52,8 @@ export async function verifyAccessToken(db: Database, token: string, now: Date):
       last_used_at: accessTokens.last_used_at,
     })
     .from(accessTokens)
-    .where(and(eq(accessTokens.token_hash, hashToken(token)), isNull(accessTokens.revoked_at)))
-    .limit(1);
-  if (!row || (row.expires_at && row.expires_at <= now)) return null;
-  return { id: row.id, name: row.name, scopes: row.scopes, last_used_at: row.last_used_at };
-}
+    .where(and(eq(accessTokens.token_hash, hash), isNull(accessTokens.revoked_at))),
+);
 
 /** Notes that a token was used, at most once a minute, and without a query in between; runs off the request path. */
 export async function touchAccessToken(

@@ -2,8 +2,8 @@ import type { Page } from '../page';
 
 /** The `Link` header of a page (RFC 8288): first, prev, next, last. */
 export function pageLinks(url: URL, publicUrl: string, { page, last_page }: Page<unknown>): string {
+  const target = new URL(url.pathname + url.search, publicUrl);
   const link = (rel: string, number: number) => {
-    const target = new URL(url.pathname + url.search, publicUrl);
     target.searchParams.set('page', String(number));
     return `<${target}>; rel="${rel}"`;
   };

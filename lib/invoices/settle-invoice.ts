@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
+import { statement } from '@/db/statement';
 
 /**
  * Recomputes what a local invoice's completed payments make of it. An invoice that Stripe manages takes
@@ -13,8 +14,12 @@ export async function settleInvoice(
   invoiceId: number,
   { today, now }: { today: string; now: Date },
 ): Promise<void> {
-  const instant = sql`${now.toISOString()}::timestamptz`;
-  await tx.execute(sql`
+  await settle(tx, { invoiceId, today, instant: now.toISOString() });
+}
+
+const settle = statement(
+  ['invoiceId', 'today', 'instant'],
+  (_, { invoiceId, today, instant }) => sql`
     update invoices i set
       amount_paid = p.paid,
       amount_due = greatest(i.total - p.paid, 0),
@@ -25,11 +30,11 @@ export async function settleInvoice(
         else 'sent' end::invoice_status,
       paid_at = case
         when i.status in ('draft', 'cancelled') then i.paid_at
-        when p.paid >= i.total then coalesce(i.paid_at, ${instant}) end,
+        when p.paid >= i.total then coalesce(i.paid_at, ${instant}::timestamptz) end,
       updated_at = now()
     from (
       select coalesce(sum(amount) filter (where status = 'completed'), 0) as paid
       from payments where invoice_id = ${invoiceId}
     ) p
-    where i.id = ${invoiceId} and i.stripe_invoice_id is null`);
-}
+    where i.id = ${invoiceId} and i.stripe_invoice_id is null`,
+);

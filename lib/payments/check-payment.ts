@@ -1,14 +1,27 @@
-import { inArray } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { invoices } from '@/db/schema';
+import { statement } from '@/db/statement';
 import { AppError, type FieldError } from '../errors';
 import { currencyDecimals, hasCurrencyPrecision } from '../money';
 
 export type LockedInvoice = Pick<typeof invoices.$inferSelect, 'id' | 'customer_id' | 'status' | 'currency'>;
 
-/** Locks invoices in the order of their ids, so that two writers of the same ones cannot block each other. */
-export async function lockInvoices(tx: Database, ids: number[]): Promise<Map<number, LockedInvoice>> {
-  const rows = await tx
+/**
+ * Locks the invoice of the payment with a reference, where there is one, and the one that it shall be for: in
+ * the order of their ids, so that two writers of the same ones cannot block each other.
+ */
+export async function lockInvoices(
+  tx: Database,
+  reference: string,
+  target: number,
+): Promise<Map<number, LockedInvoice>> {
+  const rows = await lockRows(tx, { reference, target });
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+const lockRows = statement(['reference', 'target'], (db, { reference, target }) =>
+  db
     .select({
       id: invoices.id,
       customer_id: invoices.customer_id,
@@ -16,11 +29,12 @@ export async function lockInvoices(tx: Database, ids: number[]): Promise<Map<num
       currency: invoices.currency,
     })
     .from(invoices)
-    .where(inArray(invoices.id, ids))
+    .where(
+      sql`${invoices.id} in (${target}, (select invoice_id from payments where payment_reference = ${reference}))`,
+    )
     .orderBy(invoices.id)
-    .for('update');
-  return new Map(rows.map((row) => [row.id, row]));
-}
+    .for('update'),
+);
 
 /**
  * Checks a payment against the invoice it is for.

@@ -1,44 +1,71 @@
-import { and, desc, eq, gte, lte } from 'drizzle-orm';
+import { and, count, desc, eq, getTableColumns, gte, lte, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { payments } from '@/db/schema';
+import { statement } from '@/db/statement';
 import { AppError } from '../errors';
 import { toJsonAmount } from '../money';
-import { MAX_ID, type Page, pageRequest } from '../page';
-import { readPage } from '../page-query';
+import { MAX_ID, type Page, pageBounds, pageRequest, toPage } from '../page';
 import { type PaymentFilters, type PaymentRow, paymentRow } from './schema';
 
 /** Payments, newest first; a page past the end is empty. */
 export async function listPayments(db: Database, filters: PaymentFilters): Promise<Page<PaymentRow>> {
-  const { customer_id, invoice_id, status, payment_reference, payment_date_from, payment_date_to } = filters;
-  const where = and(
-    customer_id === undefined ? undefined : eq(payments.customer_id, customer_id),
-    invoice_id === undefined ? undefined : eq(payments.invoice_id, invoice_id),
-    status === undefined ? undefined : eq(payments.status, status),
-    payment_reference === undefined ? undefined : eq(payments.payment_reference, payment_reference),
-    payment_date_from === undefined ? undefined : gte(payments.payment_date, payment_date_from),
-    payment_date_to === undefined ? undefined : lte(payments.payment_date, payment_date_to),
-  );
-  const page = await readPage(
-    pageRequest(filters),
-    ({ limit, offset }) =>
+  const request = pageRequest(filters);
+  const values = filters as Record<Filter, unknown>;
+  const { readPage, readTotal } = queriesWith(FILTERS.filter((name) => filters[name] !== undefined));
+  const rows = await readPage(db, { ...values, ...pageBounds(request) });
+  const counted = rows.length > 0 || request.page === 1 ? rows : await readTotal(db, values);
+  return toPage(request, counted[0]?.total ?? 0, rows.map(toPaymentRow));
+}
+
+const CONDITIONS = {
+  customer_id: (value: SQL) => eq(payments.customer_id, value),
+  invoice_id: (value: SQL) => eq(payments.invoice_id, value),
+  status: (value: SQL) => eq(payments.status, value),
+  payment_reference: (value: SQL) => eq(payments.payment_reference, value),
+  payment_date_from: (value: SQL) => gte(payments.payment_date, value),
+  payment_date_to: (value: SQL) => lte(payments.payment_date, value),
+};
+type Filter = keyof typeof CONDITIONS;
+const FILTERS = Object.keys(CONDITIONS) as Filter[];
+
+const queries = new Map<string, ReturnType<typeof buildQueries>>();
+
+/** The two queries of one choice of filters, of which there are 64. */
+function queriesWith(filters: Filter[]) {
+  const key = filters.join();
+  const known = queries.get(key) ?? buildQueries(filters);
+  queries.set(key, known);
+  return known;
+}
+
+function buildQueries(filters: Filter[]) {
+  const whereOf = (values: Record<Filter, SQL>) =>
+    and(...filters.map((name) => CONDITIONS[name](values[name])));
+  return {
+    // A bound limit costs nothing here: each filter has an index in the order of the list.
+    readPage: statement([...FILTERS, 'limit', 'offset'], (db, values) =>
       db
-        .select()
+        .select({ ...getTableColumns(payments), total: db.$count(payments, whereOf(values)) })
         .from(payments)
-        .where(where)
+        .where(whereOf(values))
         .orderBy(desc(payments.payment_date), desc(payments.id))
-        .limit(limit)
-        .offset(offset),
-    () => db.$count(payments, where),
-  );
-  return { ...page, data: page.data.map(toPaymentRow) };
+        .limit(sql.placeholder('limit'))
+        .offset(sql.placeholder('offset')),
+    ),
+    readTotal: statement(FILTERS, (db, values) =>
+      db.select({ total: count() }).from(payments).where(whereOf(values)),
+    ),
+  };
 }
 
 /** @throws AppError not_found */
 export async function getPayment(db: Database, id: number): Promise<PaymentRow> {
-  const [row] = id > MAX_ID ? [] : await db.select().from(payments).where(eq(payments.id, id)).limit(1);
+  const [row] = id > MAX_ID ? [] : await findPayment(db, { id });
   if (!row) throw paymentNotFound(id);
   return toPaymentRow(row);
 }
+
+const findPayment = statement(['id'], (db, { id }) => db.select().from(payments).where(eq(payments.id, id)));
 
 export function paymentNotFound(id: number): AppError {
   return new AppError('not_found', `There is no payment ${id}.`);

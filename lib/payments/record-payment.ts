@@ -1,18 +1,19 @@
-import { eq } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { payments } from '@/db/schema';
+import { statement } from '@/db/statement';
 import { ChangedMeanwhileError, transact } from '@/db/transaction';
 import { withAmountLimit } from './amount-limit';
-import { checkPayment, lockInvoices, referenceTaken } from './check-payment';
+import { checkPayment, type LockedInvoice, referenceTaken } from './check-payment';
 import { toPaymentRow } from './queries';
 import type { PaymentInput, PaymentRow } from './schema';
 import {
   changePayment,
   finishWrite,
-  lockPayment,
+  lockByReference,
   lockReference,
   type PaymentWriter,
   type StoredPayment,
+  WRITTEN_COLUMNS,
 } from './write-payment';
 
 /**
@@ -31,17 +32,12 @@ export async function recordPayment(
   return withAmountLimit(() =>
     transact(db, async (tx) => {
       await lockReference(tx, input.payment_reference);
-      const [seen] = await tx
-        .select()
-        .from(payments)
-        .where(eq(payments.payment_reference, input.payment_reference));
-      if (!seen) return { payment: toPaymentRow(await createPayment(tx, input, writer)), created: true };
-      if (options.onlyNew) throw referenceTaken();
-      const locked = await lockPayment(tx, seen, input.invoice_id);
-      if (locked.payment.payment_reference !== input.payment_reference) {
-        throw new ChangedMeanwhileError('the payment was renamed');
-      }
-      return { payment: toPaymentRow(await changePayment(tx, locked, input, writer)), created: false };
+      const { payment, invoices } = await lockByReference(tx, input.payment_reference, input.invoice_id);
+      if (payment && options.onlyNew) throw referenceTaken();
+      const written = payment
+        ? await changePayment(tx, { payment, invoices }, input, writer)
+        : await createPayment(tx, input, invoices.get(input.invoice_id), writer);
+      return { payment: toPaymentRow(written), created: !payment };
     }),
   );
 }
@@ -49,17 +45,23 @@ export async function recordPayment(
 async function createPayment(
   tx: Database,
   input: PaymentInput,
+  invoice: LockedInvoice | undefined,
   writer: PaymentWriter,
 ): Promise<StoredPayment> {
-  const invoice = (await lockInvoices(tx, [input.invoice_id])).get(input.invoice_id);
   const { currency } = checkPayment(input, invoice, true);
-  const [created] = await tx
-    .insert(payments)
-    .values({ ...input, amount: String(input.amount), currency, source: writer.source })
-    .onConflictDoNothing({ target: payments.payment_reference })
-    .returning();
+  const [created] = await insertRow(tx, {
+    ...input,
+    amount: String(input.amount),
+    currency,
+    status: input.status ?? 'completed',
+    source: writer.source,
+  });
   // Somebody was quicker: begin again, as an update of theirs.
   if (!created) throw new ChangedMeanwhileError('the reference was taken');
   await finishWrite(tx, 'payment.create', null, created, writer);
   return created;
 }
+
+const insertRow = statement([...WRITTEN_COLUMNS, 'source'], (db, values) =>
+  db.insert(payments).values(values).onConflictDoNothing({ target: payments.payment_reference }).returning(),
+);

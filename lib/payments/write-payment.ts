@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { type Database, lockKey } from '@/db/database';
 import { payments, paymentTombstones } from '@/db/schema';
+import { statement } from '@/db/statement';
 import { ChangedMeanwhileError } from '@/db/transaction';
 import { type Actor, recordAudit } from '../audit/record-audit';
 import { toCalendarDate } from '../dates';
@@ -20,6 +21,17 @@ export interface PaymentWriter {
 
 export type StoredPayment = typeof payments.$inferSelect;
 
+/** The columns that a writer may change. */
+export const WRITTEN_COLUMNS = [
+  'invoice_id',
+  'customer_id',
+  'amount',
+  'currency',
+  'payment_date',
+  'payment_reference',
+  'status',
+] as const;
+
 /** Whether a payment is as the writer saw it last. */
 export type Precondition = (current: PaymentRow) => boolean;
 
@@ -30,8 +42,7 @@ export interface LockedPayment {
 }
 
 /**
- * Locks a payment after its invoices, and these in the order of their ids: so does whoever writes payments,
- * sync among them, and nobody waits in a circle. The caller holds the key of its reference.
+ * Locks a payment as `lockByReference` does.
  *
  * @param seen the payment as it was read without a lock
  * @param target the invoice that it shall be for
@@ -43,15 +54,36 @@ export async function lockPayment(
   target: number,
   precondition?: Precondition,
 ): Promise<LockedPayment> {
-  const invoices = await lockInvoices(tx, [seen.invoice_id, target]);
-  const [payment] = await tx.select().from(payments).where(eq(payments.id, seen.id)).for('update');
-  if (!payment) throw paymentNotFound(seen.id);
-  if (payment.invoice_id !== seen.invoice_id) throw new ChangedMeanwhileError('the payment was moved');
+  const { payment, invoices } = await lockByReference(tx, seen.payment_reference, target);
+  if (payment?.id !== seen.id) throw paymentNotFound(seen.id);
   if (precondition && !precondition(toPaymentRow(payment))) {
     throw new AppError('precondition_failed', 'The payment has changed since you read it: read it again.');
   }
   return { payment, invoices };
 }
+
+/**
+ * Locks the payment of a reference, where there is one, after its invoices, and these in the order of their
+ * ids: so does whoever writes payments, sync among them, and nobody waits in a circle. The caller holds the
+ * key of the reference.
+ *
+ * @param target the invoice that it shall be for
+ */
+export async function lockByReference(
+  tx: Database,
+  reference: string,
+  target: number,
+): Promise<Partial<LockedPayment> & Pick<LockedPayment, 'invoices'>> {
+  const invoices = await lockInvoices(tx, reference, target);
+  const [payment] = await lockRow(tx, { reference });
+  if (!payment) return { invoices };
+  if (!invoices.has(payment.invoice_id)) throw new ChangedMeanwhileError('the payment was moved');
+  return { payment, invoices };
+}
+
+const lockRow = statement(['reference'], (db, { reference }) =>
+  db.select().from(payments).where(eq(payments.payment_reference, reference)).for('update'),
+);
 
 /** Serialises the people and programs who write the payment of one reference. */
 export async function lockReference(tx: Database, reference: string): Promise<void> {
@@ -97,11 +129,15 @@ export async function changePayment(
   if (before.source === 'stripe' && wanted.payment_reference !== before.payment_reference) {
     await leaveTombstone(tx, before.payment_reference);
   }
-  const [after] = await tx.update(payments).set(values).where(eq(payments.id, before.id)).returning();
+  const [after] = await updateRow(tx, { id: before.id, ...values });
   if (!after) throw paymentNotFound(before.id);
   await finishWrite(tx, 'payment.update', before, after, writer);
   return after;
 }
+
+const updateRow = statement(['id', ...WRITTEN_COLUMNS], (db, { id, ...values }) =>
+  db.update(payments).set(values).where(eq(payments.id, id)).returning(),
+);
 
 /** What every write ends with: its audit entry, and the invoices it touched settled. */
 export async function finishWrite(
@@ -112,9 +148,13 @@ export async function finishWrite(
   { actor, now, timeZone }: PaymentWriter,
 ): Promise<void> {
   const entity_id = after?.id ?? before?.id ?? 0;
-  await recordAudit(tx, { actor, action, entity: 'payment', entity_id, before, after });
   const touched = new Set([before?.invoice_id, after?.invoice_id].filter((id) => id !== undefined));
-  for (const id of touched) await settleInvoice(tx, id, { today: toCalendarDate(now, timeZone), now });
+  const day = { today: toCalendarDate(now, timeZone), now };
+  // Sent at once, since none waits for what another answers.
+  await Promise.all([
+    recordAudit(tx, { actor, action, entity: 'payment', entity_id, before, after }),
+    ...[...touched].map((id) => settleInvoice(tx, id, day)),
+  ]);
 }
 
 /** Keeps sync from making a payment of this reference again. */
