@@ -24,8 +24,11 @@ export async function applyCheckout(ctx: SyncContext, checkout: ProviderCheckout
     customerId,
     checkout.customer.stripeCustomerId,
   );
+  if (uncertain) {
+    await ctx.tx.update(subscriptions).set({ recheck_at: ctx.now }).where(eq(subscriptions.id, row.id));
+  }
   if (row.provider_as_of !== null || !checkout.paid) return 'unchanged';
-  const state = { status: 'active' as const, ...(uncertain && { recheck_at: ctx.now }) };
+  const state = { status: 'active' as const };
   const subject = {
     entity: 'subscription' as const,
     entity_id: row.id,

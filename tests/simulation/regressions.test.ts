@@ -191,6 +191,20 @@ describe('customers', () => {
     expect(await linkOf(customer)).toMatchObject({ customer_id: own.id, linked_by: 'number' });
   });
 
+  test('who could not be asked for at a checkout that is not paid yet is asked for at night', async () => {
+    const own = await createCustomer(base.db);
+    const metadata = { customer_number: own.customer_number };
+    const customer = act.createCustomer(world, { metadata }).object.id;
+    const { id } = act.createCheckoutSession(world, { customer, items: [{ unitAmount: 500 }] });
+    const { events } = act.completeCheckout(world, id, { payment: 'unpaid' });
+    stripeLocal.faults.add({ fault: { kind: 'status', status: 500, shouldRetry: false }, times: 1 });
+    await take(typed(events, 'checkout.session.completed'), { withKey: true });
+    await take(typed(events, 'customer.subscription.created'), { withKey: true });
+    later(60);
+    await run();
+    expect(await linkOf(customer)).toMatchObject({ customer_id: own.id, linked_by: 'number' });
+  });
+
   test('an item that was read before its customer was known is linked when it is', async () => {
     const service = await createService(base.db);
     const [own] = await base.db.select().from(customers).where(eq(customers.id, service.customer_id));
