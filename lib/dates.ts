@@ -41,3 +41,8 @@ export function latest(...instants: Date[]): Date {
 export function earliest(...instants: Date[]): Date {
   return new Date(Math.min(...instants.map((instant) => instant.getTime())));
 }
+
+/** An instant as PostgreSQL reads it, or none. */
+export function toIso(instant: Date | null): string | null {
+  return instant?.toISOString() ?? null;
+}

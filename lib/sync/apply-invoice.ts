@@ -1,5 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { invoices } from '@/db/schema';
+import { statement } from '@/db/statement';
+import { ChangedMeanwhileError } from '@/db/transaction';
 import { toCalendarDate } from '../dates';
 import type { ProviderInvoice } from '../stripe/provider';
 import { toProviderInvoice } from '../stripe/to-invoice';
@@ -63,7 +65,9 @@ async function lockInvoice(
   { id, currency, issuedAt, customer }: ProviderInvoice,
   customer_id: number,
 ): Promise<{ row: StoredInvoice; isNew: boolean }> {
-  const inserted = await ctx.tx
+  const [held] = await lockByStripeId(ctx.tx, { id });
+  if (held) return { row: held, isNew: false };
+  const [made] = await ctx.tx
     .insert(invoices)
     .values({
       customer_id,
@@ -77,11 +81,14 @@ async function lockInvoice(
       amount_due: '0',
     })
     .onConflictDoNothing({ target: invoices.stripe_invoice_id })
-    .returning({ id: invoices.id });
-  const [row] = await ctx.tx.select().from(invoices).where(eq(invoices.stripe_invoice_id, id)).for('update');
-  if (!row) throw new Error('an invoice vanished under its lock');
-  return { row, isNew: inserted.length > 0 };
+    .returning();
+  if (!made) throw new ChangedMeanwhileError('the invoice was made meanwhile');
+  return { row: made, isNew: true };
 }
+
+const lockByStripeId = statement(['id'], (db, { id }) =>
+  db.select().from(invoices).where(eq(invoices.stripe_invoice_id, id)).for('update'),
+);
 
 /** An unknown subscription gets a row without state, so that the link never depends on order. */
 async function subscriptionOf(

@@ -1,18 +1,24 @@
 import { and, eq, inArray, or } from 'drizzle-orm';
 import { customerServices, subscriptionItems } from '@/db/schema';
+import { statement } from '@/db/statement';
+import { toIso } from '../dates';
 import type { ProviderSubscription, ProviderSubscriptionItem } from '../stripe/provider';
 import type { SyncContext } from './context';
 import { differing, isSameState, toChanges } from './write-changes';
 
 export type StoredItem = typeof subscriptionItems.$inferSelect;
 
-export async function storedItems({ tx }: SyncContext, subscriptionId: number): Promise<StoredItem[]> {
-  return tx
+export function storedItems({ tx }: SyncContext, subscriptionId: number): Promise<StoredItem[]> {
+  return readItems(tx, { subscriptionId });
+}
+
+const readItems = statement(['subscriptionId'], (db, { subscriptionId }) =>
+  db
     .select()
     .from(subscriptionItems)
     .where(eq(subscriptionItems.subscription_id, subscriptionId))
-    .orderBy(subscriptionItems.id);
-}
+    .orderBy(subscriptionItems.id),
+);
 
 export function isSameItems(held: StoredItem[], provider: ProviderSubscription): boolean {
   const byId = new Map(held.map((item) => [item.stripe_subscription_item_id, item]));
@@ -24,25 +30,31 @@ export function isSameItems(held: StoredItem[], provider: ProviderSubscription):
   return same && (!provider.itemsComplete || known.length === provider.items.length);
 }
 
-/** Adds, updates and links items; removes those that a complete list no longer holds. */
+/**
+ * Adds, updates and links items; removes those that a complete list no longer holds.
+ *
+ * @returns the services of the provider's items
+ */
 export async function applyItems(
   ctx: SyncContext,
   subscription: { id: number; customer_id: number },
   held: StoredItem[],
   provider: ProviderSubscription,
-): Promise<void> {
+): Promise<(number | null)[]> {
   // Items without an id at Stripe are ours: they say what was sold, and their services keep their link.
   const gone = held.filter(
     ({ stripe_subscription_item_id: id }) => id !== null && !provider.items.some((item) => item.id === id),
   );
   if (provider.itemsComplete && gone.length > 0) await removeItems(ctx, gone);
+  const services: (number | null)[] = [];
   for (const item of provider.items) {
     const row = held.find((known) => known.stripe_subscription_item_id === item.id) ?? sold(held, provider);
     const linked = await findService(ctx, subscription.customer_id, metadataOf(provider, item));
     const link = { stripe_subscription_item_id: item.id, ...(linked && { customer_service_id: linked }) };
     if (row) await updateItem(ctx, row, { ...toState(item, row), ...link });
-    else await addItem(ctx, subscription.id, item, linked);
+    services.push(row ? linked : await addItem(ctx, subscription.id, item, linked));
   }
+  return services;
 }
 
 /** Links items by their metadata to services of the customer that they have come to. */
@@ -81,15 +93,31 @@ async function updateItem(ctx: SyncContext, row: StoredItem, state: Partial<Stor
   const changed = differing(row, state);
   if (Object.keys(changed).length === 0) return;
   ctx.changes.push(...toChanges(subjectOf(row), row, state));
-  await ctx.tx.update(subscriptionItems).set(changed).where(eq(subscriptionItems.id, row.id));
+  const { id, customer_service_id, stripe_subscription_item_id, quantity, current_period_end } = {
+    ...row,
+    ...changed,
+  };
+  const end = toIso(current_period_end);
+  await writeItem(ctx.tx, {
+    id,
+    customer_service_id,
+    stripe_subscription_item_id,
+    quantity,
+    current_period_end: end,
+  });
 }
+
+const writeItem = statement(
+  ['id', 'customer_service_id', 'stripe_subscription_item_id', 'quantity', 'current_period_end'],
+  (db, { id, ...values }) => db.update(subscriptionItems).set(values).where(eq(subscriptionItems.id, id)),
+);
 
 async function addItem(
   ctx: SyncContext,
   subscription_id: number,
   item: ProviderSubscriptionItem,
   customer_service_id: number | null,
-): Promise<void> {
+): Promise<number | null> {
   const values = {
     subscription_id,
     customer_service_id,
@@ -105,8 +133,9 @@ async function addItem(
     .values(values)
     .onConflictDoUpdate({ target: subscriptionItems.stripe_subscription_item_id, set: moved })
     .returning();
-  if (row)
-    ctx.changes.push({ ...subjectOf(row), field: 'created', before: null, after: item.id, outcome: 'fixed' });
+  if (!row) throw new Error('an upsert answers its row');
+  ctx.changes.push({ ...subjectOf(row), field: 'created', before: null, after: item.id, outcome: 'fixed' });
+  return row.customer_service_id;
 }
 
 async function removeItems(ctx: SyncContext, gone: StoredItem[]): Promise<void> {

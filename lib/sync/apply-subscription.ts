@@ -1,6 +1,8 @@
 import { eq } from 'drizzle-orm';
 import { subscriptions } from '@/db/schema';
-import { earliest, latest, toCalendarDate } from '../dates';
+import { statement } from '@/db/statement';
+import { ChangedMeanwhileError } from '@/db/transaction';
+import { earliest, latest, toCalendarDate, toIso } from '../dates';
 import { lastOfSecond } from '../stripe/chain-events';
 import type { ProviderSubscription } from '../stripe/provider';
 import { toProviderSubscription } from '../stripe/to-subscription';
@@ -9,8 +11,8 @@ import type { Source, SyncContext } from './context';
 import { eventsOfSecond } from './events-of-second';
 import { linkCustomer } from './link-customer';
 import { decideOrder, recheckAt } from './order';
-import { updateServiceDates } from './update-service-dates';
-import { createdChange, differing, isSameState, toChanges } from './write-changes';
+import { updateDatesOf } from './update-service-dates';
+import { createdChange, isSameState, toChanges } from './write-changes';
 
 export type Applied = 'applied' | 'unchanged' | 'stale' | 'unmatched';
 type StoredSubscription = typeof subscriptions.$inferSelect;
@@ -31,7 +33,7 @@ export async function applySubscription(
   const { customerId, uncertain } = await linkCustomer(ctx, incoming.customer);
   const stripeCustomerId = incoming.customer.stripeCustomerId;
   const { row, isNew } = await lockSubscription(ctx, incoming.id, customerId, stripeCustomerId);
-  const items = await storedItems(ctx, row.id);
+  const items = isNew ? [] : await storedItems(ctx, row.id);
   const decision = isDeletion
     ? { take: incoming, asOf: latest(source.asOf, row.provider_as_of ?? source.asOf), recheck: false }
     : await decideOrder(ctx, {
@@ -56,8 +58,8 @@ export async function applySubscription(
       recheck_at: recheckAt(ctx, row, source, decision.recheck || uncertain),
     });
   }
-  await applyItems(ctx, row, items, taken);
-  await updateServiceDates(ctx, row.id, items);
+  const services = await applyItems(ctx, row, items, taken);
+  await updateDatesOf(ctx, [...items.map(({ customer_service_id: id }) => id), ...services]);
   return decision === 'unchanged' ? 'unchanged' : 'applied';
 }
 
@@ -68,19 +70,20 @@ export async function lockSubscription(
   customer_id: number,
   stripe_customer_id: string,
 ): Promise<{ row: StoredSubscription; isNew: boolean }> {
-  const inserted = await tx
+  const [held] = await lockByStripeId(tx, { stripeId });
+  if (held) return { row: held, isNew: false };
+  const [made] = await tx
     .insert(subscriptions)
     .values({ customer_id, stripe_subscription_id: stripeId, stripe_customer_id })
     .onConflictDoNothing({ target: subscriptions.stripe_subscription_id })
-    .returning({ id: subscriptions.id });
-  const [row] = await tx
-    .select()
-    .from(subscriptions)
-    .where(eq(subscriptions.stripe_subscription_id, stripeId))
-    .for('update');
-  if (!row) throw new Error('a subscription vanished under its lock');
-  return { row, isNew: inserted.length > 0 };
+    .returning();
+  if (!made) throw new ChangedMeanwhileError('the subscription was made meanwhile');
+  return { row: made, isNew: true };
 }
+
+const lockByStripeId = statement(['stripeId'], (db, { stripeId }) =>
+  db.select().from(subscriptions).where(eq(subscriptions.stripe_subscription_id, stripeId)).for('update'),
+);
 
 async function writeSubscription(
   ctx: SyncContext,
@@ -97,16 +100,34 @@ async function writeSubscription(
   ctx.changes.push(
     ...(isNew ? [createdChange(subject, row.stripe_subscription_id)] : toChanges(subject, row, state)),
   );
-  await ctx.tx
-    .update(subscriptions)
-    .set({
-      ...differing(row, state),
-      ...told,
-      stripe_synced_at: ctx.now,
-      provider_gone_at: null,
-    })
-    .where(eq(subscriptions.id, row.id));
+  const { ended_at, ...next } = { ...row, ...state };
+  await writeState(ctx.tx, {
+    id: row.id,
+    status: next.status,
+    next_billing_date: next.next_billing_date,
+    cancel_at_period_end: next.cancel_at_period_end,
+    stripe_customer_id: next.stripe_customer_id,
+    ended_at: toIso(ended_at),
+    provider_as_of: toIso(told.provider_as_of),
+    recheck_at: toIso(told.recheck_at),
+    stripe_synced_at: toIso(ctx.now),
+  });
 }
+
+const STATE = [
+  'status',
+  'next_billing_date',
+  'cancel_at_period_end',
+  'ended_at',
+  'stripe_customer_id',
+] as const;
+const TOLD = ['provider_as_of', 'recheck_at', 'stripe_synced_at'] as const;
+const writeState = statement(['id', ...STATE, ...TOLD], (db, { id, ...values }) =>
+  db
+    .update(subscriptions)
+    .set({ ...values, provider_gone_at: null })
+    .where(eq(subscriptions.id, id)),
+);
 
 /** Our columns for a state of Stripe's. */
 export function toSubscriptionState(

@@ -1,6 +1,7 @@
 import { eq, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { type FieldChange, stripeEvents } from '@/db/schema';
+import { statement } from '@/db/statement';
 import type { ProviderEvent } from '../stripe/to-event';
 
 export type StoredOutcome = (typeof stripeEvents.$inferSelect)['outcome'];
@@ -20,11 +21,8 @@ export async function openEvent(
   payload: string,
   again: boolean,
 ): Promise<boolean> {
-  const inserted = await tx
-    .insert(stripeEvents)
-    .values({ ...toRow(event, payload), outcome: 'failed' })
-    .onConflictDoNothing()
-    .returning({ id: stripeEvents.id });
+  const row = toRow(event, payload);
+  const inserted = await insertEvent(tx, { ...row, stripe_created: row.stripe_created.toISOString() });
   if (inserted.length > 0) return true;
   const [held] = await tx.select().from(stripeEvents).where(eq(stripeEvents.id, event.id)).for('update');
   if (!held || (SETTLED.includes(held.outcome) && !again)) return false;
@@ -35,17 +33,39 @@ export async function openEvent(
   return true;
 }
 
+const insertEvent = statement(
+  ['id', 'type', 'api_version', 'livemode', 'stripe_created', 'object_id', 'stripe_customer_id', 'payload'],
+  (db, row) =>
+    db
+      .insert(stripeEvents)
+      .values({ ...row, outcome: 'failed' })
+      .onConflictDoNothing()
+      .returning({ id: stripeEvents.id }),
+);
+
 /** Notes what became of an event, in the transaction that applied it. */
 export async function closeEvent(
   tx: Database,
   id: string,
   result: { outcome: StoredOutcome; warnings: string[]; changes: FieldChange[]; processed_at: Date },
 ): Promise<void> {
-  await tx
-    .update(stripeEvents)
-    .set({ ...result, error_code: null })
-    .where(eq(stripeEvents.id, id));
+  await endEvent(tx, {
+    id,
+    outcome: result.outcome,
+    warnings: JSON.stringify(result.warnings),
+    changes: JSON.stringify(result.changes),
+    processed_at: result.processed_at.toISOString(),
+  });
 }
+
+const endEvent = statement(
+  ['id', 'outcome', 'warnings', 'changes', 'processed_at'],
+  (db, { id, ...result }) =>
+    db
+      .update(stripeEvents)
+      .set({ ...result, error_code: null })
+      .where(eq(stripeEvents.id, id)),
+);
 
 /** Notes that an event could not be applied; never over an outcome that another delivery reached. */
 export async function failEvent(

@@ -1,6 +1,7 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import { lockKey } from '@/db/database';
 import { customers, stripeCustomers } from '@/db/schema';
+import { statement } from '@/db/statement';
 import { createProviderCustomer } from '../customers/create-provider-customer';
 import type { ProviderCustomer } from '../stripe/provider';
 import type { SyncContext } from './context';
@@ -20,11 +21,7 @@ export interface LinkedCustomer {
  * customer number, then an e-mail that one customer alone has; else a customer is created.
  */
 export async function linkCustomer(ctx: SyncContext, told: ProviderCustomer): Promise<LinkedCustomer> {
-  const [held] = await ctx.tx
-    .select()
-    .from(stripeCustomers)
-    .where(eq(stripeCustomers.stripe_customer_id, told.stripeCustomerId))
-    .for('update');
+  const [held] = await lockLink(ctx.tx, { stripeCustomerId: told.stripeCustomerId });
   if (held) return strengthen(ctx, told, { customerId: held.customer_id, linkedBy: held.linked_by });
   const { known, uncertain } = askStripe(ctx, told);
   const link = (await findLink(ctx, known)) ?? {
@@ -38,6 +35,14 @@ export async function linkCustomer(ctx: SyncContext, told: ProviderCustomer): Pr
   });
   return { customerId: link.customerId, uncertain };
 }
+
+const lockLink = statement(['stripeCustomerId'], (db, { stripeCustomerId }) =>
+  db
+    .select()
+    .from(stripeCustomers)
+    .where(eq(stripeCustomers.stripe_customer_id, stripeCustomerId))
+    .for('update'),
+);
 
 /** An unknown customer is fetched first: its own number is the strongest it can bring. */
 function askStripe(
@@ -54,7 +59,7 @@ function askStripe(
 }
 
 async function strengthen(ctx: SyncContext, told: ProviderCustomer, held: Link): Promise<LinkedCustomer> {
-  const found = await findLink(ctx, told, held.customerId);
+  const found = await findLink(ctx, told, held);
   if (!found) await completeEmail(ctx, told, held);
   if (found && STRENGTH[found.linkedBy] > STRENGTH[held.linkedBy]) {
     await moveStripeCustomer(ctx, told.stripeCustomerId, held, found);
@@ -83,21 +88,20 @@ async function resolveConflict(
   return { customerId, uncertain: false };
 }
 
-/** @param except a created customer has the e-mail it was created with: that is no second one */
-async function findLink(
-  ctx: SyncContext,
-  told: ProviderCustomer,
-  except?: number,
-): Promise<Link | undefined> {
+/** @param held the link that there is: only a stronger one is looked for, and another by number */
+async function findLink(ctx: SyncContext, told: ProviderCustomer, held?: Link): Promise<Link | undefined> {
   const byNumber = await customerOfNumbers(ctx, told.customerNumbers);
   if (byNumber !== undefined) return { customerId: byNumber, linkedBy: 'number' };
-  if (!told.email) return undefined;
+  if (!told.email || (held && STRENGTH[held.linkedBy] >= STRENGTH.email)) return undefined;
   // Of two Stripe customers with one address at once the second must find what the first one made.
   await lockKey(ctx.tx, `email ${told.email.toLowerCase()}`);
+  // A created customer has the e-mail it was created with: that is no second one.
   const byEmail = await ctx.tx
     .select({ id: customers.id })
     .from(customers)
-    .where(sql`lower(${customers.email}) = lower(${told.email}) and ${customers.id} <> ${except ?? 0}`)
+    .where(
+      sql`lower(${customers.email}) = lower(${told.email}) and ${customers.id} <> ${held?.customerId ?? 0}`,
+    )
     .limit(2);
   const [only] = byEmail;
   return only && byEmail.length === 1 ? { customerId: only.id, linkedBy: 'email' } : undefined;

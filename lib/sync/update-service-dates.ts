@@ -1,6 +1,7 @@
-import { and, eq, inArray, isNotNull, max, ne } from 'drizzle-orm';
+import { and, eq, isNotNull, max, ne, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customerServices, subscriptionItems, subscriptions } from '@/db/schema';
+import { statement } from '@/db/statement';
 import { toCalendarDate } from '../dates';
 import type { StoredItem } from './apply-items';
 import type { SyncContext } from './context';
@@ -20,15 +21,14 @@ export async function updateServiceDates(
     .select({ id: subscriptionItems.customer_service_id })
     .from(subscriptionItems)
     .where(eq(subscriptionItems.subscription_id, subscriptionId));
-  const ids = [...before.map((item) => item.customer_service_id), ...now.map((item) => item.id)];
-  const wanted = [...new Set(ids.filter((id) => id !== null))];
+  await updateDatesOf(ctx, [...before.map((item) => item.customer_service_id), ...now.map(({ id }) => id)]);
+}
+
+/** The same for services by their ids. */
+export async function updateDatesOf(ctx: SyncContext, serviceIds: (number | null)[]): Promise<void> {
+  const wanted = [...new Set(serviceIds.filter((id) => id !== null))];
   if (wanted.length === 0) return;
-  const services = await ctx.tx
-    .select({ id: customerServices.id, date: customerServices.next_billing_date })
-    .from(customerServices)
-    .where(inArray(customerServices.id, wanted))
-    .orderBy(customerServices.id)
-    .for('update');
+  const services = await lockServices(ctx.tx, { ids: toArrayText(wanted) });
   const ends = await latestPeriodEnds(ctx.tx, wanted);
   for (const service of services) {
     const end = ends.get(service.id);
@@ -43,27 +43,46 @@ export async function updateServiceDates(
       after: date,
       outcome: 'fixed',
     });
-    await ctx.tx
-      .update(customerServices)
-      .set({ next_billing_date: date })
-      .where(eq(customerServices.id, service.id));
+    await setDate(ctx.tx, { id: service.id, date });
   }
 }
+
+const lockServices = statement(['ids'], (db, { ids }) =>
+  db
+    .select({ id: customerServices.id, date: customerServices.next_billing_date })
+    .from(customerServices)
+    .where(sql`${customerServices.id} = any(${ids}::int[])`)
+    .orderBy(customerServices.id)
+    .for('update'),
+);
+
+const setDate = statement(['id', 'date'], (db, { id, date }) =>
+  db.update(customerServices).set({ next_billing_date: date }).where(eq(customerServices.id, id)),
+);
 
 /** By service, the latest period end over its items in live subscriptions. */
 export async function latestPeriodEnds(db: Database, serviceIds: number[]): Promise<Map<number, Date>> {
   if (serviceIds.length === 0) return new Map();
-  const found = await db
+  const found = await readLatestEnds(db, { ids: toArrayText(serviceIds) });
+  return new Map(found.flatMap(({ id, end }) => (id !== null && end ? [[id, end] as const] : [])));
+}
+
+const readLatestEnds = statement(['ids'], (db, { ids }) =>
+  db
     .select({ id: subscriptionItems.customer_service_id, end: max(subscriptionItems.current_period_end) })
     .from(subscriptionItems)
     .innerJoin(subscriptions, eq(subscriptions.id, subscriptionItems.subscription_id))
     .where(
       and(
-        inArray(subscriptionItems.customer_service_id, serviceIds),
+        sql`${subscriptionItems.customer_service_id} = any(${ids}::int[])`,
         ne(subscriptions.status, 'cancelled'),
         isNotNull(subscriptionItems.current_period_end),
       ),
     )
-    .groupBy(subscriptionItems.customer_service_id);
-  return new Map(found.flatMap(({ id, end }) => (id !== null && end ? [[id, end] as const] : [])));
+    .groupBy(subscriptionItems.customer_service_id),
+);
+
+/** As PostgreSQL reads an array: one text for any number of ids. */
+function toArrayText(ids: number[]): string {
+  return `{${ids.join()}}`;
 }
