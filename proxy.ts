@@ -3,15 +3,19 @@ import { type NextRequest, NextResponse } from 'next/server';
 import { SESSION_COOKIES } from '@/lib/auth/staff-cookie';
 import { PATH_HEADER } from '@/lib/auth/staff-path';
 import { readEnv } from '@/lib/env';
+import { answerUnknownPath } from '@/lib/http/unknown-path';
 
-export const config = { matcher: ['/admin/:path*', '/sign-in/:path*', '/docs/:path*'] };
+export const config = {
+  matcher: ['/admin/:path*', '/sign-in/:path*', '/docs/:path*', '/api/:path(.*%.*)'],
+};
 
 /**
  * Gives the pages their security headers and spares the cookie-less a page they may not see. Who is
  * signed in is for the pages to find out.
  */
-export function proxy(request: NextRequest): NextResponse {
+export function proxy(request: NextRequest): Response {
   const { pathname, search } = request.nextUrl;
+  if (pathname.startsWith('/api/')) return isReadable(pathname) ? NextResponse.next() : answerUnknownPath();
   const env = readEnv();
   const fixed = fixedHeaders(env.publicUrl.startsWith('https://'));
   if (isAdmin(pathname) && !SESSION_COOKIES.some((name) => request.cookies.has(name))) {
@@ -28,6 +32,16 @@ export function proxy(request: NextRequest): NextResponse {
   for (const [name, value] of Object.entries(fixed)) response.headers.set(name, value);
   response.headers.set('content-security-policy', policy);
   return response;
+}
+
+/** What cannot be decoded Next would answer with a plain-text 500. */
+function isReadable(pathname: string): boolean {
+  try {
+    decodeURIComponent(pathname);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function isAdmin(pathname: string): boolean {

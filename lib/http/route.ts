@@ -81,7 +81,7 @@ export function route(
 /** The integer of a path segment. @throws AppError not_found for anything else */
 export function pathId(params: Params): number {
   const text = params.id ?? '';
-  const id = /^\d{1,10}$/.test(text) ? Number(text) : 0;
+  const id = /^[1-9]\d{0,9}$/.test(text) ? Number(text) : 0;
   if (id < 1 || id > MAX_ID)
     throw new AppError('not_found', `There is nothing with id ${text.slice(0, 40)}.`);
   return id;

@@ -71,6 +71,15 @@ describe('nobody signed in', () => {
   });
 });
 
+test.each(['/api/w5t/payments/%ff', '/api/%ff', '/api/%'])(
+  '%s is answered as any unknown address',
+  async (path) => {
+    const answer = await fetch(site.url + path);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'application/problem+json']);
+    expect((await fetch(`${site.url}/api/w5t/payments/%31`)).status).toBe(401);
+  },
+);
+
 describe('staff in a browser', () => {
   let context: BrowserContext;
   let page: Page;

@@ -96,7 +96,7 @@ describe('401 and 403', () => {
 
 describe('404 and 405', () => {
   const unknown =
-    '0 -0 -1 +1 1.0 1.5 1e3 0x1 abc true null NaN 2000000000 2147483648 99999999999999999999'.split(' ');
+    '0 -0 -1 +1 0001 1.0 1.5 1e3 0x1 abc true null NaN 2000000000 2147483648 99999999999999999999'.split(' ');
   test.each([...unknown, '%31%2c', '%00', '1%20', '%20', "1'--", '1;2', '%EF%BC%91'])(
     'no payment %s',
     async (id) => {
