@@ -20,9 +20,9 @@ export function AuditTrail({ entries, timeZone }: { entries: AuditRow[]; timeZon
     <Box key={entry.id} className={classes.entry ?? ''}>
       <Group justify="space-between" gap="xs">
         <Text size="sm" fw={500} className="break-anywhere">
-          {verbOf(entry.action)} by {entry.actor_name}{' '}
+          {verbOf(entry.action)} by {entry.actor_name}
           <Text span size="xs" c="dimmed">
-            {ACTORS[entry.actor_type]}
+            {` · ${ACTORS[entry.actor_type]}`}
           </Text>
         </Text>
         <Text size="xs" c="dimmed">
@@ -57,6 +57,7 @@ function linesOf(entry: AuditRow, timeZone: string): string[] {
   const image = before ?? after;
   return Object.keys(image ?? {})
     .filter((field) => image?.[field] !== null && !BOOKKEEPING.has(field))
+    .sort()
     .map((field) => `${formatField(field)}: ${text(image, field)}`);
 }
 

@@ -35,6 +35,7 @@ export function ConfirmButton({ action, question, confirm, consequences, childre
         radius="lg"
         centered
         withCloseButton={false}
+        overlayProps={{ backgroundOpacity: 0.4 }}
         lockScroll={false} // it would write a style sheet, which the policy forbids
       >
         <form action={action}>

@@ -32,7 +32,7 @@ export function InvoiceSummary({ invoice, customer }: PaymentContext) {
       {invoice.stripe_invoice_id && (
         <Alert color="orange" variant="light" title="Stripe manages this invoice">
           The payment is kept here, but it does not settle the invoice: its amounts and its status come from
-          Stripe alone. Note there what was paid otherwise.
+          Stripe alone. Mark it as paid there when it was paid another way.
         </Alert>
       )}
     </Stack>
