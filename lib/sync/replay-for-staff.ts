@@ -30,7 +30,7 @@ export async function replayForStaff(
     entity: 'stripe_event',
     entity_id: auditNumber(id),
     before,
-    after: { ...(await auditedEvent(deps, id)), result },
+    after: { ...(await auditedEvent(deps, id)), ...(result === 'failed' && { result }) },
   });
   return result;
 }

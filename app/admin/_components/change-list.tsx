@@ -82,6 +82,7 @@ const KINDS: Record<NamedChange['entity'], string> = {
 };
 
 const FIELDS: Record<string, string> = {
+  amount_off_stripe: 'Paid outside Stripe',
   linked_customer_id: 'Linked customer',
   provider_gone_at: 'Gone at Stripe',
 };

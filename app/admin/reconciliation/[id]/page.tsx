@@ -1,4 +1,4 @@
-import { Alert, Group, Stack } from '@mantine/core';
+import { Alert, Group, Stack, Text } from '@mantine/core';
 import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
 import { requireStaff } from '@/lib/auth/staff-session';
@@ -11,7 +11,6 @@ import { type SearchParams, toId, toPageRequest, toParams } from '../../../_comp
 import { ChangeList } from '../../_components/change-list';
 import { Facts } from '../../_components/facts';
 import { failureText } from '../../_components/failure-text';
-import { Nothing } from '../../_components/nothing';
 import { PageHeader } from '../../_components/page-header';
 import { Pager } from '../../_components/pager';
 import { RefreshWhile } from '../../_components/refresh-while';
@@ -80,7 +79,9 @@ export default async function RunPage({ params, searchParams }: Props) {
             {changes.data.length > 0 ? (
               <ChangeList changes={await nameChanges(db, changes.data)} timeZone={env.timeZone} />
             ) : (
-              <Nothing title="No changes" text={noChangesText(run)} />
+              <Text size="sm" c="dimmed" p="md">
+                {noChangesText(run)}
+              </Text>
             )}
           </Section>
           {changes.total > 0 && (
@@ -108,5 +109,5 @@ function runFacts(run: RunRow, timeZone: string): [string, string | number | nul
 
 function noChangesText({ status }: RunRow): string {
   if (status === 'running') return 'None so far.';
-  return status === 'failed' ? 'None before the run failed.' : 'Everything was in step already.';
+  return status === 'failed' ? 'None before the run failed.' : 'None: everything was in step already.';
 }

@@ -36,6 +36,7 @@ export function EventNotices({ event: { outcome, error_code, warnings }, replaye
       {warnings.length > 0 && (
         <Alert color="orange" variant="light" title={warnings.length === 1 ? 'A warning' : 'Warnings'}>
           <Warnings warnings={warnings} />
+          {outcome === 'ignored' && <Text size="sm">A replay applies it all the same.</Text>}
         </Alert>
       )}
     </>
