@@ -19,14 +19,14 @@ const PRODUCT = [
  * Builds a copy of the product that has the routes to compare with, which the product itself must not
  * ship. The copy is below the project, so that it finds node_modules; Git does not see .data.
  *
- * @param added paths in the copy and the files to put there, both from the project's root
+ * @param added paths in the copy, and the addresses of the files to put there
  */
 export function buildCopy(added: Record<string, string>): { folder: string; remove(): void } {
   mkdirSync(join(NEXT.cwd, '.data'), { recursive: true });
   const folder = mkdtempSync(join(NEXT.cwd, '.data/bench-'));
   const remove = () => rmSync(folder, { recursive: true, force: true });
   for (const name of PRODUCT) cpSync(join(NEXT.cwd, name), join(folder, name), { recursive: true });
-  for (const [path, file] of Object.entries(added)) cpSync(join(NEXT.cwd, file), join(folder, path));
+  for (const [path, file] of Object.entries(added)) cpSync(new URL(file), join(folder, path));
   const { status, stdout, stderr } = spawnSync(process.execPath, [NEXT.bin, 'build'], {
     cwd: folder,
     env: productionEnv(),

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { NEXT, productionEnv } from '../support/next-build';
 import { freePort } from './free-port';
 
@@ -18,9 +19,9 @@ export function serveCopy(folder: string, databaseUrl: string, env: Env = {}): P
   return serve([NEXT.bin, 'start'], folder, databaseUrl, env);
 }
 
-/** A server written in one file, from the project's root; `/api/health` says that it is ready. */
+/** A server written in one file, by its address; `/api/health` says that it is ready. */
 export function serveScript(file: string, databaseUrl: string): Promise<Served> {
-  return serve(['--import', 'tsx', file], NEXT.cwd, databaseUrl);
+  return serve(['--import', 'tsx', fileURLToPath(file)], NEXT.cwd, databaseUrl);
 }
 
 async function serve(command: string[], cwd: string, databaseUrl: string, env: Env = {}): Promise<Served> {

@@ -13,8 +13,8 @@ const LEAST_RATIO = 0.7;
 
 console.log('Building a copy with the two routes to compare with …');
 const copy = buildCopy({
-  'app/bench-plain/route.ts': 'tests/bench/mcp/routes/plain.ts',
-  'app/bench-stock/route.ts': 'tests/bench/mcp/routes/stock.ts',
+  'app/bench-plain/route.ts': import.meta.resolve('./routes/plain.ts'),
+  'app/bench-stock/route.ts': import.meta.resolve('./routes/stock.ts'),
 });
 try {
   await withSeededDatabase(async (db, databaseUrl) => {

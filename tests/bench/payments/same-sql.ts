@@ -56,11 +56,10 @@ export async function readPayment(sql: Sql, id: number) {
 }
 
 export async function readPage(sql: Sql) {
-  const found = await sql<
-    Row[]
-  >`select * from payments order by payment_date desc, id desc limit 25 offset 0`;
-  const [count] = await sql`select count(*)::int as total from payments`;
-  const total: number = count?.total;
+  const found = await sql<(Row & { total: number })[]>`
+    select *, (select count(*) from payments)::int as total from payments
+    order by payment_date desc, id desc limit 25 offset 0`;
+  const total = found[0]?.total ?? 0;
   return { page: 1, per_page: 25, total, last_page: Math.ceil(total / 25), data: found.map(toJson) };
 }
 
@@ -68,34 +67,35 @@ export async function upsertPayment(sql: Sql, token: Token, input: Input) {
   const { payment_reference, invoice_id } = input;
   return sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(hashtextextended(${`payment ${payment_reference}`}, 0))`;
-    const [seen] = await tx<Row[]>`select * from payments where payment_reference = ${payment_reference}`;
-    const ids = [seen?.invoice_id ?? invoice_id, invoice_id];
     const invoices = await tx`
-      select id, customer_id, status, currency from invoices where id in ${tx(ids)} order by id for update`;
+      select id, customer_id, status, currency from invoices
+      where id in (${invoice_id}, (select invoice_id from payments where payment_reference = ${payment_reference}))
+      order by id for update`;
+    const [before] = await tx<Row[]>`
+      select * from payments where payment_reference = ${payment_reference} for update`;
     const invoice = invoices.find(({ id }) => id === invoice_id);
     if (invoice?.customer_id !== input.customer_id) throw new Error('does not fit');
     const values = { ...input, currency: invoice.currency as string };
-    if (!seen) {
+    if (!before) {
       const [created] = await tx<Row[]>`
         insert into payments ${tx({ ...values, source: 'api' })}
         on conflict (payment_reference) do nothing returning *`;
       return finish(tx, token, 'payment.create', null, created);
     }
-    const [before] = await tx<Row[]>`select * from payments where id = ${seen.id} for update`;
     const [after] = await tx<Row[]>`
-      update payments set ${tx(values)}, updated_at = now() where id = ${seen.id} returning *`;
-    return finish(tx, token, 'payment.update', before ?? null, after);
+      update payments set ${tx(values)}, updated_at = now() where id = ${before.id} returning *`;
+    return finish(tx, token, 'payment.update', before, after);
   });
 }
 
 async function finish(tx: ISql, token: Token, action: string, before: Row | null, after: Row | undefined) {
   if (!after) throw new Error('nothing was written');
   const [today] = new Date().toISOString().split('T');
-  await tx`
+  const entry = tx`
     insert into audit_log (actor_type, actor_id, actor_name, action, entity, entity_id, before, after)
     values ('token', ${String(token.id)}, ${token.name}, ${action}, 'payment', ${after.id},
       ${before && JSON.stringify(before)}::text::jsonb, ${JSON.stringify(after)}::text::jsonb)`;
-  await settle(tx, after.invoice_id, today ?? '');
+  await Promise.all([entry, settle(tx, after.invoice_id, today ?? '')]);
   return { created: before === null, payment: toJson(after) };
 }
 
