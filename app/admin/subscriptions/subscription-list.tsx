@@ -12,7 +12,7 @@ import {
   Text,
 } from '@mantine/core';
 import Link from 'next/link';
-import type { SubscriptionDetails, SubscriptionItem } from '@/lib/subscriptions/queries';
+import type { SubscriptionDetails } from '@/lib/subscriptions/queries';
 import { formatDate } from '../../_components/format';
 import classes from '../_components/list.module.css';
 import { StatusBadge } from '../_components/status-badge';
@@ -106,7 +106,7 @@ function NarrowEntry({ subscription }: { subscription: SubscriptionDetails }) {
 
 /** What its items pay for; an item without a service stands out while customers go on paying for it. */
 function Services({ subscription: { items, status } }: { subscription: SubscriptionDetails }) {
-  const numbers = items.map((item: SubscriptionItem) => item.service?.service_number).filter(Boolean);
+  const numbers = items.map((item) => item.service?.service_number).filter(Boolean);
   const unlinked = status === 'cancelled' ? 0 : items.length - numbers.length;
   return (
     <Group gap={8} wrap="nowrap" component="span">

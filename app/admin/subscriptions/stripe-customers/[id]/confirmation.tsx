@@ -7,7 +7,7 @@ import { LinkButton } from '../../../../_components/links';
 import { SubmitButton } from '../../../_components/submit-button';
 import { linkTo } from './actions';
 
-export type StripeCustomer = Awaited<ReturnType<typeof getStripeCustomer>>;
+type StripeCustomer = Awaited<ReturnType<typeof getStripeCustomer>>;
 
 interface Props {
   held: StripeCustomer;
