@@ -21,15 +21,15 @@ export interface StaffPayments extends CursorPage<NamedPayment> {
 export async function listPaymentsForStaff(
   db: Database,
   filters: StaffFilters,
-  { after, before, limit }: PageStart & { limit: number },
+  { after, before }: PageStart,
 ): Promise<StaffPayments> {
-  const { sort } = filters;
+  const { sort, per_page } = filters;
   return withFreshPlans(db, async (tx) => {
     const where = await matchFilters(tx, filters);
     const start = { after: cursorOr(after, sort), before: cursorOr(before, sort) };
     const page = await readCursorPage(
       start,
-      limit,
+      per_page,
       (cursor, backwards, rows) =>
         readPayments(tx, and(where, beyond(cursor, sort, backwards)), orderOf(sort, backwards), rows),
       (payment) => cursorOf(payment, sort),

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { paymentStatus } from '@/db/schema';
 import { calendarDate, oneOf, textLine } from '../fields';
+import { MAX_PER_PAGE } from '../page';
 
 /** Orders of the staff's list; a minus stands for the latest or largest first. */
 const SORTS = ['-date', 'date', '-amount', 'amount', '-reference', 'reference'] as const;
 export type PaymentSort = (typeof SORTS)[number];
 
-/** What staff narrow a list of payments to, as they type it; both dates are inclusive. */
+/** What staff narrow a list of payments to, as they type it, and its form; both dates are inclusive. */
 export const staffFilters = z
   .object({
     /** A number, or `#` and our id. */
@@ -19,6 +20,7 @@ export const staffFilters = z
     from: calendarDate.optional(),
     to: calendarDate.optional(),
     sort: z.enum(SORTS).catch('-date'),
+    per_page: z.coerce.number().int().min(1).max(MAX_PER_PAGE).catch(25),
   })
   .refine(({ from, to }) => !from || !to || from <= to, {
     path: ['to'],

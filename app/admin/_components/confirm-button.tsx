@@ -3,7 +3,7 @@
 import { Button, type ButtonProps, Group, Modal, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import type { ReactNode } from 'react';
-import { useFormStatus } from 'react-dom';
+import { SubmitButton } from './submit-button';
 
 interface Props extends ButtonProps {
   /** Ends in a redirect. */
@@ -49,20 +49,11 @@ export function ConfirmButton({ action, question, confirm, consequences, childre
               <Button variant="default" size="sm" onClick={close} data-autofocus>
                 Cancel
               </Button>
-              <Submit label={confirm} color={button.color} />
+              <SubmitButton {...(button.color && { color: button.color })}>{confirm}</SubmitButton>
             </Group>
           </Stack>
         </form>
       </Modal>
     </>
-  );
-}
-
-function Submit({ label, color }: { label: string; color: ButtonProps['color'] }) {
-  const { pending } = useFormStatus();
-  return (
-    <Button type="submit" size="sm" loading={pending} {...(color && { color })}>
-      {label}
-    </Button>
   );
 }

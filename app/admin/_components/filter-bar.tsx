@@ -24,7 +24,7 @@ interface Props {
   problems: Record<string, string>;
 }
 
-/** Without scripts a plain GET form; with them the address holds only what was filled in. */
+/** Values of no field here, such as an order, stay as they are. Without scripts a plain GET form; with them the address holds only what was filled in. */
 export function FilterBar({ label, path, fields, values, problems }: Props) {
   const router = useRouter();
   const [pending, start] = useTransition();
@@ -38,8 +38,13 @@ export function FilterBar({ label, path, fields, values, problems }: Props) {
     start(() => router.push(params.size > 0 ? `${path}?${params}` : path));
   }
 
+  const [firstWrong] = Object.keys(problems);
+  const others = Object.entries(values).filter(([name]) => !fields.some((field) => field.name === name));
   return (
     <form action={path} method="get" onSubmit={submit} aria-label={label}>
+      {others.map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
       <SimpleGrid
         cols={{ base: 2, sm: Math.min(3, fields.length), lg: fields.length }}
         spacing="sm"
@@ -52,6 +57,7 @@ export function FilterBar({ label, path, fields, values, problems }: Props) {
             size: 'sm',
             defaultValue: values[field.name] ?? '',
             error: problem && formatMessage(problem),
+            autoFocus: field.name === firstWrong,
           };
           return options ? (
             <NativeSelect key={field.name} {...input} data={[{ value: '', label: 'All' }, ...options]} />

@@ -14,7 +14,7 @@ export function parseFilters<Schema extends z.ZodObject>(
   schema: Schema,
   search: URLSearchParams,
 ): ParsedFilters<z.output<Schema>> {
-  const given = [...search].filter(([name]) => name in schema.shape);
+  const given = [...search].filter(([name]) => Object.hasOwn(schema.shape, name));
   const parsed = schema.safeParse(Object.fromEntries(given));
   const problems: Record<string, string> = {};
   for (const { path, message } of parsed.error?.issues ?? []) problems[String(path[0])] ??= message;

@@ -4,25 +4,39 @@ import type { Metadata } from 'next';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { listPaymentsForStaff } from '@/lib/payments/list-for-staff';
 import { PAYMENT_STATUSES } from '@/lib/payments/payment-context';
-import type { StaffFilters } from '@/lib/payments/staff-filters';
+import { type StaffFilters, staffFilters } from '@/lib/payments/staff-filters';
 import { getRuntime } from '@/lib/runtime';
+import { formatField } from '../../_components/format';
 import { LinkButton } from '../../_components/links';
-import { type SearchParams, toPageRequest, toParams, withParams } from '../../_components/search-params';
+import { type SearchParams, toParams, withParams } from '../../_components/search-params';
+import { FilterBar } from '../_components/filter-bar';
 import { Nothing } from '../_components/nothing';
 import { PageHeader } from '../_components/page-header';
+import { parseFilters } from '../_components/parse-filters';
 import { PaymentList } from '../_components/payment-list';
 import { DeletedNotice } from './deleted-notice';
-import { FilterForm } from './filter-form';
-import { parseFilters } from './filters';
 import { ListFooter } from './list-footer';
 import { PATH } from './path';
 
 export const metadata: Metadata = { title: 'Payments' };
 
+const FIELDS = [
+  { name: 'customer', label: 'Customer', placeholder: 'Number, name, e-mail' },
+  { name: 'invoice', label: 'Invoice', placeholder: 'Number or #ID' },
+  { name: 'reference', label: 'Reference', placeholder: 'Any part' },
+  {
+    name: 'status',
+    label: 'Status',
+    options: PAYMENT_STATUSES.map((value) => ({ value, label: formatField(value) })),
+  },
+  { name: 'from', label: 'From', type: 'date' as const },
+  { name: 'to', label: 'To', type: 'date' as const },
+];
+
 export default async function PaymentsPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
   await requireStaff();
   const search = toParams(await searchParams);
-  const { filters, problems, params, active } = parseFilters(search);
+  const { filters, problems, params } = parseFilters(staffFilters, search);
   return (
     <>
       <PageHeader
@@ -37,13 +51,15 @@ export default async function PaymentsPage({ searchParams }: { searchParams: Pro
         }
       />
       <DeletedNotice id={search.get('deleted')} />
-      <FilterForm
+      <FilterBar
         key={params.toString()}
-        statuses={PAYMENT_STATUSES}
+        label="Filter payments"
+        path={PATH}
+        fields={FIELDS}
         values={Object.fromEntries(params)}
         problems={problems}
       />
-      {filters && <Results filters={filters} search={search} params={params} active={active} />}
+      {filters && <Results filters={filters} search={search} params={params} />}
     </>
   );
 }
@@ -67,14 +83,12 @@ interface ResultsProps {
   filters: StaffFilters;
   search: URLSearchParams;
   params: URLSearchParams;
-  active: boolean;
 }
 
-async function Results({ filters, search, params, active }: ResultsProps) {
+async function Results({ filters, search, params }: ResultsProps) {
   const { db } = await getRuntime();
-  const { per_page: limit } = toPageRequest(search);
   const [after, before] = [search.get('after') ?? undefined, search.get('before') ?? undefined];
-  const page = await listPaymentsForStaff(db, filters, { after, before, limit });
+  const page = await listPaymentsForStaff(db, filters, { after, before });
   const sorting = { sort: filters.sort, to: (sort: string) => withParams(PATH, params, { sort }) };
   return (
     <>
@@ -82,16 +96,16 @@ async function Results({ filters, search, params, active }: ResultsProps) {
         {page.data.length > 0 ? (
           <PaymentList payments={page.data} sorting={sorting} />
         ) : (
-          <NoPayments isFirst={!after && !before} active={active} />
+          <NoPayments isFirst={!after && !before} isFiltered={FIELDS.some(({ name }) => params.has(name))} />
         )}
       </Paper>
-      <ListFooter page={page} perPage={limit} params={params} />
+      <ListFooter page={page} perPage={filters.per_page} params={params} />
     </>
   );
 }
 
-function NoPayments({ isFirst, active }: { isFirst: boolean; active: boolean }) {
+function NoPayments({ isFirst, isFiltered }: { isFirst: boolean; isFiltered: boolean }) {
   if (!isFirst) return <Nothing title="No more payments" text="The list ends before this page." />;
-  if (active) return <Nothing title="No payments found" text="None matches these filters." />;
+  if (isFiltered) return <Nothing title="No payments found" text="None matches these filters." />;
   return <Nothing title="No payments yet" text="They appear here as soon as one is recorded." />;
 }
