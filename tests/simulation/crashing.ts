@@ -24,12 +24,25 @@ export function crashing(db: Database, crash: Crash | undefined): Crashing {
   const wrap = (target: Database, isInside: boolean): Database =>
     new Proxy(target, {
       get(from, name) {
+        if (name === '_') return { ...from._, session: wrapSession(from._.session, isInside) };
         const value: unknown = Reflect.get(from, name);
         if (typeof value !== 'function') return value;
         if (name === 'transaction') return transaction(from);
         if (!STATEMENTS.has(String(name))) return value.bind(from);
         return (...given: unknown[]) => {
           pass(isInside);
+          return value.apply(from, given);
+        };
+      },
+    });
+  /** Through which the statements go that are built once. */
+  const wrapSession = (session: Database['_']['session'], isInside: boolean) =>
+    new Proxy(session, {
+      get(from, name) {
+        const value: unknown = Reflect.get(from, name);
+        if (typeof value !== 'function') return value;
+        return (...given: unknown[]) => {
+          if (name === 'prepareQuery') pass(isInside);
           return value.apply(from, given);
         };
       },
