@@ -1,8 +1,9 @@
 import type { NextConfig } from 'next';
 
 const config: NextConfig = {
-  // Both load files of their own at run time (WebAssembly, worker), which a bundle would not carry.
-  serverExternalPackages: ['@electric-sql/pglite', 'pino'],
+  // The first two load files of their own at run time (WebAssembly, worker), which a bundle would not carry.
+  // Of Stripe each bundle would have its own, and with it errors that no other one knows.
+  serverExternalPackages: ['@electric-sql/pglite', 'pino', 'stripe'],
   outputFileTracingIncludes: { '/**': ['./db/migrations/**'] },
   experimental: { optimizePackageImports: ['@mantine/core', '@mantine/hooks', '@tabler/icons-react'] },
   poweredByHeader: false,

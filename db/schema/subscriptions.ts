@@ -47,6 +47,8 @@ export const subscriptionItems = pgTable(
       .notNull()
       .references(() => subscriptions.id, { onDelete: 'cascade' }),
     customer_service_id: integer().references(() => customerServices.id),
+    /** Staff chose the service, or none: metadata at Stripe does not change it. */
+    linked_by_staff: boolean().notNull().default(false),
     stripe_subscription_item_id: text().unique(),
     quantity: integer().notNull().default(1),
     current_period_end: instant(),

@@ -49,7 +49,9 @@ export async function applyItems(
   const services: (number | null)[] = [];
   for (const item of provider.items) {
     const row = held.find((known) => known.stripe_subscription_item_id === item.id) ?? sold(held, provider);
-    const linked = await findService(ctx, subscription.customer_id, metadataOf(provider, item));
+    const linked = row?.linked_by_staff
+      ? null
+      : await findService(ctx, subscription.customer_id, metadataOf(provider, item));
     const link = { stripe_subscription_item_id: item.id, ...(linked && { customer_service_id: linked }) };
     if (row) await updateItem(ctx, row, { ...toState(item, row), ...link });
     services.push(row ? linked : await addItem(ctx, subscription.id, item, linked));
@@ -66,7 +68,8 @@ export async function relinkItems(
 ): Promise<void> {
   for (const item of provider.items) {
     const row = held.find((known) => known.stripe_subscription_item_id === item.id);
-    const customer_service_id = row && (await findService(ctx, customerId, metadataOf(provider, item)));
+    if (!row || row.linked_by_staff) continue;
+    const customer_service_id = await findService(ctx, customerId, metadataOf(provider, item));
     if (customer_service_id) await updateItem(ctx, row, { customer_service_id });
   }
 }

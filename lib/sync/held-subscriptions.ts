@@ -63,7 +63,7 @@ async function itemsOf({ db }: Pick<SyncDeps, 'db'>, subscriptionIds: number[]) 
 /** Whether an item's link is the one that its metadata asks for, if it does. */
 function isLinked(item: HeldItem, provider: ProviderSubscription): boolean {
   const told = provider.items.find(({ id }) => id === item.stripe_subscription_item_id);
-  if (!told) return true;
+  if (!told || item.linked_by_staff) return true;
   const { customer_service_id: id, service_number: number } = metadataOf(provider, told);
   return (!id || id === String(item.customer_service_id)) && (!number || number === item.service_number);
 }

@@ -60,10 +60,11 @@ export async function closeEvent(
 
 const endEvent = statement(
   ['id', 'outcome', 'warnings', 'changes', 'processed_at'],
-  (db, { id, ...result }) =>
+  (db, { id, changes, ...result }) =>
     db
       .update(stripeEvents)
-      .set({ ...result, error_code: null })
+      // What an earlier attempt changed was changed by it, too.
+      .set({ ...result, changes: sql`${stripeEvents.changes} || ${changes}::jsonb`, error_code: null })
       .where(eq(stripeEvents.id, id)),
 );
 

@@ -16,8 +16,10 @@ export async function setItemService(
   customer_service_id: number | null,
 ): Promise<void> {
   const before = { ...item, service: await numberOf(tx, item.customer_service_id) };
-  const after = { ...item, customer_service_id, service: await numberOf(tx, customer_service_id) };
-  await tx.update(subscriptionItems).set({ customer_service_id }).where(eq(subscriptionItems.id, item.id));
+  // A move only takes away what does not fit any more: what Stripe says of the item counts again.
+  const link = { customer_service_id, linked_by_staff: verb !== 'move' };
+  const after = { ...item, ...link, service: await numberOf(tx, customer_service_id) };
+  await tx.update(subscriptionItems).set(link).where(eq(subscriptionItems.id, item.id));
   await recordAudit(tx, {
     actor,
     action: `subscription_item.${verb}`,

@@ -161,3 +161,22 @@ test('linking and webhooks at once: the link stays, and the date is the last one
   expect(await dateOf(service.id)).toBe('2027-06-01');
   expect(await listAudit(base.db, 'subscription_item', item.id)).toHaveLength(1);
 });
+
+test('what staff said of an item stands against what its metadata says', async () => {
+  const customer = await createCustomer(base.db);
+  const [told, chosen] = [
+    await createService(base.db, { customer_id: customer.id }),
+    await createService(base.db, { customer_id: customer.id }),
+  ];
+  const metadata = { service_number: told.service_number };
+  const { subscription } = await subscribe(stripe, runtime, customer, [{ metadata }]);
+  const item = await itemOf(subscription.items[0]?.id);
+  expect(item.customer_service_id).toBe(told.id);
+  for (const service of [chosen, null]) {
+    await link(item.id, service?.service_number ?? null);
+    await stripe.happen((world) =>
+      act.updateSubscription(world, subscription.id, { cancelAtPeriodEnd: service === null }),
+    );
+    expect((await itemOf(subscription.items[0]?.id)).customer_service_id).toBe(service?.id ?? null);
+  }
+});

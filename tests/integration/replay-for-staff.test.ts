@@ -79,6 +79,9 @@ test('applied once more it changes nothing, and that is in the log too', async (
   await replay(event.id);
   expect(await paymentsOf(invoiceId)).toEqual(before);
   expect(await auditOf(event.id)).toHaveLength(2);
+  expect((await eventOf(event.id))?.changes).toContainEqual(
+    expect.objectContaining({ entity: 'payment', field: 'created' }),
+  );
 });
 
 test('many replays at once leave one payment', async () => {

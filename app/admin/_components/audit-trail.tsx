@@ -4,7 +4,15 @@ import { formatField, formatInstant } from '../../_components/format';
 import { auditValue } from './audit-value';
 import classes from './list.module.css';
 
-const VERBS: Record<string, string> = { create: 'Created', update: 'Changed', delete: 'Deleted' };
+const VERBS: Record<string, string> = {
+  create: 'Created',
+  update: 'Changed',
+  delete: 'Deleted',
+  replay: 'Replayed',
+  link: 'Linked',
+  unlink: 'Unlinked',
+  move: 'Moved',
+};
 const ACTORS = { token: 'access token', staff: 'staff', cli: 'command' };
 
 /** Who changed a record and what, the latest first. */

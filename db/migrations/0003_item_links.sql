@@ -1,0 +1,1 @@
+ALTER TABLE "subscription_items" ADD COLUMN "linked_by_staff" boolean DEFAULT false NOT NULL;
