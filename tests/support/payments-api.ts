@@ -41,7 +41,9 @@ export async function callPayments(
   const answer = await text(response);
   return {
     status: response.statusCode ?? 0,
-    headers: new Headers(Object.entries(response.headers).map(([name, value]) => [name, String(value)])),
+    headers: new Headers(
+      Object.entries(response.headers).map(([name, value]): [string, string] => [name, String(value)]),
+    ),
     body: answer === '' ? null : JSON.parse(answer),
   };
 }
