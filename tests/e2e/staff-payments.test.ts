@@ -56,6 +56,13 @@ describe('the list', () => {
     await eventually(() => page.locator('tbody tr').count()).toBe(30);
   });
 
+  test('a page behind the end leads back to the first', async () => {
+    const { page } = await staff.open(`${LIST}?customer=K-E2E&after=1.2000-01-01`);
+    await page.getByText('No more payments').waitFor();
+    await page.getByRole('link', { name: 'To the first page' }).click();
+    await page.waitForURL(`${staff.url}${LIST}?customer=K-E2E`);
+  });
+
   test('a wrong filter says so once, at its field, and keeps what was typed', async () => {
     const { page } = await staff.open(`${LIST}?customer=x&from=2026-03-02&to=2026-03-01`);
     expect(await page.getByText('Must not be before the first day.').count()).toBe(1);

@@ -7,7 +7,7 @@ import { PAYMENT_STATUSES } from '@/lib/payments/payment-context';
 import { type StaffFilters, staffFilters } from '@/lib/payments/staff-filters';
 import { getRuntime } from '@/lib/runtime';
 import { formatField } from '../../_components/format';
-import { LinkButton } from '../../_components/links';
+import { LinkButton, TextLink } from '../../_components/links';
 import { type SearchParams, toParams, withParams } from '../../_components/search-params';
 import { FilterBar } from '../_components/filter-bar';
 import { Nothing } from '../_components/nothing';
@@ -96,16 +96,20 @@ async function Results({ filters, search, params }: ResultsProps) {
         {page.data.length > 0 ? (
           <PaymentList payments={page.data} sorting={sorting} />
         ) : (
-          <NoPayments isFirst={!after && !before} isFiltered={FIELDS.some(({ name }) => params.has(name))} />
+          <NoPayments isFirst={!after && !before} params={params} />
         )}
       </Paper>
-      <ListFooter page={page} perPage={filters.per_page} params={params} />
+      {page.count > 0 && <ListFooter page={page} perPage={filters.per_page} params={params} />}
     </>
   );
 }
 
-function NoPayments({ isFirst, isFiltered }: { isFirst: boolean; isFiltered: boolean }) {
-  if (!isFirst) return <Nothing title="No more payments" text="The list ends before this page." />;
-  if (isFiltered) return <Nothing title="No payments found" text="None matches these filters." />;
+function NoPayments({ isFirst, params }: { isFirst: boolean; params: URLSearchParams }) {
+  if (!isFirst) {
+    const first = <TextLink href={withParams(PATH, params, {})}>To the first page</TextLink>;
+    return <Nothing title="No more payments" text="The list ends before this page." action={first} />;
+  }
+  if (FIELDS.some(({ name }) => params.has(name)))
+    return <Nothing title="No payments found" text="None matches these filters." />;
   return <Nothing title="No payments yet" text="They appear here as soon as one is recorded." />;
 }

@@ -19,7 +19,7 @@ export function PaymentActions({ payment, invoice }: Props) {
   const counts = payment.status === 'completed' && !invoice.stripe_invoice_id;
   const number = invoice.number ?? `#${invoice.id}`;
   const onInvoice = counts
-    ? `It no longer counts towards invoice ${number}.`
+    ? `The payment no longer counts towards invoice ${number}.`
     : `Invoice ${number} stays as it is.`;
   return (
     <Group gap="xs" key={version}>
