@@ -1,4 +1,4 @@
-import { is, type Query, SQL, sql } from 'drizzle-orm';
+import { Column, is, type Query, SQL, sql } from 'drizzle-orm';
 import {
   type PgDatabase,
   PgDialect,
@@ -30,25 +30,25 @@ const dialect = new PgDialect();
  * Only for texts of which there are few, since connections keep them.
  *
  * @param names of the values that it is run with
- * @param build raw SQL, run for its effect alone, or drizzle's builder, without outer joins
+ * @param build drizzle's builder, without joins, what it computes cast (`::int`); or raw SQL, for its effect
  */
 export function statement<Name extends string, Row = never>(
   names: readonly Name[],
   build: (db: Database, values: Record<Name, SQL>) => Builder<Row[]> | Builder<unknown> | SQL,
 ): (db: Database, values: Record<Name, unknown>) => Promise<Row[]> {
-  let built: ReturnType<typeof toParts> | undefined;
+  let built: Parts<Row> | undefined;
   return (db, values) => {
-    built ??= toParts(build(db, toPlaceholders(names)));
-    const { query, fields } = built;
+    built ??= toParts<Row>(build(db, toPlaceholders(names)));
+    const { query, read } = built;
     return db._.session
-      .prepareQuery<{ execute: Row[]; all: Row[]; values: unknown }>(
-        query,
-        fields,
-        NAME,
-        fields !== undefined,
-      )
+      .prepareQuery<{ execute: Row[]; all: Row[]; values: unknown }>(query, undefined, NAME, true, read)
       .execute(values);
   };
+}
+
+interface Parts<Row> {
+  query: Query;
+  read?: (rows: unknown[][]) => Row[];
 }
 
 function toPlaceholders<Name extends string>(names: readonly Name[]): Record<Name, SQL> {
@@ -56,9 +56,26 @@ function toPlaceholders<Name extends string>(names: readonly Name[]): Record<Nam
   return Object.fromEntries(placeholders) as Record<Name, SQL>;
 }
 
-/** The text, and the columns that answers are read by, which drizzle keeps to itself. */
-function toParts(made: Builder<unknown> | SQL): { query: Query; fields: SelectedFieldsOrdered | undefined } {
-  if (is(made, SQL)) return { query: dialect.sqlToQuery(made), fields: undefined };
+function toParts<Row>(made: Builder<unknown> | SQL): Parts<Row> {
+  if (is(made, SQL)) return { query: dialect.sqlToQuery(made) };
   const prepared = made.prepare(NAME);
-  return { query: prepared.getQuery(), fields: (prepared as { fields?: SelectedFieldsOrdered }).fields };
+  const { fields } = prepared as { fields?: SelectedFieldsOrdered }; // drizzle keeps them to itself
+  return { query: prepared.getQuery(), ...(fields && { read: toReader<Row>(fields) }) };
+}
+
+/** Reads rows as drizzle does, without asking for each value again what its column is. */
+function toReader<Row>(fields: SelectedFieldsOrdered): (rows: unknown[][]) => Row[] {
+  const columns = fields.map(({ path: [name = ''], field }) => ({
+    name,
+    column: is(field, Column) && field,
+  }));
+  return (rows) =>
+    rows.map((values) => {
+      const row: Record<string, unknown> = {};
+      columns.forEach(({ name, column }, i) => {
+        const value = values[i];
+        row[name] = column && value !== null ? column.mapFromDriverValue(value) : value;
+      });
+      return row as Row;
+    });
 }

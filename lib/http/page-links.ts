@@ -2,10 +2,11 @@ import type { Page } from '../page';
 
 /** The `Link` header of a page (RFC 8288): first, prev, next, last. */
 export function pageLinks(url: URL, publicUrl: string, { page, last_page }: Page<unknown>): string {
-  const target = new URL(url.pathname + url.search, publicUrl);
+  const path = new URL(url.pathname, publicUrl);
+  const query = new URLSearchParams(url.search);
   const link = (rel: string, number: number) => {
-    target.searchParams.set('page', String(number));
-    return `<${target}>; rel="${rel}"`;
+    query.set('page', String(number));
+    return `<${path}?${query}>; rel="${rel}"`;
   };
   return [
     link('first', 1),

@@ -1,4 +1,4 @@
-import { and, count, desc, eq, getTableColumns, gte, lte, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, getTableColumns, gte, lte, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { payments } from '@/db/schema';
 import { statement } from '@/db/statement';
@@ -41,20 +41,20 @@ function queriesWith(filters: Filter[]) {
 function buildQueries(filters: Filter[]) {
   const whereOf = (values: Record<Filter, SQL>) =>
     and(...filters.map((name) => CONDITIONS[name](values[name])));
+  const selectTotal = (db: Database, values: Record<Filter, SQL>) =>
+    db.select({ total: sql<number>`count(*)::int` }).from(payments).where(whereOf(values));
   return {
     // A bound limit costs nothing here: each filter has an index in the order of the list.
     readPage: statement([...FILTERS, 'limit', 'offset'], (db, values) =>
       db
-        .select({ ...getTableColumns(payments), total: db.$count(payments, whereOf(values)) })
+        .select({ ...getTableColumns(payments), total: sql<number>`${selectTotal(db, values)}` })
         .from(payments)
         .where(whereOf(values))
         .orderBy(desc(payments.payment_date), desc(payments.id))
         .limit(sql.placeholder('limit'))
         .offset(sql.placeholder('offset')),
     ),
-    readTotal: statement(FILTERS, (db, values) =>
-      db.select({ total: count() }).from(payments).where(whereOf(values)),
-    ),
+    readTotal: statement(FILTERS, selectTotal),
   };
 }
 
