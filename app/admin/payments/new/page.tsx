@@ -20,10 +20,22 @@ export const metadata: Metadata = { title: 'Record a payment' };
 export default async function NewPaymentPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
   await requireStaff();
   const named = toParams(await searchParams).get('invoice');
-  if (named === null) return <Frame>{<InvoiceForm />}</Frame>;
+  if (named === null) {
+    return (
+      <Frame>
+        <InvoiceForm />
+      </Frame>
+    );
+  }
   const { db, env, now } = await getRuntime();
   const found = await orProblem(findPayableInvoice(db, named));
-  if (typeof found === 'string') return <Frame>{<InvoiceForm named={named} problem={found} />}</Frame>;
+  if (typeof found === 'string') {
+    return (
+      <Frame>
+        <InvoiceForm named={named} problem={found} />
+      </Frame>
+    );
+  }
   const { id, currency, amount_due } = found.invoice;
   return (
     <Frame>
