@@ -31,6 +31,8 @@ export const payments = pgTable(
     index('payments_customer').on(t.customer_id, t.payment_date, t.id),
     index('payments_invoice').on(t.invoice_id, t.payment_date, t.id),
     index('payments_status').on(t.status, t.payment_date, t.id),
+    index('payments_amount').on(t.amount, t.id),
+    index('payments_reference_trgm').using('gin', t.payment_reference.op('gin_trgm_ops')),
     check('payments_amount', sql`${t.amount} > 0`),
     check('payments_reference', sql`length(${t.payment_reference}) between 1 and 255`),
     check('payments_currency_iso', sql`${t.currency} ~ '^[a-z]{3}$'`),
