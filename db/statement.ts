@@ -1,4 +1,4 @@
-import { Column, is, type Query, SQL, sql } from 'drizzle-orm';
+import { Column, type DriverValueDecoder, is, type Query, SQL, sql } from 'drizzle-orm';
 import {
   type PgDatabase,
   PgDialect,
@@ -30,7 +30,7 @@ const dialect = new PgDialect();
  * Only for texts of which there are few, since connections keep them.
  *
  * @param names of the values that it is run with
- * @param build drizzle's builder, without joins, what it computes cast (`::int`); or raw SQL, for its effect
+ * @param build drizzle's builder, without outer joins; or raw SQL, run for its effect alone
  */
 export function statement<Name extends string, Row = never>(
   names: readonly Name[],
@@ -65,17 +65,21 @@ function toParts<Row>(made: Builder<unknown> | SQL): Parts<Row> {
 
 /** Reads rows as drizzle does, without asking for each value again what its column is. */
 function toReader<Row>(fields: SelectedFieldsOrdered): (rows: unknown[][]) => Row[] {
-  const columns = fields.map(({ path: [name = ''], field }) => ({
-    name,
-    column: is(field, Column) && field,
-  }));
+  const columns = fields.map(({ path: [name = ''], field }) => ({ name, decoder: decoderOf(field) }));
   return (rows) =>
     rows.map((values) => {
       const row: Record<string, unknown> = {};
-      columns.forEach(({ name, column }, i) => {
+      columns.forEach(({ name, decoder }, i) => {
         const value = values[i];
-        row[name] = column && value !== null ? column.mapFromDriverValue(value) : value;
+        row[name] = value === null ? null : decoder.mapFromDriverValue(value);
       });
       return row as Row;
     });
+}
+
+/** A column reads its own values; what is computed says who does, such as `max()` its column. */
+function decoderOf(field: SelectedFieldsOrdered[number]['field']): DriverValueDecoder<unknown, unknown> {
+  if (is(field, Column)) return field;
+  const computed = is(field, SQL.Aliased) ? field.sql : field;
+  return (computed as unknown as { decoder: DriverValueDecoder<unknown, unknown> }).decoder;
 }

@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm';
+import { count, eq, max, sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { rows } from '@/db/database';
 import { auditLog, servers } from '@/db/schema';
@@ -24,6 +24,18 @@ test('a statement answers as the builder does, in and out of transactions', asyn
   });
   await expect(rolledBack).rejects.toThrow('enough');
   expect(await findServer(base.db, { hostname: made.hostname })).toEqual([made]);
+});
+
+test('what it computes is read as what it says that it is', async () => {
+  const made = await createServer(base.db);
+  const lastOf = statement(['hostname'], (db, { hostname }) =>
+    db
+      .select({ at: max(servers.created_at), count: count() })
+      .from(servers)
+      .where(eq(servers.hostname, hostname)),
+  );
+  expect(await lastOf(base.db, { hostname: made.hostname })).toEqual([{ at: made.created_at, count: 1 }]);
+  expect(await lastOf(base.db, { hostname: 'nobody' })).toEqual([{ at: null, count: 0 }]);
 });
 
 test('a server prepares it once on a connection', async () => {
