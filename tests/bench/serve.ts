@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { NEXT, productionEnv } from '../support/next-build';
@@ -11,6 +12,8 @@ type Env = Record<string, string>;
 
 export interface Served {
   url: string;
+  /** Milliseconds of a processor that it has used; NaN where there is no /proc. */
+  cpuMs(): number;
   stop(): Promise<void>;
 }
 
@@ -49,7 +52,7 @@ async function serve(command: string[], cwd: string, databaseUrl: string, env: E
   };
   try {
     await untilReady(url, server);
-    return { url, stop };
+    return { url, cpuMs: () => cpuMsOf(server.pid), stop };
   } catch (error) {
     await stop();
     throw error;
@@ -64,4 +67,13 @@ async function untilReady(url: string, server: ChildProcess): Promise<void> {
     await sleep(100);
   }
   throw new Error(`the server did not answer within ${SLOWEST_START_MS} ms`);
+}
+
+/** User and system time, the 14th and 15th field of proc(5)'s stat, in hundredths of a second. */
+function cpuMsOf(pid: number | undefined): number {
+  const file = `/proc/${pid}/stat`;
+  if (!existsSync(file)) return Number.NaN;
+  const [, fields = ''] = readFileSync(file, 'utf8').split(') ');
+  const [user = Number.NaN, system = Number.NaN] = fields.split(' ').slice(11, 13).map(Number);
+  return (user + system) * 10;
 }

@@ -41,7 +41,10 @@ test('what it computes is read as what it says that it is', async () => {
 test('a server prepares it once on a connection', async () => {
   const prepared = await base.db.transaction(async (tx) => {
     for (const hostname of ['a', 'b']) await findServer(tx, { hostname });
-    return rows(tx, sql`select 1 as one from pg_prepared_statements where statement like 'select "id"%from "servers"%'`);
+    return rows(
+      tx,
+      sql`select 1 as one from pg_prepared_statements where statement like 'select "id"%from "servers"%'`,
+    );
   });
   expect(prepared).toHaveLength(onPostgres() ? 1 : 0);
 });

@@ -3,7 +3,7 @@ import type { Database } from '@/db/database';
 import { createAccessToken } from '@/lib/auth/manage-access-tokens';
 import { buildCopy } from '../build-copy';
 import { withSeededDatabase } from '../database';
-import { CONNECTIONS, type Load, measure, median, percentile } from '../load';
+import { CONNECTIONS, type Load, measure, median, percentile, type Target } from '../load';
 import { type Served, serveCopy, serveScript } from '../serve';
 import { comparedOperations, type Door, type Operation } from './operations';
 import { requireSameReads, requireSameWrites } from './require-same';
@@ -34,7 +34,7 @@ try {
       for (const { name, path, serve } of DOORS) {
         const server = await serve(copy.folder, databaseUrl);
         servers.push(server);
-        doors.push({ name, url: server.url + path });
+        doors.push({ name, url: server.url + path, cpuMs: server.cpuMs });
       }
       await compareDoors(db, doors);
     } finally {
@@ -56,8 +56,8 @@ async function compareDoors(db: Database, doors: Door[]): Promise<void> {
   await requireSameWrites(db, doors, token);
   const ratios: number[] = [];
   for (const operation of operations) {
-    await compare(operation, 1);
-    ratios.push(await compare(operation, CONNECTIONS));
+    await compare(operation, doors, 1);
+    ratios.push(await compare(operation, doors, CONNECTIONS));
   }
   const isFast = ratios.every((ratio) => ratio >= LEAST_RATIO);
   console.log(
@@ -67,25 +67,35 @@ async function compareDoors(db: Database, doors: Door[]): Promise<void> {
 }
 
 /** Prints what each door did. @returns ours / plain, the median of the rounds' ratios */
-async function compare({ name, targets }: Operation, connections: number): Promise<number> {
-  const measured = targets.map((target) => ({ target, loads: [] as Load[] }));
+async function compare({ name, targets }: Operation, doors: Door[], connections: number): Promise<number> {
+  const measured = doors.map((door, i) => ({
+    door,
+    target: targets[i] as Target,
+    loads: [] as Load[],
+    cpuMs: 0,
+  }));
   for (const { target } of measured) await measure(target, WARM_UP_MS, connections);
   for (let round = 1; round <= ROUNDS; round++) {
-    for (const { target, loads } of measured) loads.push(await measure(target, ROUND_MS, connections));
+    for (const one of measured) {
+      const before = one.door.cpuMs();
+      one.loads.push(await measure(one.target, ROUND_MS, connections));
+      one.cpuMs += one.door.cpuMs() - before;
+    }
   }
   console.log(`\n${name}, ${connections} connection${connections === 1 ? '' : 's'}`);
   // Round by round, since whatever else runs on the machine slows a round's neighbours too.
   const ratios = measured.map(({ loads }) =>
     median(loads.map(({ perSecond }, round) => perSecond / (measured[1]?.loads[round]?.perSecond ?? 0))),
   );
-  for (const [i, { target, loads }] of measured.entries()) {
+  for (const [i, { door, loads, cpuMs }] of measured.entries()) {
     const times = loads.flatMap((load) => load.times).sort((a, b) => a - b);
     const perSecond = median(loads.map((load) => load.perSecond));
     console.log(
       [
-        `  ${target.name.padEnd(12)}${perSecond.toFixed(0).padStart(6)} requests/s`,
+        `  ${door.name.padEnd(12)}${perSecond.toFixed(0).padStart(6)} requests/s`,
         `p50 ${percentile(times, 0.5).toFixed(1).padStart(5)} ms`,
         `p99 ${percentile(times, 0.99).toFixed(1).padStart(5)} ms`,
+        `server's CPU ${(cpuMs / times.length).toFixed(2)} ms`,
         `${ratios[i]?.toFixed(2)} of plain Next`,
       ].join('   '),
     );

@@ -8,6 +8,8 @@ export interface Door {
   name: string;
   /** Of the list of payments. */
   url: string;
+  /** Milliseconds of a processor that its server has used. */
+  cpuMs(): number;
 }
 
 export interface Operation {
