@@ -124,11 +124,11 @@ describe('staff in a browser', () => {
       .click();
     await page.waitForURL(/\/admin\/payments\/\d+$/);
     await page.goBack();
-    await page.getByText(`Replay by ${STAFF.email}`).waitFor();
+    await page.getByText(`Replayed by ${STAFF.email}`).waitFor();
     await page.getByText('Outcome: failed → processed').waitFor();
 
     await page.getByRole('button', { name: 'Replay' }).click();
-    await expect.poll(() => page.getByText(`Replay by ${STAFF.email}`).count()).toBe(2);
+    await expect.poll(() => page.getByText(`Replayed by ${STAFF.email}`).count()).toBe(2);
   });
 
   test('events are found by type and by the object they are about', async () => {
