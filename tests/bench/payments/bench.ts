@@ -10,7 +10,7 @@ import { requireSameReads, requireSameWrites } from './require-same';
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 9);
 const ROUND_MS = Number(process.env.BENCH_ROUND_MS ?? 500);
-const WARM_UP_MS = 1000;
+const WARM_UP_MS = 3000;
 const LEAST_RATIO = 0.85;
 
 console.log('Building a copy with the routes to compare with …');
@@ -56,6 +56,7 @@ async function compareDoors(db: Database, doors: Door[]): Promise<void> {
   await requireSameWrites(db, doors, token);
   const ratios: number[] = [];
   for (const operation of operations) {
+    for (const target of operation.targets) await measure(target, WARM_UP_MS);
     await compare(operation, doors, 1);
     ratios.push(await compare(operation, doors, CONNECTIONS));
   }
@@ -74,7 +75,6 @@ async function compare({ name, targets }: Operation, doors: Door[], connections:
     loads: [] as Load[],
     cpuMs: 0,
   }));
-  for (const { target } of measured) await measure(target, WARM_UP_MS, connections);
   for (let round = 1; round <= ROUNDS; round++) {
     for (const one of measured) {
       const before = one.door.cpuMs();
