@@ -5,7 +5,7 @@ import { reconciliationFailures, reconciliationRuns, reconciliationSeen } from '
 type StoredRun = typeof reconciliationRuns.$inferSelect;
 
 /** A running run without a sign of life for this long is dead; whoever comes next takes it up. */
-const LEASE_MS = 120_000;
+export const LEASE_MS = 120_000;
 const HEARTBEAT_MS = 15_000;
 /** What an abandoned run has seen so long ago says nothing of today: it is ended, not resumed. */
 const STALE_MS = 6 * 3_600_000;

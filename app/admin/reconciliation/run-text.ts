@@ -1,3 +1,4 @@
+import { LEASE_MS } from '@/lib/sync/run';
 import type { RunRow } from '@/lib/sync/run-queries';
 
 const TRIGGERS: Record<RunRow['trigger'], string> = {
@@ -33,10 +34,7 @@ export function progressOf(phase: RunRow['phase']): { done: number; phases: numb
   return { done: phases.indexOf(phase), phases: phases.length - 1 };
 }
 
-/** So long after its last sign of life a run counts as dead, and the next one takes it up. */
-const SILENCE_MS = 120_000;
-
 /** True of a run under way whose process ended. */
 export function isSilent({ status, heartbeat_at }: RunRow, now: Date): boolean {
-  return status === 'running' && now.getTime() - heartbeat_at.getTime() > SILENCE_MS;
+  return status === 'running' && now.getTime() - heartbeat_at.getTime() > LEASE_MS;
 }
