@@ -50,6 +50,9 @@ export const subscriptionItems = pgTable(
     /** Staff chose the service, or none: metadata at Stripe does not change it. */
     linked_by_staff: boolean().notNull().default(false),
     stripe_subscription_item_id: text().unique(),
+    /** What Stripe's metadata calls the service, which need not be one of the customer's. */
+    named_service_id: text(),
+    named_service_number: text(),
     quantity: integer().notNull().default(1),
     current_period_end: instant(),
     ...timestamps,

@@ -37,6 +37,8 @@ export function agree(
     subscription_id: 0,
     customer_service_id: service.id,
     stripe_subscription_item_id: chance.fill('si_**************'),
+    named_service_id: String(service.id),
+    named_service_number: service.service_number,
     linked_by_staff: false,
     quantity: service.service_type === 'license' && chance.happens(0.3) ? chance.int(2, 5) : 1,
     current_period_end: terms.periodEnd,

@@ -51,7 +51,13 @@ function keepFromStripe({ row, items }: Agreement): void {
     stripe_synced_at: null,
     provider_as_of: null,
   });
-  for (const item of items) item.stripe_subscription_item_id = null;
+  for (const item of items) {
+    Object.assign(item, {
+      stripe_subscription_item_id: null,
+      named_service_id: null,
+      named_service_number: null,
+    });
+  }
 }
 
 /** A service is billed with its live subscription; an ended one takes its services with it. */

@@ -1,12 +1,14 @@
-import { and, eq, inArray, or } from 'drizzle-orm';
-import { customerServices, subscriptionItems } from '@/db/schema';
+import { and, eq, getTableColumns, inArray, isNotNull, or } from 'drizzle-orm';
+import { customerServices, subscriptionItems, subscriptions } from '@/db/schema';
 import { statement } from '@/db/statement';
 import { toIso } from '../dates';
 import type { ProviderSubscription, ProviderSubscriptionItem } from '../stripe/provider';
 import type { SyncContext } from './context';
+import { updateDatesOf } from './update-service-dates';
 import { differing, isSameState, toChanges } from './write-changes';
 
 export type StoredItem = typeof subscriptionItems.$inferSelect;
+type Named = Pick<StoredItem, 'named_service_id' | 'named_service_number'>;
 
 export function storedItems({ tx }: SyncContext, subscriptionId: number): Promise<StoredItem[]> {
   return readItems(tx, { subscriptionId });
@@ -24,7 +26,7 @@ export function isSameItems(held: StoredItem[], provider: ProviderSubscription):
   const byId = new Map(held.map((item) => [item.stripe_subscription_item_id, item]));
   const same = provider.items.every((item) => {
     const row = byId.get(item.id);
-    return row && isSameState(row, toState(item, row));
+    return row && isSameState(row, toState(provider, item, row));
   });
   const known = held.filter((item) => item.stripe_subscription_item_id !== null);
   return same && (!provider.itemsComplete || known.length === provider.items.length);
@@ -49,29 +51,41 @@ export async function applyItems(
   const services: (number | null)[] = [];
   for (const item of provider.items) {
     const row = held.find((known) => known.stripe_subscription_item_id === item.id) ?? sold(held, provider);
-    const linked = row?.linked_by_staff
-      ? null
-      : await findService(ctx, subscription.customer_id, metadataOf(provider, item));
+    const state = toState(provider, item, row);
+    const linked = row?.linked_by_staff ? null : await findService(ctx, subscription.customer_id, state);
     const link = { stripe_subscription_item_id: item.id, ...(linked && { customer_service_id: linked }) };
-    if (row) await updateItem(ctx, row, { ...toState(item, row), ...link });
-    services.push(row ? linked : await addItem(ctx, subscription.id, item, linked));
+    if (row) await updateItem(ctx, row, { ...state, ...link });
+    services.push(row ? linked : await addItem(ctx, subscription.id, item.id, state, linked));
   }
   return services;
 }
 
-/** Links items by their metadata to services of the customer that they have come to. */
-export async function relinkItems(
-  ctx: SyncContext,
-  customerId: number,
-  held: StoredItem[],
-  provider: ProviderSubscription,
-): Promise<void> {
-  for (const item of provider.items) {
-    const row = held.find((known) => known.stripe_subscription_item_id === item.id);
-    if (!row || row.linked_by_staff) continue;
-    const customer_service_id = await findService(ctx, customerId, metadataOf(provider, item));
-    if (customer_service_id) await updateItem(ctx, row, { customer_service_id });
+/**
+ * Links the items of a Stripe customer to the services that Stripe names, which the customer it came to may
+ * have and the former one had not.
+ */
+export async function relinkItems(ctx: SyncContext, stripeCustomerId: string): Promise<void> {
+  const found = await ctx.tx
+    .select({ item: getTableColumns(subscriptionItems), customer_id: subscriptions.customer_id })
+    .from(subscriptionItems)
+    .innerJoin(subscriptions, eq(subscriptions.id, subscriptionItems.subscription_id))
+    .where(
+      and(
+        eq(subscriptions.stripe_customer_id, stripeCustomerId),
+        eq(subscriptionItems.linked_by_staff, false),
+        or(isNotNull(subscriptionItems.named_service_id), isNotNull(subscriptionItems.named_service_number)),
+      ),
+    )
+    .orderBy(subscriptionItems.id)
+    .for('update');
+  const services: (number | null)[] = [];
+  for (const { item, customer_id } of found) {
+    const customer_service_id = await findService(ctx, customer_id, item);
+    if (!customer_service_id) continue;
+    services.push(item.customer_service_id, customer_service_id);
+    await updateItem(ctx, item, { customer_service_id });
   }
+  await updateDatesOf(ctx, services);
 }
 
 /** The one item that we sold and Stripe now has its own of: it takes that id, and keeps its service. */
@@ -80,64 +94,62 @@ function sold(held: StoredItem[], provider: ProviderSubscription): StoredItem | 
   return provider.items.length === 1 && others.length === 0 ? only : undefined;
 }
 
-/** What may name an item's service: its own metadata, and of a single item its subscription's. */
-export function metadataOf(
-  provider: ProviderSubscription,
-  item: ProviderSubscriptionItem,
-): Record<string, string> {
-  return provider.items.length === 1 ? { ...provider.metadata, ...item.metadata } : item.metadata;
-}
-
-function toState(item: ProviderSubscriptionItem, row: StoredItem) {
-  return { quantity: item.quantity, current_period_end: item.currentPeriodEnd ?? row.current_period_end };
+/** An item's columns for a state of Stripe's. Of a single item its subscription's metadata counts too. */
+function toState(provider: ProviderSubscription, item: ProviderSubscriptionItem, row?: StoredItem) {
+  const metadata = provider.items.length === 1 ? { ...provider.metadata, ...item.metadata } : item.metadata;
+  return {
+    quantity: item.quantity,
+    current_period_end: item.currentPeriodEnd ?? row?.current_period_end ?? null,
+    named_service_id: metadata.customer_service_id || null,
+    named_service_number: metadata.service_number || null,
+  };
 }
 
 async function updateItem(ctx: SyncContext, row: StoredItem, state: Partial<StoredItem>): Promise<void> {
   const changed = differing(row, state);
   if (Object.keys(changed).length === 0) return;
   ctx.changes.push(...toChanges(subjectOf(row), row, state));
-  const { id, customer_service_id, stripe_subscription_item_id, quantity, current_period_end } = {
-    ...row,
-    ...changed,
-  };
-  const end = toIso(current_period_end);
+  const next = { ...row, ...changed };
   await writeItem(ctx.tx, {
-    id,
-    customer_service_id,
-    stripe_subscription_item_id,
-    quantity,
-    current_period_end: end,
+    id: next.id,
+    customer_service_id: next.customer_service_id,
+    stripe_subscription_item_id: next.stripe_subscription_item_id,
+    quantity: next.quantity,
+    current_period_end: toIso(next.current_period_end),
+    named_service_id: next.named_service_id,
+    named_service_number: next.named_service_number,
   });
 }
 
-const writeItem = statement(
-  ['id', 'customer_service_id', 'stripe_subscription_item_id', 'quantity', 'current_period_end'],
-  (db, { id, ...values }) => db.update(subscriptionItems).set(values).where(eq(subscriptionItems.id, id)),
+const WRITTEN = [
+  'customer_service_id',
+  'stripe_subscription_item_id',
+  'quantity',
+  'current_period_end',
+  'named_service_id',
+  'named_service_number',
+] as const;
+const writeItem = statement(['id', ...WRITTEN], (db, { id, ...values }) =>
+  db.update(subscriptionItems).set(values).where(eq(subscriptionItems.id, id)),
 );
 
 async function addItem(
   ctx: SyncContext,
   subscription_id: number,
-  item: ProviderSubscriptionItem,
+  stripe_subscription_item_id: string,
+  state: ReturnType<typeof toState>,
   customer_service_id: number | null,
 ): Promise<number | null> {
-  const values = {
-    subscription_id,
-    customer_service_id,
-    stripe_subscription_item_id: item.id,
-    quantity: item.quantity,
-    current_period_end: item.currentPeriodEnd,
-  };
   // An item keeps its id when Stripe moves it to another subscription.
-  const { subscription_id: _, customer_service_id: __, ...state } = values;
   const moved = { ...state, subscription_id, ...(customer_service_id && { customer_service_id }) };
   const [row] = await ctx.tx
     .insert(subscriptionItems)
-    .values(values)
+    .values({ ...state, subscription_id, customer_service_id, stripe_subscription_item_id })
     .onConflictDoUpdate({ target: subscriptionItems.stripe_subscription_item_id, set: moved })
     .returning();
   if (!row) throw new Error('an upsert answers its row');
-  ctx.changes.push({ ...subjectOf(row), field: 'created', before: null, after: item.id, outcome: 'fixed' });
+  const after = stripe_subscription_item_id;
+  ctx.changes.push({ ...subjectOf(row), field: 'created', before: null, after, outcome: 'fixed' });
   return row.customer_service_id;
 }
 
@@ -154,13 +166,12 @@ async function removeItems(ctx: SyncContext, gone: StoredItem[]): Promise<void> 
   );
 }
 
-/** The customer's own service that metadata names by id or number. */
+/** The customer's own service that Stripe names by id or number. */
 async function findService(
   ctx: SyncContext,
   customerId: number,
-  metadata: Record<string, string>,
+  { named_service_id: id, named_service_number: number }: Named,
 ): Promise<number | null> {
-  const { customer_service_id: id, service_number: number } = metadata;
   const named = [
     id && /^\d{1,9}$/.test(id) ? eq(customerServices.id, Number(id)) : undefined,
     number ? eq(customerServices.service_number, number) : undefined,

@@ -2,7 +2,7 @@ import { eq, getTableColumns, inArray } from 'drizzle-orm';
 import { customerServices, subscriptionItems, subscriptions } from '@/db/schema';
 import { toCalendarDate } from '../dates';
 import type { ProviderSubscription } from '../stripe/provider';
-import { isSameItems, metadataOf } from './apply-items';
+import { isSameItems } from './apply-items';
 import { toSubscriptionState } from './apply-subscription';
 import type { SyncDeps } from './sync-deps';
 import { latestPeriodEnds } from './update-service-dates';
@@ -39,7 +39,7 @@ export async function heldSubscriptions(
       row.stripe_customer_id === (provider.customer?.stripeCustomerId ?? null) &&
       isSameState(row, toSubscriptionState(clock, row, provider)) &&
       isSameItems(own, provider) &&
-      own.every((item) => isLinked(item, provider) && isDated(item, ends, deps.timeZone))
+      own.every((item) => isLinked(item) && isDated(item, ends, deps.timeZone))
     );
   });
   return new Set(same.map(({ id }) => id));
@@ -60,11 +60,10 @@ async function itemsOf({ db }: Pick<SyncDeps, 'db'>, subscriptionIds: number[]) 
     .where(inArray(subscriptionItems.subscription_id, subscriptionIds));
 }
 
-/** Whether an item's link is the one that its metadata asks for, if it does. */
-function isLinked(item: HeldItem, provider: ProviderSubscription): boolean {
-  const told = provider.items.find(({ id }) => id === item.stripe_subscription_item_id);
-  if (!told || item.linked_by_staff) return true;
-  const { customer_service_id: id, service_number: number } = metadataOf(provider, told);
+/** Whether an item's link is the one that Stripe names, if it does. */
+function isLinked(item: HeldItem): boolean {
+  const { named_service_id: id, named_service_number: number } = item;
+  if (item.linked_by_staff) return true;
   return (!id || id === String(item.customer_service_id)) && (!number || number === item.service_number);
 }
 

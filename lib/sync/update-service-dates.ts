@@ -3,7 +3,6 @@ import type { Database } from '@/db/database';
 import { customerServices, subscriptionItems, subscriptions } from '@/db/schema';
 import { statement } from '@/db/statement';
 import { toCalendarDate } from '../dates';
-import type { StoredItem } from './apply-items';
 import type { SyncContext } from './context';
 
 /**
@@ -15,7 +14,7 @@ import type { SyncContext } from './context';
 export async function updateServiceDates(
   ctx: SyncContext,
   subscriptionId: number,
-  before: StoredItem[],
+  before: { customer_service_id: number | null }[],
 ): Promise<void> {
   const now = await ctx.tx
     .select({ id: subscriptionItems.customer_service_id })

@@ -219,6 +219,22 @@ describe('customers', () => {
       .where(eq(subscriptionItems.stripe_subscription_item_id, items[0]?.id ?? ''));
     expect(item?.customer_service_id).toBe(service.id);
   });
+
+  test('an item that only a list told is linked when its customer is known', async () => {
+    const service = await createService(base.db);
+    const [own] = await base.db.select().from(customers).where(eq(customers.id, service.customer_id));
+    const customer = act.createCustomer(world).object.id;
+    const metadata = { service_number: service.service_number };
+    const { items } = subscribed(customer, { items: [{ unitAmount: 500, metadata }] });
+    later(60);
+    await run();
+    await take(finalized({ customer, metadata: { customer_number: own?.customer_number ?? '' } }).event);
+    const [item] = await base.db
+      .select()
+      .from(subscriptionItems)
+      .where(eq(subscriptionItems.stripe_subscription_item_id, items[0]?.id ?? ''));
+    expect(item?.customer_service_id).toBe(service.id);
+  });
 });
 
 /** Every order of a few things. */
