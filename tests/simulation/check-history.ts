@@ -14,19 +14,8 @@ export interface Failure {
 
 export type Checked = { outcome: Outcome } | { failure: Failure };
 
-interface Options {
-  /** Of a shrunk history. */
-  path?: string | undefined;
-  /** Milliseconds to find a smaller history that fails too. */
-  shrinkFor: number;
-}
-
-/** Runs the history of a seed; one that fails is made smaller first. */
-export async function checkHistory(
-  stage: Stage,
-  seed: number,
-  { path, shrinkFor }: Options,
-): Promise<Checked> {
+/** Runs the history of a seed; one that fails is made smaller first, for so many milliseconds. */
+export async function checkHistory(stage: Stage, seed: number, shrinkFor: number): Promise<Checked> {
   let outcome: Outcome | undefined;
   const property = fc.asyncProperty(plans, async (plan) => {
     outcome = await runHistory(stage, plan, seed);
@@ -34,14 +23,24 @@ export async function checkHistory(
   const details = await fc.check(property, {
     seed,
     numRuns: 1,
-    ...(path && { path }),
     ...(shrinkFor === 0 ? { endOnFailure: true } : { interruptAfterTimeLimit: shrinkFor }),
   });
   if (!details.failed && outcome) return { outcome };
   const [plan] = details.counterexample ?? [];
   const error = details.errorInstance;
-  const at = details.counterexamplePath ?? '0';
-  return { failure: { seed, path: at, error: nameOf(error), report: describe(plan, error) } };
+  const path = details.counterexamplePath ?? '0';
+  return { failure: { seed, path, error: nameOf(error), report: describe(plan, error) } };
+}
+
+/** Runs one history of a seed, and none of its smaller ones. */
+export async function replayHistory(stage: Stage, seed: number, path: string): Promise<Checked> {
+  const [plan] = fc.sample(plans, { seed, path, numRuns: 1 });
+  if (!plan) throw new Error(`${seed}:${path} is no history`);
+  try {
+    return { outcome: await runHistory(stage, plan, seed) };
+  } catch (error) {
+    return { failure: { seed, path, error: nameOf(error), report: describe(plan, error) } };
+  }
 }
 
 function nameOf(error: unknown): string {

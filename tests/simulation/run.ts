@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { ProgressBar } from '@/lib/cli/progress-bar';
 import { runCampaign, type Totals } from './campaign';
-import { checkHistory, type Failure } from './check-history';
+import { type Failure, replayHistory } from './check-history';
 import { openOwnDatabase } from './database';
 import { runMutants } from './mutants';
 import { openStage } from './stage';
@@ -67,7 +67,7 @@ async function campaign(): Promise<number> {
 async function replay(what: string): Promise<number> {
   const [at = '', ...path] = what.split(':');
   const stage = await openStage(await openOwnDatabase(server));
-  const checked = await checkHistory(stage, Number(at), { path: path.join(':'), shrinkFor: 0 });
+  const checked = await replayHistory(stage, Number(at), path.join(':'));
   await stage.close();
   print('failure' in checked ? describe(checked.failure) : 'The history ends as it must.');
   return 'failure' in checked ? 1 : 0;

@@ -20,7 +20,7 @@ test('whatever happens to deliveries, our tables end equal to what Stripe has', 
   const started = Date.now();
   let played = 0;
   for (let at = 0; at < HISTORIES && Date.now() - started < ENOUGH_MS; at += 1) {
-    const checked = await checkHistory(stage, seedOf(CAMPAIGN, at), { shrinkFor: 60_000 });
+    const checked = await checkHistory(stage, seedOf(CAMPAIGN, at), 60_000);
     if ('failure' in checked) {
       const { seed, path, error, report } = checked.failure;
       expect.fail(`${error}\n${report}\nAgain: npm run simulate -- --replay ${seed}:${path}`);

@@ -18,7 +18,7 @@ async function work({ campaign, from, by, until, server, shrinkFor }: Orders): P
   let done = noTotals();
   let told = Date.now();
   for (let at = from; at < until && !isStopped; at += by) {
-    const checked = await checkHistory(stage, seedOf(campaign, at), { shrinkFor });
+    const checked = await checkHistory(stage, seedOf(campaign, at), shrinkFor);
     if ('failure' in checked) {
       await tell(checked);
       break;
