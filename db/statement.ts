@@ -1,4 +1,4 @@
-import { Column, type DriverValueDecoder, is, type Query, SQL, sql } from 'drizzle-orm';
+import { Column, type DriverValueDecoder, is, Placeholder, type Query, SQL, sql } from 'drizzle-orm';
 import {
   type PgDatabase,
   PgDialect,
@@ -15,13 +15,28 @@ interface Prepared<Answer> {
   execute(): Promise<Answer>;
 }
 
-interface Builder<Answer> {
+export interface Builder<Answer> {
   prepare(name: string): Prepared<Answer>;
 }
 
 // That there is one tells the driver to prepare; it names the statement itself.
 const NAME = 'statement';
 const dialect = new PgDialect();
+
+/** Runs with its values, or goes with them into a batch. */
+export interface Statement<Name extends string, Row> {
+  (db: Database, values: Record<Name, unknown>): Promise<Row[]>;
+  with(values: Record<Name, unknown>): Write;
+}
+
+/** A statement with its values, for `runTogether`. */
+export interface Write {
+  id: number;
+  query(db: Database): Query;
+  values: Record<string, unknown>;
+}
+
+let statements = 0;
 
 /**
  * A statement that is built once, and prepared once on each connection: drizzle takes longer to build most
@@ -30,20 +45,58 @@ const dialect = new PgDialect();
  * Only for texts of which there are few, since connections keep them.
  *
  * @param names of the values that it is run with
- * @param build drizzle's builder, without outer joins; or raw SQL, run for its effect alone
+ * @param build drizzle's builder; or raw SQL, run for its effect alone
  */
 export function statement<Name extends string, Row = never>(
   names: readonly Name[],
   build: (db: Database, values: Record<Name, SQL>) => Builder<Row[]> | Builder<unknown> | SQL,
-): (db: Database, values: Record<Name, unknown>) => Promise<Row[]> {
+): Statement<Name, Row> {
+  statements += 1;
+  const id = statements;
   let built: Parts<Row> | undefined;
-  return (db, values) => {
+  const parts = (db: Database) => {
     built ??= toParts<Row>(build(db, toPlaceholders(names)));
-    const { query, read } = built;
-    return db._.session
-      .prepareQuery<{ execute: Row[]; all: Row[]; values: unknown }>(query, undefined, NAME, true, read)
-      .execute(values);
+    return built;
   };
+  const run = (db: Database, values: Record<Name, unknown>) => runQuery<Row>(db, parts(db), values);
+  return Object.assign(run, {
+    with: (values: Record<Name, unknown>) => ({ id, query: (db: Database) => parts(db).query, values }),
+  });
+}
+
+const MAX_TOGETHER = 8;
+const together = new Map<string, Query>();
+
+/**
+ * Runs statements that change different rows as one: one round trip. None sees what another changes. They
+ * answer nothing.
+ */
+export async function runTogether(db: Database, writes: Write[]): Promise<void> {
+  for (let at = 0; at < writes.length; at += MAX_TOGETHER) {
+    const some = writes.slice(at, at + MAX_TOGETHER);
+    const key = some.map(({ id }) => id).join();
+    const query = together.get(key) ?? join(some.map((write) => write.query(db)));
+    together.set(key, query);
+    const values = some.flatMap(({ values }, i) => Object.entries(values).map(([k, v]) => [`${i} ${k}`, v]));
+    await runQuery(db, { query }, Object.fromEntries(values));
+  }
+}
+
+function join(queries: Query[]): Query {
+  const params: unknown[] = [];
+  const parts = queries.map(({ sql: text, params: own }, i) => {
+    const before = params.length;
+    const named = own.map((one) => (is(one, Placeholder) ? new Placeholder(`${i} ${one.name}`) : one));
+    params.push(...named);
+    return `w${i} as (${text.replace(/\$(\d+)/g, (_, n) => `$${before + Number(n)}`)})`;
+  });
+  return { sql: `with ${parts.join(', ')} select`, params };
+}
+
+function runQuery<Row>(db: Database, { query, read }: Parts<Row>, values: Record<string, unknown>) {
+  return db._.session
+    .prepareQuery<{ execute: Row[]; all: Row[]; values: unknown }>(query, undefined, NAME, true, read)
+    .execute(values);
 }
 
 interface Parts<Row> {
@@ -63,18 +116,40 @@ function toParts<Row>(made: Builder<unknown> | SQL): Parts<Row> {
   return { query: prepared.getQuery(), ...(fields && { read: toReader<Row>(fields) }) };
 }
 
-/** Reads rows as drizzle does, without asking for each value again what its column is. */
+interface Field {
+  name: string;
+  at: number;
+  decoder: DriverValueDecoder<unknown, unknown>;
+}
+
+/**
+ * Reads rows as drizzle does, without asking for each value again what its column is. A table that was
+ * joined and has nothing for a row is null.
+ */
 function toReader<Row>(fields: SelectedFieldsOrdered): (rows: unknown[][]) => Row[] {
-  const columns = fields.map(({ path: [name = ''], field }) => ({ name, decoder: decoderOf(field) }));
+  const own: Field[] = [];
+  const joined = new Map<string, Field[]>();
+  fields.forEach(({ path: [name = '', column], field }, at) => {
+    const group = column === undefined ? own : (joined.get(name) ?? []);
+    group.push({ name: column ?? name, at, decoder: decoderOf(field) });
+    if (column !== undefined) joined.set(name, group);
+  });
   return (rows) =>
     rows.map((values) => {
-      const row: Record<string, unknown> = {};
-      columns.forEach(({ name, decoder }, i) => {
-        const value = values[i];
-        row[name] = value === null ? null : decoder.mapFromDriverValue(value);
-      });
+      const row = readFields(own, values);
+      for (const [table, columns] of joined) {
+        row[table] = columns.every(({ at }) => values[at] === null) ? null : readFields(columns, values);
+      }
       return row as Row;
     });
+}
+
+function readFields(fields: Field[], values: unknown[]): Record<string, unknown> {
+  const row: Record<string, unknown> = {};
+  for (const { name, at, decoder } of fields) {
+    row[name] = values[at] === null ? null : decoder.mapFromDriverValue(values[at]);
+  }
+  return row;
 }
 
 /** A column reads its own values; what is computed says who does, such as `max()` its column. */

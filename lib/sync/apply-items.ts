@@ -1,13 +1,13 @@
 import { and, eq, getTableColumns, inArray, isNotNull, or } from 'drizzle-orm';
 import { customerServices, subscriptionItems, subscriptions } from '@/db/schema';
-import { statement } from '@/db/statement';
+import { runTogether, statement, type Write } from '@/db/statement';
 import { toIso } from '../dates';
 import type { ProviderSubscription, ProviderSubscriptionItem } from '../stripe/provider';
 import type { SyncContext } from './context';
-import { updateDatesOf } from './update-service-dates';
+import type { StoredItem } from './lock-held';
+import { type DatedItem, updateDatesOf } from './update-service-dates';
 import { differing, isSameState, toChanges } from './write-changes';
 
-export type StoredItem = typeof subscriptionItems.$inferSelect;
 type Named = Pick<StoredItem, 'named_service_id' | 'named_service_number'>;
 
 export function storedItems({ tx }: SyncContext, subscriptionId: number): Promise<StoredItem[]> {
@@ -33,31 +33,37 @@ export function isSameItems(held: StoredItem[], provider: ProviderSubscription):
 }
 
 /**
- * Adds, updates and links items; removes those that a complete list no longer holds.
+ * Adds, links and removes items, the last where a complete list no longer holds them.
  *
- * @returns the services of the provider's items
+ * @returns the items as they then are, and what is left to write of them
  */
 export async function applyItems(
   ctx: SyncContext,
   subscription: { id: number; customer_id: number },
   held: StoredItem[],
   provider: ProviderSubscription,
-): Promise<(number | null)[]> {
+): Promise<{ items: DatedItem[]; writes: Write[] }> {
   // Items without an id at Stripe are ours: they say what was sold, and their services keep their link.
   const gone = held.filter(
     ({ stripe_subscription_item_id: id }) => id !== null && !provider.items.some((item) => item.id === id),
   );
-  if (provider.itemsComplete && gone.length > 0) await removeItems(ctx, gone);
-  const services: (number | null)[] = [];
+  const isRemoved = provider.itemsComplete && gone.length > 0;
+  if (isRemoved) await removeItems(ctx, gone);
+  const items = new Map<number, DatedItem>(held.map((row) => [row.id, row]));
+  if (isRemoved) for (const { id } of gone) items.delete(id);
+  const writes: Write[] = [];
   for (const item of provider.items) {
     const row = held.find((known) => known.stripe_subscription_item_id === item.id) ?? sold(held, provider);
     const state = toState(provider, item, row);
     const linked = row?.linked_by_staff ? null : await findService(ctx, subscription.customer_id, state);
     const link = { stripe_subscription_item_id: item.id, ...(linked && { customer_service_id: linked }) };
-    if (row) await updateItem(ctx, row, { ...state, ...link });
-    services.push(row ? linked : await addItem(ctx, subscription.id, item.id, state, linked));
+    if (row) writes.push(...updateItem(ctx, row, { ...state, ...link }));
+    const now = row
+      ? { ...row, ...state, ...link }
+      : await addItem(ctx, subscription.id, state, item.id, linked);
+    items.set(now.id, now);
   }
-  return services;
+  return { items: [...items.values()], writes };
 }
 
 /**
@@ -79,12 +85,14 @@ export async function relinkItems(ctx: SyncContext, stripeCustomerId: string): P
     .orderBy(subscriptionItems.id)
     .for('update');
   const services: (number | null)[] = [];
+  const writes: Write[] = [];
   for (const { item, customer_id } of found) {
     const customer_service_id = await findService(ctx, customer_id, item);
     if (!customer_service_id) continue;
     services.push(item.customer_service_id, customer_service_id);
-    await updateItem(ctx, item, { customer_service_id });
+    writes.push(...updateItem(ctx, item, { customer_service_id }));
   }
+  await runTogether(ctx.tx, writes);
   await updateDatesOf(ctx, services);
 }
 
@@ -105,20 +113,13 @@ function toState(provider: ProviderSubscription, item: ProviderSubscriptionItem,
   };
 }
 
-async function updateItem(ctx: SyncContext, row: StoredItem, state: Partial<StoredItem>): Promise<void> {
+function updateItem(ctx: SyncContext, row: StoredItem, state: Partial<StoredItem>): Write[] {
   const changed = differing(row, state);
-  if (Object.keys(changed).length === 0) return;
+  if (Object.keys(changed).length === 0) return [];
   ctx.changes.push(...toChanges(subjectOf(row), row, state));
   const next = { ...row, ...changed };
-  await writeItem(ctx.tx, {
-    id: next.id,
-    customer_service_id: next.customer_service_id,
-    stripe_subscription_item_id: next.stripe_subscription_item_id,
-    quantity: next.quantity,
-    current_period_end: toIso(next.current_period_end),
-    named_service_id: next.named_service_id,
-    named_service_number: next.named_service_number,
-  });
+  const current_period_end = toIso(next.current_period_end);
+  return [writeItem.with({ ...next, current_period_end })];
 }
 
 const WRITTEN = [
@@ -136,10 +137,10 @@ const writeItem = statement(['id', ...WRITTEN], (db, { id, ...values }) =>
 async function addItem(
   ctx: SyncContext,
   subscription_id: number,
-  stripe_subscription_item_id: string,
   state: ReturnType<typeof toState>,
+  stripe_subscription_item_id: string,
   customer_service_id: number | null,
-): Promise<number | null> {
+): Promise<StoredItem> {
   // An item keeps its id when Stripe moves it to another subscription.
   const moved = { ...state, subscription_id, ...(customer_service_id && { customer_service_id }) };
   const [row] = await ctx.tx
@@ -150,7 +151,7 @@ async function addItem(
   if (!row) throw new Error('an upsert answers its row');
   const after = stripe_subscription_item_id;
   ctx.changes.push({ ...subjectOf(row), field: 'created', before: null, after, outcome: 'fixed' });
-  return row.customer_service_id;
+  return row;
 }
 
 async function removeItems(ctx: SyncContext, gone: StoredItem[]): Promise<void> {

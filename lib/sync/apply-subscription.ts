@@ -1,21 +1,21 @@
 import { eq } from 'drizzle-orm';
 import { subscriptions } from '@/db/schema';
-import { statement } from '@/db/statement';
+import { runTogether, statement, type Write } from '@/db/statement';
 import { ChangedMeanwhileError } from '@/db/transaction';
 import { earliest, latest, toCalendarDate, toIso } from '../dates';
 import { lastOfSecond } from '../stripe/chain-events';
 import type { ProviderSubscription } from '../stripe/provider';
 import { toProviderSubscription } from '../stripe/to-subscription';
-import { applyItems, isSameItems, storedItems } from './apply-items';
+import { applyItems, isSameItems } from './apply-items';
 import type { Source, SyncContext } from './context';
 import { eventsOfSecond } from './events-of-second';
 import { linkCustomer } from './link-customer';
+import { lockHeld, type StoredSubscription } from './lock-held';
 import { decideOrder, recheckAt } from './order';
-import { updateDatesOf } from './update-service-dates';
+import { dateWrites, lockServices } from './update-service-dates';
 import { createdChange, isSameState, toChanges } from './write-changes';
 
 export type Applied = 'applied' | 'unchanged' | 'stale' | 'unmatched';
-type StoredSubscription = typeof subscriptions.$inferSelect;
 
 /**
  * Brings our subscription, its items and the billing dates of their services to a state of Stripe's, if
@@ -30,10 +30,13 @@ export async function applySubscription(
   isDeletion = false,
 ): Promise<Applied> {
   if (!incoming.customer) return 'unmatched';
-  const { customerId, uncertain } = await linkCustomer(ctx, incoming.customer);
-  const stripeCustomerId = incoming.customer.stripeCustomerId;
-  const { row, isNew } = await lockSubscription(ctx, incoming.id, customerId, stripeCustomerId);
-  const items = isNew ? [] : await storedItems(ctx, row.id);
+  const { stripeCustomerId } = incoming.customer;
+  const before = await lockHeld(ctx, stripeCustomerId, incoming.id);
+  const { customerId, uncertain } = await linkCustomer(ctx, incoming.customer, before.link);
+  const isMoved = before.link?.customer_id !== customerId;
+  const held = isMoved ? await lockHeld(ctx, stripeCustomerId, incoming.id) : before;
+  const row = held.row ?? (await makeSubscription(ctx, incoming.id, customerId, stripeCustomerId));
+  const { items } = held;
   const decision = isDeletion
     ? { take: incoming, asOf: latest(source.asOf, row.provider_as_of ?? source.asOf), recheck: false }
     : await decideOrder(ctx, {
@@ -51,47 +54,64 @@ export async function applySubscription(
   if (decision === 'stale' || (ended && revives)) return 'stale';
 
   const taken = decision === 'unchanged' ? incoming : decision.take;
+  const writes: Write[] = [];
+  let { status } = row;
   if (decision !== 'unchanged') {
     const state = { ...toSubscriptionState(ctx, row, taken), ...(isDeletion && endOf(row, taken, source)) };
-    await writeSubscription(ctx, row, isNew, state, {
+    status = state.status;
+    const told = {
       provider_as_of: decision.asOf,
       recheck_at: recheckAt(ctx, row, source, decision.recheck || uncertain),
-    });
+    };
+    writes.push(updateSubscription(ctx, row, held.row === null, state, told));
   }
-  const services = await applyItems(ctx, row, items, taken);
-  await updateDatesOf(ctx, [...items.map(({ customer_service_id: id }) => id), ...services]);
+  const after = await applyItems(ctx, row, items, taken);
+  const concerned = [...items, ...after.items].map((item) => item.customer_service_id);
+  const services = await lockServices(ctx, concerned, held.services);
+  const live = { subscriptionId: row.id, items: status === 'cancelled' ? [] : after.items };
+  const dates = await dateWrites(ctx, services, live);
+  await runTogether(ctx.tx, [...writes, ...after.writes, ...dates]);
   return decision === 'unchanged' ? 'unchanged' : 'applied';
 }
 
 /** Our row of a Stripe subscription, locked; made without state where we have none yet. */
 export async function lockSubscription(
-  { tx }: SyncContext,
+  ctx: SyncContext,
   stripeId: string,
+  customerId: number,
+  stripeCustomerId: string,
+): Promise<{ row: StoredSubscription; isNew: boolean }> {
+  const [held] = await lockByStripeId(ctx.tx, { stripeId });
+  const row = held ?? (await makeSubscription(ctx, stripeId, customerId, stripeCustomerId));
+  return { row, isNew: !held };
+}
+
+async function makeSubscription(
+  { tx }: SyncContext,
+  stripe_subscription_id: string,
   customer_id: number,
   stripe_customer_id: string,
-): Promise<{ row: StoredSubscription; isNew: boolean }> {
-  const [held] = await lockByStripeId(tx, { stripeId });
-  if (held) return { row: held, isNew: false };
+): Promise<StoredSubscription> {
   const [made] = await tx
     .insert(subscriptions)
-    .values({ customer_id, stripe_subscription_id: stripeId, stripe_customer_id })
+    .values({ customer_id, stripe_subscription_id, stripe_customer_id })
     .onConflictDoNothing({ target: subscriptions.stripe_subscription_id })
     .returning();
   if (!made) throw new ChangedMeanwhileError('the subscription was made meanwhile');
-  return { row: made, isNew: true };
+  return made;
 }
 
 const lockByStripeId = statement(['stripeId'], (db, { stripeId }) =>
   db.select().from(subscriptions).where(eq(subscriptions.stripe_subscription_id, stripeId)).for('update'),
 );
 
-async function writeSubscription(
+function updateSubscription(
   ctx: SyncContext,
   row: StoredSubscription,
   isNew: boolean,
   state: Partial<StoredSubscription>,
   told: Pick<StoredSubscription, 'provider_as_of' | 'recheck_at'>,
-): Promise<void> {
+): Write {
   const subject = {
     entity: 'subscription' as const,
     entity_id: row.id,
@@ -101,7 +121,7 @@ async function writeSubscription(
     ...(isNew ? [createdChange(subject, row.stripe_subscription_id)] : toChanges(subject, row, state)),
   );
   const { ended_at, ...next } = { ...row, ...state };
-  await writeState(ctx.tx, {
+  return writeState.with({
     id: row.id,
     status: next.status,
     next_billing_date: next.next_billing_date,

@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm';
-import { isDatabaseUnavailable, lockKey, pgErrorCode } from '@/db/database';
+import { isDatabaseUnavailable, pgErrorCode } from '@/db/database';
 import { stripeEvents } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import type { StripeMode } from '../env';
@@ -30,14 +30,22 @@ export async function handleEvent(
   try {
     return await withLookups(deps, (lookups) =>
       transact(deps.db, async (tx) => {
-        await lockKey(tx, event.stripeCustomerId ?? event.objectId ?? event.id);
-        if (!(await openEvent(tx, event, payload, again))) return 'duplicate';
+        const key = event.stripeCustomerId ?? event.objectId ?? event.id;
+        const isOther = mode !== null && event.livemode !== (mode === 'live');
+        const isIgnored = isOther || !HANDLED_EVENT_TYPES.includes(event.type);
+        const expected = isIgnored ? 'ignored' : 'processed';
+        const opened = await openEvent(tx, { event, payload, key, expected, now: deps.now(), again });
+        if (opened === 'settled') return 'duplicate';
         const ctx = newContext(tx, deps, lookups);
-        const outcome = await outcomeOf(ctx, event, mode);
+        if (isOther) ctx.warnings.push(otherMode(event, mode));
+        const outcome = isIgnored ? 'ignored' : await apply(ctx, event);
         const { changes, now: processed_at } = ctx;
         const warnings = [...new Set(ctx.warnings)];
         if (warnings.length > 0) deps.log.warn({ event: event.id, warnings }, 'event left questions');
-        await closeEvent(tx, event.id, { outcome, changes, warnings, processed_at });
+        const isAsExpected = outcome === expected && changes.length === 0 && warnings.length === 0;
+        if (opened === 'again' || !isAsExpected) {
+          await closeEvent(tx, event.id, { outcome, changes, warnings, processed_at });
+        }
         return outcome;
       }),
     );
@@ -58,14 +66,11 @@ export async function replayEvent(deps: SyncDeps, id: string): Promise<EventOutc
   return handleEvent(deps, event, stored.payload, { again: true });
 }
 
-async function outcomeOf(ctx: SyncContext, event: ProviderEvent, mode: StripeMode | null) {
-  if (mode && event.livemode !== (mode === 'live')) {
-    ctx.warnings.push(
-      `a ${event.livemode ? 'live' : 'test'} event, while the configured keys are ${mode} keys`,
-    );
-    return 'ignored';
-  }
-  if (!HANDLED_EVENT_TYPES.includes(event.type)) return 'ignored';
+function otherMode({ livemode }: ProviderEvent, mode: StripeMode): string {
+  return `a ${livemode ? 'live' : 'test'} event, while the configured keys are ${mode} keys`;
+}
+
+async function apply(ctx: SyncContext, event: ProviderEvent): Promise<Exclude<EventOutcome, 'duplicate'>> {
   const applied = await applyEvent(ctx, event);
   await settleMoved(ctx);
   return applied === 'applied' || applied === 'unchanged' ? 'processed' : applied;

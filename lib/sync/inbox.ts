@@ -1,5 +1,5 @@
 import { eq, sql } from 'drizzle-orm';
-import type { Database } from '@/db/database';
+import { type Database, keyLock } from '@/db/database';
 import { type FieldChange, stripeEvents } from '@/db/schema';
 import { statement } from '@/db/statement';
 import type { ProviderEvent } from '../stripe/to-event';
@@ -9,36 +9,62 @@ export type StoredOutcome = (typeof stripeEvents.$inferSelect)['outcome'];
 /** Outcomes that a further delivery does not change; the others are tried again. */
 const SETTLED: StoredOutcome[] = ['processed', 'stale', 'ignored'];
 
+export interface Opening {
+  event: ProviderEvent;
+  payload: string;
+  /** What to lock until the transaction ends, before anything is read. */
+  key: string;
+  /** What is to become of it, unless `closeEvent` says otherwise. */
+  expected: 'processed' | 'ignored';
+  now: Date;
+  /** Also where it is settled already. */
+  again: boolean;
+}
+
 /**
- * Puts an event into the inbox before it is applied.
+ * Locks, and puts an event into the inbox before it is applied.
  *
- * @param again also where it is settled already
- * @returns false where it is settled, so that there is nothing to do
+ * @returns settled: there is nothing to do
  */
-export async function openEvent(
-  tx: Database,
-  event: ProviderEvent,
-  payload: string,
-  again: boolean,
-): Promise<boolean> {
+export async function openEvent(tx: Database, opening: Opening): Promise<'new' | 'again' | 'settled'> {
+  const { event, payload, key, expected, now, again } = opening;
   const row = toRow(event, payload);
-  const inserted = await insertEvent(tx, { ...row, stripe_created: row.stripe_created.toISOString() });
-  if (inserted.length > 0) return true;
+  const inserted = await insertEvent(tx, {
+    ...row,
+    key,
+    stripe_created: row.stripe_created.toISOString(),
+    outcome: expected,
+    processed_at: now.toISOString(),
+  });
+  if (inserted.length > 0) return 'new';
   const [held] = await tx.select().from(stripeEvents).where(eq(stripeEvents.id, event.id)).for('update');
-  if (!held || (SETTLED.includes(held.outcome) && !again)) return false;
+  if (!held || (SETTLED.includes(held.outcome) && !again)) return 'settled';
   await tx
     .update(stripeEvents)
     .set({ attempts: held.attempts + 1 })
     .where(eq(stripeEvents.id, event.id));
-  return true;
+  return 'again';
 }
 
 const insertEvent = statement(
-  ['id', 'type', 'api_version', 'livemode', 'stripe_created', 'object_id', 'stripe_customer_id', 'payload'],
-  (db, row) =>
+  [
+    'key',
+    'id',
+    'type',
+    'api_version',
+    'livemode',
+    'stripe_created',
+    'object_id',
+    'stripe_customer_id',
+    'payload',
+    'outcome',
+    'processed_at',
+  ],
+  (db, { key, ...row }) =>
     db
       .insert(stripeEvents)
-      .values({ ...row, outcome: 'failed' })
+      // The id comes from behind the lock, so that whoever waited for it finds the row of the one before.
+      .values({ ...row, id: sql`(select ${row.id}::text from (select ${keyLock(key)}) as locked)` })
       .onConflictDoNothing()
       .returning({ id: stripeEvents.id }),
 );

@@ -6,6 +6,7 @@ import { createProviderCustomer } from '../customers/create-provider-customer';
 import type { ProviderCustomer } from '../stripe/provider';
 import type { SyncContext } from './context';
 import { customerOfNumbers, resolveNumbers } from './customer-numbers';
+import type { StoredLink } from './lock-held';
 import { type Link, type LinkedBy, moveStripeCustomer } from './move-stripe-customer';
 
 const STRENGTH: Record<LinkedBy, number> = { created: 0, email: 1, number: 2, staff: 3 };
@@ -19,9 +20,16 @@ export interface LinkedCustomer {
 /**
  * Which of our customers a Stripe customer is. The strongest link wins, whenever it arrives: staff, then
  * customer number, then an e-mail that one customer alone has; else a customer is created.
+ *
+ * @param locked the link that is held, where it was read and locked already
  */
-export async function linkCustomer(ctx: SyncContext, told: ProviderCustomer): Promise<LinkedCustomer> {
-  const [held] = await lockLink(ctx.tx, { stripeCustomerId: told.stripeCustomerId });
+export async function linkCustomer(
+  ctx: SyncContext,
+  told: ProviderCustomer,
+  locked?: StoredLink | null,
+): Promise<LinkedCustomer> {
+  const { stripeCustomerId } = told;
+  const held = locked === undefined ? (await lockLink(ctx.tx, { stripeCustomerId }))[0] : locked;
   if (held) return strengthen(ctx, told, { customerId: held.customer_id, linkedBy: held.linked_by });
   const { known, uncertain } = askStripe(ctx, told);
   const link = (await findLink(ctx, known)) ?? {

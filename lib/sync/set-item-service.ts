@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customerServices, subscriptionItems } from '@/db/schema';
 import { type Actor, recordAudit } from '../audit/record-audit';
-import type { StoredItem } from './apply-items';
+import type { StoredItem } from './lock-held';
 
 /**
  * Links an item to a service, or to none, and notes who did and which services they were. The caller holds

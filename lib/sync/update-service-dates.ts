@@ -1,8 +1,8 @@
 import { and, eq, isNotNull, max, ne, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customerServices, subscriptionItems, subscriptions } from '@/db/schema';
-import { statement } from '@/db/statement';
-import { toCalendarDate } from '../dates';
+import { runTogether, statement, type Write } from '@/db/statement';
+import { latest, toCalendarDate } from '../dates';
 import type { SyncContext } from './context';
 
 /**
@@ -25,14 +25,56 @@ export async function updateServiceDates(
 
 /** The same for services by their ids. */
 export async function updateDatesOf(ctx: SyncContext, serviceIds: (number | null)[]): Promise<void> {
-  const wanted = [...new Set(serviceIds.filter((id) => id !== null))];
-  if (wanted.length === 0) return;
-  const services = await lockServices(ctx.tx, { ids: toArrayText(wanted) });
-  const ends = await latestPeriodEnds(ctx.tx, wanted);
-  for (const service of services) {
-    const end = ends.get(service.id);
+  const writes = await dateWrites(ctx, await lockServices(ctx, serviceIds));
+  await runTogether(ctx.tx, writes);
+}
+
+export interface DatedService {
+  id: number;
+  date: string | null;
+}
+
+/** Locks services, whose dates nobody else then changes. @param locked what is so already */
+export async function lockServices(
+  { tx }: SyncContext,
+  serviceIds: (number | null)[],
+  locked: DatedService[] = [],
+): Promise<DatedService[]> {
+  const ids = [...new Set(serviceIds.filter((id) => id !== null))];
+  const held = locked.filter(({ id }) => ids.includes(id));
+  const others = ids.filter((id) => !held.some((service) => service.id === id));
+  if (others.length === 0) return held;
+  return [...held, ...(await lockByIds(tx, { ids: toArrayText(others) }))];
+}
+
+const lockByIds = statement(['ids'], (db, { ids }) =>
+  db
+    .select({ id: customerServices.id, date: customerServices.next_billing_date })
+    .from(customerServices)
+    .where(sql`${customerServices.id} = any(${ids}::int[])`)
+    .orderBy(customerServices.id)
+    .for('update'),
+);
+
+/**
+ * What brings the dates of locked services up to date.
+ *
+ * @param own a subscription's items that are not written yet, or those of none that is live any more
+ */
+export async function dateWrites(
+  ctx: SyncContext,
+  services: DatedService[],
+  own: { subscriptionId: number; items: DatedItem[] } = { subscriptionId: 0, items: [] },
+): Promise<Write[]> {
+  const ids = services.map(({ id }) => id);
+  const ends = await latestPeriodEnds(ctx.tx, ids, own.subscriptionId);
+  return services.flatMap((service) => {
+    const end = latestOf([
+      ...own.items.filter((item) => item.customer_service_id === service.id),
+      { current_period_end: ends.get(service.id) ?? null },
+    ]);
     const date = end ? toCalendarDate(end, ctx.timeZone) : service.date;
-    if (date === service.date) continue;
+    if (date === service.date) return [];
     ctx.changes.push({
       entity: 'customer_service',
       entity_id: service.id,
@@ -42,31 +84,40 @@ export async function updateDatesOf(ctx: SyncContext, serviceIds: (number | null
       after: date,
       outcome: 'fixed',
     });
-    await setDate(ctx.tx, { id: service.id, date });
-  }
+    return setDate.with({ id: service.id, date });
+  });
 }
 
-const lockServices = statement(['ids'], (db, { ids }) =>
-  db
-    .select({ id: customerServices.id, date: customerServices.next_billing_date })
-    .from(customerServices)
-    .where(sql`${customerServices.id} = any(${ids}::int[])`)
-    .orderBy(customerServices.id)
-    .for('update'),
-);
+export type DatedItem = Pick<
+  typeof subscriptionItems.$inferSelect,
+  'customer_service_id' | 'current_period_end'
+>;
+
+function latestOf(items: Pick<DatedItem, 'current_period_end'>[]): Date | null {
+  const ends = items.map((item) => item.current_period_end).filter((end) => end !== null);
+  return ends.length > 0 ? latest(...(ends as [Date, ...Date[]])) : null;
+}
 
 const setDate = statement(['id', 'date'], (db, { id, date }) =>
   db.update(customerServices).set({ next_billing_date: date }).where(eq(customerServices.id, id)),
 );
 
-/** By service, the latest period end over its items in live subscriptions. */
-export async function latestPeriodEnds(db: Database, serviceIds: number[]): Promise<Map<number, Date>> {
+/**
+ * By service, the latest period end over its items in live subscriptions.
+ *
+ * @param except a subscription that does not count
+ */
+export async function latestPeriodEnds(
+  db: Database,
+  serviceIds: number[],
+  except = 0,
+): Promise<Map<number, Date>> {
   if (serviceIds.length === 0) return new Map();
-  const found = await readLatestEnds(db, { ids: toArrayText(serviceIds) });
+  const found = await readLatestEnds(db, { ids: toArrayText(serviceIds), except });
   return new Map(found.flatMap(({ id, end }) => (id !== null && end ? [[id, end] as const] : [])));
 }
 
-const readLatestEnds = statement(['ids'], (db, { ids }) =>
+const readLatestEnds = statement(['ids', 'except'], (db, { ids, except }) =>
   db
     .select({ id: subscriptionItems.customer_service_id, end: max(subscriptionItems.current_period_end) })
     .from(subscriptionItems)
@@ -74,6 +125,7 @@ const readLatestEnds = statement(['ids'], (db, { ids }) =>
     .where(
       and(
         sql`${subscriptionItems.customer_service_id} = any(${ids}::int[])`,
+        sql`${subscriptionItems.subscription_id} <> ${except}::int`,
         ne(subscriptions.status, 'cancelled'),
         isNotNull(subscriptionItems.current_period_end),
       ),

@@ -45,8 +45,8 @@ const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'db/database.ts',
-        find: 'select pg_advisory_xact_lock(hashtextextended(',
-        replace: 'select (hashtextextended(',
+        find: 'pg_advisory_xact_lock(hashtextextended(',
+        replace: '(hashtextextended(',
       },
     ],
   },
