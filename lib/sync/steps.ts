@@ -27,6 +27,9 @@ const invoiceList =
   (deps, run, cursor) =>
     reconcileInvoicePage(deps, run, { status, createdFrom: status ? null : run.windowFrom }, cursor);
 
+const recheckSubscriptions: Page<StripeDeps> = (deps, run, cursor) =>
+  recheck(deps, run, 'subscription', cursor);
+
 /**
  * The steps of a run, in order. What is open at Stripe, what was created lately, what we hold open and saw
  * in neither: the cost grows with these, not with history.
@@ -41,7 +44,6 @@ export const STEPS: Step[] = [
     needs: 'stripe',
     page: (deps, run, cursor) => reconcileUnseen(deps, run, 'subscription', cursor),
   },
-  { name: 'checkouts', phase: 'subscriptions', needs: 'stripe', page: linkCheckouts },
   { name: 'open invoices', phase: 'invoices', needs: 'stripe', page: invoiceList('open') },
   { name: 'draft invoices', phase: 'invoices', needs: 'stripe', page: invoiceList('draft') },
   { name: 'uncollectible invoices', phase: 'invoices', needs: 'stripe', page: invoiceList('uncollectible') },
@@ -52,12 +54,7 @@ export const STEPS: Step[] = [
     needs: 'stripe',
     page: (deps, run, cursor) => reconcileUnseen(deps, run, 'invoice', cursor),
   },
-  {
-    name: 'subscriptions to recheck',
-    phase: 'rechecks',
-    needs: 'stripe',
-    page: (deps, run, cursor) => recheck(deps, run, 'subscription', cursor),
-  },
+  { name: 'subscriptions to recheck', phase: 'rechecks', needs: 'stripe', page: recheckSubscriptions },
   {
     name: 'invoices to recheck',
     phase: 'rechecks',
@@ -65,6 +62,9 @@ export const STEPS: Step[] = [
     page: (deps, run, cursor) => recheck(deps, run, 'invoice', cursor),
   },
   { name: 'earlier failures', phase: 'rechecks', needs: 'stripe', page: retryFailures },
+  // Only now is known whose each Stripe customer is: a checkout is linked to its own customer's alone.
+  { name: 'checkouts', phase: 'rechecks', needs: 'stripe', page: linkCheckouts },
+  { name: 'subscriptions of checkouts', phase: 'rechecks', needs: 'stripe', page: recheckSubscriptions },
   { name: 'missing payments', phase: 'payments', needs: 'database', page: recordMissingPayments },
   { name: 'overdue invoices', phase: 'overdue', needs: 'database', page: markOverdue },
 ];

@@ -21,7 +21,7 @@ import { handleEvent } from '@/lib/sync/handle-event';
 import { reconcile } from '@/lib/sync/reconcile';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { useDatabase } from '../support/database';
-import { createCustomer, createService } from '../support/factories';
+import { createCustomer, createService, createSubscription } from '../support/factories';
 import { type TestRuntime, testRuntime } from '../support/runtime';
 
 // What the simulation found, each in the smallest history that shows it.
@@ -203,6 +203,31 @@ describe('customers', () => {
     later(60);
     await run();
     expect(await linkOf(customer)).toMatchObject({ customer_id: own.id, linked_by: 'number' });
+  });
+
+  test('who could not be asked for has a lost checkout’s subscription linked in the run that asks', async () => {
+    const own = await createCustomer(base.db);
+    const sold = await createSubscription(base.db, {
+      customer_id: own.id,
+      status: 'incomplete',
+      stripe_subscription_id: null,
+    });
+    const metadata = { customer_number: own.customer_number };
+    const customer = act.createCustomer(world, { metadata }).object.id;
+    const reference = { clientReferenceId: String(sold.id) };
+    const { id } = act.createCheckoutSession(world, {
+      customer,
+      items: [{ unitAmount: 500 }],
+      ...reference,
+    });
+    const { object, events } = act.completeCheckout(world, id);
+    stripeLocal.faults.add({ fault: { kind: 'status', status: 500, shouldRetry: false }, times: 1 });
+    await take(typed(events, 'customer.subscription.created'), { withKey: true });
+    expect((await linkOf(customer))?.linked_by).toBe('created');
+    later(60);
+    await run();
+    const [row] = await base.db.select().from(subscriptions).where(eq(subscriptions.id, sold.id));
+    expect(row?.stripe_subscription_id).toBe(object.subscription);
   });
 
   test('an item that was read before its customer was known is linked when it is', async () => {
