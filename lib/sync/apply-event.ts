@@ -1,3 +1,4 @@
+import type { Database } from '@/db/database';
 import { toProviderCheckout } from '../stripe/to-checkout';
 import type { ProviderEvent } from '../stripe/to-event';
 import { toProviderInvoice } from '../stripe/to-invoice';
@@ -7,17 +8,18 @@ import { applyInvoice } from './apply-invoice';
 import { applyPayment } from './apply-payment';
 import { type Applied, applySubscription } from './apply-subscription';
 import type { Source, SyncContext } from './context';
+import { type Held, lockHeld } from './lock-held';
 
-type Apply = (ctx: SyncContext, event: ProviderEvent) => Promise<Applied>;
+type Apply = (ctx: SyncContext, event: ProviderEvent, held?: Held) => Promise<Applied>;
 
 const HANDLERS: Record<string, Apply> = {
   'checkout.session.completed': async (ctx, { object }) => {
     const checkout = toProviderCheckout(object);
     return checkout ? applyCheckout(ctx, checkout) : 'unchanged';
   },
-  'customer.subscription.created': (ctx, event) => subscription(ctx, event, false),
-  'customer.subscription.updated': (ctx, event) => subscription(ctx, event, false),
-  'customer.subscription.deleted': (ctx, event) => subscription(ctx, event, true),
+  'customer.subscription.created': (ctx, event, held) => subscription(ctx, event, held, false),
+  'customer.subscription.updated': (ctx, event, held) => subscription(ctx, event, held, false),
+  'customer.subscription.deleted': (ctx, event, held) => subscription(ctx, event, held, true),
   'invoice.finalized': (ctx, event) => invoice(ctx, event),
   'invoice.paid': (ctx, event) => invoice(ctx, event),
   'invoice.payment_succeeded': (ctx, event) => invoice(ctx, event),
@@ -27,16 +29,29 @@ const HANDLERS: Record<string, Apply> = {
 /** The event types that change anything here; all others are stored and left alone. */
 export const HANDLED_EVENT_TYPES = Object.keys(HANDLERS);
 
-/** Applies an event of a handled type inside its transaction. */
-export async function applyEvent(ctx: SyncContext, event: ProviderEvent): Promise<Applied> {
-  const handler = HANDLERS[event.type];
-  if (!handler) throw new Error(`no handler for ${event.type}`);
-  return handler(ctx, event);
+/** What an event is sure to need, read and locked while the lock of its customer is still waited for. */
+export async function readAhead(tx: Database, event: ProviderEvent): Promise<Held | undefined> {
+  const { type, stripeCustomerId, objectId } = event;
+  if (!type.startsWith('customer.subscription.') || !stripeCustomerId || !objectId) return undefined;
+  return lockHeld(tx, stripeCustomerId, objectId);
 }
 
-async function subscription(ctx: SyncContext, event: ProviderEvent, isDeletion: boolean): Promise<Applied> {
+/** Applies an event of a handled type inside its transaction. */
+export async function applyEvent(ctx: SyncContext, event: ProviderEvent, held?: Held): Promise<Applied> {
+  const handler = HANDLERS[event.type];
+  if (!handler) throw new Error(`no handler for ${event.type}`);
+  return handler(ctx, event, held);
+}
+
+async function subscription(
+  ctx: SyncContext,
+  event: ProviderEvent,
+  held: Held | undefined,
+  isDeletion: boolean,
+): Promise<Applied> {
   const provider = toProviderSubscription(event.object);
-  return provider ? applySubscription(ctx, provider, sourceOf(event), isDeletion) : 'unmatched';
+  if (!provider) return 'unmatched';
+  return applySubscription(ctx, provider, sourceOf(event), { isDeletion, held });
 }
 
 async function invoice(ctx: SyncContext, event: ProviderEvent): Promise<Applied> {

@@ -10,7 +10,7 @@ import { applyItems, isSameItems } from './apply-items';
 import type { Source, SyncContext } from './context';
 import { eventsOfSecond } from './events-of-second';
 import { linkCustomer } from './link-customer';
-import { lockHeld, type StoredSubscription } from './lock-held';
+import { type Held, lockHeld, type StoredSubscription } from './lock-held';
 import { decideOrder, recheckAt } from './order';
 import { dateWrites, lockServices } from './update-service-dates';
 import { createdChange, isSameState, toChanges } from './write-changes';
@@ -21,20 +21,21 @@ export type Applied = 'applied' | 'unchanged' | 'stale' | 'unmatched';
  * Brings our subscription, its items and the billing dates of their services to a state of Stripe's, if
  * that is the later one. The caller holds the lock on the Stripe customer.
  *
- * @param isDeletion Stripe deleted it: cancelled whatever the payload says, and for ever
+ * @param options.isDeletion Stripe deleted it: cancelled whatever the payload says, and for ever
+ * @param options.held what we hold, where it was read and locked already
  */
 export async function applySubscription(
   ctx: SyncContext,
   incoming: ProviderSubscription,
   source: Source,
-  isDeletion = false,
+  { isDeletion = false, held: ahead }: { isDeletion?: boolean; held?: Held | undefined } = {},
 ): Promise<Applied> {
   if (!incoming.customer) return 'unmatched';
   const { stripeCustomerId } = incoming.customer;
-  const before = await lockHeld(ctx, stripeCustomerId, incoming.id);
+  const before = ahead ?? (await lockHeld(ctx.tx, stripeCustomerId, incoming.id));
   const { customerId, uncertain } = await linkCustomer(ctx, incoming.customer, before.link);
   const isMoved = before.link?.customer_id !== customerId;
-  const held = isMoved ? await lockHeld(ctx, stripeCustomerId, incoming.id) : before;
+  const held = isMoved ? await lockHeld(ctx.tx, stripeCustomerId, incoming.id) : before;
   const row = held.row ?? (await makeSubscription(ctx, incoming.id, customerId, stripeCustomerId));
   const { items } = held;
   const decision = isDeletion
@@ -70,7 +71,7 @@ export async function applySubscription(
   const services = await lockServices(ctx, concerned, held.services);
   const live = { subscriptionId: row.id, items: status === 'cancelled' ? [] : after.items };
   const dates = await dateWrites(ctx, services, live);
-  await runTogether(ctx.tx, [...writes, ...after.writes, ...dates]);
+  ctx.send(runTogether(ctx.tx, [...writes, ...after.writes, ...dates]));
   return decision === 'unchanged' ? 'unchanged' : 'applied';
 }
 

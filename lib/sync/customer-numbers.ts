@@ -53,11 +53,9 @@ const SOURCES = ['customer', 'subscription', 'other'] as const;
 const MAX_EVENTS = 1000;
 
 /** In the order of the events that told them. */
-async function storedNumbers(
-  { tx }: SyncContext,
-  stripeCustomerId: string,
-): Promise<ProviderCustomerNumber[]> {
-  const stored = await tx
+async function storedNumbers(ctx: SyncContext, stripeCustomerId: string): Promise<ProviderCustomerNumber[]> {
+  await ctx.keepEvent();
+  const stored = await ctx.tx
     .select({ payload: stripeEvents.payload })
     .from(stripeEvents)
     .where(

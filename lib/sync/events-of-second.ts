@@ -5,11 +5,12 @@ import type { SyncContext } from './context';
 
 /** All events of one object that Stripe created in one second, the one being applied among them. */
 export async function eventsOfSecond(
-  { tx }: SyncContext,
+  ctx: SyncContext,
   objectId: string,
   second: Date,
 ): Promise<ProviderEvent[]> {
-  const stored = await tx
+  await ctx.keepEvent();
+  const stored = await ctx.tx
     .select({ payload: stripeEvents.payload })
     .from(stripeEvents)
     .where(and(eq(stripeEvents.object_id, objectId), eq(stripeEvents.stripe_created, second)));

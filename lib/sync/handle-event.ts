@@ -1,14 +1,15 @@
 import { eq } from 'drizzle-orm';
-import { isDatabaseUnavailable, pgErrorCode } from '@/db/database';
+import { type Database, isDatabaseUnavailable, pgErrorCode } from '@/db/database';
 import { stripeEvents } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import type { StripeMode } from '../env';
 import { AppError } from '../errors';
 import { type ProviderEvent, toProviderEvent } from '../stripe/to-event';
-import { applyEvent, HANDLED_EVENT_TYPES } from './apply-event';
-import { newContext, type SyncContext } from './context';
-import { closeEvent, failEvent, openEvent } from './inbox';
-import { withLookups } from './lookups';
+import { applyEvent, HANDLED_EVENT_TYPES, readAhead } from './apply-event';
+import { inContext, type SyncContext } from './context';
+import { failEvent, isSettled, keepEvent, openEvent, storeEvent } from './inbox';
+import type { Held } from './lock-held';
+import { type Lookups, withLookups } from './lookups';
 import { settleMoved } from './settle-moved';
 import type { SyncDeps } from './sync-deps';
 
@@ -29,25 +30,7 @@ export async function handleEvent(
 ): Promise<EventOutcome> {
   try {
     return await withLookups(deps, (lookups) =>
-      transact(deps.db, async (tx) => {
-        const key = event.stripeCustomerId ?? event.objectId ?? event.id;
-        const isOther = mode !== null && event.livemode !== (mode === 'live');
-        const isIgnored = isOther || !HANDLED_EVENT_TYPES.includes(event.type);
-        const expected = isIgnored ? 'ignored' : 'processed';
-        const opened = await openEvent(tx, { event, payload, key, expected, now: deps.now(), again });
-        if (opened === 'settled') return 'duplicate';
-        const ctx = newContext(tx, deps, lookups);
-        if (isOther) ctx.warnings.push(otherMode(event, mode));
-        const outcome = isIgnored ? 'ignored' : await apply(ctx, event);
-        const { changes, now: processed_at } = ctx;
-        const warnings = [...new Set(ctx.warnings)];
-        if (warnings.length > 0) deps.log.warn({ event: event.id, warnings }, 'event left questions');
-        const isAsExpected = outcome === expected && changes.length === 0 && warnings.length === 0;
-        if (opened === 'again' || !isAsExpected) {
-          await closeEvent(tx, event.id, { outcome, changes, warnings, processed_at });
-        }
-        return outcome;
-      }),
+      transact(deps.db, (tx) => takeIn(tx, deps, lookups, { event, payload, mode, again })),
     );
   } catch (error) {
     if (!isDatabaseUnavailable(error)) await failEvent(deps.db, event, payload, errorCode(error));
@@ -66,12 +49,50 @@ export async function replayEvent(deps: SyncDeps, id: string): Promise<EventOutc
   return handleEvent(deps, event, stored.payload, { again: true });
 }
 
+interface Delivery {
+  event: ProviderEvent;
+  payload: string;
+  mode: StripeMode | null;
+  again: boolean;
+}
+
+async function takeIn(
+  tx: Database,
+  deps: SyncDeps,
+  lookups: Lookups,
+  { event, payload, mode, again }: Delivery,
+): Promise<EventOutcome> {
+  const isOther = mode !== null && event.livemode !== (mode === 'live');
+  const isIgnored = isOther || !HANDLED_EVENT_TYPES.includes(event.type);
+  const key = event.stripeCustomerId ?? event.objectId ?? event.id;
+  const [before, held] = await Promise.all([
+    openEvent(tx, key, event.id),
+    isIgnored ? undefined : readAhead(tx, event),
+  ]);
+  if (isSettled(before) && !again) return 'duplicate';
+  const work = async (ctx: SyncContext) => {
+    if (isOther) ctx.warnings.push(otherMode(event, mode));
+    const outcome = isIgnored ? 'ignored' : await apply(ctx, event, held);
+    const { changes, now } = ctx;
+    const warnings = [...new Set(ctx.warnings)];
+    if (warnings.length > 0) deps.log.warn({ event: event.id, warnings }, 'event left questions');
+    const isRetry = before !== null;
+    ctx.send(storeEvent(tx, event, payload, { outcome, changes, warnings, now, isRetry, again }));
+    return outcome;
+  };
+  return inContext(tx, deps, lookups, work, () => keepEvent(tx, event, payload));
+}
+
 function otherMode({ livemode }: ProviderEvent, mode: StripeMode): string {
   return `a ${livemode ? 'live' : 'test'} event, while the configured keys are ${mode} keys`;
 }
 
-async function apply(ctx: SyncContext, event: ProviderEvent): Promise<Exclude<EventOutcome, 'duplicate'>> {
-  const applied = await applyEvent(ctx, event);
+async function apply(
+  ctx: SyncContext,
+  event: ProviderEvent,
+  held: Held | undefined,
+): Promise<Exclude<EventOutcome, 'duplicate'>> {
+  const applied = await applyEvent(ctx, event, held);
   await settleMoved(ctx);
   return applied === 'applied' || applied === 'unchanged' ? 'processed' : applied;
 }

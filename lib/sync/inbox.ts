@@ -1,7 +1,8 @@
-import { eq, sql } from 'drizzle-orm';
+import { eq, notInArray, sql } from 'drizzle-orm';
 import { type Database, keyLock } from '@/db/database';
 import { type FieldChange, stripeEvents } from '@/db/schema';
 import { statement } from '@/db/statement';
+import { ChangedMeanwhileError } from '@/db/transaction';
 import type { ProviderEvent } from '../stripe/to-event';
 
 export type StoredOutcome = (typeof stripeEvents.$inferSelect)['outcome'];
@@ -9,89 +10,99 @@ export type StoredOutcome = (typeof stripeEvents.$inferSelect)['outcome'];
 /** Outcomes that a further delivery does not change; the others are tried again. */
 const SETTLED: StoredOutcome[] = ['processed', 'stale', 'ignored'];
 
-export interface Opening {
-  event: ProviderEvent;
-  payload: string;
-  /** What to lock until the transaction ends, before anything is read. */
-  key: string;
-  /** What is to become of it, unless `closeEvent` says otherwise. */
-  expected: 'processed' | 'ignored';
+/**
+ * Locks a key until the transaction ends, and tells what became of an event before.
+ *
+ * Whoever waited for the lock may be told too little; `storeEvent` then finds out.
+ */
+export async function openEvent(tx: Database, key: string, id: string): Promise<StoredOutcome | null> {
+  const [found] = await lockAndRead(tx, { key, id });
+  return found?.outcome ?? null;
+}
+
+const lockAndRead = statement(['key', 'id'], (db, { key, id }) =>
+  db
+    .select({ outcome: stripeEvents.outcome })
+    .from(sql`(select ${keyLock(key)}) as locked`)
+    .leftJoin(stripeEvents, eq(stripeEvents.id, id)),
+);
+
+/** Whether a further delivery changes nothing. */
+export const isSettled = (outcome: StoredOutcome | null) => outcome !== null && SETTLED.includes(outcome);
+
+/** Puts an event into the inbox while it is not known yet what becomes of it. */
+export async function keepEvent(tx: Database, event: ProviderEvent, payload: string): Promise<void> {
+  await tx
+    .insert(stripeEvents)
+    .values({ ...toRow(event, payload), outcome: 'failed' })
+    .onConflictDoNothing();
+}
+
+export interface Result {
+  outcome: StoredOutcome;
+  warnings: string[];
+  changes: FieldChange[];
   now: Date;
-  /** Also where it is settled already. */
+  /** It was stored already: this is one more attempt. */
+  isRetry: boolean;
+  /** Whatever the outcome was. */
   again: boolean;
 }
 
 /**
- * Locks, and puts an event into the inbox before it is applied.
+ * Puts an event and what became of it into the inbox, in the transaction that applied it.
  *
- * @returns settled: there is nothing to do
+ * @throws ChangedMeanwhileError where another delivery settled it
  */
-export async function openEvent(tx: Database, opening: Opening): Promise<'new' | 'again' | 'settled'> {
-  const { event, payload, key, expected, now, again } = opening;
-  const row = toRow(event, payload);
-  const inserted = await insertEvent(tx, {
-    ...row,
-    key,
-    stripe_created: row.stripe_created.toISOString(),
-    outcome: expected,
-    processed_at: now.toISOString(),
-  });
-  if (inserted.length > 0) return 'new';
-  const [held] = await tx.select().from(stripeEvents).where(eq(stripeEvents.id, event.id)).for('update');
-  if (!held || (SETTLED.includes(held.outcome) && !again)) return 'settled';
-  await tx
-    .update(stripeEvents)
-    .set({ attempts: held.attempts + 1 })
-    .where(eq(stripeEvents.id, event.id));
-  return 'again';
-}
-
-const insertEvent = statement(
-  [
-    'key',
-    'id',
-    'type',
-    'api_version',
-    'livemode',
-    'stripe_created',
-    'object_id',
-    'stripe_customer_id',
-    'payload',
-    'outcome',
-    'processed_at',
-  ],
-  (db, { key, ...row }) =>
-    db
-      .insert(stripeEvents)
-      // The id comes from behind the lock, so that whoever waited for it finds the row of the one before.
-      .values({ ...row, id: sql`(select ${row.id}::text from (select ${keyLock(key)}) as locked)` })
-      .onConflictDoNothing()
-      .returning({ id: stripeEvents.id }),
-);
-
-/** Notes what became of an event, in the transaction that applied it. */
-export async function closeEvent(
+export async function storeEvent(
   tx: Database,
-  id: string,
-  result: { outcome: StoredOutcome; warnings: string[]; changes: FieldChange[]; processed_at: Date },
+  event: ProviderEvent,
+  payload: string,
+  { outcome, warnings, changes, now, isRetry, again }: Result,
 ): Promise<void> {
-  await endEvent(tx, {
-    id,
-    outcome: result.outcome,
-    warnings: JSON.stringify(result.warnings),
-    changes: JSON.stringify(result.changes),
-    processed_at: result.processed_at.toISOString(),
+  const row = toRow(event, payload);
+  const stored = await upsertEvent(tx, {
+    ...row,
+    stripe_created: row.stripe_created.toISOString(),
+    outcome,
+    warnings: JSON.stringify(warnings),
+    changes: JSON.stringify(changes),
+    processed_at: now.toISOString(),
+    retries: isRetry ? 1 : 0,
+    again,
   });
+  if (stored.length === 0) throw new ChangedMeanwhileError('another delivery of the event came first');
 }
 
-const endEvent = statement(
-  ['id', 'outcome', 'warnings', 'changes', 'processed_at'],
-  (db, { id, changes, ...result }) =>
-    db
-      .update(stripeEvents)
-      // What an earlier attempt changed was changed by it, too.
-      .set({ ...result, changes: sql`${stripeEvents.changes} || ${changes}::jsonb`, error_code: null })
-      .where(eq(stripeEvents.id, id)),
+const ROW = [
+  'id',
+  'type',
+  'api_version',
+  'livemode',
+  'stripe_created',
+  'object_id',
+  'stripe_customer_id',
+  'payload',
+] as const;
+const RESULT = ['outcome', 'warnings', 'changes', 'processed_at'] as const;
+const upsertEvent = statement([...ROW, ...RESULT, 'retries', 'again'], (db, { retries, again, ...row }) =>
+  db
+    .insert(stripeEvents)
+    .values(row)
+    .onConflictDoUpdate({
+      target: stripeEvents.id,
+      set: {
+        outcome: sql`excluded.outcome`,
+        warnings: sql`excluded.warnings`,
+        // What an earlier attempt changed was changed by it, too.
+        changes: sql`${stripeEvents.changes} || excluded.changes`,
+        processed_at: sql`excluded.processed_at`,
+        attempts: sql`${stripeEvents.attempts} + ${retries}::int`,
+        error_code: null,
+      },
+      setWhere: sql`${again}::boolean or ${notInArray(stripeEvents.outcome, SETTLED)}`,
+    })
+    .returning({ id: stripeEvents.id }),
 );
 
 /** Notes that an event could not be applied; never over an outcome that another delivery reached. */

@@ -1,7 +1,7 @@
 import { eq, inArray, sql } from 'drizzle-orm';
+import type { Database } from '@/db/database';
 import { customerServices, stripeCustomers, subscriptionItems, subscriptions } from '@/db/schema';
 import { type Builder, statement } from '@/db/statement';
-import type { SyncContext } from './context';
 import type { DatedService } from './update-service-dates';
 
 export type StoredLink = typeof stripeCustomers.$inferSelect;
@@ -18,7 +18,7 @@ export interface Held {
 }
 
 /** Reads and locks what a subscription of Stripe's changes here, in one round trip. */
-export async function lockHeld({ tx }: SyncContext, customer: string, subscription: string): Promise<Held> {
+export async function lockHeld(tx: Database, customer: string, subscription: string): Promise<Held> {
   const found = await read(tx, { customer, subscription });
   const [first] = found;
   const services = found.flatMap(({ service }) => service ?? []);

@@ -18,6 +18,7 @@ export async function settleMoved(ctx: SyncContext): Promise<void> {
 }
 
 async function reapplyCheckouts(ctx: SyncContext, customer: string): Promise<void> {
+  await ctx.keepEvent();
   const stored = await ctx.tx
     .select({ payload: stripeEvents.payload })
     .from(stripeEvents)
