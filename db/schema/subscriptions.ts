@@ -26,6 +26,10 @@ export const subscriptions = pgTable(
     /** Set while the state was decided without the provider's word; the daily job looks it up. */
     recheck_at: instant(),
     provider_gone_at: instant(),
+    /** Only named by others so far. A column, since an index on a time would be written at every change. */
+    is_stub: boolean()
+      .notNull()
+      .generatedAlwaysAs(sql`provider_as_of is null and stripe_subscription_id is not null`),
     ...timestamps,
   },
   (t) => [
@@ -33,9 +37,7 @@ export const subscriptions = pgTable(
     index('subscriptions_status').on(t.status, t.id),
     index('subscriptions_stripe_customer').on(t.stripe_customer_id),
     index('subscriptions_recheck').on(t.id).where(sql`${t.recheck_at} is not null`),
-    index('subscriptions_stub')
-      .on(t.id)
-      .where(sql`${t.provider_as_of} is null and ${t.stripe_subscription_id} is not null`),
+    index('subscriptions_stub').on(t.id).where(sql`${t.is_stub}`),
   ],
 );
 

@@ -92,7 +92,7 @@ async function mergeInto(
   ours: number,
   made: typeof subscriptions.$inferSelect,
 ): Promise<void> {
-  const { id, customer_id: _, created_at: __, updated_at: ___, ...state } = made;
+  const { id, customer_id: _, created_at: __, updated_at: ___, is_stub: ____, ...state } = made;
   const { tx } = ctx;
   await tx.update(invoices).set({ subscription_id: ours }).where(eq(invoices.subscription_id, id));
   await mergeItems(ctx, ours, id);

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, isNotNull, isNull, or } from 'drizzle-orm';
+import { and, asc, eq, gt, isNotNull, isNull, or, sql } from 'drizzle-orm';
 import { invoices, reconciliationFailures, subscriptions } from '@/db/schema';
 import type { Run } from './run';
 import { nextAfter, STEP_PAGE, type StripeDeps } from './step';
@@ -13,7 +13,7 @@ export async function recheck(
 ): Promise<string | null> {
   const table = kind === 'subscription' ? subscriptions : invoices;
   const column = kind === 'subscription' ? subscriptions.stripe_subscription_id : invoices.stripe_invoice_id;
-  const isStub = kind === 'subscription' ? isNull(subscriptions.provider_as_of) : undefined;
+  const isStub = kind === 'subscription' ? sql`${subscriptions.is_stub}` : undefined;
   const found = await deps.db
     .select({ id: table.id, stripeId: column, asOf: table.provider_as_of })
     .from(table)
