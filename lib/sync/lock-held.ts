@@ -2,7 +2,7 @@ import { eq, inArray, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customerServices, stripeCustomers, subscriptionItems, subscriptions } from '@/db/schema';
 import { type Builder, statement } from '@/db/statement';
-import type { DatedService } from './update-service-dates';
+import { type DatedService, readOtherEnds } from './update-service-dates';
 
 export type StoredLink = typeof stripeCustomers.$inferSelect;
 export type StoredSubscription = typeof subscriptions.$inferSelect;
@@ -13,20 +13,27 @@ export interface Held {
   link: StoredLink | null;
   row: StoredSubscription | null;
   items: StoredItem[];
-  /** Those of the items. */
+  /** Those of the items, with what the other subscriptions say of them. */
   services: DatedService[];
 }
 
 /** Reads and locks what a subscription of Stripe's changes here, in one round trip. */
 export async function lockHeld(tx: Database, customer: string, subscription: string): Promise<Held> {
-  const found = await read(tx, { customer, subscription });
+  const [found, ends] = await Promise.all([
+    read(tx, { customer, subscription }),
+    // A statement of its own, which sees what was committed until the services were locked.
+    readOtherEnds(tx, { subscription }),
+  ]);
   const [first] = found;
-  const services = found.flatMap(({ service }) => service ?? []);
+  const services = new Map(found.flatMap(({ service }) => (service ? [[service.id, service]] : [])));
   return {
     link: first?.link ?? null,
     row: first?.row ?? null,
     items: found.flatMap(({ item }) => item ?? []),
-    services: [...new Map(services.map((service) => [service.id, service])).values()],
+    services: [...services.values()].map((service) => ({
+      ...service,
+      othersEnd: ends.find(({ id }) => id === service.id)?.end ?? null,
+    })),
   };
 }
 
