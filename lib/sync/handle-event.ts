@@ -1,13 +1,13 @@
 import { eq } from 'drizzle-orm';
 import { type Database, isDatabaseUnavailable, pgErrorCode } from '@/db/database';
 import { stripeEvents } from '@/db/schema';
-import { transact } from '@/db/transaction';
+import { type Send, transact } from '@/db/transaction';
 import type { StripeMode } from '../env';
 import { AppError } from '../errors';
 import { type ProviderEvent, toProviderEvent } from '../stripe/to-event';
 import { applyEvent, HANDLED_EVENT_TYPES, readAhead } from './apply-event';
-import { inContext, type SyncContext } from './context';
-import { failEvent, isSettled, keepEvent, openEvent, storeEvent } from './inbox';
+import { newContext, type SyncContext } from './context';
+import { closeEvent, failEvent, isSettled, keepEvent, openEvent, storeEvent } from './inbox';
 import type { Held } from './lock-held';
 import { type Lookups, withLookups } from './lookups';
 import { settleMoved } from './settle-moved';
@@ -30,7 +30,7 @@ export async function handleEvent(
 ): Promise<EventOutcome> {
   try {
     return await withLookups(deps, (lookups) =>
-      transact(deps.db, (tx) => takeIn(tx, deps, lookups, { event, payload, mode, again })),
+      transact(deps.db, (tx, send) => takeIn(tx, send, deps, lookups, { event, payload, mode, again })),
     );
   } catch (error) {
     if (!isDatabaseUnavailable(error)) await failEvent(deps.db, event, payload, errorCode(error));
@@ -58,6 +58,7 @@ interface Delivery {
 
 async function takeIn(
   tx: Database,
+  send: Send,
   deps: SyncDeps,
   lookups: Lookups,
   { event, payload, mode, again }: Delivery,
@@ -70,17 +71,20 @@ async function takeIn(
     isIgnored ? undefined : readAhead(tx, event),
   ]);
   if (isSettled(before) && !again) return 'duplicate';
-  const work = async (ctx: SyncContext) => {
-    if (isOther) ctx.warnings.push(otherMode(event, mode));
-    const outcome = isIgnored ? 'ignored' : await apply(ctx, event, held);
-    const { changes, now } = ctx;
-    const warnings = [...new Set(ctx.warnings)];
-    if (warnings.length > 0) deps.log.warn({ event: event.id, warnings }, 'event left questions');
-    const isRetry = before !== null;
-    ctx.send(storeEvent(tx, event, payload, { outcome, changes, warnings, now, isRetry, again }));
-    return outcome;
-  };
-  return inContext(tx, deps, lookups, work, () => keepEvent(tx, event, payload));
+  let isStored = before !== null;
+  const ctx = newContext(tx, send, deps, lookups, async () => {
+    if (!isStored) await keepEvent(tx, event, payload);
+    isStored = true;
+  });
+  if (isOther) ctx.warnings.push(otherMode(event, mode));
+  const outcome = isIgnored ? 'ignored' : await apply(ctx, event, held);
+  const { changes, now } = ctx;
+  const warnings = [...new Set(ctx.warnings)];
+  if (warnings.length > 0) deps.log.warn({ event: event.id, warnings }, 'event left questions');
+  const result = { outcome, changes, warnings, now } as const;
+  if (isStored) await closeEvent(tx, event.id, { ...result, isRetry: before !== null });
+  else send(storeEvent(tx, event, payload, result));
+  return outcome;
 }
 
 function otherMode({ livemode }: ProviderEvent, mode: StripeMode): string {

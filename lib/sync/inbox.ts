@@ -1,5 +1,5 @@
-import { eq, notInArray, sql } from 'drizzle-orm';
-import { type Database, keyLock } from '@/db/database';
+import { eq, sql } from 'drizzle-orm';
+import { type Database, keyLock, pgErrorCode, UNIQUE_VIOLATION } from '@/db/database';
 import { type FieldChange, stripeEvents } from '@/db/schema';
 import { statement } from '@/db/statement';
 import { ChangedMeanwhileError } from '@/db/transaction';
@@ -13,7 +13,7 @@ const SETTLED: StoredOutcome[] = ['processed', 'stale', 'ignored'];
 /**
  * Locks a key until the transaction ends, and tells what became of an event before.
  *
- * Whoever waited for the lock may be told too little; `storeEvent` then finds out.
+ * Whoever waited for the lock may be told too little: `storeEvent` then finds out.
  */
 export async function openEvent(tx: Database, key: string, id: string): Promise<StoredOutcome | null> {
   const [found] = await lockAndRead(tx, { key, id });
@@ -38,40 +38,32 @@ export async function keepEvent(tx: Database, event: ProviderEvent, payload: str
     .onConflictDoNothing();
 }
 
-export interface Result {
+interface Result {
   outcome: StoredOutcome;
   warnings: string[];
   changes: FieldChange[];
   now: Date;
-  /** It was stored already: this is one more attempt. */
-  isRetry: boolean;
-  /** Whatever the outcome was. */
-  again: boolean;
 }
 
 /**
  * Puts an event and what became of it into the inbox, in the transaction that applied it.
  *
- * @throws ChangedMeanwhileError where another delivery settled it
+ * @throws ChangedMeanwhileError where another delivery was first
  */
 export async function storeEvent(
   tx: Database,
   event: ProviderEvent,
   payload: string,
-  { outcome, warnings, changes, now, isRetry, again }: Result,
+  result: Result,
 ): Promise<void> {
   const row = toRow(event, payload);
-  const stored = await upsertEvent(tx, {
-    ...row,
-    stripe_created: row.stripe_created.toISOString(),
-    outcome,
-    warnings: JSON.stringify(warnings),
-    changes: JSON.stringify(changes),
-    processed_at: now.toISOString(),
-    retries: isRetry ? 1 : 0,
-    again,
-  });
-  if (stored.length === 0) throw new ChangedMeanwhileError('another delivery of the event came first');
+  const values = { ...row, stripe_created: row.stripe_created.toISOString(), ...toText(result) };
+  try {
+    await insertEvent(tx, values);
+  } catch (error) {
+    if (pgErrorCode(error) !== UNIQUE_VIOLATION) throw error;
+    throw new ChangedMeanwhileError('another delivery of the event came first', { cause: error });
+  }
 }
 
 const ROW = [
@@ -85,25 +77,37 @@ const ROW = [
   'payload',
 ] as const;
 const RESULT = ['outcome', 'warnings', 'changes', 'processed_at'] as const;
-const upsertEvent = statement([...ROW, ...RESULT, 'retries', 'again'], (db, { retries, again, ...row }) =>
-  db
-    .insert(stripeEvents)
-    .values(row)
-    .onConflictDoUpdate({
-      target: stripeEvents.id,
-      set: {
-        outcome: sql`excluded.outcome`,
-        warnings: sql`excluded.warnings`,
-        // What an earlier attempt changed was changed by it, too.
-        changes: sql`${stripeEvents.changes} || excluded.changes`,
-        processed_at: sql`excluded.processed_at`,
-        attempts: sql`${stripeEvents.attempts} + ${retries}::int`,
-        error_code: null,
-      },
-      setWhere: sql`${again}::boolean or ${notInArray(stripeEvents.outcome, SETTLED)}`,
+const insertEvent = statement([...ROW, ...RESULT], (db, row) => db.insert(stripeEvents).values(row));
+
+/** The same for one that is stored already. @param result.isRetry it was so before this attempt */
+export async function closeEvent(
+  tx: Database,
+  id: string,
+  { isRetry, ...result }: Result & { isRetry: boolean },
+): Promise<void> {
+  const changes = JSON.stringify(result.changes);
+  await tx
+    .update(stripeEvents)
+    .set({
+      outcome: result.outcome,
+      warnings: result.warnings,
+      processed_at: result.now,
+      // What an earlier attempt changed was changed by it, too.
+      changes: sql`${stripeEvents.changes} || ${changes}::jsonb`,
+      attempts: sql`${stripeEvents.attempts} + ${isRetry ? 1 : 0}::int`,
+      error_code: null,
     })
-    .returning({ id: stripeEvents.id }),
-);
+    .where(eq(stripeEvents.id, id));
+}
+
+function toText({ outcome, warnings, changes, now }: Result) {
+  return {
+    outcome,
+    warnings: JSON.stringify(warnings),
+    changes: JSON.stringify(changes),
+    processed_at: now.toISOString(),
+  };
+}
 
 /** Notes that an event could not be applied; never over an outcome that another delivery reached. */
 export async function failEvent(

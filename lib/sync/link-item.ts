@@ -5,7 +5,7 @@ import { ChangedMeanwhileError, transact } from '@/db/transaction';
 import type { Actor } from '../audit/record-audit';
 import { AppError, invalidField } from '../errors';
 import { storedItems } from './apply-items';
-import { inContext } from './context';
+import { newContext } from './context';
 import { withLookups } from './lookups';
 import { setItemService } from './set-item-service';
 import type { SyncDeps } from './sync-deps';
@@ -26,19 +26,18 @@ export async function linkItem(
   serviceNumber: string | null,
 ): Promise<FieldChange[]> {
   return withLookups(deps, (lookups) =>
-    transact(deps.db, (tx) =>
-      inContext(tx, deps, lookups, async (ctx) => {
-        const subscription = await lockSubscriptionOf(tx, itemId);
-        const items = await storedItems(ctx, subscription.id);
-        const item = items.find(({ id }) => id === itemId);
-        if (!item) throw new ChangedMeanwhileError('the item went to another subscription');
-        const service = serviceNumber === null ? null : await findService(tx, subscription, serviceNumber);
-        if (item.customer_service_id === service) return [];
-        await setItemService(tx, actor, service === null ? 'unlink' : 'link', item, service);
-        await updateServiceDates(ctx, subscription.id, items);
-        return ctx.changes;
-      }),
-    ),
+    transact(deps.db, async (tx, send) => {
+      const ctx = newContext(tx, send, deps, lookups);
+      const subscription = await lockSubscriptionOf(tx, itemId);
+      const items = await storedItems(ctx, subscription.id);
+      const item = items.find(({ id }) => id === itemId);
+      if (!item) throw new ChangedMeanwhileError('the item went to another subscription');
+      const service = serviceNumber === null ? null : await findService(tx, subscription, serviceNumber);
+      if (item.customer_service_id === service) return [];
+      await setItemService(tx, actor, service === null ? 'unlink' : 'link', item, service);
+      await updateServiceDates(ctx, subscription.id, items);
+      return ctx.changes;
+    }),
   );
 }
 

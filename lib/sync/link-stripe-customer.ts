@@ -5,7 +5,7 @@ import { transact } from '@/db/transaction';
 import { type Actor, auditNumber, recordAudit } from '../audit/record-audit';
 import { AppError, invalidField } from '../errors';
 import { MAX_ID } from '../page';
-import { inContext, type SyncContext } from './context';
+import { newContext, type SyncContext } from './context';
 import { withLookups } from './lookups';
 import { moveStripeCustomer } from './move-stripe-customer';
 import { setItemService } from './set-item-service';
@@ -29,24 +29,23 @@ export async function linkStripeCustomer(
   link: { from: number; to: number },
 ): Promise<void> {
   await withLookups(deps, (lookups) =>
-    transact(deps.db, (tx) =>
-      inContext(tx, deps, lookups, async (ctx) => {
-        await lockKey(tx, stripeCustomerId);
-        const { held, before, after } = await lockLink(tx, stripeCustomerId, link);
-        const from = { customerId: held.customer_id, linkedBy: held.linked_by };
-        await moveStripeCustomer(ctx, stripeCustomerId, from, { customerId: link.to, linkedBy: 'staff' });
-        await unlinkServicesOfOthers(ctx, actor, stripeCustomerId, link.to);
-        await settleMoved(ctx);
-        await recordAudit(tx, {
-          actor,
-          action: 'stripe_customer.link',
-          entity: 'stripe_customer',
-          entity_id: auditNumber(stripeCustomerId),
-          before: { ...held, customer: before },
-          after: { ...held, customer_id: link.to, linked_by: 'staff', customer: after },
-        });
-      }),
-    ),
+    transact(deps.db, async (tx, send) => {
+      const ctx = newContext(tx, send, deps, lookups);
+      await lockKey(tx, stripeCustomerId);
+      const { held, before, after } = await lockLink(tx, stripeCustomerId, link);
+      const from = { customerId: held.customer_id, linkedBy: held.linked_by };
+      await moveStripeCustomer(ctx, stripeCustomerId, from, { customerId: link.to, linkedBy: 'staff' });
+      await unlinkServicesOfOthers(ctx, actor, stripeCustomerId, link.to);
+      await settleMoved(ctx);
+      await recordAudit(tx, {
+        actor,
+        action: 'stripe_customer.link',
+        entity: 'stripe_customer',
+        entity_id: auditNumber(stripeCustomerId),
+        before: { ...held, customer: before },
+        after: { ...held, customer_id: link.to, linked_by: 'staff', customer: after },
+      });
+    }),
   );
 }
 

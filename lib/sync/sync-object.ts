@@ -8,7 +8,7 @@ import { fetchObject } from '../stripe/fetch';
 import type { ProviderInvoice, ProviderSubscription } from '../stripe/provider';
 import { applyInvoice } from './apply-invoice';
 import { applySubscription } from './apply-subscription';
-import { inContext, type Source, type SyncContext } from './context';
+import { newContext, type Source, type SyncContext } from './context';
 import { withLookups } from './lookups';
 import { markGone } from './mark-gone';
 import { beat, LeaseLostError, type Run } from './run';
@@ -26,20 +26,16 @@ export async function inRun(
   work: (ctx: SyncContext) => Promise<void>,
 ): Promise<void> {
   const changes = await withLookups(deps, (lookups) =>
-    transact(deps.db, async (tx) => {
+    transact(deps.db, async (tx, send) => {
       if (key) await lockKey(tx, key);
-      return inContext(tx, deps, lookups, async (ctx) => {
-        await work(ctx);
-        await settleMoved(ctx);
-        if (ctx.warnings.length > 0) {
-          deps.log.warn(
-            { run: run.id, warnings: [...new Set(ctx.warnings)] },
-            'reconciliation left questions',
-          );
-        }
-        await logChanges(ctx, run);
-        return ctx.changes.length;
-      });
+      const ctx = newContext(tx, send, deps, lookups);
+      await work(ctx);
+      await settleMoved(ctx);
+      if (ctx.warnings.length > 0) {
+        deps.log.warn({ run: run.id, warnings: [...new Set(ctx.warnings)] }, 'reconciliation left questions');
+      }
+      await logChanges(ctx, run);
+      return ctx.changes.length;
     }),
   );
   run.counts.changes_count += changes;
