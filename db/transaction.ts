@@ -10,34 +10,37 @@ export class ChangedMeanwhileError extends Error {
   readonly code = SERIALIZATION_FAILURE;
 }
 
-/** Takes a write that was begun and that nothing waits for: what comes after it sees it all the same. */
+/** Takes a write that was begun and that the work does not wait for: what comes after it sees it all the same. */
 export type Send = (write: Promise<unknown>) => void;
 
 /**
  * One transaction, begun again when another one comes in between. Inside, use `tx` only: the embedded
  * database has a single connection, and `db` would wait for it for ever.
  *
- * What is sent travels with COMMIT. A failure of it undoes all, and is thrown here; the work itself does not
- * hear of it any more.
+ * What the work sends is waited for before COMMIT, and its failure undoes all.
  */
 export async function transact<T>(db: Database, work: (tx: Database, send: Send) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
-    const sent: Promise<unknown>[] = [];
-    const send: Send = (write) => {
-      write.catch(() => {}); // heard of below
-      sent.push(write);
-    };
     try {
-      const result = await db.transaction((tx) => work(tx, send));
-      // After a statement that failed, COMMIT rolls back and does not complain.
-      await Promise.all(sent);
-      return result;
+      return await db.transaction((tx) => withSent((send) => work(tx, send)));
     } catch (error) {
-      const failed = (await Promise.allSettled(sent)).find(({ status }) => status === 'rejected');
-      const cause: unknown = failed && 'reason' in failed ? failed.reason : error;
-      const code = pgErrorCode(cause);
-      if (attempt === TRIES || (code !== SERIALIZATION_FAILURE && code !== DEADLOCK_DETECTED)) throw cause;
+      const code = pgErrorCode(error);
+      if (attempt === TRIES || (code !== SERIALIZATION_FAILURE && code !== DEADLOCK_DETECTED)) throw error;
       await sleep(5 * 2 ** attempt);
     }
+  }
+}
+
+async function withSent<T>(work: (send: Send) => Promise<T>): Promise<T> {
+  const sent: Promise<unknown>[] = [];
+  const send: Send = (write) => {
+    write.catch(() => {}); // heard of below
+    sent.push(write);
+  };
+  try {
+    return await work(send);
+  } finally {
+    // What failed here is the cause of whatever failed after it.
+    await Promise.all(sent);
   }
 }
