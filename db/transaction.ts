@@ -11,7 +11,7 @@ export class ChangedMeanwhileError extends Error {
 }
 
 /** Takes a write that was begun and that the work does not wait for: what comes after it sees it all the same. */
-export type Send = (write: Promise<unknown>) => void;
+export type Send = (write: PromiseLike<unknown>) => void;
 
 /**
  * One transaction, begun again when another one comes in between. Inside, use `tx` only: the embedded
@@ -32,10 +32,11 @@ export async function transact<T>(db: Database, work: (tx: Database, send: Send)
 }
 
 async function withSent<T>(work: (send: Send) => Promise<T>): Promise<T> {
-  const sent: Promise<unknown>[] = [];
+  const sent: Promise<void>[] = [];
   const send: Send = (write) => {
-    write.catch(() => {}); // heard of below
-    sent.push(write);
+    const begun = Promise.resolve(write.then(() => {})); // a drizzle query begins anew at every `then`
+    begun.catch(() => {}); // heard of below
+    sent.push(begun);
   };
   try {
     return await work(send);
