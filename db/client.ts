@@ -8,7 +8,6 @@ import postgres from 'postgres';
 import type { Database } from './database';
 import { lockDataDir } from './lock';
 import './query-error';
-import * as schema from './schema';
 
 export interface DatabaseHandle {
   db: Database;
@@ -49,7 +48,7 @@ export function openPostgres(
     },
   });
   return {
-    db: drizzlePostgres({ client, schema }),
+    db: drizzlePostgres({ client }),
     kind: 'postgres',
     close: () => client.end({ timeout: 5 }),
   };
@@ -83,7 +82,7 @@ export async function openInMemory(template?: Blob): Promise<DatabaseHandle & { 
 
 function embeddedHandle(client: PGlite, unlock?: () => void): DatabaseHandle {
   return {
-    db: drizzlePglite({ client, schema }),
+    db: drizzlePglite({ client }),
     kind: 'embedded',
     close: async () => {
       await client.close();

@@ -1,10 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core';
-import type * as schema from './schema';
 import { statement } from './statement';
 
 /** postgres.js and PGlite alike, and a transaction of either. */
-export type Database = PgDatabase<PgQueryResultHKT, typeof schema>;
+export type Database = PgDatabase<PgQueryResultHKT>;
 
 /**
  * Runs raw SQL. The drivers answer in different forms (an array; `{ rows }`), and int8 comes as text

@@ -5,10 +5,9 @@ import {
   type PgQueryResultHKT,
   type SelectedFieldsOrdered,
 } from 'drizzle-orm/pg-core';
-import type * as schema from './schema';
 
 // As in database.ts, which imports this file.
-type Database = PgDatabase<PgQueryResultHKT, typeof schema>;
+type Database = PgDatabase<PgQueryResultHKT>;
 
 interface Prepared<Answer> {
   getQuery(): Query;
