@@ -473,6 +473,20 @@ describe('the signature', () => {
     expect(await find.event(body.id)).toBeUndefined();
   });
 
+  test('is refused whatever it is where no secret is configured', async () => {
+    const { stripe } = server.runtime.env;
+    const secrets = stripe.webhookSecrets;
+    stripe.webhookSecrets = [];
+    try {
+      const body = event('invoice.finalized', invoiceObject('in_unset'));
+      expect(await send(body)).toEqual(refused);
+      expect(await send(body, { header: signatureOf(JSON.stringify(body), at(0), '') })).toEqual(refused);
+      expect(await find.event(body.id)).toBeUndefined();
+    } finally {
+      stripe.webhookSecrets = secrets;
+    }
+  });
+
   test('of either secret, 300 s old, or beside a wrong one is taken', async () => {
     const make = () => event('invoice.finalized', invoiceObject('in_signed'));
     for (const header of [
