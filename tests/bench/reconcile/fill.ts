@@ -20,8 +20,8 @@ export async function fillCompany(db: Database, subscriptions: number): Promise<
         'cus_bench' || substr(customer_number, 3), '2026-11-10T12:00Z', '2026-11-10T12:00Z', '2026-01-10T12:00Z'
       from customers`,
     sql`insert into subscription_items (subscription_id, customer_service_id, stripe_subscription_item_id,
-        quantity, current_period_end)
-      select s.id, c.id, 'si_bench' || s.id, 1, '2026-12-10T12:00Z'
+        named_service_id, named_service_number, quantity, current_period_end)
+      select s.id, c.id, 'si_bench' || s.id, c.id::text, c.service_number, 1, '2026-12-10T12:00Z'
       from subscriptions s join customer_services c using (customer_id)`,
     invoicesOf(
       sql`'paid'::invoice_status, '2026-02-10'::date, null::date, 22.61, 0, '2026-02-10T12:00Z'::timestamptz, 0`,
