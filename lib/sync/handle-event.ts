@@ -82,7 +82,7 @@ async function takeIn(
   const warnings = [...new Set(ctx.warnings)];
   if (warnings.length > 0) deps.log.warn({ event: event.id, warnings }, 'event left questions');
   const result = { outcome, changes, warnings, now } as const;
-  if (isStored) await closeEvent(tx, event.id, { ...result, isRetry: before !== null });
+  if (isStored) await closeEvent(tx, event.id, { ...result, before });
   else send(storeEvent(tx, event, payload, result));
   return outcome;
 }

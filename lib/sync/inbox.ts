@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
 import { type Database, keyLock, pgErrorCode, UNIQUE_VIOLATION } from '@/db/database';
 import { type FieldChange, stripeEvents } from '@/db/schema';
 import { statement } from '@/db/statement';
@@ -30,13 +30,23 @@ const lockAndRead = statement(['key', 'id'], (db, { key, id }) =>
 /** Whether a further delivery changes nothing. */
 export const isSettled = (outcome: StoredOutcome | null) => outcome !== null && SETTLED.includes(outcome);
 
-/** Puts an event into the inbox while it is not known yet what becomes of it. */
+/**
+ * Puts an event into the inbox while it is not known yet what becomes of it.
+ *
+ * @throws ChangedMeanwhileError where another delivery was first
+ */
 export async function keepEvent(tx: Database, event: ProviderEvent, payload: string): Promise<void> {
-  await tx
+  const kept = await tx
     .insert(stripeEvents)
-    .values({ ...toRow(event, payload), outcome: 'failed' })
-    .onConflictDoNothing();
+    .values({ ...toRow(event, payload), outcome: UNKNOWN_YET })
+    .onConflictDoNothing()
+    .returning({ id: stripeEvents.id });
+  if (kept.length === 0) throw cameFirst();
 }
+
+const UNKNOWN_YET: StoredOutcome = 'failed';
+const cameFirst = (cause?: unknown) =>
+  new ChangedMeanwhileError('another delivery of the event came first', { cause });
 
 interface Result {
   outcome: StoredOutcome;
@@ -62,7 +72,7 @@ export async function storeEvent(
     await insertEvent(tx, values);
   } catch (error) {
     if (pgErrorCode(error) !== UNIQUE_VIOLATION) throw error;
-    throw new ChangedMeanwhileError('another delivery of the event came first', { cause: error });
+    throw cameFirst(error);
   }
 }
 
@@ -79,14 +89,19 @@ const ROW = [
 const RESULT = ['outcome', 'warnings', 'changes', 'processed_at'] as const;
 const insertEvent = statement([...ROW, ...RESULT], (db, row) => db.insert(stripeEvents).values(row));
 
-/** The same for one that is stored already. @param result.isRetry it was so before this attempt */
+/**
+ * The same for one that is stored already.
+ *
+ * @param result.before what had become of it when this attempt began; null: nothing yet
+ * @throws ChangedMeanwhileError where another delivery was first
+ */
 export async function closeEvent(
   tx: Database,
   id: string,
-  { isRetry, ...result }: Result & { isRetry: boolean },
+  { before, ...result }: Result & { before: StoredOutcome | null },
 ): Promise<void> {
   const changes = JSON.stringify(result.changes);
-  await tx
+  const closed = await tx
     .update(stripeEvents)
     .set({
       outcome: result.outcome,
@@ -94,10 +109,12 @@ export async function closeEvent(
       processed_at: result.now,
       // What an earlier attempt changed was changed by it, too.
       changes: sql`${stripeEvents.changes} || ${changes}::jsonb`,
-      attempts: sql`${stripeEvents.attempts} + ${isRetry ? 1 : 0}::int`,
+      attempts: sql`${stripeEvents.attempts} + ${before === null ? 0 : 1}::int`,
       error_code: null,
     })
-    .where(eq(stripeEvents.id, id));
+    .where(and(eq(stripeEvents.id, id), eq(stripeEvents.outcome, before ?? UNKNOWN_YET)))
+    .returning({ id: stripeEvents.id });
+  if (closed.length === 0) throw cameFirst();
 }
 
 function toText({ outcome, warnings, changes, now }: Result) {
