@@ -39,7 +39,10 @@ export const stripeEvents = pgTable(
   },
   (t) => [
     index('stripe_events_created').on(t.stripe_created, t.id),
-    index('stripe_events_outcome').on(t.outcome, t.stripe_created, t.id),
+    // Of almost all events the outcome is `processed`: those are found by their time as well.
+    index('stripe_events_outcome')
+      .on(t.outcome, t.stripe_created, t.id)
+      .where(sql`${t.outcome} <> 'processed'`),
     index('stripe_events_type').on(t.type, t.stripe_created),
     index('stripe_events_object').on(t.object_id, t.stripe_created),
     index('stripe_events_customer').on(t.stripe_customer_id, t.stripe_created),
