@@ -4,6 +4,7 @@ import {
   customers,
   invoices,
   payments,
+  reconciliationFailures,
   stripeCustomers,
   stripeEvents,
   subscriptionItems,
@@ -294,4 +295,18 @@ test('a subscription that came back to where it was within a second ends as it w
       .where(eq(subscriptionItems.subscription_id, row?.id ?? 0));
     expect(held, String(order)).toHaveLength(2);
   }
+});
+
+test('a run that could not take an event is told when a delivery has', async () => {
+  const { event } = finalized();
+  await take(event);
+  const { runId } = await run();
+  await base.db
+    .insert(reconciliationFailures)
+    .values({ run_id: runId, object: 'event', stripe_id: event?.id ?? '', error_code: '53100' });
+  later(60);
+  await run();
+  const ofEvent = eq(reconciliationFailures.stripe_id, event?.id ?? '');
+  const [failure] = await base.db.select().from(reconciliationFailures).where(ofEvent);
+  expect(failure?.resolved_at).toEqual(runtime.now());
 });
