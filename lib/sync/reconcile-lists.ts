@@ -1,4 +1,4 @@
-import { and, eq, inArray, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import { rows } from '@/db/database';
 import { reconciliationSeen } from '@/db/schema';
 import {
@@ -112,23 +112,19 @@ async function reconcileInvoice(
   else await applyProvided(deps, run, { kind: 'invoice', value }, { origin: 'listed', asOf });
 }
 
-/** The objects of a page that no earlier one of this run had. */
+/**
+ * The objects of a page that no earlier one of this run had. Each id is looked up by itself: the table was
+ * empty when PostgreSQL last counted it, so that it would rather read all of the run's.
+ */
 async function unmet<T extends { id: string }>({ db }: SyncDeps, run: Run, objects: T[]): Promise<T[]> {
-  if (objects.length === 0) return [];
-  const met = await db
-    .select({ id: reconciliationSeen.stripe_id })
-    .from(reconciliationSeen)
-    .where(
-      and(
-        eq(reconciliationSeen.run_id, run.id),
-        inArray(
-          reconciliationSeen.stripe_id,
-          objects.map(({ id }) => id),
-        ),
-      ),
-    );
-  const ids = new Set(met.map(({ id }) => id));
-  return objects.filter(({ id }) => !ids.has(id));
+  const ids = sql.param(objects.map(({ id }) => id));
+  const met = await rows<{ id: string }>(
+    db,
+    sql`select id from unnest(${ids}::text[]) as id, lateral (
+        select from reconciliation_seen s where s.run_id = ${run.id}::int and s.stripe_id = id limit 1) as seen`,
+  );
+  const known = new Set(met.map(({ id }) => id));
+  return objects.filter(({ id }) => !known.has(id));
 }
 
 /** Only once they are done: a run that dies within a page goes through all of it again. */
