@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm';
+import { and, eq, isNull } from 'drizzle-orm';
 import { invoices, subscriptions } from '@/db/schema';
 import type { SyncContext } from './context';
 
@@ -12,7 +12,7 @@ export async function markGone(
     const [row] = await ctx.tx
       .update(subscriptions)
       .set({ provider_gone_at: ctx.now, recheck_at: null })
-      .where(eq(subscriptions.stripe_subscription_id, id))
+      .where(and(eq(subscriptions.stripe_subscription_id, id), isNull(subscriptions.provider_gone_at)))
       .returning({ id: subscriptions.id });
     if (row) report(ctx, entity, row.id, id);
     return;
@@ -20,7 +20,7 @@ export async function markGone(
   const [row] = await ctx.tx
     .update(invoices)
     .set({ provider_gone_at: ctx.now, recheck_at: null })
-    .where(eq(invoices.stripe_invoice_id, id))
+    .where(and(eq(invoices.stripe_invoice_id, id), isNull(invoices.provider_gone_at)))
     .returning({ id: invoices.id, status: invoices.status });
   if (!row) return;
   report(ctx, entity, row.id, id);

@@ -1,6 +1,11 @@
-import { and, desc, eq, isNull } from 'drizzle-orm';
+import { and, desc, eq, isNull, lte } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { reconciliationFailures, reconciliationRuns, reconciliationSeen } from '@/db/schema';
+import {
+  reconciliationChanges,
+  reconciliationFailures,
+  reconciliationRuns,
+  reconciliationSeen,
+} from '@/db/schema';
 
 type StoredRun = typeof reconciliationRuns.$inferSelect;
 
@@ -73,7 +78,15 @@ export async function acquireRun(
   const taken = isDead
     ? await moveHeartbeat(db, running.id, running.heartbeat_at, { heartbeat_at: now })
     : undefined;
-  return taken ? toRun(taken) : { runningId: running.id };
+  return taken ? resumeRun(db, taken) : { runningId: running.id };
+}
+
+/** What its process changed after the last checkpoint is logged, but was not counted. */
+async function resumeRun(db: Database, row: StoredRun): Promise<Run> {
+  const run = toRun(row);
+  const ofRun = eq(reconciliationChanges.run_id, run.id);
+  run.counts.changes_count = await db.$count(reconciliationChanges, ofRun);
+  return run;
 }
 
 /** Where the run stands, in one row, for whoever resumes it. @throws LeaseLostError */
@@ -125,7 +138,8 @@ export async function finishRun(
     heartbeat_at: now,
   });
   if (!ended) throw new LeaseLostError(`run ${run.id} was taken over`);
-  await db.delete(reconciliationSeen).where(eq(reconciliationSeen.run_id, run.id));
+  // Of earlier runs, too, whose processes did not come to it.
+  await db.delete(reconciliationSeen).where(lte(reconciliationSeen.run_id, run.id));
 }
 
 /** Writes only while the lease is ours: the heartbeat is the one that we set. */

@@ -22,6 +22,9 @@ const TABLES = [
 export type Row = Record<string, unknown>;
 export type Rows = Record<(typeof TABLES)[number], Row[]>;
 
+/** By table, what its rows say. */
+export type Meaning = Record<string, string[]>;
+
 let kept = 0;
 
 /** Keeps all rows as they are now. @returns puts them back, ids and times too */
@@ -78,18 +81,27 @@ export async function readRows(db: Database): Promise<Rows> {
 }
 
 /** Who made how many attempts and when, which may differ between two ways to one end. */
-const INCIDENTAL = new Set(['id', 'run_id', 'created_at', 'updated_at', 'attempts']);
+const INCIDENTAL = new Set(['id', 'run_id', 'created_at', 'updated_at', 'attempts', 'search_text']);
+
+/** When a row was last compared with Stripe's. */
+const STAMPS = new Set(['stripe_synced_at', 'provider_as_of']);
 
 /**
  * What the rows say, for comparing two ways to one end: rows are named by what they are and not by their
- * number, and all instants from `since` on are one.
+ * number.
+ *
+ * @param since all instants of the hour that begins then are one, and it does not matter when a row was last
+ * compared with Stripe's; null: times are told exactly
  */
-export function meaningOf(tables: Rows, since: Date): Record<string, string[]> {
+export function meaningOf(tables: Rows, since: Date | null): Meaning {
   const names = namesOf(tables);
   const meant = ([key, value]: [string, unknown]): [string, unknown] => {
     if (key === 'changes') return [key, (value as Row[]).map((change) => meaningOfRow(change)).sort()];
+    if (key === 'payload') return [key, String(value).length]; // long, and never changed
+    if (key === 'customer_number') return [key, String(value).replace(/^K[1-9]\d*$/, 'K…')];
     if (key in REFERS) return [key, names(REFERS[key] ?? '', value)];
-    return [key, isSince(value, since) ? 'since' : value];
+    if (since && STAMPS.has(key)) return [key, value && 'then'];
+    return [key, since && isSince(value, since) ? 'since' : value];
   };
   const meaningOfRow = (row: Row): string => {
     const entity = typeof row.entity === 'string' && 'entity_id' in row ? { ...row, ...change(row) } : row;
@@ -114,6 +126,22 @@ export function meaningOf(tables: Rows, since: Date): Record<string, string[]> {
   );
 }
 
+/** Rows that only one of two has, for people to read. */
+export function differences(expected: Meaning, actual: Meaning): string[] {
+  const lacking = (from: Meaning, other: Meaning, sign: string) =>
+    Object.entries(from).flatMap(([table, all]) => {
+      const left = [...(other[table] ?? [])];
+      return all
+        .filter((row) => {
+          const at = left.indexOf(row);
+          if (at >= 0) left.splice(at, 1);
+          return at < 0;
+        })
+        .map((row) => `${sign} ${table} ${row}`);
+    });
+  return [...lacking(expected, actual, '-'), ...lacking(actual, expected, '+')];
+}
+
 const REFERS: Record<string, string> = {
   customer_id: 'customers',
   customer_service_id: 'customer_services',
@@ -124,7 +152,7 @@ const REFERS: Record<string, string> = {
 /** What a row of a table is called, whatever number it got. */
 function namesOf(tables: Rows): (table: string, id: unknown) => unknown {
   const naming: [keyof Rows, (row: Row) => unknown][] = [
-    ['customers', (row) => row.customer_number],
+    ['customers', (row) => row.email ?? row.customer_number],
     ['customer_services', (row) => row.service_number],
     ['subscriptions', (row) => row.stripe_subscription_id ?? row.id],
     ['subscription_items', (row) => row.stripe_subscription_item_id ?? row.id],
@@ -137,7 +165,10 @@ function namesOf(tables: Rows): (table: string, id: unknown) => unknown {
   return (table, id) => (id === null ? null : (names.get(`${table} ${id}`) ?? 'gone'));
 }
 
+const AN_HOUR = 3_600_000;
+
 function isSince(value: unknown, since: Date): boolean {
   if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\d[T ]\d\d:/.test(value)) return false;
-  return Date.parse(value) >= since.getTime();
+  const passed = Date.parse(value) - since.getTime();
+  return passed >= 0 && passed < AN_HOUR;
 }
