@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm';
 import { subscriptions } from '@/db/schema';
-import { runTogether, statement, type Write } from '@/db/statement';
+import { statement, type Write } from '@/db/statement';
 import { ChangedMeanwhileError } from '@/db/transaction';
 import { earliest, latest, toCalendarDate, toIso } from '../dates';
 import { lastOfSecond } from '../stripe/chain-events';
@@ -71,7 +71,7 @@ export async function applySubscription(
   const services = await lockServices(ctx, concerned, held.services);
   const live = { subscriptionId: row.id, items: status === 'cancelled' ? [] : after.items };
   const dates = await dateWrites(ctx, services, live);
-  ctx.send(runTogether(ctx.tx, [...writes, ...after.writes, ...dates]));
+  ctx.writes.push(...writes, ...after.writes, ...dates);
   return decision === 'unchanged' ? 'unchanged' : 'applied';
 }
 

@@ -1,12 +1,11 @@
 import type { Database } from '@/db/database';
 import type { FieldChange } from '@/db/schema';
-import type { Send } from '@/db/transaction';
+import { runTogether, type Write } from '@/db/statement';
 import type { Lookups } from './lookups';
 
 /** One transaction of sync: its connection, what it may look up, what it did. */
 export interface SyncContext {
   tx: Database;
-  send: Send;
   now: Date;
   timeZone: string;
   lookups: Lookups;
@@ -15,6 +14,8 @@ export interface SyncContext {
   warnings: string[];
   /** Stripe customers that turned out to be another of ours: their checkouts are looked at again. */
   moved: string[];
+  /** Not written yet: what reads it in this transaction calls `flushWrites` first. */
+  writes: Write[];
   /** Puts the event that is applied into the inbox already now, for those who read that. */
   keepEvent(): Promise<void>;
 }
@@ -22,13 +23,17 @@ export interface SyncContext {
 /** @param keepEvent stores the event that is applied, if it is one */
 export function newContext(
   tx: Database,
-  send: Send,
   deps: { now(): Date; timeZone: string },
   lookups: Lookups,
   keepEvent: () => Promise<void> = async () => {},
 ): SyncContext {
   const [now, timeZone] = [deps.now(), deps.timeZone];
-  return { tx, send, now, timeZone, lookups, changes: [], warnings: [], moved: [], keepEvent };
+  return { tx, now, timeZone, lookups, changes: [], warnings: [], moved: [], writes: [], keepEvent };
+}
+
+/** Writes what is left to write. */
+export async function flushWrites({ tx, writes }: SyncContext): Promise<void> {
+  await runTogether(tx, writes.splice(0));
 }
 
 /** Where a state comes from and as of when it holds. */

@@ -1,12 +1,12 @@
 import { eq } from 'drizzle-orm';
 import { type Database, isDatabaseUnavailable, pgErrorCode } from '@/db/database';
 import { stripeEvents } from '@/db/schema';
-import { type Send, transact } from '@/db/transaction';
+import { transact } from '@/db/transaction';
 import type { StripeMode } from '../env';
 import { AppError } from '../errors';
 import { type ProviderEvent, toProviderEvent } from '../stripe/to-event';
 import { applyEvent, HANDLED_EVENT_TYPES, readAhead } from './apply-event';
-import { newContext, type SyncContext } from './context';
+import { flushWrites, newContext, type SyncContext } from './context';
 import { closeEvent, failEvent, isSettled, keepEvent, openEvent, storeEvent } from './inbox';
 import type { Held } from './lock-held';
 import { type Lookups, withLookups } from './lookups';
@@ -30,7 +30,7 @@ export async function handleEvent(
 ): Promise<EventOutcome> {
   try {
     return await withLookups(deps, (lookups) =>
-      transact(deps.db, (tx, send) => takeIn(tx, send, deps, lookups, { event, payload, mode, again })),
+      transact(deps.db, (tx) => takeIn(tx, deps, lookups, { event, payload, mode, again })),
     );
   } catch (error) {
     if (!isDatabaseUnavailable(error)) await failEvent(deps.db, event, payload, errorCode(error));
@@ -58,7 +58,6 @@ interface Delivery {
 
 async function takeIn(
   tx: Database,
-  send: Send,
   deps: SyncDeps,
   lookups: Lookups,
   { event, payload, mode, again }: Delivery,
@@ -72,7 +71,7 @@ async function takeIn(
   ]);
   if (isSettled(before) && !again) return 'duplicate';
   let isStored = before !== null;
-  const ctx = newContext(tx, send, deps, lookups, async () => {
+  const ctx = newContext(tx, deps, lookups, async () => {
     if (!isStored) await keepEvent(tx, event, payload);
     isStored = true;
   });
@@ -82,8 +81,11 @@ async function takeIn(
   const warnings = [...new Set(ctx.warnings)];
   if (warnings.length > 0) deps.log.warn({ event: event.id, warnings }, 'event left questions');
   const result = { outcome, changes, warnings, now } as const;
-  if (isStored) await closeEvent(tx, event.id, { ...result, before });
-  else send(storeEvent(tx, event, payload, result));
+  if (!isStored) await storeEvent(ctx, event, payload, result);
+  else {
+    await flushWrites(ctx);
+    await closeEvent(tx, event.id, { ...result, before });
+  }
   return outcome;
 }
 

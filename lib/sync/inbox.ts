@@ -1,9 +1,10 @@
 import { and, eq, sql } from 'drizzle-orm';
-import { type Database, keyLock, pgErrorCode, UNIQUE_VIOLATION } from '@/db/database';
+import { type Database, keyLock, violatedConstraint } from '@/db/database';
 import { type FieldChange, stripeEvents } from '@/db/schema';
 import { statement } from '@/db/statement';
 import { ChangedMeanwhileError } from '@/db/transaction';
 import type { ProviderEvent } from '../stripe/to-event';
+import { flushWrites, type SyncContext } from './context';
 
 export type StoredOutcome = (typeof stripeEvents.$inferSelect)['outcome'];
 
@@ -56,23 +57,24 @@ interface Result {
 }
 
 /**
- * Puts an event and what became of it into the inbox, in the transaction that applied it.
+ * Puts an event and what became of it into the inbox, in the transaction that applied it, along with what is
+ * left to write.
  *
  * @throws ChangedMeanwhileError where another delivery was first
  */
 export async function storeEvent(
-  tx: Database,
+  ctx: SyncContext,
   event: ProviderEvent,
   payload: string,
   result: Result,
 ): Promise<void> {
   const row = toRow(event, payload);
   const values = { ...row, stripe_created: row.stripe_created.toISOString(), ...toText(result) };
+  ctx.writes.push(insertEvent.with(values));
   try {
-    await insertEvent(tx, values);
+    await flushWrites(ctx);
   } catch (error) {
-    if (pgErrorCode(error) !== UNIQUE_VIOLATION) throw error;
-    throw cameFirst(error);
+    throw violatedConstraint(error) === 'stripe_events_pkey' ? cameFirst(error) : error;
   }
 }
 

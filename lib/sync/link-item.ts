@@ -26,8 +26,8 @@ export async function linkItem(
   serviceNumber: string | null,
 ): Promise<FieldChange[]> {
   return withLookups(deps, (lookups) =>
-    transact(deps.db, async (tx, send) => {
-      const ctx = newContext(tx, send, deps, lookups);
+    transact(deps.db, async (tx) => {
+      const ctx = newContext(tx, deps, lookups);
       const subscription = await lockSubscriptionOf(tx, itemId);
       const items = await storedItems(ctx, subscription.id);
       const item = items.find(({ id }) => id === itemId);

@@ -29,8 +29,8 @@ export async function linkStripeCustomer(
   link: { from: number; to: number },
 ): Promise<void> {
   await withLookups(deps, (lookups) =>
-    transact(deps.db, async (tx, send) => {
-      const ctx = newContext(tx, send, deps, lookups);
+    transact(deps.db, async (tx) => {
+      const ctx = newContext(tx, deps, lookups);
       await lockKey(tx, stripeCustomerId);
       const { held, before, after } = await lockLink(tx, stripeCustomerId, link);
       const from = { customerId: held.customer_id, linkedBy: held.linked_by };

@@ -4,7 +4,7 @@ import { toProviderCheckout } from '../stripe/to-checkout';
 import { toProviderEvent } from '../stripe/to-event';
 import { applyCheckout } from './apply-checkout';
 import { relinkItems } from './apply-items';
-import type { SyncContext } from './context';
+import { flushWrites, type SyncContext } from './context';
 
 /**
  * A checkout links only a subscription of its own customer, and an item only a service of it. Where they
@@ -12,6 +12,7 @@ import type { SyncContext } from './context';
  */
 export async function settleMoved(ctx: SyncContext): Promise<void> {
   for (const customer of ctx.moved.splice(0)) {
+    await flushWrites(ctx);
     await reapplyCheckouts(ctx, customer);
     await relinkItems(ctx, customer);
   }

@@ -8,7 +8,7 @@ import { fetchObject } from '../stripe/fetch';
 import type { ProviderInvoice, ProviderSubscription } from '../stripe/provider';
 import { applyInvoice } from './apply-invoice';
 import { applySubscription } from './apply-subscription';
-import { newContext, type Source, type SyncContext } from './context';
+import { flushWrites, newContext, type Source, type SyncContext } from './context';
 import { withLookups } from './lookups';
 import { markGone } from './mark-gone';
 import { beat, LeaseLostError, type Run } from './run';
@@ -26,11 +26,12 @@ export async function inRun(
   work: (ctx: SyncContext) => Promise<void>,
 ): Promise<void> {
   const changes = await withLookups(deps, (lookups) =>
-    transact(deps.db, async (tx, send) => {
+    transact(deps.db, async (tx) => {
       if (key) await lockKey(tx, key);
-      const ctx = newContext(tx, send, deps, lookups);
+      const ctx = newContext(tx, deps, lookups);
       await work(ctx);
       await settleMoved(ctx);
+      await flushWrites(ctx);
       if (ctx.warnings.length > 0) {
         deps.log.warn({ run: run.id, warnings: [...new Set(ctx.warnings)] }, 'reconciliation left questions');
       }
