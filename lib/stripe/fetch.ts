@@ -31,15 +31,17 @@ export async function fetchObject<Kind extends keyof ProviderObjects>(
   try {
     const response = await retrieve(stripe, kind, id);
     const object = MAPPERS[kind](response) as ProviderObjects[Kind] | null;
-    return object
-      ? { state: 'found', object, asOf: responseTime(response, started, now()) }
-      : { state: 'gone' };
+    if (object) return { state: 'found', object, asOf: responseTime(response, started, now()) };
+    // Whatever else is no such object, a proxy's page or half an answer, says nothing of it.
+    return isDeleted(response) ? { state: 'gone' } : { state: 'unavailable', reason: 'invalid_answer' };
   } catch (error) {
     if (isGone(error)) return { state: 'gone' };
     if (!(error instanceof Stripe.errors.StripeError) && !(error instanceof SyntaxError)) throw error;
     return { state: 'unavailable', reason: stripeErrorCode(error) };
   }
 }
+
+const isDeleted = (response: object) => 'deleted' in response && response.deleted === true;
 
 const MAPPERS = {
   customer: toFetchedCustomer,

@@ -428,6 +428,7 @@ const STRIPE_FAULTS: [string, StripeFault][] = [
   ['nothing', { kind: 'timeout' }],
   ['a closed connection', { kind: 'reset' }],
   ['garbage', { kind: 'garbage' }],
+  ['JSON of nothing', { kind: 'garbage', body: '{}' }],
 ];
 
 /** A run in which Stripe fails to answer one request. */

@@ -26,7 +26,9 @@ export async function checkHistory(stage: Stage, seed: number, shrinkFor: number
     ...(shrinkFor === 0 ? { endOnFailure: true } : { interruptAfterTimeLimit: shrinkFor }),
   });
   if (!details.failed && outcome) return { outcome };
-  const [plan] = details.counterexample ?? [];
+  // Time ran out before it had ended, as it does where the process was stopped for a while.
+  if (details.counterexample === null) return replayHistory(stage, seed, '0');
+  const [plan] = details.counterexample;
   const error = details.errorInstance;
   const path = details.counterexamplePath ?? '0';
   return { failure: { seed, path, error: nameOf(error), report: describe(plan, error) } };
