@@ -2,7 +2,7 @@ import { eq, inArray, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customerServices, stripeCustomers, subscriptionItems, subscriptions } from '@/db/schema';
 import { type Builder, statement } from '@/db/statement';
-import { type DatedService, readOtherEnds } from './update-service-dates';
+import type { DatedService } from './update-service-dates';
 
 export type StoredLink = typeof stripeCustomers.$inferSelect;
 export type StoredSubscription = typeof subscriptions.$inferSelect;
@@ -13,27 +13,22 @@ export interface Held {
   link: StoredLink | null;
   row: StoredSubscription | null;
   items: StoredItem[];
-  /** Those of the items, with what the other subscriptions say of them. */
+  /** Those of the items. */
   services: DatedService[];
 }
 
 /** Reads and locks what a subscription of Stripe's changes here, in one round trip. */
 export async function lockHeld(tx: Database, customer: string, subscription: string): Promise<Held> {
-  const [found, ends] = await Promise.all([
-    read(tx, { customer, subscription }),
-    // A statement of its own, which sees what was committed until the services were locked.
-    readOtherEnds(tx, { subscription }),
-  ]);
+  const found = await read(tx, { customer, subscription });
   const [first] = found;
-  const services = new Map(found.flatMap(({ service }) => (service ? [[service.id, service]] : [])));
+  const services = found.flatMap(({ service, isShared, seen }) =>
+    service ? [{ id: service.id, date: service.date, isAlone: !isShared && service.version === seen }] : [],
+  );
   return {
     link: first?.link ?? null,
     row: first?.row ?? null,
     items: found.flatMap(({ item }) => item ?? []),
-    services: [...services.values()].map((service) => ({
-      ...service,
-      othersEnd: ends.find(({ id }) => id === service.id)?.end ?? null,
-    })),
+    services: [...new Map(services.map((service) => [service.id, service])).values()],
   };
 }
 
@@ -41,7 +36,10 @@ interface Found {
   link: StoredLink | null;
   row: StoredSubscription | null;
   item: StoredItem | null;
-  service: DatedService | null;
+  service: { id: number; date: string | null; version: string } | null;
+  isShared: boolean;
+  /** The version of the service that was there when the statement began: another was waited for. */
+  seen: string | null;
 }
 
 const read = statement(['customer', 'subscription'], (db, { customer, subscription }) => {
@@ -67,7 +65,11 @@ const read = statement(['customer', 'subscription'], (db, { customer, subscripti
   );
   const service = db.$with('service').as(
     db
-      .select({ id: customerServices.id, date: customerServices.next_billing_date })
+      .select({
+        id: customerServices.id,
+        date: customerServices.next_billing_date,
+        version: sql<string>`${customerServices}.xmin::text`.as('version'),
+      })
       .from(customerServices)
       .where(inArray(customerServices.id, db.select({ id: item.customer_service_id }).from(item)))
       .orderBy(customerServices.id)
@@ -80,6 +82,9 @@ const read = statement(['customer', 'subscription'], (db, { customer, subscripti
       row: row._.selectedFields,
       item: item._.selectedFields,
       service: service._.selectedFields,
+      isShared: sql<boolean>`exists (select from subscription_items o
+        where o.customer_service_id = ${service.id} and o.subscription_id <> ${row.id})`,
+      seen: sql<string>`(select s.xmin::text from customer_services s where s.id = ${service.id})`,
     })
     .from(sql`(select) as one`)
     .leftJoin(link, sql`true`)

@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, max, ne, type SQL, sql } from 'drizzle-orm';
+import { and, eq, isNotNull, max, ne, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customerServices, subscriptionItems, subscriptions } from '@/db/schema';
 import { runTogether, statement, type Write } from '@/db/statement';
@@ -32,8 +32,8 @@ export async function updateDatesOf(ctx: SyncContext, serviceIds: (number | null
 export interface DatedService {
   id: number;
   date: string | null;
-  /** The latest period end in other live subscriptions than the one at hand; undefined: not read yet. */
-  othersEnd?: Date | null;
+  /** In no other subscription than the one at hand, for sure; undefined: an item may just have come to it. */
+  isAlone?: boolean;
 }
 
 /** Locks services, whose dates nobody else then changes. @param locked what is so already */
@@ -68,15 +68,18 @@ export async function dateWrites(
   services: DatedService[],
   own: { subscriptionId: number; items: DatedItem[] } = { subscriptionId: 0, items: [] },
 ): Promise<Write[]> {
-  const unread = services.filter(({ othersEnd }) => othersEnd === undefined).map(({ id }) => id);
-  const ends = await latestPeriodEnds(ctx.tx, unread, own.subscriptionId);
+  const shared = services.filter(({ isAlone }) => !isAlone).map(({ id }) => id);
+  const ends = await latestPeriodEnds(ctx.tx, shared, own.subscriptionId);
   return services.flatMap((service) => {
     const end = latestOf([
       ...own.items.filter((item) => item.customer_service_id === service.id),
-      { current_period_end: service.othersEnd ?? ends.get(service.id) ?? null },
+      { current_period_end: ends.get(service.id) ?? null },
     ]);
     const date = end ? toCalendarDate(end, ctx.timeZone) : service.date;
-    if (date === service.date) return [];
+    if (date === service.date) {
+      // Who reads it at this moment, and finds it alone, is told by its version that it may not be.
+      return service.isAlone === undefined ? [setDate.with({ id: service.id, date })] : [];
+    }
     ctx.changes.push({
       entity: 'customer_service',
       entity_id: service.id,
@@ -120,38 +123,20 @@ export async function latestPeriodEnds(
 }
 
 const readLatestEnds = statement(['ids', 'except'], (db, { ids, except }) =>
-  latestEnds(
-    db,
-    sql`${subscriptionItems.customer_service_id} = any(${ids}::int[])`,
-    sql`${subscriptions.id} <> ${except}::int`,
-  ),
-);
-
-/** The same for the services of a Stripe subscription, over all other ones. */
-export const readOtherEnds = statement(['subscription'], (db, { subscription }) =>
-  latestEnds(
-    db,
-    sql`${subscriptionItems.customer_service_id} in (
-      select i.customer_service_id from subscription_items i join subscriptions s on s.id = i.subscription_id
-      where s.stripe_subscription_id = ${subscription})`,
-    sql`${subscriptions.stripe_subscription_id} is distinct from ${subscription}`,
-  ),
-);
-
-function latestEnds(db: Database, ...conditions: SQL[]) {
-  return db
+  db
     .select({ id: subscriptionItems.customer_service_id, end: max(subscriptionItems.current_period_end) })
     .from(subscriptionItems)
     .innerJoin(subscriptions, eq(subscriptions.id, subscriptionItems.subscription_id))
     .where(
       and(
-        ...conditions,
+        sql`${subscriptionItems.customer_service_id} = any(${ids}::int[])`,
+        sql`${subscriptionItems.subscription_id} <> ${except}::int`,
         ne(subscriptions.status, 'cancelled'),
         isNotNull(subscriptionItems.current_period_end),
       ),
     )
-    .groupBy(subscriptionItems.customer_service_id);
-}
+    .groupBy(subscriptionItems.customer_service_id),
+);
 
 /** As PostgreSQL reads an array: one text for any number of ids. */
 function toArrayText(ids: number[]): string {
