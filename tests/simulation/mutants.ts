@@ -100,8 +100,8 @@ const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'lib/sync/apply-items.ts',
-        find: 'if (provider.itemsComplete && gone.length > 0) await removeItems(ctx, gone);',
-        replace: 'if (gone.length > 1000) await removeItems(ctx, gone);',
+        find: 'const isRemoved = provider.itemsComplete && gone.length > 0;',
+        replace: 'const isRemoved = gone.length > 1000;',
       },
     ],
   },
