@@ -56,6 +56,11 @@ const typed = (events: WorldEvent[], type: string) => events.find((event) => eve
 const linkOf = async (customer: string) =>
   (await base.db.select().from(stripeCustomers).where(eq(stripeCustomers.stripe_customer_id, customer)))[0];
 
+async function serviceOf(item: { id: string } | undefined) {
+  const ofItem = eq(subscriptionItems.stripe_subscription_item_id, item?.id ?? '');
+  return (await base.db.select().from(subscriptionItems).where(ofItem))[0]?.customer_service_id;
+}
+
 /** A finalized invoice of a new customer, and its event. */
 function finalized(input: Partial<Parameters<typeof act.createInvoice>[1]> = {}) {
   const customer = input.customer ?? act.createCustomer(world).object.id;
@@ -239,11 +244,7 @@ describe('customers', () => {
     const { items, event } = subscribed(customer, { items: [{ unitAmount: 500, metadata }] });
     await take(event);
     await take(finalized({ customer, metadata: { customer_number: own?.customer_number ?? '' } }).event);
-    const [item] = await base.db
-      .select()
-      .from(subscriptionItems)
-      .where(eq(subscriptionItems.stripe_subscription_item_id, items[0]?.id ?? ''));
-    expect(item?.customer_service_id).toBe(service.id);
+    expect(await serviceOf(items[0])).toBe(service.id);
   });
 
   test('an item that only a list told is linked when its customer is known', async () => {
@@ -255,11 +256,7 @@ describe('customers', () => {
     later(60);
     await run();
     await take(finalized({ customer, metadata: { customer_number: own?.customer_number ?? '' } }).event);
-    const [item] = await base.db
-      .select()
-      .from(subscriptionItems)
-      .where(eq(subscriptionItems.stripe_subscription_item_id, items[0]?.id ?? ''));
-    expect(item?.customer_service_id).toBe(service.id);
+    expect(await serviceOf(items[0])).toBe(service.id);
   });
 });
 
