@@ -32,6 +32,13 @@ export function formatInstant(instant: Date | string, timeZone: string): string 
   );
 }
 
+/** The same to the second, "1 Mar 2026, 14:05:33". */
+export function formatSecond(instant: Date | string, timeZone: string): string {
+  return new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'medium', timeZone }).format(
+    typeof instant === 'string' ? Date.parse(instant) : instant,
+  );
+}
+
 /** How long something took: "850 ms", "12 s", "3 min 20 s". */
 export function formatDuration(from: Date, to: Date): string {
   const ms = to.getTime() - from.getTime();

@@ -1,3 +1,4 @@
+import type { PageStart } from '@/lib/cursor-page';
 import { MAX_ID, MAX_PER_PAGE, type PageRequest, pageRequest } from '@/lib/page';
 
 export type SearchParams = Record<string, string | string[] | undefined>;
@@ -33,6 +34,16 @@ export function toPageRequest(params: URLSearchParams): PageRequest {
     page: toNumber(params.get('page'), 1_000_000),
     per_page: toNumber(params.get('per_page'), MAX_PER_PAGE),
   });
+}
+
+/** Where in a list without page numbers a query asks for. */
+export function toPageStart(params: URLSearchParams): PageStart {
+  return { after: params.get('after') ?? undefined, before: params.get('before') ?? undefined };
+}
+
+/** True unless a list is shown from its start. */
+export function isDeep({ after, before }: PageStart): boolean {
+  return after !== undefined || before !== undefined;
 }
 
 /** The id in a path; null for what cannot be one. */

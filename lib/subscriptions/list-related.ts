@@ -14,18 +14,21 @@ export async function listInvoicesOf(db: Database, subscriptionId: number) {
       number: invoices.number,
       status: invoices.status,
       invoice_date: invoices.invoice_date,
+      due_date: invoices.due_date,
       currency: invoices.currency,
       total: invoices.total,
-      stripe_invoice_id: invoices.stripe_invoice_id,
+      amount_due: invoices.amount_due,
     })
     .from(invoices)
     .where(eq(invoices.subscription_id, subscriptionId))
     .orderBy(desc(invoices.invoice_date), desc(invoices.id))
     .limit(literal(MAX_INVOICES));
-  return found.map((row) => ({ ...row, total: toJsonAmount(row.total) }));
+  return found.map((row) => ({
+    ...row,
+    total: toJsonAmount(row.total),
+    amount_due: toJsonAmount(row.amount_due),
+  }));
 }
-
-export type SubscriptionInvoice = Awaited<ReturnType<typeof listInvoicesOf>>[number];
 
 export const MAX_SERVICES = 500;
 

@@ -1,21 +1,9 @@
-import {
-  Box,
-  Code,
-  Group,
-  Stack,
-  Table,
-  TableTbody,
-  TableTd,
-  TableTh,
-  TableThead,
-  TableTr,
-  Text,
-} from '@mantine/core';
+import { Code, Group, Stack, Text } from '@mantine/core';
 import { IconArrowRight } from '@tabler/icons-react';
 import type { NamedChange } from '@/lib/sync/name-changes';
 import { formatField, formatInstant } from '../../_components/format';
 import { TextLink } from '../../_components/links';
-import classes from './list.module.css';
+import { RecordList } from './record-list';
 import { StatusBadge } from './status-badge';
 
 interface Props {
@@ -25,50 +13,33 @@ interface Props {
 
 /** The fields that sync changed, with what stood there before and after. */
 export function ChangeList({ changes, timeZone }: Props) {
-  const rows = changes.map((change, i) => ({ change, key: `${i} ${change.entity} ${change.field}` }));
+  const rows = changes.map((change, i) => ({ ...change, key: `${i} ${change.entity} ${change.field}` }));
   return (
-    <>
-      <Box visibleFrom="sm">
-        <Table className={classes.table ?? ''} layout="fixed">
-          <TableThead>
-            <TableTr>
-              <TableTh w="30%">Record</TableTh>
-              <TableTh w="18%">Field</TableTh>
-              <TableTh>Before → after</TableTh>
-              <TableTh w="12%">Outcome</TableTh>
-            </TableTr>
-          </TableThead>
-          <TableTbody>
-            {rows.map(({ change, key }) => (
-              <TableTr key={key}>
-                <TableTd>
-                  <Subject change={change} />
-                </TableTd>
-                <TableTd className="break-anywhere">{fieldOf(change)}</TableTd>
-                <TableTd>
-                  <BeforeAfter change={change} timeZone={timeZone} />
-                </TableTd>
-                <TableTd>
-                  <StatusBadge status={change.outcome} />
-                </TableTd>
-              </TableTr>
-            ))}
-          </TableTbody>
-        </Table>
-      </Box>
-      <Box hiddenFrom="sm">
-        {rows.map(({ change, key }) => (
-          <Stack key={key} gap={6} className={classes.entry ?? ''}>
-            <Group justify="space-between" wrap="nowrap" align="flex-start">
-              <Subject change={change} />
-              <StatusBadge status={change.outcome} />
-            </Group>
+    <RecordList
+      label="Changes"
+      rows={rows}
+      keyOf={({ key }) => key}
+      columns={[
+        { label: 'Record', width: '30%', wraps: true, cell: (change) => <Subject change={change} /> },
+        { label: 'Field', width: '18%', wraps: true, cell: fieldOf },
+        {
+          label: 'Before → after',
+          wraps: true,
+          cell: (change) => <BeforeAfter change={change} timeZone={timeZone} />,
+        },
+        { label: 'Outcome', width: '12%', cell: ({ outcome }) => <StatusBadge status={outcome} /> },
+      ]}
+      entryOf={(change) => ({
+        title: <Subject change={change} />,
+        detail: (
+          <Stack gap={6} c="var(--mantine-color-text)" mt={4}>
             <Text size="sm">{fieldOf(change)}</Text>
             <BeforeAfter change={change} timeZone={timeZone} />
           </Stack>
-        ))}
-      </Box>
-    </>
+        ),
+        state: <StatusBadge status={change.outcome} />,
+      })}
+    />
   );
 }
 

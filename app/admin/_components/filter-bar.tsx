@@ -6,7 +6,7 @@ import { useRouter } from 'next/navigation';
 import { type FormEvent, useTransition } from 'react';
 import { formatMessage } from '../../_components/format';
 
-interface Field {
+export interface FilterField {
   name: string;
   label: string;
   placeholder?: string;
@@ -19,7 +19,7 @@ interface Props {
   /** What the form is called, for readers. */
   label: string;
   path: string;
-  fields: Field[];
+  fields: FilterField[];
   values: Record<string, string>;
   problems: Record<string, string>;
 }

@@ -1,4 +1,3 @@
-import { Group, TableTh, Text } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconSelector } from '@tabler/icons-react';
 import Link from 'next/link';
 import classes from './list.module.css';
@@ -10,53 +9,68 @@ export interface Sorting {
   to(sort: string): string;
 }
 
-interface Column {
-  name: string;
+interface Header {
   label: string;
+  sort?: string;
   /** The first click shows the last or largest first. */
   descends?: boolean;
+  align?: 'right';
 }
 
-interface HeaderProps extends Column {
+type Sortable = Header & { sort: string };
+
+interface HeaderProps {
+  column: Header;
+  width: string | undefined;
   sorting: Sorting | undefined;
-  w?: string;
-  ta?: 'right';
 }
 
 /** A column's header that sorts by it, and by itself once more the other way round. */
-export function SortHeader({ sorting, w, ta, ...column }: HeaderProps) {
-  const direction = sorting && directionOf(column, sorting);
+export function SortHeader({ column, width, sorting }: HeaderProps) {
+  const { sort, label, align } = column;
+  if (!sorting || sort === undefined) {
+    return (
+      <th scope="col" style={{ width }} data-align={align}>
+        {label}
+      </th>
+    );
+  }
+  const sortable = { ...column, sort };
   return (
-    <TableTh {...(w && { w })} {...(ta && { ta })} {...(direction && { 'aria-sort': direction })}>
-      {sorting ? <SortLink column={column} sorting={sorting} /> : column.label}
-    </TableTh>
+    <th
+      scope="col"
+      style={{ width }}
+      data-align={align}
+      aria-sort={directionOf(sortable, sorting) ?? undefined}
+    >
+      <SortLink column={sortable} sorting={sorting} />
+    </th>
   );
 }
 
 /** The same for a list without headers. */
-export function SortBar({ sorting, columns }: { sorting: Sorting; columns: Column[] }) {
+export function SortBar({ sorting, columns }: { sorting: Sorting; columns: Sortable[] }) {
   return (
-    <Group component="nav" aria-label="Sort by" className={classes.sortBar ?? ''} gap="md">
-      <Text size="xs" c="dimmed">
-        Sort by
-      </Text>
+    <nav aria-label="Sort by" className={classes.sortBar}>
+      <span>Sort by</span>
       {columns.map((column) => (
-        <SortLink key={column.name} column={column} sorting={sorting} />
+        <SortLink key={column.sort} column={column} sorting={sorting} />
       ))}
-    </Group>
+    </nav>
   );
 }
 
-function SortLink({ column, sorting }: { column: Column; sorting: Sorting }) {
+function SortLink({ column, sorting }: { column: Sortable; sorting: Sorting }) {
   const direction = directionOf(column, sorting);
   const descend = direction ? direction === 'ascending' : column.descends;
   const Icon = direction ? ARROWS[direction] : IconSelector;
   return (
     <Link
-      href={sorting.to(descend ? `-${column.name}` : column.name)}
+      href={sorting.to(descend ? `-${column.sort}` : column.sort)}
       className={classes.sort}
       data-current={direction !== null}
       aria-label={direction ? `${column.label}, sorted ${direction}` : undefined}
+      prefetch={false}
     >
       {column.label}
       <Icon size={13} stroke={direction ? 2 : 1.6} aria-hidden />
@@ -66,7 +80,7 @@ function SortLink({ column, sorting }: { column: Column; sorting: Sorting }) {
 
 const ARROWS = { ascending: IconArrowUp, descending: IconArrowDown };
 
-function directionOf({ name }: Column, { sort }: Sorting): 'ascending' | 'descending' | null {
-  if (sort === name) return 'ascending';
-  return sort === `-${name}` ? 'descending' : null;
+function directionOf({ sort }: Sortable, sorting: Sorting): 'ascending' | 'descending' | null {
+  if (sorting.sort === sort) return 'ascending';
+  return sorting.sort === `-${sort}` ? 'descending' : null;
 }

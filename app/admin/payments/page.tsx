@@ -1,4 +1,4 @@
-import { Button, Group, Paper } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { IconDownload, IconPlus } from '@tabler/icons-react';
 import type { Metadata } from 'next';
 import { requireStaff } from '@/lib/auth/staff-session';
@@ -8,10 +8,15 @@ import { type StaffFilters, staffFilters } from '@/lib/payments/staff-filters';
 import { getRuntime } from '@/lib/runtime';
 import { formatField } from '../../_components/format';
 import { LinkButton, TextLink } from '../../_components/links';
-import { type SearchParams, toParams, withParams } from '../../_components/search-params';
-import { FilterBar } from '../_components/filter-bar';
-import { Nothing } from '../_components/nothing';
-import { PageHeader } from '../_components/page-header';
+import {
+  isDeep,
+  type SearchParams,
+  toPageStart,
+  toParams,
+  withParams,
+} from '../../_components/search-params';
+import { ListFrame } from '../_components/list-frame';
+import { ListPage } from '../_components/list-page';
 import { parseFilters } from '../_components/parse-filters';
 import { PaymentList } from '../_components/payment-list';
 import { DeletedNotice } from './deleted-notice';
@@ -36,31 +41,26 @@ const FIELDS = [
 export default async function PaymentsPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
   await requireStaff();
   const search = toParams(await searchParams);
-  const { filters, problems, params } = parseFilters(staffFilters, search);
+  const parsed = parseFilters(staffFilters, search);
   return (
-    <>
-      <PageHeader
-        title="Payments"
-        actions={
-          <Group gap="xs">
-            {filters && <DownloadButton params={params} />}
-            <LinkButton href={`${PATH}/new`} size="sm" leftSection={<IconPlus size={16} aria-hidden />}>
-              Record payment
-            </LinkButton>
-          </Group>
-        }
-      />
-      <DeletedNotice id={search.get('deleted')} />
-      <FilterBar
-        key={params.toString()}
-        label="Filter payments"
-        path={PATH}
-        fields={FIELDS}
-        values={Object.fromEntries(params)}
-        problems={problems}
-      />
-      {filters && <Results filters={filters} search={search} params={params} />}
-    </>
+    <ListPage
+      title="Payments"
+      actions={
+        <Group gap="xs">
+          {parsed.filters && <DownloadButton params={parsed.params} />}
+          <LinkButton href={`${PATH}/new`} size="sm" leftSection={<IconPlus size={16} aria-hidden />}>
+            Record payment
+          </LinkButton>
+        </Group>
+      }
+      notice={<DeletedNotice id={search.get('deleted')} />}
+      noun="payments"
+      path={PATH}
+      fields={FIELDS}
+      parsed={parsed}
+    >
+      {(filters) => <Results filters={filters} search={search} params={parsed.params} />}
+    </ListPage>
   );
 }
 
@@ -87,29 +87,22 @@ interface ResultsProps {
 
 async function Results({ filters, search, params }: ResultsProps) {
   const { db } = await getRuntime();
-  const [after, before] = [search.get('after') ?? undefined, search.get('before') ?? undefined];
-  const page = await listPaymentsForStaff(db, filters, { after, before });
+  const start = toPageStart(search);
+  const page = await listPaymentsForStaff(db, filters, start);
   const sorting = { sort: filters.sort, to: (sort: string) => withParams(PATH, params, { sort }) };
   return (
     <>
-      <Paper withBorder radius="lg" mt="lg" style={{ overflow: 'hidden' }}>
-        {page.data.length > 0 ? (
-          <PaymentList payments={page.data} sorting={sorting} />
-        ) : (
-          <NoPayments isFirst={!after && !before} params={params} />
-        )}
-      </Paper>
+      <ListFrame
+        isEmpty={page.data.length === 0}
+        noun="payments"
+        yet="They appear here as soon as one is recorded."
+        isFiltered={FIELDS.some(({ name }) => params.has(name))}
+        isDeep={isDeep(start)}
+        action={<TextLink href={withParams(PATH, params, {})}>To the first page</TextLink>}
+      >
+        <PaymentList payments={page.data} sorting={sorting} />
+      </ListFrame>
       {page.count > 0 && <ListFooter page={page} perPage={filters.per_page} params={params} />}
     </>
   );
-}
-
-function NoPayments({ isFirst, params }: { isFirst: boolean; params: URLSearchParams }) {
-  if (!isFirst) {
-    const first = <TextLink href={withParams(PATH, params, {})}>To the first page</TextLink>;
-    return <Nothing title="No more payments" text="The list ends before this page." action={first} />;
-  }
-  if (FIELDS.some(({ name }) => params.has(name)))
-    return <Nothing title="No payments found" text="None matches these filters." />;
-  return <Nothing title="No payments yet" text="They appear here as soon as one is recorded." />;
 }

@@ -1,4 +1,3 @@
-import { Paper } from '@mantine/core';
 import type { Metadata } from 'next';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
@@ -9,11 +8,10 @@ import {
 } from '@/lib/subscriptions/filters';
 import { listSubscriptions } from '@/lib/subscriptions/queries';
 import { formatField } from '../../_components/format';
-import { type SearchParams, toParams } from '../../_components/search-params';
+import { isDeep, type SearchParams, toPageStart, toParams } from '../../_components/search-params';
 import { CursorFooter } from '../_components/cursor-footer';
-import { FilterBar } from '../_components/filter-bar';
-import { Nothing } from '../_components/nothing';
-import { PageHeader } from '../_components/page-header';
+import { ListFrame } from '../_components/list-frame';
+import { ListPage } from '../_components/list-page';
 import { parseFilters } from '../_components/parse-filters';
 import { SubscriptionList } from './subscription-list';
 
@@ -40,20 +38,18 @@ const FIELDS = [
 export default async function SubscriptionsPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
   await requireStaff();
   const search = toParams(await searchParams);
-  const { filters, problems, params } = parseFilters(subscriptionFilters, search);
+  const parsed = parseFilters(subscriptionFilters, search);
   return (
-    <>
-      <PageHeader title="Subscriptions" description="As Stripe bills them, the newest first." />
-      <FilterBar
-        key={params.toString()}
-        label="Filter subscriptions"
-        path={PATH}
-        fields={FIELDS}
-        values={Object.fromEntries(params)}
-        problems={problems}
-      />
-      {filters && <Results filters={filters} search={search} params={params} />}
-    </>
+    <ListPage
+      title="Subscriptions"
+      description="As Stripe bills them, the newest first."
+      noun="subscriptions"
+      path={PATH}
+      fields={FIELDS}
+      parsed={parsed}
+    >
+      {(filters) => <Results filters={filters} search={search} params={parsed.params} />}
+    </ListPage>
   );
 }
 
@@ -65,24 +61,20 @@ interface ResultsProps {
 
 async function Results({ filters, search, params }: ResultsProps) {
   const { db } = await getRuntime();
-  const [after, before] = [search.get('after') ?? undefined, search.get('before') ?? undefined];
-  const page = await listSubscriptions(db, filters, { after, before, limit: ROWS });
+  const start = toPageStart(search);
+  const page = await listSubscriptions(db, filters, { ...start, limit: ROWS });
   return (
     <>
-      <Paper withBorder radius="lg" mt="lg" style={{ overflow: 'hidden' }}>
-        {page.data.length > 0 ? (
-          <SubscriptionList subscriptions={page.data} />
-        ) : (
-          <NoSubscriptions isFirst={!after && !before} active={params.size > 0} />
-        )}
-      </Paper>
+      <ListFrame
+        isEmpty={page.data.length === 0}
+        noun="subscriptions"
+        yet="They appear here as soon as Stripe tells of one."
+        isFiltered={params.size > 0}
+        isDeep={isDeep(start)}
+      >
+        <SubscriptionList subscriptions={page.data} />
+      </ListFrame>
       <CursorFooter page={page} path={PATH} params={params} />
     </>
   );
-}
-
-function NoSubscriptions({ isFirst, active }: { isFirst: boolean; active: boolean }) {
-  if (!isFirst) return <Nothing title="No more subscriptions" text="The list ends before this page." />;
-  if (active) return <Nothing title="No subscriptions found" text="None matches these filters." />;
-  return <Nothing title="No subscriptions yet" text="They appear here as soon as Stripe tells of one." />;
 }

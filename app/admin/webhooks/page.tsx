@@ -1,4 +1,3 @@
-import { Paper } from '@mantine/core';
 import type { Metadata } from 'next';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
@@ -12,12 +11,11 @@ import {
 } from '@/lib/sync/event-filters';
 import { listEvents } from '@/lib/sync/inbox-queries';
 import { formatField } from '../../_components/format';
-import { type SearchParams, toParams } from '../../_components/search-params';
+import { isDeep, type SearchParams, toPageStart, toParams } from '../../_components/search-params';
 import { CursorFooter } from '../_components/cursor-footer';
 import { EventList } from '../_components/event-list';
-import { FilterBar } from '../_components/filter-bar';
-import { Nothing } from '../_components/nothing';
-import { PageHeader } from '../_components/page-header';
+import { ListFrame } from '../_components/list-frame';
+import { ListPage } from '../_components/list-page';
 import { parseFilters } from '../_components/parse-filters';
 
 export const metadata: Metadata = { title: 'Webhooks' };
@@ -45,20 +43,18 @@ const FIELDS = [
 export default async function WebhooksPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
   await requireStaff();
   const search = toParams(await searchParams);
-  const { filters, problems, params } = parseFilters(eventFilters, search);
+  const parsed = parseFilters(eventFilters, search);
   return (
-    <>
-      <PageHeader title="Webhooks" description="What Stripe has told this service, the latest first." />
-      <FilterBar
-        key={params.toString()}
-        label="Filter events"
-        path={PATH}
-        fields={FIELDS}
-        values={Object.fromEntries(params)}
-        problems={problems}
-      />
-      {filters && <Results filters={filters} search={search} params={params} />}
-    </>
+    <ListPage
+      title="Webhooks"
+      description="What Stripe has told this service, the latest first."
+      noun="events"
+      path={PATH}
+      fields={FIELDS}
+      parsed={parsed}
+    >
+      {(filters) => <Results filters={filters} search={search} params={parsed.params} />}
+    </ListPage>
   );
 }
 
@@ -70,24 +66,20 @@ interface ResultsProps {
 
 async function Results({ filters, search, params }: ResultsProps) {
   const { db, env } = await getRuntime();
-  const [after, before] = [search.get('after') ?? undefined, search.get('before') ?? undefined];
-  const page = await listEvents(db, filters, { after, before, limit: ROWS, timeZone: env.timeZone });
+  const start = toPageStart(search);
+  const page = await listEvents(db, filters, { ...start, limit: ROWS, timeZone: env.timeZone });
   return (
     <>
-      <Paper withBorder radius="lg" mt="lg" style={{ overflow: 'hidden' }}>
-        {page.data.length > 0 ? (
-          <EventList events={page.data} timeZone={env.timeZone} />
-        ) : (
-          <NoEvents isFirst={!after && !before} active={params.size > 0} />
-        )}
-      </Paper>
+      <ListFrame
+        isEmpty={page.data.length === 0}
+        noun="events"
+        yet="They appear here as soon as Stripe delivers one."
+        isFiltered={params.size > 0}
+        isDeep={isDeep(start)}
+      >
+        <EventList events={page.data} timeZone={env.timeZone} />
+      </ListFrame>
       <CursorFooter page={page} path={PATH} params={params} />
     </>
   );
-}
-
-function NoEvents({ isFirst, active }: { isFirst: boolean; active: boolean }) {
-  if (!isFirst) return <Nothing title="No more events" text="The list ends before this page." />;
-  if (active) return <Nothing title="No events found" text="None matches these filters." />;
-  return <Nothing title="No events yet" text="They appear here as soon as Stripe delivers one." />;
 }

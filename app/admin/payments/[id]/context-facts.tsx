@@ -28,17 +28,14 @@ export function ContextFacts({ invoice, customer }: PaymentContext) {
         }
       >
         <Facts
-          facts={[
-            ['Number', invoice.number ?? `#${invoice.id}`],
-            ['Status', <StatusBadge key="status" status={invoice.status} />],
-            ['Total', money(invoice.total)],
-            ['Paid', money(invoice.amount_paid)],
-            ['Due', dueText(money(invoice.amount_due), invoice.due_date)],
-            [
-              'Managed by',
-              invoice.stripe_invoice_id ? `Stripe, ${invoice.stripe_invoice_id}` : 'This service',
-            ],
-          ]}
+          facts={{
+            Number: invoice.number ?? `#${invoice.id}`,
+            Status: <StatusBadge status={invoice.status} />,
+            Total: money(invoice.total),
+            Paid: money(invoice.amount_paid),
+            Due: dueText(money(invoice.amount_due), invoice.due_date),
+            'Managed by': invoice.stripe_invoice_id ? `Stripe, ${invoice.stripe_invoice_id}` : 'This service',
+          }}
         />
       </Section>
       <Section
@@ -46,12 +43,12 @@ export function ContextFacts({ invoice, customer }: PaymentContext) {
         action={<TextLink href={link(PATH, { customer: customer.customer_number })}>All payments</TextLink>}
       >
         <Facts
-          facts={[
-            ['Name', customer.name || null],
-            ['Number', customer.customer_number],
-            ['E-mail', customer.email],
-            ['Status', <StatusBadge key="status" status={customer.status} />],
-          ]}
+          facts={{
+            Name: customer.name || null,
+            Number: customer.customer_number,
+            'E-mail': customer.email,
+            Status: <StatusBadge status={customer.status} />,
+          }}
         />
       </Section>
     </Stack>

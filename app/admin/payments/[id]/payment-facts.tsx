@@ -1,22 +1,23 @@
 import type { PaymentRow } from '@/lib/payments/schema';
-import { formatDate, formatField, formatInstant, formatMoney } from '../../../_components/format';
+import { formatDate, formatField, formatMoney } from '../../../_components/format';
 import { Facts } from '../../_components/facts';
+import { Instant } from '../../_components/instant';
 
 const SOURCES = { api: 'Payments API', staff: 'Staff', stripe: 'Stripe', import: 'Import' };
 
 export function PaymentFacts({ payment, timeZone }: { payment: PaymentRow; timeZone: string }) {
   return (
     <Facts
-      facts={[
-        ['ID', payment.id],
-        ['Reference', payment.payment_reference],
-        ['Amount', formatMoney(payment.amount, payment.currency)],
-        ['Date', formatDate(payment.payment_date)],
-        ['Status', formatField(payment.status)],
-        ['Source', SOURCES[payment.source]],
-        ['Created', formatInstant(payment.created_at, timeZone)],
-        ['Updated', formatInstant(payment.updated_at, timeZone)],
-      ]}
+      facts={{
+        ID: payment.id,
+        Reference: payment.payment_reference,
+        Amount: formatMoney(payment.amount, payment.currency),
+        Date: formatDate(payment.payment_date),
+        Status: formatField(payment.status),
+        Source: SOURCES[payment.source],
+        Created: <Instant at={payment.created_at} timeZone={timeZone} />,
+        Updated: <Instant at={payment.updated_at} timeZone={timeZone} />,
+      }}
     />
   );
 }

@@ -14,19 +14,18 @@ export function InvoiceSummary({ invoice, customer }: PaymentContext) {
     <Stack gap="md" mb="xl">
       <Section title="Invoice" action={<TextLink href={`${PATH}/new`}>Another invoice</TextLink>}>
         <Facts
-          facts={[
-            [
-              'Number',
-              <Group key="number" gap="xs">
+          facts={{
+            Number: (
+              <Group gap="xs">
                 {invoice.number ?? `#${invoice.id}`}
                 <StatusBadge status={invoice.status} />
-              </Group>,
-            ],
-            ['Customer', [customer.name, customer.customer_number].filter(Boolean).join(', ')],
-            ['Total', money(invoice.total)],
-            ['Open', money(invoice.amount_due)],
-            ['Due', invoice.due_date && formatDate(invoice.due_date)],
-          ]}
+              </Group>
+            ),
+            Customer: [customer.name, customer.customer_number].filter(Boolean).join(', '),
+            Total: money(invoice.total),
+            Open: money(invoice.amount_due),
+            Due: invoice.due_date && formatDate(invoice.due_date),
+          }}
         />
       </Section>
       {invoice.stripe_invoice_id && (

@@ -1,6 +1,7 @@
 import { Alert, Group, Stack, Text } from '@mantine/core';
 import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
+import type { ReactNode } from 'react';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { nameChanges } from '@/lib/sync/name-changes';
@@ -11,6 +12,7 @@ import { type SearchParams, toId, toPageRequest, toParams } from '../../../_comp
 import { ChangeList } from '../../_components/change-list';
 import { Facts } from '../../_components/facts';
 import { failureText } from '../../_components/failure-text';
+import { Instant } from '../../_components/instant';
 import { PageHeader } from '../../_components/page-header';
 import { Pager } from '../../_components/pager';
 import { RefreshWhile } from '../../_components/refresh-while';
@@ -93,18 +95,18 @@ export default async function RunPage({ params, searchParams }: Props) {
   );
 }
 
-function runFacts(run: RunRow, timeZone: string): [string, string | number | null][] {
-  const instant = (at: Date | null) => at && formatInstant(at, timeZone);
-  return [
-    ['Started by', triggerText(run)],
-    ['Finished', instant(run.finished_at)],
-    ['Took', run.finished_at && formatDuration(run.started_at, run.finished_at)],
-    ['Phase', phaseText(run.phase)],
-    ['Objects checked', run.objects_checked],
-    ['Changes', run.changes_count],
-    ['Failures', run.failures_count],
-    ['Looked back to', instant(run.window_from) ?? 'The beginning'],
-  ];
+function runFacts(run: RunRow, timeZone: string): Record<string, ReactNode> {
+  const instant = (at: Date | null) => at && <Instant at={at} timeZone={timeZone} />;
+  return {
+    'Started by': triggerText(run),
+    Finished: instant(run.finished_at),
+    Took: run.finished_at && formatDuration(run.started_at, run.finished_at),
+    Phase: phaseText(run.phase),
+    'Objects checked': run.objects_checked,
+    Changes: run.changes_count,
+    Failures: run.failures_count,
+    'Looked back to': instant(run.window_from) ?? 'The beginning',
+  };
 }
 
 function noChangesText({ status }: RunRow): string {

@@ -14,13 +14,13 @@ import { orNotFound, orNull } from '../../../_components/or-not-found';
 import { type SearchParams, toId, toParams } from '../../../_components/search-params';
 import { AuditTrail } from '../../_components/audit-trail';
 import { EventList } from '../../_components/event-list';
+import { OwnInvoiceList } from '../../_components/invoice-list';
 import { Nothing } from '../../_components/nothing';
 import { Notice } from '../../_components/notice';
 import { PageHeader } from '../../_components/page-header';
 import { Section } from '../../_components/section';
 import { StatusBadge } from '../../_components/status-badge';
 import { withoutFields } from '../../_components/without-fields';
-import { InvoiceList } from './invoice-list';
 import { ItemList } from './item-list';
 import { SubscriptionFacts } from './subscription-facts';
 
@@ -90,7 +90,7 @@ export default async function SubscriptionPage({ params, searchParams }: Props) 
         </Section>
         <Section title="Invoices">
           {invoices.length > 0 ? (
-            <InvoiceList invoices={invoices} />
+            <OwnInvoiceList invoices={invoices} />
           ) : (
             <Nothing title="No invoices" text="None names this subscription." />
           )}

@@ -1,10 +1,11 @@
 import { SimpleGrid } from '@mantine/core';
 import type { SubscriptionDetails } from '@/lib/subscriptions/queries';
 import type { getStripeCustomer } from '@/lib/sync/stripe-customer-queries';
-import { formatDate, formatInstant } from '../../../_components/format';
+import { formatDate } from '../../../_components/format';
 import { TextLink } from '../../../_components/links';
 import { withParams } from '../../../_components/search-params';
 import { Facts } from '../../_components/facts';
+import { Instant } from '../../_components/instant';
 import { Section } from '../../_components/section';
 import { LINKED_BY } from '../linked-by';
 
@@ -17,21 +18,19 @@ interface Props {
 /** A subscription's state, and whose it is. */
 export function SubscriptionFacts({ subscription, stripeCustomer, timeZone }: Props) {
   const { customer } = subscription;
-  const instant = (at: Date | null) => at && formatInstant(at, timeZone);
+  const instant = (at: Date | null) => at && <Instant at={at} timeZone={timeZone} />;
   return (
     <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing="xl">
       <Section title="Subscription">
         <Facts
-          facts={[
-            ['Stripe ID', subscription.stripe_subscription_id ?? 'Not at Stripe yet'],
-            ['Next billing', subscription.next_billing_date && formatDate(subscription.next_billing_date)],
-            ['At period end', subscription.cancel_at_period_end ? 'Is cancelled' : 'Goes on'],
-            ...(subscription.ended_at
-              ? [['Ended', instant(subscription.ended_at)] satisfies [string, string | null]]
-              : []),
-            ['State as of', instant(subscription.provider_as_of)],
-            ['Last synced', instant(subscription.stripe_synced_at)],
-          ]}
+          facts={{
+            'Stripe ID': subscription.stripe_subscription_id ?? 'Not at Stripe yet',
+            'Next billing': subscription.next_billing_date && formatDate(subscription.next_billing_date),
+            'At period end': subscription.cancel_at_period_end ? 'Is cancelled' : 'Goes on',
+            Ended: instant(subscription.ended_at) ?? undefined,
+            'State as of': instant(subscription.provider_as_of),
+            'Last synced': instant(subscription.stripe_synced_at),
+          }}
         />
       </Section>
       <Section
@@ -47,23 +46,17 @@ export function SubscriptionFacts({ subscription, stripeCustomer, timeZone }: Pr
         }
       >
         <Facts
-          facts={[
-            ['Name', customer.name || null],
-            ['Number', customer.customer_number],
-            ['E-mail', customer.email],
-            [
-              'Stripe customer',
-              stripeCustomer && (
-                <TextLink
-                  key="link"
-                  href={`/admin/subscriptions/stripe-customers/${stripeCustomer.stripe_customer_id}`}
-                >
-                  {stripeCustomer.stripe_customer_id}
-                </TextLink>
-              ),
-            ],
-            ['Known by', stripeCustomer && LINKED_BY[stripeCustomer.linked_by]],
-          ]}
+          facts={{
+            Name: customer.name || null,
+            Number: customer.customer_number,
+            'E-mail': customer.email,
+            'Stripe customer': stripeCustomer && (
+              <TextLink href={`/admin/subscriptions/stripe-customers/${stripeCustomer.stripe_customer_id}`}>
+                {stripeCustomer.stripe_customer_id}
+              </TextLink>
+            ),
+            'Known by': stripeCustomer && LINKED_BY[stripeCustomer.linked_by],
+          }}
         />
       </Section>
     </SimpleGrid>

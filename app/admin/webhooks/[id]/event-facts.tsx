@@ -3,7 +3,7 @@ import type { findRecordsOf } from '@/lib/sync/find-records';
 import type { StoredEvent } from '@/lib/sync/inbox-queries';
 import { TextLink } from '../../../_components/links';
 import { Facts } from '../../_components/facts';
-import { formatSecond } from '../../_components/format-second';
+import { Instant } from '../../_components/instant';
 import { Section } from '../../_components/section';
 
 interface Props {
@@ -20,49 +20,35 @@ export function EventFacts({ event, records, timeZone }: Props) {
     <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing="xl">
       <Section title="Event">
         <Facts
-          facts={[
-            ['API version', event.api_version],
-            ['Mode', event.livemode ? 'Live' : 'Test'],
-            ['Created', formatSecond(event.stripe_created, timeZone)],
-            ['Received', formatSecond(event.created_at, timeZone)],
-            ['Processed', event.processed_at && formatSecond(event.processed_at, timeZone)],
-            ['Attempts', event.attempts],
-          ]}
+          facts={{
+            'API version': event.api_version,
+            Mode: event.livemode ? 'Live' : 'Test',
+            Created: <Instant at={event.stripe_created} timeZone={timeZone} seconds />,
+            Received: <Instant at={event.created_at} timeZone={timeZone} seconds />,
+            Processed: event.processed_at && <Instant at={event.processed_at} timeZone={timeZone} seconds />,
+            Attempts: event.attempts,
+          }}
         />
       </Section>
       <Section title="About">
         <Facts
-          facts={[
-            ['Object', event.object_id],
-            [
-              'Stripe customer',
+          facts={{
+            Object: event.object_id,
+            'Stripe customer':
               stripeCustomer && customer ? (
-                <TextLink key="link" href={`/admin/subscriptions/stripe-customers/${stripeCustomer}`}>
+                <TextLink href={`/admin/subscriptions/stripe-customers/${stripeCustomer}`}>
                   {stripeCustomer}
                 </TextLink>
               ) : (
                 stripeCustomer
               ),
-            ],
-            ['Customer', customer && `${customer.name} (${customer.customer_number})`],
-            [
-              'Subscription',
-              subscription_id && (
-                <TextLink key="link" href={`/admin/subscriptions/${subscription_id}`}>
-                  {subscription_id}
-                </TextLink>
-              ),
-            ],
-            ['Invoice', invoice && (invoice.number ?? `#${invoice.id}`)],
-            [
-              'Payment',
-              payment_id && (
-                <TextLink key="link" href={`/admin/payments/${payment_id}`}>
-                  {payment_id}
-                </TextLink>
-              ),
-            ],
-          ]}
+            Customer: customer && `${customer.name} (${customer.customer_number})`,
+            Subscription: subscription_id && (
+              <TextLink href={`/admin/subscriptions/${subscription_id}`}>{subscription_id}</TextLink>
+            ),
+            Invoice: invoice && (invoice.number ?? `#${invoice.id}`),
+            Payment: payment_id && <TextLink href={`/admin/payments/${payment_id}`}>{payment_id}</TextLink>,
+          }}
         />
       </Section>
     </SimpleGrid>

@@ -60,13 +60,13 @@ export default async function StripeCustomerPage({ params, searchParams }: Props
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing="xl">
           <Section title="Linked to">
             <Facts
-              facts={[
-                ['Name', customer.name || null],
-                ['Number', customer.customer_number],
-                ['E-mail', customer.email],
-                ['Status', <StatusBadge key="status" status={customer.status} />],
-                ['Known by', LINKED_BY[held.linked_by]],
-              ]}
+              facts={{
+                Name: customer.name || null,
+                Number: customer.customer_number,
+                'E-mail': customer.email,
+                Status: <StatusBadge status={customer.status} />,
+                'Known by': LINKED_BY[held.linked_by],
+              }}
             />
           </Section>
           <Section
@@ -74,11 +74,11 @@ export default async function StripeCustomerPage({ params, searchParams }: Props
             action={<TextLink href={`/admin/webhooks?id=${id}`}>Events</TextLink>}
           >
             <Facts
-              facts={[
-                ['Subscriptions', held.subscriptions],
-                ['Invoices', held.invoices],
-                ['Payments', held.payments],
-              ]}
+              facts={{
+                Subscriptions: held.subscriptions,
+                Invoices: held.invoices,
+                Payments: held.payments,
+              }}
             />
           </Section>
         </SimpleGrid>

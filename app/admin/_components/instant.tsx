@@ -1,0 +1,18 @@
+import { formatInstant, formatSecond } from '../../_components/format';
+
+interface Props {
+  at: Date | string;
+  timeZone: string;
+  /** To the second, where instants are told apart by it. */
+  seconds?: boolean;
+}
+
+/** A time in the service's zone, the exact instant on hover. */
+export function Instant({ at, timeZone, seconds = false }: Props) {
+  const exact = typeof at === 'string' ? at : at.toISOString();
+  return (
+    <time dateTime={exact} title={exact}>
+      {seconds ? formatSecond(at, timeZone) : formatInstant(at, timeZone)}
+    </time>
+  );
+}

@@ -1,0 +1,35 @@
+import { Paper } from '@mantine/core';
+import type { ReactNode } from 'react';
+import classes from './list.module.css';
+import { Nothing } from './nothing';
+
+interface Props {
+  isEmpty: boolean;
+  /** What the list holds, in the plural. */
+  noun: string;
+  /** When there will be some, in a sentence. */
+  yet: string;
+  /** Narrowed by a filter. */
+  isFiltered: boolean;
+  /** Not the first page. */
+  isDeep: boolean;
+  /** Leads out of an empty page. */
+  action?: ReactNode;
+  children: ReactNode;
+}
+
+/** The border around a list, and what it says where there are no rows. */
+export function ListFrame({ isEmpty, children, ...why }: Props) {
+  return (
+    <Paper withBorder radius="lg" mt="lg" className={classes.frame ?? ''}>
+      {isEmpty ? <Why {...why} /> : children}
+    </Paper>
+  );
+}
+
+function Why({ noun, yet, isFiltered, isDeep, action }: Omit<Props, 'isEmpty' | 'children'>) {
+  if (isDeep)
+    return <Nothing title={`No more ${noun}`} text="The list ends before this page." action={action} />;
+  if (isFiltered) return <Nothing title={`No ${noun} found`} text="None matches these filters." />;
+  return <Nothing title={`No ${noun} yet`} text={yet} />;
+}
