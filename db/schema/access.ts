@@ -1,3 +1,4 @@
+import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core';
 import { id, instant, timestamps } from './columns';
 import { accessScope, actorType } from './enums';
@@ -16,6 +17,11 @@ export const accessTokens = pgTable('access_tokens', {
   ...timestamps,
 });
 
+/** Whose an audited payment is, or was. */
+export function auditedCustomer(t: Record<'before' | 'after', SQLWrapper>): SQL<string> {
+  return sql`(coalesce(${t.after}, ${t.before}) ->> 'customer_id')`;
+}
+
 /** Who wrote what: the row before and after, as it was. */
 export const auditLog = pgTable(
   'audit_log',
@@ -32,5 +38,9 @@ export const auditLog = pgTable(
     after: jsonb().$type<Record<string, unknown>>(),
     ...timestamps,
   },
-  (t) => [index('audit_log_entity').on(t.entity, t.entity_id, t.id)],
+  (t) => [
+    index('audit_log_entity').on(t.entity, t.entity_id, t.id),
+    // A deleted payment is nowhere else: what happened to a customer's payments is found here.
+    index('audit_log_payment_customer').on(auditedCustomer(t), t.id).where(sql`${t.entity} = 'payment'`),
+  ],
 );

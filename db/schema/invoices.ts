@@ -40,7 +40,8 @@ export const invoices = pgTable(
   },
   (t) => [
     uniqueIndex('invoices_number_local').on(t.number).where(sql`${t.stripe_invoice_id} is null`),
-    index('invoices_number').on(t.number),
+    // For the beginning of a number too, whatever the database's collation.
+    index('invoices_number').on(t.number.op('text_pattern_ops')),
     index('invoices_date').on(t.invoice_date, t.id),
     index('invoices_customer').on(t.customer_id, t.invoice_date, t.id),
     index('invoices_status').on(t.status, t.invoice_date, t.id),

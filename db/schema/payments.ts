@@ -32,6 +32,9 @@ export const payments = pgTable(
     index('payments_invoice').on(t.invoice_id, t.payment_date, t.id),
     index('payments_status').on(t.status, t.payment_date, t.id),
     index('payments_amount').on(t.amount, t.id),
+    index('payments_stripe_intent')
+      .on(t.stripe_payment_intent_id)
+      .where(sql`${t.stripe_payment_intent_id} is not null`),
     index('payments_reference_trgm').using('gin', t.payment_reference.op('gin_trgm_ops')),
     check('payments_amount', sql`${t.amount} > 0`),
     check('payments_reference', sql`length(${t.payment_reference}) between 1 and 255`),

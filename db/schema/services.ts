@@ -28,6 +28,7 @@ export const customerServices = pgTable(
     ...timestamps,
   },
   (t) => [
+    index('customer_services_number_prefix').on(t.service_number.op('text_pattern_ops')),
     index('customer_services_customer').on(t.customer_id, t.service_number),
     index('customer_services_status').on(t.status, t.service_number),
     index('customer_services_type').on(t.service_type, t.service_number),
