@@ -34,6 +34,9 @@ export const pageFields = {
     .describe('Rows a page, 1 to 100. Default 25.'),
 };
 
+/** Rows a page as an address has them; what is no number of rows counts as not given. */
+export const perPageParam = z.coerce.number().int().min(1).max(MAX_PER_PAGE).catch(25);
+
 /** What `page` and `per_page` default to. */
 export function pageRequest(input: {
   page?: number | undefined;

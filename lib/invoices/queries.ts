@@ -1,10 +1,11 @@
-import { and, count, desc, eq, gte, inArray, lte, sql, sum } from 'drizzle-orm';
+import { and, count, desc, eq, gte, inArray, lte, type SQL, sql, sum } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customers, invoices } from '@/db/schema';
 import { snippetColumns, toCustomerSnippet } from '../customers/snippet';
 import { toJsonAmount } from '../money';
 import { MAX_ID, type Page, pageRequest, toPage } from '../page';
 import { readPage } from '../page-query';
+import { matchInvoice } from './match-invoice';
 import {
   type InvoiceFilters,
   type InvoiceRow,
@@ -13,7 +14,8 @@ import {
   unpaidInvoices,
 } from './schema';
 
-const columns = {
+/** Of an invoice in a list. */
+export const invoiceColumns = {
   id: invoices.id,
   number: invoices.number,
   status: invoices.status,
@@ -29,18 +31,19 @@ const columns = {
   customer: snippetColumns,
 };
 
-const newestFirst = [desc(invoices.invoice_date), desc(invoices.id)];
+export const newestFirst = [desc(invoices.invoice_date), desc(invoices.id)];
+
+/** Narrows a list further than tools can. */
+export interface InvoiceConditions extends InvoiceFilters {
+  /** A whole number, or `#` and our id. */
+  number?: string | undefined;
+}
 
 /** Invoices, newest first; a page past the last is empty. */
-export async function listInvoices(db: Database, filters: InvoiceFilters): Promise<Page<InvoiceRow>> {
+export async function listInvoices(db: Database, filters: InvoiceConditions): Promise<Page<InvoiceRow>> {
   const request = pageRequest(filters);
   if ((filters.customer_id ?? 0) > MAX_ID) return toPage(request, 0, []);
-  const where = and(
-    filters.customer_id === undefined ? undefined : eq(invoices.customer_id, filters.customer_id),
-    filters.status && eq(invoices.status, filters.status),
-    filters.invoice_date_from ? gte(invoices.invoice_date, filters.invoice_date_from) : undefined,
-    filters.invoice_date_to ? lte(invoices.invoice_date, filters.invoice_date_to) : undefined,
-  );
+  const where = matchInvoices(filters);
   const page = await readPage(
     request,
     ({ limit, offset }) => {
@@ -52,7 +55,7 @@ export async function listInvoices(db: Database, filters: InvoiceFilters): Promi
         .offset(offset)
         .as('found');
       return db
-        .select(columns)
+        .select(invoiceColumns)
         .from(found)
         .innerJoin(invoices, eq(invoices.id, found.id))
         .innerJoin(customers, eq(customers.id, invoices.customer_id))
@@ -61,6 +64,18 @@ export async function listInvoices(db: Database, filters: InvoiceFilters): Promi
     async () => (await db.select({ total: count() }).from(invoices).where(where))[0]?.total ?? 0,
   );
   return invoicePage.parse({ ...page, data: page.data.map(toInvoiceRow) });
+}
+
+/** The invoices that pass a list's filters. */
+export function matchInvoices(filters: InvoiceConditions): SQL | undefined {
+  const { customer_id, number, status, invoice_date_from: from, invoice_date_to: to } = filters;
+  return and(
+    customer_id === undefined ? undefined : eq(invoices.customer_id, customer_id),
+    number === undefined ? undefined : matchInvoice(number),
+    status && eq(invoices.status, status),
+    from === undefined ? undefined : gte(invoices.invoice_date, from),
+    to === undefined ? undefined : lte(invoices.invoice_date, to),
+  );
 }
 
 /** What a customer has still to pay; the customer's own currency first where it has unpaid invoices. */
@@ -81,11 +96,11 @@ export async function sumUnpaidInvoices(
   });
 }
 
-type InvoiceRecord = Pick<typeof invoices.$inferSelect, Exclude<keyof typeof columns, 'customer'>> & {
+type InvoiceRecord = Pick<typeof invoices.$inferSelect, Exclude<keyof typeof invoiceColumns, 'customer'>> & {
   customer: Parameters<typeof toCustomerSnippet>[0];
 };
 
-function toInvoiceRow(record: InvoiceRecord): InvoiceRow {
+export function toInvoiceRow(record: InvoiceRecord): InvoiceRow {
   return {
     ...record,
     subtotal: toJsonAmount(record.subtotal),

@@ -2,9 +2,9 @@ import type { Database } from '@/db/database';
 import { invoices } from '@/db/schema';
 import { invalidField } from '../errors';
 import { textLine } from '../fields';
+import { matchInvoice } from '../invoices/match-invoice';
 import { literal } from '../page-query';
 import { takesPayments } from './check-payment';
-import { matchInvoice } from './match-number';
 import { getPaymentContext } from './payment-context';
 
 const MAX_NAMED = 5;

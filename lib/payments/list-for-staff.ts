@@ -1,7 +1,8 @@
-import { and, count, type SQL, sql } from 'drizzle-orm';
+import { and, count, type SQL } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { payments } from '@/db/schema';
 import { type CursorPage, type PageStart, readCursorPage } from '../cursor-page';
+import { withFreshPlans } from '../fresh-plans';
 import { literal } from '../page-query';
 import { matchFilters } from './match-filters';
 import { type NamedPayment, namePayments } from './payment-context';
@@ -60,17 +61,6 @@ export async function* readPaymentsForStaff(
     more = found.length === batch;
     if (last) cursor = cursorOf(last, sort);
   }
-}
-
-/**
- * How many payments match differs a millionfold from one filter to the next: a plan for all of them, which
- * the connection asks for otherwise, would read the whole table for some.
- */
-async function withFreshPlans<T>(db: Database, read: (tx: Database) => Promise<T>): Promise<T> {
-  return db.transaction(async (tx) => {
-    await tx.execute(sql`set local plan_cache_mode = force_custom_plan`);
-    return read(tx);
-  });
 }
 
 async function readPayments(tx: Database, where: SQL | undefined, order: SQL[], limit: number) {

@@ -1,9 +1,9 @@
 import { and, eq, gte, ilike, inArray, lte, type SQL } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customers, invoices, payments } from '@/db/schema';
-import { literal } from '../page-query';
+import { findCustomerId } from '../customers/match-customer';
+import { matchInvoice } from '../invoices/match-invoice';
 import { containsPattern } from '../search-text';
-import { matchCustomer, matchInvoice } from './match-number';
 import type { StaffFilters } from './staff-filters';
 
 /** The payments that pass the staff's filters; undefined: all. */
@@ -25,9 +25,8 @@ function ofInvoices(db: Database, condition: SQL): SQL {
 
 /** A whole number means its customer alone, whoever else's data contains it. */
 async function ofCustomers(db: Database, text: string): Promise<SQL> {
-  const select = () => db.select({ id: customers.id }).from(customers);
-  const [exact] = await select().where(matchCustomer(text)).limit(literal(1));
-  if (exact) return eq(payments.customer_id, exact.id);
+  const exact = await findCustomerId(db, text);
+  if (exact !== null) return eq(payments.customer_id, exact);
   const alike = ilike(customers.search_text, containsPattern(text));
-  return inArray(payments.customer_id, select().where(alike));
+  return inArray(payments.customer_id, db.select({ id: customers.id }).from(customers).where(alike));
 }

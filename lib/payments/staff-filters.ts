@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { paymentStatus } from '@/db/schema';
 import { calendarDate, oneOf, textLine } from '../fields';
-import { MAX_PER_PAGE } from '../page';
+import { perPageParam } from '../page';
 
 /** Orders of the staff's list; a minus stands for the latest or largest first. */
 const SORTS = ['-date', 'date', '-amount', 'amount', '-reference', 'reference'] as const;
@@ -20,7 +20,7 @@ export const staffFilters = z
     from: calendarDate.optional(),
     to: calendarDate.optional(),
     sort: z.enum(SORTS).catch('-date'),
-    per_page: z.coerce.number().int().min(1).max(MAX_PER_PAGE).catch(25),
+    per_page: perPageParam,
   })
   .refine(({ from, to }) => !from || !to || from <= to, {
     path: ['to'],

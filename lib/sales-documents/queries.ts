@@ -1,6 +1,7 @@
 import { and, count, desc, eq, gte, inArray, lte, type SQL } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customers, salesDocuments } from '@/db/schema';
+import { idAfterHash, spellings } from '../customers/match-customer';
 import { snippetColumns, toCustomerSnippet } from '../customers/snippet';
 import { toJsonAmount } from '../money';
 import { MAX_ID, MAX_PER_PAGE, type Page, type PageRequest, pageRequest, toPage } from '../page';
@@ -9,7 +10,8 @@ import { type SalesDocumentFilters, type SalesDocumentRow, salesDocumentPage } f
 
 const d = salesDocuments;
 
-const columns = {
+/** Of a document in a list. */
+export const documentColumns = {
   id: d.id,
   document_number: d.document_number,
   type: d.type,
@@ -26,10 +28,17 @@ const columns = {
 
 const newestFirst = [desc(d.document_date), desc(d.id)];
 
+/** Narrows a list further than tools can. */
+export interface SalesDocumentConditions extends SalesDocumentFilters {
+  /** A whole number, or `#` and our id. */
+  document_number?: string | undefined;
+  converted_to_invoice_id?: number | undefined;
+}
+
 /** Offers and order confirmations, newest first; a page past the last is empty. */
 export async function listSalesDocuments(
   db: Database,
-  filters: SalesDocumentFilters,
+  filters: SalesDocumentConditions,
 ): Promise<Page<SalesDocumentRow>> {
   const request = pageRequest(filters);
   if ((filters.customer_id ?? 0) > MAX_ID) return toPage(request, 0, []);
@@ -38,6 +47,10 @@ export async function listSalesDocuments(
     request,
     and(
       filters.customer_id === undefined ? undefined : eq(d.customer_id, filters.customer_id),
+      filters.document_number === undefined ? undefined : matchDocument(filters.document_number),
+      filters.converted_to_invoice_id === undefined
+        ? undefined
+        : eq(d.converted_to_invoice_id, filters.converted_to_invoice_id),
       filters.type && eq(d.type, filters.type),
       filters.status && eq(d.status, filters.status),
       filters.document_date_from ? gte(d.document_date, filters.document_date_from) : undefined,
@@ -58,6 +71,11 @@ export async function listOpenSalesDocuments(
   );
 }
 
+function matchDocument(text: string): SQL {
+  const id = idAfterHash(text);
+  return id === null ? inArray(d.document_number, spellings(text)) : eq(d.id, id);
+}
+
 async function pageWhere(
   db: Database,
   request: PageRequest,
@@ -74,7 +92,7 @@ async function pageWhere(
         .offset(offset)
         .as('found');
       return db
-        .select(columns)
+        .select(documentColumns)
         .from(found)
         .innerJoin(d, eq(d.id, found.id))
         .innerJoin(customers, eq(customers.id, d.customer_id))
@@ -85,11 +103,11 @@ async function pageWhere(
   return salesDocumentPage.parse({ ...page, data: page.data.map(toSalesDocumentRow) });
 }
 
-type SalesDocumentRecord = Pick<typeof d.$inferSelect, Exclude<keyof typeof columns, 'customer'>> & {
+type SalesDocumentRecord = Pick<typeof d.$inferSelect, Exclude<keyof typeof documentColumns, 'customer'>> & {
   customer: Parameters<typeof toCustomerSnippet>[0];
 };
 
-function toSalesDocumentRow(record: SalesDocumentRecord): SalesDocumentRow {
+export function toSalesDocumentRow(record: SalesDocumentRecord): SalesDocumentRow {
   return {
     ...record,
     subtotal: toJsonAmount(record.subtotal),

@@ -1,6 +1,7 @@
-import { and, asc, count, desc, eq, ilike, sql } from 'drizzle-orm';
+import { and, asc, count, desc, eq, ilike, inArray, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customerServices, customers } from '@/db/schema';
+import { idAfterHash, spellings } from '../customers/match-customer';
 import { snippetColumns, toCustomerSnippet } from '../customers/snippet';
 import { toJsonAmount } from '../money';
 import { MAX_ID, type Page, pageRequest, toPage } from '../page';
@@ -10,7 +11,8 @@ import { type ServiceFilters, type ServiceRow, servicePage } from './schema';
 
 const s = customerServices;
 
-const columns = {
+/** Of a service in a list. */
+export const serviceColumns = {
   id: s.id,
   service_number: s.service_number,
   service_type: s.service_type,
@@ -27,12 +29,21 @@ const columns = {
   customer: snippetColumns,
 };
 
+/** Narrows a list further than tools can. */
+export interface ServiceConditions extends ServiceFilters {
+  /** A whole number, or `#` and our id. */
+  service_number?: string | undefined;
+  server_id?: number | undefined;
+}
+
 /** Customer services by service number; a page past the last is empty. */
-export async function listServices(db: Database, filters: ServiceFilters): Promise<Page<ServiceRow>> {
+export async function listServices(db: Database, filters: ServiceConditions): Promise<Page<ServiceRow>> {
   const request = pageRequest(filters);
   if ((filters.customer_id ?? 0) > MAX_ID) return toPage(request, 0, []);
   const where = and(
     filters.customer_id === undefined ? undefined : eq(s.customer_id, filters.customer_id),
+    filters.server_id === undefined ? undefined : eq(s.server_id, filters.server_id),
+    filters.service_number === undefined ? undefined : matchService(filters.service_number),
     filters.status && eq(s.status, filters.status),
     filters.service_type && eq(s.service_type, filters.service_type),
     filters.domain === undefined ? undefined : ilike(s.domain, containsPattern(filters.domain)),
@@ -48,7 +59,7 @@ export async function listServices(db: Database, filters: ServiceFilters): Promi
         .offset(offset)
         .as('found');
       return db
-        .select(columns)
+        .select(serviceColumns)
         .from(found)
         .innerJoin(s, eq(s.id, found.id))
         .innerJoin(customers, eq(customers.id, s.customer_id))
@@ -59,16 +70,21 @@ export async function listServices(db: Database, filters: ServiceFilters): Promi
   return servicePage.parse({ ...page, data: page.data.map(toServiceRow) });
 }
 
+function matchService(text: string): SQL {
+  const id = idAfterHash(text);
+  return id === null ? inArray(s.service_number, spellings(text)) : eq(s.id, id);
+}
+
 function order({ domain }: ServiceFilters) {
   // Walking an index in this order would read every service to find the few of a domain.
   return [domain === undefined ? asc(s.service_number) : sql`${s.service_number} || ''`, desc(s.id)];
 }
 
-type ServiceRecord = Pick<typeof s.$inferSelect, Exclude<keyof typeof columns, 'customer'>> & {
+type ServiceRecord = Pick<typeof s.$inferSelect, Exclude<keyof typeof serviceColumns, 'customer'>> & {
   customer: Parameters<typeof toCustomerSnippet>[0];
 };
 
-function toServiceRow(record: ServiceRecord): ServiceRow {
+export function toServiceRow(record: ServiceRecord): ServiceRow {
   return {
     ...record,
     price: toJsonAmount(record.price),

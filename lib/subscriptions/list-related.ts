@@ -1,6 +1,6 @@
 import { asc, desc, eq } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { customerServices, invoices } from '@/db/schema';
+import { customerServices, invoices, subscriptionItems, subscriptions } from '@/db/schema';
 import { toJsonAmount } from '../money';
 import { literal } from '../page-query';
 
@@ -48,3 +48,21 @@ export async function listServiceChoices(db: Database, customerId: number) {
 }
 
 export type ServiceChoice = Awaited<ReturnType<typeof listServiceChoices>>[number];
+
+export const MAX_BILLING = 25;
+
+/** The latest 25 subscriptions with an item that pays for a service. */
+export async function listSubscriptionsOfService(db: Database, serviceId: number) {
+  return db
+    .selectDistinct({
+      id: subscriptions.id,
+      status: subscriptions.status,
+      next_billing_date: subscriptions.next_billing_date,
+      stripe_subscription_id: subscriptions.stripe_subscription_id,
+    })
+    .from(subscriptionItems)
+    .innerJoin(subscriptions, eq(subscriptions.id, subscriptionItems.subscription_id))
+    .where(eq(subscriptionItems.customer_service_id, serviceId))
+    .orderBy(desc(subscriptions.id))
+    .limit(literal(MAX_BILLING));
+}

@@ -1,0 +1,32 @@
+import { eq, inArray, type SQL } from 'drizzle-orm';
+import type { Database } from '@/db/database';
+import { customers } from '@/db/schema';
+import { MAX_ID } from '../page';
+import { literal } from '../page-query';
+
+/** The id in a text like `#31`; null for any other text, and for an id that no row can have. */
+export function idAfterHash(text: string): number | null {
+  const id = /^#(\d{1,10})$/.exec(text)?.[1];
+  return id !== undefined && Number(id) <= MAX_ID ? Number(id) : null;
+}
+
+/** Numbers are written in capitals, and `K10001` is often typed as `K-10001`. */
+export function spellings(text: string): string[] {
+  const capitals = text.toUpperCase();
+  return [...new Set([text, capitals, capitals.replace(/[-\s]/g, '')])];
+}
+
+/** The customer of a `#id` or of a whole customer number; null where there is none. */
+export async function findCustomerId(db: Database, text: string): Promise<number | null> {
+  const [found] = await db
+    .select({ id: customers.id })
+    .from(customers)
+    .where(matchCustomer(text))
+    .limit(literal(1));
+  return found?.id ?? null;
+}
+
+function matchCustomer(text: string): SQL {
+  const id = idAfterHash(text);
+  return id === null ? inArray(customers.customer_number, spellings(text)) : eq(customers.id, id);
+}

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import type { Database } from '@/db/database';
+import { invoiceStatus } from '@/db/schema';
+import { findCustomerId } from '../customers/match-customer';
+import { calendarDate, oneOf, textLine } from '../fields';
+import { perPageParam } from '../page';
+import type { InvoiceConditions } from './queries';
+
+export const INVOICE_STATUSES = invoiceStatus.enumValues;
+
+/** What staff narrow a list of invoices to, as they type it; both dates are inclusive. */
+export const invoiceStaffFilters = z
+  .object({
+    /** A whole number, or `#` and our id. */
+    customer: textLine(100).optional(),
+    number: textLine(100).optional(),
+    status: oneOf(INVOICE_STATUSES).optional(),
+    from: calendarDate.optional(),
+    to: calendarDate.optional(),
+    per_page: perPageParam,
+  })
+  .refine(({ from, to }) => !from || !to || from <= to, {
+    path: ['to'],
+    message: 'must not be before the first day',
+  });
+export type InvoiceStaffFilters = z.infer<typeof invoiceStaffFilters>;
+
+/** The same as the list takes it; null where there is no such customer. */
+export async function toInvoiceConditions(
+  db: Database,
+  { customer, from, to, ...filters }: InvoiceStaffFilters,
+): Promise<InvoiceConditions | null> {
+  const dates = { invoice_date_from: from, invoice_date_to: to };
+  if (customer === undefined) return { ...filters, ...dates };
+  const customer_id = await findCustomerId(db, customer);
+  return customer_id === null ? null : { ...filters, ...dates, customer_id };
+}

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import type { Database } from '@/db/database';
+import { salesDocumentStatus, salesDocumentType } from '@/db/schema';
+import { findCustomerId } from '../customers/match-customer';
+import { calendarDate, oneOf, textLine } from '../fields';
+import { perPageParam } from '../page';
+import type { SalesDocumentConditions } from './queries';
+
+export const DOCUMENT_STATUSES = salesDocumentStatus.enumValues;
+export const DOCUMENT_TYPES = salesDocumentType.enumValues;
+
+/** What staff narrow a list of sales documents to, as they type it; both dates are inclusive. */
+export const documentStaffFilters = z
+  .object({
+    /** A whole number, or `#` and our id. */
+    customer: textLine(100).optional(),
+    number: textLine(100).optional(),
+    type: oneOf(DOCUMENT_TYPES).optional(),
+    status: oneOf(DOCUMENT_STATUSES).optional(),
+    from: calendarDate.optional(),
+    to: calendarDate.optional(),
+    per_page: perPageParam,
+  })
+  .refine(({ from, to }) => !from || !to || from <= to, {
+    path: ['to'],
+    message: 'must not be before the first day',
+  });
+export type DocumentStaffFilters = z.infer<typeof documentStaffFilters>;
+
+/** The same as the list takes it; null where there is no such customer. */
+export async function toDocumentConditions(
+  db: Database,
+  { customer, number, from, to, ...filters }: DocumentStaffFilters,
+): Promise<SalesDocumentConditions | null> {
+  const rest = { ...filters, document_number: number, document_date_from: from, document_date_to: to };
+  if (customer === undefined) return rest;
+  const customer_id = await findCustomerId(db, customer);
+  return customer_id === null ? null : { ...rest, customer_id };
+}
