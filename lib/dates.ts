@@ -1,3 +1,5 @@
+const MOST_OFFSET_MS = 15 * 3_600_000;
+
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
 /** The calendar date (YYYY-MM-DD) that an instant falls on in a time zone. */
@@ -20,6 +22,18 @@ export function toCalendarDate(instant: Date, timeZone: string): string {
 export function addDays(date: string, days: number): string {
   const at = Date.parse(`${date}T00:00:00Z`) + days * 86_400_000;
   return toCalendarDate(fromEpoch(at / 1000), 'UTC');
+}
+
+/** The instant at which a calendar date begins in a time zone; where the clock skips midnight, the first after it. */
+export function startOfDay(date: string, timeZone: string): Date {
+  const utc = Date.parse(`${date}T00:00:00Z`);
+  let [before, after] = [utc - MOST_OFFSET_MS, utc + MOST_OFFSET_MS];
+  while (after - before > 1) {
+    const middle = Math.floor((before + after) / 2);
+    if (toCalendarDate(new Date(middle), timeZone) < date) before = middle;
+    else after = middle;
+  }
+  return new Date(after);
 }
 
 /** Seconds since the epoch, as Stripe writes instants. */

@@ -11,6 +11,11 @@ export interface Actor {
   name: string;
 }
 
+/** Who runs a command, or a test. */
+export function commandActor(name: string): Actor {
+  return { type: 'cli', id: name, name };
+}
+
 export interface AuditEntry {
   actor: Actor;
   /** `payment.create`, `payment.update`, … */

@@ -1,11 +1,11 @@
 import { parseSetCookieHeader, toCookieOptions } from 'better-auth/cookies';
 import { cookies, headers } from 'next/headers';
-import { redirect } from 'next/navigation';
+import { forbidden, redirect } from 'next/navigation';
 import { cache } from 'react';
 import { getRuntime } from '../runtime';
 import { getStaffAuth } from './staff-auth';
 import { PATH_HEADER } from './staff-path';
-import type { StaffRole } from './staff-users';
+import type { StaffRole } from './staff-user';
 
 export interface StaffMember {
   id: string;
@@ -30,6 +30,13 @@ export async function requireStaff(): Promise<StaffMember> {
   if (staff) return staff;
   const path = (await headers()).get(PATH_HEADER) ?? '/admin';
   redirect(`/sign-in?next=${encodeURIComponent(path)}`);
+}
+
+/** The same where only admins may be: other staff → the page that says so, 403. */
+export async function requireAdmin(): Promise<StaffMember> {
+  const staff = await requireStaff();
+  if (staff.role !== 'admin') forbidden();
+  return staff;
 }
 
 /**

@@ -1,7 +1,15 @@
 import { parseArgs } from 'node:util';
+import { commandActor } from '../audit/record-audit';
 import { SCOPES, type Scope } from '../auth/access-token';
-import { createAccessToken, listAccessTokens, revokeAccessToken } from '../auth/manage-access-tokens';
+import {
+  type AccessTokenRow,
+  createAccessToken,
+  listAccessTokens,
+  revokeAccessToken,
+  tokenState,
+} from '../auth/manage-access-tokens';
 import { StartError } from '../errors';
+import { MAX_PER_PAGE } from '../page';
 import { worldOf } from '../runtime';
 import { runCommand } from './run-command';
 import { withDatabase } from './with-database';
@@ -15,6 +23,8 @@ const USAGE = [
   `Scopes: ${SCOPES.join(', ')}.`,
 ];
 
+const ACTOR = commandActor('cli');
+
 runCommand(async () => {
   const command = readArguments();
   await withDatabase(async ({ db }, env) => {
@@ -22,15 +32,16 @@ runCommand(async () => {
     if (command.verb === 'create') {
       const { name, scopes, days } = command;
       const expires_at = days === null ? null : later(now(), days);
-      const made = await createAccessToken(db, { name, scopes, expires_at, created_by: 'cli' }, randomBytes);
+      const made = await createAccessToken(db, { name, scopes, expires_at, created_by: ACTOR }, randomBytes);
       console.log(made.token);
     } else if (command.verb === 'revoke') {
-      await revokeAccessToken(db, command.id, now());
+      await revokeAccessToken(db, command.id, { actor: ACTOR, now: now() });
       console.log(`Access token ${command.id} is no longer valid.`);
     } else {
-      const tokens = await listAccessTokens(db);
-      if (tokens.length === 0) console.log('There are no access tokens yet.');
+      const { data: tokens, total } = await listAccessTokens(db, { page: 1, per_page: MAX_PER_PAGE });
+      if (total === 0) console.log('There are no access tokens yet.');
       for (const token of tokens) console.log(toLine(token, now()));
+      if (total > tokens.length) console.log(`${total - tokens.length} older: ${env.publicUrl}/admin/tokens`);
     }
   });
 });
@@ -81,13 +92,11 @@ function later(instant: Date, days: number): Date {
   return new Date(instant.getTime() + days * DAY_MS);
 }
 
-function toLine(token: Awaited<ReturnType<typeof listAccessTokens>>[number], now: Date): string {
+function toLine(token: AccessTokenRow, now: Date): string {
   const day = (instant: Date | null) => instant?.toISOString().slice(0, 10) ?? 'never';
-  const expired = token.expires_at !== null && token.expires_at <= now;
-  const state = token.revoked_at ? 'revoked' : expired ? 'expired' : 'valid';
   return [
     token.id,
-    state,
+    tokenState(token, now),
     token.name,
     token.scopes.join(','),
     `created ${day(token.created_at)}`,

@@ -5,6 +5,7 @@ import * as unknownPath from '@/app/api/[...path]/route';
 import { POST } from '@/app/api/w5t/payments/route';
 import { openPostgres } from '@/db/client';
 import { accessTokens } from '@/db/schema';
+import { commandActor } from '@/lib/audit/record-audit';
 import { createAccessToken } from '@/lib/auth/manage-access-tokens';
 import { setRuntime } from '@/lib/runtime';
 import { fieldsOf, usePayments } from '../support/payments-server';
@@ -66,7 +67,7 @@ describe('401 and 403', () => {
 
   test('a token that is over or was revoked', async () => {
     const { db, randomBytes, now } = server.runtime;
-    const made = { name: 'Old', scopes: ['payments:read' as const], created_by: 'test' };
+    const made = { name: 'Old', scopes: ['payments:read' as const], created_by: commandActor('test') };
     const { token: expired } = await createAccessToken(db, { ...made, expires_at: now() }, randomBytes);
     expectProblem(await call('GET', '', undefined, bearer(expired)), 'unauthenticated');
     const { token: revoked } = await createAccessToken(db, { ...made, expires_at: null }, randomBytes);

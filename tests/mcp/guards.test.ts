@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { openPostgres } from '@/db/client';
 import { accessTokens } from '@/db/schema';
+import { commandActor } from '@/lib/audit/record-audit';
 import { revokeAccessToken } from '@/lib/auth/manage-access-tokens';
 import { handleMcpRequest } from '@/lib/mcp/handle-request';
 import { setRuntime } from '@/lib/runtime';
@@ -109,7 +110,7 @@ describe('token', () => {
   test('an expired and a revoked one are refused', async () => {
     const expired = await mcp.newToken(['mcp:read'], new Date('2026-01-01T00:00:00Z'));
     const revoked = await mcp.newToken(['mcp:read']);
-    await revokeAccessToken(mcp.db, revoked.id, mcp.runtime.now());
+    await revokeAccessToken(mcp.db, revoked.id, { actor: commandActor('test'), now: mcp.runtime.now() });
     for (const { token } of [expired, revoked]) {
       const response = await mcp.post(LIST, { authorization: `Bearer ${token}` });
       expect(response.headers.get('www-authenticate')).toBe(INVALID);

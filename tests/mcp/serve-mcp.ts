@@ -2,6 +2,7 @@ import { Writable } from 'node:stream';
 import pino from 'pino';
 import { afterAll, beforeAll } from 'vitest';
 import * as mcpRoute from '@/app/mcp/route';
+import { commandActor } from '@/lib/audit/record-audit';
 import type { Scope } from '@/lib/auth/access-token';
 import { createAccessToken } from '@/lib/auth/manage-access-tokens';
 import { setRuntime } from '@/lib/runtime';
@@ -92,7 +93,7 @@ export function useMcpServer(options: { env?: Record<string, string> } = {}): Mc
 }
 
 function issue(runtime: TestRuntime, scopes: Scope[], expires_at: Date | null = null) {
-  const token = { name: 'test', scopes, expires_at, created_by: 'test' };
+  const token = { name: 'test', scopes, expires_at, created_by: commandActor('test') };
   return createAccessToken(runtime.db, token, runtime.randomBytes);
 }
 

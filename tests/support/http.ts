@@ -1,4 +1,5 @@
 import { afterAll, beforeAll } from 'vitest';
+import { commandActor } from '@/lib/audit/record-audit';
 import type { Scope } from '@/lib/auth/access-token';
 import { createAccessToken } from '@/lib/auth/manage-access-tokens';
 import { setRuntime } from '@/lib/runtime';
@@ -44,7 +45,7 @@ export function useServer(routes: Record<string, RouteModule>, env: Record<strin
       const { db, randomBytes } = get().runtime;
       const made = await createAccessToken(
         db,
-        { name: 'Test', scopes, expires_at: null, created_by: 'test' },
+        { name: 'Test', scopes, expires_at: null, created_by: commandActor('test') },
         randomBytes,
       );
       return made.token;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { addDays, fromEpoch, toCalendarDate, toEpoch } from '@/lib/dates';
+import { addDays, fromEpoch, startOfDay, toCalendarDate, toEpoch } from '@/lib/dates';
 
 describe('dates', () => {
   test.each([
@@ -23,6 +23,17 @@ describe('dates', () => {
     ['2026-03-15', 365, '2027-03-15'],
   ])('%s and %d days is %s', (date, days, expected) => {
     expect(addDays(date, days)).toBe(expected);
+  });
+
+  test.each([
+    ['2026-03-15', 'UTC', '2026-03-15T00:00:00.000Z'],
+    ['2026-03-29', 'Europe/Berlin', '2026-03-28T23:00:00.000Z'],
+    ['2026-03-30', 'Europe/Berlin', '2026-03-29T22:00:00.000Z'],
+    ['2026-03-15', 'Pacific/Kiritimati', '2026-03-14T10:00:00.000Z'],
+    ['2026-03-15', 'Pacific/Pago_Pago', '2026-03-15T11:00:00.000Z'],
+    ['2026-04-24', 'Africa/Cairo', '2026-04-23T22:00:00.000Z'], // no midnight there
+  ])('the %s begins in %s at %s', (date, timeZone, expected) => {
+    expect(startOfDay(date, timeZone).toISOString()).toBe(expected);
   });
 
   test('instants of Stripe are whole seconds', () => {

@@ -1,8 +1,12 @@
+import { and, eq, isNull } from 'drizzle-orm';
 import type { Database } from '@/db/database';
+import { accessTokens } from '@/db/schema';
+import { commandActor } from '../../audit/record-audit';
 import { SCOPES } from '../../auth/access-token';
-import { createAccessToken, listAccessTokens, revokeAccessToken } from '../../auth/manage-access-tokens';
+import { createAccessToken, revokeAccessToken } from '../../auth/manage-access-tokens';
 
 const NAME = 'demo';
+const ACTOR = commandActor(NAME);
 const WEEK_MS = 7 * 86_400_000;
 
 /**
@@ -13,11 +17,14 @@ export async function prepareAccessToken(
   db: Database,
   world: { now(): Date; randomBytes(size: number): Buffer },
 ): Promise<string> {
-  for (const token of await listAccessTokens(db)) {
-    const ours = token.name === NAME && token.created_by === NAME;
-    if (ours && !token.revoked_at) await revokeAccessToken(db, token.id, world.now());
-  }
+  const ours = await db
+    .select({ id: accessTokens.id })
+    .from(accessTokens)
+    .where(
+      and(eq(accessTokens.name, NAME), eq(accessTokens.created_by, NAME), isNull(accessTokens.revoked_at)),
+    );
+  for (const { id } of ours) await revokeAccessToken(db, id, { actor: ACTOR, now: world.now() });
   const expires_at = new Date(world.now().getTime() + WEEK_MS);
-  const input = { name: NAME, scopes: [...SCOPES], expires_at, created_by: NAME };
+  const input = { name: NAME, scopes: [...SCOPES], expires_at, created_by: ACTOR };
   return (await createAccessToken(db, input, world.randomBytes)).token;
 }

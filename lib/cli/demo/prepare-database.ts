@@ -2,7 +2,7 @@ import { accessSync, constants, mkdirSync } from 'node:fs';
 import { type DatabaseHandle, openPostgres } from '@/db/client';
 import { migrate } from '@/db/migrate';
 import { hasCustomers, seedDatabase } from '@/db/seed';
-import { listStaffUsers } from '../../auth/staff-users';
+import { findStaffUser } from '../../auth/staff-user';
 import { toCalendarDate } from '../../dates';
 import { StartError } from '../../errors';
 import { openDatabase, tryServer, worldOf } from '../../runtime';
@@ -29,7 +29,8 @@ export async function prepareDatabase({ env, settings, ownStripe }: DemoEnv): Pr
       const today = toCalendarDate(runtime.now(), env.timeZone);
       await seedDatabase(db, { today, timeZone: env.timeZone });
     }
-    if (!fresh && env.databaseUrl && !(await hasLogin(db, settings.staffEmail))) {
+    // The demo's own database has the demo's login.
+    if (!fresh && env.databaseUrl && !(await findStaffUser(db, { email: settings.staffEmail }))) {
       throw new StartError([
         'The database of DATABASE_URL holds customers that the demo did not make: give it an empty database.',
       ]);
@@ -51,11 +52,6 @@ async function openMigrated(env: DemoEnv['env']): Promise<DatabaseHandle> {
   await tryServer(handle, () => migrate(handle));
   await handle.close();
   return openDatabase(env);
-}
-
-/** The demo's own database has the demo's login. */
-async function hasLogin(db: DatabaseHandle['db'], login: string): Promise<boolean> {
-  return (await listStaffUsers(db)).some(({ email }) => email === login);
 }
 
 function makeDataDir(dataDir: string): void {

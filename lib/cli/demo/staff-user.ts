@@ -1,10 +1,14 @@
 import { verifyPassword } from 'better-auth/crypto';
 import { and, eq } from 'drizzle-orm';
 import { staffAccounts, staffUsers } from '@/db/schema';
-import { addStaffUser, type StaffWorld, setStaffPassword } from '../../auth/staff-users';
+import { commandActor } from '../../audit/record-audit';
+import { addStaffUser } from '../../auth/add-staff-user';
+import { changeStaffRole } from '../../auth/change-staff-role';
+import { setStaffPassword } from '../../auth/set-staff-password';
+import type { StaffWorld } from '../../auth/staff-user';
 import type { DemoSettings } from './settings';
 
-/** Makes the demo's login, or gives it its password back; who is signed in stays so. */
+/** Makes the demo's login, an admin's, or gives it its password and role back; who is signed in stays so. */
 export async function prepareStaffUser(world: StaffWorld, settings: DemoSettings): Promise<void> {
   const login = { email: settings.staffEmail, password: settings.staffPassword };
   const [found] = await world.db
@@ -15,8 +19,14 @@ export async function prepareStaffUser(world: StaffWorld, settings: DemoSettings
       and(eq(staffAccounts.userId, staffUsers.id), eq(staffAccounts.providerId, 'credential')),
     )
     .where(eq(staffUsers.email, login.email));
-  if (!found) await addStaffUser(world, { ...login, name: 'Demo', role: 'admin' });
-  else if (!found.hash || !(await verifyPassword({ hash: found.hash, password: login.password }))) {
-    await setStaffPassword(world, login);
+  const actor = commandActor('demo');
+  const { email, password } = login;
+  if (!found) {
+    await addStaffUser(world, { ...login, name: 'Demo', role: 'admin' }, actor);
+    return;
   }
+  if (!found.hash || !(await verifyPassword({ hash: found.hash, password }))) {
+    await setStaffPassword(world, { email }, password, actor);
+  }
+  await changeStaffRole(world.db, { email }, 'admin', actor);
 }

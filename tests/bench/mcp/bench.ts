@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { commandActor } from '@/lib/audit/record-audit';
 import { createAccessToken } from '@/lib/auth/manage-access-tokens';
 import { buildCopy } from '../build-copy';
 import { withSeededDatabase } from '../database';
@@ -20,7 +21,7 @@ try {
   await withSeededDatabase(async (db, databaseUrl) => {
     const { token } = await createAccessToken(
       db,
-      { name: 'bench', scopes: ['mcp:read'], expires_at: null, created_by: 'bench' },
+      { name: 'bench', scopes: ['mcp:read'], expires_at: null, created_by: commandActor('bench') },
       randomBytes,
     );
     const server = await serveCopy(copy.folder, databaseUrl);

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from '@/db/database';
+import { commandActor } from '@/lib/audit/record-audit';
 import { createAccessToken } from '@/lib/auth/manage-access-tokens';
 import { buildCopy } from '../build-copy';
 import { withSeededDatabase } from '../database';
@@ -48,7 +49,12 @@ try {
 async function compareDoors(db: Database, doors: Door[]): Promise<void> {
   const { token } = await createAccessToken(
     db,
-    { name: 'bench', scopes: ['payments:read', 'payments:write'], expires_at: null, created_by: 'bench' },
+    {
+      name: 'bench',
+      scopes: ['payments:read', 'payments:write'],
+      expires_at: null,
+      created_by: commandActor('bench'),
+    },
     randomBytes,
   );
   const operations = await comparedOperations(db, doors, token);

@@ -2,8 +2,9 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Database } from '@/db/database';
 import { reconciliationChanges, reconciliationFailures, reconciliationRuns } from '@/db/schema';
 import { seedDatabase } from '@/db/seed';
+import { commandActor } from '@/lib/audit/record-audit';
+import { addStaffUser } from '@/lib/auth/add-staff-user';
 import { createAccessToken } from '@/lib/auth/manage-access-tokens';
-import { addStaffUser } from '@/lib/auth/staff-users';
 
 export const STAFF = { email: 'grace@example.com', name: 'Grace Hopper', password: 'correct horse battery' };
 const MINUTE = 60_000;
@@ -12,10 +13,15 @@ const MINUTE = 60_000;
 export async function fillCompany(db: Database): Promise<{ token: string; runId: number }> {
   const now = new Date();
   await seedDatabase(db, { today: now.toISOString().slice(0, 10), timeZone: 'UTC' });
-  await addStaffUser({ db, newId: randomUUID, randomBytes }, STAFF);
+  await addStaffUser({ db, newId: randomUUID, randomBytes }, STAFF, commandActor('test'));
   const { token } = await createAccessToken(
     db,
-    { name: 'ERP', scopes: ['payments:read', 'payments:write'], expires_at: null, created_by: 'test' },
+    {
+      name: 'ERP',
+      scopes: ['payments:read', 'payments:write'],
+      expires_at: null,
+      created_by: commandActor('test'),
+    },
     randomBytes,
   );
   return { token, runId: await insertRuns(db, now) };

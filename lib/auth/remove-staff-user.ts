@@ -1,0 +1,20 @@
+import { eq } from 'drizzle-orm';
+import type { Database } from '@/db/database';
+import { staffUsers } from '@/db/schema';
+import type { Actor } from '../audit/record-audit';
+import { getStaffUser, type StaffKey } from './staff-user';
+import { auditStaff, requireDispensable, writeStaff } from './write-staff';
+
+/**
+ * Ends a person's access at once. What they wrote stays theirs in the log.
+ *
+ * @throws AppError not_found; conflict for oneself and for the last admin
+ */
+export async function removeStaffUser(db: Database, key: StaffKey, actor: Actor): Promise<void> {
+  await writeStaff(db, actor, async (tx) => {
+    const before = await getStaffUser(tx, key);
+    await requireDispensable(tx, actor, before);
+    await tx.delete(staffUsers).where(eq(staffUsers.id, before.id));
+    await auditStaff(tx, actor, 'delete', { before, after: null });
+  });
+}
