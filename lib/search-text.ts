@@ -8,6 +8,23 @@ export function prefixPattern(text: string): string {
   return `${escapeLike(text)}%`;
 }
 
+/** An ILIKE pattern for this text, in any case. */
+export function wholePattern(text: string): string {
+  return escapeLike(text);
+}
+
+/**
+ * ILIKE patterns that a trigram index serves: for any part of a text, where it has three letters or digits in
+ * a row; for a shorter one, that a word starts with it. None where an index would not help.
+ *
+ * @param separators what may stand before a word in the texts that are searched
+ */
+export function indexedPatterns(text: string, separators: string[]): string[] {
+  if (/[\p{L}\p{N}]{3}/u.test(text)) return [containsPattern(text)];
+  if (!/^[\p{L}\p{N}]/u.test(text)) return [];
+  return [prefixPattern(text), ...separators.map((separator) => `%${separator}${prefixPattern(text)}`)];
+}
+
 function escapeLike(text: string): string {
   return text.replace(/[\\%_]/g, '\\$&');
 }

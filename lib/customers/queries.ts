@@ -42,7 +42,8 @@ export async function getCustomer(
   return record ? customerRow.parse({ ...record, name: customerName(record) }) : null;
 }
 
-function matchRank(query: string): SQL {
+/** Where a match belongs: 0 whole number or e-mail, 1 something starts with the text, 2 the rest. */
+export function matchRank(query: string): SQL {
   const prefix = prefixPattern(query);
   const c = customers;
   return sql`case

@@ -7,7 +7,7 @@ export const LAYERS: string[][] = [
   ['lib/stripe-local'],
   ['lib/mcp', 'lib/openapi'],
   ['lib/http', 'lib/overview'],
-  ['lib/health'],
+  ['lib/health', 'lib/search', 'lib/timeline'],
   ['lib/auth'],
   ['lib/sync'],
   ['lib/payments', 'lib/subscriptions', 'lib/sales-documents'],
@@ -31,10 +31,12 @@ export const DOMAINS = [
   'lib/payments',
   'lib/sales-documents',
   'lib/servers',
+  'lib/search',
   'lib/services',
   'lib/stripe',
   'lib/subscriptions',
   'lib/sync',
+  'lib/timeline',
 ];
 
 /** Pure leaves without imports of ours, which sample data is computed with too. */

@@ -1,0 +1,42 @@
+import { sql } from 'drizzle-orm';
+import type { Database } from '@/db/database';
+import { withFreshPlans } from '../fresh-plans';
+import type { Found } from './collect';
+import { findCustomerHits } from './customer-hits';
+import { findEventHits } from './event-hits';
+import { findInvoiceHits } from './invoice-hits';
+import { findPaymentHits } from './payment-hits';
+import type { SearchGroup, SearchKind, SearchResults } from './schema';
+import { findServiceHits } from './service-hits';
+import { findSubscriptionHits } from './subscription-hits';
+
+const KINDS: [SearchKind, label: string, find: (db: Database, text: string) => Promise<Found>][] = [
+  ['customer', 'Customers', findCustomerHits],
+  ['invoice', 'Invoices', findInvoiceHits],
+  ['payment', 'Payments', findPaymentHits],
+  ['service', 'Services', findServiceHits],
+  ['subscription', 'Subscriptions', findSubscriptionHits],
+  ['event', 'Stripe events', findEventHits],
+];
+
+/**
+ * The records that a text names or is part of, by kind; kinds with one that it names as a whole come first.
+ * Case does not matter, except in Stripe's ids; `#` and our id finds what has that id.
+ *
+ * @param text as `searchText` parsed it
+ */
+export async function search(db: Database, text: string): Promise<SearchResults> {
+  const found = await withFreshPlans(db, async (tx) => {
+    // Where many rows match, a scan seems cheap, and is not where all of them are at the table's other end.
+    await tx.execute(sql`set local enable_seqscan = off`);
+    const groups: (SearchGroup & { exact: number })[] = [];
+    for (const [kind, label, find] of KINDS) groups.push({ kind, label, ...(await find(tx, text)) });
+    return groups.filter(({ hits }) => hits.length > 0);
+  });
+  const [first, ...others] = found.sort((a, b) => Math.sign(b.exact) - Math.sign(a.exact));
+  const isAlone = others.length === 0 && first?.hits.length === 1 && first.exact === 1;
+  return {
+    groups: found.map(({ exact: _, ...group }) => group),
+    only: isAlone ? (first.hits[0] ?? null) : null,
+  };
+}
