@@ -1,12 +1,11 @@
-import { Button, Group } from '@mantine/core';
-import { IconDownload, IconPlus } from '@tabler/icons-react';
+import { Group } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
 import type { Metadata } from 'next';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { listPaymentsForStaff } from '@/lib/payments/list-for-staff';
 import { PAYMENT_STATUSES } from '@/lib/payments/payment-context';
 import { type StaffFilters, staffFilters } from '@/lib/payments/staff-filters';
 import { getRuntime } from '@/lib/runtime';
-import { formatField } from '../../_components/format';
 import { LinkButton, TextLink } from '../../_components/links';
 import {
   isDeep,
@@ -15,6 +14,8 @@ import {
   toParams,
   withParams,
 } from '../../_components/search-params';
+import { choiceOf } from '../_components/choice';
+import { DownloadButton } from '../_components/download-button';
 import { ListFrame } from '../_components/list-frame';
 import { ListPage } from '../_components/list-page';
 import { parseFilters } from '../_components/parse-filters';
@@ -32,7 +33,7 @@ const FIELDS = [
   {
     name: 'status',
     label: 'Status',
-    options: PAYMENT_STATUSES.map((value) => ({ value, label: formatField(value) })),
+    options: choiceOf(PAYMENT_STATUSES),
   },
   { name: 'from', label: 'From', type: 'date' as const },
   { name: 'to', label: 'To', type: 'date' as const },
@@ -47,7 +48,9 @@ export default async function PaymentsPage({ searchParams }: { searchParams: Pro
       title="Payments"
       actions={
         <Group gap="xs">
-          {parsed.filters && <DownloadButton params={parsed.params} />}
+          {parsed.filters && (
+            <DownloadButton href={withParams(`${PATH}/export`, parsed.params, { per_page: null })} />
+          )}
           <LinkButton href={`${PATH}/new`} size="sm" leftSection={<IconPlus size={16} aria-hidden />}>
             Record payment
           </LinkButton>
@@ -61,21 +64,6 @@ export default async function PaymentsPage({ searchParams }: { searchParams: Pro
     >
       {(filters) => <Results filters={filters} search={search} params={parsed.params} />}
     </ListPage>
-  );
-}
-
-/** A plain link: the router would take the file for a page, and fetch it in advance. */
-function DownloadButton({ params }: { params: URLSearchParams }) {
-  return (
-    <Button
-      component="a"
-      href={withParams(`${PATH}/export`, params, { per_page: null })}
-      variant="default"
-      size="sm"
-      leftSection={<IconDownload size={16} stroke={1.8} aria-hidden />}
-    >
-      Download CSV
-    </Button>
   );
 }
 

@@ -7,8 +7,8 @@ import {
   subscriptionFilters,
 } from '@/lib/subscriptions/filters';
 import { listSubscriptions } from '@/lib/subscriptions/queries';
-import { formatField } from '../../_components/format';
 import { isDeep, type SearchParams, toPageStart, toParams } from '../../_components/search-params';
+import { choiceOf } from '../_components/choice';
 import { CursorFooter } from '../_components/cursor-footer';
 import { ListFrame } from '../_components/list-frame';
 import { ListPage } from '../_components/list-page';
@@ -25,7 +25,7 @@ const FIELDS = [
   {
     name: 'status',
     label: 'Status',
-    options: SUBSCRIPTION_STATUSES.map((value) => ({ value, label: formatField(value) })),
+    options: choiceOf(SUBSCRIPTION_STATUSES),
   },
   {
     name: 'items',

@@ -1,0 +1,37 @@
+import type { ReactNode } from 'react';
+import type { Page } from '@/lib/page';
+import type { FilterField } from './filter-bar';
+import { ListFrame } from './list-frame';
+import { Pager } from './pager';
+
+interface Props<Row> {
+  /** Null where a filter names what there is not. */
+  page: Page<Row> | null;
+  /** What the list holds, in the singular. */
+  noun: string;
+  /** When there will be some, in a sentence. */
+  yet: string;
+  path: string;
+  params: URLSearchParams;
+  fields: FilterField[];
+  children(rows: Row[]): ReactNode;
+}
+
+/** A page of a list that is counted. */
+export function CountedList<Row>({ page, noun, yet, path, params, fields, children }: Props<Row>) {
+  const rows = page?.data ?? [];
+  return (
+    <>
+      <ListFrame
+        isEmpty={rows.length === 0}
+        noun={`${noun}s`}
+        yet={yet}
+        isFiltered={fields.some(({ name }) => params.has(name))}
+        isDeep={page !== null && page.total > 0}
+      >
+        {children(rows)}
+      </ListFrame>
+      {page && page.total > 0 && <Pager page={page} path={path} params={params} noun={noun} />}
+    </>
+  );
+}

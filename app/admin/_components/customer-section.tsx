@@ -1,0 +1,34 @@
+import type { ReactNode } from 'react';
+import type { CustomerSnippet } from '@/lib/customers/schema';
+import { TextLink } from '../../_components/links';
+import { Facts } from './facts';
+import { Section } from './section';
+import { StatusBadge } from './status-badge';
+
+interface Props {
+  customer: CustomerSnippet;
+  action?: ReactNode;
+  /** What else is to be said of it here. */
+  more?: Record<string, ReactNode>;
+}
+
+/** Whose a record is. */
+export function CustomerSection({ customer, action, more }: Props) {
+  return (
+    <Section title="Customer" action={action}>
+      <Facts
+        facts={{
+          Name: (
+            <TextLink href={`/admin/customers/${customer.id}`}>
+              {customer.name || customer.customer_number}
+            </TextLink>
+          ),
+          Number: customer.customer_number,
+          'E-mail': customer.email,
+          Status: <StatusBadge status={customer.status} />,
+          ...more,
+        }}
+      />
+    </Section>
+  );
+}

@@ -1,0 +1,65 @@
+import type { SalesDocumentRow } from '@/lib/sales-documents/schema';
+import { formatDate, formatField } from '../../_components/format';
+import { CustomerName } from './customer-name';
+import { Money } from './money';
+import { type Column, RecordList } from './record-list';
+import { StatusBadge } from './status-badge';
+
+interface Props {
+  documents: SalesDocumentRow[];
+}
+
+/** Sales documents of several customers. */
+export function DocumentList({ documents }: Props) {
+  const customer = {
+    label: 'Customer',
+    cell: (row: SalesDocumentRow) => <CustomerName customer={row.customer} />,
+  };
+  return <List documents={documents} columns={[NUMBER, customer, ...REST]} />;
+}
+
+/** Those of one. */
+export function OwnDocumentList({ documents }: Props) {
+  return <List documents={documents} columns={[{ ...NUMBER, width: '' }, ...REST]} />;
+}
+
+function List({ documents, columns }: Props & { columns: Column<SalesDocumentRow>[] }) {
+  return (
+    <RecordList
+      label="Sales documents"
+      rows={documents}
+      keyOf={({ id }) => id}
+      hrefOf={({ id }) => `/admin/sales-documents/${id}`}
+      columns={columns}
+      entryOf={(document) => ({
+        title: document.customer.name || document.customer.customer_number,
+        detail: `${document.document_number} · ${formatDate(document.document_date)}`,
+        figure: <Money amount={document.total} currency={document.currency} />,
+        state: <StatusBadge status={document.status} />,
+      })}
+    />
+  );
+}
+
+const NUMBER: Column<SalesDocumentRow> = {
+  label: 'Number',
+  width: '15%',
+  cell: ({ document_number }) => <strong>{document_number}</strong>,
+};
+
+const REST: Column<SalesDocumentRow>[] = [
+  { label: 'Type', width: '16%', cell: ({ type }) => formatField(type) },
+  { label: 'Date', width: '12%', cell: ({ document_date }) => formatDate(document_date) },
+  {
+    label: 'Valid until',
+    width: '12%',
+    cell: ({ valid_until }) => (valid_until ? formatDate(valid_until) : '–'),
+  },
+  { label: 'Status', width: '12%', cell: ({ status }) => <StatusBadge status={status} /> },
+  {
+    label: 'Total',
+    width: '13%',
+    align: 'right',
+    cell: ({ total, currency }) => <Money amount={total} currency={currency} />,
+  },
+];

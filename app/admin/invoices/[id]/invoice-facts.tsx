@@ -1,0 +1,34 @@
+import type { InvoiceDetails } from '@/lib/invoices/get-invoice';
+import { formatDate } from '../../../_components/format';
+import { Facts } from '../../_components/facts';
+import { Instant } from '../../_components/instant';
+import { Money } from '../../_components/money';
+import { Section } from '../../_components/section';
+
+interface Props {
+  invoice: InvoiceDetails;
+  timeZone: string;
+}
+
+/** What is owed, by when, and what came in. */
+export function InvoiceFacts({ invoice, timeZone }: Props) {
+  const money = (amount: number) => <Money amount={amount} currency={invoice.currency} />;
+  return (
+    <Section title="Invoice">
+      <Facts
+        facts={{
+          Number: invoice.number ?? 'None yet',
+          Date: formatDate(invoice.invoice_date),
+          Due: invoice.due_date && formatDate(invoice.due_date),
+          Subtotal: money(invoice.subtotal),
+          Tax: money(invoice.tax),
+          Total: money(invoice.total),
+          Paid: money(invoice.amount_paid),
+          'Paid on': invoice.paid_at ? <Instant at={invoice.paid_at} timeZone={timeZone} /> : undefined,
+          'Paid outside Stripe': invoice.amount_off_stripe ? money(invoice.amount_off_stripe) : undefined,
+          Open: money(invoice.amount_due),
+        }}
+      />
+    </Section>
+  );
+}

@@ -1,0 +1,2 @@
+/** Where staff browse invoices. */
+export const PATH = '/admin/invoices';

@@ -1,0 +1,93 @@
+import { Stack, Text } from '@mantine/core';
+import type { Metadata } from 'next';
+import { notFound } from 'next/navigation';
+import { Suspense } from 'react';
+import { requireStaff } from '@/lib/auth/staff-session';
+import type { PageRequest } from '@/lib/page';
+import { getRuntime } from '@/lib/runtime';
+import { getServer } from '@/lib/servers/queries';
+import type { ServerRow } from '@/lib/servers/schema';
+import { listServices } from '@/lib/services/queries';
+import { orNotFound } from '../../../_components/or-not-found';
+import { type SearchParams, toId, toPageRequest, toParams } from '../../../_components/search-params';
+import { Facts } from '../../_components/facts';
+import { ListSkeleton } from '../../_components/list-skeleton';
+import { PageHeader } from '../../_components/page-header';
+import { Pager } from '../../_components/pager';
+import { RecordTitle } from '../../_components/record-title';
+import { Section } from '../../_components/section';
+import { ServiceList } from '../../_components/service-list';
+
+export const metadata: Metadata = { title: 'Server' };
+
+const PATH = '/admin/servers';
+
+interface Props {
+  params: Promise<{ id: string }>;
+  searchParams: Promise<SearchParams>;
+}
+
+export default async function ServerPage({ params, searchParams }: Props) {
+  await requireStaff();
+  const id = toId((await params).id) ?? notFound();
+  const { db } = await getRuntime();
+  const server = await orNotFound(getServer(db, id));
+  const query = toParams(await searchParams);
+  return (
+    <>
+      <PageHeader
+        back={{ href: PATH, label: 'Servers' }}
+        title={<RecordTitle status={server.status}>{server.hostname}</RecordTitle>}
+        description={server.location}
+      />
+      <Stack gap="xl">
+        <Section title="Server">
+          <Facts facts={factsOf(server)} />
+        </Section>
+        <Suspense fallback={<ListSkeleton rows={5} />}>
+          <ServicesOn serverId={id} query={query} request={toPageRequest(query)} />
+        </Suspense>
+      </Stack>
+    </>
+  );
+}
+
+interface ServicesProps {
+  serverId: number;
+  query: URLSearchParams;
+  request: PageRequest;
+}
+
+async function ServicesOn({ serverId, query, request }: ServicesProps) {
+  const { db } = await getRuntime();
+  const page = await listServices(db, { server_id: serverId, ...request });
+  return (
+    <div>
+      <Section title="Services on it">
+        {page.data.length > 0 ? (
+          <ServiceList services={page.data} />
+        ) : (
+          <Text size="sm" c="dimmed" p="md">
+            {page.total > 0 ? 'The list ends before this page.' : 'None.'}
+          </Text>
+        )}
+      </Section>
+      {page.total > 0 && <Pager page={page} path={`${PATH}/${serverId}`} params={query} noun="service" />}
+    </div>
+  );
+}
+
+function factsOf(server: ServerRow) {
+  const { cpu, cpu_cores, ram_gb } = server;
+  return {
+    'IPv4 addresses': server.ipv4.join(', ') || null,
+    'IPv6 addresses': server.ipv6.join(', ') || null,
+    'Operating system': server.operating_system,
+    Stack: server.stack,
+    'Control panel': server.control_panel,
+    Processor: [cpu, cpu_cores && `${cpu_cores} cores`].filter(Boolean).join(', ') || null,
+    Memory: ram_gb && `${ram_gb} GB`,
+    Storage: server.storage,
+    Location: server.location,
+  };
+}

@@ -1,0 +1,80 @@
+import { SimpleGrid, Stack } from '@mantine/core';
+import type { Metadata } from 'next';
+import { notFound } from 'next/navigation';
+import { Suspense } from 'react';
+import { requireStaff } from '@/lib/auth/staff-session';
+import { getRuntime } from '@/lib/runtime';
+import { getService, type ServiceDetails } from '@/lib/services/get-service';
+import { formatDate, formatField } from '../../../_components/format';
+import { TextLink } from '../../../_components/links';
+import { orNotFound } from '../../../_components/or-not-found';
+import { toId, withParams } from '../../../_components/search-params';
+import { CustomerSection } from '../../_components/customer-section';
+import { Facts } from '../../_components/facts';
+import { Instant } from '../../_components/instant';
+import { ListSkeleton } from '../../_components/list-skeleton';
+import { Money } from '../../_components/money';
+import { PageHeader } from '../../_components/page-header';
+import { RecordTitle } from '../../_components/record-title';
+import { Section } from '../../_components/section';
+import { ServiceBilling } from './service-billing';
+
+export const metadata: Metadata = { title: 'Service' };
+
+const PATH = '/admin/services';
+
+export default async function ServicePage({ params }: { params: Promise<{ id: string }> }) {
+  await requireStaff();
+  const id = toId((await params).id) ?? notFound();
+  const { db, env } = await getRuntime();
+  const service = await orNotFound(getService(db, id));
+  const { customer } = service;
+  const ofCustomer = { customer: customer.customer_number };
+  return (
+    <>
+      <PageHeader
+        back={{ href: PATH, label: 'Services' }}
+        title={<RecordTitle status={service.status}>{service.domain ?? service.name}</RecordTitle>}
+        description={`Service ${service.service_number}`}
+      />
+      <Stack gap="xl">
+        <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing="xl">
+          <Section title="Service">
+            <Facts facts={factsOf(service, env.timeZone)} />
+          </Section>
+          <CustomerSection
+            customer={customer}
+            action={
+              <TextLink href={withParams(PATH, new URLSearchParams(), ofCustomer)}>All services</TextLink>
+            }
+          />
+        </SimpleGrid>
+        <Suspense fallback={<ListSkeleton rows={1} />}>
+          <ServiceBilling serviceId={id} />
+        </Suspense>
+      </Stack>
+    </>
+  );
+}
+
+function factsOf(service: ServiceDetails, timeZone: string) {
+  const { server, start_date, next_billing_date, cancelled_at } = service;
+  return {
+    Number: service.service_number,
+    Name: service.name,
+    Type: formatField(service.service_type),
+    Domain: service.domain,
+    Server: server && <TextLink href={`/admin/servers/${server.id}`}>{server.hostname}</TextLink>,
+    Price: (
+      <>
+        <Money amount={service.price} currency={service.currency} /> {INTERVALS[service.billing_interval]}
+      </>
+    ),
+    Since: start_date && formatDate(start_date),
+    'Next billing': next_billing_date && formatDate(next_billing_date),
+    Cancelled: cancelled_at ? <Instant at={cancelled_at} timeZone={timeZone} /> : undefined,
+    Updated: <Instant at={service.updated_at} timeZone={timeZone} />,
+  };
+}
+
+const INTERVALS = { month: 'a month', quarter: 'a quarter', year: 'a year', once: 'once' };

@@ -1,0 +1,49 @@
+import { Text } from '@mantine/core';
+import { getRuntime } from '@/lib/runtime';
+import { listSubscriptionsOfService } from '@/lib/subscriptions/list-related';
+import { formatDate } from '../../../_components/format';
+import { RecordList } from '../../_components/record-list';
+import { Section } from '../../_components/section';
+import { StatusBadge } from '../../_components/status-badge';
+
+/** The subscriptions that bill a service. */
+export async function ServiceBilling({ serviceId }: { serviceId: number }) {
+  const { db } = await getRuntime();
+  const subscriptions = await listSubscriptionsOfService(db, serviceId);
+  return (
+    <Section title="Billed by">
+      {subscriptions.length > 0 ? (
+        <RecordList
+          label="Subscriptions"
+          rows={subscriptions}
+          keyOf={({ id }) => id}
+          hrefOf={({ id }) => `/admin/subscriptions/${id}`}
+          columns={[
+            { label: 'Subscription', cell: nameOf },
+            { label: 'Status', width: '20%', cell: ({ status }) => <StatusBadge status={status} /> },
+            { label: 'Next billing', width: '20%', cell: nextBilling },
+          ]}
+          entryOf={(row) => ({
+            title: nameOf(row),
+            detail: `Next billing: ${nextBilling(row)}`,
+            state: <StatusBadge status={row.status} />,
+          })}
+        />
+      ) : (
+        <Text size="sm" c="dimmed" p="md">
+          No subscription at Stripe pays for it.
+        </Text>
+      )}
+    </Section>
+  );
+}
+
+type Row = Awaited<ReturnType<typeof listSubscriptionsOfService>>[number];
+
+function nameOf({ stripe_subscription_id, id }: Row): string {
+  return stripe_subscription_id ?? `#${id}`;
+}
+
+function nextBilling({ status, next_billing_date }: Row): string {
+  return next_billing_date && status !== 'cancelled' ? formatDate(next_billing_date) : '–';
+}
