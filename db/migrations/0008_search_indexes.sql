@@ -1,5 +1,5 @@
 DROP INDEX "invoices_number";--> statement-breakpoint
-CREATE INDEX "audit_log_payment_customer" ON "audit_log" USING btree ((coalesce("after", "before") ->> 'customer_id'),"id") WHERE "audit_log"."entity" = 'payment';--> statement-breakpoint
+CREATE INDEX "audit_log_payment_customer" ON "audit_log" USING btree ((coalesce("after", "before") ->> 'customer_id'),"id") WHERE "audit_log"."entity" = 'payment' and "audit_log"."action" <> 'payment.create';--> statement-breakpoint
 CREATE INDEX "customers_name" ON "customers" USING btree (lower(left(coalesce(nullif("company", ''), btrim(coalesce("first_name", '') || ' ' || coalesce("last_name", ''))), 100)),"id");--> statement-breakpoint
 CREATE INDEX "customers_country" ON "customers" USING btree ("country","id");--> statement-breakpoint
 CREATE INDEX "customers_not_active" ON "customers" USING btree ("status","id") WHERE "customers"."status" <> 'active';--> statement-breakpoint
