@@ -5,7 +5,10 @@ const config: NextConfig = {
   // Of Stripe each bundle would have its own, and with it errors that no other one knows.
   serverExternalPackages: ['@electric-sql/pglite', 'pino', 'stripe'],
   outputFileTracingIncludes: { '/**': ['./db/migrations/**'] },
-  experimental: { optimizePackageImports: ['@mantine/core', '@mantine/hooks', '@tabler/icons-react'] },
+  experimental: {
+    authInterrupts: true, // forbidden()
+    optimizePackageImports: ['@mantine/core', '@mantine/hooks', '@tabler/icons-react'],
+  },
   poweredByHeader: false,
   headers: async () => [
     {

@@ -3,6 +3,10 @@ import { requireStaff } from '@/lib/auth/staff-session';
 import { AdminShell } from './_components/admin-shell';
 
 export default async function AdminLayout({ children }: { children: ReactNode }) {
-  const { name, email } = await requireStaff();
-  return <AdminShell user={{ name, email }}>{children}</AdminShell>;
+  const { name, email, role } = await requireStaff();
+  return (
+    <AdminShell user={{ name, email }} isAdmin={role === 'admin'}>
+      {children}
+    </AdminShell>
+  );
 }

@@ -2,6 +2,7 @@ import { parseSetCookieHeader, toCookieOptions } from 'better-auth/cookies';
 import { cookies, headers } from 'next/headers';
 import { forbidden, redirect } from 'next/navigation';
 import { cache } from 'react';
+import type { Actor } from '../audit/record-audit';
 import { getRuntime } from '../runtime';
 import { getStaffAuth } from './staff-auth';
 import { PATH_HEADER } from './staff-path';
@@ -37,6 +38,11 @@ export async function requireAdmin(): Promise<StaffMember> {
   const staff = await requireStaff();
   if (staff.role !== 'admin') forbidden();
   return staff;
+}
+
+/** Somebody signed in, as the audit log names them. */
+export function staffActor({ id, email }: StaffMember): Actor {
+  return { type: 'staff', id, name: email };
 }
 
 /**

@@ -59,6 +59,13 @@ export function toStaffEmail(address: string): string {
   return email;
 }
 
+/** @throws AppError validation_failed */
+export function toStaffRole(role: string): StaffRole {
+  const found = STAFF_ROLES.find((known) => known === role);
+  if (!found) throw invalidField('role', `must be one of ${STAFF_ROLES.join(', ')}`);
+  return found;
+}
+
 /**
  * A password and its hash; one is made where none is given.
  *

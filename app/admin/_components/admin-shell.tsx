@@ -6,16 +6,17 @@ import Link from 'next/link';
 import { usePathname } from 'next/navigation';
 import type { ReactNode } from 'react';
 import { Brand } from '../../_components/brand';
-import { isCurrent, NAVIGATION } from './navigation';
+import { isCurrent, navigationFor } from './navigation';
 import classes from './shell.module.css';
 import { UserMenu } from './user-menu';
 
 interface Props {
   user: { name: string; email: string };
+  isAdmin: boolean;
   children: ReactNode;
 }
 
-export function AdminShell({ user, children }: Props) {
+export function AdminShell({ user, isAdmin, children }: Props) {
   const [opened, { toggle, close }] = useDisclosure();
   const pathname = usePathname();
   return (
@@ -40,7 +41,7 @@ export function AdminShell({ user, children }: Props) {
           <Brand />
         </Link>
         <Stack component="nav" aria-label="Main" gap={2} mt={{ base: 0, sm: 'md' }} flex={1}>
-          {NAVIGATION.map(({ href, label, icon: Icon }) => (
+          {navigationFor(isAdmin).map(({ href, label, icon: Icon }) => (
             <NavLink
               key={href}
               component={Link}

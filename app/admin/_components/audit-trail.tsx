@@ -12,6 +12,9 @@ const VERBS: Record<string, string> = {
   link: 'Linked',
   unlink: 'Unlinked',
   move: 'Moved',
+  revoke: 'Revoked',
+  reset_password: 'Password reset',
+  sign_out: 'Signed out everywhere',
 };
 const ACTORS = { token: 'access token', staff: 'staff', cli: 'command' };
 

@@ -1,21 +1,40 @@
 import {
+  IconBox,
   IconCalendarRepeat,
   IconCreditCard,
+  IconFileInvoice,
+  IconFileText,
   IconHome,
+  IconKey,
   IconPlug,
   IconRefresh,
+  IconServer2,
+  IconUsers,
   IconWebhook,
 } from '@tabler/icons-react';
 
-/** The entries of the side bar, in its order. */
-export const NAVIGATION = [
+const NAVIGATION = [
   { href: '/admin', label: 'Overview', icon: IconHome },
+  { href: '/admin/invoices', label: 'Invoices', icon: IconFileInvoice },
   { href: '/admin/payments', label: 'Payments', icon: IconCreditCard },
   { href: '/admin/subscriptions', label: 'Subscriptions', icon: IconCalendarRepeat },
+  { href: '/admin/services', label: 'Services', icon: IconBox },
+  { href: '/admin/sales-documents', label: 'Sales documents', icon: IconFileText },
+  { href: '/admin/servers', label: 'Servers', icon: IconServer2 },
   { href: '/admin/webhooks', label: 'Webhooks', icon: IconWebhook },
   { href: '/admin/reconciliation', label: 'Reconciliation', icon: IconRefresh },
   { href: '/admin/connect', label: 'Connect a client', icon: IconPlug },
 ];
+
+const FOR_ADMINS = [
+  { href: '/admin/tokens', label: 'Access tokens', icon: IconKey },
+  { href: '/admin/staff', label: 'Staff', icon: IconUsers },
+];
+
+/** The entries of the side bar, in its order. */
+export function navigationFor(isAdmin: boolean) {
+  return isAdmin ? [...NAVIGATION, ...FOR_ADMINS] : NAVIGATION;
+}
 
 /** True where a page belongs to an entry: itself, or below it; the overview only itself. */
 export function isCurrent(href: string, pathname: string): boolean {

@@ -10,19 +10,21 @@ interface Props {
   /** The page's query as it is, so that filters stay. */
   params: URLSearchParams;
   noun: string;
+  /** Where an s does not make the plural. */
+  nouns?: string;
 }
 
 const SIZES = [25, 50, 100];
 
 /** Where in the list we are, and the ways on. */
-export function Pager({ page: { page, per_page, total, last_page }, path, params, noun }: Props) {
+export function Pager({ page: { page, per_page, total, last_page }, path, params, noun, nouns }: Props) {
   const first = (page - 1) * per_page + 1;
   const to = (changes: Record<string, number>) => withParams(path, params, changes);
   return (
     <Group justify="space-between" mt="md" gap="md">
       <Text size="sm" c="dimmed">
         {first <= total ? `${first}–${Math.min(total, page * per_page)} of ` : ''}
-        {formatCount(total, noun)}
+        {formatCount(total, noun, nouns)}
       </Text>
       <Group gap="lg">
         {total > 25 && <PageSizes current={per_page} to={(size) => to({ per_page: size, page: 1 })} />}

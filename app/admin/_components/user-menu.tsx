@@ -8,6 +8,7 @@ import {
   Text,
   UnstyledButton,
   useMantineColorScheme,
+  VisuallyHidden,
 } from '@mantine/core';
 import { IconLogout, IconSelector } from '@tabler/icons-react';
 import { useTransition } from 'react';
@@ -26,10 +27,11 @@ export function UserMenu({ name, email }: { name: string; email: string }) {
   return (
     <Menu width={236} position="top-start" withinPortal={false}>
       <Menu.Target>
-        <UnstyledButton className={classes.user ?? ''} aria-label={`Account of ${name}`}>
+        <UnstyledButton className={classes.user ?? ''}>
           <Group gap="sm" wrap="nowrap">
-            <Avatar size={32} radius="xl" color="brand" name={name} />
+            <Avatar size={32} radius="xl" color="brand" name={name} aria-hidden />
             <div style={{ flex: 1, minWidth: 0 }}>
+              <VisuallyHidden>Account of </VisuallyHidden>
               <Text size="sm" fw={500} truncate>
                 {name}
               </Text>

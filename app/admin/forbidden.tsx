@@ -1,0 +1,15 @@
+import { LinkButton } from '../_components/links';
+import { MessagePage } from '../_components/message-page';
+
+export default function Forbidden() {
+  return (
+    <MessagePage
+      title="For admins only"
+      text="Your login does not have the admin role. An admin can give it to you."
+    >
+      <LinkButton href="/admin" variant="default">
+        Go to the overview
+      </LinkButton>
+    </MessagePage>
+  );
+}

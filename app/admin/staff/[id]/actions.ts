@@ -1,0 +1,54 @@
+'use server';
+
+import { revalidatePath } from 'next/cache';
+import { redirect } from 'next/navigation';
+import { changeStaffRole } from '@/lib/auth/change-staff-role';
+import { endStaffSessions } from '@/lib/auth/end-staff-sessions';
+import { removeStaffUser } from '@/lib/auth/remove-staff-user';
+import { requireAdmin, staffActor } from '@/lib/auth/staff-session';
+import { toStaffRole } from '@/lib/auth/staff-user';
+import { AppError, type ErrorCode } from '@/lib/errors';
+import { getRuntime } from '@/lib/runtime';
+import { PATH } from '../path';
+
+/** Gives a person another role. */
+export async function changeRole(id: string, role: string): Promise<void> {
+  const staff = await requireAdmin();
+  const { db } = await getRuntime();
+  const refused = await refusalOf(changeStaffRole(db, { id }, toStaffRole(role), staffActor(staff)));
+  leaveFor(id, refused ?? 'role');
+}
+
+/** Ends all sessions of a person. */
+export async function signOutEverywhere(id: string): Promise<void> {
+  const staff = await requireAdmin();
+  const { db } = await getRuntime();
+  const refused = await refusalOf(endStaffSessions(db, { id }, staffActor(staff)));
+  leaveFor(id, refused ?? 'signed-out');
+}
+
+/** Takes a person's login away. */
+export async function remove(id: string): Promise<void> {
+  const staff = await requireAdmin();
+  const { db } = await getRuntime();
+  const refused = await refusalOf(removeStaffUser(db, { id }, staffActor(staff)));
+  leaveFor(refused ? id : null, refused ?? 'removed');
+}
+
+/** The code of what the domain says against it; null where it was done. */
+async function refusalOf(write: Promise<unknown>): Promise<ErrorCode | null> {
+  try {
+    await write;
+    return null;
+  } catch (error) {
+    if (error instanceof AppError) return error.code;
+    throw error;
+  }
+}
+
+/** To the person; of one who is gone, and null, to the list. */
+function leaveFor(id: string | null, notice: string): never {
+  revalidatePath('/admin', 'layout');
+  const path = id === null || notice === 'not_found' ? PATH : `${PATH}/${encodeURIComponent(id)}`;
+  redirect(`${path}?notice=${notice}`);
+}

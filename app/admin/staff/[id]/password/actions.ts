@@ -1,0 +1,34 @@
+'use server';
+
+import { revalidatePath } from 'next/cache';
+import { setStaffPassword } from '@/lib/auth/set-staff-password';
+import { requireAdmin, staffActor } from '@/lib/auth/staff-session';
+import { AppError } from '@/lib/errors';
+import { getRuntime } from '@/lib/runtime';
+import { toProblems } from '../../../_components/to-problems';
+
+export interface PasswordState {
+  /** Why it was refused; null before the first try. */
+  problem: string | null;
+  /** The new password, for this one answer. */
+  reset: { email: string; password: string } | null;
+}
+
+/** Sets a new password and shows it, once. */
+export async function resetPassword(
+  id: string,
+  _before: PasswordState,
+  form: FormData,
+): Promise<PasswordState> {
+  const staff = await requireAdmin();
+  const given = String(form.get('password') ?? '') || undefined;
+  try {
+    const reset = await setStaffPassword(await getRuntime(), { id }, given, staffActor(staff));
+    // One's own session has just ended: the sign-in page would take the place of the password.
+    if (id !== staff.id) revalidatePath('/admin', 'layout');
+    return { problem: null, reset };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return { problem: Object.values(toProblems(error, {}))[0] ?? error.message, reset: null };
+  }
+}

@@ -1,0 +1,31 @@
+import { Box } from '@mantine/core';
+import type { Metadata } from 'next';
+import { notFound } from 'next/navigation';
+import { requireAdmin } from '@/lib/auth/staff-session';
+import { getStaffUser } from '@/lib/auth/staff-user';
+import { getRuntime } from '@/lib/runtime';
+import { orNotFound } from '../../../../_components/or-not-found';
+import { PageHeader } from '../../../_components/page-header';
+import { PATH } from '../../path';
+import { resetPassword } from './actions';
+import { PasswordForm } from './password-form';
+
+export const metadata: Metadata = { title: 'Reset a password' };
+
+export default async function PasswordPage({ params }: { params: Promise<{ id: string }> }) {
+  const self = await requireAdmin();
+  const { id } = await params;
+  if (!/^[\w-]{1,64}$/.test(id)) notFound();
+  const { name, email } = await orNotFound(getStaffUser((await getRuntime()).db, { id }));
+  const isSelf = id === self.id;
+  return (
+    <Box maw={600}>
+      <PageHeader
+        back={{ href: `${PATH}/${id}`, label: name }}
+        title="Reset the password"
+        description={`${email}${isSelf ? ', that is you' : ''}. The old one ends, and so do all sessions${isSelf ? ', this one too' : ''}.`}
+      />
+      <PasswordForm action={resetPassword.bind(null, id)} back={`${PATH}/${id}`} />
+    </Box>
+  );
+}

@@ -1,0 +1,19 @@
+import { Box } from '@mantine/core';
+import type { Metadata } from 'next';
+import { requireAdmin } from '@/lib/auth/staff-session';
+import { PageHeader } from '../../_components/page-header';
+import { PATH } from '../path';
+import { add } from './actions';
+import { AddForm } from './add-form';
+
+export const metadata: Metadata = { title: 'Add a person' };
+
+export default async function NewStaffPage() {
+  await requireAdmin();
+  return (
+    <Box maw={600}>
+      <PageHeader back={{ href: PATH, label: 'Staff' }} title="Add a person" />
+      <AddForm action={add} />
+    </Box>
+  );
+}

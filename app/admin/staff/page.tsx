@@ -1,0 +1,51 @@
+import { Paper } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
+import type { Metadata } from 'next';
+import { listStaffUsers } from '@/lib/auth/list-staff-users';
+import { requireAdmin } from '@/lib/auth/staff-session';
+import { getRuntime } from '@/lib/runtime';
+import { LinkButton } from '../../_components/links';
+import { type SearchParams, toPageRequest, toParams } from '../../_components/search-params';
+import { Nothing } from '../_components/nothing';
+import { PageHeader } from '../_components/page-header';
+import { Pager } from '../_components/pager';
+import { PATH } from './path';
+import { StaffList } from './staff-list';
+import { StaffNotice } from './staff-notice';
+
+export const metadata: Metadata = { title: 'Staff' };
+
+export default async function StaffPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
+  const { id: self } = await requireAdmin();
+  const params = toParams(await searchParams);
+  const { db, env, now } = await getRuntime();
+  const page = await listStaffUsers(db, toPageRequest(params), now());
+  const notice = params.get('notice');
+  params.delete('notice');
+  return (
+    <>
+      <PageHeader
+        title="Staff"
+        description="Everyone who can sign in here."
+        actions={
+          <LinkButton
+            href={`${PATH}/new`}
+            size="sm"
+            leftSection={<IconPlus size={16} stroke={1.8} aria-hidden />}
+          >
+            Add person
+          </LinkButton>
+        }
+      />
+      <StaffNotice notice={notice} />
+      <Paper withBorder radius="lg" style={{ overflow: 'hidden' }}>
+        {page.data.length > 0 ? (
+          <StaffList staff={page.data} self={self} timeZone={env.timeZone} />
+        ) : (
+          <Nothing title="There is no such page" text="The list ends before it." />
+        )}
+      </Paper>
+      <Pager page={page} path={PATH} params={params} noun="person" nouns="people" />
+    </>
+  );
+}

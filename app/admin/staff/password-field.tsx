@@ -1,0 +1,17 @@
+'use client';
+
+import { PasswordInput } from '@mantine/core';
+
+/** A password for somebody else; empty: one is made. */
+export function PasswordField({ error }: { error: string | undefined }) {
+  return (
+    <PasswordInput
+      label="Password"
+      description="Empty: one is made, which is better. Else 12 to 128 characters."
+      name="password"
+      autoComplete="new-password"
+      maxLength={128}
+      error={error}
+    />
+  );
+}

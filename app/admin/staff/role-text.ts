@@ -1,0 +1,9 @@
+import type { StaffRole } from '@/lib/auth/staff-user';
+
+export const ROLE_LABELS: Record<StaffRole, string> = { staff: 'Staff', admin: 'Admin' };
+
+/** What somebody with a role can do. */
+export const ROLE_TEXTS: Record<StaffRole, string> = {
+  staff: 'Browse, record payments, replay events and start reconciliation.',
+  admin: 'All of that, and issue access tokens and manage staff.',
+};

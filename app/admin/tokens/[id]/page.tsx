@@ -1,0 +1,75 @@
+import { Group, Stack } from '@mantine/core';
+import type { Metadata } from 'next';
+import { notFound } from 'next/navigation';
+import { listAudit } from '@/lib/audit/list-audit';
+import { getAccessToken, tokenState } from '@/lib/auth/manage-access-tokens';
+import { requireAdmin } from '@/lib/auth/staff-session';
+import { getRuntime } from '@/lib/runtime';
+import { orNotFound } from '../../../_components/or-not-found';
+import { type SearchParams, toId, toParams } from '../../../_components/search-params';
+import { AuditTrail } from '../../_components/audit-trail';
+import { ConfirmButton } from '../../_components/confirm-button';
+import { Notice } from '../../_components/notice';
+import { PageHeader } from '../../_components/page-header';
+import { Section } from '../../_components/section';
+import { StatusBadge } from '../../_components/status-badge';
+import { PATH } from '../path';
+import { revoke } from './actions';
+import { TokenFacts } from './token-facts';
+
+export const metadata: Metadata = { title: 'Access token' };
+
+interface Props {
+  params: Promise<{ id: string }>;
+  searchParams: Promise<SearchParams>;
+}
+
+export default async function TokenPage({ params, searchParams }: Props) {
+  await requireAdmin();
+  const id = toId((await params).id) ?? notFound();
+  const { db, env, now } = await getRuntime();
+  const token = await orNotFound(getAccessToken(db, id));
+  const state = tokenState(token, now());
+  const wasRevoked = toParams(await searchParams).get('notice') === 'revoked' && state === 'revoked';
+  const history = await listAudit(db, 'access_token', id);
+  return (
+    <>
+      <PageHeader
+        back={{ href: PATH, label: 'Access tokens' }}
+        title={
+          <Group gap="sm" component="span">
+            {token.name}
+            <StatusBadge status={state} />
+          </Group>
+        }
+        actions={state === 'valid' && <RevokeButton id={id} name={token.name} />}
+      />
+      {wasRevoked && <Notice tone="done">The token is revoked: whoever uses it is refused.</Notice>}
+      <Stack gap="xl">
+        <Section title="Token">
+          <TokenFacts token={token} timeZone={env.timeZone} />
+        </Section>
+        <Section title="History">
+          <AuditTrail entries={history} timeZone={env.timeZone} />
+        </Section>
+      </Stack>
+    </>
+  );
+}
+
+function RevokeButton({ id, name }: { id: number; name: string }) {
+  return (
+    <ConfirmButton
+      action={revoke.bind(null, id)}
+      question="Revoke this token?"
+      confirm="Revoke token"
+      color="red.9"
+      consequences={[
+        name,
+        'Whatever uses it is refused from its next request on. A revoked token cannot be brought back.',
+      ]}
+    >
+      Revoke
+    </ConfirmButton>
+  );
+}

@@ -1,0 +1,36 @@
+import { Code, Stack, Text } from '@mantine/core';
+import type { AccessTokenRow } from '@/lib/auth/manage-access-tokens';
+import { Facts } from '../../_components/facts';
+import { Instant } from '../../_components/instant';
+import { SCOPE_TEXTS } from '../scope-text';
+
+export function TokenFacts({ token, timeZone }: { token: AccessTokenRow; timeZone: string }) {
+  const time = (at: Date | null) => at && <Instant at={at} timeZone={timeZone} />;
+  return (
+    <Facts
+      facts={{
+        Scopes: <Scopes scopes={token.scopes} />,
+        Created: time(token.created_at),
+        'Created by': token.created_by,
+        Expires: time(token.expires_at) ?? 'Never',
+        ...(token.revoked_at && { Revoked: time(token.revoked_at) }),
+        'Last used': time(token.last_used_at) ?? 'Never',
+      }}
+    />
+  );
+}
+
+function Scopes({ scopes }: Pick<AccessTokenRow, 'scopes'>) {
+  return (
+    <Stack gap={6}>
+      {scopes.map((scope) => (
+        <Text key={scope} size="sm">
+          <Code>{scope}</Code>{' '}
+          <Text span c="dimmed" inherit>
+            {SCOPE_TEXTS[scope]}
+          </Text>
+        </Text>
+      ))}
+    </Stack>
+  );
+}

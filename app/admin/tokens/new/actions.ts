@@ -1,0 +1,37 @@
+'use server';
+
+import { revalidatePath } from 'next/cache';
+import { issueAccessToken, type TypedToken } from '@/lib/auth/issue-access-token';
+import { requireAdmin, staffActor } from '@/lib/auth/staff-session';
+import { AppError } from '@/lib/errors';
+import { getRuntime } from '@/lib/runtime';
+import { toProblems } from '../../_components/to-problems';
+
+export interface IssueState {
+  /** The fields as they were typed. */
+  typed: TypedToken;
+  /** Of each wrong field its sentence. */
+  problems: Record<string, string>;
+  /** The token's text, for this one answer. */
+  issued: { name: string; token: string } | null;
+}
+
+/** Issues a token and shows it, once. */
+export async function issue(_before: IssueState, form: FormData): Promise<IssueState> {
+  const staff = await requireAdmin();
+  const text = (field: string) => String(form.get(field) ?? '');
+  const typed: TypedToken = {
+    name: text('name'),
+    scopes: form.getAll('scopes').map(String),
+    expires: text('expires'),
+    last_day: text('last_day'),
+  };
+  try {
+    const { name, token } = await issueAccessToken(await getRuntime(), staffActor(staff), typed);
+    revalidatePath('/admin', 'layout');
+    return { typed, problems: {}, issued: { name, token } };
+  } catch (error) {
+    if (error instanceof AppError) return { typed, problems: toProblems(error, typed), issued: null };
+    throw error;
+  }
+}

@@ -1,0 +1,96 @@
+'use client';
+
+import { Button, Checkbox, Fieldset, Group, InputError, Paper, Stack, TextInput } from '@mantine/core';
+import { useActionState, useEffect, useRef } from 'react';
+import { LinkButton } from '../../../_components/links';
+import { Secret } from '../../_components/secret';
+import { PATH } from '../path';
+import { SCOPE_TEXTS } from '../scope-text';
+import type { IssueState } from './actions';
+import { ExpiryFields } from './expiry-fields';
+
+interface Props {
+  action(before: IssueState, form: FormData): Promise<IssueState>;
+  /** YYYY-MM-DD, where the service is. */
+  today: string;
+}
+
+const FIRST: IssueState = {
+  typed: { name: '', scopes: [], expires: '90', last_day: '' },
+  problems: {},
+  issued: null,
+};
+
+export function IssueForm({ action, today }: Props) {
+  const [{ typed, problems, issued }, submit, pending] = useActionState(action, FIRST);
+  const form = useRef<HTMLFormElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: after each answer
+  useEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(), [problems]);
+
+  if (issued) {
+    return (
+      <Secret
+        title={`The token ${issued.name} is valid now.`}
+        name="token"
+        text={issued.token}
+        advice="Whoever has it can do what its scopes allow: keep it as you keep a password."
+      >
+        <LinkButton href={PATH} variant="default">
+          Done
+        </LinkButton>
+        <LinkButton href="/admin/connect" variant="subtle">
+          Connect a client
+        </LinkButton>
+      </Secret>
+    );
+  }
+  return (
+    <form action={submit} ref={form} aria-label="Access token">
+      <Paper withBorder radius="lg" p="lg">
+        <Stack gap="lg">
+          <TextInput
+            label="Name"
+            description="The program that will use it."
+            name="name"
+            defaultValue={typed.name}
+            error={problems.name}
+            maxLength={100}
+            autoComplete="off"
+            required
+            withAsterisk={false}
+          />
+          <Fieldset legend="What it may do" variant="unstyled">
+            <Stack gap="sm" mt="xs">
+              {Object.entries(SCOPE_TEXTS).map(([scope, text]) => (
+                <Checkbox
+                  key={scope}
+                  name="scopes"
+                  value={scope}
+                  label={scope}
+                  description={text}
+                  defaultChecked={typed.scopes.includes(scope)}
+                  aria-invalid={problems.scopes ? true : undefined}
+                />
+              ))}
+              {problems.scopes && <InputError role="alert">Choose one at least.</InputError>}
+            </Stack>
+          </Fieldset>
+          <ExpiryFields
+            key={`${typed.expires} ${typed.last_day}`}
+            typed={typed}
+            problem={problems.last_day ?? problems.expires}
+            today={today}
+          />
+          <Group gap="xs">
+            <Button type="submit" loading={pending}>
+              Issue token
+            </Button>
+            <LinkButton href={PATH} variant="subtle">
+              Cancel
+            </LinkButton>
+          </Group>
+        </Stack>
+      </Paper>
+    </form>
+  );
+}

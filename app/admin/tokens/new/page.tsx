@@ -1,0 +1,26 @@
+import { Box } from '@mantine/core';
+import type { Metadata } from 'next';
+import { requireAdmin } from '@/lib/auth/staff-session';
+import { toCalendarDate } from '@/lib/dates';
+import { getRuntime } from '@/lib/runtime';
+import { PageHeader } from '../../_components/page-header';
+import { PATH } from '../path';
+import { issue } from './actions';
+import { IssueForm } from './issue-form';
+
+export const metadata: Metadata = { title: 'Issue an access token' };
+
+export default async function NewTokenPage() {
+  await requireAdmin();
+  const { env, now } = await getRuntime();
+  return (
+    <Box maw={600}>
+      <PageHeader
+        back={{ href: PATH, label: 'Access tokens' }}
+        title="Issue an access token"
+        description="One for each program: then each can be ended alone."
+      />
+      <IssueForm action={issue} today={toCalendarDate(now(), env.timeZone)} />
+    </Box>
+  );
+}

@@ -1,0 +1,57 @@
+import { Paper } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
+import type { Metadata } from 'next';
+import { listAccessTokens } from '@/lib/auth/manage-access-tokens';
+import { requireAdmin } from '@/lib/auth/staff-session';
+import { getRuntime } from '@/lib/runtime';
+import { LinkButton } from '../../_components/links';
+import { type SearchParams, toPageRequest, toParams } from '../../_components/search-params';
+import { Nothing } from '../_components/nothing';
+import { PageHeader } from '../_components/page-header';
+import { Pager } from '../_components/pager';
+import { PATH } from './path';
+import { TokenList } from './token-list';
+
+export const metadata: Metadata = { title: 'Access tokens' };
+
+export default async function TokensPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
+  await requireAdmin();
+  const params = toParams(await searchParams);
+  const { db, env, now } = await getRuntime();
+  const page = await listAccessTokens(db, toPageRequest(params));
+  return (
+    <>
+      <PageHeader
+        title="Access tokens"
+        description="With these, programs and assistants use the payments API and the tools."
+        actions={
+          <LinkButton
+            href={`${PATH}/new`}
+            size="sm"
+            leftSection={<IconPlus size={16} stroke={1.8} aria-hidden />}
+          >
+            Issue token
+          </LinkButton>
+        }
+      />
+      <Paper withBorder radius="lg" style={{ overflow: 'hidden' }}>
+        {page.data.length > 0 ? (
+          <TokenList tokens={page.data} now={now()} timeZone={env.timeZone} />
+        ) : (
+          <NoTokens total={page.total} />
+        )}
+      </Paper>
+      <Pager page={page} path={PATH} params={params} noun="token" />
+    </>
+  );
+}
+
+function NoTokens({ total }: { total: number }) {
+  if (total > 0) return <Nothing title="There is no such page" text="The list ends before it." />;
+  return (
+    <Nothing
+      title="No access tokens yet"
+      text="Issue one for each program, so that each can be ended alone."
+    />
+  );
+}
