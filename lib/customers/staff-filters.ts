@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { customerStatus } from '@/db/schema';
+import { oneOf } from '../fields';
+import { perPageParam } from '../page';
+import { customerQuery } from './schema';
+
+export const CUSTOMER_STATUSES = customerStatus.enumValues;
+
+/** Orders of the staff's list; a minus stands for the last or latest first. */
+const SORTS = ['-created', 'created', 'number', '-number', 'name', '-name'] as const;
+export type CustomerSort = (typeof SORTS)[number];
+
+/** What staff narrow a list of customers to. */
+export const customerFilters = z.object({
+  /** A whole number or e-mail address, or part of one, of a name or a company. */
+  q: customerQuery.optional(),
+  status: oneOf(CUSTOMER_STATUSES).optional(),
+  country: z
+    .string()
+    .regex(/^[a-z]{2}$/i, 'must be a code of two letters, such as AT')
+    .toUpperCase()
+    .optional(),
+  sort: z.enum(SORTS).catch('-created'),
+  per_page: perPageParam,
+});
+export type CustomerFilters = z.infer<typeof customerFilters>;

@@ -1,0 +1,69 @@
+import { and, desc, eq, getTableColumns, inArray, lt, type SQL, sql } from 'drizzle-orm';
+import type { Database } from '@/db/database';
+import { auditedCustomer, auditLog, stripeCustomers, subscriptionItems, subscriptions } from '@/db/schema';
+import { auditNumber } from '../audit/record-audit';
+import { constant } from '../cursor-page';
+import { literal } from '../page-query';
+import type { Source } from './entry';
+import { isIdCursor } from './id-cursor';
+
+/**
+ * What people and programs did to a customer's payments, to the links of its items, and to those of its Stripe
+ * customers. That a payment was recorded, the payment itself tells.
+ */
+export function auditSource(db: Database, customerId: number): Source {
+  return {
+    isCursor: isIdCursor,
+    async read(cursor, limit) {
+      const older = cursor === null ? undefined : lt(auditLog.id, Number(cursor));
+      const found = await Promise.all(
+        (await subjectsOf(db, customerId)).map((subject) =>
+          db
+            .select(columns)
+            .from(auditLog)
+            .where(and(subject, older))
+            .orderBy(desc(auditLog.id))
+            .limit(literal(limit)),
+        ),
+      );
+      return found
+        .flat()
+        .sort((a, b) => b.id - a.id)
+        .slice(0, limit)
+        .map((audit) => ({
+          entry: { kind: 'audit', at: audit.created_at, audit },
+          cursor: String(audit.id),
+        }));
+    },
+  };
+}
+
+const { actor_id: _, updated_at: __, ...columns } = getTableColumns(auditLog);
+
+async function subjectsOf(db: Database, customerId: number): Promise<(SQL | undefined)[]> {
+  const items = db
+    .select({ id: subscriptionItems.id })
+    .from(subscriptionItems)
+    .innerJoin(subscriptions, eq(subscriptions.id, subscriptionItems.subscription_id))
+    .where(eq(subscriptions.customer_id, customerId));
+  const links = await db
+    .select({ id: stripeCustomers.stripe_customer_id })
+    .from(stripeCustomers)
+    .where(eq(stripeCustomers.customer_id, customerId));
+  const ids = links.map(({ id }) => id);
+  const subject = (entity: string, ...narrower: (SQL | undefined)[]) =>
+    and(sql`${auditLog.entity} = ${constant(entity)}`, ...narrower);
+  return [
+    subject(
+      'payment',
+      sql`${auditLog.action} <> 'payment.create'`,
+      eq(auditedCustomer(auditLog), String(customerId)),
+    ),
+    subject('subscription_item', inArray(auditLog.entity_id, items)),
+    subject(
+      'stripe_customer',
+      inArray(auditLog.entity_id, ids.map(auditNumber)),
+      inArray(sql`coalesce(${auditLog.after}, ${auditLog.before}) ->> 'stripe_customer_id'`, ids),
+    ),
+  ];
+}

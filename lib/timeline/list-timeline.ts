@@ -1,0 +1,35 @@
+import type { Database } from '@/db/database';
+import { withFreshPlans } from '../fresh-plans';
+import { auditSource } from './audit-source';
+import { changesSource } from './changes-source';
+import { eventSource } from './event-source';
+import { mergeSources, type TimelinePage } from './merge';
+import { paymentSource } from './payment-source';
+
+/** Entries a page. */
+const LIMIT = 30;
+
+/**
+ * What happened to a customer, the newest first: its payments, what Stripe told, what reconciliation changed,
+ * and what people and programs did.
+ *
+ * @param options.before the cursor of an older page; what is none: the newest
+ */
+export function listTimeline(
+  db: Database,
+  customerId: number,
+  options: { timeZone: string; before?: string | null },
+): Promise<TimelinePage> {
+  return withFreshPlans(db, (tx) =>
+    mergeSources(
+      [
+        paymentSource(tx, customerId, options.timeZone),
+        eventSource(tx, customerId),
+        changesSource(tx, customerId),
+        auditSource(tx, customerId),
+      ],
+      options.before ?? null,
+      LIMIT,
+    ),
+  );
+}
