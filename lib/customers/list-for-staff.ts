@@ -44,7 +44,7 @@ export async function listCustomersForStaff(
           .select(columns)
           .from(customers)
           .where(and(matchFilters(filters), await beyond(tx, cursor, filters.sort, backwards)))
-          .orderBy(...orderOf(filters.sort, backwards))
+          .orderBy(...orderOf(filters, backwards))
           .limit(limit),
       ({ id }) => String(id),
     );
@@ -87,9 +87,12 @@ async function beyond(tx: Database, cursor: string | null, sort: CustomerSort, b
   return sql`(${column}, ${customers.id}) ${operator} (${at.value}, ${Number(cursor)}::int)`;
 }
 
-function orderOf(sort: CustomerSort, backwards: boolean): SQL[] {
+function orderOf({ sort, q }: CustomerFilters, backwards: boolean): SQL[] {
   const direction = descends(sort, backwards) ? sql`desc` : sql`asc`;
-  return [sql`${COLUMNS[keyOf(sort)]} ${direction}`, sql`${customers.id} ${direction}`];
+  const column = COLUMNS[keyOf(sort)];
+  // Walking an index in this order would read every customer where all that match are at its other end.
+  const unindexed = keyOf(sort) === 'created' ? sql`${column} + 0` : sql`${column} || ''`;
+  return [sql`${q === undefined ? column : unindexed} ${direction}`, sql`${customers.id} ${direction}`];
 }
 
 function descends(sort: CustomerSort, backwards: boolean): boolean {
