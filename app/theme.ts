@@ -57,6 +57,7 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--mantine-color-orange-light-color': '#9a3d08',
     '--mantine-color-red-light-color': '#b42318',
     '--w5t-subtle': '#f7f8fa',
+    '--w5t-bar': '#8683ef',
   },
   dark: {
     '--mantine-color-dimmed': '#98a2b3',
@@ -64,5 +65,6 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--mantine-color-gray-light': '#2c3546',
     '--mantine-color-gray-light-color': '#d7dce5',
     '--w5t-subtle': '#0e131d',
+    '--w5t-bar': '#716dea',
   },
 });

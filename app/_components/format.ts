@@ -48,8 +48,23 @@ export function formatDuration(from: Date, to: Date): string {
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min${rest}`;
 }
 
+/** 12345 as "12,345". */
+export function formatNumber(number: number): string {
+  return new Intl.NumberFormat(LOCALE).format(number);
+}
+
+/** 12345 EUR as "€12K", for the scale of a chart. */
+export function formatShortMoney(amount: number, currency: string): string {
+  return new Intl.NumberFormat(LOCALE, {
+    style: 'currency',
+    currency: currency.toUpperCase(),
+    notation: 'compact',
+    maximumFractionDigits: 1,
+  }).format(amount);
+}
+
 export function formatCount(count: number, one: string, many = `${one}s`): string {
-  return `${new Intl.NumberFormat(LOCALE).format(count)} ${count === 1 ? one : many}`;
+  return `${formatNumber(count)} ${count === 1 ? one : many}`;
 }
 
 /** "payment_date" as "Payment date". */

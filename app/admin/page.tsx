@@ -1,79 +1,55 @@
-import { Group, SimpleGrid, Stack } from '@mantine/core';
+import { SimpleGrid, Stack } from '@mantine/core';
 import type { Metadata } from 'next';
-import Link from 'next/link';
+import { Suspense } from 'react';
 import { requireStaff } from '@/lib/auth/staff-session';
-import { getOverview, RECENT_DAYS } from '@/lib/overview/get-overview';
-import { namePayments } from '@/lib/payments/payment-context';
-import { listPayments } from '@/lib/payments/queries';
-import { getRuntime } from '@/lib/runtime';
-import { formatCount, formatInstant } from '../_components/format';
-import { TextLink } from '../_components/links';
-import { CurrencySums, Figure } from './_components/figure';
+import { PERIODS, type Period } from '@/lib/overview/money-received';
+import { type SearchParams, toParams } from '../_components/search-params';
+import { ListSkeleton } from './_components/list-skeleton';
 import { PageHeader } from './_components/page-header';
-import { PaymentList } from './_components/payment-list';
-import { Section } from './_components/section';
-import { StatusBadge } from './_components/status-badge';
-import { TaskList } from './_components/task-list';
+import { BlockSkeleton } from './_overview/block-skeleton';
+import { Deliveries } from './_overview/deliveries';
+import { Drift } from './_overview/drift';
+import { LATEST, LatestPayments } from './_overview/latest-payments';
+import { Money } from './_overview/money';
+import { OpenFigures } from './_overview/open-figures';
+import { SubscriptionStates } from './_overview/subscription-states';
+import { Tasks } from './_overview/tasks';
 
 export const metadata: Metadata = { title: 'Overview' };
 
-const LATEST = 8;
-
-export default async function OverviewPage() {
+export default async function OverviewPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
   await requireStaff();
-  const { db, env, now } = await getRuntime();
-  const overview = await getOverview(db, now(), env);
-  const latest = await namePayments(db, (await listPayments(db, { per_page: LATEST })).data);
-  const { last_run: run, failed_events: failed } = overview;
+  const search = toParams(await searchParams);
   return (
     <>
       <PageHeader title="Overview" />
       <Stack gap="xl">
-        {overview.tasks.length > 0 && (
-          <Section title="Needs a person">
-            <TaskList tasks={overview.tasks} />
-          </Section>
-        )}
-        <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }} spacing="md">
-          <Figure
-            label="Unpaid invoices"
-            note={
-              overview.overdue_count > 0 ? `${overview.overdue_count} of them overdue` : 'None is overdue'
-            }
-          >
-            <CurrencySums sums={overview.unpaid_invoices} noun="invoice" />
-          </Figure>
-          <Figure label={`Payments, last ${RECENT_DAYS} days`} note="Completed ones">
-            <CurrencySums sums={overview.recent_payments} noun="payment" />
-          </Figure>
-          <Figure
-            label="Last reconciliation"
-            note={
-              run ? (
-                <Link href={`/admin/reconciliation/${run.id}`}>See the run</Link>
-              ) : (
-                'It runs daily at 03:40'
-              )
-            }
-            value={run ? formatInstant(run.started_at, env.timeZone) : 'Not yet'}
-          >
-            {run && (
-              <Group gap="xs">
-                <StatusBadge status={run.status} />
-                {formatCount(run.changes_count, 'change')}
-              </Group>
-            )}
-          </Figure>
-          <Figure
-            label="Webhook inbox"
-            note={<Link href="/admin/webhooks">See the inbox</Link>}
-            value={failed > 0 ? formatCount(failed, 'failed event') : 'No failed events'}
-          />
+        <Tasks />
+        <Suspense fallback={<BlockSkeleton height={340} />}>
+          <Money period={toPeriod(search.get('days'))} wanted={search.get('currency') ?? undefined} />
+        </Suspense>
+        <Suspense fallback={<BlockSkeleton height={126} />}>
+          <OpenFigures />
+        </Suspense>
+        <SimpleGrid cols={{ base: 1, md: 3 }} spacing="lg" verticalSpacing="xl">
+          <Suspense fallback={<BlockSkeleton height={340} />}>
+            <SubscriptionStates />
+          </Suspense>
+          <Suspense fallback={<BlockSkeleton height={340} />}>
+            <Deliveries />
+          </Suspense>
+          <Suspense fallback={<BlockSkeleton height={340} />}>
+            <Drift />
+          </Suspense>
         </SimpleGrid>
-        <Section title="Latest payments" action={<TextLink href="/admin/payments">All payments</TextLink>}>
-          <PaymentList payments={latest} />
-        </Section>
+        <Suspense fallback={<ListSkeleton rows={LATEST} />}>
+          <LatestPayments />
+        </Suspense>
       </Stack>
     </>
   );
+}
+
+function toPeriod(text: string | null): Period {
+  return PERIODS.find((days) => String(days) === text) ?? PERIODS[0];
 }

@@ -1,33 +1,40 @@
-import { and, count, eq, isNull, ne } from 'drizzle-orm';
+import { and, count, eq, isNull, ne, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { subscriptionItems, subscriptions } from '@/db/schema';
+import { stripeCustomers, stripeEvents, subscriptionItems, subscriptions } from '@/db/schema';
 import type { Env } from '../env';
 import { type Alert, listAlerts } from '../health/list-alerts';
 
 /** Something in the sync that needs a person. */
 export interface Task {
-  code: Alert['code'] | 'events_unmatched' | 'items_unlinked';
+  code: Alert['code'] | 'events_unmatched' | 'items_unlinked' | 'customers_created';
   message: string;
   run_id?: number | undefined;
 }
 
+// Literals in the conditions, so that the partial indexes over them are used.
+
 /** What a person should look at, the gravest first; empty while all is well. */
-export async function listTasks(
-  db: Database,
-  now: Date,
-  limits: Env['alerts'],
-  unmatchedEvents: number,
-): Promise<Task[]> {
+export async function listTasks(db: Database, now: Date, limits: Env['alerts']): Promise<Task[]> {
   const { alerts } = await listAlerts(db, now, limits);
-  const unlinked = await countUnlinkedItems(db);
   return [
     ...alerts,
-    ...of('events_unmatched', unmatchedEvents, ['event names', 'events name'], 'no customer.'),
+    ...of(
+      'events_unmatched',
+      await db.$count(stripeEvents, sql`${stripeEvents.outcome} = 'unmatched'`),
+      ['event names', 'events name'],
+      'no customer.',
+    ),
     ...of(
       'items_unlinked',
-      unlinked,
+      await countUnlinkedItems(db),
       ['subscription item is', 'subscription items are'],
       'not linked to a service.',
+    ),
+    ...of(
+      'customers_created',
+      await db.$count(stripeCustomers, sql`${stripeCustomers.linked_by} = 'created'`),
+      ['customer was', 'customers were'],
+      'created for Stripe, because none of ours matched.',
     ),
   ];
 }

@@ -6,6 +6,7 @@ import {
   payments,
   salesDocuments,
   servers,
+  stripeCustomers,
   subscriptionItems,
   subscriptions,
 } from '@/db/schema';
@@ -29,6 +30,17 @@ export async function createCustomer(db: Database, overrides: New<typeof custome
         email: `customer-${n}@example.com`,
         ...overrides,
       })
+      .returning(),
+  );
+}
+
+/** A Stripe customer known by its number; of a new customer of ours unless one is given. */
+export async function createStripeCustomer(db: Database, overrides: New<typeof stripeCustomers> = {}) {
+  const customer_id = overrides.customer_id ?? (await createCustomer(db)).id;
+  return one(
+    await db
+      .insert(stripeCustomers)
+      .values({ stripe_customer_id: `cus_${next()}`, linked_by: 'number', ...overrides, customer_id })
       .returning(),
   );
 }

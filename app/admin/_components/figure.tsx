@@ -1,6 +1,6 @@
 import { Paper, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { CurrencySum } from '@/lib/overview/get-overview';
+import type { CurrencySum } from '@/lib/overview/currency-sum';
 import { formatCount, formatMoney } from '../../_components/format';
 
 interface Props {

@@ -1,0 +1,64 @@
+import { scaleBand, scaleLinear } from 'd3-scale';
+import classes from './chart.module.css';
+
+export interface Bar {
+  /** Unique in the chart. */
+  name: string;
+  value: number;
+  /** Said on hover. */
+  title: string;
+}
+
+interface Props {
+  /** What the chart shows, in a sentence that stands for it. */
+  label: string;
+  bars: Bar[];
+  /** A value as the scale at the side says it. */
+  formatTick(value: number): string;
+  /** Beneath the first and the last bar. */
+  ends: [string, string];
+}
+
+// Units of the drawing, which is stretched to its place.
+const WIDTH = 1000;
+const HEIGHT = 100;
+const TICKS = 4;
+
+/** Bars from left to right, drawn on the server. */
+export function BarChart({ label, bars, formatTick, ends }: Props) {
+  const x = scaleBand(
+    bars.map(({ name }) => name),
+    [0, WIDTH],
+  ).paddingInner(bars.length > 120 ? 0.1 : 0.25);
+  const y = scaleLinear([0, Math.max(1, ...bars.map(({ value }) => value))], [HEIGHT, 0]).nice(TICKS);
+  return (
+    <div className={classes.chart}>
+      <div className={classes.plot}>
+        {y.ticks(TICKS).map((tick) => (
+          <div key={tick} className={classes.tick} style={{ top: `${y(tick)}%` }}>
+            <span>{formatTick(tick)}</span>
+          </div>
+        ))}
+        <svg
+          className={classes.bars}
+          viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+          preserveAspectRatio="none"
+          role="img"
+          aria-label={label}
+        >
+          {bars.map(({ name, value, title }) => (
+            <g key={name} className={classes.bar}>
+              <rect x={x(name)} width={x.bandwidth()} y={0} height={HEIGHT} className={classes.reach} />
+              <rect x={x(name)} width={x.bandwidth()} y={y(value)} height={HEIGHT - y(value)} />
+              <title>{title}</title>
+            </g>
+          ))}
+        </svg>
+      </div>
+      <div className={classes.ends}>
+        <span>{ends[0]}</span>
+        <span>{ends[1]}</span>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,19 @@
+import { namePayments } from '@/lib/payments/payment-context';
+import { listPayments } from '@/lib/payments/queries';
+import { getRuntime } from '@/lib/runtime';
+import { TextLink } from '../../_components/links';
+import { PaymentList } from '../_components/payment-list';
+import { Section } from '../_components/section';
+
+export const LATEST = 8;
+
+/** What came in last. */
+export async function LatestPayments() {
+  const { db } = await getRuntime();
+  const latest = await namePayments(db, (await listPayments(db, { per_page: LATEST })).data);
+  return (
+    <Section title="Latest payments" action={<TextLink href="/admin/payments">All payments</TextLink>}>
+      <PaymentList payments={latest} />
+    </Section>
+  );
+}

@@ -1,0 +1,49 @@
+import { SimpleGrid } from '@mantine/core';
+import { sumOpenInvoices } from '@/lib/overview/open-invoices';
+import { getRuntime } from '@/lib/runtime';
+import { listRuns } from '@/lib/sync/run-queries';
+import { formatCount } from '../../_components/format';
+import { TextLink } from '../../_components/links';
+import { CurrencySums, Figure } from '../_components/figure';
+import { Instant } from '../_components/instant';
+import { StatusBadge } from '../_components/status-badge';
+
+/** What is owed, and whether the last comparison with Stripe went well. */
+export async function OpenFigures() {
+  const { db, env } = await getRuntime();
+  const { open, overdue } = await sumOpenInvoices(db);
+  const [run] = (await listRuns(db, { page: 1, per_page: 1 })).data;
+  return (
+    <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="lg">
+      <Figure
+        label="Open invoices"
+        note={<TextLink href="/admin/invoices?status=sent">Invoices that are not due yet</TextLink>}
+      >
+        <CurrencySums sums={open} noun="open invoice" />
+      </Figure>
+      <Figure
+        label="Overdue"
+        note={<TextLink href="/admin/invoices?status=overdue">Overdue invoices</TextLink>}
+      >
+        <CurrencySums sums={overdue} noun="overdue invoice" />
+      </Figure>
+      <Figure
+        label="Last reconciliation"
+        value={run ? <Instant at={run.started_at} timeZone={env.timeZone} /> : 'Not yet'}
+        note={
+          run ? (
+            <TextLink href={`/admin/reconciliation/${run.id}`}>See the run</TextLink>
+          ) : (
+            'It runs daily at 03:40'
+          )
+        }
+      >
+        {run && (
+          <>
+            <StatusBadge status={run.status} /> {formatCount(run.changes_count, 'change')}
+          </>
+        )}
+      </Figure>
+    </SimpleGrid>
+  );
+}
