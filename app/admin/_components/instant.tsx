@@ -1,4 +1,5 @@
-import { formatInstant, formatSecond } from '../../_components/format';
+import { toCalendarDate } from '@/lib/dates';
+import { formatDate, formatInstant, formatSecond } from '../../_components/format';
 
 interface Props {
   at: Date | string;
@@ -13,6 +14,15 @@ export function Instant({ at, timeZone, seconds = false }: Props) {
   return (
     <time dateTime={exact} title={exact}>
       {seconds ? formatSecond(at, timeZone) : formatInstant(at, timeZone)}
+    </time>
+  );
+}
+
+/** The same as the day alone, where a list has many times. */
+export function Day({ at, timeZone }: { at: Date; timeZone: string }) {
+  return (
+    <time dateTime={at.toISOString()} title={formatInstant(at, timeZone)}>
+      {formatDate(toCalendarDate(at, timeZone))}
     </time>
   );
 }

@@ -3,6 +3,7 @@ import type { Metadata } from 'next';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { CONNECT_INTRODUCTION, CONNECT_LIMITS, CONNECT_PROTOCOLS, listConnections } from '@/lib/mcp/connect';
 import { getRuntime } from '@/lib/runtime';
+import { TextLink } from '../../_components/links';
 import { PageHeader } from '../_components/page-header';
 import { Section } from '../_components/section';
 import { InlineCode } from './inline-code';
@@ -11,12 +12,22 @@ import { Snippet } from './snippet';
 export const metadata: Metadata = { title: 'Connect a client' };
 
 export default async function ConnectPage() {
-  await requireStaff();
+  const { role } = await requireStaff();
   const { env } = await getRuntime();
   return (
     <>
       <PageHeader title="Connect a client" description={<InlineCode text={CONNECT_INTRODUCTION} />} />
       <Stack gap="xl">
+        <Alert color="brand" variant="light">
+          {role === 'admin' ? (
+            <>
+              A token with the scope mcp:read is issued under{' '}
+              <TextLink href="/admin/tokens">Access tokens</TextLink>.
+            </>
+          ) : (
+            'Ask an admin for an access token with the scope mcp:read: they issue it under Access tokens.'
+          )}
+        </Alert>
         {listConnections(env.publicUrl).map(({ client, how, snippet }) => (
           <Section key={client} title={client}>
             <Text size="sm" c="dimmed" p="md" pb={0}>

@@ -35,7 +35,7 @@ export function StaffList({ staff, self, timeZone }: Props) {
         title: <Name user={user} self={self} />,
         detail: user.email,
         figure: ROLE_LABELS[user.role],
-        state: (
+        state: user.sessions > 0 && (
           <Text span size="xs" c="dimmed">
             {sessionsText(user)}
           </Text>

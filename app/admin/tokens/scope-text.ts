@@ -4,6 +4,5 @@ import type { Scope } from '@/lib/auth/access-token';
 export const SCOPE_TEXTS: Record<Scope, string> = {
   'mcp:read': 'Look up customers, services, servers, invoices and documents over MCP.',
   'payments:read': 'Read payments over the REST API.',
-  'payments:write':
-    'Record, change and delete payments over the REST API. Reading them takes payments:read too.',
+  'payments:write': 'Record, change and delete payments over the REST API; not read them.',
 };

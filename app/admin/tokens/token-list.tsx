@@ -1,6 +1,6 @@
 import { type AccessTokenRow, tokenState } from '@/lib/auth/manage-access-tokens';
 import { formatInstant } from '../../_components/format';
-import { Instant } from '../_components/instant';
+import { Day } from '../_components/instant';
 import { RecordList } from '../_components/record-list';
 import { StatusBadge } from '../_components/status-badge';
 import { PATH } from './path';
@@ -13,7 +13,7 @@ interface Props {
 
 export function TokenList({ tokens, now, timeZone }: Props) {
   const state = (token: AccessTokenRow) => <StatusBadge status={tokenState(token, now)} />;
-  const time = (at: Date | null, none: string) => (at ? <Instant at={at} timeZone={timeZone} /> : none);
+  const day = (at: Date | null) => (at ? <Day at={at} timeZone={timeZone} /> : 'Never');
   return (
     <RecordList
       label="Access tokens"
@@ -23,21 +23,16 @@ export function TokenList({ tokens, now, timeZone }: Props) {
       columns={[
         { label: 'Name', cell: ({ name }) => name, title: ({ name }) => name },
         { label: 'State', width: '10%', cell: state },
-        {
-          label: 'Scopes',
-          width: '19%',
-          cell: ({ scopes }) => scopes.join(', '),
-          title: ({ scopes }) => scopes.join(', '),
-        },
+        { label: 'Scopes', width: '18%', wraps: true, cell: ({ scopes }) => scopes.join(', ') },
         {
           label: 'Created by',
-          width: '15%',
+          width: '16%',
           cell: ({ created_by }) => created_by ?? '–',
           title: ({ created_by }) => created_by ?? undefined,
         },
-        { label: 'Created', width: '15%', cell: ({ created_at }) => time(created_at, '–') },
-        { label: 'Expires', width: '15%', cell: ({ expires_at }) => time(expires_at, 'Never') },
-        { label: 'Last used', width: '15%', cell: ({ last_used_at }) => time(last_used_at, 'Never') },
+        { label: 'Created', width: '11%', cell: ({ created_at }) => day(created_at) },
+        { label: 'Expires', width: '11%', cell: ({ expires_at }) => day(expires_at) },
+        { label: 'Last used', width: '11%', cell: ({ last_used_at }) => day(last_used_at) },
       ]}
       entryOf={(token) => ({
         title: token.name,

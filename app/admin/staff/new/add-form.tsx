@@ -1,8 +1,9 @@
 'use client';
 
-import { Alert, Button, Fieldset, Group, Paper, Radio, Stack, TextInput } from '@mantine/core';
+import { Alert, Button, Group, Paper, Radio, Stack, TextInput } from '@mantine/core';
 import { useActionState, useEffect, useRef } from 'react';
 import { LinkButton } from '../../../_components/links';
+import { ChoiceGroup } from '../../_components/choice-group';
 import { Secret } from '../../_components/secret';
 import { PasswordField } from '../password-field';
 import { PATH } from '../path';
@@ -55,20 +56,18 @@ export function AddForm({ action }: { action(before: AddState, form: FormData): 
             maxLength={100}
             {...field('name')}
           />
-          <Fieldset legend="Role" variant="unstyled">
-            <Stack gap="sm" mt="xs">
-              {ROLES.map((role) => (
-                <Radio
-                  key={role}
-                  name="role"
-                  value={role}
-                  label={ROLE_LABELS[role]}
-                  description={ROLE_TEXTS[role]}
-                  defaultChecked={typed.role === role}
-                />
-              ))}
-            </Stack>
-          </Fieldset>
+          <ChoiceGroup label="Role" error={problems.role}>
+            {ROLES.map((role) => (
+              <Radio
+                key={role}
+                name="role"
+                value={role}
+                label={ROLE_LABELS[role]}
+                description={ROLE_TEXTS[role]}
+                defaultChecked={typed.role === role}
+              />
+            ))}
+          </ChoiceGroup>
           <PasswordField error={problems.password} />
           <Group gap="xs">
             <Button type="submit" loading={pending}>

@@ -1,8 +1,9 @@
 'use client';
 
-import { Button, Checkbox, Fieldset, Group, InputError, Paper, Stack, TextInput } from '@mantine/core';
+import { Button, Checkbox, Group, Paper, Stack, TextInput } from '@mantine/core';
 import { useActionState, useEffect, useRef } from 'react';
-import { LinkButton } from '../../../_components/links';
+import { LinkButton, TextLink } from '../../../_components/links';
+import { ChoiceGroup } from '../../_components/choice-group';
 import { Secret } from '../../_components/secret';
 import { PATH } from '../path';
 import { SCOPE_TEXTS } from '../scope-text';
@@ -33,13 +34,15 @@ export function IssueForm({ action, today }: Props) {
         title={`The token ${issued.name} is valid now.`}
         name="token"
         text={issued.token}
-        advice="Whoever has it can do what its scopes allow: keep it as you keep a password."
+        advice={
+          <>
+            Whoever has it can do what its scopes allow. What to enter where:{' '}
+            <TextLink href="/admin/connect">Connect a client</TextLink>.
+          </>
+        }
       >
         <LinkButton href={PATH} variant="default">
           Done
-        </LinkButton>
-        <LinkButton href="/admin/connect" variant="subtle">
-          Connect a client
         </LinkButton>
       </Secret>
     );
@@ -59,22 +62,19 @@ export function IssueForm({ action, today }: Props) {
             required
             withAsterisk={false}
           />
-          <Fieldset legend="What it may do" variant="unstyled">
-            <Stack gap="sm" mt="xs">
-              {Object.entries(SCOPE_TEXTS).map(([scope, text]) => (
-                <Checkbox
-                  key={scope}
-                  name="scopes"
-                  value={scope}
-                  label={scope}
-                  description={text}
-                  defaultChecked={typed.scopes.includes(scope)}
-                  aria-invalid={problems.scopes ? true : undefined}
-                />
-              ))}
-              {problems.scopes && <InputError role="alert">Choose one at least.</InputError>}
-            </Stack>
-          </Fieldset>
+          <ChoiceGroup label="What it may do" error={problems.scopes && 'Choose one at least.'}>
+            {Object.entries(SCOPE_TEXTS).map(([scope, text]) => (
+              <Checkbox
+                key={scope}
+                name="scopes"
+                value={scope}
+                label={scope}
+                description={text}
+                defaultChecked={typed.scopes.includes(scope)}
+                aria-invalid={problems.scopes ? true : undefined}
+              />
+            ))}
+          </ChoiceGroup>
           <ExpiryFields
             key={`${typed.expires} ${typed.last_day}`}
             typed={typed}
