@@ -62,5 +62,10 @@ export const stripeCustomers = pgTable(
     linked_by: stripeLinkedBy().notNull(),
     ...timestamps,
   },
-  (t) => [index('stripe_customers_customer_id').on(t.customer_id)],
+  (t) => [
+    index('stripe_customers_customer_id').on(t.customer_id),
+    index('stripe_customers_created')
+      .on(t.customer_id, t.stripe_customer_id)
+      .where(sql`${t.linked_by} = 'created'`),
+  ],
 );

@@ -1,4 +1,4 @@
-import { and, asc, eq, getTableColumns, inArray, ne } from 'drizzle-orm';
+import { and, asc, desc, eq, getTableColumns, inArray, ne, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import {
   customerServices,
@@ -9,8 +9,10 @@ import {
   subscriptionItems,
   subscriptions,
 } from '@/db/schema';
+import { type PageStart, readCursorPage } from '../cursor-page';
 import { snippetColumns, toCustomerSnippet } from '../customers/snippet';
 import { AppError } from '../errors';
+import { literal } from '../page-query';
 
 /** Which of our customers a Stripe customer is, and how much of it is here. @throws AppError not_found */
 export async function getStripeCustomer(db: Database, id: string) {
@@ -30,6 +32,47 @@ export async function getStripeCustomer(db: Database, id: string) {
     payments: await db.$count(payments, inArray(payments.invoice_id, itsInvoices)),
   };
 }
+
+/** The Stripe customers that none of ours was found for, the latest first. */
+export async function listCreatedForStripe(db: Database, page: PageStart & { limit: number }) {
+  const { customer_id, stripe_customer_id } = stripeCustomers;
+  return readCursorPage(
+    page,
+    page.limit,
+    async (cursor, backwards, limit) => {
+      const [id = '', stripeId] = cursor?.split('.') ?? [];
+      const beyond = backwards ? sql`>` : sql`<`;
+      const found = await db
+        .select({ stripe_customer_id, created_at: stripeCustomers.created_at, customer: snippetColumns })
+        .from(stripeCustomers)
+        .innerJoin(customers, eq(customers.id, customer_id))
+        .where(
+          and(
+            sql`${stripeCustomers.linked_by} = 'created'`, // as its partial index says
+            /^\d{1,9}$/.test(id) && stripeId !== undefined
+              ? sql`(${customer_id}, ${stripe_customer_id}) ${beyond} (${id}::int, ${stripeId})`
+              : undefined,
+          ),
+        )
+        .orderBy(...[customer_id, stripe_customer_id].map((column) => (backwards ? asc : desc)(column)))
+        .limit(limit);
+      return found.map((row) => ({ ...row, customer: toCustomerSnippet(row.customer) }));
+    },
+    (row) => `${row.customer.id}.${row.stripe_customer_id}`,
+  );
+}
+
+/** The Stripe customers that are a customer of ours, the oldest link first. */
+export async function listStripeCustomersOf(db: Database, customerId: number) {
+  return db
+    .select({ id: stripeCustomers.stripe_customer_id, linked_by: stripeCustomers.linked_by })
+    .from(stripeCustomers)
+    .where(eq(stripeCustomers.customer_id, customerId))
+    .orderBy(asc(stripeCustomers.created_at), asc(stripeCustomers.stripe_customer_id))
+    .limit(literal(MAX_STRIPE_CUSTOMERS));
+}
+
+const MAX_STRIPE_CUSTOMERS = 25;
 
 /** Items of a Stripe customer's subscriptions that pay for services of others than this customer. */
 export async function listItemsOfOthers(db: Database, stripeCustomerId: string, customerId: number) {

@@ -6,10 +6,20 @@ import type { Actor } from '@/lib/audit/record-audit';
 import * as act from '@/lib/stripe-local/actions';
 import { linkItem } from '@/lib/sync/link-item';
 import { linkStripeCustomer } from '@/lib/sync/link-stripe-customer';
-import { getStripeCustomer, listItemsOfOthers } from '@/lib/sync/stripe-customer-queries';
+import {
+  getStripeCustomer,
+  listCreatedForStripe,
+  listItemsOfOthers,
+} from '@/lib/sync/stripe-customer-queries';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { useDatabase } from '../support/database';
-import { createCustomer, createInvoice, createSalesDocument, createService } from '../support/factories';
+import {
+  createCustomer,
+  createInvoice,
+  createSalesDocument,
+  createService,
+  createStripeCustomer,
+} from '../support/factories';
 import { type TestRuntime, testRuntime } from '../support/runtime';
 import { linkOf, openTestStripe, subscribe, type TestStripe } from '../support/stripe-world';
 
@@ -207,4 +217,34 @@ test('a move and deliveries at once: all rows end with the customer that staff c
     { customer_id: to.id, payer: to.id },
   ]);
   expect(await subscriptionOf(subscription.id)).toMatchObject({ customer_id: to.id, status: 'cancelled' });
+});
+
+test('customers that were created for Stripe are listed until staff say whose they are', async () => {
+  const made = [];
+  for (let i = 0; i < 5; i += 1) made.push(await createStripeCustomer(base.db, { linked_by: 'created' }));
+  await createStripeCustomer(base.db, { linked_by: 'email' });
+  const ids = made.map((row) => row.stripe_customer_id).reverse();
+  const page = async (start: { after?: string; before?: string }) => {
+    const found = await listCreatedForStripe(base.db, { ...start, limit: 2 });
+    return { ...found, data: found.data.map((row) => row.stripe_customer_id) };
+  };
+  const first = await page({});
+  expect(first).toMatchObject({ data: ids.slice(0, 2), previous: null });
+  const second = await page({ after: first.next ?? '' });
+  expect(second.data).toEqual(ids.slice(2, 4));
+  expect((await page({ after: second.next ?? '' })).data).toEqual(ids.slice(4));
+  expect((await page({ before: second.previous ?? '' })).data).toEqual(first.data);
+  expect((await page({ after: 'nonsense' })).data).toEqual(first.data);
+
+  const [, , sure] = made;
+  if (!sure) throw new Error('none was made');
+  await move(sure.stripe_customer_id, sure.customer_id, sure.customer_id);
+  expect(await linkOf(runtime, sure.stripe_customer_id)).toEqual({
+    customer_id: sure.customer_id,
+    linked_by: 'staff',
+  });
+  const left = await listCreatedForStripe(base.db, { limit: 25 });
+  expect(left.data.map((row) => row.stripe_customer_id)).toEqual(
+    ids.filter((id) => id !== sure.stripe_customer_id),
+  );
 });

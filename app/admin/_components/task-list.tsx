@@ -29,7 +29,7 @@ const PLACES: Record<Task['code'], string> = {
   inbox_other_mode: '/admin/webhooks?outcome=other_mode',
   events_unmatched: '/admin/webhooks?outcome=unmatched',
   items_unlinked: '/admin/subscriptions?items=unlinked',
-  customers_created: '/admin/subscriptions/stripe-customers?known=created',
+  customers_created: '/admin/subscriptions/stripe-customers',
 };
 
 function hrefOf({ code, run_id }: Task): string {

@@ -19,6 +19,7 @@ import { withoutFields } from '../../../_components/without-fields';
 import { LINKED_BY } from '../../linked-by';
 import { Confirmation } from './confirmation';
 import { CustomerSearch } from './customer-search';
+import { IsNew } from './is-new';
 
 export const metadata: Metadata = { title: 'Stripe customer' };
 
@@ -56,6 +57,7 @@ export default async function StripeCustomerPage({ params, searchParams }: Props
         <Notice tone="done">{`It is linked to ${customer.name || customer.customer_number}.`}</Notice>
       )}
       {refused && <Notice tone="refused">{refused}</Notice>}
+      {held.linked_by === 'created' && <IsNew id={id} customerId={customer.id} />}
       <Stack gap="xl">
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing="xl">
           <Section title="Linked to">
