@@ -11,11 +11,11 @@ export interface Session {
 }
 
 /** Signs in once: the server counts attempts. */
-export async function openSession(browser: Browser, url: string): Promise<Session> {
+export async function openSession(browser: Browser, url: string, who = STAFF): Promise<Session> {
   const context = await browser.newContext();
   const page = await context.newPage();
   await page.goto(`${url}/sign-in`);
-  await signIn(page);
+  await signIn(page, who.email, who.password);
   await page.waitForURL(`${url}/admin`);
   const state = await context.storageState();
   await context.close();

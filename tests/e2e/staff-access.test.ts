@@ -1,0 +1,261 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Browser, BrowserContextOptions, Page } from 'playwright';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { commandActor } from '@/lib/audit/record-audit';
+import { addStaffUser } from '@/lib/auth/add-staff-user';
+import { launchBrowser } from './support/browser';
+import { fillCompany, STAFF } from './support/company';
+import { openSite, type Site } from './support/site';
+import { openSession, openStaffPage, type Session, signIn } from './support/staff';
+
+const ADMIN = { email: 'root@example.com', name: 'Radia Perlman', password: 'correct horse battery' };
+
+let site: Site;
+let browser: Browser;
+let admin: Session;
+let staff: Session;
+const opened: { page: Page; complaints: string[] }[] = [];
+
+beforeAll(async () => {
+  site = await openSite(async (db) => {
+    await fillCompany(db);
+    const world = { db, newId: randomUUID, randomBytes };
+    await addStaffUser(world, { ...ADMIN, role: 'admin' }, commandActor('test'));
+  });
+  browser = await launchBrowser();
+  admin = await openSession(browser, site.url, ADMIN);
+  staff = await openSession(browser, site.url);
+}, 400_000);
+afterAll(async () => {
+  await browser?.close();
+  await site?.close();
+});
+afterEach(async () => {
+  const complaints = opened.flatMap((one) => one.complaints);
+  for (const { page } of opened.splice(0)) await page.context().close();
+  expect(complaints).toEqual([]);
+});
+
+async function open(path: string, session = admin, options: BrowserContextOptions = {}) {
+  const viewport = { width: 1440, height: 900 };
+  const one = await openStaffPage(browser, session, { viewport, ...options });
+  opened.push(one);
+  await one.page.goto(site.url + path);
+  return one;
+}
+/** A page on which nobody is signed in yet. */
+async function openSignIn(): Promise<Page> {
+  const { page } = await open('/sign-in', { state: { cookies: [], origins: [] }, cookie: '' });
+  return page;
+}
+const payments = (token: string) =>
+  fetch(`${site.url}/api/w5t/payments?per_page=1`, { headers: { authorization: `Bearer ${token}` } });
+const says = (page: Page, text: string) => page.getByRole('status').filter({ hasText: text }).waitFor();
+const confirm = async (page: Page, button: string, answer: string) => {
+  await page.getByRole('button', { name: button, exact: true }).click();
+  await page.getByRole('dialog').getByRole('button', { name: answer, exact: true }).click();
+};
+
+describe('access tokens', () => {
+  test('a token is issued, shown once, used, revoked, and refused', async () => {
+    const { page } = await open('/admin/tokens');
+    await page.getByRole('link', { name: 'Issue token' }).click();
+    await page.getByLabel('Name').fill('Shop <b>');
+    await page.getByLabel('payments:read').check();
+    await page.getByRole('button', { name: 'Issue token' }).click();
+    await says(page, 'The token Shop <b> is valid now.');
+    await page.getByText('shown this once and kept nowhere').waitFor();
+    const token = (await page.getByText(/^w5t_[\w-]{43}$/).textContent()) ?? '';
+    expect(page.url()).toBe(`${site.url}/admin/tokens/new`);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Copy token' }).click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(token);
+    expect((await payments(token)).status).toBe(200);
+    expect(
+      (await fetch(`${site.url}/mcp`, { method: 'POST', headers: { authorization: `Bearer ${token}` } }))
+        .status,
+    ).toBe(403);
+
+    await page.getByRole('link', { name: 'Done' }).click();
+    const row = page.locator('tbody tr').filter({ hasText: 'Shop <b>' });
+    expect(await row.textContent()).toMatch(/Valid.*payments:read.*root@example\.com/);
+    await row.click();
+    await page.getByText('Created by root@example.com').waitFor();
+    await confirm(page, 'Revoke', 'Revoke token');
+    await says(page, 'The token is revoked');
+    await page.getByText('Revoked by root@example.com').waitFor();
+    expect(await page.getByRole('button', { name: 'Revoke', exact: true }).count()).toBe(0);
+    expect((await payments(token)).status).toBe(401);
+    for (const path of ['/admin/tokens', '/admin/tokens/new']) {
+      await page.goto(site.url + path);
+      expect(await page.content()).not.toContain(token);
+    }
+    expect(site.log()).not.toContain(token);
+  });
+
+  test('what is missing or wrong is named, and what was typed stays', async () => {
+    const { page } = await open('/admin/tokens/new');
+    await page.getByLabel('Name').fill('Import');
+    await page.getByLabel('Expires').selectOption('365');
+    await page.getByRole('button', { name: 'Issue token' }).click();
+    await page.getByText('Choose one at least.').waitFor();
+    expect(await page.getByLabel('Name').inputValue()).toBe('Import');
+    expect(await page.getByLabel('Expires').inputValue()).toBe('365');
+    await page.getByLabel('mcp:read').check();
+    await page.getByLabel('Expires').selectOption('date');
+    await page.getByLabel('Last day').fill('2999-01-01');
+    await page.getByRole('button', { name: 'Issue token' }).click();
+    await page.getByText('Must be within ten years.').waitFor();
+    expect(await page.getByLabel('mcp:read').isChecked()).toBe(true);
+    expect(await page.getByLabel('Expires').inputValue()).toBe('date');
+    expect(await page.getByLabel('Last day').inputValue()).toBe('2999-01-01');
+  });
+});
+
+describe('staff', () => {
+  const add = async (page: Page, email: string, name: string) => {
+    await page.goto(`${site.url}/admin/staff/new`);
+    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel('Name', { exact: true }).fill(name);
+    await page.getByRole('button', { name: 'Add person' }).click();
+    await says(page, `${email} can sign in now.`);
+    return (await page.locator('pre').textContent()) ?? '';
+  };
+
+  test('a person is added, signs in, gets a new password and is signed out by it, and is removed', async () => {
+    const { page } = await open('/admin/staff');
+    await page.getByRole('link', { name: 'Add person' }).click();
+    const password = await add(page, 'ada@example.com', 'Ada Lovelace');
+    expect(password).toMatch(/^[\w-]{20}$/);
+    const hers = await openSignIn();
+    await signIn(hers, 'ada@example.com', password);
+    await hers.waitForURL(`${site.url}/admin`);
+
+    await page.getByRole('link', { name: 'Done' }).click();
+    const row = page.locator('tbody tr').filter({ hasText: 'Ada Lovelace' });
+    expect(await row.textContent()).toMatch(/ada@example\.com.*Staff.*1 session/);
+    await row.click();
+    await page.getByRole('link', { name: 'Reset password' }).click();
+    await page.getByRole('button', { name: 'Reset password' }).click();
+    await says(page, 'ada@example.com has a new password and is signed out.');
+    const changed = (await page.locator('pre').textContent()) ?? '';
+    await hers.reload();
+    await hers.waitForURL(/\/sign-in\?next=/);
+    await signIn(hers, 'ada@example.com', password);
+    await hers.getByText('The e-mail address or the password is wrong.').waitFor();
+    await signIn(hers, 'ada@example.com', changed);
+    await hers.waitForURL(`${site.url}/admin`);
+
+    await page.getByRole('link', { name: 'Done' }).click();
+    await page.getByText('Password reset by root@example.com').waitFor();
+    await confirm(page, 'Sign out everywhere', 'Sign out');
+    await says(page, 'All sessions are ended.');
+    await hers.reload();
+    await hers.waitForURL(/\/sign-in\?next=/);
+    await confirm(page, 'Remove', 'Remove person');
+    await says(page, 'The person is removed and signed out.');
+    expect(await row.count()).toBe(0);
+    await signIn(hers, 'ada@example.com', changed);
+    await hers.getByText('The e-mail address or the password is wrong.').waitFor();
+    for (const secret of [password, changed]) expect(site.log()).not.toContain(secret);
+  });
+
+  test('a role counts from the next request on', async () => {
+    const { page } = await open('/admin/staff');
+    const password = await add(page, 'mary@example.com', 'Mary Jackson');
+    const hers = await openSignIn();
+    await signIn(hers, 'mary@example.com', password);
+    await hers.waitForURL(`${site.url}/admin`);
+    await page.getByRole('link', { name: 'Done' }).click();
+    await page.locator('tbody tr').filter({ hasText: 'Mary Jackson' }).click();
+    await confirm(page, 'Make admin', 'Make admin');
+    await says(page, 'The role is changed.');
+    await page.getByText('Role: Staff → Admin').waitFor();
+    await hers.goto(`${site.url}/admin/tokens/new`);
+    await hers.getByLabel('Name').fill('Too late');
+    await hers.getByLabel('mcp:read').check();
+    await confirm(page, 'Take admin role', 'Take admin role');
+    await page.getByText('Role: Admin → Staff').waitFor();
+    await hers.getByRole('button', { name: 'Issue token' }).click();
+    await hers.getByRole('heading', { name: 'For admins only' }).waitFor();
+    opened.at(-1)?.complaints.splice(0); // the browser reports the 403 itself
+    await page.goto(`${site.url}/admin/tokens`);
+    expect(await page.getByText('Too late').count()).toBe(0);
+  });
+
+  test('nobody is offered to remove or demote themselves', async () => {
+    const { page } = await open('/admin/staff');
+    await page.locator('tbody tr').filter({ hasText: '(you)' }).click();
+    await page.getByRole('heading', { name: ADMIN.name }).waitFor();
+    await page.getByRole('link', { name: 'Reset password' }).waitFor();
+    expect(await page.getByRole('button', { name: /^(Remove|Take admin role)$/ }).count()).toBe(0);
+  });
+
+  test('an address that has a login and a password that is too short are named', async () => {
+    const { page } = await open('/admin/staff/new');
+    await page.getByLabel('E-mail').fill(STAFF.email);
+    await page.getByLabel('Admin').check();
+    await page.getByRole('button', { name: 'Add person' }).click();
+    await page.getByText(`${STAFF.email} has a login already`).waitFor();
+    expect(await page.getByLabel('Admin').isChecked()).toBe(true);
+    await page.getByLabel('E-mail').fill('new@example.com');
+    await page.getByLabel('Password', { exact: true }).fill('eleven char');
+    await page.getByRole('button', { name: 'Add person' }).click();
+    await page.getByText('Must have 12 to 128 characters.').waitFor();
+  });
+});
+
+describe('plain staff', () => {
+  test('see neither page nor entry, and are told whom to ask', async () => {
+    const { page, complaints } = await open('/admin/connect', staff);
+    await page.getByText('Ask an admin for an access token').waitFor();
+    const entries = await page.getByRole('navigation', { name: 'Main' }).getByRole('link').allTextContents();
+    expect(entries).toContain('Payments');
+    for (const label of ['Access tokens', 'Staff']) expect(entries).not.toContain(label);
+    for (const path of ['/admin/tokens', '/admin/staff', '/admin/tokens/new']) {
+      expect((await page.goto(site.url + path))?.status()).toBe(403);
+      await page.getByRole('heading', { name: 'For admins only' }).waitFor();
+    }
+    await page.getByRole('link', { name: 'Go to the overview' }).click();
+    await page.waitForURL(`${site.url}/admin`);
+    complaints.splice(0); // the browser reports each 403 itself
+  });
+
+  test('admins see both entries, and where a token comes from', async () => {
+    const { page } = await open('/admin/connect');
+    await page.getByRole('main').getByRole('link', { name: 'Access tokens' }).click();
+    await page.waitForURL(`${site.url}/admin/tokens`);
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Staff' }).click();
+    await page.waitForURL(`${site.url}/admin/staff`);
+  });
+});
+
+describe('looks', () => {
+  test.each(['light', 'dark'] as const)('every page fits a telephone in %s', async (colorScheme) => {
+    const viewport = { width: 390, height: 844 };
+    const { page } = await open('/admin/staff', admin, { viewport, colorScheme });
+    const grace =
+      (await page
+        .getByRole('link', { name: /Grace Hopper/ })
+        .last()
+        .getAttribute('href')) ?? '';
+    const paths = [
+      '/admin/tokens',
+      '/admin/tokens/1',
+      '/admin/tokens/new',
+      '/admin/staff',
+      '/admin/staff/new',
+    ];
+    for (const path of [...paths, grace, `${grace}/password`, '/admin/connect']) {
+      await page.goto(site.url + path);
+      expect([path, await page.evaluate(() => document.documentElement.scrollWidth)]).toEqual([path, 390]);
+    }
+  });
+
+  test('the account button is named by what it shows', async () => {
+    const { page } = await open('/admin');
+    const button = page.getByRole('button', { name: `Account of ${ADMIN.name} ${ADMIN.email}` });
+    expect(await button.getAttribute('aria-label')).toBeNull();
+  });
+});
