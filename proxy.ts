@@ -6,7 +6,7 @@ import { readEnv } from '@/lib/env';
 import { answerUnknownPath } from '@/lib/http/unknown-path';
 
 export const config = {
-  matcher: ['/admin/:path*', '/sign-in/:path*', '/docs/:path*', '/api/:path(.*%.*)'],
+  matcher: ['/', '/admin/:path*', '/sign-in/:path*', '/docs/:path*', '/api/:path(.*%.*)'],
 };
 
 /**

@@ -3,12 +3,12 @@ export const PATH_HEADER = 'x-w5t-path';
 
 /**
  * Where to go after signing in: a path of this site, else the overview. `//host`, `/\host` and their
- * spellings with dots or tabs name other sites to a browser.
+ * spellings with dots or tabs name other sites to a browser; the encoded ones, to a proxy that decodes.
  */
 export function safeNextPath(next: string | undefined): string {
   const base = 'http://this.invalid';
   if (!next?.startsWith('/') || !URL.canParse(next, base)) return '/admin';
   const url = new URL(next, base);
-  if (url.origin !== base || url.pathname.startsWith('//')) return '/admin';
+  if (url.origin !== base || /^\/(\/|%2f|%5c)/i.test(url.pathname)) return '/admin';
   return url.pathname + url.search;
 }
