@@ -59,12 +59,18 @@ export function formatShortMoney(amount: number, currency: string): string {
     style: 'currency',
     currency: currency.toUpperCase(),
     notation: 'compact',
+    minimumFractionDigits: 0,
     maximumFractionDigits: 1,
   }).format(amount);
 }
 
 export function formatCount(count: number, one: string, many = `${one}s`): string {
   return `${formatNumber(count)} ${count === 1 ? one : many}`;
+}
+
+/** A country by its code, "AT" as "Austria". */
+export function formatCountry(code: string): string {
+  return new Intl.DisplayNames(LOCALE, { type: 'region' }).of(code) ?? code;
 }
 
 /** "payment_date" as "Payment date". */

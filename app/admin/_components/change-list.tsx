@@ -1,8 +1,8 @@
 import { Code, Group, Stack, Text } from '@mantine/core';
 import { IconArrowRight } from '@tabler/icons-react';
 import type { NamedChange } from '@/lib/sync/name-changes';
-import { formatField, formatInstant } from '../../_components/format';
 import { TextLink } from '../../_components/links';
+import { changedField, changedRecord, changedValue } from './changed-record';
 import { RecordList } from './record-list';
 import { StatusBadge } from './status-badge';
 
@@ -21,7 +21,7 @@ export function ChangeList({ changes, timeZone }: Props) {
       keyOf={({ key }) => key}
       columns={[
         { label: 'Record', width: '30%', wraps: true, cell: (change) => <Subject change={change} /> },
-        { label: 'Field', width: '18%', wraps: true, cell: fieldOf },
+        { label: 'Field', width: '18%', wraps: true, cell: changedField },
         {
           label: 'Before → after',
           wraps: true,
@@ -33,7 +33,7 @@ export function ChangeList({ changes, timeZone }: Props) {
         title: <Subject change={change} />,
         detail: (
           <Stack gap={6} c="var(--mantine-color-text)" mt={4}>
-            <Text size="sm">{fieldOf(change)}</Text>
+            <Text size="sm">{changedField(change)}</Text>
             <BeforeAfter change={change} timeZone={timeZone} />
           </Stack>
         ),
@@ -43,29 +43,8 @@ export function ChangeList({ changes, timeZone }: Props) {
   );
 }
 
-const KINDS: Record<NamedChange['entity'], string> = {
-  customer: 'Customer',
-  customer_service: 'Service',
-  subscription: 'Subscription',
-  subscription_item: 'Item',
-  invoice: 'Invoice',
-  payment: 'Payment',
-};
-
-const FIELDS: Record<string, string> = {
-  amount_off_stripe: 'Paid outside Stripe',
-  linked_customer_id: 'Linked customer',
-  provider_gone_at: 'Gone at Stripe',
-};
-
-function fieldOf({ field }: NamedChange): string {
-  return FIELDS[field] ?? formatField(field);
-}
-
 function Subject({ change }: { change: NamedChange }) {
-  const href = hrefOf(change);
-  const name = change.record?.name ?? change.entity_id;
-  const text = `${KINDS[change.entity]}${name === null ? '' : ` ${name}`}`;
+  const { text, name, href } = changedRecord(change);
   return (
     <Stack gap={0} miw={0}>
       {href ? (
@@ -86,14 +65,6 @@ function Subject({ change }: { change: NamedChange }) {
   );
 }
 
-/** The page of the record, where it is still there and has one. */
-function hrefOf({ entity, entity_id, record }: NamedChange): string | null {
-  if (!record) return null;
-  if (entity === 'payment') return `/admin/payments/${entity_id}`;
-  if (entity === 'subscription') return `/admin/subscriptions/${entity_id}`;
-  return record.subscription_id ? `/admin/subscriptions/${record.subscription_id}` : null;
-}
-
 function BeforeAfter({ change: { before, after }, timeZone }: { change: NamedChange; timeZone: string }) {
   return (
     <Group gap={8}>
@@ -112,6 +83,5 @@ function Value({ text, timeZone }: { text: string | null; timeZone: string }) {
       </Text>
     );
   }
-  const isInstant = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text);
-  return <Code className="break-anywhere">{isInstant ? formatInstant(text, timeZone) : text}</Code>;
+  return <Code className="break-anywhere">{changedValue(text, timeZone)}</Code>;
 }

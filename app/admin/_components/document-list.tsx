@@ -15,15 +15,32 @@ export function DocumentList({ documents }: Props) {
     label: 'Customer',
     cell: (row: SalesDocumentRow) => <CustomerName customer={row.customer} />,
   };
-  return <List documents={documents} columns={[NUMBER, customer, ...REST]} />;
+  return (
+    <List
+      documents={documents}
+      columns={[NUMBER, customer, ...REST]}
+      titleOf={(row) => row.customer.name || row.customer.customer_number}
+    />
+  );
 }
 
 /** Those of one. */
 export function OwnDocumentList({ documents }: Props) {
-  return <List documents={documents} columns={[{ ...NUMBER, width: '' }, ...REST]} />;
+  return (
+    <List
+      documents={documents}
+      columns={[{ ...NUMBER, width: '' }, ...REST]}
+      titleOf={(row) => formatField(row.type)}
+    />
+  );
 }
 
-function List({ documents, columns }: Props & { columns: Column<SalesDocumentRow>[] }) {
+interface ListProps extends Props {
+  columns: Column<SalesDocumentRow>[];
+  titleOf(row: SalesDocumentRow): string;
+}
+
+function List({ documents, columns, titleOf }: ListProps) {
   return (
     <RecordList
       label="Sales documents"
@@ -32,7 +49,7 @@ function List({ documents, columns }: Props & { columns: Column<SalesDocumentRow
       hrefOf={({ id }) => `/admin/sales-documents/${id}`}
       columns={columns}
       entryOf={(document) => ({
-        title: document.customer.name || document.customer.customer_number,
+        title: titleOf(document),
         detail: `${document.document_number} · ${formatDate(document.document_date)}`,
         figure: <Money amount={document.total} currency={document.currency} />,
         state: <StatusBadge status={document.status} />,

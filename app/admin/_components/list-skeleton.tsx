@@ -1,11 +1,21 @@
 import { Paper, Skeleton, VisuallyHidden } from '@mantine/core';
 import classes from './list.module.css';
 
+interface Props {
+  rows?: number;
+  mt?: 'lg';
+  /** With room for the names of columns. */
+  headed?: boolean;
+  /** Not inside of another frame. */
+  framed?: boolean;
+}
+
 /** The place of a list that is on its way. */
-export function ListSkeleton({ rows = 25, mt }: { rows?: number; mt?: 'lg' }) {
+export function ListSkeleton({ rows = 25, mt, headed = false, framed = true }: Props) {
   return (
-    <Paper withBorder radius="lg" {...(mt && { mt })} role="status" className={classes.frame ?? ''}>
+    <Paper withBorder={framed} radius="lg" {...(mt && { mt })} role="status" className={classes.frame ?? ''}>
       <VisuallyHidden>Loading</VisuallyHidden>
+      {headed && <div className={classes.skeletonHead} />}
       {Array.from({ length: rows }, (_, row) => row).map((row) => (
         <div key={row} className={classes.skeletonRow}>
           <Skeleton height={10} width={`${LENGTHS[row % LENGTHS.length]}%`} radius="xl" />

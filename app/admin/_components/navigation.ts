@@ -1,4 +1,5 @@
 import {
+  IconAddressBook,
   IconBox,
   IconCalendarRepeat,
   IconCreditCard,
@@ -15,6 +16,7 @@ import {
 
 const NAVIGATION = [
   { href: '/admin', label: 'Overview', icon: IconHome },
+  { href: '/admin/customers', label: 'Customers', icon: IconAddressBook },
   { href: '/admin/invoices', label: 'Invoices', icon: IconFileInvoice },
   { href: '/admin/payments', label: 'Payments', icon: IconCreditCard },
   { href: '/admin/subscriptions', label: 'Subscriptions', icon: IconCalendarRepeat },

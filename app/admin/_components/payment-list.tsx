@@ -11,16 +11,40 @@ interface Props {
   sorting?: Sorting;
 }
 
-export function PaymentList({ payments, sorting }: Props) {
+/** Payments of several customers. */
+export function PaymentList(props: Props) {
+  return <List {...props} columns={COLUMNS} titleOf={customerOf} />;
+}
+
+/** Those of one. */
+export function OwnPaymentList(props: Props) {
+  const columns = COLUMNS.filter(({ label }) => label !== 'Customer').map((column) =>
+    column.label === 'Reference' ? { ...column, width: '' } : column,
+  );
+  return (
+    <List
+      {...props}
+      columns={columns}
+      titleOf={({ invoice_number, invoice_id }) => invoice_number ?? `#${invoice_id}`}
+    />
+  );
+}
+
+interface ListProps extends Props {
+  columns: Column<NamedPayment>[];
+  titleOf(payment: NamedPayment): string;
+}
+
+function List({ payments, sorting, columns, titleOf }: ListProps) {
   return (
     <RecordList
       label="Payments"
       rows={payments}
       keyOf={({ id }) => id}
       hrefOf={({ id }) => `/admin/payments/${id}`}
-      columns={COLUMNS}
+      columns={columns}
       entryOf={(payment) => ({
-        title: customerOf(payment),
+        title: titleOf(payment),
         detail: `${formatDate(payment.payment_date)} · ${payment.payment_reference}`,
         figure: <Money {...payment} />,
         state: <StatusBadge status={payment.status} />,

@@ -11,15 +11,28 @@ interface Props {
 
 /** Services of several customers. */
 export function ServiceList({ services }: Props) {
-  return <List services={services} columns={[NUMBER, CUSTOMER, ...REST]} />;
+  return (
+    <List services={services} columns={[NUMBER, CUSTOMER, ...REST]} detailOf={(row) => row.customer.name} />
+  );
 }
 
 /** Those of one. */
 export function OwnServiceList({ services }: Props) {
-  return <List services={services} columns={[NUMBER, TYPE, ...REST]} />;
+  return (
+    <List
+      services={services}
+      columns={[NUMBER, TYPE, ...REST]}
+      detailOf={(row) => formatField(row.service_type)}
+    />
+  );
 }
 
-function List({ services, columns }: Props & { columns: Column<ServiceRow>[] }) {
+interface ListProps extends Props {
+  columns: Column<ServiceRow>[];
+  detailOf(service: ServiceRow): string;
+}
+
+function List({ services, columns, detailOf }: ListProps) {
   return (
     <RecordList
       label="Services"
@@ -29,7 +42,7 @@ function List({ services, columns }: Props & { columns: Column<ServiceRow>[] }) 
       columns={columns}
       entryOf={(service) => ({
         title: service.domain ?? service.name,
-        detail: [service.service_number, service.customer.name].filter(Boolean).join(' · '),
+        detail: [service.service_number, detailOf(service)].filter(Boolean).join(' · '),
         figure: <Money amount={service.price} currency={service.currency} />,
         state: <StatusBadge status={service.status} />,
       })}

@@ -5,16 +5,47 @@ import { CustomerName } from '../_components/customer-name';
 import { type Column, RecordList } from '../_components/record-list';
 import { StatusBadge } from '../_components/status-badge';
 
-export function SubscriptionList({ subscriptions }: { subscriptions: SubscriptionDetails[] }) {
+interface Props {
+  subscriptions: SubscriptionDetails[];
+}
+
+/** Subscriptions of several customers. */
+export function SubscriptionList({ subscriptions }: Props) {
+  return (
+    <List
+      subscriptions={subscriptions}
+      columns={[CUSTOMER, ...REST, ID]}
+      titleOf={({ customer }) => customer.name || customer.customer_number}
+    />
+  );
+}
+
+/** Those of one. */
+export function OwnSubscriptionList({ subscriptions }: Props) {
+  return (
+    <List
+      subscriptions={subscriptions}
+      columns={[NAME, ...REST]}
+      titleOf={({ id }) => `Subscription ${id}`}
+    />
+  );
+}
+
+interface ListProps extends Props {
+  columns: Column<SubscriptionDetails>[];
+  titleOf(subscription: SubscriptionDetails): string;
+}
+
+function List({ subscriptions, columns, titleOf }: ListProps) {
   return (
     <RecordList
       label="Subscriptions"
       rows={subscriptions}
       keyOf={({ id }) => id}
       hrefOf={({ id }) => `/admin/subscriptions/${id}`}
-      columns={COLUMNS}
+      columns={columns}
       entryOf={(subscription) => ({
-        title: subscription.customer.name || subscription.customer.customer_number,
+        title: titleOf(subscription),
         detail: (
           <>
             {nextBilling(subscription)} · <Services subscription={subscription} />
@@ -26,13 +57,23 @@ export function SubscriptionList({ subscriptions }: { subscriptions: Subscriptio
   );
 }
 
-const COLUMNS: Column<SubscriptionDetails>[] = [
-  { label: 'Customer', cell: ({ customer }) => <CustomerName customer={customer} /> },
+const CUSTOMER: Column<SubscriptionDetails> = {
+  label: 'Customer',
+  cell: ({ customer }) => <CustomerName customer={customer} />,
+};
+
+const NAME: Column<SubscriptionDetails> = {
+  label: 'Subscription',
+  cell: ({ id }) => <strong>{`Subscription ${id}`}</strong>,
+};
+
+const REST: Column<SubscriptionDetails>[] = [
   { label: 'Status', width: '13%', cell: ({ status }) => <StatusBadge status={status} /> },
   { label: 'Services', width: '28%', cell: (subscription) => <Services subscription={subscription} /> },
   { label: 'Next billing', width: '15%', cell: nextBilling },
-  { label: 'ID', width: '9%', align: 'right', cell: ({ id }) => id },
 ];
+
+const ID: Column<SubscriptionDetails> = { label: 'ID', width: '9%', align: 'right', cell: ({ id }) => id };
 
 /** What its items pay for; an item without a service stands out while customers go on paying for it. */
 function Services({ subscription: { items, status } }: { subscription: SubscriptionDetails }) {

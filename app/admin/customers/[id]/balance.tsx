@@ -1,0 +1,37 @@
+import { Stack, Text } from '@mantine/core';
+import type { UnpaidInvoices } from '@/lib/invoices/schema';
+import { formatCount, formatMoney } from '../../../_components/format';
+import { Section } from '../../_components/section';
+
+interface Props {
+  unpaid: UnpaidInvoices;
+  /** How many of the unpaid invoices are. */
+  overdue: number;
+}
+
+/** What a customer has still to pay. */
+export function Balance({ unpaid, overdue }: Props) {
+  const total = [unpaid, ...unpaid.other_currencies].reduce((sum, { count }) => sum + count, 0);
+  return (
+    <Section title="To pay">
+      <Stack gap={2} p="md">
+        <Text fw={600} fz="xl" className="figures">
+          {formatMoney(unpaid.total, unpaid.currency)}
+        </Text>
+        {unpaid.other_currencies.map(({ currency, total: sum }) => (
+          <Text key={currency} fw={500} className="figures">
+            {formatMoney(sum, currency)}
+          </Text>
+        ))}
+        <Text size="sm" c="dimmed">
+          {total === 0 ? 'No invoice is unpaid.' : formatCount(total, 'unpaid invoice')}
+          {overdue > 0 && (
+            <Text span inherit c="var(--mantine-color-orange-light-color)" fw={500}>
+              {` · ${overdue} overdue`}
+            </Text>
+          )}
+        </Text>
+      </Stack>
+    </Section>
+  );
+}

@@ -1,0 +1,42 @@
+import { Anchor } from '@mantine/core';
+import type { CustomerRow } from '@/lib/customers/schema';
+import { formatCountry } from '../../../_components/format';
+import { Facts } from '../../_components/facts';
+import { Section } from '../../_components/section';
+
+/** Master data. */
+export function CustomerFacts({ customer }: { customer: CustomerRow }) {
+  const { first_name, last_name, company, email, phone } = customer;
+  return (
+    <Section title="Master data">
+      <Facts
+        facts={{
+          Number: customer.customer_number,
+          Company: company || undefined,
+          Person: [first_name, last_name].filter(Boolean).join(' ') || null,
+          'E-mail': email && (
+            <Anchor href={`mailto:${encodeURIComponent(email)}`} size="sm" fw={500}>
+              {email}
+            </Anchor>
+          ),
+          Phone: phone,
+          Address: addressOf(customer),
+          'VAT ID': customer.vat_id,
+          Tax: customer.tax_exempt ? 'Exempt' : 'Charged',
+          Currency: customer.currency.toUpperCase(),
+        }}
+      />
+    </Section>
+  );
+}
+
+function addressOf({ street, postal_code, city, country }: CustomerRow) {
+  const lines = [street, [postal_code, city].filter(Boolean).join(' '), country && formatCountry(country)];
+  const known = lines.filter((line): line is string => Boolean(line));
+  if (known.length === 0) return null;
+  return known.map((line) => (
+    <span key={line} style={{ display: 'block' }}>
+      {line}
+    </span>
+  ));
+}

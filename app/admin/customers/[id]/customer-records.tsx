@@ -1,0 +1,105 @@
+import type { CustomerRow } from '@/lib/customers/schema';
+import { listInvoices } from '@/lib/invoices/queries';
+import type { RecordCounts } from '@/lib/overview/count-records';
+import { namePayments } from '@/lib/payments/payment-context';
+import { listPayments } from '@/lib/payments/queries';
+import { getRuntime } from '@/lib/runtime';
+import { listOpenSalesDocuments } from '@/lib/sales-documents/queries';
+import { listServices } from '@/lib/services/queries';
+import { listSubscriptions } from '@/lib/subscriptions/queries';
+import { OwnDocumentList } from '../../_components/document-list';
+import { OwnInvoiceList } from '../../_components/invoice-list';
+import { OwnPaymentList } from '../../_components/payment-list';
+import { OwnServiceList } from '../../_components/service-list';
+import { OwnSubscriptionList } from '../../subscriptions/subscription-list';
+import { RecordSection, ROWS } from './record-section';
+
+interface Props {
+  customer: CustomerRow;
+  counts: RecordCounts;
+}
+
+/** What a customer has, the first of each; lists come as they are read, into places of their size. */
+export function CustomerRecords({ customer, counts }: Props) {
+  const of = { customer_number: customer.customer_number };
+  return (
+    <>
+      <RecordSection
+        title="Unpaid invoices"
+        none="None."
+        count={counts.overdue + counts.sent}
+        all={{ ...of, path: '/admin/invoices', total: counts.invoices, noun: 'invoices' }}
+      >
+        <UnpaidInvoices id={customer.id} />
+      </RecordSection>
+      <RecordSection
+        title="Open sales documents"
+        none="No offer or order confirmation is waiting."
+        count={counts.open_documents}
+        all={{ ...of, path: '/admin/sales-documents', noun: 'sales documents' }}
+      >
+        <OpenDocuments id={customer.id} />
+      </RecordSection>
+      <RecordSection
+        title="Services"
+        none="None."
+        count={counts.services}
+        all={{ ...of, path: '/admin/services', total: counts.services, noun: 'services' }}
+      >
+        <Services id={customer.id} />
+      </RecordSection>
+      <RecordSection
+        title="Subscriptions"
+        none="None."
+        count={counts.subscriptions}
+        all={{ ...of, path: '/admin/subscriptions', total: counts.subscriptions, noun: 'subscriptions' }}
+      >
+        <Subscriptions customerNumber={customer.customer_number} />
+      </RecordSection>
+      <RecordSection
+        title="Latest payments"
+        none="None yet."
+        count={counts.payments}
+        all={{ ...of, path: '/admin/payments', total: counts.payments, noun: 'payments' }}
+      >
+        <Payments id={customer.id} />
+      </RecordSection>
+    </>
+  );
+}
+
+/** Overdue ones first. */
+async function UnpaidInvoices({ id }: { id: number }) {
+  const { db } = await getRuntime();
+  const [overdue, sent] = await Promise.all(
+    (['overdue', 'sent'] as const).map((status) =>
+      listInvoices(db, { customer_id: id, status, per_page: ROWS }),
+    ),
+  );
+  const rows = [...(overdue?.data ?? []), ...(sent?.data ?? [])];
+  return <OwnInvoiceList invoices={rows.slice(0, ROWS)} />;
+}
+
+async function OpenDocuments({ id }: { id: number }) {
+  const { db } = await getRuntime();
+  const page = await listOpenSalesDocuments(db, id);
+  return <OwnDocumentList documents={page.data.slice(0, ROWS)} />;
+}
+
+async function Services({ id }: { id: number }) {
+  const { db } = await getRuntime();
+  const page = await listServices(db, { customer_id: id, per_page: ROWS });
+  return <OwnServiceList services={page.data} />;
+}
+
+async function Subscriptions({ customerNumber }: { customerNumber: string }) {
+  const { db } = await getRuntime();
+  const page = await listSubscriptions(db, { customer: customerNumber }, { limit: ROWS });
+  return <OwnSubscriptionList subscriptions={page.data} />;
+}
+
+async function Payments({ id }: { id: number }) {
+  const { db } = await getRuntime();
+  const page = await listPayments(db, { customer_id: id, per_page: ROWS });
+  return <OwnPaymentList payments={await namePayments(db, page.data)} />;
+}

@@ -1,0 +1,70 @@
+import { SimpleGrid, Stack } from '@mantine/core';
+import type { Metadata } from 'next';
+import { notFound } from 'next/navigation';
+import { Suspense } from 'react';
+import { requireStaff } from '@/lib/auth/staff-session';
+import { getCustomer } from '@/lib/customers/queries';
+import { sumUnpaidInvoices } from '@/lib/invoices/queries';
+import { countRecords } from '@/lib/overview/count-records';
+import { getRuntime } from '@/lib/runtime';
+import { listStripeCustomersOf } from '@/lib/sync/stripe-customer-queries';
+import { type SearchParams, toId, toParams } from '../../../_components/search-params';
+import { ListSkeleton } from '../../_components/list-skeleton';
+import { PageHeader } from '../../_components/page-header';
+import { RecordTitle } from '../../_components/record-title';
+import { Section } from '../../_components/section';
+import { PATH } from '../path';
+import { Balance } from './balance';
+import { CustomerFacts } from './customer-facts';
+import { CustomerRecords } from './customer-records';
+import { StripeCustomers } from './stripe-customers';
+import { Timeline } from './timeline';
+
+export const metadata: Metadata = { title: 'Customer' };
+
+interface Props {
+  params: Promise<{ id: string }>;
+  searchParams: Promise<SearchParams>;
+}
+
+/** All that is known of a customer: who it is, what it owes and has, what happened. */
+export default async function CustomerPage({ params, searchParams }: Props) {
+  await requireStaff();
+  const id = toId((await params).id) ?? notFound();
+  const { db } = await getRuntime();
+  const customer = (await getCustomer(db, { id })) ?? notFound();
+  const [unpaid, counts, stripeCustomers] = await Promise.all([
+    sumUnpaidInvoices(db, customer),
+    countRecords(db, id),
+    listStripeCustomersOf(db, id),
+  ]);
+  const before = toParams(await searchParams).get('before');
+  return (
+    <>
+      <PageHeader
+        back={{ href: PATH, label: 'Customers' }}
+        title={
+          <RecordTitle status={customer.status}>{customer.name || customer.customer_number}</RecordTitle>
+        }
+        description={[customer.customer_number, customer.email].filter(Boolean).join(' · ')}
+      />
+      <Stack gap="xl">
+        <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing="xl">
+          <CustomerFacts customer={customer} />
+          <Stack gap="xl">
+            <Balance unpaid={unpaid} overdue={counts.overdue} />
+            <StripeCustomers stripeCustomers={stripeCustomers} />
+          </Stack>
+        </SimpleGrid>
+        <CustomerRecords customer={customer} counts={counts} />
+        <div id="timeline" style={{ scrollMarginTop: 72 }}>
+          <Section title="Timeline">
+            <Suspense key={before} fallback={<ListSkeleton rows={8} framed={false} />}>
+              <Timeline customerId={id} before={before} />
+            </Suspense>
+          </Section>
+        </div>
+      </Stack>
+    </>
+  );
+}

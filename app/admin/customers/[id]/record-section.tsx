@@ -1,0 +1,46 @@
+import { Text } from '@mantine/core';
+import { type ReactNode, Suspense } from 'react';
+import { MAX_RECORDS } from '@/lib/overview/count-records';
+import { TextLink } from '../../../_components/links';
+import { withParams } from '../../../_components/search-params';
+import { ListSkeleton } from '../../_components/list-skeleton';
+import { Section } from '../../_components/section';
+
+/** Of each kind of record so many are shown. */
+export const ROWS = 10;
+
+interface Props {
+  title: string;
+  /** What stands there where it has none. */
+  none: string;
+  count: number;
+  /** The filtered list that has all of them. */
+  all: { path: string; customer_number: string; total?: number; noun: string };
+  children: ReactNode;
+}
+
+/** Some records of a customer; until they are read, a place of the same size. */
+export function RecordSection({ title, none, count, all, children }: Props) {
+  return (
+    <Section title={title} action={all.total !== 0 && <AllLink {...all} shown={Math.min(count, ROWS)} />}>
+      {count > 0 ? (
+        <Suspense fallback={<ListSkeleton rows={Math.min(count, ROWS)} headed framed={false} />}>
+          {children}
+        </Suspense>
+      ) : (
+        <Text size="sm" c="dimmed" p="md">
+          {none}
+        </Text>
+      )}
+    </Section>
+  );
+}
+
+function AllLink({ path, customer_number, total, noun, shown }: Props['all'] & { shown: number }) {
+  const number = total === undefined || total <= shown || total > MAX_RECORDS ? '' : ` ${total}`;
+  return (
+    <TextLink href={withParams(path, new URLSearchParams(), { customer: customer_number })}>
+      All{number} {noun} →
+    </TextLink>
+  );
+}

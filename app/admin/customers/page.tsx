@@ -1,0 +1,67 @@
+import type { Metadata } from 'next';
+import { requireStaff } from '@/lib/auth/staff-session';
+import { listCustomersForStaff } from '@/lib/customers/list-for-staff';
+import { CUSTOMER_STATUSES, type CustomerFilters, customerFilters } from '@/lib/customers/staff-filters';
+import { getRuntime } from '@/lib/runtime';
+import { TextLink } from '../../_components/links';
+import {
+  isDeep,
+  type SearchParams,
+  toPageStart,
+  toParams,
+  withParams,
+} from '../../_components/search-params';
+import { choiceOf } from '../_components/choice';
+import { CursorFooter } from '../_components/cursor-footer';
+import { ListFrame } from '../_components/list-frame';
+import { ListPage } from '../_components/list-page';
+import { parseFilters } from '../_components/parse-filters';
+import { CustomerList } from './customer-list';
+import { PATH } from './path';
+
+export const metadata: Metadata = { title: 'Customers' };
+
+const FIELDS = [
+  { name: 'q', label: 'Customer', placeholder: 'Number, name, e-mail' },
+  { name: 'status', label: 'Status', options: choiceOf(CUSTOMER_STATUSES) },
+  { name: 'country', label: 'Country', placeholder: 'Code, such as AT' },
+];
+
+export default async function CustomersPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
+  await requireStaff();
+  const search = toParams(await searchParams);
+  const parsed = parseFilters(customerFilters, search);
+  return (
+    <ListPage title="Customers" noun="customers" path={PATH} fields={FIELDS} parsed={parsed}>
+      {(filters) => <Results filters={filters} search={search} params={parsed.params} />}
+    </ListPage>
+  );
+}
+
+interface ResultsProps {
+  filters: CustomerFilters;
+  search: URLSearchParams;
+  params: URLSearchParams;
+}
+
+async function Results({ filters, search, params }: ResultsProps) {
+  const { db } = await getRuntime();
+  const start = toPageStart(search);
+  const page = await listCustomersForStaff(db, filters, start);
+  const sorting = { sort: filters.sort, to: (sort: string) => withParams(PATH, params, { sort }) };
+  return (
+    <>
+      <ListFrame
+        isEmpty={page.data.length === 0}
+        noun="customers"
+        yet="They appear here as soon as one is entered, or Stripe tells of one."
+        isFiltered={FIELDS.some(({ name }) => params.has(name))}
+        isDeep={isDeep(start)}
+        action={<TextLink href={withParams(PATH, params, {})}>To the first page</TextLink>}
+      >
+        <CustomerList customers={page.data} sorting={sorting} />
+      </ListFrame>
+      <CursorFooter page={page} path={PATH} params={params} />
+    </>
+  );
+}

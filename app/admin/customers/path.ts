@@ -1,0 +1,2 @@
+/** Where the list of customers is. */
+export const PATH = '/admin/customers';
