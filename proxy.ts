@@ -18,9 +18,9 @@ export function proxy(request: NextRequest): Response {
   if (pathname.startsWith('/api/')) return isReadable(pathname) ? NextResponse.next() : answerUnknownPath();
   const env = readEnv();
   const fixed = fixedHeaders(env.publicUrl.startsWith('https://'));
-  // An action answers for itself; the browser could make nothing of a redirect.
-  const isAction = request.headers.has('next-action');
-  if (isAdmin(pathname) && !isAction && !SESSION_COOKIES.some((name) => request.cookies.has(name))) {
+  // To a script it answers for itself: one could make nothing of a redirect.
+  const isScript = request.headers.has('next-action') || request.headers.get('accept') === 'application/json';
+  if (isAdmin(pathname) && !isScript && !SESSION_COOKIES.some((name) => request.cookies.has(name))) {
     const signIn = new URL(`/sign-in?next=${encodeURIComponent(pathname + search)}`, request.nextUrl);
     return NextResponse.redirect(signIn, { headers: fixed });
   }

@@ -7,6 +7,9 @@ import { usePathname } from 'next/navigation';
 import type { ReactNode } from 'react';
 import { Brand } from '../../_components/brand';
 import { isCurrent, navigationFor } from './navigation';
+import { SearchDialog } from './search/search-dialog';
+import { SearchTrigger } from './search/search-trigger';
+import { useSearchKey } from './search/use-search-key';
 import classes from './shell.module.css';
 import { UserMenu } from './user-menu';
 
@@ -18,6 +21,8 @@ interface Props {
 
 export function AdminShell({ user, isAdmin, children }: Props) {
   const [opened, { toggle, close }] = useDisclosure();
+  const [searching, search] = useDisclosure();
+  useSearchKey(search.toggle);
   const pathname = usePathname();
   return (
     <AppShell
@@ -33,13 +38,25 @@ export function AdminShell({ user, isAdmin, children }: Props) {
           <Link href="/admin" className={classes.brand} onClick={close}>
             <Brand />
           </Link>
-          <Burger opened={opened} onClick={toggle} size="sm" aria-label="Navigation" aria-expanded={opened} />
+          <Group gap="xs">
+            <SearchTrigger open={search.open} compact />
+            <Burger
+              opened={opened}
+              onClick={toggle}
+              size="sm"
+              aria-label="Navigation"
+              aria-expanded={opened}
+            />
+          </Group>
         </Group>
       </AppShell.Header>
       <AppShell.Navbar className={classes.navbar} p="sm">
         <Link href="/admin" className={`${classes.brand} mantine-visible-from-sm`}>
           <Brand />
         </Link>
+        <div className={classes.search}>
+          <SearchTrigger open={search.open} />
+        </div>
         <Stack component="nav" aria-label="Main" gap={2} mt={{ base: 0, sm: 'md' }} flex={1}>
           {navigationFor(isAdmin).map(({ href, label, icon: Icon }) => (
             <NavLink
@@ -60,6 +77,7 @@ export function AdminShell({ user, isAdmin, children }: Props) {
       <AppShell.Main id="content" className={classes.main}>
         <div className={classes.content}>{children}</div>
       </AppShell.Main>
+      <SearchDialog opened={searching} close={search.close} />
     </AppShell>
   );
 }
