@@ -52,6 +52,7 @@ export const cssVariables: CSSVariablesResolver = () => ({
     '--mantine-color-dimmed': '#5a6478',
     '--mantine-color-default-border': '#e3e8ee',
     '--mantine-color-error': '#b42318',
+    '--mantine-color-placeholder': '#6b7689',
     '--mantine-color-green-light-color': '#1f6b33',
     '--mantine-color-blue-light-color': '#1459a6',
     '--mantine-color-orange-light-color': '#9a3d08',
@@ -62,6 +63,7 @@ export const cssVariables: CSSVariablesResolver = () => ({
   dark: {
     '--mantine-color-dimmed': '#98a2b3',
     '--mantine-color-error': '#ff9b9b',
+    '--mantine-color-placeholder': '#8d97a9',
     '--mantine-color-gray-light': '#2c3546',
     '--mantine-color-gray-light-color': '#d7dce5',
     '--w5t-subtle': '#0e131d',

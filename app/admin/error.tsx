@@ -1,3 +1,7 @@
 'use client';
 
-export { Failure as default } from '../_components/failure';
+import { Failure, type FailureProps } from '../_components/failure';
+
+export default function AdminFailure(props: FailureProps) {
+  return <Failure {...props} component="div" />;
+}

@@ -6,10 +6,9 @@ import { PERIODS, type Period } from '@/lib/overview/money-received';
 import { type SearchParams, toParams } from '../_components/search-params';
 import { ListSkeleton } from './_components/list-skeleton';
 import { PageHeader } from './_components/page-header';
-import { BlockSkeleton } from './_overview/block-skeleton';
 import { Deliveries } from './_overview/deliveries';
 import { Drift } from './_overview/drift';
-import { LATEST, LatestPayments } from './_overview/latest-payments';
+import { LatestPayments } from './_overview/latest-payments';
 import { Money } from './_overview/money';
 import { OpenFigures } from './_overview/open-figures';
 import { SubscriptionStates } from './_overview/subscription-states';
@@ -25,24 +24,15 @@ export default async function OverviewPage({ searchParams }: { searchParams: Pro
       <PageHeader title="Overview" />
       <Stack gap="xl">
         <Tasks />
-        <Suspense fallback={<BlockSkeleton height={340} />}>
-          <Money period={toPeriod(search.get('days'))} wanted={search.get('currency') ?? undefined} />
-        </Suspense>
-        <Suspense fallback={<BlockSkeleton height={126} />}>
+        <Money period={toPeriod(search.get('days'))} wanted={search.get('currency') ?? undefined} />
+        {/* As one: what comes later would push down what is there. */}
+        <Suspense fallback={<ListSkeleton rows={12} />}>
           <OpenFigures />
-        </Suspense>
-        <SimpleGrid cols={{ base: 1, md: 3 }} spacing="lg" verticalSpacing="xl">
-          <Suspense fallback={<BlockSkeleton height={340} />}>
+          <SimpleGrid cols={{ base: 1, md: 3 }} spacing="lg" verticalSpacing="xl">
             <SubscriptionStates />
-          </Suspense>
-          <Suspense fallback={<BlockSkeleton height={340} />}>
             <Deliveries />
-          </Suspense>
-          <Suspense fallback={<BlockSkeleton height={340} />}>
             <Drift />
-          </Suspense>
-        </SimpleGrid>
-        <Suspense fallback={<ListSkeleton rows={LATEST} />}>
+          </SimpleGrid>
           <LatestPayments />
         </Suspense>
       </Stack>

@@ -15,6 +15,8 @@ interface Props {
   bars: Bar[];
   /** A value as the scale at the side says it. */
   formatTick(value: number): string;
+  /** Counts, between which nothing is. */
+  isWhole?: boolean;
   /** Beneath the first and the last bar. */
   ends: [string, string];
 }
@@ -25,16 +27,17 @@ const HEIGHT = 100;
 const TICKS = 4;
 
 /** Bars from left to right, drawn on the server. */
-export function BarChart({ label, bars, formatTick, ends }: Props) {
+export function BarChart({ label, bars, formatTick, isWhole = false, ends }: Props) {
   const x = scaleBand(
     bars.map(({ name }) => name),
     [0, WIDTH],
   ).paddingInner(bars.length > 120 ? 0.1 : 0.25);
   const y = scaleLinear([0, Math.max(1, ...bars.map(({ value }) => value))], [HEIGHT, 0]).nice(TICKS);
+  const ticks = y.ticks(TICKS).filter((tick) => !isWhole || Number.isInteger(tick));
   return (
     <div className={classes.chart}>
       <div className={classes.plot}>
-        {y.ticks(TICKS).map((tick) => (
+        {ticks.map((tick) => (
           <div key={tick} className={classes.tick} style={{ top: `${y(tick)}%` }}>
             <span>{formatTick(tick)}</span>
           </div>

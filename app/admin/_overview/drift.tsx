@@ -24,7 +24,8 @@ export async function Drift() {
             value: run.changes_count,
             title: `${formatInstant(run.started_at, env.timeZone)}: ${formatCount(run.changes_count, 'change')}`,
           }))}
-          formatTick={(value) => (Number.isInteger(value) ? formatNumber(value) : '')}
+          formatTick={formatNumber}
+          isWhole
           ends={[dateOf(first.started_at), dateOf(last.started_at)]}
         />
       ) : (

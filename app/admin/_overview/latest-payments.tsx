@@ -5,7 +5,7 @@ import { TextLink } from '../../_components/links';
 import { PaymentList } from '../_components/payment-list';
 import { Section } from '../_components/section';
 
-export const LATEST = 8;
+const LATEST = 8;
 
 /** What came in last. */
 export async function LatestPayments() {

@@ -1,90 +1,87 @@
-import { Group, Stack, Text } from '@mantine/core';
+import { Group, Skeleton, Text } from '@mantine/core';
+import { Suspense } from 'react';
 import { toCalendarDate } from '@/lib/dates';
-import { getMoneyReceived, type MoneyReceived, PERIODS, type Period } from '@/lib/overview/money-received';
+import { getMoneyReceived, PERIODS, type Period } from '@/lib/overview/money-received';
 import { getRuntime } from '@/lib/runtime';
 import { formatCount, formatDate, formatMoney, formatShortMoney } from '../../_components/format';
 import { BarChart } from '../_components/bar-chart';
 import { Nothing } from '../_components/nothing';
 import { Section } from '../_components/section';
 import { Choice } from './choice';
+import classes from './money.module.css';
 
 interface Props {
   period: Period;
+  /** The currency that was chosen. */
   wanted: string | undefined;
 }
 
 /** What customers paid, day by day. */
-export async function Money({ period, wanted }: Props) {
-  const { db, env, now } = await getRuntime();
-  const received = await getMoneyReceived(db, toCalendarDate(now(), env.timeZone), period, wanted);
-  const { sums, currency } = received;
-  const to = (days: number, code: string | null) => `/admin?days=${days}${code ? `&currency=${code}` : ''}`;
+export function Money({ period, wanted }: Props) {
+  const options = PERIODS.map((days) => ({
+    value: String(days),
+    text: `${days} days`,
+    href: hrefOf(days, wanted),
+  }));
   return (
     <Section
       title="Money received"
-      action={
-        <Group gap="lg">
-          {sums.length > 1 && currency && (
-            <Choice
-              label="Currency"
-              current={currency}
-              options={sums.map((sum) => ({
-                value: sum.currency,
-                text: sum.currency.toUpperCase(),
-                href: to(period, sum.currency),
-              }))}
-            />
-          )}
-          <Choice
-            label="Period"
-            current={String(period)}
-            options={PERIODS.map((days) => ({
-              value: String(days),
-              text: `${days} days`,
-              href: to(days, wanted === undefined ? null : currency),
-            }))}
-          />
-        </Group>
-      }
+      action={<Choice label="Period" current={String(period)} options={options} />}
     >
-      {currency ? <Chart received={received} currency={currency} period={period} /> : <NoMoney />}
+      <div className={classes.body}>
+        <Suspense fallback={<Skeleton flex={1} role="status" aria-label="Loading" />}>
+          <Chart period={period} wanted={wanted} />
+        </Suspense>
+      </div>
     </Section>
   );
 }
 
-interface ChartProps {
-  received: MoneyReceived;
-  currency: string;
-  period: Period;
-}
-
-function Chart({ received: { sums, days }, currency, period }: ChartProps) {
+async function Chart({ period, wanted }: Props) {
+  const { db, env, now } = await getRuntime();
+  const today = toCalendarDate(now(), env.timeZone);
+  const { sums, currency, days } = await getMoneyReceived(db, today, period, wanted);
   const sum = sums.find((one) => one.currency === currency);
-  const [total, count] = [formatMoney(sum?.total ?? 0, currency), formatCount(sum?.count ?? 0, 'payment')];
+  if (!sum) return <Nothing title="No payments in this time" text="Completed ones are shown here by day." />;
+  const money = (amount: number) => formatMoney(amount, sum.currency);
+  const count = formatCount(sum.count, 'payment');
   return (
     <>
-      <Stack gap={0} px="md" pt="md">
-        <Text fw={600} fz="xl" className="figures">
-          {total}
-        </Text>
-        <Text size="sm" c="dimmed">
-          {count} in {period} days
-        </Text>
-      </Stack>
+      <Group justify="space-between" align="flex-start" px="md" pt="md">
+        <div>
+          <Text fw={600} fz="xl" className="figures">
+            {money(sum.total)}
+          </Text>
+          <Text size="sm" c="dimmed">
+            {count} in {period} days
+          </Text>
+        </div>
+        {sums.length > 1 && (
+          <Choice
+            label="Currency"
+            current={sum.currency}
+            options={sums.map(({ currency: code }) => ({
+              value: code,
+              text: code.toUpperCase(),
+              href: hrefOf(period, code),
+            }))}
+          />
+        )}
+      </Group>
       <BarChart
-        label={`Completed payments a day over ${period} days: ${count}, ${total} in all`}
+        label={`Completed payments a day over ${period} days: ${count}, ${money(sum.total)} in all`}
         bars={days.map((day) => ({
           name: day.date,
           value: day.total,
-          title: `${formatDate(day.date)}: ${formatMoney(day.total, currency)}, ${formatCount(day.count, 'payment')}`,
+          title: `${formatDate(day.date)}: ${money(day.total)}, ${formatCount(day.count, 'payment')}`,
         }))}
-        formatTick={(value) => formatShortMoney(value, currency)}
-        ends={[formatDate(days[0]?.date ?? ''), formatDate(days.at(-1)?.date ?? '')]}
+        formatTick={(value) => formatShortMoney(value, sum.currency)}
+        ends={[formatDate(days[0]?.date ?? today), formatDate(today)]}
       />
     </>
   );
 }
 
-function NoMoney() {
-  return <Nothing title="No payments in this time" text="Completed payments are shown here by day." />;
+function hrefOf(days: Period, currency: string | undefined): string {
+  return `/admin?days=${days}${currency ? `&currency=${encodeURIComponent(currency)}` : ''}`;
 }
