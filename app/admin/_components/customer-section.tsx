@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import type { CustomerSnippet } from '@/lib/customers/schema';
-import { TextLink } from '../../_components/links';
+import { CustomerLink } from './customer-link';
 import { Facts } from './facts';
 import { Section } from './section';
 import { StatusBadge } from './status-badge';
@@ -18,11 +18,7 @@ export function CustomerSection({ customer, action, more }: Props) {
     <Section title="Customer" action={action}>
       <Facts
         facts={{
-          Name: (
-            <TextLink href={`/admin/customers/${customer.id}`}>
-              {customer.name || customer.customer_number}
-            </TextLink>
-          ),
+          Name: <CustomerLink customer={customer} />,
           Number: customer.customer_number,
           'E-mail': customer.email,
           Status: <StatusBadge status={customer.status} />,

@@ -4,6 +4,7 @@ import type { PaymentContext } from '@/lib/payments/payment-context';
 import { formatDate, formatMoney } from '../../../_components/format';
 import { TextLink } from '../../../_components/links';
 import { withParams } from '../../../_components/search-params';
+import { CustomerSection } from '../../_components/customer-section';
 import { Facts } from '../../_components/facts';
 import { Section } from '../../_components/section';
 import { StatusBadge } from '../../_components/status-badge';
@@ -38,19 +39,10 @@ export function ContextFacts({ invoice, customer }: PaymentContext) {
           }}
         />
       </Section>
-      <Section
-        title="Customer"
+      <CustomerSection
+        customer={customer}
         action={<TextLink href={link(PATH, { customer: customer.customer_number })}>All payments</TextLink>}
-      >
-        <Facts
-          facts={{
-            Name: customer.name || null,
-            Number: customer.customer_number,
-            'E-mail': customer.email,
-            Status: <StatusBadge status={customer.status} />,
-          }}
-        />
-      </Section>
+      />
     </Stack>
   );
 }

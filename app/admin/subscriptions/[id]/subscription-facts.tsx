@@ -4,6 +4,7 @@ import type { getStripeCustomer } from '@/lib/sync/stripe-customer-queries';
 import { formatDate } from '../../../_components/format';
 import { TextLink } from '../../../_components/links';
 import { withParams } from '../../../_components/search-params';
+import { CustomerLink } from '../../_components/customer-link';
 import { Facts } from '../../_components/facts';
 import { Instant } from '../../_components/instant';
 import { Section } from '../../_components/section';
@@ -47,7 +48,7 @@ export function SubscriptionFacts({ subscription, stripeCustomer, timeZone }: Pr
       >
         <Facts
           facts={{
-            Name: customer.name || null,
+            Name: <CustomerLink customer={customer} />,
             Number: customer.customer_number,
             'E-mail': customer.email,
             'Stripe customer': stripeCustomer && (

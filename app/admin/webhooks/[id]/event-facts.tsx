@@ -2,6 +2,7 @@ import { SimpleGrid } from '@mantine/core';
 import type { findRecordsOf } from '@/lib/sync/find-records';
 import type { StoredEvent } from '@/lib/sync/inbox-queries';
 import { TextLink } from '../../../_components/links';
+import { CustomerLink } from '../../_components/customer-link';
 import { Facts } from '../../_components/facts';
 import { Instant } from '../../_components/instant';
 import { Section } from '../../_components/section';
@@ -42,7 +43,7 @@ export function EventFacts({ event, records, timeZone }: Props) {
               ) : (
                 stripeCustomer
               ),
-            Customer: customer && `${customer.name} (${customer.customer_number})`,
+            Customer: customer && <CustomerLink customer={customer} />,
             Subscription: subscription_id && (
               <TextLink href={`/admin/subscriptions/${subscription_id}`}>{subscription_id}</TextLink>
             ),

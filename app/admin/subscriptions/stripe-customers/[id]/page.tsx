@@ -10,6 +10,7 @@ import { TextLink } from '../../../../_components/links';
 import { orNotFound } from '../../../../_components/or-not-found';
 import { type SearchParams, toId, toParams } from '../../../../_components/search-params';
 import { AuditTrail } from '../../../_components/audit-trail';
+import { CustomerLink } from '../../../_components/customer-link';
 import { Facts } from '../../../_components/facts';
 import { Notice } from '../../../_components/notice';
 import { PageHeader } from '../../../_components/page-header';
@@ -63,7 +64,7 @@ export default async function StripeCustomerPage({ params, searchParams }: Props
           <Section title="Linked to">
             <Facts
               facts={{
-                Name: customer.name || null,
+                Name: <CustomerLink customer={customer} />,
                 Number: customer.customer_number,
                 'E-mail': customer.email,
                 Status: <StatusBadge status={customer.status} />,
