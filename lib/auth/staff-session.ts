@@ -36,8 +36,11 @@ export async function requireStaff(): Promise<StaffMember> {
 /** The same where only admins may be: other staff → the page that says so, 403. */
 export async function requireAdmin(): Promise<StaffMember> {
   const staff = await requireStaff();
-  if (staff.role !== 'admin') forbidden();
-  return staff;
+  if (staff.role === 'admin') return staff;
+  const sent = await headers();
+  // After a form that was sent without scripts Next cannot show that page: the one it was sent to does.
+  if (sent.has('content-type') && !sent.has('next-action')) redirect(sent.get(PATH_HEADER) ?? '/admin');
+  forbidden();
 }
 
 /** Somebody signed in, as the audit log names them. */
