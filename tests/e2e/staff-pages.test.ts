@@ -59,6 +59,7 @@ describe('nobody signed in', () => {
     expect(headers.get('referrer-policy')).toBe('same-origin');
     expect(headers.get('permissions-policy')).toContain('camera=()');
     expect(headers.get('x-powered-by')).toBeNull();
+    expect(headers.get('strict-transport-security')).toBeNull(); // the site is on http
   });
 
   test('the policy allows scripts by a nonce that changes, and no evaluation', async () => {

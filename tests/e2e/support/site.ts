@@ -18,6 +18,8 @@ export interface Site {
   url: string;
   /** Everything the server wrote. */
   log(): string;
+  /** Looks into the database; the server is down meanwhile where it is embedded. */
+  inspect<T>(look: (db: Database) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -39,36 +41,56 @@ export async function openSite(
   const base = await createDatabase(dataDir, fill);
   const port = await freePort();
   const url = `http://localhost:${port}`;
-  const server = spawn(process.execPath, [NEXT.bin, 'start', '-p', String(port)], {
-    cwd: NEXT.cwd,
-    env: {
-      ...productionEnv(),
-      ...base.env,
-      DATA_DIR: dataDir,
-      PORT: String(port),
-      PUBLIC_URL: url,
-      ...env(),
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
   let log = '';
-  for (const stream of [server.stdout, server.stderr]) {
-    stream.on('data', (chunk: Buffer) => {
-      log += chunk.toString();
+  const start = async () => {
+    const started = spawn(process.execPath, [NEXT.bin, 'start', '-p', String(port)], {
+      cwd: NEXT.cwd,
+      env: {
+        ...productionEnv(),
+        ...base.env,
+        DATA_DIR: dataDir,
+        PORT: String(port),
+        PUBLIC_URL: url,
+        ...env(),
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
     });
-  }
-  const close = async () => {
-    await stop(server);
+    for (const stream of [started.stdout, started.stderr]) {
+      stream.on('data', (chunk: Buffer) => {
+        log += chunk.toString();
+      });
+    }
+    try {
+      await untilReady(url, started);
+    } catch (error) {
+      await stop(started);
+      throw new Error(`the server did not start\n${log}`, { cause: error });
+    }
+    return started;
+  };
+  const drop = async () => {
     await base.drop();
     rmSync(dataDir, { recursive: true, force: true });
   };
-  try {
-    await untilReady(url, server);
-  } catch (error) {
-    await close();
-    throw new Error(`the server did not start\n${log}`, { cause: error });
-  }
-  return { url, log: () => log, close };
+  let server = await start().catch(async (error: unknown) => {
+    await drop();
+    throw error;
+  });
+  return {
+    url,
+    log: () => log,
+    async inspect(look) {
+      if (base.isShared) return base.look(look);
+      await stop(server);
+      const seen = await base.look(look);
+      server = await start();
+      return seen;
+    },
+    async close() {
+      await stop(server);
+      await drop();
+    },
+  };
 }
 
 async function createDatabase(dataDir: string, fill: (db: Database) => Promise<void>) {
@@ -78,7 +100,15 @@ async function createDatabase(dataDir: string, fill: (db: Database) => Promise<v
     await migrate(handle);
     await fill(handle.db);
     await handle.close();
-    return { env: {}, drop: async () => {} };
+    const look = async <T>(work: (db: Database) => Promise<T>): Promise<T> => {
+      const reopened = await openEmbedded(dataDir);
+      try {
+        return await work(reopened.db);
+      } finally {
+        await reopened.close();
+      }
+    };
+    return { env: {}, look, isShared: false, drop: async () => {} };
   }
   const name = `w5t_e2e_${randomUUID().replaceAll('-', '')}`;
   const onServer = async (statement: string) => {
@@ -88,11 +118,19 @@ async function createDatabase(dataDir: string, fill: (db: Database) => Promise<v
   };
   await onServer(`create database ${name} template ${server.template}`);
   const url = withDatabase(server.url, name);
-  const handle = openPostgres(url);
-  await fill(handle.db);
-  await handle.close();
+  const look = async <T>(work: (db: Database) => Promise<T>): Promise<T> => {
+    const handle = openPostgres(url);
+    try {
+      return await work(handle.db);
+    } finally {
+      await handle.close();
+    }
+  };
+  await look(fill);
   return {
     env: { DATABASE_URL: url, BETTER_AUTH_SECRET: randomUUID() },
+    look,
+    isShared: true,
     drop: () => onServer(`drop database ${name} with (force)`),
   };
 }

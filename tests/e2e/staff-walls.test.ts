@@ -1,0 +1,263 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { sql } from 'drizzle-orm';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Database, rows } from '@/db/database';
+import { auditLog, staffSessions } from '@/db/schema';
+import { commandActor } from '@/lib/audit/record-audit';
+import { addStaffUser } from '@/lib/auth/add-staff-user';
+import { type BuiltAction, listAdminRoutes, listServerActions } from './support/admin-routes';
+import { fillCompany, STAFF } from './support/company';
+import { Fields, postAction, postForm } from './support/post-action';
+import { openSite, type Site } from './support/site';
+import { openCookie } from './support/staff';
+
+const ADMIN = { email: 'root@example.com', name: 'Radia Perlman', password: 'correct horse battery' };
+const OTHER = { email: 'other@example.com', name: 'Mary Jackson', password: 'correct horse battery' };
+const PUBLIC_URL = 'https://admin.example.com';
+const FORGED = '__Secure-w5t.session_token=forged.signature';
+/** What only somebody signed in, or an admin, may read. */
+const DATA = /K1\d{4}|€\d|example\.(com|org)|payment_reference|Mary Jackson/;
+
+let site: Site;
+let otherId: string;
+const cookies = { staff: '', admin: '', other: '' };
+
+beforeAll(async () => {
+  site = await openSite(
+    async (db) => {
+      await fillCompany(db);
+      const world = { db, newId: randomUUID, randomBytes };
+      await addStaffUser(world, { ...ADMIN, role: 'admin' }, commandActor('test'));
+      ({ id: otherId } = await addStaffUser(world, OTHER, commandActor('test')));
+    },
+    () => ({ PUBLIC_URL }),
+  );
+  cookies.staff = await openCookie(site.url, PUBLIC_URL, STAFF);
+  cookies.admin = await openCookie(site.url, PUBLIC_URL, ADMIN);
+  cookies.other = await openCookie(site.url, PUBLIC_URL, OTHER);
+}, 400_000);
+afterAll(() => site?.close());
+
+const get = (path: string, headers: Record<string, string> = {}) =>
+  fetch(site.url + path, { redirect: 'manual', headers });
+const isSignIn = (location: string | null) => new URL(location ?? '/', site.url).pathname === '/sign-in';
+
+describe('every page and route handler of the staff', () => {
+  const routes = listAdminRoutes('1');
+  const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+  const routerHeaders = [
+    { rsc: '1' },
+    { rsc: '1', 'next-router-prefetch': '1' },
+    { rsc: '1', 'next-router-segment-prefetch': '/_tree' },
+  ];
+
+  test('are found, those for admins among them', () => {
+    const paths = routes.map(({ path }) => path);
+    for (const path of ['/admin', '/admin/payments/export', '/admin/tokens', '/admin/staff/1/password']) {
+      expect(paths).toContain(path);
+    }
+    expect(routes.filter(({ forAdmins }) => forAdmins).length).toBeGreaterThanOrEqual(7);
+  });
+
+  test('signed out: the sign-in page, or a refusal, whatever the method', async () => {
+    for (const { path, kind } of routes) {
+      for (const method of methods) {
+        for (const headers of [{}, { cookie: FORGED }]) {
+          const init = { method, headers, redirect: 'manual' as const };
+          const answer = await fetch(site.url + path, init);
+          const refused = isSignIn(answer.headers.get('location')) || [401, 403, 405].includes(answer.status);
+          const text = await answer.text();
+          // To OPTIONS the methods are named, and nothing else.
+          const isSafe = refused || (method === 'OPTIONS' && text === '');
+          expect([path, kind, method, isSafe]).toEqual([path, kind, method, true]);
+          expect(text).not.toMatch(DATA);
+        }
+      }
+    }
+  });
+
+  test('signed out: nothing to a router request either', async () => {
+    for (const { path } of routes) {
+      for (const headers of routerHeaders) {
+        expect(await (await get(path, { ...headers, cookie: FORGED })).text()).not.toMatch(DATA);
+      }
+    }
+  });
+
+  test('plain staff: 403 where only admins may be, and nowhere else', async () => {
+    for (const { path, forAdmins } of routes) {
+      const answer = await get(path, { cookie: cookies.staff });
+      expect([path, answer.status === 403]).toEqual([path, forAdmins]);
+      expect([path, isSignIn(answer.headers.get('location'))]).toEqual([path, false]);
+      if (!forAdmins) continue;
+      expect(await answer.text()).toContain('For admins only');
+    }
+  });
+
+  test('plain staff: nothing of the pages for admins, in no form', async () => {
+    const theirs = [/root@example\.com|other@example\.com|Mary Jackson/, /payments:write/, /mcp:read/];
+    for (const { path } of routes.filter(({ forAdmins }) => forAdmins)) {
+      for (const headers of [{}, ...routerHeaders]) {
+        for (const real of [path, path.replace('/staff/1', `/staff/${otherId}`)]) {
+          const text = await (await get(real, { ...headers, cookie: cookies.staff })).text();
+          for (const data of theirs) expect(text).not.toMatch(data);
+        }
+      }
+    }
+  });
+
+  test('an admin is let in', async () => {
+    for (const path of [
+      '/admin/tokens',
+      '/admin/tokens/1',
+      '/admin/tokens/new',
+      '/admin/staff',
+      `/admin/staff/${otherId}`,
+    ]) {
+      expect([path, (await get(path, { cookie: cookies.admin })).status]).toEqual([path, 200]);
+    }
+    expect(await (await get('/admin/staff', { cookie: cookies.admin })).text()).toContain('Mary Jackson');
+  });
+});
+
+describe('every server action', () => {
+  const first = { typed: {}, problems: {} };
+  /** What each would do with these; an action that is missing here fails the first test. */
+  const args = (): Record<string, unknown[]> => ({
+    'app/admin/payments/[id]/actions.ts#markRefunded': [1, 'version'],
+    'app/admin/payments/[id]/actions.ts#remove': [1, 'version'],
+    'app/admin/payments/new/actions.ts#record': [
+      1,
+      first,
+      new Fields({ amount: '1', payment_date: '2026-01-01', payment_reference: 'forged' }),
+    ],
+    'app/admin/reconciliation/actions.ts#runNow': [],
+    'app/admin/subscriptions/[id]/actions.ts#saveLink': [
+      1,
+      1,
+      { problem: null },
+      new Fields({ service_number: '' }),
+    ],
+    'app/admin/subscriptions/stripe-customers/[id]/actions.ts#linkTo': ['cus_1', 1],
+    'app/admin/webhooks/[id]/actions.ts#replay': ['evt_1'],
+    'app/admin/tokens/new/actions.ts#issue': [
+      first,
+      new Fields({ name: 'Forged', scopes: 'mcp:read', expires: '30', last_day: '' }),
+    ],
+    'app/admin/tokens/[id]/actions.ts#revoke': [1],
+    'app/admin/staff/new/actions.ts#add': [
+      first,
+      new Fields({ email: 'forged@example.com', name: 'Forged', role: 'admin', password: '' }),
+    ],
+    'app/admin/staff/[id]/actions.ts#changeRole': [otherId, 'admin'],
+    'app/admin/staff/[id]/actions.ts#signOutEverywhere': [otherId],
+    'app/admin/staff/[id]/password/actions.ts#resetPassword': [
+      otherId,
+      { problem: null, reset: null },
+      new Fields({ password: '' }),
+    ],
+    'app/admin/staff/[id]/actions.ts#remove': [otherId],
+  });
+  const OPEN = ['app/sign-in/actions.ts#signIn', 'app/sign-in/actions.ts#signOut'];
+  let actions: BuiltAction[];
+  let before: Record<string, string>;
+  const argsOf = ({ name }: BuiltAction) => args()[name] ?? [];
+
+  beforeAll(async () => {
+    actions = listServerActions('1').filter(({ name }) => !OPEN.includes(name));
+    before = await site.inspect(snapshot);
+  });
+
+  test('is known to these tests', () => {
+    expect(actions.map(({ name }) => name).sort()).toEqual(Object.keys(args()).sort());
+  });
+
+  test('signed out: leads to the sign-in page, from wherever it is called', async () => {
+    for (const action of actions) {
+      for (const headers of [{}, { cookie: FORGED }]) {
+        const answer = await postAction(site.url, action, argsOf(action), headers);
+        const target = answer.headers.get('x-action-redirect') ?? '';
+        expect([action.name, target]).toEqual([action.name, expect.stringMatching(/^\/sign-in\?/)]);
+        expect(await answer.text()).not.toMatch(DATA);
+        await postAction(site.url, { ...action, path: '/sign-in' }, argsOf(action), headers);
+        const form = await postForm(site.url, action, headers);
+        expect([action.name, isSignIn(form.headers.get('location'))]).toEqual([action.name, true]);
+      }
+    }
+  });
+
+  test('plain staff: 403 for those of admins, from wherever they are called', async () => {
+    const cookie = cookies.staff;
+    for (const action of actions.filter(({ forAdmins }) => forAdmins)) {
+      const answer = await postAction(site.url, action, argsOf(action), { cookie });
+      expect([action.name, answer.status]).toEqual([action.name, 403]);
+      expect(await answer.text()).not.toMatch(/w5t_[\w-]{43}|Mary Jackson/);
+      for (const path of ['/admin', '/sign-in']) {
+        const elsewhere = await postAction(site.url, { ...action, path }, argsOf(action), { cookie });
+        expect(await elsewhere.text()).not.toMatch(/w5t_[\w-]{43}/);
+      }
+      // Without scripts the page answers, to which the form leads back.
+      const form = await postForm(site.url, action, { cookie });
+      expect([action.name, form.status, form.headers.get('location')]).toEqual([
+        action.name,
+        303,
+        action.path,
+      ]);
+      expect((await get(action.path, { cookie })).status).toBe(403);
+    }
+  });
+
+  test('from another site: refused even for an admin', async () => {
+    const headers = { cookie: cookies.admin, origin: 'https://evil.example' };
+    for (const action of actions) {
+      const answer = await postAction(site.url, action, argsOf(action), headers);
+      expect([action.name, answer.status]).toEqual([action.name, 500]);
+    }
+  });
+
+  test('nothing of this changed the database', async () => {
+    expect(await site.inspect(snapshot)).toEqual(before);
+  });
+
+  test('the same as an admin does what it says, and is noted', async () => {
+    const cookie = cookies.admin;
+    const entries = () => site.inspect((db) => db.select({ action: auditLog.action }).from(auditLog));
+    const known = (await entries()).length;
+    for (const name of Object.keys(args()).filter((one) => /\/(tokens|staff)\//.test(one))) {
+      const action = actions.find((one) => one.name === name);
+      if (!action) throw new Error(`${name} is not built`);
+      const { status } = await postAction(site.url, action, argsOf(action), { cookie });
+      expect([name, [200, 303].includes(status)]).toEqual([name, true]);
+    }
+    expect((await entries()).slice(known).map(({ action }) => action)).toEqual([
+      'access_token.create',
+      'access_token.revoke',
+      'staff_user.create',
+      'staff_user.update',
+      'staff_user.sign_out',
+      'staff_user.reset_password',
+      'staff_user.delete',
+    ]);
+    expect((await get('/admin', { cookie: cookies.other })).status).toBe(307);
+  });
+
+  test('what is shown once is in no log', () => {
+    expect(site.log()).not.toMatch(/w5t_[\w-]{43}|correct horse|example\.com/);
+  });
+});
+
+/** A digest of every table but the counted sign-ins. */
+async function snapshot(db: Database): Promise<Record<string, string>> {
+  const tables = await rows<{ name: string }>(
+    db,
+    sql`select table_name::text as name from information_schema.tables
+        where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> 'staff_rate_limits'`,
+  );
+  const digests: Record<string, string> = {};
+  for (const { name } of tables) {
+    const found = await rows(db, sql`select t::text as row from ${sql.identifier(name)} t order by 1`);
+    digests[name] = `${found.length} ${createHash('sha256').update(JSON.stringify(found)).digest('hex')}`;
+  }
+  expect(await db.$count(staffSessions)).toBeGreaterThan(2);
+  return digests;
+}
