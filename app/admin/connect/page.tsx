@@ -16,18 +16,15 @@ export default async function ConnectPage() {
   const { env } = await getRuntime();
   return (
     <>
-      <PageHeader title="Connect a client" description={<InlineCode text={CONNECT_INTRODUCTION} />} />
+      <PageHeader
+        title="Connect a client"
+        description={
+          <>
+            <InlineCode text={CONNECT_INTRODUCTION} /> <TokenSource isAdmin={role === 'admin'} />
+          </>
+        }
+      />
       <Stack gap="xl">
-        <Alert color="brand" variant="light">
-          {role === 'admin' ? (
-            <>
-              A token with the scope mcp:read is issued under{' '}
-              <TextLink href="/admin/tokens">Access tokens</TextLink>.
-            </>
-          ) : (
-            'Ask an admin for an access token with the scope mcp:read: they issue it under Access tokens.'
-          )}
-        </Alert>
         {listConnections(env.publicUrl).map(({ client, how, snippet }) => (
           <Section key={client} title={client}>
             <Text size="sm" c="dimmed" p="md" pb={0}>
@@ -43,6 +40,15 @@ export default async function ConnectPage() {
           <InlineCode text={CONNECT_PROTOCOLS} />
         </Text>
       </Stack>
+    </>
+  );
+}
+
+function TokenSource({ isAdmin }: { isAdmin: boolean }) {
+  if (!isAdmin) return 'Ask an admin for an access token.';
+  return (
+    <>
+      You can issue one under <TextLink href="/admin/tokens">Access tokens</TextLink>.
     </>
   );
 }

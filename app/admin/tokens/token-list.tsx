@@ -23,7 +23,7 @@ export function TokenList({ tokens, now, timeZone }: Props) {
       columns={[
         { label: 'Name', cell: ({ name }) => name, title: ({ name }) => name },
         { label: 'State', width: '10%', cell: state },
-        { label: 'Scopes', width: '18%', wraps: true, cell: ({ scopes }) => scopes.join(', ') },
+        { label: 'Scopes', width: '20%', wraps: true, cell: ({ scopes }) => scopes.join(', ') },
         {
           label: 'Created by',
           width: '16%',
