@@ -120,10 +120,11 @@ describe('staff in a browser', () => {
     await page.waitForURL(`${site.url}/admin`);
     await expect.poll(() => page.title()).toBe('Overview · W5T Administration');
     for (const label of [
-      'Unpaid invoices',
-      'Payments, last 30 days',
+      'Money received',
+      'Open invoices',
+      'Overdue',
       'Last reconciliation',
-      'Webhook inbox',
+      'Latest payments',
     ]) {
       await page.getByText(label, { exact: true }).waitFor();
     }

@@ -17,7 +17,7 @@ export function SearchTrigger({ open, compact = false }: { open(): void; compact
       href="/admin/search"
       prefetch={false}
       className={compact ? classes.compact : classes.trigger}
-      aria-label="Search"
+      {...(compact && { 'aria-label': 'Search' })}
       aria-haspopup="dialog"
       aria-keyshortcuts="Control+K Meta+K"
       onClick={(event) => {

@@ -1,0 +1,133 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Browser, Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { commandActor } from '@/lib/audit/record-audit';
+import { addStaffUser } from '@/lib/auth/add-staff-user';
+import { listAdminRoutes } from './support/admin-routes';
+import { launchBrowser } from './support/browser';
+import { fillCompany } from './support/company';
+import { openSite, type Site } from './support/site';
+import { openSession, openStaffPage, type Session } from './support/staff';
+import { fillStripe, type StripeAccount } from './support/stripe-account';
+
+const ADMIN = { email: 'root@example.com', name: 'Radia Perlman', password: 'correct horse battery' };
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+/** Bytes of JavaScript that a page may load, compressed. */
+const MAX_SCRIPT = 250_000;
+
+let site: Site;
+let browser: Browser;
+let account: StripeAccount;
+let session: Session;
+let adminId: string;
+
+beforeAll(async () => {
+  site = await openSite(
+    async (db) => {
+      await fillCompany(db);
+      account = await fillStripe(db);
+      const world = { db, newId: randomUUID, randomBytes };
+      ({ id: adminId } = await addStaffUser(world, { ...ADMIN, role: 'admin' }, commandActor('test')));
+    },
+    () => account.env,
+  );
+  browser = await launchBrowser();
+  session = await openSession(browser, site.url, ADMIN);
+}, 400_000);
+afterAll(async () => {
+  await browser?.close();
+  await site?.close();
+  await account?.stripe.close();
+});
+
+/** Every page there is, found by the file system, and some in another state. */
+function paths(): string[] {
+  const ids = new Map([
+    ['/admin/webhooks/1', `/admin/webhooks/${account.failedEvent}`],
+    ['/admin/subscriptions/stripe-customers/1', stripeCustomer()],
+    ['/admin/staff/1', `/admin/staff/${adminId}`],
+    ['/admin/staff/1/password', `/admin/staff/${adminId}/password`],
+  ]);
+  const pages = listAdminRoutes('1').filter(({ kind }) => kind === 'page');
+  return [
+    ...pages.map(({ path }) => ids.get(path) ?? path),
+    '/sign-in',
+    '/',
+    '/admin/search?q=a',
+    '/admin/invoices?status=overdue&customer=nobody',
+    '/admin/payments?from=wrong',
+    '/admin/payments/new?invoice=%231',
+    `/admin/subscriptions/${account.unlinked.subscriptionId}?item=${account.unlinked.itemId}`,
+    `${stripeCustomer()}?to=1`,
+    '/admin/nowhere',
+  ];
+}
+
+const stripeCustomer = () => `/admin/subscriptions/stripe-customers/${account.stripeCustomer}`;
+
+describe.each([1440, 390])('every page at %i px', (width) => {
+  test('can be used by everybody, fits, stands still and is light', { timeout: 400_000 }, async () => {
+    const { page } = await openStaffPage(browser, session, { viewport: { width, height: 844 } });
+    await watchShifts(page);
+    const scripts = await watchScripts(page);
+    for (const path of paths()) {
+      scripts.clear();
+      await page.goto(site.url + path);
+      await page.waitForLoadState('networkidle');
+      const { scrollWidth, shifted } = await page.evaluate(() => ({
+        scrollWidth: document.documentElement.scrollWidth,
+        shifted: Math.round(((window as Shifted).shifted ?? 0) * 1000) / 1000,
+      }));
+      const loaded = [...scripts.values()].reduce((sum, size) => sum + size, 0);
+      expect({ path, scrollWidth, shifted }).toEqual({ path, scrollWidth: width, shifted: 0 });
+      expect({ path, loaded, isLight: loaded <= MAX_SCRIPT }).toEqual({ path, loaded, isLight: true });
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        const found = { path, colorScheme, violations: await violationsOf(page) };
+        expect(found).toEqual({ path, colorScheme, violations: [] });
+      }
+    }
+    await page.context().close();
+  });
+});
+
+/** What axe finds, each with its places. */
+async function violationsOf(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  const found = await page.evaluate('axe.run(document, { resultTypes: ["violations"] })');
+  const { violations } = found as { violations: { id: string; nodes: { target: string[] }[] }[] };
+  return violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`,
+  );
+}
+
+type Shifted = typeof window & { shifted?: number };
+
+/** Sums up what moves without having been touched. */
+async function watchShifts(page: Page): Promise<void> {
+  await page.addInitScript(() => {
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries() as (PerformanceEntry & { value: number })[]) {
+        const shown = window as Shifted;
+        shown.shifted = (shown.shifted ?? 0) + entry.value;
+      }
+    }).observe({ type: 'layout-shift', buffered: true });
+  });
+}
+
+/** The scripts of a page and how many bytes of each came over the wire. */
+async function watchScripts(page: Page): Promise<Map<string, number>> {
+  const sizes = new Map<string, number>();
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('Network.enable');
+  await devtools.send('Network.setCacheDisabled', { cacheDisabled: true });
+  devtools.on('Network.responseReceived', ({ requestId, response }) => {
+    if (response.mimeType.includes('javascript')) sizes.set(requestId, 0);
+  });
+  devtools.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+    if (sizes.has(requestId)) sizes.set(requestId, encodedDataLength);
+  });
+  return sizes;
+}
