@@ -44,6 +44,11 @@ export async function listPaymentsForStaff(
   });
 }
 
+/** The latest payments, neither filtered nor counted. */
+export async function listLatestPayments(db: Database, limit: number): Promise<NamedPayment[]> {
+  return namePayments(db, await readPayments(db, undefined, orderOf('-date', false), literal(limit)));
+}
+
 /** The payments that match, in batches from the first on: memory holds one batch, however many there are. */
 export async function* readPaymentsForStaff(
   db: Database,

@@ -1,5 +1,4 @@
-import { namePayments } from '@/lib/payments/payment-context';
-import { listPayments } from '@/lib/payments/queries';
+import { listLatestPayments } from '@/lib/payments/list-for-staff';
 import { getRuntime } from '@/lib/runtime';
 import { TextLink } from '../../_components/links';
 import { PaymentList } from '../_components/payment-list';
@@ -10,7 +9,7 @@ const LATEST = 8;
 /** What came in last. */
 export async function LatestPayments() {
   const { db } = await getRuntime();
-  const latest = await namePayments(db, (await listPayments(db, { per_page: LATEST })).data);
+  const latest = await listLatestPayments(db, LATEST);
   return (
     <Section title="Latest payments" action={<TextLink href="/admin/payments">All payments</TextLink>}>
       <PaymentList payments={latest} />
