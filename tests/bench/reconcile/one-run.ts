@@ -11,6 +11,8 @@ export interface Measured {
   changes: number;
   failures: number;
   seconds: number;
+  /** The most that was in use at once, in MB: what V8 has not collected yet says how busy the machine is. */
+  liveMb: number;
   /** The largest resident size of the process, in MB. */
   peakMb: number;
 }
@@ -20,6 +22,12 @@ const UNHURRIED = 10_000;
 
 const [databaseUrl = '', secretKey = '', stripeUrl = ''] = process.argv.slice(2);
 const { db, close } = openPostgres(databaseUrl);
+let live = 0;
+const sampling = setInterval(() => {
+  globalThis.gc?.();
+  const { heapUsed, external } = process.memoryUsage();
+  live = Math.max(live, heapUsed + external);
+}, 500);
 const started = performance.now();
 const { status, checked, changes, failures } = await reconcile(
   {
@@ -32,6 +40,7 @@ const { status, checked, changes, failures } = await reconcile(
   { trigger: 'cli', startedBy: 'bench' },
 );
 const seconds = (performance.now() - started) / 1000;
+clearInterval(sampling);
 await close();
 process.send?.({
   status,
@@ -39,6 +48,7 @@ process.send?.({
   changes,
   failures,
   seconds,
+  liveMb: live / 1e6,
   peakMb: process.resourceUsage().maxRSS / 1024,
 } satisfies Measured);
 process.disconnect();
