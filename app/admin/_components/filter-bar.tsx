@@ -55,7 +55,7 @@ export function FilterBar({ label, path, fields, values, problems }: Props) {
           const input = {
             ...field,
             size: 'sm',
-            defaultValue: values[field.name] ?? '',
+            defaultValue: takes(field, values[field.name] ?? ''),
             error: problem && formatMessage(problem),
             autoFocus: field.name === firstWrong,
           };
@@ -76,4 +76,9 @@ export function FilterBar({ label, path, fields, values, problems }: Props) {
       </Group>
     </form>
   );
+}
+
+/** A field for dates shows no other text, and complains of it. */
+function takes({ type }: Pick<FilterField, 'type'>, value: string): string {
+  return type === 'date' && !/^\d{4}-\d\d-\d\d$/.test(value) ? '' : value;
 }
