@@ -18,6 +18,14 @@ export const calendarDate = z.iso
   .date('must be a calendar date YYYY-MM-DD')
   .refine((date) => !date.startsWith('0000'), 'must be a calendar date YYYY-MM-DD');
 
+/** The first and the last day of a range, both inclusive; refined with `isInOrder`, else `WRONG_ORDER`. */
+export const dateRange = { from: calendarDate.optional(), to: calendarDate.optional() };
+export const WRONG_ORDER = { path: ['to'], message: 'must not be before the first day' };
+
+export function isInOrder({ from, to }: { from?: string | undefined; to?: string | undefined }): boolean {
+  return !from || !to || from <= to;
+}
+
 /** One line of text without control characters; its length is counted in characters, as PostgreSQL does. */
 export function textLine(max: number) {
   return z

@@ -2,27 +2,23 @@ import { z } from 'zod';
 import type { Database } from '@/db/database';
 import { invoiceStatus } from '@/db/schema';
 import { findCustomerId } from '../customers/match-customer';
-import { calendarDate, oneOf, textLine } from '../fields';
+import { dateRange, isInOrder, oneOf, textLine, WRONG_ORDER } from '../fields';
 import { perPageParam } from '../page';
 import type { InvoiceConditions } from './queries';
 
 export const INVOICE_STATUSES = invoiceStatus.enumValues;
 
-/** What staff narrow a list of invoices to, as they type it; both dates are inclusive. */
+/** What staff narrow a list of invoices to, as they type it. */
 export const invoiceStaffFilters = z
   .object({
     /** A whole number, or `#` and our id. */
     customer: textLine(100).optional(),
     number: textLine(100).optional(),
     status: oneOf(INVOICE_STATUSES).optional(),
-    from: calendarDate.optional(),
-    to: calendarDate.optional(),
+    ...dateRange,
     per_page: perPageParam,
   })
-  .refine(({ from, to }) => !from || !to || from <= to, {
-    path: ['to'],
-    message: 'must not be before the first day',
-  });
+  .refine(isInOrder, WRONG_ORDER);
 export type InvoiceStaffFilters = z.infer<typeof invoiceStaffFilters>;
 
 /** The same as the list takes it; null where there is no such customer. */

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { paymentStatus } from '@/db/schema';
-import { calendarDate, oneOf, textLine } from '../fields';
+import { dateRange, isInOrder, oneOf, textLine, WRONG_ORDER } from '../fields';
 import { perPageParam } from '../page';
 
 /** Orders of the staff's list; a minus stands for the latest or largest first. */
 const SORTS = ['-date', 'date', '-amount', 'amount', '-reference', 'reference'] as const;
 export type PaymentSort = (typeof SORTS)[number];
 
-/** What staff narrow a list of payments to, as they type it, and its form; both dates are inclusive. */
+/** What staff narrow a list of payments to, as they type it, and its form. */
 export const staffFilters = z
   .object({
     /** A number, or `#` and our id. */
@@ -17,13 +17,9 @@ export const staffFilters = z
     status: oneOf(paymentStatus.enumValues).optional(),
     /** Part of it; case does not matter. */
     reference: textLine(255).optional(),
-    from: calendarDate.optional(),
-    to: calendarDate.optional(),
+    ...dateRange,
     sort: z.enum(SORTS).catch('-date'),
     per_page: perPageParam,
   })
-  .refine(({ from, to }) => !from || !to || from <= to, {
-    path: ['to'],
-    message: 'must not be before the first day',
-  });
+  .refine(isInOrder, WRONG_ORDER);
 export type StaffFilters = z.infer<typeof staffFilters>;

@@ -2,14 +2,14 @@ import { z } from 'zod';
 import type { Database } from '@/db/database';
 import { salesDocumentStatus, salesDocumentType } from '@/db/schema';
 import { findCustomerId } from '../customers/match-customer';
-import { calendarDate, oneOf, textLine } from '../fields';
+import { dateRange, isInOrder, oneOf, textLine, WRONG_ORDER } from '../fields';
 import { perPageParam } from '../page';
 import type { SalesDocumentConditions } from './queries';
 
 export const DOCUMENT_STATUSES = salesDocumentStatus.enumValues;
 export const DOCUMENT_TYPES = salesDocumentType.enumValues;
 
-/** What staff narrow a list of sales documents to, as they type it; both dates are inclusive. */
+/** What staff narrow a list of sales documents to, as they type it. */
 export const documentStaffFilters = z
   .object({
     /** A whole number, or `#` and our id. */
@@ -17,14 +17,10 @@ export const documentStaffFilters = z
     number: textLine(100).optional(),
     type: oneOf(DOCUMENT_TYPES).optional(),
     status: oneOf(DOCUMENT_STATUSES).optional(),
-    from: calendarDate.optional(),
-    to: calendarDate.optional(),
+    ...dateRange,
     per_page: perPageParam,
   })
-  .refine(({ from, to }) => !from || !to || from <= to, {
-    path: ['to'],
-    message: 'must not be before the first day',
-  });
+  .refine(isInOrder, WRONG_ORDER);
 export type DocumentStaffFilters = z.infer<typeof documentStaffFilters>;
 
 /** The same as the list takes it; null where there is no such customer. */

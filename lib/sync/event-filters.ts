@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { eventOutcome } from '@/db/schema';
-import { calendarDate, oneOf, textLine } from '../fields';
+import { dateRange, isInOrder, oneOf, textLine, WRONG_ORDER } from '../fields';
 import { HANDLED_EVENT_TYPES } from './apply-event';
 
 /** Every type that changes nothing here. */
@@ -11,18 +11,14 @@ export const OTHER_MODE = 'other_mode';
 export const EVENT_TYPES = [...HANDLED_EVENT_TYPES, OTHER_TYPES];
 export const EVENT_OUTCOMES = [...eventOutcome.enumValues, OTHER_MODE] as const;
 
-/** What staff narrow the inbox to; both dates are inclusive. */
+/** What staff narrow the inbox to. */
 export const eventFilters = z
   .object({
     type: z.enum(EVENT_TYPES, 'must be one of the types listed').optional(),
     outcome: oneOf(EVENT_OUTCOMES).optional(),
     /** Stripe's id of an event, a customer, or the object an event is about. */
     id: textLine(255).optional(),
-    from: calendarDate.optional(),
-    to: calendarDate.optional(),
+    ...dateRange,
   })
-  .refine(({ from, to }) => !from || !to || from <= to, {
-    path: ['to'],
-    message: 'must not be before the first day',
-  });
+  .refine(isInOrder, WRONG_ORDER);
 export type EventFilters = z.infer<typeof eventFilters>;
