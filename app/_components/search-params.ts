@@ -28,6 +28,11 @@ export function withParams(
   return next.size > 0 ? `${path}?${next}` : path;
 }
 
+/** A page's address with a query of its own. */
+export function toHref(path: string, filters: Record<string, string>): string {
+  return withParams(path, new URLSearchParams(), filters);
+}
+
 /** `page` and `per_page` of a query; what is no page number counts as not given. */
 export function toPageRequest(params: URLSearchParams): PageRequest {
   return pageRequest({

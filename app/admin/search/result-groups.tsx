@@ -1,7 +1,7 @@
 import { Stack } from '@mantine/core';
 import type { SearchGroup, SearchHit, SearchKind } from '@/lib/search/schema';
 import { TextLink } from '../../_components/links';
-import { withParams } from '../../_components/search-params';
+import { toHref } from '../../_components/search-params';
 import { RecordList } from '../_components/record-list';
 import { Section } from '../_components/section';
 import { StatusBadge } from '../_components/status-badge';
@@ -40,9 +40,7 @@ export function ResultGroups({ groups, text }: { groups: SearchGroup[]; text: st
 function moreLink(kind: SearchKind, text: string) {
   const [path, filter] = LISTS[kind] ?? [];
   if (!path || !filter) return 'There are more';
-  return (
-    <TextLink href={withParams(path, new URLSearchParams(), { [filter]: text })}>See all that match</TextLink>
-  );
+  return <TextLink href={toHref(path, { [filter]: text })}>See all that match</TextLink>;
 }
 
 const COLUMNS = [

@@ -2,7 +2,7 @@ import { Text } from '@mantine/core';
 import { type ReactNode, Suspense } from 'react';
 import { MAX_RECORDS } from '@/lib/overview/count-records';
 import { TextLink } from '../../../_components/links';
-import { withParams } from '../../../_components/search-params';
+import { toHref } from '../../../_components/search-params';
 import { ListSkeleton } from '../../_components/list-skeleton';
 import { Section } from '../../_components/section';
 
@@ -39,7 +39,7 @@ export function RecordSection({ title, none, count, all, children }: Props) {
 function AllLink({ path, customer_number, total, noun, shown }: Props['all'] & { shown: number }) {
   const number = total === undefined || total <= shown || total > MAX_RECORDS ? '' : ` ${total}`;
   return (
-    <TextLink href={withParams(path, new URLSearchParams(), { customer: customer_number })}>
+    <TextLink href={toHref(path, { customer: customer_number })}>
       All{number} {noun} →
     </TextLink>
   );

@@ -5,7 +5,7 @@ import type { TimelineEntry } from '@/lib/timeline/entry';
 import { listTimeline } from '@/lib/timeline/list-timeline';
 import { formatDate } from '../../../_components/format';
 import { LinkButton } from '../../../_components/links';
-import { withParams } from '../../../_components/search-params';
+import { toHref } from '../../../_components/search-params';
 import { Instant } from '../../_components/instant';
 import { Nothing } from '../../_components/nothing';
 import { StatusBadge } from '../../_components/status-badge';
@@ -46,11 +46,7 @@ export async function Timeline({ customerId, before }: Props) {
             </LinkButton>
           )}
           {older && (
-            <LinkButton
-              href={`${withParams(path, new URLSearchParams(), { before: older })}#timeline`}
-              variant="default"
-              size="xs"
-            >
+            <LinkButton href={`${toHref(path, { before: older })}#timeline`} variant="default" size="xs">
               Older
             </LinkButton>
           )}

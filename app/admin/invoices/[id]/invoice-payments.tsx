@@ -3,7 +3,7 @@ import { listPaymentsForStaff } from '@/lib/payments/list-for-staff';
 import { staffFilters } from '@/lib/payments/staff-filters';
 import { getRuntime } from '@/lib/runtime';
 import { TextLink } from '../../../_components/links';
-import { withParams } from '../../../_components/search-params';
+import { toHref } from '../../../_components/search-params';
 import { PaymentList } from '../../_components/payment-list';
 import { Section } from '../../_components/section';
 
@@ -12,9 +12,7 @@ export async function InvoicePayments({ invoiceId }: { invoiceId: number }) {
   const { db } = await getRuntime();
   const filter = { invoice: `#${invoiceId}` };
   const page = await listPaymentsForStaff(db, staffFilters.parse(filter), {});
-  const all = (
-    <TextLink href={withParams('/admin/payments', new URLSearchParams(), filter)}>All payments</TextLink>
-  );
+  const all = <TextLink href={toHref('/admin/payments', filter)}>All payments</TextLink>;
   return (
     <Section title="Payments" action={page.next && all}>
       {page.data.length > 0 ? (

@@ -9,7 +9,7 @@ import { takesPayments } from '@/lib/payments/check-payment';
 import { getRuntime } from '@/lib/runtime';
 import { LinkButton, TextLink } from '../../../_components/links';
 import { orNotFound } from '../../../_components/or-not-found';
-import { toId, withParams } from '../../../_components/search-params';
+import { toHref, toId } from '../../../_components/search-params';
 import { CustomerSection } from '../../_components/customer-section';
 import { invoiceName } from '../../_components/invoice-list';
 import { ListSkeleton } from '../../_components/list-skeleton';
@@ -28,8 +28,6 @@ export default async function InvoicePage({ params }: { params: Promise<{ id: st
   const id = toId((await params).id) ?? notFound();
   const { db, env } = await getRuntime();
   const invoice = await orNotFound(getInvoice(db, id));
-  const of = (path: string, filter: Record<string, string>) =>
-    withParams(path, new URLSearchParams(), filter);
   return (
     <>
       <PageHeader
@@ -39,13 +37,16 @@ export default async function InvoicePage({ params }: { params: Promise<{ id: st
         actions={
           <Group gap="xs">
             {invoice.stripe_invoice_id && (
-              <LinkButton href={of('/admin/webhooks', { id: invoice.stripe_invoice_id })} variant="default">
+              <LinkButton
+                href={toHref('/admin/webhooks', { id: invoice.stripe_invoice_id })}
+                variant="default"
+              >
                 Events
               </LinkButton>
             )}
             {takesPayments(invoice) && (
               <LinkButton
-                href={of('/admin/payments/new', { invoice: `#${id}` })}
+                href={toHref('/admin/payments/new', { invoice: `#${id}` })}
                 leftSection={<IconPlus size={16} aria-hidden />}
               >
                 Record payment
@@ -62,7 +63,7 @@ export default async function InvoicePage({ params }: { params: Promise<{ id: st
             <CustomerSection
               customer={invoice.customer}
               action={
-                <TextLink href={of(PATH, { customer: invoice.customer.customer_number })}>
+                <TextLink href={toHref(PATH, { customer: invoice.customer.customer_number })}>
                   All invoices
                 </TextLink>
               }

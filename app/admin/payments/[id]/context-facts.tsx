@@ -3,7 +3,7 @@ import { takesPayments } from '@/lib/payments/check-payment';
 import type { PaymentContext } from '@/lib/payments/payment-context';
 import { formatDate, formatMoney } from '../../../_components/format';
 import { TextLink } from '../../../_components/links';
-import { withParams } from '../../../_components/search-params';
+import { toHref } from '../../../_components/search-params';
 import { CustomerSection } from '../../_components/customer-section';
 import { Facts } from '../../_components/facts';
 import { Section } from '../../_components/section';
@@ -13,8 +13,6 @@ import { PATH } from '../path';
 /** The invoice and the customer of a payment. */
 export function ContextFacts({ invoice, customer }: PaymentContext) {
   const money = (amount: number) => formatMoney(amount, invoice.currency);
-  const link = (path: string, changes: Record<string, string>) =>
-    withParams(path, new URLSearchParams(), changes);
   return (
     <Stack gap="lg">
       <Section
@@ -22,9 +20,9 @@ export function ContextFacts({ invoice, customer }: PaymentContext) {
         action={
           <Group gap="md">
             {takesPayments(invoice) && (
-              <TextLink href={link(`${PATH}/new`, { invoice: `#${invoice.id}` })}>Record payment</TextLink>
+              <TextLink href={toHref(`${PATH}/new`, { invoice: `#${invoice.id}` })}>Record payment</TextLink>
             )}
-            <TextLink href={link(PATH, { invoice: `#${invoice.id}` })}>All payments</TextLink>
+            <TextLink href={toHref(PATH, { invoice: `#${invoice.id}` })}>All payments</TextLink>
           </Group>
         }
       >
@@ -41,7 +39,7 @@ export function ContextFacts({ invoice, customer }: PaymentContext) {
       </Section>
       <CustomerSection
         customer={customer}
-        action={<TextLink href={link(PATH, { customer: customer.customer_number })}>All payments</TextLink>}
+        action={<TextLink href={toHref(PATH, { customer: customer.customer_number })}>All payments</TextLink>}
       />
     </Stack>
   );

@@ -7,7 +7,7 @@ import { getSalesDocument, type SalesDocumentDetails } from '@/lib/sales-documen
 import { formatDate, formatField } from '../../../_components/format';
 import { TextLink } from '../../../_components/links';
 import { orNotFound } from '../../../_components/or-not-found';
-import { toId, withParams } from '../../../_components/search-params';
+import { toHref, toId } from '../../../_components/search-params';
 import { CustomerSection } from '../../_components/customer-section';
 import { Facts } from '../../_components/facts';
 import { Instant } from '../../_components/instant';
@@ -27,7 +27,6 @@ export default async function SalesDocumentPage({ params }: { params: Promise<{ 
   const { db, env } = await getRuntime();
   const document = await orNotFound(getSalesDocument(db, id));
   const { customer } = document;
-  const ofCustomer = { customer: customer.customer_number };
   return (
     <>
       <PageHeader
@@ -46,7 +45,7 @@ export default async function SalesDocumentPage({ params }: { params: Promise<{ 
         <CustomerSection
           customer={customer}
           action={
-            <TextLink href={withParams(PATH, new URLSearchParams(), ofCustomer)}>All documents</TextLink>
+            <TextLink href={toHref(PATH, { customer: customer.customer_number })}>All documents</TextLink>
           }
         />
       </SimpleGrid>

@@ -8,7 +8,7 @@ import { getService, type ServiceDetails } from '@/lib/services/get-service';
 import { formatDate, formatField } from '../../../_components/format';
 import { TextLink } from '../../../_components/links';
 import { orNotFound } from '../../../_components/or-not-found';
-import { toId, withParams } from '../../../_components/search-params';
+import { toHref, toId } from '../../../_components/search-params';
 import { CustomerSection } from '../../_components/customer-section';
 import { Facts } from '../../_components/facts';
 import { Instant } from '../../_components/instant';
@@ -29,7 +29,6 @@ export default async function ServicePage({ params }: { params: Promise<{ id: st
   const { db, env } = await getRuntime();
   const service = await orNotFound(getService(db, id));
   const { customer } = service;
-  const ofCustomer = { customer: customer.customer_number };
   return (
     <>
       <PageHeader
@@ -45,7 +44,7 @@ export default async function ServicePage({ params }: { params: Promise<{ id: st
           <CustomerSection
             customer={customer}
             action={
-              <TextLink href={withParams(PATH, new URLSearchParams(), ofCustomer)}>All services</TextLink>
+              <TextLink href={toHref(PATH, { customer: customer.customer_number })}>All services</TextLink>
             }
           />
         </SimpleGrid>

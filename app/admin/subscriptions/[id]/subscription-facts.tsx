@@ -3,7 +3,7 @@ import type { SubscriptionDetails } from '@/lib/subscriptions/queries';
 import type { getStripeCustomer } from '@/lib/sync/stripe-customer-queries';
 import { formatDate } from '../../../_components/format';
 import { TextLink } from '../../../_components/links';
-import { withParams } from '../../../_components/search-params';
+import { toHref } from '../../../_components/search-params';
 import { CustomerLink } from '../../_components/customer-link';
 import { Facts } from '../../_components/facts';
 import { Instant } from '../../_components/instant';
@@ -37,11 +37,7 @@ export function SubscriptionFacts({ subscription, stripeCustomer, timeZone }: Pr
       <Section
         title="Customer"
         action={
-          <TextLink
-            href={withParams('/admin/subscriptions', new URLSearchParams(), {
-              customer: customer.customer_number,
-            })}
-          >
+          <TextLink href={toHref('/admin/subscriptions', { customer: customer.customer_number })}>
             All subscriptions
           </TextLink>
         }
