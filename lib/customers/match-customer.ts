@@ -1,4 +1,5 @@
 import { eq, inArray, type SQL } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Database } from '@/db/database';
 import { customers } from '@/db/schema';
 import { MAX_ID } from '../page';
@@ -21,12 +22,24 @@ export async function findCustomerId(db: Database, text: string): Promise<number
   const [found] = await db
     .select({ id: customers.id })
     .from(customers)
-    .where(matchCustomer(text))
+    .where(matchNumbered({ id: customers.id, number: customers.customer_number }, text))
     .limit(literal(1));
   return found?.id ?? null;
 }
 
-function matchCustomer(text: string): SQL {
+/** Filters with the id of the customer that staff typed; null where there is no such customer. */
+export async function withCustomerId<Filters extends object>(
+  db: Database,
+  customer: string | undefined,
+  filters: Filters,
+): Promise<(Filters & { customer_id?: number }) | null> {
+  if (customer === undefined) return filters;
+  const customer_id = await findCustomerId(db, customer);
+  return customer_id === null ? null : { ...filters, customer_id };
+}
+
+/** Rows by `#id` or by a whole number. */
+export function matchNumbered(columns: { id: PgColumn; number: PgColumn }, text: string): SQL {
   const id = idAfterHash(text);
-  return id === null ? inArray(customers.customer_number, spellings(text)) : eq(customers.id, id);
+  return id === null ? inArray(columns.number, spellings(text)) : eq(columns.id, id);
 }

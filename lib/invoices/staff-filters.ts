@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Database } from '@/db/database';
 import { invoiceStatus } from '@/db/schema';
-import { findCustomerId } from '../customers/match-customer';
+import { withCustomerId } from '../customers/match-customer';
 import { dateRange, isInOrder, oneOf, textLine, WRONG_ORDER } from '../fields';
 import { perPageParam } from '../page';
 import type { InvoiceConditions } from './queries';
@@ -26,8 +26,5 @@ export async function toInvoiceConditions(
   db: Database,
   { customer, from, to, ...filters }: InvoiceStaffFilters,
 ): Promise<InvoiceConditions | null> {
-  const dates = { invoice_date_from: from, invoice_date_to: to };
-  if (customer === undefined) return { ...filters, ...dates };
-  const customer_id = await findCustomerId(db, customer);
-  return customer_id === null ? null : { ...filters, ...dates, customer_id };
+  return withCustomerId(db, customer, { ...filters, invoice_date_from: from, invoice_date_to: to });
 }

@@ -1,7 +1,7 @@
 import { and, count, desc, eq, gte, inArray, lte, type SQL } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customers, salesDocuments } from '@/db/schema';
-import { idAfterHash, spellings } from '../customers/match-customer';
+import { matchNumbered } from '../customers/match-customer';
 import { snippetColumns, toCustomerSnippet } from '../customers/snippet';
 import { toJsonAmount } from '../money';
 import { MAX_ID, MAX_PER_PAGE, type Page, type PageRequest, pageRequest, toPage } from '../page';
@@ -42,12 +42,13 @@ export async function listSalesDocuments(
 ): Promise<Page<SalesDocumentRow>> {
   const request = pageRequest(filters);
   if ((filters.customer_id ?? 0) > MAX_ID) return toPage(request, 0, []);
+  const { document_number: number } = filters;
   return pageWhere(
     db,
     request,
     and(
       filters.customer_id === undefined ? undefined : eq(d.customer_id, filters.customer_id),
-      filters.document_number === undefined ? undefined : matchDocument(filters.document_number),
+      number === undefined ? undefined : matchNumbered({ id: d.id, number: d.document_number }, number),
       filters.converted_to_invoice_id === undefined
         ? undefined
         : eq(d.converted_to_invoice_id, filters.converted_to_invoice_id),
@@ -69,11 +70,6 @@ export async function listOpenSalesDocuments(
     { page: 1, per_page: MAX_PER_PAGE },
     and(eq(d.customer_id, customer_id), inArray(d.status, ['draft', 'sent', 'accepted'])),
   );
-}
-
-function matchDocument(text: string): SQL {
-  const id = idAfterHash(text);
-  return id === null ? inArray(d.document_number, spellings(text)) : eq(d.id, id);
 }
 
 async function pageWhere(

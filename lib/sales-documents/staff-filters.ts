@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Database } from '@/db/database';
 import { salesDocumentStatus, salesDocumentType } from '@/db/schema';
-import { findCustomerId } from '../customers/match-customer';
+import { withCustomerId } from '../customers/match-customer';
 import { dateRange, isInOrder, oneOf, textLine, WRONG_ORDER } from '../fields';
 import { perPageParam } from '../page';
 import type { SalesDocumentConditions } from './queries';
@@ -28,8 +28,6 @@ export async function toDocumentConditions(
   db: Database,
   { customer, number, from, to, ...filters }: DocumentStaffFilters,
 ): Promise<SalesDocumentConditions | null> {
-  const rest = { ...filters, document_number: number, document_date_from: from, document_date_to: to };
-  if (customer === undefined) return rest;
-  const customer_id = await findCustomerId(db, customer);
-  return customer_id === null ? null : { ...rest, customer_id };
+  const conditions = { ...filters, document_number: number, document_date_from: from, document_date_to: to };
+  return withCustomerId(db, customer, conditions);
 }

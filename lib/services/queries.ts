@@ -1,7 +1,7 @@
-import { and, asc, count, desc, eq, ilike, inArray, type SQL, sql } from 'drizzle-orm';
+import { and, asc, count, desc, eq, ilike, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customerServices, customers } from '@/db/schema';
-import { idAfterHash, spellings } from '../customers/match-customer';
+import { matchNumbered } from '../customers/match-customer';
 import { snippetColumns, toCustomerSnippet } from '../customers/snippet';
 import { toJsonAmount } from '../money';
 import { MAX_ID, type Page, pageRequest, toPage } from '../page';
@@ -40,10 +40,11 @@ export interface ServiceConditions extends ServiceFilters {
 export async function listServices(db: Database, filters: ServiceConditions): Promise<Page<ServiceRow>> {
   const request = pageRequest(filters);
   if ((filters.customer_id ?? 0) > MAX_ID) return toPage(request, 0, []);
+  const { service_number: number } = filters;
   const where = and(
     filters.customer_id === undefined ? undefined : eq(s.customer_id, filters.customer_id),
     filters.server_id === undefined ? undefined : eq(s.server_id, filters.server_id),
-    filters.service_number === undefined ? undefined : matchService(filters.service_number),
+    number === undefined ? undefined : matchNumbered({ id: s.id, number: s.service_number }, number),
     filters.status && eq(s.status, filters.status),
     filters.service_type && eq(s.service_type, filters.service_type),
     filters.domain === undefined ? undefined : ilike(s.domain, containsPattern(filters.domain)),
@@ -68,11 +69,6 @@ export async function listServices(db: Database, filters: ServiceConditions): Pr
     async () => (await db.select({ total: count() }).from(s).where(where))[0]?.total ?? 0,
   );
   return servicePage.parse({ ...page, data: page.data.map(toServiceRow) });
-}
-
-function matchService(text: string): SQL {
-  const id = idAfterHash(text);
-  return id === null ? inArray(s.service_number, spellings(text)) : eq(s.id, id);
 }
 
 function order({ domain }: ServiceFilters) {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Database } from '@/db/database';
 import { serviceStatus, serviceType } from '@/db/schema';
-import { findCustomerId } from '../customers/match-customer';
+import { withCustomerId } from '../customers/match-customer';
 import { oneOf, textLine } from '../fields';
 import { perPageParam } from '../page';
 import type { ServiceConditions } from './queries';
@@ -27,8 +27,5 @@ export async function toServiceConditions(
   db: Database,
   { customer, number, type, ...filters }: ServiceStaffFilters,
 ): Promise<ServiceConditions | null> {
-  const rest = { ...filters, service_number: number, service_type: type };
-  if (customer === undefined) return rest;
-  const customer_id = await findCustomerId(db, customer);
-  return customer_id === null ? null : { ...rest, customer_id };
+  return withCustomerId(db, customer, { ...filters, service_number: number, service_type: type });
 }
