@@ -1,9 +1,10 @@
 import { and, desc, eq, getTableColumns, inArray, lt, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { auditedCustomer, auditLog, stripeCustomers, subscriptionItems, subscriptions } from '@/db/schema';
+import { auditedCustomer, auditLog, subscriptionItems, subscriptions } from '@/db/schema';
 import { auditNumber } from '../audit/record-audit';
 import { constant } from '../cursor-page';
 import { literal } from '../page-query';
+import { listStripeCustomersOf } from '../sync/stripe-customer-queries';
 import type { Source } from './entry';
 import { isIdCursor } from './id-cursor';
 
@@ -46,11 +47,7 @@ async function subjectsOf(db: Database, customerId: number): Promise<(SQL | unde
     .from(subscriptionItems)
     .innerJoin(subscriptions, eq(subscriptions.id, subscriptionItems.subscription_id))
     .where(eq(subscriptions.customer_id, customerId));
-  const links = await db
-    .select({ id: stripeCustomers.stripe_customer_id })
-    .from(stripeCustomers)
-    .where(eq(stripeCustomers.customer_id, customerId));
-  const ids = links.map(({ id }) => id);
+  const ids = (await listStripeCustomersOf(db, customerId)).map(({ id }) => id);
   const subject = (entity: string, ...narrower: (SQL | undefined)[]) =>
     and(sql`${auditLog.entity} = ${constant(entity)}`, ...narrower);
   return [
