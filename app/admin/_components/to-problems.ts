@@ -8,3 +8,8 @@ export function toProblems({ fields, message }: AppError, typed: object): Record
   for (const { field, message } of fields) problems[field in typed ? field : ''] ??= formatMessage(message);
   return problems;
 }
+
+/** What an error says of the first field that is wrong, else of all. */
+export function problemOf({ fields: [wrong], message }: AppError): string {
+  return wrong ? formatMessage(wrong.message) : message;
+}

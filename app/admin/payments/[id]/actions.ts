@@ -3,13 +3,13 @@
 import { revalidatePath } from 'next/cache';
 import { redirect } from 'next/navigation';
 import { requireStaff } from '@/lib/auth/staff-session';
-import { AppError, type ErrorCode } from '@/lib/errors';
 import { etagOf } from '@/lib/http/etag';
 import { deletePayment } from '@/lib/payments/delete-payment';
 import type { PaymentRow } from '@/lib/payments/schema';
 import { staffWriter } from '@/lib/payments/staff-writer';
 import { updatePayment } from '@/lib/payments/update-payment';
 import { getRuntime } from '@/lib/runtime';
+import { refusalOf } from '../../_components/refusal-of';
 import { PATH } from '../path';
 
 /** Notes that a completed payment was paid back. @param version the payment's tag, as the page showed it */
@@ -31,17 +31,6 @@ export async function remove(id: number, version: string): Promise<void> {
   const refused = await refusalOf(deletePayment(runtime.db, id, staffWriter(runtime, staff), isAsSeen));
   // Gone already: the list says who deleted it.
   leaveFor(refused && refused !== 'not_found' ? `${PATH}/${id}?notice=${refused}` : `${PATH}?deleted=${id}`);
-}
-
-/** Why a write was refused; null: it was done. */
-async function refusalOf(write: Promise<unknown>): Promise<ErrorCode | null> {
-  try {
-    await write;
-    return null;
-  } catch (error) {
-    if (error instanceof AppError) return error.code;
-    throw error;
-  }
 }
 
 function leaveFor(address: string): never {

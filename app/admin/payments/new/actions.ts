@@ -8,7 +8,8 @@ import { listPayments } from '@/lib/payments/queries';
 import { recordForInvoice, TYPED_FIELDS } from '@/lib/payments/record-for-invoice';
 import { staffWriter } from '@/lib/payments/staff-writer';
 import { getRuntime, type Runtime } from '@/lib/runtime';
-import { formatDate, formatMessage, formatMoney } from '../../../_components/format';
+import { formatDate, formatMoney } from '../../../_components/format';
+import { toProblems } from '../../_components/to-problems';
 import { PATH } from '../path';
 
 export interface RecordState {
@@ -36,20 +37,13 @@ export async function record(invoiceId: number, _before: RecordState, form: Form
   redirect(`${PATH}/${id}?notice=recorded`);
 }
 
-async function refusal(
-  { db }: Runtime,
-  typed: RecordState['typed'],
-  { code, fields, message }: AppError,
-): Promise<RecordState> {
-  const problems: Record<string, string> = {};
-  for (const { field, message } of fields) problems[field in typed ? field : ''] ??= formatMessage(message);
-  if (fields.length === 0) problems[''] = message;
+async function refusal({ db }: Runtime, typed: RecordState['typed'], error: AppError): Promise<RecordState> {
   const payment_reference = typed.payment_reference?.trim() ?? '';
   const [payment] =
-    code === 'conflict' ? (await listPayments(db, { payment_reference, per_page: 1 })).data : [];
+    error.code === 'conflict' ? (await listPayments(db, { payment_reference, per_page: 1 })).data : [];
   const existing = payment && {
     href: `${PATH}/${payment.id}`,
     text: `${formatMoney(payment.amount, payment.currency)} of ${formatDate(payment.payment_date)}`,
   };
-  return { typed, problems, existing: existing ?? null };
+  return { typed, problems: toProblems(error, typed), existing: existing ?? null };
 }

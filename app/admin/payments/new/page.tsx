@@ -6,9 +6,10 @@ import { toCalendarDate } from '@/lib/dates';
 import { AppError } from '@/lib/errors';
 import { findPayableInvoice } from '@/lib/payments/find-payable-invoice';
 import { getRuntime } from '@/lib/runtime';
-import { formatMessage, formatPlainAmount } from '../../../_components/format';
+import { formatPlainAmount } from '../../../_components/format';
 import { type SearchParams, toParams } from '../../../_components/search-params';
 import { PageHeader } from '../../_components/page-header';
+import { problemOf } from '../../_components/to-problems';
 import { PATH } from '../path';
 import { record } from './actions';
 import { InvoiceForm } from './invoice-form';
@@ -67,7 +68,7 @@ async function orProblem<T>(found: Promise<T>): Promise<T | string> {
   try {
     return await found;
   } catch (error) {
-    if (error instanceof AppError) return formatMessage(error.fields[0]?.message ?? error.message);
+    if (error instanceof AppError) return problemOf(error);
     throw error;
   }
 }

@@ -7,8 +7,8 @@ import { endStaffSessions } from '@/lib/auth/end-staff-sessions';
 import { removeStaffUser } from '@/lib/auth/remove-staff-user';
 import { requireAdmin, staffActor } from '@/lib/auth/staff-session';
 import { toStaffRole } from '@/lib/auth/staff-user';
-import { AppError, type ErrorCode } from '@/lib/errors';
 import { getRuntime } from '@/lib/runtime';
+import { refusalOf } from '../../_components/refusal-of';
 import { PATH } from '../path';
 
 /** Gives a person another role. */
@@ -33,17 +33,6 @@ export async function remove(id: string): Promise<void> {
   const { db } = await getRuntime();
   const refused = await refusalOf(removeStaffUser(db, { id }, staffActor(staff)));
   leaveFor(refused ? id : null, refused ?? 'removed');
-}
-
-/** The code of what the domain says against it; null where it was done. */
-async function refusalOf(write: Promise<unknown>): Promise<ErrorCode | null> {
-  try {
-    await write;
-    return null;
-  } catch (error) {
-    if (error instanceof AppError) return error.code;
-    throw error;
-  }
 }
 
 /** To the person; of one who is gone, and null, to the list. */

@@ -2,12 +2,12 @@
 
 import { revalidatePath } from 'next/cache';
 import { redirect } from 'next/navigation';
-import { requireStaff } from '@/lib/auth/staff-session';
+import { requireStaff, staffActor } from '@/lib/auth/staff-session';
 import { AppError } from '@/lib/errors';
 import { getRuntime } from '@/lib/runtime';
 import { linkItem } from '@/lib/sync/link-item';
 import { syncDeps } from '@/lib/sync/sync-deps';
-import { formatMessage } from '../../../_components/format';
+import { problemOf } from '../../_components/to-problems';
 
 export interface LinkState {
   /** Why it was refused; null before the first try. */
@@ -23,13 +23,12 @@ export async function saveLink(
 ): Promise<LinkState> {
   const staff = await requireStaff();
   const runtime = await getRuntime();
-  const actor = { type: 'staff' as const, id: staff.id, name: staff.email };
   const number = String(form.get('service_number') ?? '').trim();
   try {
-    await linkItem(syncDeps(runtime), actor, itemId, number || null);
+    await linkItem(syncDeps(runtime), staffActor(staff), itemId, number || null);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    return { problem: formatMessage(error.fields[0]?.message ?? error.message.replace(/\.$/, '')) };
+    return { problem: problemOf(error) };
   }
   revalidatePath('/admin', 'layout');
   redirect(`/admin/subscriptions/${subscriptionId}?saved=${itemId}`);

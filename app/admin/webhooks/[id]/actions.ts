@@ -2,7 +2,7 @@
 
 import { revalidatePath } from 'next/cache';
 import { redirect } from 'next/navigation';
-import { requireStaff } from '@/lib/auth/staff-session';
+import { requireStaff, staffActor } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { replayForStaff } from '@/lib/sync/replay-for-staff';
 import { syncDeps } from '@/lib/sync/sync-deps';
@@ -11,8 +11,7 @@ import { syncDeps } from '@/lib/sync/sync-deps';
 export async function replay(id: string): Promise<void> {
   const staff = await requireStaff();
   const runtime = await getRuntime();
-  const actor = { type: 'staff' as const, id: staff.id, name: staff.email };
-  const result = await replayForStaff(syncDeps(runtime), actor, id);
+  const result = await replayForStaff(syncDeps(runtime), staffActor(staff), id);
   revalidatePath('/admin', 'layout');
   redirect(`/admin/webhooks/${encodeURIComponent(id)}?replayed=${result}`);
 }

@@ -5,7 +5,7 @@ import { setStaffPassword } from '@/lib/auth/set-staff-password';
 import { requireAdmin, staffActor } from '@/lib/auth/staff-session';
 import { AppError } from '@/lib/errors';
 import { getRuntime } from '@/lib/runtime';
-import { toProblems } from '../../../_components/to-problems';
+import { problemOf } from '../../../_components/to-problems';
 
 export interface PasswordState {
   /** Why it was refused; null before the first try. */
@@ -29,6 +29,6 @@ export async function resetPassword(
     return { problem: null, reset };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    return { problem: Object.values(toProblems(error, {}))[0] ?? error.message, reset: null };
+    return { problem: problemOf(error), reset: null };
   }
 }
