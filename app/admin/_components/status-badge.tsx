@@ -24,13 +24,11 @@ const COLORS: Record<string, string> = {
   blocked: 'red',
 };
 
-const LABELS: Record<string, string> = { completed_with_errors: 'Completed with errors' };
-
 /** A state of any of our enums, calm for the usual ones. */
 export function StatusBadge({ status }: { status: string }) {
   return (
     <Badge variant="light" radius="sm" size="md" tt="none" fw={500} color={COLORS[status] ?? 'gray'}>
-      {LABELS[status] ?? status.charAt(0).toUpperCase() + status.slice(1).replaceAll('_', ' ')}
+      {status.charAt(0).toUpperCase() + status.slice(1).replaceAll('_', ' ')}
     </Badge>
   );
 }

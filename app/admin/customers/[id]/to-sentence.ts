@@ -12,6 +12,7 @@ import type { TimelineAudit, TimelineEntry, TimelinePayment } from '@/lib/timeli
 import { formatField, formatMoney } from '../../../_components/format';
 import { auditValue } from '../../_components/audit-value';
 import { changedField, changedRecord, changedValue } from '../../_components/changed-record';
+import { PAYMENT_SOURCES } from '../../_components/payment-sources';
 
 interface Sentence {
   icon: TablerIcon;
@@ -30,8 +31,6 @@ export function toSentence(entry: TimelineEntry, timeZone: string): Sentence {
   return ofChanges(entry.changes, timeZone);
 }
 
-const SOURCES = { api: 'Payments API', staff: 'Staff', stripe: 'Stripe', import: 'Import' };
-
 function ofPayment(payment: TimelinePayment): Sentence {
   const { invoice_id, invoice_number, payment_reference, source, status } = payment;
   const invoice = `invoice ${invoice_number ?? `#${invoice_id}`}`;
@@ -39,7 +38,7 @@ function ofPayment(payment: TimelinePayment): Sentence {
     icon: IconCreditCard,
     text: `Payment of ${formatMoney(payment.amount, payment.currency)} for ${invoice}`,
     href: `/admin/payments/${payment.id}`,
-    detail: [payment_reference, SOURCES[source]].join(' · '),
+    detail: [payment_reference, PAYMENT_SOURCES[source]].join(' · '),
     status: status === 'completed' ? undefined : status,
   };
 }

@@ -1,4 +1,4 @@
-import { Alert, Group, SimpleGrid, Stack } from '@mantine/core';
+import { Alert, SimpleGrid, Stack } from '@mantine/core';
 import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
 import { listAudit } from '@/lib/audit/list-audit';
@@ -12,8 +12,8 @@ import { orNotFound, orNull } from '../../../_components/or-not-found';
 import { type SearchParams, toId, toParams } from '../../../_components/search-params';
 import { AuditTrail } from '../../_components/audit-trail';
 import { PageHeader } from '../../_components/page-header';
+import { RecordTitle } from '../../_components/record-title';
 import { Section } from '../../_components/section';
-import { StatusBadge } from '../../_components/status-badge';
 import { PATH } from '../path';
 import { ContextFacts } from './context-facts';
 import { PaymentActions } from './payment-actions';
@@ -43,10 +43,9 @@ export default async function PaymentPage({ params, searchParams }: Props) {
       <PageHeader
         back={{ href: PATH, label: 'Payments' }}
         title={
-          <Group gap="sm" component="span">
+          <RecordTitle status={deleted ? 'deleted' : payment.status}>
             {formatMoney(payment.amount, payment.currency)}
-            <StatusBadge status={deleted ? 'deleted' : payment.status} />
-          </Group>
+          </RecordTitle>
         }
         description={payment.payment_reference}
         actions={held && <PaymentActions key={notice} payment={held} invoice={context.invoice} />}

@@ -2,8 +2,7 @@ import type { PaymentRow } from '@/lib/payments/schema';
 import { formatDate, formatField, formatMoney } from '../../../_components/format';
 import { Facts } from '../../_components/facts';
 import { Instant } from '../../_components/instant';
-
-const SOURCES = { api: 'Payments API', staff: 'Staff', stripe: 'Stripe', import: 'Import' };
+import { PAYMENT_SOURCES } from '../../_components/payment-sources';
 
 export function PaymentFacts({ payment, timeZone }: { payment: PaymentRow; timeZone: string }) {
   return (
@@ -14,7 +13,7 @@ export function PaymentFacts({ payment, timeZone }: { payment: PaymentRow; timeZ
         Amount: formatMoney(payment.amount, payment.currency),
         Date: formatDate(payment.payment_date),
         Status: formatField(payment.status),
-        Source: SOURCES[payment.source],
+        Source: PAYMENT_SOURCES[payment.source],
         Created: <Instant at={payment.created_at} timeZone={timeZone} />,
         Updated: <Instant at={payment.updated_at} timeZone={timeZone} />,
       }}

@@ -1,4 +1,4 @@
-import { Alert, Group, Stack, Text } from '@mantine/core';
+import { Alert, Stack, Text } from '@mantine/core';
 import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
 import type { ReactNode } from 'react';
@@ -15,9 +15,9 @@ import { failureText } from '../../_components/failure-text';
 import { Instant } from '../../_components/instant';
 import { PageHeader } from '../../_components/page-header';
 import { Pager } from '../../_components/pager';
+import { RecordTitle } from '../../_components/record-title';
 import { RefreshWhile } from '../../_components/refresh-while';
 import { Section } from '../../_components/section';
-import { StatusBadge } from '../../_components/status-badge';
 import { FailureList } from '../failure-list';
 import { isSilent, phaseText, triggerText } from '../run-text';
 import { RunProgress } from './run-progress';
@@ -42,12 +42,7 @@ export default async function RunPage({ params, searchParams }: Props) {
       <RefreshWhile running={run.status === 'running'} />
       <PageHeader
         back={{ href: '/admin/reconciliation', label: 'Reconciliation' }}
-        title={
-          <Group gap="sm" component="span">
-            Run {run.id}
-            <StatusBadge status={run.status} />
-          </Group>
-        }
+        title={<RecordTitle status={run.status}>Run {run.id}</RecordTitle>}
         description={formatInstant(run.started_at, env.timeZone)}
       />
       <Stack gap="xl">

@@ -1,4 +1,4 @@
-import { Alert, Group, Stack } from '@mantine/core';
+import { Alert, Stack } from '@mantine/core';
 import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
 import { listAudit } from '@/lib/audit/list-audit';
@@ -18,8 +18,8 @@ import { OwnInvoiceList } from '../../_components/invoice-list';
 import { Nothing } from '../../_components/nothing';
 import { Notice } from '../../_components/notice';
 import { PageHeader } from '../../_components/page-header';
+import { RecordTitle } from '../../_components/record-title';
 import { Section } from '../../_components/section';
-import { StatusBadge } from '../../_components/status-badge';
 import { withoutFields } from '../../_components/without-fields';
 import { ItemList } from './item-list';
 import { SubscriptionFacts } from './subscription-facts';
@@ -50,12 +50,7 @@ export default async function SubscriptionPage({ params, searchParams }: Props) 
     <>
       <PageHeader
         back={{ href: '/admin/subscriptions', label: 'Subscriptions' }}
-        title={
-          <Group gap="sm" component="span">
-            Subscription {id}
-            <StatusBadge status={subscription.status} />
-          </Group>
-        }
+        title={<RecordTitle status={subscription.status}>Subscription {id}</RecordTitle>}
         description={subscription.customer.name || subscription.customer.customer_number}
       />
       {saved && <Notice tone="done">{savedText(saved)}</Notice>}

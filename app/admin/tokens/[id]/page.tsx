@@ -1,4 +1,4 @@
-import { Group, Stack } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
 import { listAudit } from '@/lib/audit/list-audit';
@@ -11,8 +11,8 @@ import { AuditTrail } from '../../_components/audit-trail';
 import { ConfirmButton } from '../../_components/confirm-button';
 import { Notice } from '../../_components/notice';
 import { PageHeader } from '../../_components/page-header';
+import { RecordTitle } from '../../_components/record-title';
 import { Section } from '../../_components/section';
-import { StatusBadge } from '../../_components/status-badge';
 import { PATH } from '../path';
 import { revoke } from './actions';
 import { TokenFacts } from './token-facts';
@@ -36,12 +36,7 @@ export default async function TokenPage({ params, searchParams }: Props) {
     <>
       <PageHeader
         back={{ href: PATH, label: 'Access tokens' }}
-        title={
-          <Group gap="sm" component="span">
-            {token.name}
-            <StatusBadge status={state} />
-          </Group>
-        }
+        title={<RecordTitle status={state}>{token.name}</RecordTitle>}
         actions={state === 'valid' && <RevokeButton id={id} name={token.name} />}
       />
       {wasRevoked && <Notice tone="done">The token is revoked: whoever uses it is refused.</Notice>}

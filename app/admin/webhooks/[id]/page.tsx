@@ -1,4 +1,4 @@
-import { Group, Stack, Text } from '@mantine/core';
+import { Stack, Text } from '@mantine/core';
 import { IconRotateClockwise } from '@tabler/icons-react';
 import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
@@ -16,8 +16,8 @@ import { AuditTrail } from '../../_components/audit-trail';
 import { ChangeList } from '../../_components/change-list';
 import { EventList } from '../../_components/event-list';
 import { PageHeader } from '../../_components/page-header';
+import { RecordTitle } from '../../_components/record-title';
 import { Section } from '../../_components/section';
-import { StatusBadge } from '../../_components/status-badge';
 import { SubmitButton } from '../../_components/submit-button';
 import { withoutFields } from '../../_components/without-fields';
 import { replay } from './actions';
@@ -47,12 +47,7 @@ export default async function EventPage({ params, searchParams }: Props) {
     <>
       <PageHeader
         back={{ href: '/admin/webhooks', label: 'Webhooks' }}
-        title={
-          <Group gap="sm" component="span">
-            {event.type}
-            <StatusBadge status={event.outcome} />
-          </Group>
-        }
+        title={<RecordTitle status={event.outcome}>{event.type}</RecordTitle>}
         description={id}
         actions={isReplayable(event) && <ReplayButton id={id} />}
       />
