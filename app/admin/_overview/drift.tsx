@@ -1,3 +1,4 @@
+import { toCalendarDate } from '@/lib/dates';
 import { getRuntime } from '@/lib/runtime';
 import { listRuns } from '@/lib/sync/run-queries';
 import { formatCount, formatDate, formatInstant, formatNumber } from '../../_components/format';
@@ -13,7 +14,7 @@ export async function Drift() {
   const { db, env } = await getRuntime();
   const runs = (await listRuns(db, { page: 1, per_page: RUNS })).data.toReversed();
   const [first, last] = [runs.at(0), runs.at(-1)];
-  const dateOf = (at: Date) => formatDate(at.toISOString().slice(0, 10));
+  const dateOf = (at: Date) => formatDate(toCalendarDate(at, env.timeZone));
   return (
     <Section title="Drift" action={<TextLink href="/admin/reconciliation">All runs</TextLink>}>
       {first && last ? (
