@@ -4,6 +4,7 @@ import { MessagePage } from '../_components/message-page';
 export default function Forbidden() {
   return (
     <MessagePage
+      component="div"
       title="For admins only"
       text="Your login does not have the admin role. An admin can give it to you."
     >
