@@ -1,5 +1,6 @@
 import type { NamedPayment } from '@/lib/payments/payment-context';
 import { formatDate } from '../../_components/format';
+import { invoiceName } from './invoice-list';
 import { Money } from './money';
 import { type Column, RecordList } from './record-list';
 import type { Sorting } from './sort-links';
@@ -21,13 +22,7 @@ export function OwnPaymentList(props: Props) {
   const columns = COLUMNS.filter(({ label }) => label !== 'Customer').map((column) =>
     column.label === 'Reference' ? { ...column, width: '' } : column,
   );
-  return (
-    <List
-      {...props}
-      columns={columns}
-      titleOf={({ invoice_number, invoice_id }) => invoice_number ?? `#${invoice_id}`}
-    />
-  );
+  return <List {...props} columns={columns} titleOf={invoiceOf} />;
 }
 
 interface ListProps extends Props {
@@ -64,7 +59,7 @@ const COLUMNS: Column<NamedPayment>[] = [
     cell: (payment) => payment.payment_reference,
     title: (payment) => payment.payment_reference,
   },
-  { label: 'Invoice', width: '14%', cell: (p) => p.invoice_number ?? `#${p.invoice_id}` },
+  { label: 'Invoice', width: '14%', cell: invoiceOf },
   { label: 'Status', width: '12%', cell: ({ status }) => <StatusBadge status={status} /> },
   {
     label: 'Amount',
@@ -78,4 +73,8 @@ const COLUMNS: Column<NamedPayment>[] = [
 
 function customerOf({ customer, customer_id }: NamedPayment): string {
   return customer?.name || customer?.customer_number || `#${customer_id}`;
+}
+
+function invoiceOf({ invoice_id, invoice_number }: NamedPayment): string {
+  return invoiceName({ id: invoice_id, number: invoice_number });
 }

@@ -12,6 +12,7 @@ import type { TimelineAudit, TimelineEntry, TimelinePayment } from '@/lib/timeli
 import { formatField, formatMoney } from '../../../_components/format';
 import { auditValue } from '../../_components/audit-value';
 import { changedField, changedRecord, changedValue } from '../../_components/changed-record';
+import { invoiceName } from '../../_components/invoice-list';
 import { PAYMENT_SOURCES } from '../../_components/payment-sources';
 
 interface Sentence {
@@ -33,7 +34,7 @@ export function toSentence(entry: TimelineEntry, timeZone: string): Sentence {
 
 function ofPayment(payment: TimelinePayment): Sentence {
   const { invoice_id, invoice_number, payment_reference, source, status } = payment;
-  const invoice = `invoice ${invoice_number ?? `#${invoice_id}`}`;
+  const invoice = `invoice ${invoiceName({ id: invoice_id, number: invoice_number })}`;
   return {
     icon: IconCreditCard,
     text: `Payment of ${formatMoney(payment.amount, payment.currency)} for ${invoice}`,

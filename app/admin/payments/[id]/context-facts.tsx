@@ -6,6 +6,7 @@ import { TextLink } from '../../../_components/links';
 import { toHref } from '../../../_components/search-params';
 import { CustomerSection } from '../../_components/customer-section';
 import { Facts } from '../../_components/facts';
+import { InvoiceLink } from '../../_components/invoice-link';
 import { Section } from '../../_components/section';
 import { StatusBadge } from '../../_components/status-badge';
 import { PATH } from '../path';
@@ -28,7 +29,7 @@ export function ContextFacts({ invoice, customer }: PaymentContext) {
       >
         <Facts
           facts={{
-            Number: invoice.number ?? `#${invoice.id}`,
+            Number: <InvoiceLink invoice={invoice} />,
             Status: <StatusBadge status={invoice.status} />,
             Total: money(invoice.total),
             Paid: money(invoice.amount_paid),

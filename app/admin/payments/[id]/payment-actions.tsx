@@ -4,6 +4,7 @@ import type { PaymentContext } from '@/lib/payments/payment-context';
 import type { PaymentRow } from '@/lib/payments/schema';
 import { formatMoney } from '../../../_components/format';
 import { ConfirmButton } from '../../_components/confirm-button';
+import { invoiceName } from '../../_components/invoice-list';
 import { markRefunded, remove } from './actions';
 
 interface Props {
@@ -17,7 +18,7 @@ export function PaymentActions({ payment, invoice }: Props) {
   const version = etagOf(payment);
   const named = `${formatMoney(payment.amount, payment.currency)}, ${payment.payment_reference}`;
   const counts = payment.status === 'completed' && !invoice.stripe_invoice_id;
-  const number = invoice.number ?? `#${invoice.id}`;
+  const number = invoiceName(invoice);
   const onInvoice = counts
     ? `The payment no longer counts towards invoice ${number}.`
     : `Invoice ${number} stays as it is.`;

@@ -3,6 +3,7 @@ import type { PaymentContext } from '@/lib/payments/payment-context';
 import { formatDate, formatMoney } from '../../../_components/format';
 import { TextLink } from '../../../_components/links';
 import { Facts } from '../../_components/facts';
+import { invoiceName } from '../../_components/invoice-list';
 import { Section } from '../../_components/section';
 import { StatusBadge } from '../../_components/status-badge';
 import { PATH } from '../path';
@@ -17,7 +18,7 @@ export function InvoiceSummary({ invoice, customer }: PaymentContext) {
           facts={{
             Number: (
               <Group gap="xs">
-                {invoice.number ?? `#${invoice.id}`}
+                {invoiceName(invoice)}
                 <StatusBadge status={invoice.status} />
               </Group>
             ),

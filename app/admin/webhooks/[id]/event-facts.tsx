@@ -5,6 +5,7 @@ import { TextLink } from '../../../_components/links';
 import { CustomerLink } from '../../_components/customer-link';
 import { Facts } from '../../_components/facts';
 import { Instant } from '../../_components/instant';
+import { InvoiceLink } from '../../_components/invoice-link';
 import { Section } from '../../_components/section';
 
 interface Props {
@@ -47,7 +48,7 @@ export function EventFacts({ event, records, timeZone }: Props) {
             Subscription: subscription_id && (
               <TextLink href={`/admin/subscriptions/${subscription_id}`}>{subscription_id}</TextLink>
             ),
-            Invoice: invoice && (invoice.number ?? `#${invoice.id}`),
+            Invoice: invoice && <InvoiceLink invoice={invoice} />,
             Payment: payment_id && <TextLink href={`/admin/payments/${payment_id}`}>{payment_id}</TextLink>,
           }}
         />
