@@ -6,6 +6,7 @@ import { Section } from './section';
 import { StatusBadge } from './status-badge';
 
 interface Props {
+  title?: string;
   customer: CustomerSnippet;
   action?: ReactNode;
   /** What else is to be said of it here. */
@@ -13,9 +14,9 @@ interface Props {
 }
 
 /** Whose a record is. */
-export function CustomerSection({ customer, action, more }: Props) {
+export function CustomerSection({ title = 'Customer', customer, action, more }: Props) {
   return (
-    <Section title="Customer" action={action}>
+    <Section title={title} action={action}>
       <Facts
         facts={{
           Name: <CustomerLink customer={customer} />,

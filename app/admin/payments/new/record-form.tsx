@@ -1,8 +1,9 @@
 'use client';
 
 import { Alert, Button, Group, Paper, Stack, TextInput } from '@mantine/core';
-import { useActionState, useEffect, useRef } from 'react';
+import { useActionState } from 'react';
 import { LinkButton, TextLink } from '../../../_components/links';
+import { useFirstWrong } from '../../_components/use-first-wrong';
 import { PATH } from '../path';
 import type { RecordState } from './actions';
 
@@ -15,9 +16,7 @@ interface Props {
 
 export function RecordForm({ action, currency, initial }: Props) {
   const [state, submit, pending] = useActionState(action, { typed: initial, problems: {}, existing: null });
-  const form = useRef<HTMLFormElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: after each answer
-  useEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(), [state]);
+  const form = useFirstWrong(state);
 
   const field = (name: string) => ({
     name,

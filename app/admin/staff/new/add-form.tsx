@@ -1,10 +1,11 @@
 'use client';
 
 import { Alert, Button, Group, Paper, Radio, Stack, TextInput } from '@mantine/core';
-import { useActionState, useEffect, useRef } from 'react';
+import { useActionState } from 'react';
 import { LinkButton } from '../../../_components/links';
 import { ChoiceGroup } from '../../_components/choice-group';
 import { Secret } from '../../_components/secret';
+import { useFirstWrong } from '../../_components/use-first-wrong';
 import { PasswordField } from '../password-field';
 import { PATH } from '../path';
 import { ROLE_LABELS, ROLE_TEXTS } from '../role-text';
@@ -15,9 +16,7 @@ const ROLES = ['staff', 'admin'] as const;
 
 export function AddForm({ action }: { action(before: AddState, form: FormData): Promise<AddState> }) {
   const [{ typed, problems, added }, submit, pending] = useActionState(action, FIRST);
-  const form = useRef<HTMLFormElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: after each answer
-  useEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(), [problems]);
+  const form = useFirstWrong(problems);
 
   if (added) {
     return (

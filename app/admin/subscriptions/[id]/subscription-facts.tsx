@@ -4,7 +4,7 @@ import type { getStripeCustomer } from '@/lib/sync/stripe-customer-queries';
 import { formatDate } from '../../../_components/format';
 import { TextLink } from '../../../_components/links';
 import { toHref } from '../../../_components/search-params';
-import { CustomerLink } from '../../_components/customer-link';
+import { CustomerSection } from '../../_components/customer-section';
 import { Facts } from '../../_components/facts';
 import { Instant } from '../../_components/instant';
 import { Section } from '../../_components/section';
@@ -34,28 +34,22 @@ export function SubscriptionFacts({ subscription, stripeCustomer, timeZone }: Pr
           }}
         />
       </Section>
-      <Section
-        title="Customer"
+      <CustomerSection
+        customer={customer}
         action={
           <TextLink href={toHref('/admin/subscriptions', { customer: customer.customer_number })}>
             All subscriptions
           </TextLink>
         }
-      >
-        <Facts
-          facts={{
-            Name: <CustomerLink customer={customer} />,
-            Number: customer.customer_number,
-            'E-mail': customer.email,
-            'Stripe customer': stripeCustomer && (
-              <TextLink href={`/admin/subscriptions/stripe-customers/${stripeCustomer.stripe_customer_id}`}>
-                {stripeCustomer.stripe_customer_id}
-              </TextLink>
-            ),
-            'Known by': stripeCustomer && LINKED_BY[stripeCustomer.linked_by],
-          }}
-        />
-      </Section>
+        more={{
+          'Stripe customer': stripeCustomer && (
+            <TextLink href={`/admin/subscriptions/stripe-customers/${stripeCustomer.stripe_customer_id}`}>
+              {stripeCustomer.stripe_customer_id}
+            </TextLink>
+          ),
+          'Known by': stripeCustomer && LINKED_BY[stripeCustomer.linked_by],
+        }}
+      />
     </SimpleGrid>
   );
 }

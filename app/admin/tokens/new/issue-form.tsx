@@ -1,10 +1,11 @@
 'use client';
 
 import { Button, Checkbox, Group, Paper, Stack, TextInput } from '@mantine/core';
-import { useActionState, useEffect, useRef } from 'react';
+import { useActionState } from 'react';
 import { LinkButton, TextLink } from '../../../_components/links';
 import { ChoiceGroup } from '../../_components/choice-group';
 import { Secret } from '../../_components/secret';
+import { useFirstWrong } from '../../_components/use-first-wrong';
 import { PATH } from '../path';
 import { SCOPE_TEXTS } from '../scope-text';
 import type { IssueState } from './actions';
@@ -24,9 +25,7 @@ const FIRST: IssueState = {
 
 export function IssueForm({ action, today }: Props) {
   const [{ typed, problems, issued }, submit, pending] = useActionState(action, FIRST);
-  const form = useRef<HTMLFormElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: after each answer
-  useEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(), [problems]);
+  const form = useFirstWrong(problems);
 
   if (issued) {
     return (

@@ -10,12 +10,11 @@ import { TextLink } from '../../../../_components/links';
 import { orNotFound } from '../../../../_components/or-not-found';
 import { type SearchParams, toId, toParams } from '../../../../_components/search-params';
 import { AuditTrail } from '../../../_components/audit-trail';
-import { CustomerLink } from '../../../_components/customer-link';
+import { CustomerSection } from '../../../_components/customer-section';
 import { Facts } from '../../../_components/facts';
 import { Notice } from '../../../_components/notice';
 import { PageHeader } from '../../../_components/page-header';
 import { Section } from '../../../_components/section';
-import { StatusBadge } from '../../../_components/status-badge';
 import { withoutFields } from '../../../_components/without-fields';
 import { LINKED_BY } from '../../linked-by';
 import { Confirmation } from './confirmation';
@@ -61,17 +60,11 @@ export default async function StripeCustomerPage({ params, searchParams }: Props
       {held.linked_by === 'created' && <IsNew id={id} customerId={customer.id} />}
       <Stack gap="xl">
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing="xl">
-          <Section title="Linked to">
-            <Facts
-              facts={{
-                Name: <CustomerLink customer={customer} />,
-                Number: customer.customer_number,
-                'E-mail': customer.email,
-                Status: <StatusBadge status={customer.status} />,
-                'Known by': LINKED_BY[held.linked_by],
-              }}
-            />
-          </Section>
+          <CustomerSection
+            title="Linked to"
+            customer={customer}
+            more={{ 'Known by': LINKED_BY[held.linked_by] }}
+          />
           <Section
             title="What it has here"
             action={<TextLink href={`/admin/webhooks?id=${id}`}>Events</TextLink>}
