@@ -46,11 +46,6 @@ export function toPageStart(params: URLSearchParams): PageStart {
   return { after: params.get('after') ?? undefined, before: params.get('before') ?? undefined };
 }
 
-/** True unless a list is shown from its start. */
-export function isDeep({ after, before }: PageStart): boolean {
-  return after !== undefined || before !== undefined;
-}
-
 /** The id in a path; null for what cannot be one. */
 export function toId(text: string): number | null {
   return /^[1-9]\d{0,9}$/.test(text) && Number(text) <= MAX_ID ? Number(text) : null;

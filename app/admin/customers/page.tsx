@@ -3,17 +3,9 @@ import { requireStaff } from '@/lib/auth/staff-session';
 import { listCustomersForStaff } from '@/lib/customers/list-for-staff';
 import { CUSTOMER_STATUSES, type CustomerFilters, customerFilters } from '@/lib/customers/staff-filters';
 import { getRuntime } from '@/lib/runtime';
-import { TextLink } from '../../_components/links';
-import {
-  isDeep,
-  type SearchParams,
-  toPageStart,
-  toParams,
-  withParams,
-} from '../../_components/search-params';
+import { type SearchParams, toPageStart, toParams, withParams } from '../../_components/search-params';
 import { choiceOf } from '../_components/choice';
-import { CursorFooter } from '../_components/cursor-footer';
-import { ListFrame } from '../_components/list-frame';
+import { CursorList } from '../_components/cursor-list';
 import { ListPage } from '../_components/list-page';
 import { parseFilters } from '../_components/parse-filters';
 import { CustomerList } from './customer-list';
@@ -50,18 +42,12 @@ async function Results({ filters, search, params }: ResultsProps) {
   const page = await listCustomersForStaff(db, filters, start);
   const sorting = { sort: filters.sort, to: (sort: string) => withParams(PATH, params, { sort }) };
   return (
-    <>
-      <ListFrame
-        isEmpty={page.data.length === 0}
-        noun="customers"
-        yet="They appear here as soon as one is entered, or Stripe tells of one."
-        isFiltered={FIELDS.some(({ name }) => params.has(name))}
-        isDeep={isDeep(start)}
-        action={<TextLink href={withParams(PATH, params, {})}>To the first page</TextLink>}
-      >
-        <CustomerList customers={page.data} sorting={sorting} />
-      </ListFrame>
-      <CursorFooter page={page} path={PATH} params={params} />
-    </>
+    <CursorList
+      noun="customers"
+      yet="They appear here as soon as one is entered, or Stripe tells of one."
+      {...{ page, start, path: PATH, params, fields: FIELDS }}
+    >
+      {(customers) => <CustomerList customers={customers} sorting={sorting} />}
+    </CursorList>
   );
 }

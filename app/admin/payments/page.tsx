@@ -6,17 +6,11 @@ import { listPaymentsForStaff } from '@/lib/payments/list-for-staff';
 import { PAYMENT_STATUSES } from '@/lib/payments/payment-context';
 import { type StaffFilters, staffFilters } from '@/lib/payments/staff-filters';
 import { getRuntime } from '@/lib/runtime';
-import { LinkButton, TextLink } from '../../_components/links';
-import {
-  isDeep,
-  type SearchParams,
-  toPageStart,
-  toParams,
-  withParams,
-} from '../../_components/search-params';
+import { LinkButton } from '../../_components/links';
+import { type SearchParams, toPageStart, toParams, withParams } from '../../_components/search-params';
 import { choiceOf } from '../_components/choice';
+import { CursorList } from '../_components/cursor-list';
 import { DownloadButton } from '../_components/download-button';
-import { ListFrame } from '../_components/list-frame';
 import { ListPage } from '../_components/list-page';
 import { parseFilters } from '../_components/parse-filters';
 import { PaymentList } from '../_components/payment-list';
@@ -79,18 +73,13 @@ async function Results({ filters, search, params }: ResultsProps) {
   const page = await listPaymentsForStaff(db, filters, start);
   const sorting = { sort: filters.sort, to: (sort: string) => withParams(PATH, params, { sort }) };
   return (
-    <>
-      <ListFrame
-        isEmpty={page.data.length === 0}
-        noun="payments"
-        yet="They appear here as soon as one is recorded."
-        isFiltered={FIELDS.some(({ name }) => params.has(name))}
-        isDeep={isDeep(start)}
-        action={<TextLink href={withParams(PATH, params, {})}>To the first page</TextLink>}
-      >
-        <PaymentList payments={page.data} sorting={sorting} />
-      </ListFrame>
-      {page.count > 0 && <ListFooter page={page} perPage={filters.per_page} params={params} />}
-    </>
+    <CursorList
+      noun="payments"
+      yet="They appear here as soon as one is recorded."
+      {...{ page, start, path: PATH, params, fields: FIELDS }}
+      footer={page.count > 0 && <ListFooter page={page} perPage={filters.per_page} params={params} />}
+    >
+      {(payments) => <PaymentList payments={payments} sorting={sorting} />}
+    </CursorList>
   );
 }

@@ -7,10 +7,9 @@ import {
   subscriptionFilters,
 } from '@/lib/subscriptions/filters';
 import { listSubscriptions } from '@/lib/subscriptions/queries';
-import { isDeep, type SearchParams, toPageStart, toParams } from '../../_components/search-params';
+import { type SearchParams, toPageStart, toParams } from '../../_components/search-params';
 import { choiceOf } from '../_components/choice';
-import { CursorFooter } from '../_components/cursor-footer';
-import { ListFrame } from '../_components/list-frame';
+import { CursorList } from '../_components/cursor-list';
 import { ListPage } from '../_components/list-page';
 import { parseFilters } from '../_components/parse-filters';
 import { SubscriptionList } from './subscription-list';
@@ -64,17 +63,12 @@ async function Results({ filters, search, params }: ResultsProps) {
   const start = toPageStart(search);
   const page = await listSubscriptions(db, filters, { ...start, limit: ROWS });
   return (
-    <>
-      <ListFrame
-        isEmpty={page.data.length === 0}
-        noun="subscriptions"
-        yet="They appear here as soon as Stripe tells of one."
-        isFiltered={params.size > 0}
-        isDeep={isDeep(start)}
-      >
-        <SubscriptionList subscriptions={page.data} />
-      </ListFrame>
-      <CursorFooter page={page} path={PATH} params={params} />
-    </>
+    <CursorList
+      noun="subscriptions"
+      yet="They appear here as soon as Stripe tells of one."
+      {...{ page, start, path: PATH, params, fields: FIELDS }}
+    >
+      {(subscriptions) => <SubscriptionList subscriptions={subscriptions} />}
+    </CursorList>
   );
 }

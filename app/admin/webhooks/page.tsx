@@ -11,10 +11,9 @@ import {
 } from '@/lib/sync/event-filters';
 import { listEvents } from '@/lib/sync/inbox-queries';
 import { formatField } from '../../_components/format';
-import { isDeep, type SearchParams, toPageStart, toParams } from '../../_components/search-params';
-import { CursorFooter } from '../_components/cursor-footer';
+import { type SearchParams, toPageStart, toParams } from '../../_components/search-params';
+import { CursorList } from '../_components/cursor-list';
 import { EventList } from '../_components/event-list';
-import { ListFrame } from '../_components/list-frame';
 import { ListPage } from '../_components/list-page';
 import { parseFilters } from '../_components/parse-filters';
 
@@ -69,17 +68,12 @@ async function Results({ filters, search, params }: ResultsProps) {
   const start = toPageStart(search);
   const page = await listEvents(db, filters, { ...start, limit: ROWS, timeZone: env.timeZone });
   return (
-    <>
-      <ListFrame
-        isEmpty={page.data.length === 0}
-        noun="events"
-        yet="They appear here as soon as Stripe delivers one."
-        isFiltered={params.size > 0}
-        isDeep={isDeep(start)}
-      >
-        <EventList events={page.data} timeZone={env.timeZone} />
-      </ListFrame>
-      <CursorFooter page={page} path={PATH} params={params} />
-    </>
+    <CursorList
+      noun="events"
+      yet="They appear here as soon as Stripe delivers one."
+      {...{ page, start, path: PATH, params, fields: FIELDS }}
+    >
+      {(events) => <EventList events={events} timeZone={env.timeZone} />}
+    </CursorList>
   );
 }

@@ -5,11 +5,10 @@ import type { PageStart } from '@/lib/cursor-page';
 import { getRuntime } from '@/lib/runtime';
 import { listCreatedForStripe } from '@/lib/sync/stripe-customer-queries';
 import { formatInstant } from '../../../_components/format';
-import { isDeep, type SearchParams, toPageStart, toParams } from '../../../_components/search-params';
-import { CursorFooter } from '../../_components/cursor-footer';
+import { type SearchParams, toPageStart, toParams } from '../../../_components/search-params';
+import { CursorList } from '../../_components/cursor-list';
 import { CustomerName } from '../../_components/customer-name';
 import { Instant } from '../../_components/instant';
-import { ListFrame } from '../../_components/list-frame';
 import { ListSkeleton } from '../../_components/list-skeleton';
 import { PageHeader } from '../../_components/page-header';
 import { RecordList } from '../../_components/record-list';
@@ -44,17 +43,15 @@ async function Results({ start }: { start: PageStart }) {
   const { db, env } = await getRuntime();
   const page = await listCreatedForStripe(db, { ...start, limit: ROWS });
   return (
-    <>
-      <ListFrame
-        isEmpty={page.data.length === 0}
-        noun="customers to look at"
-        yet="Every Stripe customer is known to be one of ours."
-        isFiltered={false}
-        isDeep={isDeep(start)}
-      >
+    <CursorList
+      noun="customers to look at"
+      yet="Every Stripe customer is known to be one of ours."
+      {...{ page, start, path: PATH, params: new URLSearchParams() }}
+    >
+      {(rows) => (
         <RecordList
           label="Customers created for Stripe"
-          rows={page.data}
+          rows={rows}
           keyOf={(row) => row.stripe_customer_id}
           hrefOf={(row) => `${PATH}/${row.stripe_customer_id}`}
           columns={[
@@ -72,8 +69,7 @@ async function Results({ start }: { start: PageStart }) {
             detail: [customer.email, formatInstant(created_at, env.timeZone)].filter(Boolean).join(' · '),
           })}
         />
-      </ListFrame>
-      <CursorFooter page={page} path={PATH} params={new URLSearchParams()} />
-    </>
+      )}
+    </CursorList>
   );
 }
