@@ -9,29 +9,32 @@ interface Props<Row> {
   page: Page<Row> | null;
   /** What the list holds, in the singular. */
   noun: string;
+  /** Where an s does not make the plural. */
+  nouns?: string;
   /** When there will be some, in a sentence. */
   yet: string;
   path: string;
   params: URLSearchParams;
-  fields: FilterField[];
+  fields?: FilterField[];
   children(rows: Row[]): ReactNode;
 }
 
 /** A page of a list that is counted. */
-export function CountedList<Row>({ page, noun, yet, path, params, fields, children }: Props<Row>) {
+export function CountedList<Row>(props: Props<Row>) {
+  const { page, noun, nouns = `${noun}s`, yet, path, params, fields = [], children } = props;
   const rows = page?.data ?? [];
   return (
     <>
       <ListFrame
         isEmpty={rows.length === 0}
-        noun={`${noun}s`}
+        noun={nouns}
         yet={yet}
         isFiltered={fields.some(({ name }) => params.has(name))}
         isDeep={page !== null && page.total > 0}
       >
         {children(rows)}
       </ListFrame>
-      {page && page.total > 0 && <Pager page={page} path={path} params={params} noun={noun} />}
+      {page && page.total > 0 && <Pager page={page} path={path} params={params} noun={noun} nouns={nouns} />}
     </>
   );
 }

@@ -24,7 +24,10 @@ interface Props {
   problems: Record<string, string>;
 }
 
-/** Values of no field here, such as an order, stay as they are. Without scripts a plain GET form; with them the address holds only what was filled in. */
+/**
+ * Values of no field here, such as an order, stay as they are. Without scripts a plain GET form; with them the
+ * address holds only what was filled in.
+ */
 export function FilterBar({ label, path, fields, values, problems }: Props) {
   const router = useRouter();
   const [pending, start] = useTransition();
@@ -66,7 +69,7 @@ export function FilterBar({ label, path, fields, values, problems }: Props) {
           );
         })}
       </SimpleGrid>
-      <Group gap="xs" mt="sm">
+      <Group gap="xs" mt="sm" mb="lg">
         <Button type="submit" size="xs" loading={pending}>
           Filter
         </Button>

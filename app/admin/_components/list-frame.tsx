@@ -21,7 +21,7 @@ interface Props {
 /** The border around a list, and what it says where there are no rows. */
 export function ListFrame({ isEmpty, children, ...why }: Props) {
   return (
-    <Paper withBorder radius="lg" mt="lg" className={classes.frame ?? ''}>
+    <Paper withBorder radius="lg" className={classes.frame ?? ''}>
       {isEmpty ? <Why {...why} /> : children}
     </Paper>
   );

@@ -36,7 +36,7 @@ export function ListPage<Filters>(props: Props<Filters>) {
         values={Object.fromEntries(params)}
         problems={problems}
       />
-      {filters && <Suspense fallback={<ListSkeleton mt="lg" />}>{children(filters)}</Suspense>}
+      {filters && <Suspense fallback={<ListSkeleton />}>{children(filters)}</Suspense>}
     </>
   );
 }

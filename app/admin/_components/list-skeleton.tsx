@@ -3,7 +3,6 @@ import classes from './list.module.css';
 
 interface Props {
   rows?: number;
-  mt?: 'lg';
   /** With room for the names of columns. */
   headed?: boolean;
   /** Not inside of another frame. */
@@ -11,9 +10,9 @@ interface Props {
 }
 
 /** The place of a list that is on its way. */
-export function ListSkeleton({ rows = 25, mt, headed = false, framed = true }: Props) {
+export function ListSkeleton({ rows = 25, headed = false, framed = true }: Props) {
   return (
-    <Paper withBorder={framed} radius="lg" {...(mt && { mt })} role="status" className={classes.frame ?? ''}>
+    <Paper withBorder={framed} radius="lg" role="status" className={classes.frame ?? ''}>
       <VisuallyHidden>Loading</VisuallyHidden>
       {headed && <div className={classes.skeletonHead} />}
       {Array.from({ length: rows }, (_, row) => row).map((row) => (

@@ -1,12 +1,11 @@
-import { Alert, Paper } from '@mantine/core';
+import { Alert } from '@mantine/core';
 import type { Metadata } from 'next';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { listRuns } from '@/lib/sync/run-queries';
 import { type SearchParams, toPageRequest, toParams } from '../../_components/search-params';
-import { Nothing } from '../_components/nothing';
+import { CountedList } from '../_components/counted-list';
 import { PageHeader } from '../_components/page-header';
-import { Pager } from '../_components/pager';
 import { RefreshWhile } from '../_components/refresh-while';
 import { RunList } from './run-list';
 import { RunNowButton } from './run-now-button';
@@ -33,19 +32,15 @@ export default async function RunsPage({ searchParams }: { searchParams: Promise
           STRIPE_SECRET_KEY is not set: runs only check the data of this service.
         </Alert>
       )}
-      <Paper withBorder radius="lg" style={{ overflow: 'hidden' }}>
-        {page.data.length > 0 ? (
-          <RunList runs={page.data} timeZone={env.timeZone} />
-        ) : (
-          <NoRuns total={page.total} />
-        )}
-      </Paper>
-      <Pager page={page} path="/admin/reconciliation" params={params} noun="run" />
+      <CountedList
+        page={page}
+        noun="run"
+        yet="The first one starts at 03:40."
+        path="/admin/reconciliation"
+        params={params}
+      >
+        {(runs) => <RunList runs={runs} timeZone={env.timeZone} />}
+      </CountedList>
     </>
   );
-}
-
-function NoRuns({ total }: { total: number }) {
-  if (total > 0) return <Nothing title="There is no such page" text="The list ends before it." />;
-  return <Nothing title="No runs yet" text="The first one starts at 03:40." />;
 }

@@ -17,7 +17,7 @@ export default async function ServersPage() {
   return (
     <>
       <PageHeader title="Servers" description="What services run on, by host name." />
-      <Suspense fallback={<ListSkeleton mt="lg" />}>
+      <Suspense fallback={<ListSkeleton />}>
         <Results />
       </Suspense>
     </>

@@ -1,4 +1,3 @@
-import { Paper } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import type { Metadata } from 'next';
 import { listStaffUsers } from '@/lib/auth/list-staff-users';
@@ -6,9 +5,8 @@ import { requireAdmin } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { LinkButton } from '../../_components/links';
 import { type SearchParams, toPageRequest, toParams } from '../../_components/search-params';
-import { Nothing } from '../_components/nothing';
+import { CountedList } from '../_components/counted-list';
 import { PageHeader } from '../_components/page-header';
-import { Pager } from '../_components/pager';
 import { PATH } from './path';
 import { StaffList } from './staff-list';
 import { StaffNotice } from './staff-notice';
@@ -38,14 +36,16 @@ export default async function StaffPage({ searchParams }: { searchParams: Promis
         }
       />
       <StaffNotice notice={notice} />
-      <Paper withBorder radius="lg" style={{ overflow: 'hidden' }}>
-        {page.data.length > 0 ? (
-          <StaffList staff={page.data} self={self} timeZone={env.timeZone} />
-        ) : (
-          <Nothing title="There is no such page" text="The list ends before it." />
-        )}
-      </Paper>
-      <Pager page={page} path={PATH} params={params} noun="person" nouns="people" />
+      <CountedList
+        page={page}
+        noun="person"
+        nouns="people"
+        yet="Add the first one."
+        path={PATH}
+        params={params}
+      >
+        {(staff) => <StaffList staff={staff} self={self} timeZone={env.timeZone} />}
+      </CountedList>
     </>
   );
 }

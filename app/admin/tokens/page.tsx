@@ -1,4 +1,3 @@
-import { Paper } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import type { Metadata } from 'next';
 import { listAccessTokens } from '@/lib/auth/manage-access-tokens';
@@ -6,9 +5,8 @@ import { requireAdmin } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { LinkButton } from '../../_components/links';
 import { type SearchParams, toPageRequest, toParams } from '../../_components/search-params';
-import { Nothing } from '../_components/nothing';
+import { CountedList } from '../_components/counted-list';
 import { PageHeader } from '../_components/page-header';
-import { Pager } from '../_components/pager';
 import { PATH } from './path';
 import { TokenList } from './token-list';
 
@@ -34,24 +32,15 @@ export default async function TokensPage({ searchParams }: { searchParams: Promi
           </LinkButton>
         }
       />
-      <Paper withBorder radius="lg" style={{ overflow: 'hidden' }}>
-        {page.data.length > 0 ? (
-          <TokenList tokens={page.data} now={now()} timeZone={env.timeZone} />
-        ) : (
-          <NoTokens total={page.total} />
-        )}
-      </Paper>
-      <Pager page={page} path={PATH} params={params} noun="token" />
+      <CountedList
+        page={page}
+        noun="access token"
+        yet="Issue one for each program, so that each can be ended alone."
+        path={PATH}
+        params={params}
+      >
+        {(tokens) => <TokenList tokens={tokens} now={now()} timeZone={env.timeZone} />}
+      </CountedList>
     </>
-  );
-}
-
-function NoTokens({ total }: { total: number }) {
-  if (total > 0) return <Nothing title="There is no such page" text="The list ends before it." />;
-  return (
-    <Nothing
-      title="No access tokens yet"
-      text="Issue one for each program, so that each can be ended alone."
-    />
   );
 }

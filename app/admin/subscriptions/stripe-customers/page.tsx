@@ -32,7 +32,7 @@ export default async function CreatedCustomersPage({ searchParams }: Props) {
         title="Customers created for Stripe"
         description="None of ours had their number or e-mail address. Say whether they are new, or whose they are."
       />
-      <Suspense fallback={<ListSkeleton mt="lg" />}>
+      <Suspense fallback={<ListSkeleton />}>
         <Results start={start} />
       </Suspense>
     </>
