@@ -1,7 +1,8 @@
 import { Box, Group, Stack, Text } from '@mantine/core';
 import { type AuditRow, changedFields } from '@/lib/audit/list-audit';
-import { formatField, formatInstant } from '../../_components/format';
+import { formatField } from '../../_components/format';
 import { auditValue } from './audit-value';
+import { Instant } from './instant';
 import classes from './list.module.css';
 
 const VERBS: Record<string, string> = {
@@ -37,7 +38,7 @@ export function AuditTrail({ entries, timeZone }: { entries: AuditRow[]; timeZon
           </Text>
         </Text>
         <Text size="xs" c="dimmed">
-          {formatInstant(entry.created_at, timeZone)}
+          <Instant at={entry.created_at} timeZone={timeZone} />
         </Text>
       </Group>
       <Stack gap={2} mt={4}>

@@ -1,5 +1,4 @@
 import type { EventRow } from '@/lib/sync/inbox-queries';
-import { formatSecond } from '../../_components/format';
 import { Instant } from './instant';
 import { RecordList } from './record-list';
 import { StatusBadge } from './status-badge';
@@ -34,7 +33,12 @@ export function EventList({ events, timeZone }: Props) {
       ]}
       entryOf={({ type, stripe_created, object_id, outcome }) => ({
         title: type,
-        detail: [formatSecond(stripe_created, timeZone), object_id].filter(Boolean).join(' · '),
+        detail: (
+          <>
+            <Instant at={stripe_created} timeZone={timeZone} seconds />
+            {object_id && ` · ${object_id}`}
+          </>
+        ),
         state: <StatusBadge status={outcome} />,
       })}
     />

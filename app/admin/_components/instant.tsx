@@ -21,7 +21,7 @@ export function Instant({ at, timeZone, seconds = false }: Props) {
 /** The same as the day alone, where a list has many times. */
 export function Day({ at, timeZone }: { at: Date; timeZone: string }) {
   return (
-    <time dateTime={at.toISOString()} title={formatInstant(at, timeZone)}>
+    <time dateTime={at.toISOString()} title={at.toISOString()}>
       {formatDate(toCalendarDate(at, timeZone))}
     </time>
   );

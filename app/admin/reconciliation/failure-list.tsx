@@ -1,8 +1,9 @@
 import { Group, Stack, Text } from '@mantine/core';
 import type { RunFailure } from '@/lib/sync/run-queries';
-import { formatField, formatInstant } from '../../_components/format';
+import { formatField } from '../../_components/format';
 import { TextLink } from '../../_components/links';
 import { failureText } from '../_components/failure-text';
+import { Instant } from '../_components/instant';
 import classes from '../_components/list.module.css';
 
 /** The objects a run could not bring into step; the next run takes them up again. */
@@ -18,9 +19,13 @@ export function FailureList({ failures, timeZone }: { failures: RunFailure[]; ti
         </Text>
       </Stack>
       <Text size="xs" c="dimmed">
-        {failure.resolved_at
-          ? `Solved ${formatInstant(failure.resolved_at, timeZone)}`
-          : 'Tried again by the next run'}
+        {failure.resolved_at ? (
+          <>
+            Solved <Instant at={failure.resolved_at} timeZone={timeZone} />
+          </>
+        ) : (
+          'Tried again by the next run'
+        )}
       </Text>
     </Group>
   ));

@@ -1,5 +1,5 @@
 import type { RunRow } from '@/lib/sync/run-queries';
-import { formatCount, formatDuration, formatInstant } from '../../_components/format';
+import { formatCount, formatDuration } from '../../_components/format';
 import { Instant } from '../_components/instant';
 import { RecordList } from '../_components/record-list';
 import { StatusBadge } from '../_components/status-badge';
@@ -22,7 +22,7 @@ export function RunList({ runs, timeZone }: { runs: RunRow[]; timeZone: string }
         { label: 'Took', width: '12%', align: 'right', cell: durationOf },
       ]}
       entryOf={(run) => ({
-        title: formatInstant(run.started_at, timeZone),
+        title: <Instant at={run.started_at} timeZone={timeZone} />,
         detail: `${triggerText(run)} · ${formatCount(run.changes_count, 'change')}`,
         state: <StatusBadge status={run.status} />,
       })}

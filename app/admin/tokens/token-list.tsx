@@ -1,6 +1,5 @@
 import { type AccessTokenRow, tokenState } from '@/lib/auth/manage-access-tokens';
-import { formatInstant } from '../../_components/format';
-import { Day } from '../_components/instant';
+import { Day, Instant } from '../_components/instant';
 import { RecordList } from '../_components/record-list';
 import { StatusBadge } from '../_components/status-badge';
 import { PATH } from './path';
@@ -36,9 +35,13 @@ export function TokenList({ tokens, now, timeZone }: Props) {
       ]}
       entryOf={(token) => ({
         title: token.name,
-        detail: token.last_used_at
-          ? `Last used ${formatInstant(token.last_used_at, timeZone)}`
-          : `Never used · ${token.scopes.join(', ')}`,
+        detail: token.last_used_at ? (
+          <>
+            Last used <Instant at={token.last_used_at} timeZone={timeZone} />
+          </>
+        ) : (
+          `Never used · ${token.scopes.join(', ')}`
+        ),
         state: state(token),
       })}
     />

@@ -1,6 +1,7 @@
 import { Alert, Stack } from '@mantine/core';
+import type { ReactNode } from 'react';
 import type { InvoiceDetails } from '@/lib/invoices/get-invoice';
-import { formatInstant } from '../../../_components/format';
+import { Instant } from '../../_components/instant';
 
 interface Props {
   invoice: InvoiceDetails;
@@ -22,16 +23,16 @@ export function InvoiceNotices({ invoice, timeZone }: Props) {
   );
 }
 
-function noticesOf(invoice: InvoiceDetails, timeZone: string): [title: string, text: string][] {
+function noticesOf(invoice: InvoiceDetails, timeZone: string): [title: string, text: ReactNode][] {
   const { payment_failed_at: failed, provider_gone_at: gone, uncollectible, status } = invoice;
-  const on = (at: Date) => formatInstant(at, timeZone);
-  const notices: [string, string][] = [];
+  const on = (at: Date) => <Instant at={at} timeZone={timeZone} />;
+  const notices: [string, ReactNode][] = [];
   if (failed && status !== 'paid') {
-    notices.push(['A payment failed', `Stripe could not collect it on ${on(failed)}.`]);
+    notices.push(['A payment failed', <>Stripe could not collect it on {on(failed)}.</>]);
   }
   if (uncollectible) {
     notices.push(['Uncollectible', 'Stripe has given up collecting it. It can still be paid.']);
   }
-  if (gone) notices.push(['Gone at Stripe', `On ${on(gone)} Stripe had no such invoice any more.`]);
+  if (gone) notices.push(['Gone at Stripe', <>On {on(gone)} Stripe had no such invoice any more.</>]);
   return notices;
 }

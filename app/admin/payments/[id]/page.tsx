@@ -7,10 +7,11 @@ import { toDeletedPayment } from '@/lib/payments/deleted-payment';
 import { getPaymentContext } from '@/lib/payments/payment-context';
 import { getPayment } from '@/lib/payments/queries';
 import { getRuntime } from '@/lib/runtime';
-import { formatInstant, formatMoney } from '../../../_components/format';
+import { formatMoney } from '../../../_components/format';
 import { orNotFound, orNull } from '../../../_components/or-not-found';
 import { type SearchParams, toId, toParams } from '../../../_components/search-params';
 import { AuditTrail } from '../../_components/audit-trail';
+import { Instant } from '../../_components/instant';
 import { PageHeader } from '../../_components/page-header';
 import { RecordTitle } from '../../_components/record-title';
 import { Section } from '../../_components/section';
@@ -53,7 +54,8 @@ export default async function PaymentPage({ params, searchParams }: Props) {
       <PaymentNotice notice={notice} />
       {deleted && (
         <Alert color="orange" variant="light" mb="lg" title="This payment was deleted">
-          {`${deleted.deleted_by} deleted it on ${formatInstant(deleted.deleted_at, env.timeZone)}. This is how it was.`}
+          {deleted.deleted_by} deleted it on <Instant at={deleted.deleted_at} timeZone={env.timeZone} />. This
+          is how it was.
         </Alert>
       )}
       <Stack gap="xl">

@@ -6,7 +6,7 @@ import { requireStaff } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { nameChanges } from '@/lib/sync/name-changes';
 import { getRun, listRunChanges, listRunFailures, type RunRow } from '@/lib/sync/run-queries';
-import { formatDuration, formatInstant } from '../../../_components/format';
+import { formatDuration } from '../../../_components/format';
 import { orNotFound } from '../../../_components/or-not-found';
 import { type SearchParams, toId, toPageRequest, toParams } from '../../../_components/search-params';
 import { ChangeList } from '../../_components/change-list';
@@ -43,7 +43,7 @@ export default async function RunPage({ params, searchParams }: Props) {
       <PageHeader
         back={{ href: '/admin/reconciliation', label: 'Reconciliation' }}
         title={<RecordTitle status={run.status}>Run {run.id}</RecordTitle>}
-        description={formatInstant(run.started_at, env.timeZone)}
+        description={<Instant at={run.started_at} timeZone={env.timeZone} />}
       />
       <Stack gap="xl">
         {run.status === 'running' && <RunProgress run={run} />}

@@ -1,8 +1,9 @@
 import { Badge, Box, Group, Stack, Text } from '@mantine/core';
 import { MAX_SERVICES, type ServiceChoice } from '@/lib/subscriptions/list-related';
 import type { SubscriptionItem } from '@/lib/subscriptions/queries';
-import { formatDate, formatInstant } from '../../../_components/format';
+import { formatDate } from '../../../_components/format';
 import { TextLink } from '../../../_components/links';
+import { Instant } from '../../_components/instant';
 import classes from '../../_components/list.module.css';
 import { StatusBadge } from '../../_components/status-badge';
 import { saveLink } from './actions';
@@ -26,13 +27,13 @@ export function ItemList({ subscriptionId, items, editing, choices, timeZone }: 
         <Stack gap={2} miw={0}>
           <Service service={item.service} />
           <Text size="xs" c="dimmed" className="break-anywhere">
-            {[
-              item.stripe_subscription_item_id ?? 'Not at Stripe yet',
-              `quantity ${item.quantity}`,
-              item.current_period_end && `paid until ${formatInstant(item.current_period_end, timeZone)}`,
-            ]
-              .filter(Boolean)
-              .join(' · ')}
+            {`${item.stripe_subscription_item_id ?? 'Not at Stripe yet'} · quantity ${item.quantity}`}
+            {item.current_period_end && (
+              <>
+                {' · paid until '}
+                <Instant at={item.current_period_end} timeZone={timeZone} />
+              </>
+            )}
           </Text>
         </Stack>
         {editing !== item.id && (

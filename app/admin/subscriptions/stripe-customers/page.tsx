@@ -4,7 +4,6 @@ import { requireStaff } from '@/lib/auth/staff-session';
 import type { PageStart } from '@/lib/cursor-page';
 import { getRuntime } from '@/lib/runtime';
 import { listCreatedForStripe } from '@/lib/sync/stripe-customer-queries';
-import { formatInstant } from '../../../_components/format';
 import { type SearchParams, toPageStart, toParams } from '../../../_components/search-params';
 import { CursorList } from '../../_components/cursor-list';
 import { CustomerName } from '../../_components/customer-name';
@@ -66,7 +65,12 @@ async function Results({ start }: { start: PageStart }) {
           ]}
           entryOf={({ customer, created_at }) => ({
             title: customer.name || customer.customer_number,
-            detail: [customer.email, formatInstant(created_at, env.timeZone)].filter(Boolean).join(' · '),
+            detail: (
+              <>
+                {customer.email && `${customer.email} · `}
+                <Instant at={created_at} timeZone={env.timeZone} />
+              </>
+            ),
           })}
         />
       )}
