@@ -1,6 +1,7 @@
 import Link from 'next/link';
 import type { ReactNode } from 'react';
 import classes from './list.module.css';
+import { type Entry, NarrowEntry } from './narrow-entry';
 import { SortBar, SortHeader, type Sorting } from './sort-links';
 
 export interface Column<Row> {
@@ -17,14 +18,6 @@ export interface Column<Row> {
   descends?: boolean;
   /** Several lines, where one would be cut off. */
   wraps?: boolean;
-}
-
-/** A record on a narrow screen: two lines, two corners. */
-export interface Entry {
-  title: ReactNode;
-  detail?: ReactNode;
-  figure?: ReactNode;
-  state?: ReactNode;
 }
 
 interface Props<Row> {
@@ -93,28 +86,6 @@ function Table<Row>({ label, rows, keyOf, hrefOf, columns, sorting }: Props<Row>
         ))}
       </tbody>
     </table>
-  );
-}
-
-function NarrowEntry({ entry, href }: { entry: Entry; href: string | undefined }) {
-  const { title, detail, figure, state } = entry;
-  const content = (
-    <>
-      <span className={classes.lines}>
-        <span className={classes.entryTitle}>{title}</span>
-        {detail && <span className={classes.detail}>{detail}</span>}
-      </span>
-      <span className={classes.corners}>
-        {figure && <span className={classes.figure}>{figure}</span>}
-        {state}
-      </span>
-    </>
-  );
-  if (href === undefined) return <div className={classes.card}>{content}</div>;
-  return (
-    <Link href={href} className={classes.card} prefetch={false}>
-      {content}
-    </Link>
   );
 }
 

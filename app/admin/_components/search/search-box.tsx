@@ -1,0 +1,84 @@
+'use client';
+
+import { IconSearch } from '@tabler/icons-react';
+import { useRouter } from 'next/navigation';
+import { type KeyboardEvent, useId, useState } from 'react';
+import classes from './search.module.css';
+import { SearchMessage } from './search-message';
+import { optionId, SearchOptions } from './search-options';
+import { useSearchAnswer } from './use-search-answer';
+
+/** A field whose results are chosen from with the arrow keys, as the ARIA practices' combobox has it. */
+export function SearchBox({ close }: { close(): void }) {
+  const router = useRouter();
+  const listId = useId();
+  const [typed, setTyped] = useState('');
+  const [active, setActive] = useState(0);
+  const text = typed.trim();
+  const searched = useSearchAnswer(text);
+  const groups = searched?.answer?.groups ?? [];
+  const pageOfAll = `/admin/search?${new URLSearchParams({ q: text })}`;
+  const hrefs = [...groups.flatMap(({ entries }) => entries.map(({ href }) => href)), pageOfAll];
+  const isCurrent = searched?.text === text;
+  const hasOptions = text !== '' && groups.length > 0;
+
+  function go(href: string) {
+    close();
+    router.push(href);
+  }
+
+  function press(event: KeyboardEvent) {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (event.key === 'Enter' && !event.nativeEvent.isComposing) {
+      event.preventDefault();
+      // What is not answered yet, the page answers: and shows at once what the text names.
+      if (text !== '') go((isCurrent && hrefs[active]) || pageOfAll);
+    } else if (step && hasOptions) {
+      event.preventDefault();
+      setActive((active + step + hrefs.length) % hrefs.length);
+    }
+  }
+
+  return (
+    <>
+      <form action="/admin/search" className={classes.field}>
+        <IconSearch size={18} stroke={1.8} aria-hidden />
+        <input
+          // biome-ignore lint/a11y/noAutofocus: the dialog is this field
+          autoFocus
+          name="q"
+          className={classes.input}
+          role="combobox"
+          aria-label="Search"
+          aria-expanded={hasOptions}
+          aria-controls={listId}
+          aria-autocomplete="list"
+          aria-activedescendant={hasOptions ? optionId(listId, active) : undefined}
+          placeholder="Customers, invoices, payments, Stripe IDs"
+          autoComplete="off"
+          autoCapitalize="off"
+          spellCheck={false}
+          enterKeyHint="search"
+          maxLength={200}
+          value={typed}
+          onChange={(event) => {
+            setTyped(event.currentTarget.value);
+            setActive(0);
+          }}
+          onKeyDown={press}
+        />
+        <button type="button" className={classes.escape} onClick={close} aria-label="Close the search" />
+      </form>
+      <SearchOptions
+        id={listId}
+        groups={hasOptions ? groups : []}
+        active={active}
+        isStale={!isCurrent}
+        pageOfAll={pageOfAll}
+        text={text}
+        close={close}
+      />
+      <SearchMessage text={text} searched={searched} />
+    </>
+  );
+}
