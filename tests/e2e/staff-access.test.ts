@@ -1,53 +1,22 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import type { Browser, BrowserContextOptions, Page } from 'playwright';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { commandActor } from '@/lib/audit/record-audit';
-import { addStaffUser } from '@/lib/auth/add-staff-user';
-import { launchBrowser } from './support/browser';
-import { fillCompany, STAFF } from './support/company';
-import { openSite, type Site } from './support/site';
-import { openSession, openStaffPage, type Session, signIn } from './support/staff';
+import type { Page } from 'playwright';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ADMIN, fillAdmin, STAFF } from './support/company';
+import { openSession, type Session, signIn } from './support/staff';
+import { useStaffPages } from './support/staff-pages';
 
-const ADMIN = { email: 'root@example.com', name: 'Radia Perlman', password: 'correct horse battery' };
-
-let site: Site;
-let browser: Browser;
-let admin: Session;
 let staff: Session;
-const opened: { page: Page; complaints: string[] }[] = [];
-
+const site = useStaffPages({
+  who: ADMIN,
+  async fill(db) {
+    await fillAdmin(db);
+  },
+});
 beforeAll(async () => {
-  site = await openSite(async (db) => {
-    await fillCompany(db);
-    const world = { db, newId: randomUUID, randomBytes };
-    await addStaffUser(world, { ...ADMIN, role: 'admin' }, commandActor('test'));
-  });
-  browser = await launchBrowser();
-  admin = await openSession(browser, site.url, ADMIN);
-  staff = await openSession(browser, site.url);
-}, 400_000);
-afterAll(async () => {
-  await browser?.close();
-  await site?.close();
-});
-afterEach(async () => {
-  const complaints = opened.flatMap((one) => one.complaints);
-  for (const { page } of opened.splice(0)) await page.context().close();
-  expect(complaints).toEqual([]);
+  staff = await openSession(site.browser, site.url);
 });
 
-async function open(path: string, session = admin, options: BrowserContextOptions = {}) {
-  const viewport = { width: 1440, height: 900 };
-  const one = await openStaffPage(browser, session, { viewport, ...options });
-  opened.push(one);
-  await one.page.goto(site.url + path);
-  return one;
-}
 /** A page on which nobody is signed in yet. */
-async function openSignIn(): Promise<Page> {
-  const { page } = await open('/sign-in', { state: { cookies: [], origins: [] }, cookie: '' });
-  return page;
-}
+const openSignIn = () => site.open('/sign-in', {}, { state: { cookies: [], origins: [] }, cookie: '' });
 const payments = (token: string) =>
   fetch(`${site.url}/api/w5t/payments?per_page=1`, { headers: { authorization: `Bearer ${token}` } });
 const says = (page: Page, text: string) => page.getByRole('status').filter({ hasText: text }).waitFor();
@@ -58,7 +27,7 @@ const confirm = async (page: Page, button: string, answer: string) => {
 
 describe('access tokens', () => {
   test('a token is issued, shown once, used, revoked, and refused', async () => {
-    const { page } = await open('/admin/tokens');
+    const { page } = await site.open('/admin/tokens');
     await page.getByRole('link', { name: 'Issue token' }).click();
     await page.getByLabel('Name').fill('Shop <b>');
     await page.getByLabel('payments:read').check();
@@ -95,7 +64,7 @@ describe('access tokens', () => {
   });
 
   test('what is missing or wrong is named, and what was typed stays', async () => {
-    const { page } = await open('/admin/tokens/new');
+    const { page } = await site.open('/admin/tokens/new');
     await page.getByLabel('Name').fill('Import');
     await page.getByLabel('Expires').selectOption('365');
     await page.getByRole('button', { name: 'Issue token' }).click();
@@ -124,11 +93,11 @@ describe('staff', () => {
   };
 
   test('a person is added, signs in, gets a new password and is signed out by it, and is removed', async () => {
-    const { page } = await open('/admin/staff');
+    const { page } = await site.open('/admin/staff');
     await page.getByRole('link', { name: 'Add person' }).click();
     const password = await add(page, 'ada@example.com', 'Ada Lovelace');
     expect(password).toMatch(/^[\w-]{20}$/);
-    const hers = await openSignIn();
+    const { page: hers } = await openSignIn();
     await signIn(hers, 'ada@example.com', password);
     await hers.waitForURL(`${site.url}/admin`);
 
@@ -162,9 +131,9 @@ describe('staff', () => {
   });
 
   test('a role counts from the next request on', async () => {
-    const { page } = await open('/admin/staff');
+    const { page } = await site.open('/admin/staff');
     const password = await add(page, 'mary@example.com', 'Mary Jackson');
-    const hers = await openSignIn();
+    const { page: hers, complaints } = await openSignIn();
     await signIn(hers, 'mary@example.com', password);
     await hers.waitForURL(`${site.url}/admin`);
     await page.getByRole('link', { name: 'Done' }).click();
@@ -179,13 +148,13 @@ describe('staff', () => {
     await page.getByText('Role: Admin → Staff').waitFor();
     await hers.getByRole('button', { name: 'Issue token' }).click();
     await hers.getByRole('heading', { name: 'For admins only' }).waitFor();
-    opened.at(-1)?.complaints.splice(0); // the browser reports the 403 itself
+    complaints.splice(0); // the browser reports the 403 itself
     await page.goto(`${site.url}/admin/tokens`);
     expect(await page.getByText('Too late').count()).toBe(0);
   });
 
   test('nobody is offered to remove or demote themselves', async () => {
-    const { page } = await open('/admin/staff');
+    const { page } = await site.open('/admin/staff');
     await page.locator('tbody tr').filter({ hasText: '(you)' }).click();
     await page.getByRole('heading', { name: ADMIN.name }).waitFor();
     await page.getByRole('link', { name: 'Reset password' }).waitFor();
@@ -193,7 +162,7 @@ describe('staff', () => {
   });
 
   test('an address that has a login and a password that is too short are named', async () => {
-    const { page } = await open('/admin/staff/new');
+    const { page } = await site.open('/admin/staff/new');
     await page.getByLabel('E-mail').fill(STAFF.email);
     await page.getByLabel('Admin').check();
     await page.getByRole('button', { name: 'Add person' }).click();
@@ -208,7 +177,7 @@ describe('staff', () => {
 
 describe('plain staff', () => {
   test('see neither page nor entry, and are told whom to ask', async () => {
-    const { page, complaints } = await open('/admin/connect', staff);
+    const { page, complaints } = await site.open('/admin/connect', {}, staff);
     await page.getByText('Ask an admin for an access token').waitFor();
     const entries = await page.getByRole('navigation', { name: 'Main' }).getByRole('link').allTextContents();
     expect(entries).toContain('Payments');
@@ -223,7 +192,7 @@ describe('plain staff', () => {
   });
 
   test('admins see both entries, and where a token comes from', async () => {
-    const { page } = await open('/admin/connect');
+    const { page } = await site.open('/admin/connect');
     await page.getByRole('main').getByRole('link', { name: 'Access tokens' }).click();
     await page.waitForURL(`${site.url}/admin/tokens`);
     await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Staff' }).click();
@@ -234,7 +203,7 @@ describe('plain staff', () => {
 describe('looks', () => {
   test.each(['light', 'dark'] as const)('every page fits a telephone in %s', async (colorScheme) => {
     const viewport = { width: 390, height: 844 };
-    const { page } = await open('/admin/staff', admin, { viewport, colorScheme });
+    const { page } = await site.open('/admin/staff', { viewport, colorScheme });
     const grace =
       (await page
         .getByRole('link', { name: /Grace Hopper/ })
@@ -254,7 +223,7 @@ describe('looks', () => {
   });
 
   test('the account button is named by what it shows', async () => {
-    const { page } = await open('/admin');
+    const { page } = await site.open('/admin');
     const button = page.getByRole('button', { name: `Account of ${ADMIN.name} ${ADMIN.email}` });
     expect(await button.getAttribute('aria-label')).toBeNull();
   });

@@ -1,46 +1,25 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import type { Browser, Page } from 'playwright';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { commandActor } from '@/lib/audit/record-audit';
-import { addStaffUser } from '@/lib/auth/add-staff-user';
+import axe from 'axe-core';
+import type { Page } from 'playwright';
+import { afterAll, describe, expect, test } from 'vitest';
 import { listAdminRoutes } from './support/admin-routes';
-import { launchBrowser } from './support/browser';
-import { fillCompany } from './support/company';
-import { openSite, type Site } from './support/site';
-import { openSession, openStaffPage, type Session } from './support/staff';
+import { ADMIN, fillAdmin } from './support/company';
+import { useStaffPages } from './support/staff-pages';
 import { fillStripe, type StripeAccount } from './support/stripe-account';
 
-const ADMIN = { email: 'root@example.com', name: 'Radia Perlman', password: 'correct horse battery' };
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** Bytes of JavaScript that a page may load, compressed. */
 const MAX_SCRIPT = 250_000;
 
-let site: Site;
-let browser: Browser;
 let account: StripeAccount;
-let session: Session;
 let adminId: string;
-
-beforeAll(async () => {
-  site = await openSite(
-    async (db) => {
-      await fillCompany(db);
-      account = await fillStripe(db);
-      const world = { db, newId: randomUUID, randomBytes };
-      ({ id: adminId } = await addStaffUser(world, { ...ADMIN, role: 'admin' }, commandActor('test')));
-    },
-    () => account.env,
-  );
-  browser = await launchBrowser();
-  session = await openSession(browser, site.url, ADMIN);
-}, 400_000);
-afterAll(async () => {
-  await browser?.close();
-  await site?.close();
-  await account?.stripe.close();
+const site = useStaffPages({
+  who: ADMIN,
+  env: () => account.env,
+  async fill(db) {
+    account = await fillStripe(db);
+    adminId = await fillAdmin(db);
+  },
 });
+afterAll(() => account?.stripe.close());
 
 /** Every page there is, found by the file system, and some in another state. */
 function paths(): string[] {
@@ -69,7 +48,7 @@ const stripeCustomer = () => `/admin/subscriptions/stripe-customers/${account.st
 
 describe.each([1440, 390])('every page at %i px', (width) => {
   test('can be used by everybody, fits, stands still and is light', { timeout: 400_000 }, async () => {
-    const { page } = await openStaffPage(browser, session, { viewport: { width, height: 844 } });
+    const { page, complaints } = await site.open('/admin', { viewport: { width, height: 844 } });
     await watchShifts(page);
     const scripts = await watchScripts(page);
     for (const path of paths()) {
@@ -89,13 +68,13 @@ describe.each([1440, 390])('every page at %i px', (width) => {
         expect(found).toEqual({ path, colorScheme, violations: [] });
       }
     }
-    await page.context().close();
+    complaints.splice(0); // the browser reports the page that is not there
   });
 });
 
 /** What axe finds, each with its places. */
 async function violationsOf(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
+  await page.evaluate(axe.source);
   const found = await page.evaluate('axe.run(document, { resultTypes: ["violations"] })');
   const { violations } = found as { violations: { id: string; nodes: { target: string[] }[] }[] };
   return violations.map(

@@ -1,5 +1,5 @@
-import type { Browser, BrowserContextOptions, Page } from 'playwright';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { BrowserContextOptions, Page } from 'playwright';
+import { describe, expect, test } from 'vitest';
 import type { Database } from '@/db/database';
 import { stripeCustomers, stripeEvents } from '@/db/schema';
 import {
@@ -10,33 +10,13 @@ import {
   createService,
   createSubscription,
 } from '../support/factories';
-import { launchBrowser } from './support/browser';
-import { fillCompany } from './support/company';
-import { openSite, type Site } from './support/site';
-import { openSession, openStaffPage, type Session } from './support/staff';
+import { useStaffPages } from './support/staff-pages';
 
-let site: Site;
-let browser: Browser;
-let session: Session;
 let wren: number;
-const opened: { page: Page; complaints: string[] }[] = [];
-
-beforeAll(async () => {
-  site = await openSite(async (db) => {
-    await fillCompany(db);
+const site = useStaffPages({
+  async fill(db) {
     wren = await fillCustomer(db);
-  });
-  browser = await launchBrowser();
-  session = await openSession(browser, site.url);
-}, 400_000);
-afterAll(async () => {
-  await browser?.close();
-  await site?.close();
-});
-afterEach(async () => {
-  const complaints = opened.flatMap((one) => one.complaints);
-  for (const { page } of opened.splice(0)) await page.context().close();
-  expect(complaints).toEqual([]);
+  },
 });
 
 /** K-WREN, who owes 300.00 EUR, has twelve payments, and one of everything else. */
@@ -79,13 +59,7 @@ async function fillCustomer(db: Database): Promise<number> {
   return customer_id;
 }
 
-async function open(path: string, options: BrowserContextOptions = {}): Promise<Page> {
-  const staff = await openStaffPage(browser, session, { viewport: { width: 1440, height: 900 }, ...options });
-  opened.push(staff);
-  await staff.page.goto(site.url + path);
-  return staff.page;
-}
-
+const open = async (path: string, options?: BrowserContextOptions) => (await site.open(path, options)).page;
 const pageOfWren = () => `/admin/customers/${wren}`;
 const field = (page: Page) => page.getByRole('combobox', { name: 'Search' });
 
@@ -160,7 +134,7 @@ describe('the search', () => {
   });
 
   test('says where one was signed out meanwhile, or nothing answers', async () => {
-    const page = await open('/admin');
+    const { page, complaints } = await site.open('/admin');
     await openSearch(page);
     await page.route('**/admin/search/results?*', (route) => route.abort());
     await page.keyboard.type('abc');
@@ -171,8 +145,7 @@ describe('the search', () => {
     await page.getByText('You are no longer signed in.').waitFor();
     const link = page.getByRole('link', { name: 'Sign in again' });
     expect(await link.getAttribute('href')).toBe('/sign-in?next=%2Fadmin');
-    const complaints = opened[0]?.complaints.splice(0) ?? [];
-    expect(complaints.every((text) => /ERR_FAILED|401/.test(text))).toBe(true);
+    expect(complaints.splice(0).every((text) => /ERR_FAILED|401/.test(text))).toBe(true);
   });
 
   test('is a page without scripts', async () => {
@@ -204,7 +177,7 @@ describe('what the dialog asks', () => {
     });
 
   test('is answered to staff, and kept nowhere', async () => {
-    const answer = await ask('?q=k-wren', { cookie: session.cookie });
+    const answer = await ask('?q=k-wren', { cookie: site.cookie });
     expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
     expect(await answer.json()).toEqual({
       groups: [
@@ -232,11 +205,11 @@ describe('what the dialog asks', () => {
   });
 
   test.each(['', '?q=', '?q=%00', `?q=${'x'.repeat(201)}`])('is no search: %j', async (query) => {
-    expect((await ask(query, { cookie: session.cookie })).status).toBe(422);
+    expect((await ask(query, { cookie: site.cookie })).status).toBe(422);
   });
 
   test('has one method', async () => {
-    const answer = await ask('?q=a', { cookie: session.cookie }, 'POST');
+    const answer = await ask('?q=a', { cookie: site.cookie }, 'POST');
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
   });
 });
@@ -293,7 +266,7 @@ describe('the page of a customer', () => {
   });
 
   test.each(['999999', '0', 'x', '2147483648', '99999999999999'])('of %s is not found', async (id) => {
-    const headers = { cookie: session.cookie };
+    const headers = { cookie: site.cookie };
     expect((await fetch(`${site.url}/admin/customers/${id}`, { headers })).status).toBe(404);
   });
 

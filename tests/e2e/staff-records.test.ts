@@ -1,5 +1,5 @@
-import type { Browser, BrowserContextOptions, Page } from 'playwright';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { BrowserContextOptions, Page } from 'playwright';
+import { describe, expect, test } from 'vitest';
 import type { Database } from '@/db/database';
 import {
   createCustomer,
@@ -11,33 +11,9 @@ import {
   createSubscription,
   createSubscriptionItem,
 } from '../support/factories';
-import { launchBrowser } from './support/browser';
-import { fillCompany } from './support/company';
-import { openSite, type Site } from './support/site';
-import { openSession, openStaffPage, type Session } from './support/staff';
+import { useStaffPages } from './support/staff-pages';
 
-let site: Site;
-let browser: Browser;
-let session: Session;
-const opened: { page: Page; complaints: string[] }[] = [];
-
-beforeAll(async () => {
-  site = await openSite(async (db) => {
-    await fillCompany(db);
-    await fillRecords(db);
-  });
-  browser = await launchBrowser();
-  session = await openSession(browser, site.url);
-}, 400_000);
-afterAll(async () => {
-  await browser?.close();
-  await site?.close();
-});
-afterEach(async () => {
-  const complaints = opened.flatMap((one) => one.complaints);
-  for (const { page } of opened.splice(0)) await page.context().close();
-  expect(complaints).toEqual([]);
-});
+const site = useStaffPages({ fill: fillRecords });
 
 /** K-DESK with an invoice that an offer became, and a service on a server that a subscription bills. */
 async function fillRecords(db: Database): Promise<void> {
@@ -71,13 +47,7 @@ async function fillRecords(db: Database): Promise<void> {
   await createStripeCustomer(db, { stripe_customer_id: 'cus_new', customer_id, linked_by: 'created' });
 }
 
-async function open(path: string, options: BrowserContextOptions = {}): Promise<Page> {
-  const viewport = { width: 1440, height: 900 };
-  const one = await openStaffPage(browser, session, { viewport, ...options });
-  opened.push(one);
-  await one.page.goto(site.url + path);
-  return one.page;
-}
+const open = async (path: string, options?: BrowserContextOptions) => (await site.open(path, options)).page;
 const heading = (page: Page, name: string | RegExp) =>
   page.getByRole('heading', { level: 1, name }).waitFor();
 const rows = (page: Page) => page.locator('tbody tr');
@@ -128,11 +98,11 @@ describe('invoices', () => {
     expect(file.suggestedFilename()).toMatch(/^invoices-\d{4}-\d\d-\d\d\.csv$/);
     const { searchParams, pathname } = new URL(file.url());
     expect([pathname, [...searchParams]]).toEqual(['/admin/invoices/export', [['customer', 'K-DESK']]]);
-    const answer = await fetch(file.url(), { headers: { cookie: session.cookie } });
+    const answer = await fetch(file.url(), { headers: { cookie: site.cookie } });
     expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present');
     expect((await answer.text()).split('\r\n')[1]).toMatch(/^\d+,DESK-1,overdue,.*,K-DESK,Desk <i>$/);
     const wrong = await fetch(`${site.url}/admin/invoices/export?status=unknown`, {
-      headers: { cookie: session.cookie },
+      headers: { cookie: site.cookie },
       redirect: 'manual',
     });
     expect([wrong.status, wrong.headers.get('location')]).toEqual([307, '/admin/invoices?status=unknown']);

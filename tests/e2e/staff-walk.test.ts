@@ -1,18 +1,14 @@
-import { randomBytes, randomUUID } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '@/db/database';
-import { commandActor } from '@/lib/audit/record-audit';
-import { addStaffUser } from '@/lib/auth/add-staff-user';
 import { createCustomer, createInvoice } from '../support/factories';
 import { launchBrowser, watchComplaints } from './support/browser';
-import { fillCompany } from './support/company';
+import { ADMIN, fillAdmin, fillCompany } from './support/company';
 import { openSite, type Site } from './support/site';
 import { signIn } from './support/staff';
 import { fillStripe, type StripeAccount } from './support/stripe-account';
 
-const ADMIN = { email: 'root@example.com', name: 'Radia Perlman', password: 'correct horse battery' };
 const LOOKS = [
   { colorScheme: 'light', width: 1440 },
   { colorScheme: 'light', width: 390 },
@@ -30,8 +26,7 @@ beforeAll(async () => {
       await fillCompany(db);
       account = await fillStripe(db);
       await repeatFailure(db);
-      const world = { db, newId: randomUUID, randomBytes };
-      await addStaffUser(world, { ...ADMIN, role: 'admin' }, commandActor('test'));
+      await fillAdmin(db);
       const { id: customer_id } = await createCustomer(db, {
         customer_number: 'K-WALK',
         company: 'Walkers & Co',

@@ -6,12 +6,11 @@ import { auditLog, staffSessions } from '@/db/schema';
 import { commandActor } from '@/lib/audit/record-audit';
 import { addStaffUser } from '@/lib/auth/add-staff-user';
 import { type BuiltAction, listAdminRoutes, listServerActions } from './support/admin-routes';
-import { fillCompany, STAFF } from './support/company';
+import { ADMIN, fillAdmin, fillCompany, STAFF } from './support/company';
 import { Fields, postAction, postForm } from './support/post-action';
 import { openSite, type Site } from './support/site';
 import { openCookie } from './support/staff';
 
-const ADMIN = { email: 'root@example.com', name: 'Radia Perlman', password: 'correct horse battery' };
 const OTHER = { email: 'other@example.com', name: 'Mary Jackson', password: 'correct horse battery' };
 const PUBLIC_URL = 'https://admin.example.com';
 const FORGED = '__Secure-w5t.session_token=forged.signature';
@@ -26,8 +25,8 @@ beforeAll(async () => {
   site = await openSite(
     async (db) => {
       await fillCompany(db);
+      await fillAdmin(db);
       const world = { db, newId: randomUUID, randomBytes };
-      await addStaffUser(world, { ...ADMIN, role: 'admin' }, commandActor('test'));
       ({ id: otherId } = await addStaffUser(world, OTHER, commandActor('test')));
     },
     () => ({ PUBLIC_URL }),

@@ -7,6 +7,7 @@ import { addStaffUser } from '@/lib/auth/add-staff-user';
 import { createAccessToken } from '@/lib/auth/manage-access-tokens';
 
 export const STAFF = { email: 'grace@example.com', name: 'Grace Hopper', password: 'correct horse battery' };
+export const ADMIN = { email: 'root@example.com', name: 'Radia Perlman', password: 'correct horse battery' };
 const MINUTE = 60_000;
 
 /** The sample company as of today, a person who may sign in, a token, and two reconciliation runs. */
@@ -25,6 +26,12 @@ export async function fillCompany(db: Database): Promise<{ token: string; runId:
     randomBytes,
   );
   return { token, runId: await insertRuns(db, now) };
+}
+
+/** Somebody who may issue tokens and manage staff. @returns the id */
+export async function fillAdmin(db: Database): Promise<string> {
+  const world = { db, newId: randomUUID, randomBytes };
+  return (await addStaffUser(world, { ...ADMIN, role: 'admin' }, commandActor('test'))).id;
 }
 
 /** An uneventful run of yesterday, and one of today with changes and a failure. */

@@ -1,40 +1,20 @@
 import { sql } from 'drizzle-orm';
-import type { Browser, BrowserContextOptions, Page } from 'playwright';
-import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import type { Database } from '@/db/database';
 import type { PaymentRow } from '@/lib/payments/schema';
 import { createCustomer, createInvoice, createPayment } from '../../support/factories';
-import { launchBrowser } from './browser';
-import { fillCompany } from './company';
-import { openSite, type Site } from './site';
-import { openSession, openStaffPage, type Session } from './staff';
+import { useStaffPages } from './staff-pages';
 
 /** The sample company and 30 payments more, somebody signed in, and the API beside the pages. */
 export function usePaymentPages() {
-  let site: Site;
-  let browser: Browser;
-  let session: Session;
   let token: string;
   let held: { invoice: { id: number; number: string | null }; ids: number[] };
-  const opened: { page: Page; complaints: string[] }[] = [];
-
-  beforeAll(async () => {
-    site = await openSite(async (db) => {
-      ({ token } = await fillCompany(db));
+  const site = useStaffPages({
+    async fill(db, company) {
+      ({ token } = company);
       held = await fillPayments(db);
       await fillBroken(db);
-    });
-    browser = await launchBrowser();
-    session = await openSession(browser, site.url);
-  }, 400_000);
-  afterAll(async () => {
-    await browser?.close();
-    await site?.close();
-  });
-  afterEach(async () => {
-    const complaints = opened.flatMap((one) => one.complaints);
-    for (const { page } of opened.splice(0)) await page.context().close();
-    expect(complaints).toEqual([]);
+    },
   });
 
   const api = (path: string, init: RequestInit = {}) =>
@@ -47,18 +27,12 @@ export function usePaymentPages() {
       return site.url;
     },
     get cookie() {
-      return session.cookie;
+      return site.cookie;
     },
     get held() {
       return held;
     },
-    async open(path: string, options?: BrowserContextOptions) {
-      const viewport = { width: 1440, height: 900 };
-      const staff = await openStaffPage(browser, session, { viewport, ...options });
-      opened.push(staff);
-      await staff.page.goto(site.url + path);
-      return staff;
-    },
+    open: site.open,
     /** The nth of the payments held, by the API. */
     write: (n: number, method: 'PATCH' | 'DELETE', body?: object) =>
       api(`/${held.ids[n]}`, { method, ...(body && { body: JSON.stringify(body) }) }),
