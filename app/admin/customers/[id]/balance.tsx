@@ -1,11 +1,12 @@
 import { Stack, Text } from '@mantine/core';
 import type { UnpaidInvoices } from '@/lib/invoices/schema';
-import { formatCount, formatMoney } from '../../../_components/format';
+import { MAX_RECORDS } from '@/lib/overview/count-records';
+import { formatCount, formatMoney, formatNumber } from '../../../_components/format';
 import { Section } from '../../_components/section';
 
 interface Props {
   unpaid: UnpaidInvoices;
-  /** How many of the unpaid invoices are. */
+  /** How many of the unpaid invoices are, counted to `MAX_RECORDS`. */
   overdue: number;
 }
 
@@ -27,7 +28,7 @@ export function Balance({ unpaid, overdue }: Props) {
           {total === 0 ? 'No invoice is unpaid.' : formatCount(total, 'unpaid invoice')}
           {overdue > 0 && (
             <Text span inherit c="var(--mantine-color-orange-light-color)" fw={500}>
-              {` · ${overdue} overdue`}
+              {` · ${overdue > MAX_RECORDS ? `more than ${formatNumber(MAX_RECORDS)}` : overdue} overdue`}
             </Text>
           )}
         </Text>
