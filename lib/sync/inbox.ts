@@ -106,7 +106,8 @@ export async function closeEvent(
   const closed = await tx
     .update(stripeEvents)
     .set({
-      outcome: result.outcome,
+      // What was applied stays so, though a replay finds a later state.
+      outcome: before === 'processed' && result.outcome === 'stale' ? before : result.outcome,
       warnings: result.warnings,
       processed_at: result.now,
       // What an earlier attempt changed was changed by it, too.

@@ -84,6 +84,25 @@ test('applied once more it changes nothing, and that is in the log too', async (
   );
 });
 
+test('what was applied stays processed, though a replay finds that more has happened since', async () => {
+  const { event, invoiceId } = await failedPayment();
+  await replay(event.id);
+  const body = JSON.parse(event.payload);
+  const created = body.created - 60;
+  const older = { ...body, id: `${event.id}_older`, type: 'invoice.finalized', created };
+  older.data = { object: { ...body.data.object, status: 'open' } };
+  const { id } = await createStoredEvent(base.db, {
+    id: older.id,
+    type: older.type,
+    stripe_created: new Date(created * 1000),
+    object_id: invoiceId,
+    stripe_customer_id: event.stripe_customer_id,
+    payload: JSON.stringify(older),
+  });
+  expect(await replay(id)).toBe('stale');
+  expect(await eventOf(id)).toMatchObject({ outcome: 'processed', attempts: 2 });
+});
+
 test('many replays at once leave one payment', async () => {
   const { event, invoiceId } = await failedPayment();
   await Promise.all([replay(event.id), replay(event.id), replay(event.id)]);
