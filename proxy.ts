@@ -18,6 +18,7 @@ export function proxy(request: NextRequest): Response {
   if (pathname.startsWith('/api/')) return isReadable(pathname) ? NextResponse.next() : answerUnknownPath();
   const env = readEnv();
   const fixed = fixedHeaders(env.publicUrl.startsWith('https://'));
+  if (!isReadable(pathname)) return new NextResponse('Not found', { status: 404, headers: fixed });
   // To a script it answers for itself: one could make nothing of a redirect.
   const isScript = request.headers.has('next-action') || request.headers.get('accept') === 'application/json';
   if (isAdmin(pathname) && !isScript && !SESSION_COOKIES.some((name) => request.cookies.has(name))) {

@@ -81,6 +81,14 @@ test.each(['/api/w5t/payments/%ff', '/api/%ff', '/api/%'])(
   },
 );
 
+test.each(['/admin/%ff', '/admin/webhooks/evt_%ff', '/docs/%'])('%s is not found', async (path) => {
+  for (const headers of [{}, { cookie: 'w5t.session_token=forged.signature' }]) {
+    const answer = await fetch(site.url + path, { headers, redirect: 'manual' });
+    expect([path, answer.status]).toEqual([path, 404]);
+    expect(answer.headers.get('x-frame-options')).toBe('DENY');
+  }
+});
+
 describe('staff in a browser', () => {
   let context: BrowserContext;
   let page: Page;
@@ -186,18 +194,35 @@ describe('staff in a browser', () => {
     expect(await scheme()).toBe('dark');
   });
 
-  test('every page fits a telephone', async () => {
+  test('a telephone has the navigation behind a button', async () => {
     await page.setViewportSize({ width: 390, height: 844 });
     await open('/admin');
-    for (const path of [...adminPaths().slice(0, -1), '/sign-in', '/']) {
-      await page.goto(site.url + path);
-      const width = await page.evaluate(() => document.documentElement.scrollWidth);
-      expect([path, width]).toEqual([path, 390]);
-    }
-    await page.goto(`${site.url}/admin`);
     await page.getByRole('button', { name: 'Navigation' }).click();
     await page.getByRole('link', { name: 'Payments', exact: true }).click();
     await page.waitForURL(`${site.url}/admin/payments`);
+  });
+
+  test('the keyboard reaches the narrow navigation only while it is open, and leaves it', async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await open('/admin/payments');
+    const burger = page.getByRole('button', { name: 'Navigation' });
+    const navigation = page.getByRole('navigation', { name: 'Main' });
+    await expect
+      .poll(async () => {
+        await burger.focus();
+        await page.keyboard.press('Tab');
+        return page.evaluate(() => document.activeElement?.textContent);
+      })
+      .toBe('Download CSV');
+    await burger.click();
+    await navigation.getByRole('link', { name: 'Overview' }).focus();
+    await page.keyboard.press('Escape');
+    expect(await navigation.isVisible()).toBe(false);
+    expect(await burger.evaluate((button) => button === document.activeElement)).toBe(true);
+    await burger.click();
+    await page.getByRole('button', { name: /^Account of|Hopper/ }).focus();
+    await page.keyboard.press('Tab');
+    await expect.poll(() => navigation.isVisible()).toBe(false);
   });
 
   test('what the API writes, the pages read', async () => {

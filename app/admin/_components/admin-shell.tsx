@@ -4,7 +4,7 @@ import { AppShell, Burger, Group, NavLink, Stack } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import Link from 'next/link';
 import { usePathname } from 'next/navigation';
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef } from 'react';
 import { Brand } from '../../_components/brand';
 import { isCurrent, navigationFor } from './navigation';
 import { SearchDialog } from './search/search-dialog';
@@ -24,6 +24,11 @@ export function AdminShell({ user, isAdmin, children }: Props) {
   const [searching, search] = useDisclosure();
   useSearchKey(search.toggle);
   const pathname = usePathname();
+  const burger = useRef<HTMLButtonElement>(null);
+  const leave = () => {
+    close();
+    burger.current?.focus();
+  };
   return (
     <AppShell
       header={{ height: { base: 56, sm: 0 } }}
@@ -41,6 +46,7 @@ export function AdminShell({ user, isAdmin, children }: Props) {
           <Group gap="xs">
             <SearchTrigger open={search.open} compact />
             <Burger
+              ref={burger}
               opened={opened}
               onClick={toggle}
               size="sm"
@@ -50,7 +56,17 @@ export function AdminShell({ user, isAdmin, children }: Props) {
           </Group>
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar className={classes.navbar} p="sm">
+      <AppShell.Navbar
+        className={`${classes.navbar} ${opened ? '' : classes.closed}`}
+        p="sm"
+        onKeyDown={(event) => {
+          if (event.key === 'Escape' && opened) leave();
+        }}
+        onBlur={({ currentTarget, relatedTarget }) => {
+          const next = relatedTarget;
+          if (opened && next && !currentTarget.contains(next) && next !== burger.current) close();
+        }}
+      >
         <Link href="/admin" className={`${classes.brand} mantine-visible-from-sm`}>
           <Brand />
         </Link>
