@@ -91,6 +91,7 @@ function createStaffAuth(runtime: Runtime) {
       before: createAuthMiddleware(async (ctx) => {
         const email = signInEmail(ctx);
         if (email !== null && !(await countSignIn(db, email, runtime))) {
+          runtime.log.warn({ component: 'staff-auth' }, 'sign-in refused: too many failures of one account');
           throw new APIError('TOO_MANY_REQUESTS', {
             code: 'TOO_MANY_SIGN_INS',
             message: 'Too many failed sign-ins. Try again in 15 minutes.',

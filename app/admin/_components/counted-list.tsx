@@ -1,5 +1,7 @@
 import type { ReactNode } from 'react';
 import type { Page } from '@/lib/page';
+import { TextLink } from '../../_components/links';
+import { withParams } from '../../_components/search-params';
 import type { FilterField } from './filter-bar';
 import { ListFrame } from './list-frame';
 import { Pager } from './pager';
@@ -29,12 +31,25 @@ export function CountedList<Row>(props: Props<Row>) {
         isEmpty={rows.length === 0}
         noun={nouns}
         yet={yet}
+        hint={page === null && <UnknownCustomer text={params.get('customer') ?? ''} />}
         isFiltered={fields.some(({ name }) => params.has(name))}
         isDeep={page !== null && page.total > 0}
       >
         {children(rows)}
       </ListFrame>
       {page && page.total > 0 && <Pager page={page} path={path} params={params} noun={noun} nouns={nouns} />}
+    </>
+  );
+}
+
+/** A list is narrowed by a whole number; names are for the search. */
+function UnknownCustomer({ text }: { text: string }) {
+  return (
+    <>
+      No customer has this number.{' '}
+      <TextLink href={withParams('/admin/search', new URLSearchParams(), { q: text })}>
+        Search for the customer
+      </TextLink>
     </>
   );
 }

@@ -13,6 +13,8 @@ interface Props<Row> {
   noun: string;
   /** When there will be some, in a sentence. */
   yet: string;
+  /** What else to say where a filter finds nothing. */
+  hint?: string | undefined;
   path: string;
   params: URLSearchParams;
   fields?: FilterField[];
@@ -23,13 +25,14 @@ interface Props<Row> {
 
 /** A page of a list that is leafed through without page numbers. */
 export function CursorList<Row>(props: Props<Row>) {
-  const { page, start, noun, yet, path, params, fields = [], footer, children } = props;
+  const { page, start, noun, yet, hint, path, params, fields = [], footer, children } = props;
   return (
     <>
       <ListFrame
         isEmpty={page.data.length === 0}
         noun={noun}
         yet={yet}
+        hint={hint}
         isFiltered={fields.some(({ name }) => params.has(name))}
         isDeep={start.after !== undefined || start.before !== undefined}
         action={<TextLink href={withParams(path, params, {})}>To the first page</TextLink>}

@@ -9,6 +9,8 @@ interface Props {
   noun: string;
   /** When there will be some, in a sentence. */
   yet: string;
+  /** What else to say where a filter finds nothing. */
+  hint?: ReactNode;
   /** Narrowed by a filter. */
   isFiltered: boolean;
   /** Not the first page. */
@@ -27,9 +29,9 @@ export function ListFrame({ isEmpty, children, ...why }: Props) {
   );
 }
 
-function Why({ noun, yet, isFiltered, isDeep, action }: Omit<Props, 'isEmpty' | 'children'>) {
+function Why({ noun, yet, hint, isFiltered, isDeep, action }: Omit<Props, 'isEmpty' | 'children'>) {
   if (isDeep)
     return <Nothing title={`No more ${noun}`} text="The list ends before this page." action={action} />;
-  if (isFiltered) return <Nothing title={`No ${noun} found`} text="None matches these filters." />;
+  if (isFiltered) return <Nothing title={`No ${noun} found`} text={hint ?? 'None matches these filters.'} />;
   return <Nothing title={`No ${noun} yet`} text={yet} />;
 }

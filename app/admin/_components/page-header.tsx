@@ -28,7 +28,7 @@ export function PageHeader({ title, description, back, actions }: Props) {
             {title}
           </Title>
           {description && (
-            <Text c="dimmed" size="sm" component="div">
+            <Text c="dimmed" size="sm" component="div" className="break-anywhere">
               {description}
             </Text>
           )}

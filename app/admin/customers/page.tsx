@@ -44,6 +44,7 @@ async function Results({ filters, search, params }: ResultsProps) {
   return (
     <CursorList
       noun="customers"
+      hint={filters.q && filters.q.length < 3 ? 'Within a word, three letters or more are found.' : undefined}
       yet="They appear here as soon as one is entered, or Stripe tells of one."
       {...{ page, start, path: PATH, params, fields: FIELDS }}
     >

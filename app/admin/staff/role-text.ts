@@ -4,6 +4,6 @@ export const ROLE_LABELS: Record<StaffRole, string> = { staff: 'Staff', admin: '
 
 /** What somebody with a role can do. */
 export const ROLE_TEXTS: Record<StaffRole, string> = {
-  staff: 'Browse, record payments, replay events and start reconciliation.',
+  staff: 'Browse, record, refund and delete payments, replay events and start reconciliation.',
   admin: 'All of that, and issue access tokens and manage staff.',
 };

@@ -13,6 +13,7 @@ interface Props {
 /** What is owed, by when, and what came in. */
 export function InvoiceFacts({ invoice, timeZone }: Props) {
   const money = (amount: number) => <Money amount={amount} currency={invoice.currency} />;
+  const overpaid = invoice.amount_paid - invoice.total;
   return (
     <Section title="Invoice">
       <Facts
@@ -27,6 +28,7 @@ export function InvoiceFacts({ invoice, timeZone }: Props) {
           'Paid on': invoice.paid_at ? <Instant at={invoice.paid_at} timeZone={timeZone} /> : undefined,
           'Paid outside Stripe': invoice.amount_off_stripe ? money(invoice.amount_off_stripe) : undefined,
           Open: money(invoice.amount_due),
+          'Paid too much': overpaid > 0 ? money(overpaid) : undefined,
         }}
       />
     </Section>
