@@ -58,7 +58,7 @@ describe('every page and route handler of the staff', () => {
     expect(routes.filter(({ forAdmins }) => forAdmins).length).toBeGreaterThanOrEqual(7);
   });
 
-  test('signed out: the sign-in page, or a refusal, whatever the method', async () => {
+  test('signed out: the sign-in page, or a refusal, whatever the method', { timeout: 120_000 }, async () => {
     for (const { path, kind } of routes) {
       for (const method of methods) {
         for (const headers of [{}, { cookie: FORGED }]) {
@@ -83,7 +83,7 @@ describe('every page and route handler of the staff', () => {
     }
   });
 
-  test('plain staff: 403 where only admins may be, and nowhere else', async () => {
+  test('plain staff: 403 where only admins may be, and nowhere else', { timeout: 120_000 }, async () => {
     for (const { path, forAdmins } of routes) {
       const answer = await get(path, { cookie: cookies.staff });
       expect([path, answer.status === 403]).toEqual([path, forAdmins]);
