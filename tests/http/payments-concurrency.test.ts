@@ -1,4 +1,4 @@
-import { asc, eq } from 'drizzle-orm';
+import { and, asc, eq } from 'drizzle-orm';
 import { expect, test, vi } from 'vitest';
 import { auditLog, payments } from '@/db/schema';
 import { usePayments } from '../support/payments-server';
@@ -20,7 +20,7 @@ async function actionsOn(id: number): Promise<string[]> {
   const trail = await server.runtime.db
     .select({ action: auditLog.action })
     .from(auditLog)
-    .where(eq(auditLog.entity_id, id))
+    .where(and(eq(auditLog.entity, 'payment'), eq(auditLog.entity_id, id)))
     .orderBy(asc(auditLog.id));
   return trail.map(({ action }) => action);
 }

@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm';
+import { and, eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { auditLog, paymentTombstones } from '@/db/schema';
 import { createPayment } from '../support/factories';
@@ -38,7 +38,7 @@ describe('the five operations', () => {
     const trail = await api.server.runtime.db
       .select()
       .from(auditLog)
-      .where(eq(auditLog.entity_id, created.body.id));
+      .where(and(eq(auditLog.entity, 'payment'), eq(auditLog.entity_id, created.body.id)));
     expect(trail.map((row) => row.action)).toEqual([
       'payment.create',
       'payment.update',
