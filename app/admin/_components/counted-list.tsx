@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import type { Page } from '@/lib/page';
 import { TextLink } from '../../_components/links';
-import { withParams } from '../../_components/search-params';
+import { toHref } from '../../_components/search-params';
 import type { FilterField } from './filter-bar';
 import { ListFrame } from './list-frame';
 import { Pager } from './pager';
@@ -47,9 +47,7 @@ function UnknownCustomer({ text }: { text: string }) {
   return (
     <>
       No customer has this number.{' '}
-      <TextLink href={withParams('/admin/search', new URLSearchParams(), { q: text })}>
-        Search for the customer
-      </TextLink>
+      <TextLink href={toHref('/admin/search', { q: text })}>Search for the customer</TextLink>
     </>
   );
 }

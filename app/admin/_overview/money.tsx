@@ -4,6 +4,7 @@ import { toCalendarDate } from '@/lib/dates';
 import { getMoneyReceived, PERIODS, type Period } from '@/lib/overview/money-received';
 import { getRuntime } from '@/lib/runtime';
 import { formatCount, formatDate, formatMoney, formatShortMoney } from '../../_components/format';
+import { toHref } from '../../_components/search-params';
 import { BarChart } from '../_components/bar-chart';
 import { Nothing } from '../_components/nothing';
 import { Section } from '../_components/section';
@@ -83,5 +84,5 @@ async function Chart({ period, wanted }: Props) {
 }
 
 function hrefOf(days: Period, currency: string | undefined): string {
-  return `/admin?days=${days}${currency ? `&currency=${encodeURIComponent(currency)}` : ''}`;
+  return toHref('/admin', { days: String(days), ...(currency && { currency }) });
 }
