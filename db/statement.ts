@@ -64,7 +64,7 @@ export function statement<Name extends string, Row = never>(
 }
 
 const MAX_TOGETHER = 8;
-const together = new Map<string, Query>();
+const together = new Map<string, Joined>();
 
 /**
  * Runs statements that change different rows as one: one round trip. None sees what another changes. They
@@ -72,25 +72,71 @@ const together = new Map<string, Query>();
  */
 export async function runTogether(db: Database, writes: Write[]): Promise<void> {
   for (let at = 0; at < writes.length; at += MAX_TOGETHER) {
-    const some = writes.slice(at, at + MAX_TOGETHER);
-    const key = some.map(({ id }) => id).join();
-    const query = together.get(key) ?? join(some.map((write) => write.query(db)));
-    together.set(key, query);
-    const values = some.flatMap(({ values }, i) => Object.entries(values).map(([k, v]) => [`${i} ${k}`, v]));
-    await runQuery(db, { query }, Object.fromEntries(values));
+    await runJoined(db, 'batch', writes.slice(at, at + MAX_TOGETHER));
   }
 }
 
-function join(queries: Query[]): Query {
-  const params: unknown[] = [];
-  const parts = queries.map(({ sql: text, params: own }, i) => {
-    const before = params.length;
-    const named = own.map((one) => (is(one, Placeholder) ? new Placeholder(`${i} ${one.name}`) : one));
-    params.push(...named);
-    return `w${i} as (${text.replace(/\$(\d+)/g, (_, n) => `$${before + Number(n)}`)})`;
-  });
-  return { sql: `with ${parts.join(', ')} select`, params };
+/**
+ * The same where a guard answers `ok`, and nothing otherwise. It is asked before anything is written.
+ *
+ * @param writes each ends in its condition
+ * @returns whether they ran
+ * @throws RangeError for more than go into one statement, see `fitTogether`
+ */
+export async function runGuarded(db: Database, guard: Write, writes: Write[]): Promise<boolean> {
+  if (!fitTogether(writes)) throw new RangeError(`${writes.length} statements are too many for one`);
+  const [ok] = await runJoined(db, 'guarded', [guard, ...writes], (rows) =>
+    rows.map(([first]) => first === true),
+  );
+  return ok ?? false;
 }
+
+export const fitTogether = (writes: Write[]) => writes.length <= MAX_TOGETHER;
+
+async function runJoined<Row>(
+  db: Database,
+  form: keyof typeof FORMS,
+  writes: Write[],
+  read?: (rows: unknown[][]) => Row[],
+): Promise<Row[]> {
+  const key = `${form} ${writes.map(({ id }) => id).join()}`;
+  const { text, params } =
+    together.get(key) ??
+    join(
+      FORMS[form],
+      writes.map((write) => write.query(db)),
+    );
+  together.set(key, { text, params });
+  const values = params.map(({ of, name, value }) => (name === null ? value : writes[of]?.values[name]));
+  return runQuery<Row>(db, { query: { sql: text, params: values }, ...(read && { read }) }, {});
+}
+
+/** Statements as one, and where its parameters come from: a value of one of them, or the same at every call. */
+interface Joined {
+  text: string;
+  params: { of: number; name: string | null; value?: unknown }[];
+}
+
+function join(toText: (parts: string[]) => string, queries: Query[]): Joined {
+  const params: Joined['params'] = [];
+  const parts = queries.map(({ sql: text, params: own }, of) => {
+    const before = params.length;
+    params.push(
+      ...own.map((one) => (is(one, Placeholder) ? { of, name: one.name } : { of, name: null, value: one })),
+    );
+    return text.replace(/\$(\d+)/g, (_, n) => `$${before + Number(n)}`);
+  });
+  return { text: toText(parts), params };
+}
+
+const FORMS = {
+  batch: (parts: string[]) => `with ${parts.map((part, i) => `w${i} as (${part})`).join(', ')} select`,
+  /** Each write depends on the guard's answer: that puts the guard first. */
+  guarded: ([guard, ...parts]: string[]) => {
+    const writes = parts.map((part, i) => `w${i} as (${part} and (select ok from guard))`);
+    return `with guard as materialized (${guard}), ${writes.join(', ')} select ok from guard`;
+  },
+};
 
 function runQuery<Row>(db: Database, { query, read }: Parts<Row>, values: Record<string, unknown>) {
   return db._.session

@@ -5,6 +5,12 @@ const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
 const TRIES = 6;
 
+/** True where another transaction came in between: trying again may help. */
+export function isConflict(error: unknown): boolean {
+  const code = pgErrorCode(error);
+  return code === SERIALIZATION_FAILURE || code === DEADLOCK_DETECTED;
+}
+
 /** What a transaction read is no longer so: it begins again. */
 export class ChangedMeanwhileError extends Error {
   readonly code = SERIALIZATION_FAILURE;
@@ -19,8 +25,7 @@ export async function transact<T>(db: Database, work: (tx: Database) => Promise<
     try {
       return await db.transaction(work);
     } catch (error) {
-      const code = pgErrorCode(error);
-      if (attempt === TRIES || (code !== SERIALIZATION_FAILURE && code !== DEADLOCK_DETECTED)) throw error;
+      if (attempt === TRIES || !isConflict(error)) throw error;
       await sleep(5 * 2 ** attempt);
     }
   }

@@ -9,6 +9,7 @@ import { applyPayment } from './apply-payment';
 import { type Applied, applySubscription } from './apply-subscription';
 import type { Source, SyncContext } from './context';
 import { type Held, lockHeld } from './lock-held';
+import { settleMoved } from './settle-moved';
 
 type Apply = (ctx: SyncContext, event: ProviderEvent, held?: Held) => Promise<Applied>;
 
@@ -29,18 +30,35 @@ const HANDLERS: Record<string, Apply> = {
 /** The event types that change anything here; all others are stored and left alone. */
 export const HANDLED_EVENT_TYPES = Object.keys(HANDLERS);
 
+const SUBSCRIPTION_TYPES = HANDLED_EVENT_TYPES.filter((type) => type.startsWith('customer.subscription.'));
+
 /** What an event is sure to need, read and locked while the lock of its customer is still waited for. */
 export async function readAhead(tx: Database, event: ProviderEvent): Promise<Held | undefined> {
-  const { type, stripeCustomerId, objectId } = event;
-  if (!type.startsWith('customer.subscription.') || !stripeCustomerId || !objectId) return undefined;
-  return lockHeld(tx, stripeCustomerId, objectId);
+  const about = subscriptionOf(event);
+  return about && lockHeld(tx, about.customer, about.subscription);
+}
+
+/** What a handled event of a subscription is about. */
+export function subscriptionOf({
+  type,
+  stripeCustomerId: customer,
+  objectId: subscription,
+}: ProviderEvent): { customer: string; subscription: string } | undefined {
+  if (!SUBSCRIPTION_TYPES.includes(type) || !customer || !subscription) return undefined;
+  return { customer, subscription };
 }
 
 /** Applies an event of a handled type inside its transaction. */
-export async function applyEvent(ctx: SyncContext, event: ProviderEvent, held?: Held): Promise<Applied> {
+export async function applyEvent(
+  ctx: SyncContext,
+  event: ProviderEvent,
+  held?: Held,
+): Promise<'processed' | 'stale' | 'unmatched'> {
   const handler = HANDLERS[event.type];
   if (!handler) throw new Error(`no handler for ${event.type}`);
-  return handler(ctx, event, held);
+  const applied = await handler(ctx, event, held);
+  await settleMoved(ctx);
+  return applied === 'applied' || applied === 'unchanged' ? 'processed' : applied;
 }
 
 async function subscription(

@@ -6,12 +6,11 @@ import type { StripeMode } from '../env';
 import { AppError } from '../errors';
 import { type ProviderEvent, toProviderEvent } from '../stripe/to-event';
 import { applyEvent, HANDLED_EVENT_TYPES, readAhead } from './apply-event';
-import { flushWrites, newContext, type SyncContext } from './context';
+import { flushWrites, newContext } from './context';
 import { closeEvent, failEvent, isSettled, keepEvent, openEvent, storeEvent } from './inbox';
-import type { Held } from './lock-held';
 import { type Lookups, withLookups } from './lookups';
-import { settleMoved } from './settle-moved';
 import type { SyncDeps } from './sync-deps';
+import { takeAtOnce } from './take-at-once';
 
 export type EventOutcome = 'processed' | 'duplicate' | 'stale' | 'ignored' | 'unmatched';
 
@@ -29,8 +28,11 @@ export async function handleEvent(
   { mode = null, again = false }: { mode?: StripeMode | null; again?: boolean } = {},
 ): Promise<EventOutcome> {
   try {
+    const strayFrom = mode !== null && event.livemode !== (mode === 'live') ? mode : null;
+    const outcome = strayFrom || again ? undefined : await takeAtOnce(deps, event, payload);
+    if (outcome) return outcome;
     return await withLookups(deps, (lookups) =>
-      transact(deps.db, (tx) => takeIn(tx, deps, lookups, { event, payload, mode, again })),
+      transact(deps.db, (tx) => takeIn(tx, deps, lookups, { event, payload, strayFrom, again })),
     );
   } catch (error) {
     if (!isDatabaseUnavailable(error)) await failEvent(deps.db, event, payload, errorCode(error));
@@ -52,7 +54,8 @@ export async function replayEvent(deps: SyncDeps, id: string): Promise<EventOutc
 interface Delivery {
   event: ProviderEvent;
   payload: string;
-  mode: StripeMode | null;
+  /** The mode of the configured keys, where the event is of the other one. */
+  strayFrom: StripeMode | null;
   again: boolean;
 }
 
@@ -60,10 +63,9 @@ async function takeIn(
   tx: Database,
   deps: SyncDeps,
   lookups: Lookups,
-  { event, payload, mode, again }: Delivery,
+  { event, payload, strayFrom, again }: Delivery,
 ): Promise<EventOutcome> {
-  const isOther = mode !== null && event.livemode !== (mode === 'live');
-  const isIgnored = isOther || !HANDLED_EVENT_TYPES.includes(event.type);
+  const isIgnored = strayFrom !== null || !HANDLED_EVENT_TYPES.includes(event.type);
   const key = event.stripeCustomerId ?? event.objectId ?? event.id;
   const [before, held] = await Promise.all([
     openEvent(tx, key, event.id),
@@ -75,8 +77,8 @@ async function takeIn(
     if (!isStored) await keepEvent(tx, event, payload);
     isStored = true;
   });
-  if (isOther) ctx.warnings.push(otherMode(event, mode));
-  const outcome = isIgnored ? 'ignored' : await apply(ctx, event, held);
+  if (strayFrom) ctx.warnings.push(otherMode(event, strayFrom));
+  const outcome = isIgnored ? 'ignored' : await applyEvent(ctx, event, held);
   const { changes, now } = ctx;
   const warnings = [...new Set(ctx.warnings)];
   if (warnings.length > 0) deps.log.warn({ event: event.id, warnings }, 'event left questions');
@@ -91,16 +93,6 @@ async function takeIn(
 
 function otherMode({ livemode }: ProviderEvent, mode: StripeMode): string {
   return `a ${livemode ? 'live' : 'test'} event, while the configured keys are ${mode} keys`;
-}
-
-async function apply(
-  ctx: SyncContext,
-  event: ProviderEvent,
-  held: Held | undefined,
-): Promise<Exclude<EventOutcome, 'duplicate'>> {
-  const applied = await applyEvent(ctx, event, held);
-  await settleMoved(ctx);
-  return applied === 'applied' || applied === 'unchanged' ? 'processed' : applied;
 }
 
 /** Short and without personal data: an SQLSTATE, or the name of the error. */

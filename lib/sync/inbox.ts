@@ -1,12 +1,11 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { type Database, keyLock, violatedConstraint } from '@/db/database';
 import { type FieldChange, stripeEvents } from '@/db/schema';
-import { statement } from '@/db/statement';
+import { statement, type Write } from '@/db/statement';
 import { ChangedMeanwhileError } from '@/db/transaction';
 import type { ProviderEvent } from '../stripe/to-event';
 import { flushWrites, type SyncContext } from './context';
-
-export type StoredOutcome = (typeof stripeEvents.$inferSelect)['outcome'];
+import type { StoredOutcome } from './lock-held';
 
 /** Outcomes that a further delivery does not change; the others are tried again. */
 const SETTLED: StoredOutcome[] = ['processed', 'stale', 'ignored'];
@@ -68,15 +67,22 @@ export async function storeEvent(
   payload: string,
   result: Result,
 ): Promise<void> {
-  const row = toRow(event, payload);
-  const values = { ...row, stripe_created: row.stripe_created.toISOString(), ...toText(result) };
-  ctx.writes.push(insertEvent.with(values));
+  ctx.writes.push(eventWrite(event, payload, result));
   try {
     await flushWrites(ctx);
   } catch (error) {
-    throw violatedConstraint(error) === 'stripe_events_pkey' ? cameFirst(error) : error;
+    throw isStoredAlready(error) ? cameFirst(error) : error;
   }
 }
+
+/** Puts an event and what became of it into the inbox, along with other writes. */
+export function eventWrite(event: ProviderEvent, payload: string, result: Result): Write {
+  const row = toRow(event, payload);
+  return insertEvent.with({ ...row, stripe_created: row.stripe_created.toISOString(), ...toText(result) });
+}
+
+/** True for what the database says of an event that it has. */
+export const isStoredAlready = (error: unknown) => violatedConstraint(error) === 'stripe_events_pkey';
 
 const ROW = [
   'id',
@@ -89,7 +95,13 @@ const ROW = [
   'payload',
 ] as const;
 const RESULT = ['outcome', 'warnings', 'changes', 'processed_at'] as const;
-const insertEvent = statement([...ROW, ...RESULT], (db, row) => db.insert(stripeEvents).values(row));
+const INSERTED = [...ROW, ...RESULT] as const;
+// Not VALUES: a guard can stand behind this one's condition. Without a type a selected value would be text.
+const insertEvent = statement(INSERTED, (_, row) => {
+  const columns = INSERTED.map((name) => sql.identifier(name));
+  const values = INSERTED.map((name) => sql`${row[name]}::${sql.raw(stripeEvents[name].getSQLType())}`);
+  return sql`insert into ${stripeEvents} (${sql.join(columns, sql`, `)}) select ${sql.join(values, sql`, `)} where true`;
+});
 
 /**
  * The same for one that is stored already.

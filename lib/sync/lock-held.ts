@@ -1,12 +1,19 @@
-import { eq, inArray, sql } from 'drizzle-orm';
+import { eq, getTableColumns, sql, type Table } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { customerServices, stripeCustomers, subscriptionItems, subscriptions } from '@/db/schema';
+import {
+  customerServices,
+  stripeCustomers,
+  stripeEvents,
+  subscriptionItems,
+  subscriptions,
+} from '@/db/schema';
 import { type Builder, statement } from '@/db/statement';
 import type { DatedService } from './update-service-dates';
 
 export type StoredLink = typeof stripeCustomers.$inferSelect;
 export type StoredSubscription = typeof subscriptions.$inferSelect;
 export type StoredItem = typeof subscriptionItems.$inferSelect;
+export type StoredOutcome = (typeof stripeEvents.$inferSelect)['outcome'];
 
 /** What we hold of a Stripe customer's subscription. */
 export interface Held {
@@ -17,79 +24,106 @@ export interface Held {
   services: DatedService[];
 }
 
-/** Reads and locks what a subscription of Stripe's changes here, in one round trip. */
+/** What was held at one moment, which may have passed. */
+export interface Glimpse {
+  held: Held;
+  /** Of all rows in it, as `lock_held` tells them. */
+  versions: string;
+  /** What became of the event before; null: it is new. */
+  outcome: StoredOutcome | null;
+}
+
+/** Locks what a subscription of Stripe's changes here, then reads it. */
 export async function lockHeld(tx: Database, customer: string, subscription: string): Promise<Held> {
-  const found = await read(tx, { customer, subscription });
+  const [, { held }] = await Promise.all([
+    lock(tx, { customer, subscription }),
+    glimpseHeld(tx, customer, subscription, null),
+  ]);
+  return held;
+}
+
+/** Reads the same without any lock, and what became of an event before. */
+export async function glimpseHeld(
+  db: Database,
+  customer: string,
+  subscription: string,
+  event: string | null,
+): Promise<Glimpse> {
+  const found = await read(db, { customer, subscription, event });
   const [first] = found;
-  const services = found.flatMap(({ service, isShared, seen }) =>
-    service ? [{ id: service.id, date: service.date, isAlone: !isShared && service.version === seen }] : [],
+  const items = found.flatMap(({ item, versions }) => (item ? [{ item, version: versions?.item }] : []));
+  const services = new Map(
+    found.flatMap(({ service, isShared, versions }) =>
+      service ? [[service.id, { ...service, isAlone: !isShared, version: versions?.service }] as const] : [],
+    ),
   );
+  const ordered = [...services.values()].sort((a, b) => a.id - b.id);
   return {
-    link: first?.link ?? null,
-    row: first?.row ?? null,
-    items: found.flatMap(({ item }) => item ?? []),
-    services: [...new Map(services.map((service) => [service.id, service])).values()],
+    held: {
+      link: first?.link ?? null,
+      row: first?.row ?? null,
+      items: items.map(({ item }) => item),
+      services: ordered.map(({ id, date, isAlone }) => ({ id, date, isAlone })),
+    },
+    versions: [
+      first?.versions?.link ?? '',
+      first?.versions?.row ?? '',
+      items.map(({ item, version }) => `${item.id} ${version}`).join(),
+      ordered.map(({ id, version }) => `${id} ${version}`).join(),
+    ].join('; '),
+    outcome: first?.outcome ?? null,
   };
 }
+
+/** True, with all of it locked, where no row of a glimpse has changed since. */
+export const isStillHeld = statement(
+  ['customer', 'subscription', 'versions'],
+  (_, { customer, subscription, versions }) =>
+    sql`select lock_held(${customer}, ${subscription}) = ${versions} as ok`,
+);
+
+const lock = statement(
+  ['customer', 'subscription'],
+  (_, { customer, subscription }) => sql`select lock_held(${customer}, ${subscription})`,
+);
 
 interface Found {
   link: StoredLink | null;
   row: StoredSubscription | null;
   item: StoredItem | null;
-  service: { id: number; date: string | null; version: string } | null;
+  service: { id: number; date: string | null } | null;
+  /** An item of another subscription has the service, too: whoever adds one gives the service a new version. */
   isShared: boolean;
-  /** The version of the service that was there when the statement began: another was waited for. */
-  seen: string | null;
+  versions: Record<'link' | 'row' | 'item' | 'service', string | null> | null;
+  outcome: StoredOutcome | null;
 }
 
-const read = statement(['customer', 'subscription'], (db, { customer, subscription }) => {
-  const link = db
-    .$with('link')
-    .as(
-      db.select().from(stripeCustomers).where(eq(stripeCustomers.stripe_customer_id, customer)).for('update'),
-    );
-  const row = db
-    .$with('held')
-    .as(
-      db
-        .select()
-        .from(subscriptions)
-        .where(eq(subscriptions.stripe_subscription_id, subscription))
-        .for('update'),
-    );
-  const item = db.$with('item').as(
-    db
-      .select()
-      .from(subscriptionItems)
-      .where(inArray(subscriptionItems.subscription_id, db.select({ id: row.id }).from(row))),
-  );
-  const service = db.$with('service').as(
+const versionOf = (table: Table) => sql<string | null>`${table}.xmin::text`;
+
+const read = statement(
+  ['customer', 'subscription', 'event'],
+  (db, { customer, subscription, event }) =>
     db
       .select({
-        id: customerServices.id,
-        date: customerServices.next_billing_date,
-        version: sql<string>`${customerServices}.xmin::text`.as('version'),
+        link: getTableColumns(stripeCustomers),
+        row: getTableColumns(subscriptions),
+        item: getTableColumns(subscriptionItems),
+        service: { id: customerServices.id, date: customerServices.next_billing_date },
+        isShared: sql<boolean>`exists (select from subscription_items o
+          where o.customer_service_id = ${customerServices.id} and o.subscription_id <> ${subscriptions.id})`,
+        versions: {
+          link: versionOf(stripeCustomers),
+          row: versionOf(subscriptions),
+          item: versionOf(subscriptionItems),
+          service: versionOf(customerServices),
+        },
+        outcome: stripeEvents.outcome,
       })
-      .from(customerServices)
-      .where(inArray(customerServices.id, db.select({ id: item.customer_service_id }).from(item)))
-      .orderBy(customerServices.id)
-      .for('update'),
-  );
-  return db
-    .with(link, row, item, service)
-    .select({
-      link: link._.selectedFields,
-      row: row._.selectedFields,
-      item: item._.selectedFields,
-      service: service._.selectedFields,
-      isShared: sql<boolean>`exists (select from subscription_items o
-        where o.customer_service_id = ${service.id} and o.subscription_id <> ${row.id})`,
-      seen: sql<string>`(select s.xmin::text from customer_services s where s.id = ${service.id})`,
-    })
-    .from(sql`(select) as one`)
-    .leftJoin(link, sql`true`)
-    .leftJoin(row, sql`true`)
-    .leftJoin(item, sql`true`)
-    .leftJoin(service, eq(service.id, item.customer_service_id))
-    .orderBy(item.id) as unknown as Builder<Found[]>;
-});
+      .from(sql`(select) as one`)
+      .leftJoin(stripeEvents, eq(stripeEvents.id, event))
+      .leftJoin(stripeCustomers, eq(stripeCustomers.stripe_customer_id, customer))
+      .leftJoin(subscriptions, eq(subscriptions.stripe_subscription_id, subscription))
+      .leftJoin(subscriptionItems, eq(subscriptionItems.subscription_id, subscriptions.id))
+      .leftJoin(customerServices, eq(customerServices.id, subscriptionItems.customer_service_id))
+      .orderBy(subscriptionItems.id) as unknown as Builder<Found[]>,
+);

@@ -10,7 +10,12 @@ export interface Crashing {
 const STATEMENTS = new Set(['select', 'selectDistinct', 'insert', 'update', 'delete', 'execute', '$count']);
 const CODES = { killed: '57P01', refused: 'XX000', conflict: '40001' };
 
-/** A database at which one thing goes wrong: before a statement, before a commit or after it. */
+/**
+ * A database at which one thing goes wrong, if any: before a statement, before a commit or after it.
+ *
+ * It is another object than the one given, as another process has another: what waits for its turn within a
+ * process does not wait for this one.
+ */
 export function crashing(db: Database, crash: Crash | undefined): Crashing {
   let passed = 0;
   let happened = false;
@@ -42,11 +47,21 @@ export function crashing(db: Database, crash: Crash | undefined): Crashing {
         const value: unknown = Reflect.get(from, name);
         if (typeof value !== 'function') return value;
         return (...given: unknown[]) => {
-          if (name === 'prepareQuery') pass(isInside);
-          return value.apply(from, given);
+          if (name !== 'prepareQuery') return value.apply(from, given);
+          pass(isInside);
+          const query = value.apply(from, given);
+          return isInside ? query : committing(query);
         };
       },
     });
+  /** A statement outside a transaction commits by itself. */
+  const committing = (query: { execute(values: unknown): Promise<unknown> }) => ({
+    execute: async (values: unknown) => {
+      const answer = await query.execute(values);
+      pass(false);
+      return answer;
+    },
+  });
   const transaction = (from: Database) => async (work: (tx: Database) => Promise<unknown>) => {
     pass(false);
     const result = await from.transaction(async (tx) => {
@@ -57,5 +72,5 @@ export function crashing(db: Database, crash: Crash | undefined): Crashing {
     pass(false);
     return result;
   };
-  return { db: crash ? wrap(db, false) : db, happened: () => happened };
+  return { db: wrap(db, false), happened: () => happened };
 }

@@ -48,6 +48,22 @@ const MUTANTS: Mutant[] = [
         find: 'pg_advisory_xact_lock(hashtextextended(',
         replace: '(hashtextextended(',
       },
+      {
+        file: 'db/migrations/0010_lock_held.sql',
+        find: 'pg_advisory_xact_lock(hashtextextended(',
+        replace: '(hashtextextended(',
+      },
+    ],
+  },
+  {
+    name: 'no-second-look',
+    needsServer: true,
+    edits: [
+      {
+        file: 'lib/sync/lock-held.ts',
+        find: 'as ok`',
+        replace: 'or true as ok`',
+      },
     ],
   },
   {
