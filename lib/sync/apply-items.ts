@@ -4,7 +4,7 @@ import { runTogether, statement, type Write } from '@/db/statement';
 import { toIso } from '../dates';
 import type { ProviderSubscription, ProviderSubscriptionItem } from '../stripe/provider';
 import type { SyncContext } from './context';
-import type { StoredItem } from './lock-held';
+import type { Held, HeldService, StoredItem } from './lock-held';
 import { type DatedItem, updateDatesOf } from './update-service-dates';
 import { differing, isSameState, toChanges } from './write-changes';
 
@@ -40,7 +40,7 @@ export function isSameItems(held: StoredItem[], provider: ProviderSubscription):
 export async function applyItems(
   ctx: SyncContext,
   subscription: { id: number; customer_id: number },
-  held: StoredItem[],
+  { items: held, services }: Pick<Held, 'items' | 'services'>,
   provider: ProviderSubscription,
 ): Promise<{ items: DatedItem[]; writes: Write[] }> {
   // Items without an id at Stripe are ours: they say what was sold, and their services keep their link.
@@ -55,7 +55,11 @@ export async function applyItems(
   for (const item of provider.items) {
     const row = held.find((known) => known.stripe_subscription_item_id === item.id) ?? sold(held, provider);
     const state = toState(provider, item, row);
-    const linked = row?.linked_by_staff ? null : await findService(ctx, subscription.customer_id, state);
+    const own = services.find(({ id }) => id === row?.customer_service_id);
+    const linked =
+      row?.linked_by_staff || (own && isNamed(own, subscription, state))
+        ? null
+        : await findService(ctx, subscription.customer_id, state);
     const link = { stripe_subscription_item_id: item.id, ...(linked && { customer_service_id: linked }) };
     if (row) writes.push(...updateItem(ctx, row, { ...state, ...link }));
     const now = row
@@ -165,6 +169,16 @@ async function removeItems(ctx: SyncContext, gone: StoredItem[]): Promise<void> 
       gone.map((row) => row.id),
     ),
   );
+}
+
+/** Whether a service is the customer's own that Stripe names, and nothing else is named. */
+function isNamed(
+  service: HeldService,
+  { customer_id }: { customer_id: number },
+  { named_service_id: id, named_service_number: number }: Named,
+): boolean {
+  const isOwn = service.customer_id === customer_id;
+  return isOwn && (!id || id === String(service.id)) && (!number || number === service.number);
 }
 
 /** The customer's own service that Stripe names by id or number. */

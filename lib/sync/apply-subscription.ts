@@ -33,7 +33,7 @@ export async function applySubscription(
   if (!incoming.customer) return 'unmatched';
   const { stripeCustomerId } = incoming.customer;
   const before = ahead ?? (await lockHeld(ctx.tx, stripeCustomerId, incoming.id));
-  const { customerId, uncertain } = await linkCustomer(ctx, incoming.customer, before.link);
+  const { customerId, uncertain } = await linkCustomer(ctx, incoming.customer, before);
   const isMoved = before.link?.customer_id !== customerId;
   const held = isMoved ? await lockHeld(ctx.tx, stripeCustomerId, incoming.id) : before;
   const row = held.row ?? (await makeSubscription(ctx, incoming.id, customerId, stripeCustomerId));
@@ -66,7 +66,7 @@ export async function applySubscription(
     };
     writes.push(updateSubscription(ctx, row, held.row === null, state, told));
   }
-  const after = await applyItems(ctx, row, items, taken);
+  const after = await applyItems(ctx, row, held, taken);
   const concerned = [...items, ...after.items].map((item) => item.customer_service_id);
   const services = await lockServices(ctx, concerned, held.services);
   const live = { subscriptionId: row.id, items: status === 'cancelled' ? [] : after.items };

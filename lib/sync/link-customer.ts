@@ -6,7 +6,7 @@ import { createProviderCustomer } from '../customers/create-provider-customer';
 import type { ProviderCustomer } from '../stripe/provider';
 import type { SyncContext } from './context';
 import { customerOfNumbers, resolveNumbers } from './customer-numbers';
-import type { StoredLink } from './lock-held';
+import type { Held, StoredLink } from './lock-held';
 import { type Link, type LinkedBy, moveStripeCustomer } from './move-stripe-customer';
 
 const STRENGTH: Record<LinkedBy, number> = { created: 0, email: 1, number: 2, staff: 3 };
@@ -21,15 +21,18 @@ export interface LinkedCustomer {
  * Which of our customers a Stripe customer is. The strongest link wins, whenever it arrives: staff, then
  * customer number, then an e-mail that one customer alone has; else a customer is created.
  *
- * @param locked the link that is held, where it was read and locked already
+ * @param locked the link that is held and its customer's number, where they were read already
  */
 export async function linkCustomer(
   ctx: SyncContext,
   told: ProviderCustomer,
-  locked?: StoredLink | null,
+  locked?: Pick<Held, 'link' | 'customerNumber'>,
 ): Promise<LinkedCustomer> {
   const { stripeCustomerId } = told;
-  const held = locked === undefined ? (await lockLink(ctx.tx, { stripeCustomerId }))[0] : locked;
+  const held = locked ? locked.link : (await lockLink(ctx.tx, { stripeCustomerId }))[0];
+  if (held && isStrongest(held, told, locked?.customerNumber)) {
+    return { customerId: held.customer_id, uncertain: false };
+  }
   if (held) return strengthen(ctx, told, { customerId: held.customer_id, linkedBy: held.linked_by });
   const { known, uncertain } = askStripe(ctx, told);
   const link = (await findLink(ctx, known)) ?? {
@@ -42,6 +45,17 @@ export async function linkCustomer(
     linked_by: link.linkedBy,
   });
   return { customerId: link.customerId, uncertain };
+}
+
+/** True where nothing that is told can change a link: staff made it, or the first number told is its own again. */
+function isStrongest(
+  { linked_by }: StoredLink,
+  { customerNumbers: [first] }: ProviderCustomer,
+  heldNumber: string | null | undefined,
+): boolean {
+  return (
+    linked_by === 'staff' || (linked_by === 'number' && first !== undefined && first.number === heldNumber)
+  );
 }
 
 const lockLink = statement(['stripeCustomerId'], (db, { stripeCustomerId }) =>

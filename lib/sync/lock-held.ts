@@ -2,6 +2,7 @@ import { eq, getTableColumns, sql, type Table } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import {
   customerServices,
+  customers,
   stripeCustomers,
   stripeEvents,
   subscriptionItems,
@@ -18,10 +19,17 @@ export type StoredOutcome = (typeof stripeEvents.$inferSelect)['outcome'];
 /** What we hold of a Stripe customer's subscription. */
 export interface Held {
   link: StoredLink | null;
+  /** Of the customer that it is linked to. */
+  customerNumber: string | null;
   row: StoredSubscription | null;
   items: StoredItem[];
   /** Those of the items. */
-  services: DatedService[];
+  services: HeldService[];
+}
+
+export interface HeldService extends DatedService {
+  number: string;
+  customer_id: number;
 }
 
 /** What was held at one moment, which may have passed. */
@@ -61,9 +69,10 @@ export async function glimpseHeld(
   return {
     held: {
       link: first?.link ?? null,
+      customerNumber: first?.customerNumber ?? null,
       row: first?.row ?? null,
       items: items.map(({ item }) => item),
-      services: ordered.map(({ id, date, isAlone }) => ({ id, date, isAlone })),
+      services: ordered.map(({ version: _, ...service }) => service),
     },
     versions: [
       first?.versions?.link ?? '',
@@ -91,7 +100,8 @@ interface Found {
   link: StoredLink | null;
   row: StoredSubscription | null;
   item: StoredItem | null;
-  service: { id: number; date: string | null } | null;
+  customerNumber: string | null;
+  service: Pick<HeldService, 'id' | 'date' | 'number' | 'customer_id'> | null;
   /** An item of another subscription has the service, too: whoever adds one gives the service a new version. */
   isShared: boolean;
   versions: Record<'link' | 'row' | 'item' | 'service', string | null> | null;
@@ -108,7 +118,13 @@ const read = statement(
         link: getTableColumns(stripeCustomers),
         row: getTableColumns(subscriptions),
         item: getTableColumns(subscriptionItems),
-        service: { id: customerServices.id, date: customerServices.next_billing_date },
+        customerNumber: customers.customer_number,
+        service: {
+          id: customerServices.id,
+          date: customerServices.next_billing_date,
+          number: customerServices.service_number,
+          customer_id: customerServices.customer_id,
+        },
         isShared: sql<boolean>`exists (select from subscription_items o
           where o.customer_service_id = ${customerServices.id} and o.subscription_id <> ${subscriptions.id})`,
         versions: {
@@ -122,6 +138,7 @@ const read = statement(
       .from(sql`(select) as one`)
       .leftJoin(stripeEvents, eq(stripeEvents.id, event))
       .leftJoin(stripeCustomers, eq(stripeCustomers.stripe_customer_id, customer))
+      .leftJoin(customers, eq(customers.id, stripeCustomers.customer_id))
       .leftJoin(subscriptions, eq(subscriptions.stripe_subscription_id, subscription))
       .leftJoin(subscriptionItems, eq(subscriptionItems.subscription_id, subscriptions.id))
       .leftJoin(customerServices, eq(customerServices.id, subscriptionItems.customer_service_id))
