@@ -206,7 +206,7 @@ test('a move and deliveries at once: all rows end with the customer that staff c
     ...act.payInvoice(stripe.world, open).events,
     ...act.cancelSubscription(stripe.world, subscription.id).events,
   ];
-  await Promise.all([...events.map(stripe.take), move(stripeCustomerId, from.id, to.id)]);
+  await Promise.all([...events.map((event) => stripe.take(event)), move(stripeCustomerId, from.id, to.id)]);
   const rows = await base.db
     .select({ customer_id: invoices.customer_id, payer: payments.customer_id })
     .from(invoices)

@@ -56,17 +56,6 @@ const MUTANTS: Mutant[] = [
     ],
   },
   {
-    name: 'no-second-look',
-    needsServer: true,
-    edits: [
-      {
-        file: 'lib/sync/lock-held.ts',
-        find: 'as ok`',
-        replace: 'or true as ok`',
-      },
-    ],
-  },
-  {
     name: 'no-tombstone',
     edits: [
       {

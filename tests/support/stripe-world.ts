@@ -1,4 +1,5 @@
 import { eq } from 'drizzle-orm';
+import type { Database } from '@/db/database';
 import { stripeCustomers } from '@/db/schema';
 import { toProviderEvent } from '@/lib/stripe/to-event';
 import * as act from '@/lib/stripe-local/actions';
@@ -14,19 +15,23 @@ type Happened = World['history'][number];
 /** A local Stripe whose events are handed to sync in the test's process. */
 export interface TestStripe {
   world: World;
-  /** Hands an event over, as a delivery would, and says what came of it. */
-  take(event: Happened): Promise<EventOutcome>;
+  /**
+   * Hands an event over, as a delivery would, and says what came of it.
+   *
+   * @param db another way to the runtime's database
+   */
+  take(event: Happened, db?: Database): Promise<EventOutcome>;
   /** Does something at Stripe a minute later, and hands over all that Stripe tells of it. */
   happen<T extends { events: Happened[] }>(action: (world: World) => T): Promise<T>;
 }
 
 export function openTestStripe(runtime: TestRuntime): TestStripe {
   const world = createWorld({ now: runtime.now, chance: seededChance(11) });
-  const take = async (event: Happened) => {
+  const take = async (event: Happened, db = runtime.db) => {
     const payload = JSON.stringify(renderEvent(event, '2026-10-28.endive'));
     const delivered = toProviderEvent(JSON.parse(payload));
     if (!delivered) throw new Error('the world renders events');
-    return handleEvent(syncDeps(runtime), delivered, payload);
+    return handleEvent({ ...syncDeps(runtime), db }, delivered, payload);
   };
   return {
     world,
