@@ -33,6 +33,8 @@ export interface Played {
 
 const START = Date.parse('2026-03-15T22:30:00Z');
 const HOUR = 3_600_000;
+/** Before a run that fails: what was lost until then is older than the days that every run looks back further. */
+const LONG_AFTER = 96 * HOUR;
 /** After each attempt that was not answered 200. */
 const RETRIES = [HOUR, 6 * HOUR, 24 * HOUR, 72 * HOUR];
 const PROMPT: Fate = { lost: false, delay: 0, copies: [], together: false, crashes: [] };
@@ -204,7 +206,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
   setFaults();
   let at = clock;
   for (const step of plan.steps) {
-    at += step.wait;
+    at += step.wait + (isFailingRun(step) ? LONG_AFTER : 0);
     push(at, () => act(step));
   }
   while (queue.length > 0) await next();
