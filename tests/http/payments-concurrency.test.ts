@@ -4,7 +4,8 @@ import { auditLog, payments } from '@/db/schema';
 import { usePayments } from '../support/payments-server';
 
 vi.setConfig({ testTimeout: 120_000 }); // hundreds of transactions, on a machine that may be busy
-const { server, call, openInvoice, stateOf } = usePayments();
+// What fails here, fails seldom: the log says why.
+const { server, call, openInvoice, stateOf } = usePayments({ LOG_LEVEL: 'error' });
 
 const times = <T>(count: number, send: (i: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, i) => send(i)));

@@ -8,8 +8,8 @@ import { useServer } from './http';
 import { callPayments, type PaymentsAnswer } from './payments-api';
 
 /** The payments API over HTTP with a database of its own, and a token that may read and write. */
-export function usePayments() {
-  const server = useServer({ '/api/w5t/payments': all, '/api/w5t/payments/[id]': one });
+export function usePayments(env: Record<string, string> = {}) {
+  const server = useServer({ '/api/w5t/payments': all, '/api/w5t/payments/[id]': one }, env);
   let token = '';
   let opened = 0;
   beforeAll(async () => {
