@@ -36,13 +36,12 @@ export async function takeAtOnce(
     const writes = [...ctx.writes, write];
     if (!fitTogether(writes)) return undefined;
     const guard = isStillHeld.with({ customer, subscription, versions: glimpse.versions });
-    const isWritten = await runGuarded(deps.db, guard, writes).catch((error: unknown) => {
-      if (isConflict(error) || isStoredAlready(error)) return false;
-      throw error;
-    });
-    if (!isWritten) return undefined;
+    if (!(await runGuarded(deps.db, guard, writes))) return undefined;
     if (warnings.length > 0) deps.log.warn({ event: event.id, warnings }, 'event left questions');
     return outcome;
+  }).catch((error: unknown) => {
+    if (isConflict(error) || isStoredAlready(error)) return undefined;
+    throw error;
   });
 }
 

@@ -27,6 +27,22 @@ export const DEAD = 'dead';
 
 type Run = (statement: string, ...more: unknown[]) => Promise<unknown>;
 
+const WRITES = /\b(insert|update|delete)\b(?! of)/i;
+
+/** An answer after which something is done. The server's driver asks for nothing before somebody waits for it. */
+function followed(answer: Promise<unknown>, after: () => void): Promise<unknown> {
+  const { values } = answer as { values?: () => Promise<unknown> };
+  const follow = (rows: unknown) => {
+    after();
+    return rows;
+  };
+  return {
+    // biome-ignore lint/suspicious/noThenProperty: a promise that begins when it is waited for
+    then: (...on: Parameters<Promise<unknown>['then']>) => answer.then(follow).then(...on),
+    values: () => values?.call(answer).then(follow),
+  } as unknown as Promise<unknown>;
+}
+
 /**
  * A database at which things go wrong where they do in life: the server itself fails a statement, so that
  * the transaction is aborted there, with whatever was sent after it.
@@ -52,6 +68,14 @@ export function openFaulty({ db, kind }: Pick<DatabaseHandle, 'db' | 'kind'>): F
       return code ? run(raising(code)) : run(statement, ...more);
     };
   };
+  /** Outside a transaction, where a statement that writes is one by itself. */
+  const committing = (run: Run): Run => {
+    const guarded = failing(run);
+    return (statement, ...more) => {
+      const answer = guarded(statement, ...more);
+      return WRITES.test(statement) ? followed(answer, () => pass('committed')) : answer;
+    };
+  };
   const ending = async <T>(run: Run, work: () => Promise<T>): Promise<T> => {
     const result = await work();
     const code = pass('commit');
@@ -61,6 +85,7 @@ export function openFaulty({ db, kind }: Pick<DatabaseHandle, 'db' | 'kind'>): F
   const faulty = kind === 'embedded' ? wrapPglite : wrapPostgres;
   const transactional: Wrapping = {
     failing,
+    committing,
     ending,
     async transaction(begin) {
       const result = await begin();
@@ -82,14 +107,15 @@ export function openFaulty({ db, kind }: Pick<DatabaseHandle, 'db' | 'kind'>): F
 
 interface Wrapping {
   failing(run: Run): Run;
+  committing(run: Run): Run;
   ending<T>(run: Run, work: () => Promise<T>): Promise<T>;
   transaction<T>(begin: () => Promise<T>): Promise<T>;
 }
 
-function wrapPglite(db: Database, { failing, ending, transaction }: Wrapping): Database {
+function wrapPglite(db: Database, { failing, committing, ending, transaction }: Wrapping): Database {
   const client = clientOf<PGlite>(db);
   const wrapped = {
-    query: failing(client.query.bind(client) as Run),
+    query: committing(client.query.bind(client) as Run),
     transaction: <T>(work: (tx: Transaction) => Promise<T>) =>
       transaction(() =>
         client.transaction((tx) => {
@@ -101,11 +127,11 @@ function wrapPglite(db: Database, { failing, ending, transaction }: Wrapping): D
   return drizzlePglite({ client: wrapped as unknown as PGlite });
 }
 
-function wrapPostgres(db: Database, { failing, ending, transaction }: Wrapping): Database {
+function wrapPostgres(db: Database, { failing, committing, ending, transaction }: Wrapping): Database {
   const client = clientOf<postgres.Sql>(db);
   const wrapped = {
     options: client.options,
-    unsafe: unsafeOf(client, failing),
+    unsafe: unsafeOf(client, committing),
     begin: <T>(work: (tx: postgres.TransactionSql) => Promise<T>) =>
       transaction(() =>
         client.begin((tx) => {
