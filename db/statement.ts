@@ -72,44 +72,34 @@ const together = new Map<string, Joined>();
  */
 export async function runTogether(db: Database, writes: Write[]): Promise<void> {
   for (let at = 0; at < writes.length; at += MAX_TOGETHER) {
-    await runJoined(db, 'batch', writes.slice(at, at + MAX_TOGETHER));
+    await runJoined(db, writes.slice(at, at + MAX_TOGETHER));
   }
 }
 
 /**
- * The same where a guard answers `ok`, and nothing otherwise. It is asked before anything is written.
+ * The same with a guard, which fails where nothing must be written. PostgreSQL runs it first; what it does
+ * not allow is undone in any case.
  *
- * @param writes each ends in its condition
- * @returns whether they ran
+ * @param guard a select
  * @throws RangeError for more than go into one statement, see `fitTogether`
  */
-export async function runGuarded(db: Database, guard: Write, writes: Write[]): Promise<boolean> {
+export async function runGuarded(db: Database, guard: Write, writes: Write[]): Promise<void> {
   if (!fitTogether(writes)) throw new RangeError(`${writes.length} statements are too many for one`);
-  const [ok] = await runJoined(db, 'guarded', [guard, ...writes], (rows) =>
-    rows.map(([first]) => first === true),
-  );
-  return ok ?? false;
+  await runJoined(db, writes, guard);
 }
 
 export const fitTogether = (writes: Write[]) => writes.length <= MAX_TOGETHER;
 
-async function runJoined<Row>(
-  db: Database,
-  form: keyof typeof FORMS,
-  writes: Write[],
-  read?: (rows: unknown[][]) => Row[],
-): Promise<Row[]> {
-  const key = `${form} ${writes.map(({ id }) => id).join()}`;
-  const { text, params } =
-    together.get(key) ??
-    join(
-      FORMS[form],
-      writes.map((write) => write.query(db)),
-    );
+async function runJoined(db: Database, writes: Write[], last: Write = NOTHING): Promise<void> {
+  const all = [...writes, last];
+  const key = all.map(({ id }) => id).join();
+  const { text, params } = together.get(key) ?? join(all.map((one) => one.query(db)));
   together.set(key, { text, params });
-  const values = params.map(({ of, name, value }) => (name === null ? value : writes[of]?.values[name]));
-  return runQuery<Row>(db, { query: { sql: text, params: values }, ...(read && { read }) }, {});
+  const values = params.map(({ of, name, value }) => (name === null ? value : all[of]?.values[name]));
+  await runQuery(db, { query: { sql: text, params: values } }, {});
 }
+
+const NOTHING: Write = { id: 0, query: () => ({ sql: 'select', params: [] }), values: {} };
 
 /** Statements as one, and where its parameters come from: a value of one of them, or the same at every call. */
 interface Joined {
@@ -117,7 +107,7 @@ interface Joined {
   params: { of: number; name: string | null; value?: unknown }[];
 }
 
-function join(toText: (parts: string[]) => string, queries: Query[]): Joined {
+function join(queries: Query[]): Joined {
   const params: Joined['params'] = [];
   const parts = queries.map(({ sql: text, params: own }, of) => {
     const before = params.length;
@@ -126,17 +116,9 @@ function join(toText: (parts: string[]) => string, queries: Query[]): Joined {
     );
     return text.replace(/\$(\d+)/g, (_, n) => `$${before + Number(n)}`);
   });
-  return { text: toText(parts), params };
+  const last = parts.pop();
+  return { text: `with ${parts.map((part, i) => `w${i} as (${part})`).join(', ')} ${last}`, params };
 }
-
-const FORMS = {
-  batch: (parts: string[]) => `with ${parts.map((part, i) => `w${i} as (${part})`).join(', ')} select`,
-  /** Each write depends on the guard's answer: that puts the guard first. */
-  guarded: ([guard, ...parts]: string[]) => {
-    const writes = parts.map((part, i) => `w${i} as (${part} and (select ok from guard))`);
-    return `with guard as materialized (${guard}), ${writes.join(', ')} select ok from guard`;
-  },
-};
 
 function runQuery<Row>(db: Database, { query, read }: Parts<Row>, values: Record<string, unknown>) {
   return db._.session

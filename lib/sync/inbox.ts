@@ -95,13 +95,7 @@ const ROW = [
   'payload',
 ] as const;
 const RESULT = ['outcome', 'warnings', 'changes', 'processed_at'] as const;
-const INSERTED = [...ROW, ...RESULT] as const;
-// Not VALUES: a guard can stand behind this one's condition. Without a type a selected value would be text.
-const insertEvent = statement(INSERTED, (_, row) => {
-  const columns = INSERTED.map((name) => sql.identifier(name));
-  const values = INSERTED.map((name) => sql`${row[name]}::${sql.raw(stripeEvents[name].getSQLType())}`);
-  return sql`insert into ${stripeEvents} (${sql.join(columns, sql`, `)}) select ${sql.join(values, sql`, `)} where true`;
-});
+const insertEvent = statement([...ROW, ...RESULT], (db, row) => db.insert(stripeEvents).values(row));
 
 /**
  * The same for one that is stored already.

@@ -35,7 +35,7 @@ export interface HeldService extends DatedService {
 /** What was held at one moment, which may have passed. */
 export interface Glimpse {
   held: Held;
-  /** Of all rows in it, as `lock_held` tells them. */
+  /** Of all rows in it, as `lock_held` expects them. */
   versions: string;
   /** What became of the event before; null: it is new. */
   outcome: StoredOutcome | null;
@@ -59,36 +59,36 @@ export async function glimpseHeld(
 ): Promise<Glimpse> {
   const found = await read(db, { customer, subscription, event });
   const [first] = found;
-  const items = found.flatMap(({ item, versions }) => (item ? [{ item, version: versions?.item }] : []));
   const services = new Map(
-    found.flatMap(({ service, isShared, versions }) =>
-      service ? [[service.id, { ...service, isAlone: !isShared, version: versions?.service }] as const] : [],
+    found.flatMap(({ service, isShared }) =>
+      service ? [[service.id, { ...service, isAlone: !isShared }] as const] : [],
     ),
   );
-  const ordered = [...services.values()].sort((a, b) => a.id - b.id);
+  const items = found.flatMap(({ item, service, versions }) =>
+    item ? [{ item, version: [item.id, versions?.item, service?.id, versions?.service] }] : [],
+  );
   return {
     held: {
       link: first?.link ?? null,
       customerNumber: first?.customerNumber ?? null,
       row: first?.row ?? null,
       items: items.map(({ item }) => item),
-      services: ordered.map(({ version: _, ...service }) => service),
+      services: [...services.values()].sort((a, b) => a.id - b.id),
     },
     versions: [
       first?.versions?.link ?? '',
       first?.versions?.row ?? '',
-      items.map(({ item, version }) => `${item.id} ${version}`).join(),
-      ordered.map(({ id, version }) => `${id} ${version}`).join(),
+      items.map(({ version }) => version.filter((part) => part != null).join(' ')).join(),
     ].join('; '),
     outcome: first?.outcome ?? null,
   };
 }
 
-/** True, with all of it locked, where no row of a glimpse has changed since. */
-export const isStillHeld = statement(
+/** Locks all of it, and fails with a conflict where a row of a glimpse has changed since. */
+export const requireHeld = statement(
   ['customer', 'subscription', 'versions'],
   (_, { customer, subscription, versions }) =>
-    sql`select lock_held(${customer}, ${subscription}) = ${versions} as ok`,
+    sql`select lock_held(${customer}, ${subscription}, ${versions})`,
 );
 
 const lock = statement(

@@ -6,7 +6,7 @@ import { applyEvent, subscriptionOf } from './apply-event';
 import { newContext, type SyncContext } from './context';
 import { inTurn } from './in-turn';
 import { eventWrite, isSettled, isStoredAlready } from './inbox';
-import { type Glimpse, glimpseHeld, isStillHeld } from './lock-held';
+import { type Glimpse, glimpseHeld, requireHeld } from './lock-held';
 import type { SyncDeps } from './sync-deps';
 
 /**
@@ -35,8 +35,8 @@ export async function takeAtOnce(
     const write = eventWrite(event, payload, { outcome, changes: ctx.changes, warnings, now: ctx.now });
     const writes = [...ctx.writes, write];
     if (!fitTogether(writes)) return undefined;
-    const guard = isStillHeld.with({ customer, subscription, versions: glimpse.versions });
-    if (!(await runGuarded(deps.db, guard, writes))) return undefined;
+    const guard = requireHeld.with({ customer, subscription, versions: glimpse.versions });
+    await runGuarded(deps.db, guard, writes);
     if (warnings.length > 0) deps.log.warn({ event: event.id, warnings }, 'event left questions');
     return outcome;
   }).catch((error: unknown) => {

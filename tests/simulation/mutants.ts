@@ -49,7 +49,7 @@ const MUTANTS: Mutant[] = [
         replace: '(hashtextextended(',
       },
       {
-        file: 'db/migrations/0010_lock_held.sql',
+        file: 'db/migrations/0011_lock_held_raises.sql',
         find: 'pg_advisory_xact_lock(hashtextextended(',
         replace: '(hashtextextended(',
       },
