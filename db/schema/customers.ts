@@ -8,6 +8,11 @@ export function customerSortName(c: Record<'company' | 'first_name' | 'last_name
   return sql`lower(left(coalesce(nullif(${c.company}, ''), btrim(coalesce(${c.first_name}, '') || ' ' || coalesce(${c.last_name}, ''))), 100))`;
 }
 
+/** What follows the K of a customer number of our own; null for others. */
+export function customerSerial(customerNumber: SQLWrapper): SQL<string | null> {
+  return sql`substring(${customerNumber} from '^K(\\d{1,15})$')::bigint`;
+}
+
 export const customers = pgTable(
   'customers',
   {
@@ -43,6 +48,8 @@ export const customers = pgTable(
     index('customers_search_text_trgm').using('gin', t.search_text.op('gin_trgm_ops')),
     index('customers_email_lower').on(sql`lower(${t.email})`),
     index('customers_name').on(customerSortName(t), t.id),
+    // The next number is asked for with each customer that Stripe tells of.
+    index('customers_serial').on(sql`(${customerSerial(t.customer_number)})`),
     index('customers_country').on(t.country, t.id),
     // Almost all are active: those are found in the order of the list as well.
     index('customers_not_active').on(t.status, t.id).where(sql`${t.status} <> 'active'`),

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { type Database, rows } from '@/db/database';
-import { customers } from '@/db/schema';
+import { customerSerial, customers } from '@/db/schema';
 import type { ProviderCustomer } from '../stripe/provider';
 
 /** A customer made from what Stripe tells, under the next free number. @returns its id */
@@ -28,7 +28,7 @@ export async function createProviderCustomer(tx: Database, told: ProviderCustome
 async function nextCustomerNumber(tx: Database): Promise<string> {
   const [found] = await rows<{ next: string }>(
     tx,
-    sql`select (coalesce(max(substring(customer_number from '^K(\\d{1,15})$')::bigint), 10000) + 1)::text as next from customers`,
+    sql`select (coalesce(max(${customerSerial(customers.customer_number)}), 10000) + 1)::text as next from ${customers}`,
   );
   return `K${found?.next}`;
 }

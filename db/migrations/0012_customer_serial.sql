@@ -1,0 +1,1 @@
+CREATE INDEX "customers_serial" ON "customers" USING btree ((substring("customer_number" from '^K(\d{1,15})$')::bigint));
