@@ -42,6 +42,7 @@ export async function applyInvoice(
     source,
     heldAsOf: row.provider_as_of,
     version: row.updated_at,
+    isDoubtful: row.recheck_at !== null,
     isHeld: (state) => isSameState(row, toInvoiceState(ctx, held, state)),
     decideFromInbox: () => decideFromInbox(ctx, incoming, source.asOf),
   });

@@ -46,6 +46,7 @@ export async function applySubscription(
         source,
         heldAsOf: row.provider_as_of,
         version: row.updated_at,
+        isDoubtful: row.recheck_at !== null,
         isHeld: (state) =>
           isSameState(row, toSubscriptionState(ctx, row, state)) && isSameItems(items, state),
         decideFromInbox: () => decideFromInbox(ctx, incoming, source.asOf),

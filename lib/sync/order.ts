@@ -15,6 +15,8 @@ export interface Question<Kind extends 'subscription' | 'invoice'> {
   heldAsOf: Date | null;
   /** `updated_at` of that row: tells whether somebody wrote it while Stripe was asked. */
   version: Date;
+  /** Nobody could tell for sure whether that row is the last state of its second. */
+  isDoubtful: boolean;
   /** Whether a state would change nothing. */
   isHeld(state: ProviderObjects[Kind]): boolean;
   /** The state that the events of this second lead to, where Stripe cannot be asked. */
@@ -34,7 +36,9 @@ export async function decideOrder<Kind extends 'subscription' | 'invoice'>(
   if (heldAsOf === null || source.asOf > heldAsOf) return take(source.asOf);
   if (source.asOf < heldAsOf) return 'stale';
   if (source.origin === 'fetched') return take(heldAsOf); // the fetch began after what we hold
-  if (question.isHeld(incoming)) return 'unchanged';
+  // An event that was missing then may show what was taken without it, and the last state be another.
+  const isSettled = !question.isDoubtful || source.origin === 'listed';
+  if (isSettled && question.isHeld(incoming)) return 'unchanged';
   const fetched = ctx.lookups.get(kind, incoming.id, question.version);
   if (fetched.state === 'found') {
     return { take: fetched.object, asOf: latest(fetched.asOf, heldAsOf), recheck: false };

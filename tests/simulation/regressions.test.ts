@@ -267,32 +267,57 @@ function orders<T>(of: T[]): T[][] {
     : of.flatMap((one, i) => orders(of.toSpliced(i, 1)).map((rest) => [one, ...rest]));
 }
 
-test('a subscription that came back to where it was within a second ends as it was last, in every order', async () => {
-  for (const order of orders([0, 1, 2, 3])) {
-    later(10);
-    const { id, items, event } = subscribed(act.createCustomer(world).object.id);
-    await take(event);
-    later(5);
-    const patches = [
+type Patch = Parameters<typeof act.updateSubscription>[2];
+
+test.each([
+  {
+    what: 'and has an item more',
+    patches: (items: ReturnType<typeof subscribed>['items']): Patch[] => [
       { cancelAtPeriodEnd: true },
-      { status: 'past_due' as const },
-      { status: 'active' as const },
+      { status: 'past_due' },
+      { status: 'active' },
       { items: [...items, { unitAmount: 700 }] },
-    ];
-    const events = patches.flatMap((patch) => act.updateSubscription(world, id, patch).events);
-    for (const at of order) await take(events[at]);
-    const [row] = await base.db
-      .select()
-      .from(subscriptions)
-      .where(eq(subscriptions.stripe_subscription_id, id));
-    expect(row, String(order)).toMatchObject({ status: 'active', cancel_at_period_end: true });
-    const held = await base.db
-      .select()
-      .from(subscriptionItems)
-      .where(eq(subscriptionItems.subscription_id, row?.id ?? 0));
-    expect(held, String(order)).toHaveLength(2);
-  }
-});
+    ],
+    row: { status: 'active', cancel_at_period_end: true },
+    items: 2,
+  },
+  {
+    // The missing one may show what was taken while it was missing.
+    what: 'and back again, and is renewed',
+    patches: (): Patch[] => [
+      { currentPeriodEnd: Date.parse('2030-01-10T12:00:00Z') / 1000 },
+      { status: 'past_due' },
+      { status: 'active' },
+      { status: 'past_due' },
+      { currentPeriodEnd: Date.parse('2030-02-10T12:00:00Z') / 1000 },
+    ],
+    row: { status: 'past_due', next_billing_date: '2030-02-10' },
+    items: 1,
+  },
+])(
+  'a subscription ends as it was last, in every order, that came back within a second $what',
+  async ({ patches, row: expected, items: count }) => {
+    const numbers = Array.from(patches([]), (_, i) => i);
+    for (const order of orders(numbers)) {
+      later(10);
+      const { id, items, event } = subscribed(act.createCustomer(world).object.id);
+      await take(event);
+      later(5);
+      const events = patches(items).flatMap((patch) => act.updateSubscription(world, id, patch).events);
+      for (const at of order) await take(events[at]);
+      const [row] = await base.db
+        .select()
+        .from(subscriptions)
+        .where(eq(subscriptions.stripe_subscription_id, id));
+      expect(row, String(order)).toMatchObject(expected);
+      const held = await base.db
+        .select()
+        .from(subscriptionItems)
+        .where(eq(subscriptionItems.subscription_id, row?.id ?? 0));
+      expect(held, String(order)).toHaveLength(count);
+    }
+  },
+);
 
 test('a run that could not take an event is told when a delivery has', async () => {
   const { event } = finalized();
