@@ -18,7 +18,7 @@ interface Mutant {
   needsServer?: true;
 }
 
-const MUTANTS: Mutant[] = [
+export const MUTANTS: Mutant[] = [
   {
     name: 'no-guard',
     edits: [
@@ -34,7 +34,7 @@ const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'lib/sync/order.ts',
-        find: "if (question.isHeld(incoming)) return 'unchanged';",
+        find: "if (isSettled && question.isHeld(incoming)) return 'unchanged';",
         replace: 'return take(heldAsOf);',
       },
     ],

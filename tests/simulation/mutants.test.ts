@@ -1,0 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { MUTANTS } from './mutants';
+
+test.each(MUTANTS.flatMap(({ name, edits }) => edits.map((edit) => ({ name, ...edit }))))(
+  'the mutant $name finds its place in $file',
+  ({ file, find }) => {
+    expect(readFileSync(file, 'utf8').split(find)).toHaveLength(2);
+  },
+);
