@@ -1,7 +1,7 @@
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { boolean, check, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
-import { currency, id, timestamps } from './columns';
-import { customerStatus, stripeLinkedBy } from './enums';
+import { currency, id, instant, timestamps } from './columns';
+import { customerStatus, numberSource, stripeLinkedBy } from './enums';
 
 /** Company, else "first last", in lower case: what lists are sorted by. An index takes no text of any length. */
 export function customerSortName(c: Record<'company' | 'first_name' | 'last_name', SQLWrapper>): SQL<string> {
@@ -67,6 +67,12 @@ export const stripeCustomers = pgTable(
       .notNull()
       .references(() => customers.id),
     linked_by: stripeLinkedBy().notNull(),
+    /** Where the number stands by which it is linked; null: nobody noted it. */
+    number_source: numberSource(),
+    /** When that was told: by an event, else by the object itself when it was created. */
+    number_told_at: instant(),
+    /** The id of that event or object. */
+    number_told_by: text(),
     ...timestamps,
   },
   (t) => [

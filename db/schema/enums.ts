@@ -3,6 +3,8 @@ import { pgEnum } from 'drizzle-orm/pg-core';
 /** Every closed set of values lives here once; zod schemas take `.enumValues`. */
 export const customerStatus = pgEnum('customer_status', ['active', 'inactive', 'blocked']);
 export const stripeLinkedBy = pgEnum('stripe_linked_by', ['staff', 'number', 'email', 'created']);
+/** Whose metadata names a customer number, from the strongest on: other is an invoice or a checkout. */
+export const numberSource = pgEnum('stripe_number_source', ['customer', 'subscription', 'other']);
 export const serverStatus = pgEnum('server_status', ['active', 'maintenance', 'offline', 'decommissioned']);
 export const serviceStatus = pgEnum('service_status', [
   'draft',

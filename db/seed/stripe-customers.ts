@@ -10,6 +10,9 @@ export function buildStripeCustomers({ chance }: Source, customers: CustomerRow[
       stripe_customer_id: chance.fill('cus_**************'),
       customer_id: id,
       linked_by: chance.weighted({ number: 88, email: email === null ? 0 : 8, staff: 4 }),
+      number_source: null,
+      number_told_at: null,
+      number_told_by: null,
     })),
   );
 }

@@ -1,10 +1,12 @@
-import type { subscriptionStatus } from '@/db/schema';
+import type { numberSource, subscriptionStatus } from '@/db/schema';
 
 /** What a payload tells of the customer it belongs to. */
 export interface ProviderCustomer {
   stripeCustomerId: string;
   /** Our customer numbers in the metadata at hand, the strongest first. */
   customerNumbers: ProviderCustomerNumber[];
+  /** When it was told and by what: the object that the payload is, unless `asTold` says which event. */
+  told: { at: Date | null; by: string | null };
   email: string | null;
   name: string | null;
   phone: string | null;
@@ -13,8 +15,7 @@ export interface ProviderCustomer {
 
 export interface ProviderCustomerNumber {
   number: string;
-  /** Whose metadata it stands in, from the strongest on: other is an invoice or a checkout. */
-  source: 'customer' | 'subscription' | 'other';
+  source: (typeof numberSource.enumValues)[number];
 }
 
 export interface ProviderAddress {

@@ -1,5 +1,5 @@
 import type { ProviderAddress, ProviderCustomer, ProviderCustomerNumber } from './provider';
-import { asId, asMetadata, asObject, asText, type Json } from './read';
+import { asId, asInstant, asMetadata, asObject, asText, type Json } from './read';
 
 /**
  * The customer of a payload. Fields of an expanded customer object come first, then those that the
@@ -22,6 +22,7 @@ export function toProviderCustomer(
       ...numbersIn('subscription', metadata.subscription ?? []),
       ...numbersIn('other', [metadata.other]),
     ],
+    told: { at: asInstant(payload.created), by: asText(payload.id) },
     email: asText(expanded.email) ?? asText(payload.customer_email) ?? asText(details.email),
     name: asText(expanded.name) ?? asText(payload.customer_name) ?? asText(details.name),
     phone: asText(expanded.phone) ?? asText(payload.customer_phone) ?? asText(details.phone),

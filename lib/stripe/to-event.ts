@@ -1,3 +1,4 @@
+import type { ProviderCustomer } from './provider';
 import { asId, asInstant, asObject, asText, type Json } from './read';
 
 /** The envelope of a delivery; `object` is in whatever shape its API version has. */
@@ -32,4 +33,13 @@ export function toProviderEvent(body: unknown): ProviderEvent | null {
     stripeCustomerId: asText(object.object) === 'customer' ? asText(object.id) : asId(object.customer),
     previousAttributes: data.previous_attributes ? asObject(data.previous_attributes) : null,
   };
+}
+
+/** An object whose customer an event told of, then. */
+export function asTold<T extends { customer: ProviderCustomer | null }>(
+  { id, created }: ProviderEvent,
+  object: T | null,
+): T | null {
+  const customer = object?.customer;
+  return customer ? { ...object, customer: { ...customer, told: { at: created, by: id } } } : object;
 }

@@ -1,6 +1,6 @@
 import type { Database } from '@/db/database';
 import { toProviderCheckout } from '../stripe/to-checkout';
-import type { ProviderEvent } from '../stripe/to-event';
+import { asTold, type ProviderEvent } from '../stripe/to-event';
 import { toProviderInvoice } from '../stripe/to-invoice';
 import { toProviderSubscription } from '../stripe/to-subscription';
 import { applyCheckout } from './apply-checkout';
@@ -14,8 +14,8 @@ import { settleMoved } from './settle-moved';
 type Apply = (ctx: SyncContext, event: ProviderEvent, held?: Held) => Promise<Applied>;
 
 const HANDLERS: Record<string, Apply> = {
-  'checkout.session.completed': async (ctx, { object }) => {
-    const checkout = toProviderCheckout(object);
+  'checkout.session.completed': async (ctx, event) => {
+    const checkout = asTold(event, toProviderCheckout(event.object));
     return checkout ? applyCheckout(ctx, checkout) : 'unchanged';
   },
   'customer.subscription.created': (ctx, event, held) => subscription(ctx, event, held, false),
@@ -67,13 +67,13 @@ async function subscription(
   held: Held | undefined,
   isDeletion: boolean,
 ): Promise<Applied> {
-  const provider = toProviderSubscription(event.object);
+  const provider = asTold(event, toProviderSubscription(event.object));
   if (!provider) return 'unmatched';
   return applySubscription(ctx, provider, sourceOf(event), { isDeletion, held });
 }
 
 async function invoice(ctx: SyncContext, event: ProviderEvent): Promise<Applied> {
-  const provider = toProviderInvoice(event.object);
+  const provider = asTold(event, toProviderInvoice(event.object));
   if (!provider) return 'unmatched';
   if (event.type === 'invoice.paid') provider.status = 'paid';
   const failedAt = event.type === 'invoice.payment_failed' ? event.created : null;

@@ -5,9 +5,9 @@ import { statement } from '@/db/statement';
 import { createProviderCustomer } from '../customers/create-provider-customer';
 import type { ProviderCustomer } from '../stripe/provider';
 import type { SyncContext } from './context';
-import { customerOfNumbers, resolveNumbers } from './customer-numbers';
+import { customerOfNumbers, goesBefore, originOf } from './customer-numbers';
 import type { Held, StoredLink } from './lock-held';
-import { type Link, type LinkedBy, moveStripeCustomer } from './move-stripe-customer';
+import { type Link, type LinkedBy, moveStripeCustomer, toColumns, toLink } from './move-stripe-customer';
 
 const STRENGTH: Record<LinkedBy, number> = { created: 0, email: 1, number: 2, staff: 3 };
 
@@ -33,28 +33,32 @@ export async function linkCustomer(
   if (held && isStrongest(held, told, locked?.customerNumber)) {
     return { customerId: held.customer_id, uncertain: false };
   }
-  if (held) return strengthen(ctx, told, { customerId: held.customer_id, linkedBy: held.linked_by });
+  if (held) return strengthen(ctx, told, toLink(held));
   const { known, uncertain } = askStripe(ctx, told);
   const link = (await findLink(ctx, known)) ?? {
     customerId: await createProviderCustomer(ctx.tx, known),
     linkedBy: 'created' as const,
+    origin: null,
   };
-  await ctx.tx.insert(stripeCustomers).values({
-    stripe_customer_id: told.stripeCustomerId,
-    customer_id: link.customerId,
-    linked_by: link.linkedBy,
-  });
+  await ctx.tx
+    .insert(stripeCustomers)
+    .values({ stripe_customer_id: told.stripeCustomerId, ...toColumns(link) });
   return { customerId: link.customerId, uncertain };
 }
 
-/** True where nothing that is told can change a link: staff made it, or the first number told is its own again. */
+/** True where nothing that is told can change a link: staff made it, or the first number told made it before. */
 function isStrongest(
-  { linked_by }: StoredLink,
-  { customerNumbers: [first] }: ProviderCustomer,
+  held: StoredLink,
+  told: ProviderCustomer,
   heldNumber: string | null | undefined,
 ): boolean {
+  const [first] = told.customerNumbers;
   return (
-    linked_by === 'staff' || (linked_by === 'number' && first !== undefined && first.number === heldNumber)
+    held.linked_by === 'staff' ||
+    (held.linked_by === 'number' &&
+      first?.number === heldNumber &&
+      first !== undefined &&
+      !goesBefore(originOf(told, first), toLink(held).origin))
   );
 }
 
@@ -77,43 +81,44 @@ function askStripe(
   }
   const own = Object.entries(fetched.object).filter(([, value]) => value !== null);
   const customerNumbers = [...fetched.object.customerNumbers, ...told.customerNumbers];
-  return { known: { ...told, ...Object.fromEntries(own), customerNumbers }, uncertain: false };
+  const known = { ...told, ...Object.fromEntries(own), customerNumbers, told: told.told };
+  return { known, uncertain: false };
 }
 
 async function strengthen(ctx: SyncContext, told: ProviderCustomer, held: Link): Promise<LinkedCustomer> {
   const found = await findLink(ctx, told, held);
   if (!found) await completeEmail(ctx, told, held);
-  if (found && STRENGTH[found.linkedBy] > STRENGTH[held.linkedBy]) {
-    await moveStripeCustomer(ctx, told.stripeCustomerId, held, found);
-    return { customerId: found.customerId, uncertain: false };
-  }
   const isConflict = found?.linkedBy === 'number' && held.linkedBy === 'number';
-  if (isConflict && found.customerId !== held.customerId) return resolveConflict(ctx, told, held);
-  return { customerId: held.customerId, uncertain: false };
+  const own = isConflict && found.customerId !== held.customerId ? await findOwn(ctx, told, held) : undefined;
+  if (own === 'unavailable') return { customerId: held.customerId, uncertain: true };
+  const link = own ?? (found && isStronger(found, held) ? found : held);
+  if (link.customerId !== held.customerId || isStronger(link, held)) {
+    await moveStripeCustomer(ctx, told.stripeCustomerId, held, link);
+  }
+  return { customerId: link.customerId, uncertain: false };
 }
 
-/** Two numbers for one Stripe customer: reported, and settled by what they stand in, not by their arrival. */
-async function resolveConflict(
+function isStronger(one: Link, other: Link): boolean {
+  if (one.linkedBy !== other.linkedBy) return STRENGTH[one.linkedBy] > STRENGTH[other.linkedBy];
+  return one.origin !== null && goesBefore(one.origin, other.origin);
+}
+
+/** Two numbers name one Stripe customer: that is reported, and its own settles it as it is now. */
+async function findOwn(
   ctx: SyncContext,
-  told: ProviderCustomer,
+  { stripeCustomerId }: ProviderCustomer,
   held: Link,
-): Promise<LinkedCustomer> {
-  ctx.warnings.push(
-    `${told.stripeCustomerId} names the customer number of another customer than it is linked to`,
-  );
-  const resolved = await resolveNumbers(ctx, told);
-  if (resolved === 'unavailable') return { customerId: held.customerId, uncertain: true };
-  const customerId = resolved ?? held.customerId;
-  if (customerId !== held.customerId) {
-    await moveStripeCustomer(ctx, told.stripeCustomerId, held, { customerId, linkedBy: 'number' });
-  }
-  return { customerId, uncertain: false };
+): Promise<Link | 'unavailable' | undefined> {
+  ctx.warnings.push(`${stripeCustomerId} names the customer number of another customer than it is linked to`);
+  const fetched = ctx.lookups.get('customer', stripeCustomerId);
+  if (fetched.state === 'unavailable' && fetched.reason !== 'no_api_key') return 'unavailable';
+  return fetched.state === 'found' ? findLink(ctx, fetched.object, held) : undefined;
 }
 
 /** @param held the link that there is: only a stronger one is looked for, and another by number */
 async function findLink(ctx: SyncContext, told: ProviderCustomer, held?: Link): Promise<Link | undefined> {
-  const byNumber = await customerOfNumbers(ctx, told.customerNumbers);
-  if (byNumber !== undefined) return { customerId: byNumber, linkedBy: 'number' };
+  const byNumber = await customerOfNumbers(ctx, told);
+  if (byNumber) return { ...byNumber, linkedBy: 'number' };
   if (!told.email || (held && STRENGTH[held.linkedBy] >= STRENGTH.email)) return undefined;
   // Of two Stripe customers with one address at once the second must find what the first one made.
   await lockKey(ctx.tx, `email ${told.email.toLowerCase()}`);
@@ -126,7 +131,7 @@ async function findLink(ctx: SyncContext, told: ProviderCustomer, held?: Link): 
     )
     .limit(2);
   const [only] = byEmail;
-  return only && byEmail.length === 1 ? { customerId: only.id, linkedBy: 'email' } : undefined;
+  return only && byEmail.length === 1 ? { customerId: only.id, linkedBy: 'email', origin: null } : undefined;
 }
 
 /**

@@ -7,7 +7,7 @@ import { AppError, invalidField } from '../errors';
 import { MAX_ID } from '../page';
 import { newContext, type SyncContext } from './context';
 import { withLookups } from './lookups';
-import { moveStripeCustomer } from './move-stripe-customer';
+import { moveStripeCustomer, toLink } from './move-stripe-customer';
 import { setItemService } from './set-item-service';
 import { settleMoved } from './settle-moved';
 import { listItemsOfOthers } from './stripe-customer-queries';
@@ -33,8 +33,8 @@ export async function linkStripeCustomer(
       const ctx = newContext(tx, deps, lookups);
       await lockKey(tx, stripeCustomerId);
       const { held, before, after } = await lockLink(tx, stripeCustomerId, link);
-      const from = { customerId: held.customer_id, linkedBy: held.linked_by };
-      await moveStripeCustomer(ctx, stripeCustomerId, from, { customerId: link.to, linkedBy: 'staff' });
+      const to = { customerId: link.to, linkedBy: 'staff', origin: null } as const;
+      await moveStripeCustomer(ctx, stripeCustomerId, toLink(held), to);
       await unlinkServicesOfOthers(ctx, actor, stripeCustomerId, link.to);
       await settleMoved(ctx);
       await recordAudit(tx, {

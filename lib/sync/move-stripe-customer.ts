@@ -3,6 +3,7 @@ import {
   customerServices,
   customers,
   invoices,
+  type numberSource,
   payments,
   salesDocuments,
   stripeCustomers,
@@ -11,10 +12,36 @@ import {
 import type { SyncContext } from './context';
 
 export type LinkedBy = (typeof stripeCustomers.$inferSelect)['linked_by'];
+/** Where a customer number stands, and when and by which event or object it was told. */
+export interface NumberOrigin {
+  source: (typeof numberSource.enumValues)[number];
+  at: Date | null;
+  by: string | null;
+}
 /** To which customer, and how surely. */
 export interface Link {
   customerId: number;
   linkedBy: LinkedBy;
+  /** Of the number it is linked by; null: by none, or nobody noted where that stands. */
+  origin: NumberOrigin | null;
+}
+
+/** A link as it is stored. */
+export const toColumns = ({ customerId, linkedBy, origin }: Link) => ({
+  customer_id: customerId,
+  linked_by: linkedBy,
+  number_source: origin?.source ?? null,
+  number_told_at: origin?.at ?? null,
+  number_told_by: origin?.by ?? null,
+});
+
+export function toLink(stored: ReturnType<typeof toColumns>): Link {
+  const { number_source: source, number_told_at: at, number_told_by: by } = stored;
+  return {
+    customerId: stored.customer_id,
+    linkedBy: stored.linked_by,
+    origin: source && { source, at, by },
+  };
 }
 
 /**
@@ -31,7 +58,7 @@ export async function moveStripeCustomer(
   const customer_id = to.customerId;
   await tx
     .update(stripeCustomers)
-    .set({ customer_id, linked_by: to.linkedBy })
+    .set(toColumns(to))
     .where(eq(stripeCustomers.stripe_customer_id, stripeCustomerId));
   if (customer_id === from.customerId) return; // the same one, known more surely
   await tx

@@ -1,7 +1,7 @@
 import { and, eq } from 'drizzle-orm';
 import { stripeEvents } from '@/db/schema';
 import { toProviderCheckout } from '../stripe/to-checkout';
-import { toProviderEvent } from '../stripe/to-event';
+import { asTold, toProviderEvent } from '../stripe/to-event';
 import { applyCheckout } from './apply-checkout';
 import { relinkItems } from './apply-items';
 import { flushWrites, type SyncContext } from './context';
@@ -29,7 +29,7 @@ async function reapplyCheckouts(ctx: SyncContext, customer: string): Promise<voi
     .orderBy(stripeEvents.stripe_created, stripeEvents.id);
   for (const { payload } of stored) {
     const event = toProviderEvent(JSON.parse(payload));
-    const checkout = event && toProviderCheckout(event.object);
+    const checkout = event && asTold(event, toProviderCheckout(event.object));
     if (checkout) await applyCheckout(ctx, checkout);
   }
 }

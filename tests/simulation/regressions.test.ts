@@ -171,6 +171,32 @@ describe('customers', () => {
     },
   );
 
+  test('of several numbers that only lists tell the one of the older subscription wins, in each run', async () => {
+    const elsewhere = await createService(base.db);
+    const ours = [await createCustomer(base.db), await createCustomer(base.db)];
+    const customer = act.createCustomer(world).object.id;
+    // An item that names a service of somebody else's is looked at in each run.
+    const items = [{ unitAmount: 500, metadata: { service_number: elsewhere.service_number } }];
+    for (const { customer_number } of ours) {
+      subscribed(customer, { items, metadata: { customer_number } });
+      later(5);
+    }
+    await run();
+    expect((await linkOf(customer))?.customer_id).toBe(ours[0]?.id);
+    later(60);
+    expect(await run()).toMatchObject({ changes: 0, failures: 0 });
+    expect((await linkOf(customer))?.customer_id).toBe(ours[0]?.id);
+  });
+
+  test('a number that a list told of a subscription is not lost to one that an invoice’s event tells', async () => {
+    const [one, other] = [await createCustomer(base.db), await createCustomer(base.db)];
+    const customer = act.createCustomer(world).object.id;
+    subscribed(customer, { metadata: { customer_number: one.customer_number } });
+    await run();
+    await take(finalized({ customer, metadata: { customer_number: other.customer_number } }).event);
+    expect((await linkOf(customer))?.customer_id).toBe(one.id);
+  });
+
   test('of several numbers the customer’s own wins', async () => {
     const [own, other] = [await createCustomer(base.db), await createCustomer(base.db)];
     const customer = act.createCustomer(world).object.id;

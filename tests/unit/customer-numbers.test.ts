@@ -1,0 +1,31 @@
+import { describe, expect, test } from 'vitest';
+import { goesBefore } from '@/lib/sync/customer-numbers';
+import type { NumberOrigin } from '@/lib/sync/move-stripe-customer';
+
+const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second));
+/** From the strongest on. */
+const RANKING: [string, NumberOrigin][] = [
+  ['the customer’s own', { source: 'customer', at: at(9), by: 'evt_z' }],
+  ['a subscription’s', { source: 'subscription', at: at(1), by: 'evt_b' }],
+  ['one of that second with a greater id', { source: 'subscription', at: at(1), by: 'evt_c' }],
+  ['one told later', { source: 'subscription', at: at(2), by: 'evt_a' }],
+  ['one told nobody knows when', { source: 'subscription', at: null, by: null }],
+  ['an invoice’s, told first of all', { source: 'other', at: at(0), by: 'evt_a' }],
+];
+
+describe('which of two customer numbers goes before the other', () => {
+  test.each(RANKING)('%s', (_, one) => {
+    const place = RANKING.findIndex(([, origin]) => origin === one);
+    expect(RANKING.map(([, other]) => goesBefore(one, other))).toEqual(RANKING.map((_, i) => i > place));
+  });
+
+  test('the customer’s own never goes before its own, whenever it was told', () => {
+    const [[, own] = []] = RANKING;
+    if (!own) throw new Error('there is none');
+    expect(goesBefore({ ...own, at: at(1), by: 'evt_a' }, own)).toBe(false);
+  });
+
+  test.each(RANKING)('%s before one that nobody noted the origin of: only the own', (_, one) => {
+    expect(goesBefore(one, null)).toBe(one.source === 'customer');
+  });
+});
