@@ -69,9 +69,9 @@ export const stripeCustomers = pgTable(
     linked_by: stripeLinkedBy().notNull(),
     /** Where the number stands by which it is linked; null: nobody noted it. */
     number_source: numberSource(),
-    /** When that was told: by an event, else by the object itself when it was created. */
+    /** When an event told that; null: none did. */
     number_told_at: instant(),
-    /** The id of that event or object. */
+    /** The id of that event; else when the object it stands in was created (seconds since 1970), and its id. */
     number_told_by: text(),
     ...timestamps,
   },

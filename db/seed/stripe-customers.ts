@@ -6,14 +6,18 @@ const TWICE = 0.03;
 /** Who everybody is, or would be, at Stripe. */
 export function buildStripeCustomers({ chance }: Source, customers: CustomerRow[]): StripeCustomerRow[] {
   return customers.flatMap(({ id, email }) =>
-    Array.from({ length: chance.happens(TWICE) ? 2 : 1 }, () => ({
-      stripe_customer_id: chance.fill('cus_**************'),
-      customer_id: id,
-      linked_by: chance.weighted({ number: 88, email: email === null ? 0 : 8, staff: 4 }),
-      number_source: null,
-      number_told_at: null,
-      number_told_by: null,
-    })),
+    Array.from({ length: chance.happens(TWICE) ? 2 : 1 }, () => {
+      const stripe_customer_id = chance.fill('cus_**************');
+      const linked_by = chance.weighted({ number: 88, email: email === null ? 0 : 8, staff: 4 });
+      return {
+        stripe_customer_id,
+        customer_id: id,
+        linked_by,
+        number_source: linked_by === 'number' ? 'customer' : null,
+        number_told_at: null,
+        number_told_by: null,
+      };
+    }),
   );
 }
 

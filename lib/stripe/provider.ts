@@ -5,17 +5,23 @@ export interface ProviderCustomer {
   stripeCustomerId: string;
   /** Our customer numbers in the metadata at hand, the strongest first. */
   customerNumbers: ProviderCustomerNumber[];
-  /** When it was told and by what: the object that the payload is, unless `asTold` says which event. */
-  told: { at: Date | null; by: string | null };
   email: string | null;
   name: string | null;
   phone: string | null;
   address: ProviderAddress | null;
 }
 
-export interface ProviderCustomerNumber {
+export interface ProviderCustomerNumber extends NumberOrigin {
   number: string;
+}
+
+/** Where a customer number stands, and which event told it when. */
+export interface NumberOrigin {
   source: (typeof numberSource.enumValues)[number];
+  /** Null: no event did. */
+  at: Date | null;
+  /** The id of that event; else when the object at hand was created (seconds since 1970), and its id. */
+  by: string | null;
 }
 
 export interface ProviderAddress {

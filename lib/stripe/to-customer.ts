@@ -1,5 +1,5 @@
-import type { ProviderAddress, ProviderCustomer, ProviderCustomerNumber } from './provider';
-import { asId, asInstant, asMetadata, asObject, asText, type Json } from './read';
+import type { NumberOrigin, ProviderAddress, ProviderCustomer } from './provider';
+import { asId, asInteger, asMetadata, asObject, asText, type Json } from './read';
 
 /**
  * The customer of a payload. Fields of an expanded customer object come first, then those that the
@@ -15,6 +15,12 @@ export function toProviderCustomer(
   if (stripeCustomerId === null) return null;
   const expanded = asObject(payload.customer);
   const details = asObject(payload.customer_details);
+  const numbersIn = (source: NumberOrigin['source'], among: unknown[]) =>
+    among.flatMap((metadata) => {
+      const number = asMetadata(metadata).customer_number?.trim();
+      const by = `${asInteger(payload.created)} ${asText(payload.id)}`;
+      return number ? [{ number, source, at: null, by }] : [];
+    });
   return {
     stripeCustomerId,
     customerNumbers: [
@@ -22,7 +28,6 @@ export function toProviderCustomer(
       ...numbersIn('subscription', metadata.subscription ?? []),
       ...numbersIn('other', [metadata.other]),
     ],
-    told: { at: asInstant(payload.created), by: asText(payload.id) },
     email: asText(expanded.email) ?? asText(payload.customer_email) ?? asText(details.email),
     name: asText(expanded.name) ?? asText(payload.customer_name) ?? asText(details.name),
     phone: asText(expanded.phone) ?? asText(payload.customer_phone) ?? asText(details.phone),
@@ -34,13 +39,6 @@ export function toProviderCustomer(
 export function toFetchedCustomer(object: unknown): ProviderCustomer | null {
   const customer = asObject(object);
   return customer.deleted === true ? null : toProviderCustomer({ customer }, {});
-}
-
-function numbersIn(source: ProviderCustomerNumber['source'], among: unknown[]): ProviderCustomerNumber[] {
-  return among.flatMap((metadata) => {
-    const number = asMetadata(metadata).customer_number?.trim();
-    return number ? [{ number, source }] : [];
-  });
 }
 
 function toAddress(value: unknown): ProviderAddress | null {

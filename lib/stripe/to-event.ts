@@ -35,11 +35,13 @@ export function toProviderEvent(body: unknown): ProviderEvent | null {
   };
 }
 
-/** An object whose customer an event told of, then. */
+/** An object of an event's, which told the customer numbers in it. */
 export function asTold<T extends { customer: ProviderCustomer | null }>(
   { id, created }: ProviderEvent,
   object: T | null,
 ): T | null {
   const customer = object?.customer;
-  return customer ? { ...object, customer: { ...customer, told: { at: created, by: id } } } : object;
+  if (!customer) return object;
+  const customerNumbers = customer.customerNumbers.map((one) => ({ ...one, at: created, by: id }));
+  return { ...object, customer: { ...customer, customerNumbers } };
 }

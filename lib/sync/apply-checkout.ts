@@ -3,7 +3,7 @@ import { invoices, subscriptionItems, subscriptions } from '@/db/schema';
 import { MAX_ID } from '../page';
 import type { ProviderCheckout } from '../stripe/provider';
 import { storedItems } from './apply-items';
-import { type Applied, lockSubscription } from './apply-subscription';
+import { type Applied, lockSubscription, markForRecheck } from './apply-subscription';
 import type { SyncContext } from './context';
 import { linkCustomer } from './link-customer';
 import { updateServiceDates } from './update-service-dates';
@@ -24,9 +24,7 @@ export async function applyCheckout(ctx: SyncContext, checkout: ProviderCheckout
     customerId,
     checkout.customer.stripeCustomerId,
   );
-  if (uncertain) {
-    await ctx.tx.update(subscriptions).set({ recheck_at: ctx.now }).where(eq(subscriptions.id, row.id));
-  }
+  if (uncertain) await markForRecheck(ctx, row.id);
   if (row.provider_as_of !== null || !checkout.paid) return 'unchanged';
   const state = { status: 'active' as const };
   const subject = {

@@ -52,6 +52,7 @@ export async function applyInvoice(
   const state = taken ? { ...toInvoiceState(ctx, held, decision.take), ...links } : kept;
   await writeInvoice(ctx, row, state, isNew, {
     stripe_synced_at: ctx.now,
+    ...(uncertain && { recheck_at: ctx.now }),
     ...(taken && {
       provider_as_of: decision.asOf,
       recheck_at: recheckAt(ctx, row, source, decision.recheck || uncertain),

@@ -51,6 +51,7 @@ export async function applySubscription(
           isSameState(row, toSubscriptionState(ctx, row, state)) && isSameItems(items, state),
         decideFromInbox: () => decideFromInbox(ctx, incoming, source.asOf),
       });
+  if (uncertain && typeof decision === 'string') await markForRecheck(ctx, row.id);
   const ended = row.status === 'cancelled' && row.provider_as_of !== null && source.origin === 'event';
   const revives = typeof decision === 'object' && !isDeletion && decision.take.status !== 'cancelled';
   if (decision === 'stale' || (ended && revives)) return 'stale';
@@ -86,6 +87,11 @@ export async function lockSubscription(
   const [held] = await lockByStripeId(ctx.tx, { stripeId });
   const row = held ?? (await makeSubscription(ctx, stripeId, customerId, stripeCustomerId));
   return { row, isNew: !held };
+}
+
+/** Has the daily job ask Stripe about it, whatever became of the state at hand. */
+export async function markForRecheck(ctx: SyncContext, id: number): Promise<void> {
+  await ctx.tx.update(subscriptions).set({ recheck_at: ctx.now }).where(eq(subscriptions.id, id));
 }
 
 async function makeSubscription(

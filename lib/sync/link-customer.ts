@@ -5,7 +5,7 @@ import { statement } from '@/db/statement';
 import { createProviderCustomer } from '../customers/create-provider-customer';
 import type { ProviderCustomer } from '../stripe/provider';
 import type { SyncContext } from './context';
-import { customerOfNumbers, goesBefore, originOf } from './customer-numbers';
+import { customerOfNumbers, goesBefore } from './customer-numbers';
 import type { Held, StoredLink } from './lock-held';
 import { type Link, type LinkedBy, moveStripeCustomer, toColumns, toLink } from './move-stripe-customer';
 
@@ -58,7 +58,7 @@ function isStrongest(
     (held.linked_by === 'number' &&
       first?.number === heldNumber &&
       first !== undefined &&
-      !goesBefore(originOf(told, first), toLink(held).origin))
+      !goesBefore(first, toLink(held).origin))
   );
 }
 
@@ -70,32 +70,43 @@ const lockLink = statement(['stripeCustomerId'], (db, { stripeCustomerId }) =>
     .for('update'),
 );
 
-/** An unknown customer is fetched first: its own number is the strongest it can bring. */
-function askStripe(
-  ctx: SyncContext,
-  told: ProviderCustomer,
-): { known: ProviderCustomer; uncertain: boolean } {
+interface Asked {
+  known: ProviderCustomer;
+  isFound: boolean;
+  /** It could have been asked, but did not answer. */
+  uncertain: boolean;
+}
+
+/** What Stripe knows of the customer comes first: its own number is the strongest it can bring. */
+function askStripe(ctx: SyncContext, told: ProviderCustomer): Asked {
   const fetched = ctx.lookups.get('customer', told.stripeCustomerId);
   if (fetched.state !== 'found') {
-    return { known: told, uncertain: fetched.state === 'unavailable' && fetched.reason !== 'no_api_key' };
+    const uncertain = fetched.state === 'unavailable' && fetched.reason !== 'no_api_key';
+    return { known: told, isFound: false, uncertain };
   }
   const own = Object.entries(fetched.object).filter(([, value]) => value !== null);
   const customerNumbers = [...fetched.object.customerNumbers, ...told.customerNumbers];
-  const known = { ...told, ...Object.fromEntries(own), customerNumbers, told: told.told };
-  return { known, uncertain: false };
+  const known = { ...told, ...Object.fromEntries(own), customerNumbers };
+  return { known, isFound: true, uncertain: false };
 }
 
 async function strengthen(ctx: SyncContext, told: ProviderCustomer, held: Link): Promise<LinkedCustomer> {
-  const found = await findLink(ctx, told, held);
-  if (!found) await completeEmail(ctx, told, held);
-  const isConflict = found?.linkedBy === 'number' && held.linkedBy === 'number';
-  const own = isConflict && found.customerId !== held.customerId ? await findOwn(ctx, told, held) : undefined;
-  if (own === 'unavailable') return { customerId: held.customerId, uncertain: true };
-  const link = own ?? (found && isStronger(found, held) ? found : held);
-  if (link.customerId !== held.customerId || isStronger(link, held)) {
-    await moveStripeCustomer(ctx, told.stripeCustomerId, held, link);
+  const named = await findLink(ctx, told, held);
+  if (!named) await completeEmail(ctx, told, held);
+  const isAnother = named?.linkedBy === 'number' && named.customerId !== held.customerId;
+  if (isAnother && held.linkedBy === 'number') {
+    ctx.warnings.push(
+      `${told.stripeCustomerId} names the customer number of another customer than it is linked to`,
+    );
   }
-  return { customerId: link.customerId, uncertain: false };
+  const asked = isAnother ? askStripe(ctx, told) : undefined;
+  const found = asked ? await findLink(ctx, asked.known, held) : named;
+  // The number it had of its own may be another one now.
+  const isPast =
+    asked?.isFound && held.origin?.source === 'customer' && found?.customerId !== held.customerId;
+  const link = found && (isPast || isStronger(found, held)) ? found : held;
+  if (link !== held) await moveStripeCustomer(ctx, told.stripeCustomerId, held, link);
+  return { customerId: link.customerId, uncertain: asked?.uncertain ?? false };
 }
 
 function isStronger(one: Link, other: Link): boolean {
@@ -103,21 +114,9 @@ function isStronger(one: Link, other: Link): boolean {
   return one.origin !== null && goesBefore(one.origin, other.origin);
 }
 
-/** Two numbers name one Stripe customer: that is reported, and its own settles it as it is now. */
-async function findOwn(
-  ctx: SyncContext,
-  { stripeCustomerId }: ProviderCustomer,
-  held: Link,
-): Promise<Link | 'unavailable' | undefined> {
-  ctx.warnings.push(`${stripeCustomerId} names the customer number of another customer than it is linked to`);
-  const fetched = ctx.lookups.get('customer', stripeCustomerId);
-  if (fetched.state === 'unavailable' && fetched.reason !== 'no_api_key') return 'unavailable';
-  return fetched.state === 'found' ? findLink(ctx, fetched.object, held) : undefined;
-}
-
 /** @param held the link that there is: only a stronger one is looked for, and another by number */
 async function findLink(ctx: SyncContext, told: ProviderCustomer, held?: Link): Promise<Link | undefined> {
-  const byNumber = await customerOfNumbers(ctx, told);
+  const byNumber = await customerOfNumbers(ctx, told.customerNumbers);
   if (byNumber) return { ...byNumber, linkedBy: 'number' };
   if (!told.email || (held && STRENGTH[held.linkedBy] >= STRENGTH.email)) return undefined;
   // Of two Stripe customers with one address at once the second must find what the first one made.

@@ -7,7 +7,7 @@ import { AppError, invalidField } from '../errors';
 import { MAX_ID } from '../page';
 import { newContext, type SyncContext } from './context';
 import { withLookups } from './lookups';
-import { moveStripeCustomer, toLink } from './move-stripe-customer';
+import { type Link, moveStripeCustomer, toColumns, toLink } from './move-stripe-customer';
 import { setItemService } from './set-item-service';
 import { settleMoved } from './settle-moved';
 import { listItemsOfOthers } from './stripe-customer-queries';
@@ -33,7 +33,7 @@ export async function linkStripeCustomer(
       const ctx = newContext(tx, deps, lookups);
       await lockKey(tx, stripeCustomerId);
       const { held, before, after } = await lockLink(tx, stripeCustomerId, link);
-      const to = { customerId: link.to, linkedBy: 'staff', origin: null } as const;
+      const to: Link = { customerId: link.to, linkedBy: 'staff', origin: null };
       await moveStripeCustomer(ctx, stripeCustomerId, toLink(held), to);
       await unlinkServicesOfOthers(ctx, actor, stripeCustomerId, link.to);
       await settleMoved(ctx);
@@ -43,7 +43,7 @@ export async function linkStripeCustomer(
         entity: 'stripe_customer',
         entity_id: auditNumber(stripeCustomerId),
         before: { ...held, customer: before },
-        after: { ...held, customer_id: link.to, linked_by: 'staff', customer: after },
+        after: { ...held, ...toColumns(to), customer: after },
       });
     }),
   );

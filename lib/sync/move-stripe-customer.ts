@@ -3,21 +3,15 @@ import {
   customerServices,
   customers,
   invoices,
-  type numberSource,
   payments,
   salesDocuments,
   stripeCustomers,
   subscriptions,
 } from '@/db/schema';
+import type { NumberOrigin } from '../stripe/provider';
 import type { SyncContext } from './context';
 
 export type LinkedBy = (typeof stripeCustomers.$inferSelect)['linked_by'];
-/** Where a customer number stands, and when and by which event or object it was told. */
-export interface NumberOrigin {
-  source: (typeof numberSource.enumValues)[number];
-  at: Date | null;
-  by: string | null;
-}
 /** To which customer, and how surely. */
 export interface Link {
   customerId: number;
@@ -27,13 +21,15 @@ export interface Link {
 }
 
 /** A link as it is stored. */
-export const toColumns = ({ customerId, linkedBy, origin }: Link) => ({
-  customer_id: customerId,
-  linked_by: linkedBy,
-  number_source: origin?.source ?? null,
-  number_told_at: origin?.at ?? null,
-  number_told_by: origin?.by ?? null,
-});
+export function toColumns({ customerId, linkedBy, origin }: Link) {
+  return {
+    customer_id: customerId,
+    linked_by: linkedBy,
+    number_source: origin?.source ?? null,
+    number_told_at: origin?.at ?? null,
+    number_told_by: origin?.by ?? null,
+  };
+}
 
 export function toLink(stored: ReturnType<typeof toColumns>): Link {
   const { number_source: source, number_told_at: at, number_told_by: by } = stored;

@@ -11,7 +11,8 @@ import { flushWrites, type SyncContext } from './context';
  * were filed under another one at first, they found none: once the customer has moved, both look again.
  */
 export async function settleMoved(ctx: SyncContext): Promise<void> {
-  for (const customer of ctx.moved.splice(0)) {
+  // A checkout that is looked at again may move it once more.
+  for (let customer = ctx.moved.pop(); customer; customer = ctx.moved.pop()) {
     await flushWrites(ctx);
     await reapplyCheckouts(ctx, customer);
     await relinkItems(ctx, customer);

@@ -1,6 +1,14 @@
 import { eq } from 'drizzle-orm';
 import { beforeAll, expect, test } from 'vitest';
-import { customers, invoices, payments, salesDocuments, subscriptionItems, subscriptions } from '@/db/schema';
+import {
+  customers,
+  invoices,
+  payments,
+  salesDocuments,
+  stripeCustomers,
+  subscriptionItems,
+  subscriptions,
+} from '@/db/schema';
 import { listAudit, listAuditOf } from '@/lib/audit/list-audit';
 import type { Actor } from '@/lib/audit/record-audit';
 import * as act from '@/lib/stripe-local/actions';
@@ -178,14 +186,18 @@ test('the link to the same customer is made certain, and nothing moves', async (
 
 test('the audit log says who linked it to whom', async () => {
   const { from, to, stripeCustomerId } = await openCase();
+  await base.db
+    .update(stripeCustomers)
+    .set({ number_source: 'customer' })
+    .where(eq(stripeCustomers.stripe_customer_id, stripeCustomerId));
   await move(stripeCustomerId, from.id, to.id);
   expect(await listAuditOf(base.db, 'stripe_customer', 'stripe_customer_id', stripeCustomerId)).toMatchObject(
     [
       {
         action: 'stripe_customer.link',
         actor_name: GRACE.name,
-        before: { customer_id: from.id, linked_by: 'number' },
-        after: { customer_id: to.id, linked_by: 'staff' },
+        before: { customer_id: from.id, linked_by: 'number', number_source: 'customer' },
+        after: { customer_id: to.id, linked_by: 'staff', number_source: null },
       },
     ],
   );

@@ -197,6 +197,60 @@ describe('customers', () => {
     expect((await linkOf(customer))?.customer_id).toBe(one.id);
   });
 
+  test('a number that an event told is not lost to one that a list tells of an older invoice', async () => {
+    const [told, other] = [await createCustomer(base.db), await createCustomer(base.db)];
+    const customer = act.createCustomer(world).object.id;
+    finalized({ customer, metadata: { customer_number: other.customer_number } });
+    later(5);
+    await take(finalized({ customer, metadata: { customer_number: told.customer_number } }).event);
+    await run();
+    expect((await linkOf(customer))?.customer_id).toBe(told.id);
+  });
+
+  test('of several numbers the earlier event’s wins, although Stripe could not be asked for its own', async () => {
+    const [first, second] = [await createCustomer(base.db), await createCustomer(base.db)];
+    const customer = act.createCustomer(world).object.id;
+    const { id, event } = subscribed(customer, { metadata: { customer_number: first.customer_number } });
+    later(5);
+    const { events } = act.updateSubscription(world, id, {
+      metadata: { customer_number: second.customer_number },
+    });
+    await take(typed(events, 'customer.subscription.updated'));
+    stripeLocal.faults.add({ fault: { kind: 'status', status: 500, shouldRetry: false }, times: 1 });
+    expect(await take(event, { withKey: true })).toBe('stale');
+    expect((await linkOf(customer))?.customer_id).toBe(first.id);
+    const own = await createCustomer(base.db);
+    act.updateCustomer(world, customer, { metadata: { customer_number: own.customer_number } });
+    later(60);
+    await run(); // asks again
+    expect((await linkOf(customer))?.customer_id).toBe(own.id);
+  });
+
+  test('a number that was the customer’s own once gives way to one that is told now', async () => {
+    const [own, other] = [await createCustomer(base.db), await createCustomer(base.db)];
+    const customer = act.createCustomer(world, { metadata: { customer_number: own.customer_number } }).object
+      .id;
+    await take(finalized({ customer }).event, { withKey: true });
+    expect((await linkOf(customer))?.customer_id).toBe(own.id);
+    const metadata = { customer_number: other.customer_number };
+    await take(subscribed(customer, { metadata }).event, { withKey: true });
+    expect((await linkOf(customer))?.customer_id).toBe(own.id);
+    act.updateCustomer(world, customer, { metadata: {} });
+    await take(subscribed(customer, { metadata }).event, { withKey: true });
+    expect((await linkOf(customer))?.customer_id).toBe(other.id);
+  });
+
+  test('the customer’s own number is asked for again where another one is told first', async () => {
+    const [own, other] = [await createCustomer(base.db), await createCustomer(base.db)];
+    const customer = act.createCustomer(world).object.id;
+    await take(finalized({ customer }).event, { withKey: true });
+    expect((await linkOf(customer))?.linked_by).toBe('created');
+    act.updateCustomer(world, customer, { metadata: { customer_number: own.customer_number } });
+    const metadata = { customer_number: other.customer_number };
+    await take(subscribed(customer, { metadata }).event, { withKey: true });
+    expect((await linkOf(customer))?.customer_id).toBe(own.id);
+  });
+
   test('of several numbers the customer’s own wins', async () => {
     const [own, other] = [await createCustomer(base.db), await createCustomer(base.db)];
     const customer = act.createCustomer(world).object.id;

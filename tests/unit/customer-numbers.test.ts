@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { NumberOrigin } from '@/lib/stripe/provider';
 import { goesBefore } from '@/lib/sync/customer-numbers';
-import type { NumberOrigin } from '@/lib/sync/move-stripe-customer';
 
 const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second));
 /** From the strongest on. */
@@ -9,7 +9,8 @@ const RANKING: [string, NumberOrigin][] = [
   ['a subscription’s', { source: 'subscription', at: at(1), by: 'evt_b' }],
   ['one of that second with a greater id', { source: 'subscription', at: at(1), by: 'evt_c' }],
   ['one told later', { source: 'subscription', at: at(2), by: 'evt_a' }],
-  ['one told nobody knows when', { source: 'subscription', at: null, by: null }],
+  ['one that no event told', { source: 'subscription', at: null, by: '1767225600 sub_z' }],
+  ['one of a younger object', { source: 'subscription', at: null, by: '1767225601 sub_a' }],
   ['an invoice’s, told first of all', { source: 'other', at: at(0), by: 'evt_a' }],
 ];
 

@@ -24,7 +24,7 @@ export function checkCustomers(truth: Truth, tables: Tables, full: boolean, verd
       verdict.differences.push({ what: `customer ${customer.id}`, expected: 'a link', actual: null });
       continue;
     }
-    const expected = staff !== null ? [staff] : candidates(truth, known);
+    const expected = staff !== null ? [staff] : candidates(truth, known, full);
     if (expected.length > 0) {
       if (!expected.includes(link.customer_id)) {
         verdict.differences.push({ what: `customer ${customer.id}`, expected, actual: link });
@@ -48,11 +48,11 @@ export function checkCustomers(truth: Truth, tables: Tables, full: boolean, verd
 function isSame(truth: Truth, announced: Map<string, Told>, all: Map<string, Told>): boolean {
   return truth.stripeCustomers.every(({ customer: { id } }) => {
     const [a, b] = [announced.get(id), all.get(id)];
-    return !a === !b && String(candidates(truth, a)) === String(candidates(truth, b));
+    return !a === !b && String(candidates(truth, a, false)) === String(candidates(truth, b, false));
   });
 }
 
-function candidates(truth: Truth, known: Told | undefined): number[] {
+function candidates(truth: Truth, known: Told | undefined, full: boolean): number[] {
   const numbers = (known?.numbers ?? [])
     .flatMap((told) =>
       truth.ours.filter((own) => own.number === told.number).map(({ id }) => ({ ...told, own: id })),
@@ -60,7 +60,9 @@ function candidates(truth: Truth, known: Told | undefined): number[] {
     .sort((a, b) => a.rank - b.rank || a.created - b.created || (a.id < b.id ? -1 : 1));
   const [best] = numbers;
   // What Stripe's lists tell has no event's time.
-  if (best && truth.hasKey && best.rank > 0) return numbers.map(({ own }) => own);
+  if (best && truth.hasKey && best.rank > 0) {
+    return numbers.filter(({ rank }) => !full || rank === best.rank).map(({ own }) => own);
+  }
   if (best) return [best.own];
   const [email] = known?.emails ?? [];
   const byEmail = truth.ours.filter((own) => own.email !== null && own.email === email);
