@@ -96,17 +96,19 @@ async function watchShifts(page: Page): Promise<void> {
   });
 }
 
-/** The scripts of a page and how many bytes of each came over the wire. */
+/** The scripts of a page and how many bytes of each came over the wire; without a cache some come twice. */
 async function watchScripts(page: Page): Promise<Map<string, number>> {
   const sizes = new Map<string, number>();
+  const urls = new Map<string, string>();
   const devtools = await page.context().newCDPSession(page);
   await devtools.send('Network.enable');
   await devtools.send('Network.setCacheDisabled', { cacheDisabled: true });
   devtools.on('Network.responseReceived', ({ requestId, response }) => {
-    if (response.mimeType.includes('javascript')) sizes.set(requestId, 0);
+    if (response.mimeType.includes('javascript')) urls.set(requestId, response.url);
   });
   devtools.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
-    if (sizes.has(requestId)) sizes.set(requestId, encodedDataLength);
+    const url = urls.get(requestId);
+    if (url) sizes.set(url, encodedDataLength);
   });
   return sizes;
 }

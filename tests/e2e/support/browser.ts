@@ -6,11 +6,10 @@ const SYSTEM_CHROMIUM = '/usr/bin/chromium';
 
 /** The system's Chromium, else the one packed into a package. */
 export async function launchBrowser(): Promise<Browser> {
-  const packed = !existsSync(SYSTEM_CHROMIUM);
+  // The package's own arguments are for one page at a time: with a single process, which ends with it.
   return chromium.launch({
-    executablePath: packed ? await packedChromium.executablePath() : SYSTEM_CHROMIUM,
+    executablePath: existsSync(SYSTEM_CHROMIUM) ? SYSTEM_CHROMIUM : await packedChromium.executablePath(),
     args: [
-      ...(packed ? packedChromium.args : []),
       '--headless',
       '--no-sandbox',
       '--disable-gpu',
