@@ -291,6 +291,7 @@ describe('the list of customers', () => {
     await page.waitForURL(`${site.url}/admin/customers?q=zaunk%C3%B6nig&country=at`);
     await expect.poll(numbers).toEqual(['K-WREN']);
     await page.goto(`${site.url}/admin/customers?sort=number`);
+    await expect.poll(numbers).toHaveLength(25); // a page that still streams holds its rows twice
     const first = await numbers();
     expect(first.slice(0, 2)).toEqual(['K-WREN', 'K10001']);
     await page.getByRole('link', { name: 'Next' }).click();
