@@ -20,7 +20,7 @@ export interface NumberOrigin {
   source: (typeof numberSource.enumValues)[number];
   /** Null: no event did. */
   at: Date | null;
-  /** The id of that event; else when the object at hand was created (seconds since 1970), and its id. */
+  /** The id of that event; else when the object it stands in was created (seconds since 1970), and its id. */
   by: string | null;
 }
 

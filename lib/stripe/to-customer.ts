@@ -18,7 +18,7 @@ export function toProviderCustomer(
   const numbersIn = (source: NumberOrigin['source'], among: unknown[]) =>
     among.flatMap((metadata) => {
       const number = asMetadata(metadata).customer_number?.trim();
-      const by = `${asInteger(payload.created)} ${asText(payload.id)}`;
+      const by = source === 'customer' ? null : `${asInteger(payload.created)} ${asText(payload.id)}`;
       return number ? [{ number, source, at: null, by }] : [];
     });
   return {

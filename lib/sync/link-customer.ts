@@ -99,11 +99,14 @@ async function strengthen(ctx: SyncContext, told: ProviderCustomer, held: Link):
       `${told.stripeCustomerId} names the customer number of another customer than it is linked to`,
     );
   }
-  const asked = isAnother ? askStripe(ctx, told) : undefined;
+  const isAnswered = named?.origin?.source === 'customer' && named.origin.at === null; // not by an event
+  const asked = isAnother && !isAnswered ? askStripe(ctx, told) : undefined;
   const found = asked ? await findLink(ctx, asked.known, held) : named;
   // The number it had of its own may be another one now.
   const isPast =
-    asked?.isFound && held.origin?.source === 'customer' && found?.customerId !== held.customerId;
+    (isAnswered || asked?.isFound) &&
+    held.origin?.source === 'customer' &&
+    found?.customerId !== held.customerId;
   const link = found && (isPast || isStronger(found, held)) ? found : held;
   if (link !== held) await moveStripeCustomer(ctx, told.stripeCustomerId, held, link);
   return { customerId: link.customerId, uncertain: asked?.uncertain ?? false };

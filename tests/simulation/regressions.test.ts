@@ -240,6 +240,23 @@ describe('customers', () => {
     expect((await linkOf(customer))?.customer_id).toBe(other.id);
   });
 
+  test('the customer’s own number follows what an object that is fetched brings, without being asked for', async () => {
+    const [one, other] = [await createCustomer(base.db), await createCustomer(base.db)];
+    const metadata = ({ customer_number }: typeof one) => ({ metadata: { customer_number } });
+    const customer = act.createCustomer(world, metadata(one)).object.id;
+    const { id, event } = subscribed(customer);
+    await take(event, { withKey: true });
+    expect((await linkOf(customer))?.customer_id).toBe(one.id);
+    act.updateCustomer(world, customer, metadata(other));
+    const ofSubscription = eq(subscriptions.stripe_subscription_id, id);
+    await base.db.update(subscriptions).set({ recheck_at: runtime.now() }).where(ofSubscription);
+    later(60);
+    await run();
+    expect(await linkOf(customer)).toMatchObject({ customer_id: other.id, number_source: 'customer' });
+    const [row] = await base.db.select().from(subscriptions).where(ofSubscription);
+    expect(row).toMatchObject({ customer_id: other.id, recheck_at: null });
+  });
+
   test('the customer’s own number is asked for again where another one is told first', async () => {
     const [own, other] = [await createCustomer(base.db), await createCustomer(base.db)];
     const customer = act.createCustomer(world).object.id;
