@@ -240,7 +240,7 @@ describe('customers', () => {
     expect((await linkOf(customer))?.customer_id).toBe(other.id);
   });
 
-  test('the customer’s own number follows what an object that is fetched brings, without being asked for', async () => {
+  test('the customer’s own number follows what an object brings that is fetched', async () => {
     const [one, other] = [await createCustomer(base.db), await createCustomer(base.db)];
     const metadata = ({ customer_number }: typeof one) => ({ metadata: { customer_number } });
     const customer = act.createCustomer(world, metadata(one)).object.id;
