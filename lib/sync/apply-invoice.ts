@@ -52,12 +52,13 @@ export async function applyInvoice(
   const state = taken ? { ...toInvoiceState(ctx, held, decision.take), ...links } : kept;
   await writeInvoice(ctx, row, state, isNew, {
     stripe_synced_at: ctx.now,
-    ...(uncertain && { recheck_at: ctx.now }),
-    ...(taken && {
-      provider_as_of: decision.asOf,
-      recheck_at: recheckAt(ctx, row, source, decision.recheck || uncertain),
-      provider_gone_at: null,
-    }),
+    ...(taken
+      ? {
+          provider_as_of: decision.asOf,
+          recheck_at: recheckAt(ctx, row, source, decision.recheck || uncertain),
+          provider_gone_at: null,
+        }
+      : uncertain && { recheck_at: ctx.now }),
   });
   return { applied: taken ? 'applied' : decision, invoice: { ...row, ...state } };
 }

@@ -38,7 +38,7 @@ export async function applySubscription(
   const held = isMoved ? await lockHeld(ctx.tx, stripeCustomerId, incoming.id) : before;
   const row = held.row ?? (await makeSubscription(ctx, incoming.id, customerId, stripeCustomerId));
   const { items } = held;
-  const decision = isDeletion
+  const decided = isDeletion
     ? { take: incoming, asOf: latest(source.asOf, row.provider_as_of ?? source.asOf), recheck: false }
     : await decideOrder(ctx, {
         kind: 'subscription',
@@ -51,10 +51,11 @@ export async function applySubscription(
           isSameState(row, toSubscriptionState(ctx, row, state)) && isSameItems(items, state),
         decideFromInbox: () => decideFromInbox(ctx, incoming, source.asOf),
       });
-  if (uncertain && typeof decision === 'string') await markForRecheck(ctx, row.id);
   const ended = row.status === 'cancelled' && row.provider_as_of !== null && source.origin === 'event';
-  const revives = typeof decision === 'object' && !isDeletion && decision.take.status !== 'cancelled';
-  if (decision === 'stale' || (ended && revives)) return 'stale';
+  const revives = typeof decided === 'object' && !isDeletion && decided.take.status !== 'cancelled';
+  const decision = ended && revives ? 'stale' : decided;
+  if (uncertain && typeof decision === 'string') await markForRecheck(ctx, row.id);
+  if (decision === 'stale') return 'stale';
 
   const taken = decision === 'unchanged' ? incoming : decision.take;
   const writes: Write[] = [];

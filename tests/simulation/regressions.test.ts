@@ -226,6 +226,29 @@ describe('customers', () => {
     expect((await linkOf(customer))?.customer_id).toBe(own.id);
   });
 
+  test('who could not be asked for is asked for at night, although an ended subscription stays ended', async () => {
+    const [first, second] = [await createCustomer(base.db), await createCustomer(base.db)];
+    const customer = act.createCustomer(world).object.id;
+    const { id, event } = subscribed(customer, { metadata: { customer_number: first.customer_number } });
+    await take(event);
+    later(5);
+    const metadata = { customer_number: second.customer_number };
+    const updated = typed(
+      act.updateSubscription(world, id, { metadata }).events,
+      'customer.subscription.updated',
+    );
+    await take(typed(act.cancelSubscription(world, id).events, 'customer.subscription.deleted'));
+    later(5);
+    stripeLocal.faults.add({ fault: { kind: 'status', status: 500, shouldRetry: false }, times: 1 });
+    const revival = updated && { ...updated, created: updated.created + 5 };
+    expect(await take(revival, { withKey: true })).toBe('stale');
+    const own = await createCustomer(base.db);
+    act.updateCustomer(world, customer, { metadata: { customer_number: own.customer_number } });
+    later(60);
+    await run(); // asks again
+    expect((await linkOf(customer))?.customer_id).toBe(own.id);
+  });
+
   test('a number that was the customer’s own once gives way to one that is told now', async () => {
     const [own, other] = [await createCustomer(base.db), await createCustomer(base.db)];
     const customer = act.createCustomer(world, { metadata: { customer_number: own.customer_number } }).object
@@ -329,6 +352,31 @@ describe('customers', () => {
     expect((await linkOf(customer))?.linked_by).toBe('created');
     later(60);
     await run();
+    const [row] = await base.db.select().from(subscriptions).where(eq(subscriptions.id, sold.id));
+    expect(row?.stripe_subscription_id).toBe(object.subscription);
+  });
+
+  test('a checkout that is looked at again and moves its customer has earlier ones looked at once more', async () => {
+    const [own, other] = [await createCustomer(base.db), await createCustomer(base.db)];
+    const sold = await createSubscription(base.db, {
+      customer_id: own.id,
+      status: 'incomplete',
+      stripe_subscription_id: null,
+    });
+    const customer = act.createCustomer(world).object.id;
+    const buys = (input: { clientReferenceId?: string; metadata?: Record<string, string> }) => {
+      const { id } = act.createCheckoutSession(world, { customer, items: [{ unitAmount: 500 }], ...input });
+      return act.completeCheckout(world, id);
+    };
+    const { object, events } = buys({ clientReferenceId: String(sold.id) });
+    await take(typed(events, 'checkout.session.completed'));
+    later(5);
+    const metadata = { customer_number: `${own.customer_number}-new` };
+    await take(typed(buys({ metadata }).events, 'checkout.session.completed'));
+    await base.db.update(customers).set(metadata).where(eq(customers.id, own.id));
+    later(5);
+    await take(finalized({ customer, metadata: { customer_number: other.customer_number } }).event);
+    expect((await linkOf(customer))?.customer_id).toBe(own.id);
     const [row] = await base.db.select().from(subscriptions).where(eq(subscriptions.id, sold.id));
     expect(row?.stripe_subscription_id).toBe(object.subscription);
   });
