@@ -69,9 +69,8 @@ export const stripeCustomers = pgTable(
     linked_by: stripeLinkedBy().notNull(),
     /** Where the number stands by which it is linked; null: nobody noted it. */
     number_source: numberSource(),
-    /** When an event told that; null: none did. */
+    /** This and the next as in `NumberOrigin`. */
     number_told_at: instant(),
-    /** The id of that event; else when the object it stands in was created (seconds since 1970), and its id. */
     number_told_by: text(),
     ...timestamps,
   },
