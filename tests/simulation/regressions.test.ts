@@ -10,6 +10,7 @@ import {
   subscriptionItems,
   subscriptions,
 } from '@/db/schema';
+import { updatePayment } from '@/lib/payments/update-payment';
 import { createStripeClient } from '@/lib/stripe/client';
 import { toProviderEvent } from '@/lib/stripe/to-event';
 import * as act from '@/lib/stripe-local/actions';
@@ -108,6 +109,30 @@ describe('what is paid without Stripe', () => {
     const copy = typed(paid, 'invoice.payment_succeeded');
     await take(copy && { ...copy, id: `${copy.id}_copy` });
     expect(await paymentOf(id)).toMatchObject([{ amount: '60.000' }]);
+  });
+
+  test('is taken off a payment that somebody wrote as Stripe told it, and of no other', async () => {
+    const writer = {
+      actor: { type: 'cli', id: 'test', name: 'test' } as const,
+      source: 'api' as const,
+      now: runtime.now(),
+      timeZone: 'UTC',
+    };
+    const ids = [];
+    for (const amounts of [[90], [80, 90], [80]]) {
+      const { id, event } = finalized();
+      await take(event);
+      later(5);
+      const paid = act.payInvoice(world, id, { offStripe: 3000 }).events;
+      await take(typed(paid, 'invoice.payment_succeeded'));
+      const [payment] = await paymentOf(id);
+      for (const amount of amounts) await updatePayment(base.db, payment?.id ?? 0, { amount }, writer);
+      ids.push(id);
+    }
+    later(60);
+    await run();
+    const held = (await Promise.all(ids.map(paymentOf))).flat().map(({ amount }) => amount);
+    expect(held).toEqual(['60.000', '60.000', '80.000']);
   });
 });
 
