@@ -72,10 +72,13 @@ export const stripeCustomers = pgTable(
     /** This and the next as in `NumberOrigin`. */
     number_told_at: instant(),
     number_told_by: text(),
+    /** Since then the daily job has to ask Stripe who it is: it could not be asked. */
+    recheck_at: instant(),
     ...timestamps,
   },
   (t) => [
     index('stripe_customers_customer_id').on(t.customer_id),
+    index('stripe_customers_recheck').on(t.stripe_customer_id).where(sql`${t.recheck_at} is not null`),
     index('stripe_customers_created')
       .on(t.customer_id, t.stripe_customer_id)
       .where(sql`${t.linked_by} = 'created'`),

@@ -117,7 +117,7 @@ export const reconciliationFailures = pgTable(
     run_id: integer()
       .notNull()
       .references(() => reconciliationRuns.id, { onDelete: 'cascade' }),
-    object: text().$type<'subscription' | 'invoice' | 'event'>().notNull(),
+    object: text().$type<'subscription' | 'invoice' | 'customer' | 'event'>().notNull(),
     stripe_id: text().notNull(),
     error_code: text().notNull(),
     resolved_at: instant(),

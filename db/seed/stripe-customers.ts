@@ -16,6 +16,7 @@ export function buildStripeCustomers({ chance }: Source, customers: CustomerRow[
         number_source: linked_by === 'number' ? 'customer' : null,
         number_told_at: null,
         number_told_by: null,
+        recheck_at: null,
       };
     }),
   );

@@ -3,7 +3,7 @@ import { invoices, subscriptionItems, subscriptions } from '@/db/schema';
 import { MAX_ID } from '../page';
 import type { ProviderCheckout } from '../stripe/provider';
 import { storedItems } from './apply-items';
-import { type Applied, lockSubscription, markForRecheck } from './apply-subscription';
+import { type Applied, lockSubscription } from './apply-subscription';
 import type { SyncContext } from './context';
 import { linkCustomer } from './link-customer';
 import { updateServiceDates } from './update-service-dates';
@@ -15,7 +15,7 @@ import { createdChange, differing, toChanges } from './write-changes';
  */
 export async function applyCheckout(ctx: SyncContext, checkout: ProviderCheckout): Promise<Applied> {
   if (!checkout.customer) return 'unmatched';
-  const { customerId, uncertain } = await linkCustomer(ctx, checkout.customer);
+  const customerId = await linkCustomer(ctx, checkout.customer);
   if (!checkout.stripeSubscriptionId) return 'unchanged';
   await adoptReferenced(ctx, checkout, checkout.stripeSubscriptionId, customerId);
   const { row, isNew } = await lockSubscription(
@@ -24,7 +24,6 @@ export async function applyCheckout(ctx: SyncContext, checkout: ProviderCheckout
     customerId,
     checkout.customer.stripeCustomerId,
   );
-  if (uncertain) await markForRecheck(ctx, row.id);
   if (row.provider_as_of !== null || !checkout.paid) return 'unchanged';
   const state = { status: 'active' as const };
   const subject = {

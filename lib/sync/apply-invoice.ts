@@ -29,7 +29,7 @@ export async function applyInvoice(
   failedAt: Date | null = null,
 ): Promise<{ applied: Applied; invoice: StoredInvoice | null }> {
   if (!incoming.customer) return { applied: 'unmatched', invoice: null };
-  const { customerId, uncertain } = await linkCustomer(ctx, incoming.customer);
+  const customerId = await linkCustomer(ctx, incoming.customer);
   const { row, isNew } = await lockInvoice(ctx, incoming, customerId);
   const subscriptionId = await subscriptionOf(ctx, incoming, customerId);
   const links = { ...(subscriptionId && { subscription_id: subscriptionId }) };
@@ -52,13 +52,11 @@ export async function applyInvoice(
   const state = taken ? { ...toInvoiceState(ctx, held, decision.take), ...links } : kept;
   await writeInvoice(ctx, row, state, isNew, {
     stripe_synced_at: ctx.now,
-    ...(taken
-      ? {
-          provider_as_of: decision.asOf,
-          recheck_at: recheckAt(ctx, row, source, decision.recheck || uncertain),
-          provider_gone_at: null,
-        }
-      : uncertain && { recheck_at: ctx.now }),
+    ...(taken && {
+      provider_as_of: decision.asOf,
+      recheck_at: recheckAt(ctx, row, source, decision.recheck),
+      provider_gone_at: null,
+    }),
   });
   return { applied: taken ? 'applied' : decision, invoice: { ...row, ...state } };
 }

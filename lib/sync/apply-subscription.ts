@@ -33,12 +33,12 @@ export async function applySubscription(
   if (!incoming.customer) return 'unmatched';
   const { stripeCustomerId } = incoming.customer;
   const before = ahead ?? (await lockHeld(ctx.tx, stripeCustomerId, incoming.id));
-  const { customerId, uncertain } = await linkCustomer(ctx, incoming.customer, before);
+  const customerId = await linkCustomer(ctx, incoming.customer, before);
   const isMoved = before.link?.customer_id !== customerId;
   const held = isMoved ? await lockHeld(ctx.tx, stripeCustomerId, incoming.id) : before;
   const row = held.row ?? (await makeSubscription(ctx, incoming.id, customerId, stripeCustomerId));
   const { items } = held;
-  const decided = isDeletion
+  const decision = isDeletion
     ? { take: incoming, asOf: latest(source.asOf, row.provider_as_of ?? source.asOf), recheck: false }
     : await decideOrder(ctx, {
         kind: 'subscription',
@@ -52,10 +52,8 @@ export async function applySubscription(
         decideFromInbox: () => decideFromInbox(ctx, incoming, source.asOf),
       });
   const ended = row.status === 'cancelled' && row.provider_as_of !== null && source.origin === 'event';
-  const revives = typeof decided === 'object' && !isDeletion && decided.take.status !== 'cancelled';
-  const decision = ended && revives ? 'stale' : decided;
-  if (uncertain && typeof decision === 'string') await markForRecheck(ctx, row.id);
-  if (decision === 'stale') return 'stale';
+  const revives = typeof decision === 'object' && !isDeletion && decision.take.status !== 'cancelled';
+  if (decision === 'stale' || (ended && revives)) return 'stale';
 
   const taken = decision === 'unchanged' ? incoming : decision.take;
   const writes: Write[] = [];
@@ -65,7 +63,7 @@ export async function applySubscription(
     status = state.status;
     const told = {
       provider_as_of: decision.asOf,
-      recheck_at: recheckAt(ctx, row, source, decision.recheck || uncertain),
+      recheck_at: recheckAt(ctx, row, source, decision.recheck),
     };
     writes.push(updateSubscription(ctx, row, held.row === null, state, told));
   }
@@ -88,11 +86,6 @@ export async function lockSubscription(
   const [held] = await lockByStripeId(ctx.tx, { stripeId });
   const row = held ?? (await makeSubscription(ctx, stripeId, customerId, stripeCustomerId));
   return { row, isNew: !held };
-}
-
-/** Has the daily job ask Stripe about it, whatever became of the state at hand. */
-export async function markForRecheck(ctx: SyncContext, id: number): Promise<void> {
-  await ctx.tx.update(subscriptions).set({ recheck_at: ctx.now }).where(eq(subscriptions.id, id));
 }
 
 async function makeSubscription(

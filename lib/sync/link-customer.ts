@@ -11,28 +11,22 @@ import { type Link, type LinkedBy, moveStripeCustomer, toColumns, toLink } from 
 
 const STRENGTH: Record<LinkedBy, number> = { created: 0, email: 1, number: 2, staff: 3 };
 
-/** Whose a Stripe customer is; uncertain where Stripe could not be asked, so that the daily job looks again. */
-export interface LinkedCustomer {
-  customerId: number;
-  uncertain: boolean;
-}
-
 /**
  * Which of our customers a Stripe customer is. The strongest link wins, whenever it arrives: staff, then
- * customer number, then an e-mail that one customer alone has; else a customer is created.
+ * customer number, then an e-mail that one customer alone has; else a customer is created. Where Stripe could
+ * have been asked, but did not answer, the link is marked for the daily job.
  *
  * @param locked the link that is held and its customer's number, where they were read already
+ * @returns the id of our customer
  */
 export async function linkCustomer(
   ctx: SyncContext,
   told: ProviderCustomer,
   locked?: Pick<Held, 'link' | 'customerNumber'>,
-): Promise<LinkedCustomer> {
+): Promise<number> {
   const { stripeCustomerId } = told;
   const held = locked ? locked.link : (await lockLink(ctx.tx, { stripeCustomerId }))[0];
-  if (held && isStrongest(held, told, locked?.customerNumber)) {
-    return { customerId: held.customer_id, uncertain: false };
-  }
+  if (held && isStrongest(held, told, locked?.customerNumber)) return held.customer_id;
   if (held) return strengthen(ctx, told, toLink(held));
   const { known, uncertain } = askStripe(ctx, told);
   const link = (await findLink(ctx, known)) ?? {
@@ -42,8 +36,12 @@ export async function linkCustomer(
   };
   await ctx.tx
     .insert(stripeCustomers)
-    .values({ stripe_customer_id: told.stripeCustomerId, ...toColumns(link) });
-  return { customerId: link.customerId, uncertain };
+    .values({
+      stripe_customer_id: stripeCustomerId,
+      ...toColumns(link),
+      recheck_at: uncertain ? ctx.now : null,
+    });
+  return link.customerId;
 }
 
 /** True where nothing that is told can change a link: staff made it, or the first number told made it before. */
@@ -90,7 +88,7 @@ function askStripe(ctx: SyncContext, told: ProviderCustomer): Asked {
   return { known, isFound: true, uncertain: false };
 }
 
-async function strengthen(ctx: SyncContext, told: ProviderCustomer, held: Link): Promise<LinkedCustomer> {
+async function strengthen(ctx: SyncContext, told: ProviderCustomer, held: Link): Promise<number> {
   const named = await findLink(ctx, told, held);
   if (!named) await completeEmail(ctx, told, held);
   const isAnother = named?.linkedBy === 'number' && named.customerId !== held.customerId;
@@ -109,7 +107,13 @@ async function strengthen(ctx: SyncContext, told: ProviderCustomer, held: Link):
     found?.customerId !== held.customerId;
   const link = found && (isPast || isStronger(found, held)) ? found : held;
   if (link !== held) await moveStripeCustomer(ctx, told.stripeCustomerId, held, link);
-  return { customerId: link.customerId, uncertain: asked?.uncertain ?? false };
+  if (asked?.uncertain) {
+    await ctx.tx
+      .update(stripeCustomers)
+      .set({ recheck_at: ctx.now })
+      .where(eq(stripeCustomers.stripe_customer_id, told.stripeCustomerId));
+  }
+  return link.customerId;
 }
 
 function isStronger(one: Link, other: Link): boolean {

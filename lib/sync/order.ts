@@ -49,7 +49,7 @@ export async function decideOrder<Kind extends 'subscription' | 'invoice'>(
   return { take: await question.decideFromInbox(), asOf: heldAsOf, recheck: true };
 }
 
-/** Only Stripe's own answer ends a doubt: a later payload may be sure of the state, but not of the customer. */
+/** Only Stripe's own answer ends a doubt. */
 export function recheckAt(
   ctx: SyncContext,
   row: { recheck_at: Date | null },

@@ -51,7 +51,7 @@ export async function retryFailures(
     .orderBy(asc(reconciliationFailures.id))
     .limit(STEP_PAGE);
   for (const { object, stripeId } of failed) {
-    if (object === 'event') continue; // the inbox keeps those itself
+    if (object === 'event' || object === 'customer') continue; // the inbox and the link keep those themselves
     await guarded(deps, run, object, stripeId, async () =>
       retrieveAndApply(deps, run, object, stripeId, await heldAsOf(deps, object, stripeId)),
     );

@@ -2,6 +2,7 @@ import type { reconciliationRuns } from '@/db/schema';
 import { linkCheckouts } from './link-checkouts';
 import { markOverdue } from './mark-overdue';
 import { recheck, retryFailures } from './recheck';
+import { recheckCustomers } from './recheck-customers';
 import { reconcileInvoicePage, reconcileSubscriptionPage, reconcileUnseen } from './reconcile-lists';
 import { recordMissingPayments } from './record-missing-payments';
 import { retryFailedEvents } from './retry-failed-events';
@@ -54,6 +55,7 @@ export const STEPS: Step[] = [
     needs: 'stripe',
     page: (deps, run, cursor) => reconcileUnseen(deps, run, 'invoice', cursor),
   },
+  { name: 'Stripe customers to recheck', phase: 'rechecks', needs: 'stripe', page: recheckCustomers },
   { name: 'subscriptions to recheck', phase: 'rechecks', needs: 'stripe', page: recheckSubscriptions },
   {
     name: 'invoices to recheck',

@@ -17,6 +17,8 @@ import type { StripeDeps } from './step';
 import type { SyncDeps } from './sync-deps';
 
 export type Kind = 'subscription' | 'invoice';
+/** What a run may fail to bring into step. */
+type Subject = Kind | 'customer' | 'event';
 
 /** Runs sync work of the daily job in one transaction and logs each changed field to the run. */
 export async function inRun(
@@ -84,7 +86,7 @@ export async function retrieveAndApply(
 export async function guarded(
   deps: SyncDeps,
   run: Run,
-  object: Kind | 'event',
+  object: Subject,
   id: string,
   work: () => Promise<void>,
 ): Promise<void> {
@@ -105,10 +107,10 @@ export async function guarded(
   await beat(deps.db, run, deps.now());
 }
 
-async function recordFailure(
+export async function recordFailure(
   { db, log }: SyncDeps,
   run: Run,
-  object: Kind | 'event',
+  object: Subject,
   stripe_id: string,
   error_code: string,
 ): Promise<void> {
@@ -126,7 +128,11 @@ async function recordFailure(
     });
 }
 
-async function resolveFailure({ db, now }: SyncDeps, object: Kind, stripe_id: string): Promise<void> {
+export async function resolveFailure(
+  { db, now }: SyncDeps,
+  object: Subject,
+  stripe_id: string,
+): Promise<void> {
   await db
     .update(reconciliationFailures)
     .set({ resolved_at: now() })

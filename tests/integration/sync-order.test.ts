@@ -148,14 +148,17 @@ describe('with an API key', () => {
     expect(link?.linked_by).toBe('number');
   });
 
-  test('a Stripe that fails leaves the payload to decide, and the row to the daily job', async () => {
+  test('a Stripe that fails leaves the payload to decide, and the customer to the daily job', async () => {
     later(10);
     stripeLocal.faults.add({ fault: { kind: 'status', status: 500 }, times: 3 });
     const customer = act.createCustomer(world, { email: 'down@example.com' }).object.id;
     const { object } = act.createInvoice(world, { customer, lines: [{ amount: 1000 }] });
     const [finalized] = ofTypes(act.finalizeInvoice(world, object.id).events, 'invoice.finalized');
     if (finalized) expect(await take(finalized)).toBe('processed');
-    expect(await invoiceOf(object.id)).toMatchObject({ status: 'sent', recheck_at: expect.any(Date) });
+    expect(await invoiceOf(object.id)).toMatchObject({ status: 'sent', recheck_at: null });
+    const ofCustomer = eq(stripeCustomers.stripe_customer_id, customer);
+    const [link] = await base.db.select().from(stripeCustomers).where(ofCustomer);
+    expect(link).toMatchObject({ linked_by: 'created', recheck_at: runtime.now() });
     stripeLocal.faults.clear();
   });
 

@@ -342,6 +342,31 @@ describe('customers', () => {
     expect(await linkOf(customer)).toMatchObject({ customer_id: own.id, linked_by: 'number' });
   });
 
+  test('who could not be asked for is asked for at night, although the invoice that named it is gone', async () => {
+    const own = await createCustomer(base.db);
+    const metadata = { customer_number: own.customer_number };
+    const customer = act.createCustomer(world, { metadata }).object.id;
+    const draft = act.createInvoice(world, { customer, lines: [{ amount: 9000 }] }).object;
+    stripeLocal.faults.add({
+      when: ({ path }) => path === `/v1/customers/${customer}`,
+      fault: { kind: 'status', status: 500, shouldRetry: false },
+      times: 2, // while the drafts are listed, and when the run asks again
+    });
+    expect(await run()).toMatchObject({ status: 'completed_with_errors', failures: 1 });
+    expect((await linkOf(customer))?.linked_by).toBe('created');
+    act.deleteDraftInvoice(world, draft.id);
+    later(60);
+    expect(await run()).toMatchObject({ status: 'completed', failures: 0 });
+    expect(await linkOf(customer)).toMatchObject({
+      customer_id: own.id,
+      linked_by: 'number',
+      recheck_at: null,
+    });
+    const ofCustomer = eq(reconciliationFailures.stripe_id, customer);
+    const [failure] = await base.db.select().from(reconciliationFailures).where(ofCustomer);
+    expect(failure?.resolved_at).toEqual(runtime.now());
+  });
+
   test('who could not be asked for at a checkout that is not paid yet is asked for at night', async () => {
     const own = await createCustomer(base.db);
     const metadata = { customer_number: own.customer_number };
