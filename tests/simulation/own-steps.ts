@@ -60,16 +60,14 @@ export async function doHere(
     const invoice = pick(await db.select().from(invoices).orderBy(asc(invoices.id)), a);
     if (!invoice?.stripe_invoice_id) return null;
     const payment_reference = b % 2 === 0 ? invoice.stripe_invoice_id : `API-${invoice.id}`;
-    const [taken] = await db.select().from(payments).where(eq(payments.payment_reference, payment_reference));
-    if (taken) return null;
     const { id: invoice_id, customer_id } = invoice;
     const input = { invoice_id, customer_id, amount: 5 + b, payment_date: '2026-03-10', payment_reference };
     try {
-      const { payment } = await recordPayment(db, input, writer);
+      const { payment } = await recordPayment(db, input, writer, { onlyNew: true });
       note(payment.id, 5 + b, payment_reference, 'api');
       return `a payment is entered here as ${payment_reference}`;
     } catch (error) {
-      if (error instanceof AppError) return null; // a draft, or cancelled
+      if (error instanceof AppError) return null; // a draft, or cancelled; or the reference is taken
       throw error;
     }
   }
