@@ -34,13 +34,11 @@ export async function linkCustomer(
     linkedBy: 'created' as const,
     origin: null,
   };
-  await ctx.tx
-    .insert(stripeCustomers)
-    .values({
-      stripe_customer_id: stripeCustomerId,
-      ...toColumns(link),
-      recheck_at: uncertain ? ctx.now : null,
-    });
+  await ctx.tx.insert(stripeCustomers).values({
+    stripe_customer_id: stripeCustomerId,
+    ...toColumns(link),
+    recheck_at: uncertain ? ctx.now : null,
+  });
   return link.customerId;
 }
 
