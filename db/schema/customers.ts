@@ -1,5 +1,5 @@
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
-import { boolean, check, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
+import { boolean, check, index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core';
 import { currency, id, instant, timestamps } from './columns';
 import { customerStatus, numberSource, stripeLinkedBy } from './enums';
 
@@ -58,6 +58,14 @@ export const customers = pgTable(
   ],
 );
 
+/** A customer number of ours that Stripe told, as `ProviderCustomerNumber`, its time as ISO 8601. */
+export interface NotedNumber {
+  number: string;
+  source: (typeof numberSource.enumValues)[number];
+  at: string | null;
+  by: string | null;
+}
+
 /** Which of our customers a Stripe customer is; one of ours may have several at Stripe. */
 export const stripeCustomers = pgTable(
   'stripe_customers',
@@ -74,6 +82,8 @@ export const stripeCustomers = pgTable(
     number_told_by: text(),
     /** Since then the daily job has to ask Stripe who it is: it could not be asked. */
     recheck_at: instant(),
+    /** What was told of it meanwhile that could not be settled: its own number may be gone. */
+    recheck_numbers: jsonb().$type<NotedNumber[]>().notNull().default([]),
     ...timestamps,
   },
   (t) => [

@@ -1,5 +1,6 @@
 import { inArray } from 'drizzle-orm';
-import { customers, numberSource } from '@/db/schema';
+import { customers, type NotedNumber, numberSource } from '@/db/schema';
+import { toIso } from '../dates';
 import type { NumberOrigin, ProviderCustomerNumber } from '../stripe/provider';
 import type { SyncContext } from './context';
 
@@ -36,4 +37,16 @@ export function goesBefore(one: NumberOrigin, other: NumberOrigin | null): boole
   if (weaker !== 0 || one.source === 'customer') return weaker < 0;
   const [at, otherAt] = [one.at?.getTime() ?? Infinity, other.at?.getTime() ?? Infinity];
   return at < otherAt || (at === otherAt && (one.by ?? '') < (other.by ?? ''));
+}
+
+/** Those told now and those noted before, the strongest first, each number once. */
+export function withNoted(told: ProviderCustomerNumber[], noted: NotedNumber[]): ProviderCustomerNumber[] {
+  const before = noted.map(({ at, ...number }) => ({ ...number, at: at === null ? null : new Date(at) }));
+  const all = [...told, ...before].sort((a, b) => Number(goesBefore(b, a)) - Number(goesBefore(a, b)));
+  return all.filter(({ number }, at) => all.findIndex((other) => other.number === number) === at);
+}
+
+/** To note them at a link. */
+export function toNoted(told: ProviderCustomerNumber[]): NotedNumber[] {
+  return told.map((number) => ({ ...number, at: toIso(number.at) }));
 }

@@ -5,7 +5,7 @@ import { statement } from '@/db/statement';
 import { createProviderCustomer } from '../customers/create-provider-customer';
 import type { ProviderCustomer } from '../stripe/provider';
 import type { SyncContext } from './context';
-import { customerOfNumbers, goesBefore } from './customer-numbers';
+import { customerOfNumbers, goesBefore, toNoted, withNoted } from './customer-numbers';
 import type { Held, StoredLink } from './lock-held';
 import { type Link, type LinkedBy, moveStripeCustomer, toColumns, toLink } from './move-stripe-customer';
 
@@ -14,7 +14,7 @@ const STRENGTH: Record<LinkedBy, number> = { created: 0, email: 1, number: 2, st
 /**
  * Which of our customers a Stripe customer is. The strongest link wins, whenever it arrives: staff, then
  * customer number, then an e-mail that one customer alone has; else a customer is created. Where Stripe could
- * have been asked, but did not answer, the link is marked for the daily job.
+ * have been asked, but did not answer, the link is marked for the daily job, with the numbers told till then.
  *
  * @param locked the link that is held and its customer's number, where they were read already
  * @returns the id of our customer
@@ -27,7 +27,7 @@ export async function linkCustomer(
   const { stripeCustomerId } = told;
   const held = locked ? locked.link : (await lockLink(ctx.tx, { stripeCustomerId }))[0];
   if (held && isStrongest(held, told, locked?.customerNumber)) return held.customer_id;
-  if (held) return strengthen(ctx, told, toLink(held));
+  if (held) return strengthen(ctx, told, held);
   const { known, uncertain } = askStripe(ctx, told);
   const link = (await findLink(ctx, known)) ?? {
     customerId: await createProviderCustomer(ctx.tx, known),
@@ -86,7 +86,10 @@ function askStripe(ctx: SyncContext, told: ProviderCustomer): Asked {
   return { known, isFound: true, uncertain: false };
 }
 
-async function strengthen(ctx: SyncContext, told: ProviderCustomer, held: Link): Promise<number> {
+async function strengthen(ctx: SyncContext, payload: ProviderCustomer, stored: StoredLink): Promise<number> {
+  const held = toLink(stored);
+  const customerNumbers = withNoted(payload.customerNumbers, stored.recheck_numbers);
+  const told = { ...payload, customerNumbers };
   const named = await findLink(ctx, told, held);
   if (!named) await completeEmail(ctx, told, held);
   const isAnother = named?.linkedBy === 'number' && named.customerId !== held.customerId;
@@ -108,7 +111,7 @@ async function strengthen(ctx: SyncContext, told: ProviderCustomer, held: Link):
   if (asked?.uncertain) {
     await ctx.tx
       .update(stripeCustomers)
-      .set({ recheck_at: ctx.now })
+      .set({ recheck_at: ctx.now, recheck_numbers: toNoted(customerNumbers) })
       .where(eq(stripeCustomers.stripe_customer_id, told.stripeCustomerId));
   }
   return link.customerId;

@@ -32,7 +32,7 @@ async function recheckCustomer(deps: StripeDeps, run: Run, id: string, markedAt:
     if (fetched.state === 'found') await linkCustomer(ctx, fetched.object);
     await ctx.tx
       .update(stripeCustomers)
-      .set({ recheck_at: null })
+      .set({ recheck_at: null, recheck_numbers: [] })
       .where(and(eq(stripeCustomers.stripe_customer_id, id), lte(stripeCustomers.recheck_at, markedAt)));
   });
   await resolveFailure(deps, 'customer', id);

@@ -95,7 +95,8 @@ function violations({ today, timeZone }: { today: string; timeZone: string }): R
       where at <> date_trunc('second', at) or at > ${day} - interval '1 day'`,
     'a row marked for the daily job, or gone': sql`
       select recheck_at from invoices where recheck_at is not null or provider_gone_at is not null
-      union all select recheck_at from subscriptions where recheck_at is not null or provider_gone_at is not null`,
+      union all select recheck_at from subscriptions where recheck_at is not null or provider_gone_at is not null
+      union all select recheck_at from stripe_customers where recheck_at is not null`,
     'an invoice of another customer than its subscription': sql`
       select 1 from invoices i join subscriptions s on s.id = i.subscription_id
       where i.customer_id <> s.customer_id or i.stripe_customer_id is distinct from s.stripe_customer_id`,

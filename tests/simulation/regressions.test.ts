@@ -288,6 +288,38 @@ describe('customers', () => {
     expect((await linkOf(customer))?.customer_id).toBe(other.id);
   });
 
+  test.each([[[0]], [[0, 1]], [[1, 0]]])(
+    'a number that was the customer’s own once gives way at night to what was told while Stripe failed, in the order %s',
+    async (order) => {
+      const [own, first, second] = [
+        await createCustomer(base.db),
+        await createCustomer(base.db),
+        await createCustomer(base.db),
+      ];
+      const metadata = ({ customer_number }: typeof own) => ({ metadata: { customer_number } });
+      const customer = act.createCustomer(world, metadata(own)).object.id;
+      await take(finalized({ customer }).event, { withKey: true });
+      act.updateCustomer(world, customer, { metadata: {} });
+      const events = [subscribed(customer, metadata(first)).event];
+      later(5);
+      events.push(subscribed(customer, metadata(second)).event);
+      stripeLocal.faults.add({
+        when: ({ path }) => path === `/v1/customers/${customer}`,
+        fault: { kind: 'status', status: 500, shouldRetry: false },
+        times: order.length,
+      });
+      for (const at of order) await take(events[at], { withKey: true });
+      expect((await linkOf(customer))?.customer_id).toBe(own.id);
+      later(60);
+      await run();
+      expect(await linkOf(customer)).toMatchObject({
+        customer_id: first.id,
+        recheck_at: null,
+        recheck_numbers: [],
+      });
+    },
+  );
+
   test('the customer’s own number follows what an object brings that is fetched', async () => {
     const [one, other] = [await createCustomer(base.db), await createCustomer(base.db)];
     const metadata = ({ customer_number }: typeof one) => ({ metadata: { customer_number } });
