@@ -1,5 +1,6 @@
 import type { Page } from 'playwright';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { visit } from './support/browser';
 import { ADMIN, fillAdmin, STAFF } from './support/company';
 import { openSession, type Session, signIn } from './support/staff';
 import { useStaffPages } from './support/staff-pages';
@@ -57,7 +58,7 @@ describe('access tokens', () => {
     expect(await page.getByRole('button', { name: 'Revoke', exact: true }).count()).toBe(0);
     expect((await payments(token)).status).toBe(401);
     for (const path of ['/admin/tokens', '/admin/tokens/new']) {
-      await page.goto(site.url + path);
+      await visit(page, site.url + path);
       expect(await page.content()).not.toContain(token);
     }
     expect(site.log()).not.toContain(token);
@@ -84,7 +85,7 @@ describe('access tokens', () => {
 
 describe('staff', () => {
   const add = async (page: Page, email: string, name: string) => {
-    await page.goto(`${site.url}/admin/staff/new`);
+    await visit(page, `${site.url}/admin/staff/new`);
     await page.getByLabel('E-mail').fill(email);
     await page.getByLabel('Name', { exact: true }).fill(name);
     await page.getByRole('button', { name: 'Add person' }).click();
@@ -141,7 +142,7 @@ describe('staff', () => {
     await confirm(page, 'Make admin', 'Make admin');
     await says(page, 'The role is changed.');
     await page.getByText('Role: Staff → Admin').waitFor();
-    await hers.goto(`${site.url}/admin/tokens/new`);
+    await visit(hers, `${site.url}/admin/tokens/new`);
     await hers.getByLabel('Name').fill('Too late');
     await hers.getByLabel('mcp:read').check();
     await confirm(page, 'Take admin role', 'Take admin role');
@@ -149,7 +150,7 @@ describe('staff', () => {
     await hers.getByRole('button', { name: 'Issue token' }).click();
     await hers.getByRole('heading', { name: 'For admins only' }).waitFor();
     complaints.splice(0); // the browser reports the 403 itself
-    await page.goto(`${site.url}/admin/tokens`);
+    await visit(page, `${site.url}/admin/tokens`);
     expect(await page.getByText('Too late').count()).toBe(0);
   });
 
@@ -217,7 +218,7 @@ describe('looks', () => {
       '/admin/staff/new',
     ];
     for (const path of [...paths, grace, `${grace}/password`, '/admin/connect']) {
-      await page.goto(site.url + path);
+      await visit(page, site.url + path);
       expect([path, await page.evaluate(() => document.documentElement.scrollWidth)]).toEqual([path, 390]);
     }
   });

@@ -2,6 +2,7 @@ import axe from 'axe-core';
 import type { Page } from 'playwright';
 import { afterAll, describe, expect, test } from 'vitest';
 import { listAdminRoutes } from './support/admin-routes';
+import { visit } from './support/browser';
 import { ADMIN, fillAdmin } from './support/company';
 import { useStaffPages } from './support/staff-pages';
 import { fillStripe, type StripeAccount } from './support/stripe-account';
@@ -53,7 +54,7 @@ describe.each([1440, 390])('every page at %i px', (width) => {
     const scripts = await watchScripts(page);
     for (const path of paths()) {
       scripts.clear();
-      await page.goto(site.url + path);
+      await visit(page, site.url + path);
       await page.waitForLoadState('networkidle');
       const { scrollWidth, shifted } = await page.evaluate(() => ({
         scrollWidth: document.documentElement.scrollWidth,

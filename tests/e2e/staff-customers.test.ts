@@ -10,6 +10,7 @@ import {
   createService,
   createSubscription,
 } from '../support/factories';
+import { visit } from './support/browser';
 import { useStaffPages } from './support/staff-pages';
 
 let wren: number;
@@ -163,7 +164,7 @@ describe('the search', () => {
     ]);
     await page.getByRole('link', { name: 'See all that match' }).click();
     await page.waitForURL(`${site.url}/admin/payments?reference=wren-`);
-    await page.goto(`${site.url}/admin/search?q=sub_wren`);
+    await visit(page, `${site.url}/admin/search?q=sub_wren`);
     await page.waitForURL(/\/admin\/subscriptions\/\d+$/);
   });
 });
@@ -290,7 +291,7 @@ describe('the list of customers', () => {
     await page.getByRole('button', { name: 'Filter' }).click();
     await page.waitForURL(`${site.url}/admin/customers?q=zaunk%C3%B6nig&country=at`);
     await expect.poll(numbers).toEqual(['K-WREN']);
-    await page.goto(`${site.url}/admin/customers?sort=number`);
+    await visit(page, `${site.url}/admin/customers?sort=number`);
     await expect.poll(numbers).toHaveLength(25); // a page that still streams holds its rows twice
     const first = await numbers();
     expect(first.slice(0, 2)).toEqual(['K-WREN', 'K10001']);
@@ -317,7 +318,7 @@ test.each(['light', 'dark'] as const)('every page fits a telephone, %s', async (
     '/admin/search',
     '/admin/search?q=wren',
   ]) {
-    await page.goto(site.url + path);
+    await visit(page, site.url + path);
     expect([path, await page.evaluate(() => document.documentElement.scrollWidth)]).toEqual([path, 390]);
   }
   await expect

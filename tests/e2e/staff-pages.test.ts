@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { launchBrowser, watchComplaints } from './support/browser';
+import { launchBrowser, visit, watchComplaints } from './support/browser';
 import { fillCompany, STAFF } from './support/company';
 import { openSite, type Site } from './support/site';
 import { signIn } from './support/staff';
@@ -106,13 +106,13 @@ describe('staff in a browser', () => {
   });
 
   const open = async (path: string) => {
-    await page.goto(site.url + path);
+    await visit(page, site.url + path);
     if (new URL(page.url()).pathname === '/sign-in') await signIn(page);
     await page.waitForURL(site.url + path);
   };
 
   test('a wrong password and an unknown address are told the same', async () => {
-    await page.goto(`${site.url}/sign-in`);
+    await visit(page, `${site.url}/sign-in`);
     for (const email of [STAFF.email, 'nobody@example.com']) {
       await signIn(page, email, 'not the password');
       expect(await page.getByRole('alert').filter({ hasText: 'wrong' }).textContent()).toBe(
@@ -123,7 +123,7 @@ describe('staff in a browser', () => {
   });
 
   test('signing in leads to the page asked for, signing out ends it', async () => {
-    await page.goto(`${site.url}/admin`);
+    await visit(page, `${site.url}/admin`);
     await signIn(page);
     await page.waitForURL(`${site.url}/admin`);
     await expect.poll(() => page.title()).toBe('Overview · W5T Administration');
@@ -152,7 +152,7 @@ describe('staff in a browser', () => {
   test.each(['//evil.example/x', 'https://evil.example/', '/\\evil.example', '/.//evil.example'])(
     'a next of %s leads to the overview instead',
     async (next) => {
-      await page.goto(`${site.url}/sign-in?next=${encodeURIComponent(next)}`);
+      await visit(page, `${site.url}/sign-in?next=${encodeURIComponent(next)}`);
       await signIn(page);
       await page.waitForURL(`${site.url}/admin`);
     },

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright';
 import { describe, expect, test } from 'vitest';
+import { visit } from './support/browser';
 import { eventually, usePaymentPages } from './support/payment-pages';
 
 const LIST = '/admin/payments';
@@ -70,7 +71,7 @@ describe('the list', () => {
     expect(await to.getAttribute('aria-invalid')).toBe('true');
     expect(await page.getByLabel('Customer').inputValue()).toBe('x');
     expect(await page.locator('table').count()).toBe(0);
-    await page.goto(`${staff.url}${LIST}?status=paid`);
+    await visit(page, `${staff.url}${LIST}?status=paid`);
     expect(await page.getByText(/must be one of/i).count()).toBe(1);
   });
 
@@ -148,13 +149,13 @@ test.each(['light', 'dark'] as const)('every page fits a telephone, %s', async (
     `/new?invoice=%23${staff.held.invoice.id}`,
     `/${staff.held.ids[1]}`,
   ]) {
-    await page.goto(staff.url + LIST + path);
+    await visit(page, staff.url + LIST + path);
     expect([path, await page.evaluate(() => document.documentElement.scrollWidth)]).toEqual([path, 390]);
   }
   await page.getByRole('button', { name: 'Delete' }).click();
   const box = await page.getByRole('dialog').boundingBox();
   expect(box && box.x >= 0 && box.x + box.width <= 390).toBe(true);
-  await page.goto(staff.url + LIST);
+  await visit(page, staff.url + LIST);
   await page.getByRole('navigation', { name: 'Sort by' }).getByRole('link', { name: 'Amount' }).click();
   await page.waitForURL(/sort=-amount$/);
 });

@@ -11,6 +11,7 @@ import {
   createSubscription,
   createSubscriptionItem,
 } from '../support/factories';
+import { visit } from './support/browser';
 import { useStaffPages } from './support/staff-pages';
 
 const site = useStaffPages({ fill: fillRecords });
@@ -82,9 +83,9 @@ describe('invoices', () => {
   test('that a filter does not find are said not to be there', async () => {
     const page = await open('/admin/invoices?customer=nobody');
     await page.getByText('No invoices found').waitFor();
-    await page.goto(`${site.url}/admin/invoices?page=9999`);
+    await visit(page, `${site.url}/admin/invoices?page=9999`);
     await page.getByText('No more invoices').waitFor();
-    await page.goto(`${site.url}/admin/invoices?from=tomorrow`);
+    await visit(page, `${site.url}/admin/invoices?from=tomorrow`);
     await page.getByText('Must be a calendar date').waitFor();
     expect(await page.getByRole('link', { name: 'Download CSV' }).count()).toBe(0);
   });
@@ -147,9 +148,8 @@ test('a customer that was created for Stripe waits for staff, who say that it is
   await page.getByRole('button', { name: 'It is a new customer' }).click();
   await page.getByRole('status').filter({ hasText: 'It is linked to Desk <i>.' }).waitFor();
   await page.getByText('Staff, who said so').waitFor();
-  await page.goto(`${site.url}/admin/subscriptions/stripe-customers`);
-  // While the list streams, what has come stands hidden beside where it goes.
-  await page.getByText('No customers to look at yet').filter({ visible: true }).waitFor();
+  await visit(page, `${site.url}/admin/subscriptions/stripe-customers`);
+  await page.getByText('No customers to look at yet').waitFor();
 });
 
 describe('the overview', () => {

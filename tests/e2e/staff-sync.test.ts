@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { launchBrowser, watchComplaints } from './support/browser';
+import { launchBrowser, visit, watchComplaints } from './support/browser';
 import { fillCompany, STAFF } from './support/company';
 import { openSite, type Site } from './support/site';
 import { fillStripe, type StripeAccount } from './support/stripe-account';
@@ -68,7 +68,7 @@ describe('staff in a browser', () => {
   });
 
   const open = async (path: string) => {
-    await page.goto(site.url + path);
+    await visit(page, site.url + path);
     if (new URL(page.url()).pathname === '/sign-in') {
       await page.getByLabel('E-mail').fill(STAFF.email);
       await page.getByLabel('Password', { exact: true }).fill(STAFF.password);
@@ -169,7 +169,7 @@ describe('staff in a browser', () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await says('status', new RegExp(`linked to ${number}, which is billed next on \\d+ \\w+ \\d{4}\\.`));
     await page.getByText(`Service: – → ${number}`).waitFor();
-    await page.goto(`${site.url}/admin/subscriptions?items=unlinked`);
+    await visit(page, `${site.url}/admin/subscriptions?items=unlinked`);
     await page.getByText('No subscriptions found').waitFor();
 
     await open(`/admin/subscriptions/${subscriptionId}?item=${itemId}`);

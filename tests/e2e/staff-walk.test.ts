@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '@/db/database';
 import { createCustomer, createInvoice } from '../support/factories';
-import { launchBrowser, watchComplaints } from './support/browser';
+import { launchBrowser, visit, watchComplaints } from './support/browser';
 import { ADMIN, fillAdmin, fillCompany } from './support/company';
 import { openSite, type Site } from './support/site';
 import { signIn } from './support/staff';
@@ -100,7 +100,7 @@ const row = (page: Page, text: string | RegExp) =>
   page.locator('main').locator('tbody tr, ul li a').filter({ hasText: text, visible: true }).first();
 
 async function signInWrongThenRight(page: Page): Promise<void> {
-  await page.goto(`${site.url}/admin`);
+  await visit(page, `${site.url}/admin`);
   await signIn(page, ADMIN.email, 'not the password');
   await page.getByRole('alert').filter({ hasText: 'wrong' }).waitFor();
   await signIn(page, ADMIN.email, ADMIN.password);

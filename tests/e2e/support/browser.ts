@@ -22,6 +22,12 @@ export async function launchBrowser(): Promise<Browser> {
   });
 }
 
+/** Opens a page and waits for what it streams: until that is in its place, its words may stand there twice. */
+export async function visit(page: Page, url: string): Promise<void> {
+  await page.goto(url);
+  await page.locator('[id^="S:"]').first().waitFor({ state: 'detached' });
+}
+
 /** What a page complains of from now on: console errors, uncaught errors, breaches of its policy. */
 export async function watchComplaints(page: Page): Promise<string[]> {
   const complaints: string[] = [];

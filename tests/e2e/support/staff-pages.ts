@@ -1,7 +1,7 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import type { Database } from '@/db/database';
-import { launchBrowser } from './browser';
+import { launchBrowser, visit } from './browser';
 import { fillCompany, STAFF } from './company';
 import { openSite, type Site } from './site';
 import { openSession, openStaffPage, type Session } from './staff';
@@ -51,7 +51,9 @@ export function useStaffPages({ fill, env, who = STAFF }: Options = {}) {
     async open(path: string, options: BrowserContextOptions = {}, as = session) {
       const one = await openStaffPage(browser, as, { viewport: { width: 1440, height: 900 }, ...options });
       opened.push(one);
-      await one.page.goto(site.url + path);
+      // Without scripts nothing streamed comes to its place.
+      if (options.javaScriptEnabled === false) await one.page.goto(site.url + path);
+      else await visit(one.page, site.url + path);
       return one;
     },
   };
