@@ -1,9 +1,12 @@
-import { and, eq } from 'drizzle-orm';
+import { and, eq, ne } from 'drizzle-orm';
 import { stripeEvents } from '@/db/schema';
 import { type ProviderEvent, toProviderEvent } from '../stripe/to-event';
 import type { SyncContext } from './context';
 
-/** All events of one object that Stripe created in one second, the one being applied among them. */
+/**
+ * All events of one object that Stripe created in one second, the one being applied among them. Those of
+ * ignored types change nothing wherever they arrive, so not here either.
+ */
 export async function eventsOfSecond(
   ctx: SyncContext,
   objectId: string,
@@ -13,6 +16,12 @@ export async function eventsOfSecond(
   const stored = await ctx.tx
     .select({ payload: stripeEvents.payload })
     .from(stripeEvents)
-    .where(and(eq(stripeEvents.object_id, objectId), eq(stripeEvents.stripe_created, second)));
+    .where(
+      and(
+        eq(stripeEvents.object_id, objectId),
+        eq(stripeEvents.stripe_created, second),
+        ne(stripeEvents.outcome, 'ignored'),
+      ),
+    );
   return stored.map(({ payload }) => toProviderEvent(JSON.parse(payload))).filter((event) => event !== null);
 }

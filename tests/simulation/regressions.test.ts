@@ -546,6 +546,18 @@ test.each([
   },
 );
 
+test('what an event of another type shows of a second is not taken, in every order', async () => {
+  for (const order of orders([0, 1, 2])) {
+    later(10);
+    const { id, event } = finalized();
+    const failed = typed(act.failInvoicePayment(world, id).events, 'invoice.payment_failed');
+    const other = typed(act.markUncollectible(world, id).events, 'invoice.marked_uncollectible');
+    for (const at of order) await take([event, failed, other][at]);
+    const [invoice] = await base.db.select().from(invoices).where(eq(invoices.stripe_invoice_id, id));
+    expect(invoice, String(order)).toMatchObject({ status: 'overdue', uncollectible: false });
+  }
+});
+
 test('a run that could not take an event is told when a delivery has', async () => {
   const { event } = finalized();
   await take(event);
