@@ -80,10 +80,10 @@ export const stripeCustomers = pgTable(
     /** This and the next as in `NumberOrigin`. */
     number_told_at: instant(),
     number_told_by: text(),
+    /** Every number that was told of it but its own, which is asked for; each where it was told first. */
+    numbers: jsonb().$type<NotedNumber[]>().notNull().default([]),
     /** Since then the daily job has to ask Stripe who it is: it could not be asked. */
     recheck_at: instant(),
-    /** What was told of it meanwhile that could not be settled: its own number may be gone. */
-    recheck_numbers: jsonb().$type<NotedNumber[]>().notNull().default([]),
     ...timestamps,
   },
   (t) => [

@@ -16,8 +16,8 @@ export function buildStripeCustomers({ chance }: Source, customers: CustomerRow[
         number_source: linked_by === 'number' ? 'customer' : null,
         number_told_at: null,
         number_told_by: null,
+        numbers: [],
         recheck_at: null,
-        recheck_numbers: [],
       };
     }),
   );

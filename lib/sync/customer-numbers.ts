@@ -39,14 +39,22 @@ export function goesBefore(one: NumberOrigin, other: NumberOrigin | null): boole
   return at < otherAt || (at === otherAt && (one.by ?? '') < (other.by ?? ''));
 }
 
-/** Those told now and those noted before, the strongest first, each number once. */
-export function withNoted(told: ProviderCustomerNumber[], noted: NotedNumber[]): ProviderCustomerNumber[] {
-  const before = noted.map(({ at, ...number }) => ({ ...number, at: at === null ? null : new Date(at) }));
-  const all = [...told, ...before].sort((a, b) => Number(goesBefore(b, a)) - Number(goesBefore(a, b)));
-  return all.filter(({ number }, at) => all.findIndex((other) => other.number === number) === at);
+/**
+ * Notes numbers that are told, each where it was told first. The customer's own is not noted: it is asked for.
+ *
+ * @returns `noted` itself where there is nothing to note
+ */
+export function noteNumbers(noted: NotedNumber[], told: ProviderCustomerNumber[]): NotedNumber[] {
+  return told.reduce((numbers, one) => {
+    const before = numbers.find(({ number }) => number === one.number);
+    if (one.source === 'customer' || (before && !goesBefore(one, toNumber(before)))) return numbers;
+    return [...numbers.filter((other) => other !== before), { ...one, at: toIso(one.at) }];
+  }, noted);
 }
 
-/** To note them at a link. */
-export function toNoted(told: ProviderCustomerNumber[]): NotedNumber[] {
-  return told.map((number) => ({ ...number, at: toIso(number.at) }));
+/** The numbers noted, the strongest first. */
+export function fromNoted(noted: NotedNumber[]): ProviderCustomerNumber[] {
+  return noted.map(toNumber).sort((a, b) => Number(goesBefore(b, a)) - Number(goesBefore(a, b)));
 }
+
+const toNumber = ({ at, ...number }: NotedNumber) => ({ ...number, at: at === null ? null : new Date(at) });

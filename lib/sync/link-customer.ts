@@ -3,9 +3,9 @@ import { lockKey } from '@/db/database';
 import { customers, stripeCustomers } from '@/db/schema';
 import { statement } from '@/db/statement';
 import { createProviderCustomer } from '../customers/create-provider-customer';
-import type { ProviderCustomer } from '../stripe/provider';
+import type { NumberOrigin, ProviderCustomer } from '../stripe/provider';
 import type { SyncContext } from './context';
-import { customerOfNumbers, goesBefore, toNoted, withNoted } from './customer-numbers';
+import { customerOfNumbers, fromNoted, goesBefore, noteNumbers } from './customer-numbers';
 import type { Held, StoredLink } from './lock-held';
 import { type Link, type LinkedBy, moveStripeCustomer, toColumns, toLink } from './move-stripe-customer';
 
@@ -14,7 +14,7 @@ const STRENGTH: Record<LinkedBy, number> = { created: 0, email: 1, number: 2, st
 /**
  * Which of our customers a Stripe customer is. The strongest link wins, whenever it arrives: staff, then
  * customer number, then an e-mail that one customer alone has; else a customer is created. Where Stripe could
- * have been asked, but did not answer, the link is marked for the daily job, with the numbers told till then.
+ * have been asked, but did not answer, the link is marked for the daily job.
  *
  * @param locked the link that is held and its customer's number, where they were read already
  * @returns the id of our customer
@@ -26,35 +26,52 @@ export async function linkCustomer(
 ): Promise<number> {
   const { stripeCustomerId } = told;
   const held = locked ? locked.link : (await lockLink(ctx.tx, { stripeCustomerId }))[0];
-  if (held && isStrongest(held, told, locked?.customerNumber)) return held.customer_id;
+  if (held && isSettled(held, told, locked?.customerNumber)) return held.customer_id;
   if (held) return strengthen(ctx, told, held);
-  const { known, uncertain } = askStripe(ctx, told);
-  const link = (await findLink(ctx, known)) ?? {
-    customerId: await createProviderCustomer(ctx.tx, known),
+  const numbers = noteNumbers([], told.customerNumbers);
+  const asked = askStripe(ctx, told, { numbers, updated_at: null });
+  const link = (await findLink(ctx, asked.known)) ?? {
+    customerId: await createProviderCustomer(ctx.tx, asked.known),
     linkedBy: 'created' as const,
     origin: null,
   };
   await ctx.tx.insert(stripeCustomers).values({
     stripe_customer_id: stripeCustomerId,
     ...toColumns(link),
-    recheck_at: uncertain ? ctx.now : null,
+    numbers,
+    recheck_at: asked.failure ? ctx.now : null,
   });
   return link.customerId;
 }
 
-/** True where nothing that is told can change a link: staff made it, or the first number told made it before. */
-function isStrongest(
-  held: StoredLink,
-  told: ProviderCustomer,
-  heldNumber: string | null | undefined,
-): boolean {
+/**
+ * Asks Stripe who somebody is of whom it could not be asked before.
+ *
+ * @returns why Stripe did not answer; undefined: it is settled
+ */
+export async function recheckLink(ctx: SyncContext, stripeCustomerId: string): Promise<string | undefined> {
+  const [stored] = await lockLink(ctx.tx, { stripeCustomerId });
+  if (!stored?.recheck_at) return undefined;
+  const told = { stripeCustomerId, customerNumbers: [], email: null, name: null, phone: null, address: null };
+  const asked = askStripe(ctx, told, stored);
+  if (asked.failure) return asked.failure;
+  await relink(ctx, stored, asked, await findLink(ctx, asked.known, toLink(stored)));
+  await ctx.tx.update(stripeCustomers).set({ recheck_at: null }).where(ofStripe(stripeCustomerId));
+  return undefined;
+}
+
+const ofStripe = (stripeCustomerId: string) => eq(stripeCustomers.stripe_customer_id, stripeCustomerId);
+
+/** True where staff made the link, or the first number told made it before and all that are told are noted. */
+function isSettled(held: StoredLink, told: ProviderCustomer, heldNumber: string | null | undefined): boolean {
+  if (held.linked_by === 'staff') return true;
   const [first] = told.customerNumbers;
   return (
-    held.linked_by === 'staff' ||
-    (held.linked_by === 'number' &&
-      first?.number === heldNumber &&
-      first !== undefined &&
-      !goesBefore(first, toLink(held).origin))
+    held.linked_by === 'number' &&
+    first?.number === heldNumber &&
+    first !== undefined &&
+    !goesBefore(first, toLink(held).origin) &&
+    noteNumbers(held.numbers, told.customerNumbers) === held.numbers
   );
 }
 
@@ -67,54 +84,75 @@ const lockLink = statement(['stripeCustomerId'], (db, { stripeCustomerId }) =>
 );
 
 interface Asked {
+  /** All that is known of it. */
   known: ProviderCustomer;
-  isFound: boolean;
-  /** It could have been asked, but did not answer. */
-  uncertain: boolean;
+  /** Stripe itself answered: it has no other number of its own. */
+  isCertain: boolean;
+  /** Why it did not answer, although it could have been asked. */
+  failure?: string;
 }
 
-/** What Stripe knows of the customer comes first: its own number is the strongest it can bring. */
-function askStripe(ctx: SyncContext, told: ProviderCustomer): Asked {
-  const fetched = ctx.lookups.get('customer', told.stripeCustomerId);
-  if (fetched.state !== 'found') {
-    const uncertain = fetched.state === 'unavailable' && fetched.reason !== 'no_api_key';
-    return { known: told, isFound: false, uncertain };
-  }
-  const own = Object.entries(fetched.object).filter(([, value]) => value !== null);
-  const customerNumbers = [...fetched.object.customerNumbers, ...told.customerNumbers];
-  const known = { ...told, ...Object.fromEntries(own), customerNumbers };
-  return { known, isFound: true, uncertain: false };
+/**
+ * What Stripe knows of the customer comes first: its own number is the strongest it can bring.
+ *
+ * @param held asked anew where the link was written meanwhile: a late answer covers no newer one
+ */
+function askStripe(
+  ctx: SyncContext,
+  told: ProviderCustomer,
+  held: Pick<StoredLink, 'numbers'> & { updated_at: Date | null },
+): Asked {
+  const fetched = ctx.lookups.get('customer', told.stripeCustomerId, held.updated_at);
+  const found = fetched.state === 'found' ? fetched.object : undefined;
+  const own = found?.customerNumbers ?? told.customerNumbers.filter(({ source }) => source === 'customer');
+  const fields = Object.entries(found ?? {}).filter(([, value]) => value !== null);
+  const customerNumbers = [...own, ...fromNoted(held.numbers)];
+  const known = { ...told, ...Object.fromEntries(fields), customerNumbers };
+  const isFailure = fetched.state === 'unavailable' && fetched.reason !== 'no_api_key';
+  return { known, isCertain: found !== undefined, ...(isFailure && { failure: fetched.reason }) };
 }
 
-async function strengthen(ctx: SyncContext, payload: ProviderCustomer, stored: StoredLink): Promise<number> {
+async function strengthen(ctx: SyncContext, told: ProviderCustomer, stored: StoredLink): Promise<number> {
   const held = toLink(stored);
-  const customerNumbers = withNoted(payload.customerNumbers, stored.recheck_numbers);
-  const told = { ...payload, customerNumbers };
+  const numbers = noteNumbers(stored.numbers, told.customerNumbers);
   const named = await findLink(ctx, told, held);
-  if (!named) await completeEmail(ctx, told, held);
   const isAnother = named?.linkedBy === 'number' && named.customerId !== held.customerId;
   if (isAnother && held.linkedBy === 'number') {
     ctx.warnings.push(
       `${told.stripeCustomerId} names the customer number of another customer than it is linked to`,
     );
   }
-  const isAnswered = named?.origin?.source === 'customer' && named.origin.at === null; // not by an event
-  const asked = isAnother && !isAnswered ? askStripe(ctx, told) : undefined;
-  const found = asked ? await findLink(ctx, asked.known, held) : named;
-  // The number it had of its own may be another one now.
-  const isPast =
-    (isAnswered || asked?.isFound) &&
-    held.origin?.source === 'customer' &&
-    found?.customerId !== held.customerId;
-  const link = found && (isPast || isStronger(found, held)) ? found : held;
-  if (link !== held) await moveStripeCustomer(ctx, told.stripeCustomerId, held, link);
-  if (asked?.uncertain) {
+  // A fetched object brings the customer along, but of two numbers of its own that does not tell the later.
+  const isAnswered = isOwn(named?.origin) && named?.origin?.at === null && !isOwn(held.origin);
+  const asked = isAnother && !isAnswered ? askStripe(ctx, told, { ...stored, numbers }) : undefined;
+  const link = asked
+    ? await relink(ctx, stored, asked, await findLink(ctx, asked.known, held))
+    : await relink(ctx, stored, { known: told, isCertain: false }, named);
+  if (numbers !== stored.numbers || asked?.failure) {
     await ctx.tx
       .update(stripeCustomers)
-      .set({ recheck_at: ctx.now, recheck_numbers: toNoted(customerNumbers) })
-      .where(eq(stripeCustomers.stripe_customer_id, told.stripeCustomerId));
+      .set({ numbers, ...(asked?.failure && { recheck_at: ctx.now }) })
+      .where(ofStripe(told.stripeCustomerId));
   }
   return link.customerId;
+}
+
+const isOwn = (origin: NumberOrigin | null | undefined) => origin?.source === 'customer';
+
+/** Links to what was found, where that is stronger, or the own number it was linked by is gone. */
+async function relink(
+  ctx: SyncContext,
+  stored: StoredLink,
+  { known, isCertain }: Pick<Asked, 'known' | 'isCertain'>,
+  found: Link | undefined,
+): Promise<Link> {
+  const held = toLink(stored);
+  if (!found) await completeEmail(ctx, known, held);
+  const isPast =
+    isCertain && isOwn(held.origin) && (found?.customerId !== held.customerId || !isOwn(found.origin));
+  if (!found || !(isPast || isStronger(found, held))) return held;
+  await moveStripeCustomer(ctx, stored.stripe_customer_id, held, found);
+  return found;
 }
 
 function isStronger(one: Link, other: Link): boolean {

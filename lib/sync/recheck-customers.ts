@@ -1,7 +1,6 @@
-import { and, asc, eq, gt, isNotNull, lte } from 'drizzle-orm';
+import { and, asc, gt, isNotNull } from 'drizzle-orm';
 import { stripeCustomers } from '@/db/schema';
-import { fetchObject } from '../stripe/fetch';
-import { linkCustomer } from './link-customer';
+import { recheckLink } from './link-customer';
 import type { Run } from './run';
 import { nextAfter, STEP_PAGE, type StripeDeps } from './step';
 import { guarded, inRun, recordFailure, resolveFailure } from './sync-object';
@@ -13,27 +12,20 @@ export async function recheckCustomers(
   after: string | null,
 ): Promise<string | null> {
   const found = await deps.db
-    .select({ id: stripeCustomers.stripe_customer_id, markedAt: stripeCustomers.recheck_at })
+    .select({ id: stripeCustomers.stripe_customer_id })
     .from(stripeCustomers)
     .where(and(isNotNull(stripeCustomers.recheck_at), gt(stripeCustomers.stripe_customer_id, after ?? '')))
     .orderBy(asc(stripeCustomers.stripe_customer_id))
     .limit(STEP_PAGE);
-  for (const { id, markedAt } of found) {
-    if (markedAt) await guarded(deps, run, 'customer', id, () => recheckCustomer(deps, run, id, markedAt));
-  }
+  for (const { id } of found) await guarded(deps, run, 'customer', id, () => recheckCustomer(deps, run, id));
   return nextAfter(found);
 }
 
-/** @param markedAt of the mark that this answers: a later one, set while Stripe was asked, stays */
-async function recheckCustomer(deps: StripeDeps, run: Run, id: string, markedAt: Date): Promise<void> {
-  const fetched = await fetchObject(deps.stripe, deps.now, 'customer', id);
-  if (fetched.state === 'unavailable') return recordFailure(deps, run, 'customer', id, fetched.reason);
-  await inRun(deps, run, id, async (ctx) => {
-    if (fetched.state === 'found') await linkCustomer(ctx, fetched.object);
-    await ctx.tx
-      .update(stripeCustomers)
-      .set({ recheck_at: null, recheck_numbers: [] })
-      .where(and(eq(stripeCustomers.stripe_customer_id, id), lte(stripeCustomers.recheck_at, markedAt)));
+async function recheckCustomer(deps: StripeDeps, run: Run, id: string): Promise<void> {
+  const failure = await inRun(deps, run, id, async (ctx) => {
+    const reason = await recheckLink(ctx, id);
+    if (!reason) await resolveFailure({ ...deps, db: ctx.tx }, 'customer', id);
+    return reason;
   });
-  await resolveFailure(deps, 'customer', id);
+  if (failure) await recordFailure(deps, run, 'customer', id, failure);
 }

@@ -21,27 +21,28 @@ export type Kind = 'subscription' | 'invoice';
 type Subject = Kind | 'customer' | 'event';
 
 /** Runs sync work of the daily job in one transaction and logs each changed field to the run. */
-export async function inRun(
+export async function inRun<T>(
   deps: SyncDeps,
   run: Run,
   key: string | null,
-  work: (ctx: SyncContext) => Promise<void>,
-): Promise<void> {
-  const changes = await withLookups(deps, (lookups) =>
+  work: (ctx: SyncContext) => Promise<T>,
+): Promise<T> {
+  const { changes, result } = await withLookups(deps, (lookups) =>
     transact(deps.db, async (tx) => {
       if (key) await lockKey(tx, key);
       const ctx = newContext(tx, deps, lookups);
-      await work(ctx);
+      const result = await work(ctx);
       await settleMoved(ctx);
       await flushWrites(ctx);
       if (ctx.warnings.length > 0) {
         deps.log.warn({ run: run.id, warnings: [...new Set(ctx.warnings)] }, 'reconciliation left questions');
       }
       await logChanges(ctx, run);
-      return ctx.changes.length;
+      return { changes: ctx.changes.length, result };
     }),
   );
   run.counts.changes_count += changes;
+  return result;
 }
 
 /** Brings our row into step with an object that Stripe gave us. */

@@ -1,5 +1,5 @@
-import { eq } from 'drizzle-orm';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { eq, sql } from 'drizzle-orm';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   customers,
   invoices,
@@ -288,37 +288,159 @@ describe('customers', () => {
     expect((await linkOf(customer))?.customer_id).toBe(other.id);
   });
 
-  test.each([[[0]], [[0, 1]], [[1, 0]]])(
-    'a number that was the customer’s own once gives way at night to what was told while Stripe failed, in the order %s',
-    async (order) => {
-      const [own, first, second] = [
-        await createCustomer(base.db),
-        await createCustomer(base.db),
-        await createCustomer(base.db),
-      ];
-      const metadata = ({ customer_number }: typeof own) => ({ metadata: { customer_number } });
-      const customer = act.createCustomer(world, metadata(own)).object.id;
+  const numberOf = ({ customer_number }: { customer_number: string }) => ({ metadata: { customer_number } });
+  const someone = () => createCustomer(base.db);
+  /** Stripe does not tell who it is, so often. */
+  const refuse = (customer: string, times: number) =>
+    stripeLocal.faults.add({
+      when: ({ path }) => path === `/v1/customers/${customer}`,
+      fault: { kind: 'status', status: 500, shouldRetry: false },
+      times,
+    });
+
+  describe.each([
+    ['', false],
+    [', told while Stripe failed', true],
+  ])('of several numbers told after the customer’s own is gone the first wins%s', (_, isFailing) => {
+    test.each([[[1]], [[1, 2]], [[2, 1]], [[0, 1]], [[1, 0]]])('in the order %s', async (order) => {
+      const told = [await someone(), await someone(), await someone()] as const;
+      const [own] = told;
+      const customer = act.createCustomer(world, numberOf(own)).object.id;
       await take(finalized({ customer }).event, { withKey: true });
       act.updateCustomer(world, customer, { metadata: {} });
-      const events = [subscribed(customer, metadata(first)).event];
-      later(5);
-      events.push(subscribed(customer, metadata(second)).event);
-      stripeLocal.faults.add({
-        when: ({ path }) => path === `/v1/customers/${customer}`,
-        fault: { kind: 'status', status: 500, shouldRetry: false },
-        times: order.length,
+      const events = told.map((one) => {
+        later(5);
+        return subscribed(customer, numberOf(one)).event;
       });
+      if (isFailing) refuse(customer, order.filter((at) => at > 0).length);
       for (const at of order) await take(events[at], { withKey: true });
-      expect((await linkOf(customer))?.customer_id).toBe(own.id);
+      if (isFailing) expect((await linkOf(customer))?.customer_id).toBe(own.id);
       later(60);
       await run();
-      expect(await linkOf(customer)).toMatchObject({
-        customer_id: first.id,
-        recheck_at: null,
-        recheck_numbers: [],
-      });
-    },
-  );
+      const first = told[Math.min(...order)];
+      expect(await linkOf(customer)).toMatchObject({ customer_id: first?.id, recheck_at: null });
+      later(60);
+      expect(await run()).toMatchObject({ status: 'completed', changes: 0 });
+    });
+  });
+
+  test('a number told while the customer had the same of its own is not forgotten', async () => {
+    const [first, second] = [await someone(), await someone()];
+    const customer = act.createCustomer(world, numberOf(first)).object.id;
+    await take(subscribed(customer, numberOf(first)).event, { withKey: true });
+    act.updateCustomer(world, customer, { metadata: {} });
+    later(5);
+    await take(subscribed(customer, numberOf(second)).event, { withKey: true });
+    expect(await linkOf(customer)).toMatchObject({ customer_id: first.id, number_source: 'subscription' });
+  });
+
+  test('a number told before the customer had one of its own is not forgotten', async () => {
+    const [own, first, second] = [await someone(), await someone(), await someone()];
+    const customer = act.createCustomer(world).object.id;
+    await take(subscribed(customer, numberOf(first)).event, { withKey: true });
+    act.updateCustomer(world, customer, numberOf(own));
+    later(5);
+    await take(subscribed(customer, numberOf(second)).event, { withKey: true });
+    expect((await linkOf(customer))?.customer_id).toBe(own.id);
+    act.updateCustomer(world, customer, { metadata: {} });
+    later(5);
+    await take(subscribed(customer, numberOf(second)).event, { withKey: true });
+    expect((await linkOf(customer))?.customer_id).toBe(first.id);
+  });
+
+  test('a number of its own that nobody had and that is gone is no number of its own any more', async () => {
+    const [held, other] = [await someone(), await someone()];
+    const number = `${held.customer_number}-own`;
+    const customer = act.createCustomer(world, { metadata: { customer_number: number } }).object.id;
+    await take(subscribed(customer, numberOf(held)).event, { withKey: true });
+    later(5);
+    const { id } = finalized({ customer, ...numberOf(other) });
+    await run();
+    const ofInvoice = eq(invoices.stripe_invoice_id, id);
+    await base.db.update(invoices).set({ recheck_at: runtime.now() }).where(ofInvoice);
+    later(60);
+    refuse(customer, 3); // in the list, when the run asks for it, and when it asks for the invoice
+    await run();
+    await createCustomer(base.db, { customer_number: number });
+    act.updateCustomer(world, customer, { metadata: {} });
+    later(60);
+    await run();
+    expect((await linkOf(customer))?.customer_id).toBe(held.id);
+  });
+
+  test('what Stripe told of a customer before another answer came does not cover that', async () => {
+    const [before, after, other] = [await someone(), await someone(), await someone()];
+    const customer = act.createCustomer(world, numberOf(before)).object.id;
+    refuse(customer, 1);
+    await take(finalized({ customer }).event, { withKey: true });
+    later(60);
+    const { customers: api } = runtime.stripe ?? {};
+    if (!api) throw new Error('the test has a client');
+    const retrieve = vi.spyOn(api, 'retrieve').mockImplementationOnce(async (...asked) => {
+      const answer = await api.retrieve(...asked);
+      act.updateCustomer(world, customer, numberOf(after));
+      await take(subscribed(customer, numberOf(other)).event, { withKey: true });
+      return answer;
+    });
+    await run();
+    expect(retrieve).toHaveBeenCalledTimes(4); // late, then by itself, by the event, and anew
+    retrieve.mockRestore();
+    expect(await linkOf(customer)).toMatchObject({ customer_id: after.id, recheck_at: null });
+  });
+
+  test('who is known again and is not noted as failed any more are one step', async () => {
+    const own = await someone();
+    const customer = act.createCustomer(world, numberOf(own)).object.id;
+    refuse(customer, 2);
+    await take(finalized({ customer }).event, { withKey: true });
+    expect(await run()).toMatchObject({ failures: 1 });
+    await base.db.execute(sql`create function refuse() returns trigger language plpgsql
+      as $$ begin raise 'refused'; end $$`);
+    await base.db.execute(sql`create trigger refuse before update on reconciliation_failures
+      for each row when (new.resolved_at is not null) execute function refuse()`);
+    later(60);
+    await run();
+    expect(await linkOf(customer)).toMatchObject({ linked_by: 'created', recheck_at: expect.any(Date) });
+    await base.db.execute(sql`drop function refuse cascade`);
+    later(60);
+    await run();
+    expect(await linkOf(customer)).toMatchObject({ customer_id: own.id, recheck_at: null });
+    const ofCustomer = eq(reconciliationFailures.stripe_id, customer);
+    const failures = await base.db.select().from(reconciliationFailures).where(ofCustomer);
+    expect(failures.map(({ resolved_at }) => resolved_at)).not.toContain(null);
+  });
+
+  test('who is asked for is asked for once, although an earlier checkout names yet another', async () => {
+    const [sold, other] = [await someone(), await someone()];
+    const customer = act.createCustomer(world).object.id;
+    const metadata = { customer_number: `${sold.customer_number}-new` };
+    const { id } = act.createCheckoutSession(world, { customer, items: [{ unitAmount: 500 }], metadata });
+    await take(typed(act.completeCheckout(world, id).events, 'checkout.session.completed'));
+    await base.db.update(customers).set(metadata).where(eq(customers.id, sold.id));
+    const before = stripeLocal.requests.length;
+    later(5);
+    await take(subscribed(customer, numberOf(other)).event, { withKey: true });
+    expect(await linkOf(customer)).toMatchObject({ customer_id: other.id, recheck_at: null });
+    expect(stripeLocal.requests.slice(before).map(({ path }) => path)).toEqual([`/v1/customers/${customer}`]);
+  });
+
+  test('an event that names no number is not asked about, although one could not be settled', async () => {
+    const [own, other] = [await someone(), await someone()];
+    const customer = act.createCustomer(world, numberOf(own)).object.id;
+    await take(finalized({ customer }).event, { withKey: true });
+    refuse(customer, 1);
+    await take(subscribed(customer, numberOf(other)).event, { withKey: true });
+    const before = stripeLocal.requests.length;
+    for (const { event } of [finalized({ customer }), subscribed(customer)]) {
+      await take(event, { withKey: true });
+      const [stored] = await base.db
+        .select()
+        .from(stripeEvents)
+        .where(eq(stripeEvents.id, event?.id ?? ''));
+      expect(stored?.warnings).toEqual([]);
+    }
+    expect(stripeLocal.requests).toHaveLength(before);
+  });
 
   test('the customer’s own number follows what an object brings that is fetched', async () => {
     const [one, other] = [await createCustomer(base.db), await createCustomer(base.db)];

@@ -1,0 +1,1 @@
+ALTER TABLE "stripe_customers" ADD COLUMN "numbers" jsonb DEFAULT '[]'::jsonb NOT NULL;
