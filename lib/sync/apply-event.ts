@@ -8,6 +8,7 @@ import { applyInvoice } from './apply-invoice';
 import { applyPayment } from './apply-payment';
 import { type Applied, applySubscription } from './apply-subscription';
 import type { Source, SyncContext } from './context';
+import { HANDLED_EVENT_TYPES, type HandledEventType } from './event-types';
 import { type Held, lockHeld } from './lock-held';
 import { settleMoved } from './settle-moved';
 
@@ -25,10 +26,7 @@ const HANDLERS: Record<string, Apply> = {
   'invoice.paid': (ctx, event) => invoice(ctx, event),
   'invoice.payment_succeeded': (ctx, event) => invoice(ctx, event),
   'invoice.payment_failed': (ctx, event) => invoice(ctx, event),
-};
-
-/** The event types that change anything here; all others are stored and left alone. */
-export const HANDLED_EVENT_TYPES = Object.keys(HANDLERS);
+} satisfies Record<HandledEventType, Apply>;
 
 const SUBSCRIPTION_TYPES = HANDLED_EVENT_TYPES.filter((type) => type.startsWith('customer.subscription.'));
 

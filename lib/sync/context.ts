@@ -9,6 +9,8 @@ export interface SyncContext {
   now: Date;
   timeZone: string;
   lookups: Lookups;
+  /** `updated_at` of the Stripe customers' links as it found them; null: there was none. */
+  linkVersions: Map<string, Date | null>;
   changes: FieldChange[];
   /** For staff: what was left alone or could not be understood. */
   warnings: string[];
@@ -28,7 +30,18 @@ export function newContext(
   keepEvent: () => Promise<void> = async () => {},
 ): SyncContext {
   const [now, timeZone] = [deps.now(), deps.timeZone];
-  return { tx, now, timeZone, lookups, changes: [], warnings: [], moved: [], writes: [], keepEvent };
+  return {
+    tx,
+    now,
+    timeZone,
+    lookups,
+    linkVersions: new Map(),
+    changes: [],
+    warnings: [],
+    moved: [],
+    writes: [],
+    keepEvent,
+  };
 }
 
 /** Writes what is left to write. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { eventOutcome } from '@/db/schema';
 import { dateRange, isInOrder, oneOf, textLine, WRONG_ORDER } from '../fields';
-import { HANDLED_EVENT_TYPES } from './apply-event';
+import { HANDLED_EVENT_TYPES } from './event-types';
 
 /** Every type that changes nothing here. */
 export const OTHER_TYPES = 'other';

@@ -1,11 +1,12 @@
-import { and, eq, ne } from 'drizzle-orm';
+import { and, eq, inArray } from 'drizzle-orm';
 import { stripeEvents } from '@/db/schema';
 import { type ProviderEvent, toProviderEvent } from '../stripe/to-event';
 import type { SyncContext } from './context';
+import { HANDLED_EVENT_TYPES } from './event-types';
 
 /**
  * All events of one object that Stripe created in one second, the one being applied among them. Those of
- * ignored types change nothing wherever they arrive, so not here either.
+ * other types change nothing wherever they arrive, so not here either.
  */
 export async function eventsOfSecond(
   ctx: SyncContext,
@@ -20,7 +21,7 @@ export async function eventsOfSecond(
       and(
         eq(stripeEvents.object_id, objectId),
         eq(stripeEvents.stripe_created, second),
-        ne(stripeEvents.outcome, 'ignored'),
+        inArray(stripeEvents.type, HANDLED_EVENT_TYPES),
       ),
     );
   return stored.map(({ payload }) => toProviderEvent(JSON.parse(payload))).filter((event) => event !== null);

@@ -5,8 +5,8 @@ import { type CursorPage, constant, type PageStart, readCursorPage } from '../cu
 import { fromEpoch, toEpoch } from '../dates';
 import { AppError } from '../errors';
 import { literal } from '../page-query';
-import { HANDLED_EVENT_TYPES } from './apply-event';
 import { type EventFilters, OTHER_MODE, OTHER_TYPES } from './event-filters';
+import { HANDLED_EVENT_TYPES } from './event-types';
 
 const e = stripeEvents;
 

@@ -26,10 +26,11 @@ export async function linkCustomer(
 ): Promise<number> {
   const { stripeCustomerId } = told;
   const held = locked ? locked.link : (await lockLink(ctx.tx, { stripeCustomerId }))[0];
+  noteVersion(ctx, stripeCustomerId, held);
   if (held && isSettled(held, told, locked?.customerNumber)) return held.customer_id;
   if (held) return strengthen(ctx, told, held);
   const numbers = noteNumbers([], told.customerNumbers);
-  const asked = askStripe(ctx, told, { numbers, updated_at: null });
+  const asked = askStripe(ctx, told, numbers);
   const link = (await findLink(ctx, asked.known)) ?? {
     customerId: await createProviderCustomer(ctx.tx, asked.known),
     linkedBy: 'created' as const,
@@ -52,12 +53,18 @@ export async function linkCustomer(
 export async function recheckLink(ctx: SyncContext, stripeCustomerId: string): Promise<string | undefined> {
   const [stored] = await lockLink(ctx.tx, { stripeCustomerId });
   if (!stored?.recheck_at) return undefined;
+  noteVersion(ctx, stripeCustomerId, stored);
   const told = { stripeCustomerId, customerNumbers: [], email: null, name: null, phone: null, address: null };
-  const asked = askStripe(ctx, told, stored);
+  const asked = askStripe(ctx, told, stored.numbers);
   if (asked.failure) return asked.failure;
   await relink(ctx, stored, asked, await findLink(ctx, asked.known, toLink(stored)));
   await ctx.tx.update(stripeCustomers).set({ recheck_at: null }).where(ofStripe(stripeCustomerId));
   return undefined;
+}
+
+/** As it was found first: what this transaction writes itself makes no answer of Stripe's an older one. */
+function noteVersion({ linkVersions }: SyncContext, id: string, held: StoredLink | null | undefined): void {
+  if (!linkVersions.has(id)) linkVersions.set(id, held?.updated_at ?? null);
 }
 
 const ofStripe = (stripeCustomerId: string) => eq(stripeCustomers.stripe_customer_id, stripeCustomerId);
@@ -89,27 +96,20 @@ interface Asked {
   /** Stripe itself answered: it has no other number of its own. */
   isCertain: boolean;
   /** Why it did not answer, although it could have been asked. */
-  failure?: string;
+  failure: string | undefined;
 }
 
-/**
- * What Stripe knows of the customer comes first: its own number is the strongest it can bring.
- *
- * @param held asked anew where the link was written meanwhile: a late answer covers no newer one
- */
-function askStripe(
-  ctx: SyncContext,
-  told: ProviderCustomer,
-  held: Pick<StoredLink, 'numbers'> & { updated_at: Date | null },
-): Asked {
-  const fetched = ctx.lookups.get('customer', told.stripeCustomerId, held.updated_at);
+/** What Stripe knows of the customer comes first: its own number is the strongest it can bring. */
+function askStripe(ctx: SyncContext, told: ProviderCustomer, numbers: StoredLink['numbers']): Asked {
+  const { stripeCustomerId: id } = told;
+  const fetched = ctx.lookups.get('customer', id, ctx.linkVersions.get(id));
   const found = fetched.state === 'found' ? fetched.object : undefined;
   const own = found?.customerNumbers ?? told.customerNumbers.filter(({ source }) => source === 'customer');
   const fields = Object.entries(found ?? {}).filter(([, value]) => value !== null);
-  const customerNumbers = [...own, ...fromNoted(held.numbers)];
+  const customerNumbers = [...own, ...fromNoted(numbers)];
   const known = { ...told, ...Object.fromEntries(fields), customerNumbers };
   const isFailure = fetched.state === 'unavailable' && fetched.reason !== 'no_api_key';
-  return { known, isCertain: found !== undefined, ...(isFailure && { failure: fetched.reason }) };
+  return { known, isCertain: found !== undefined, failure: isFailure ? fetched.reason : undefined };
 }
 
 async function strengthen(ctx: SyncContext, told: ProviderCustomer, stored: StoredLink): Promise<number> {
@@ -124,10 +124,9 @@ async function strengthen(ctx: SyncContext, told: ProviderCustomer, stored: Stor
   }
   // A fetched object brings the customer along, but of two numbers of its own that does not tell the later.
   const isAnswered = isOwn(named?.origin) && named?.origin?.at === null && !isOwn(held.origin);
-  const asked = isAnother && !isAnswered ? askStripe(ctx, told, { ...stored, numbers }) : undefined;
-  const link = asked
-    ? await relink(ctx, stored, asked, await findLink(ctx, asked.known, held))
-    : await relink(ctx, stored, { known: told, isCertain: false }, named);
+  const asked = isAnother && !isAnswered ? askStripe(ctx, told, numbers) : undefined;
+  const found = asked ? await findLink(ctx, asked.known, held) : named;
+  const link = await relink(ctx, stored, asked ?? { known: told, isCertain: false }, found);
   if (numbers !== stored.numbers || asked?.failure) {
     await ctx.tx
       .update(stripeCustomers)
@@ -147,10 +146,13 @@ async function relink(
   found: Link | undefined,
 ): Promise<Link> {
   const held = toLink(stored);
-  if (!found) await completeEmail(ctx, known, held);
+  if (!found) {
+    await completeEmail(ctx, known, held);
+    return held;
+  }
   const isPast =
-    isCertain && isOwn(held.origin) && (found?.customerId !== held.customerId || !isOwn(found.origin));
-  if (!found || !(isPast || isStronger(found, held))) return held;
+    isCertain && isOwn(held.origin) && (found.customerId !== held.customerId || !isOwn(found.origin));
+  if (!isPast && !isStronger(found, held)) return held;
   await moveStripeCustomer(ctx, stored.stripe_customer_id, held, found);
   return found;
 }

@@ -20,8 +20,8 @@ const MAX_FETCHES = 4;
 /** The objects a transaction asked for, fetched between its tries. */
 export interface Lookups {
   /**
-   * @param held `updated_at` of the row we hold and have locked: where somebody wrote it meanwhile, the object
-   * is fetched anew; what this transaction itself writes changes no answer
+   * @param held `updated_at` of the row we hold, as this transaction found it: where somebody wrote it
+   * meanwhile, the object is fetched anew
    */
   get<K extends Kind>(kind: K, id: string, held?: Date | null): Fetched<ProviderObjects[K]>;
 }
@@ -33,21 +33,17 @@ export async function withLookups<T>(
 ): Promise<T> {
   const known = new Map<string, { fetched: Fetched<ProviderObjects[Kind]>; version: number | null }>();
   let fetches = 0;
-  const get = (answered: Set<string>, kind: Kind, id: string, held: Date | null = null) => {
-    const key = `${kind} ${id}`;
-    const entry = known.get(key);
+  const get = (kind: Kind, id: string, held: Date | null = null) => {
+    const entry = known.get(`${kind} ${id}`);
     const version = held?.getTime() ?? null;
-    if (entry && (entry.version === version || answered.has(key))) {
-      answered.add(key);
-      return entry.fetched;
-    }
+    if (entry?.version === version) return entry.fetched;
     if (!stripe) return { state: 'unavailable', reason: 'no_api_key' } as const;
     if (fetches === MAX_FETCHES) return { state: 'unavailable', reason: 'changes_too_often' } as const;
     throw new NeedsFetch(kind, id, version);
   };
   for (;;) {
     try {
-      return await work({ get: get.bind(null, new Set()) as Lookups['get'] });
+      return await work({ get: get as Lookups['get'] });
     } catch (error) {
       const wanted = needsFetch(error);
       if (!wanted || !stripe) throw error;

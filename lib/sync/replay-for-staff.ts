@@ -1,7 +1,7 @@
 import { isDatabaseUnavailable, pgErrorCode } from '@/db/database';
 import { type Actor, auditNumber, recordAudit } from '../audit/record-audit';
 import { stackOf } from '../log';
-import { HANDLED_EVENT_TYPES } from './apply-event';
+import { HANDLED_EVENT_TYPES } from './event-types';
 import { type EventOutcome, replayEvent } from './handle-event';
 import { getEvent, type StoredEvent } from './inbox-queries';
 import type { SyncDeps } from './sync-deps';

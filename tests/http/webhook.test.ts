@@ -4,7 +4,7 @@ import * as webhook from '@/app/api/stripe/webhook/route';
 import { rows } from '@/db/database';
 import { customers, invoices, payments, stripeEvents, subscriptionItems, subscriptions } from '@/db/schema';
 import { updatePayment } from '@/lib/payments/update-payment';
-import { HANDLED_EVENT_TYPES } from '@/lib/sync/apply-event';
+import { HANDLED_EVENT_TYPES } from '@/lib/sync/event-types';
 import { createCustomer, createService } from '../support/factories';
 import { useServer } from '../support/http';
 import { deliver, recordedEvents, signatureOf, WEBHOOK_SECRET } from '../support/stripe-events';

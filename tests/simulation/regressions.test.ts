@@ -1,5 +1,6 @@
 import { eq, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Database } from '@/db/database';
 import {
   customers,
   invoices,
@@ -10,6 +11,7 @@ import {
   subscriptionItems,
   subscriptions,
 } from '@/db/schema';
+import { ChangedMeanwhileError } from '@/db/transaction';
 import { updatePayment } from '@/lib/payments/update-payment';
 import { createStripeClient } from '@/lib/stripe/client';
 import { toProviderEvent } from '@/lib/stripe/to-event';
@@ -19,7 +21,7 @@ import type { WorldEvent } from '@/lib/stripe-local/model';
 import { renderEvent } from '@/lib/stripe-local/render/event';
 import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
 import { createWorld, type World } from '@/lib/stripe-local/world';
-import { handleEvent } from '@/lib/sync/handle-event';
+import { handleEvent, replayEvent } from '@/lib/sync/handle-event';
 import { reconcile } from '@/lib/sync/reconcile';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { useDatabase } from '../support/database';
@@ -43,12 +45,12 @@ beforeEach(() => later(10));
 
 const later = (seconds: number) => runtime.setNow(new Date(runtime.now().getTime() + seconds * 1000));
 
-async function take(event: WorldEvent | undefined, options: { withKey?: boolean } = {}) {
+async function take(event: WorldEvent | undefined, options: { withKey?: boolean; db?: Database } = {}) {
   if (!event) throw new Error('nothing happened');
   const body = JSON.stringify(renderEvent(event, '2026-10-28.endive'));
   const parsed = toProviderEvent(JSON.parse(body));
   if (!parsed) throw new Error('the world renders events');
-  const deps = syncDeps(runtime);
+  const deps = { ...syncDeps(runtime), db: options.db ?? base.db };
   return handleEvent(options.withKey ? deps : { ...deps, stripe: null }, parsed, body);
 }
 
@@ -424,6 +426,75 @@ describe('customers', () => {
     expect(stripeLocal.requests.slice(before).map(({ path }) => path)).toEqual([`/v1/customers/${customer}`]);
   });
 
+  test('who moves by a fetched object is asked for once, although an earlier checkout names another', async () => {
+    const [own, sold] = [await someone(), await someone()];
+    const customer = act.createCustomer(world).object.id;
+    const items = [{ unitAmount: 500 }];
+    const { id } = act.createCheckoutSession(world, { customer, items, ...numberOf(sold) });
+    const { object, events } = act.completeCheckout(world, id);
+    await take(typed(events, 'checkout.session.completed'), { withKey: true });
+    await take(typed(events, 'customer.subscription.created'), { withKey: true });
+    later(60);
+    await run();
+    act.updateCustomer(world, customer, numberOf(own));
+    const ofSubscription = eq(subscriptions.stripe_subscription_id, object.subscription ?? '');
+    await base.db.update(subscriptions).set({ recheck_at: runtime.now() }).where(ofSubscription);
+    later(60);
+    const before = stripeLocal.requests.length;
+    await run();
+    expect(await linkOf(customer)).toMatchObject({ customer_id: own.id, recheck_at: null });
+    const asked = stripeLocal.requests
+      .slice(before)
+      .filter(({ path }) => path === `/v1/customers/${customer}`);
+    expect(asked).toHaveLength(1);
+  });
+
+  test('who moves by an address is asked for once, although an earlier checkout names a number', async () => {
+    const sold = await someone();
+    const customer = act.createCustomer(world).object.id;
+    const metadata = { customer_number: `${sold.customer_number}-new` };
+    const { id } = act.createCheckoutSession(world, { customer, items: [{ unitAmount: 500 }], metadata });
+    await take(typed(act.completeCheckout(world, id).events, 'checkout.session.completed'));
+    await base.db.update(customers).set(metadata).where(eq(customers.id, sold.id));
+    const email = 'moved.by.address@example.com';
+    await createCustomer(base.db, { email });
+    act.updateCustomer(world, customer, { email });
+    later(5);
+    const before = stripeLocal.requests.length;
+    await take(finalized({ customer }).event, { withKey: true });
+    expect(stripeLocal.requests.slice(before).map(({ path }) => path)).toEqual([`/v1/customers/${customer}`]);
+    expect(await linkOf(customer)).toMatchObject({ customer_id: sold.id, recheck_at: null });
+  });
+
+  test('a transaction that begins again takes no answer that is older than the link', async () => {
+    const [before, after, other] = [await someone(), await someone(), await someone()];
+    const customer = act.createCustomer(world, numberOf(before)).object.id;
+    await take(finalized({ customer }).event); // created, and Stripe was not asked
+    later(5);
+    const named = () => finalized({ customer, ...numberOf(other) }).event;
+    const [late, meanwhile] = [named(), named()];
+    let begun = 0;
+    const transaction: typeof base.db.transaction = async (work) => {
+      begun += 1;
+      if (begun !== 2) return base.db.transaction(work);
+      // It has Stripe's answer, but is the victim of a deadlock and late with its next try.
+      const victim = base.db.transaction(async (tx) => {
+        await work(tx);
+        throw new ChangedMeanwhileError('deadlock');
+      });
+      await expect(victim).rejects.toThrow('deadlock');
+      act.updateCustomer(world, customer, numberOf(after));
+      await take(meanwhile, { withKey: true });
+      return victim;
+    };
+    const db = new Proxy(base.db, {
+      get: (target, key) => (key === 'transaction' ? transaction : Reflect.get(target, key)),
+    });
+    expect(await take(late, { withKey: true, db })).toBe('processed');
+    expect(begun).toBeGreaterThan(2);
+    expect((await linkOf(customer))?.customer_id).toBe(after.id);
+  });
+
   test('an event that names no number is not asked about, although one could not be settled', async () => {
     const [own, other] = [await someone(), await someone()];
     const customer = act.createCustomer(world, numberOf(own)).object.id;
@@ -679,6 +750,30 @@ test('what an event of another type shows of a second is not taken, in every ord
     expect(invoice, String(order)).toMatchObject({ status: 'overdue', uncollectible: false });
   }
 });
+
+test.each([[[0, 1]], [[1, 0]]])(
+  'a second is told by all its events, though they were ignored for their mode and replayed, in the order %s',
+  async (order) => {
+    const { id, event } = subscribed(act.createCustomer(world).object.id);
+    await take(event);
+    later(5);
+    const patches = [{ cancelAtPeriodEnd: true }, { cancelAtPeriodEnd: false, metadata: { a: 'b' } }];
+    const deps = { ...syncDeps(runtime), stripe: null };
+    const ids: string[] = [];
+    for (const patch of patches) {
+      const [told] = act.updateSubscription(world, id, patch).events;
+      const body = JSON.stringify(renderEvent(told as WorldEvent, '2026-10-28.endive'));
+      const parsed = toProviderEvent(JSON.parse(body));
+      if (!parsed) throw new Error('the world renders events');
+      ids.push(parsed.id);
+      expect(await handleEvent(deps, parsed, body, { mode: 'live' })).toBe('ignored');
+    }
+    for (const at of order) expect(await replayEvent(deps, ids[at] ?? '')).toBe('processed');
+    const ofSubscription = eq(subscriptions.stripe_subscription_id, id);
+    const [row] = await base.db.select().from(subscriptions).where(ofSubscription);
+    expect(row?.cancel_at_period_end).toBe(false);
+  },
+);
 
 test('a run that could not take an event is told when a delivery has', async () => {
   const { event } = finalized();

@@ -1,0 +1,15 @@
+const TYPES = [
+  'checkout.session.completed',
+  'customer.subscription.created',
+  'customer.subscription.updated',
+  'customer.subscription.deleted',
+  'invoice.finalized',
+  'invoice.paid',
+  'invoice.payment_succeeded',
+  'invoice.payment_failed',
+] as const;
+
+export type HandledEventType = (typeof TYPES)[number];
+
+/** The event types that change anything here; all others are stored and left alone. */
+export const HANDLED_EVENT_TYPES: string[] = [...TYPES];
