@@ -1,9 +1,11 @@
-import { and, asc, gt, isNotNull } from 'drizzle-orm';
-import { stripeCustomers } from '@/db/schema';
+import { and, asc, eq, gt, isNotNull, notExists, sql } from 'drizzle-orm';
+import { reconciliationFailures, stripeCustomers } from '@/db/schema';
 import { recheckLink } from './link-customer';
 import type { Run } from './run';
 import { nextAfter, STEP_PAGE, type StripeDeps } from './step';
-import { guarded, inRun, recordFailure, resolveFailure } from './sync-object';
+import { guarded, inRun, recordFailure, resolveFailures } from './sync-object';
+
+const { stripe_customer_id: id, recheck_at } = stripeCustomers;
 
 /** Asks Stripe who those are of whom it could not be asked when they were linked. */
 export async function recheckCustomers(
@@ -12,20 +14,23 @@ export async function recheckCustomers(
   after: string | null,
 ): Promise<string | null> {
   const found = await deps.db
-    .select({ id: stripeCustomers.stripe_customer_id })
+    .select({ id })
     .from(stripeCustomers)
-    .where(and(isNotNull(stripeCustomers.recheck_at), gt(stripeCustomers.stripe_customer_id, after ?? '')))
-    .orderBy(asc(stripeCustomers.stripe_customer_id))
+    .where(and(isNotNull(recheck_at), gt(id, after ?? '')))
+    .orderBy(asc(id))
     .limit(STEP_PAGE);
   for (const { id } of found) await guarded(deps, run, 'customer', id, () => recheckCustomer(deps, run, id));
-  return nextAfter(found);
+  const next = nextAfter(found);
+  if (next !== null) return next;
+  const stillFails = deps.db
+    .select({ one: sql`1` })
+    .from(stripeCustomers)
+    .where(and(eq(id, reconciliationFailures.stripe_id), isNotNull(recheck_at)));
+  await resolveFailures(deps, 'customer', notExists(stillFails)); // it may be settled though the run was refused
+  return null;
 }
 
 async function recheckCustomer(deps: StripeDeps, run: Run, id: string): Promise<void> {
-  const failure = await inRun(deps, run, id, async (ctx) => {
-    const reason = await recheckLink(ctx, id);
-    if (!reason) await resolveFailure({ ...deps, db: ctx.tx }, 'customer', id);
-    return reason;
-  });
+  const failure = await inRun(deps, run, id, (ctx) => recheckLink(ctx, id));
   if (failure) await recordFailure(deps, run, 'customer', id, failure);
 }

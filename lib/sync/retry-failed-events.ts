@@ -1,10 +1,10 @@
-import { and, asc, eq, gt, isNull, notExists, sql } from 'drizzle-orm';
+import { and, asc, eq, gt, notExists, sql } from 'drizzle-orm';
 import { reconciliationFailures, stripeEvents } from '@/db/schema';
 import { replayEvent } from './handle-event';
 import type { Run } from './run';
 import { nextAfter, STEP_PAGE } from './step';
 import type { SyncDeps } from './sync-deps';
-import { guarded } from './sync-object';
+import { guarded, resolveFailures } from './sync-object';
 
 // A literal, so that the partial indexes over it are used.
 const hasFailed = sql`${stripeEvents.outcome} = 'failed'`;
@@ -27,24 +27,11 @@ export async function retryFailedEvents(
     });
   }
   const next = nextAfter(failed);
-  if (next === null) await resolveFailures(deps);
-  return next;
-}
-
-/** Of events that were taken since, by this run, a delivery or staff. */
-async function resolveFailures({ db, now }: SyncDeps): Promise<void> {
-  const stillFails = db
+  if (next !== null) return next;
+  const stillFails = deps.db
     .select({ one: sql`1` })
     .from(stripeEvents)
     .where(and(eq(stripeEvents.id, reconciliationFailures.stripe_id), hasFailed));
-  await db
-    .update(reconciliationFailures)
-    .set({ resolved_at: now() })
-    .where(
-      and(
-        eq(reconciliationFailures.object, 'event'),
-        isNull(reconciliationFailures.resolved_at),
-        notExists(stillFails),
-      ),
-    );
+  await resolveFailures(deps, 'event', notExists(stillFails)); // a delivery or staff may have taken it, too
+  return null;
 }

@@ -1,4 +1,4 @@
-import { and, eq, isNull } from 'drizzle-orm';
+import { and, eq, isNull, type SQL } from 'drizzle-orm';
 import { isDatabaseUnavailable, lockKey, pgErrorCode } from '@/db/database';
 import { type FieldChange, reconciliationChanges, reconciliationFailures } from '@/db/schema';
 import { transact } from '@/db/transaction';
@@ -129,20 +129,17 @@ export async function recordFailure(
     });
 }
 
-export async function resolveFailure(
-  { db, now }: SyncDeps,
-  object: Subject,
-  stripe_id: string,
-): Promise<void> {
+export function resolveFailure(deps: SyncDeps, object: Subject, stripe_id: string): Promise<void> {
+  return resolveFailures(deps, object, eq(reconciliationFailures.stripe_id, stripe_id));
+}
+
+/** @param isSettled which of the failures are none any more */
+export async function resolveFailures({ db, now }: SyncDeps, object: Subject, isSettled: SQL): Promise<void> {
   await db
     .update(reconciliationFailures)
     .set({ resolved_at: now() })
     .where(
-      and(
-        eq(reconciliationFailures.object, object),
-        eq(reconciliationFailures.stripe_id, stripe_id),
-        isNull(reconciliationFailures.resolved_at),
-      ),
+      and(eq(reconciliationFailures.object, object), isNull(reconciliationFailures.resolved_at), isSettled),
     );
 }
 
