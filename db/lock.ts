@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 interface Owner {
   pid: number;
@@ -40,6 +41,18 @@ export function lockDataDir(dataDir: string): () => void {
     process.removeListener('exit', release);
     release();
   };
+}
+
+/** Takes a folder for this process as soon as no other has it. @returns releases the lock */
+export async function waitForLock(folder: string): Promise<() => void> {
+  for (;;) {
+    try {
+      return lockDataDir(folder);
+    } catch (error) {
+      if (!(error instanceof DataDirBusyError)) throw error;
+      await sleep(500);
+    }
+  }
 }
 
 function removeIfDead(file: string): void {

@@ -1,8 +1,7 @@
 import { existsSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { DataDirBusyError, lockDataDir } from '@/db/lock';
+import { waitForLock } from '@/db/lock';
 import { inheritedEnv } from '../env';
 import { StartError } from '../errors';
 import { startNext, untilExit } from './next-server';
@@ -35,7 +34,7 @@ const SOURCES = [
  */
 export async function buildWhenStale(announce: () => void = () => {}): Promise<void> {
   if (!isStale(newestSource())) return;
-  const unlock = await lockBuild();
+  const unlock = await waitForLock(LOCK_DIR);
   try {
     const newest = newestSource();
     if (!isStale(newest)) return;
@@ -57,17 +56,6 @@ async function build(): Promise<void> {
   rmSync(BUILD_ID, { force: true });
   if (stopped) throw new StartError(['Stopped while building.']);
   throw new StartError([(await said).join('').trim(), 'The build failed, see above.']);
-}
-
-async function lockBuild(): Promise<() => void> {
-  for (;;) {
-    try {
-      return lockDataDir(LOCK_DIR);
-    } catch (error) {
-      if (!(error instanceof DataDirBusyError)) throw error;
-      await sleep(500);
-    }
-  }
 }
 
 function isStale(newest: number): boolean {

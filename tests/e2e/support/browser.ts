@@ -1,6 +1,9 @@
 import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import packedChromium from '@sparticuz/chromium';
 import { type Browser, chromium, type Page } from 'playwright';
+import { waitForLock } from '@/db/lock';
 
 const SYSTEM_CHROMIUM = '/usr/bin/chromium';
 
@@ -8,7 +11,7 @@ const SYSTEM_CHROMIUM = '/usr/bin/chromium';
 export async function launchBrowser(): Promise<Browser> {
   // The package's own arguments are for one page at a time: with a single process, which ends with it.
   return chromium.launch({
-    executablePath: existsSync(SYSTEM_CHROMIUM) ? SYSTEM_CHROMIUM : await packedChromium.executablePath(),
+    executablePath: existsSync(SYSTEM_CHROMIUM) ? SYSTEM_CHROMIUM : await unpackChromium(),
     args: [
       '--headless',
       '--no-sandbox',
@@ -20,6 +23,16 @@ export async function launchBrowser(): Promise<Browser> {
       '--disable-sync',
     ],
   });
+}
+
+/** One process unpacks it: another would take what is half written for it. */
+async function unpackChromium(): Promise<string> {
+  const unlock = await waitForLock(join(tmpdir(), 'w5t-chromium'));
+  try {
+    return await packedChromium.executablePath();
+  } finally {
+    unlock();
+  }
 }
 
 /** Opens a page and waits for what it streams: until that is in its place, its words may stand there twice. */
