@@ -129,7 +129,7 @@ export async function recordFailure(
     });
 }
 
-export function resolveFailure(deps: SyncDeps, object: Subject, stripe_id: string): Promise<void> {
+function resolveFailure(deps: SyncDeps, object: Subject, stripe_id: string): Promise<void> {
   return resolveFailures(deps, object, eq(reconciliationFailures.stripe_id, stripe_id));
 }
 
