@@ -11,7 +11,7 @@ const variables = z.object({
   DATA_DIR: text.default('.data'),
   PORT: z.coerce.number('must be a port number').int().min(1).max(65535).default(3000),
   PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).optional(),
-  APP_TIMEZONE: text.refine(isTimeZone, 'must be an IANA time zone such as Europe/Berlin').default('UTC'),
+  APP_TIMEZONE: text.refine(isTimeZone, 'must be an IANA time zone such as Europe/Berlin').optional(),
   STRIPE_PUBLISHABLE_KEY: text.regex(/^pk_(test|live)_./, 'must start with pk_test_ or pk_live_').optional(),
   STRIPE_SECRET_KEY: text
     .regex(/^[sr]k_(test|live)_./, 'must start with sk_test_, sk_live_, rk_test_ or rk_live_')
@@ -46,6 +46,8 @@ export interface Env {
   /** Without a trailing slash. */
   publicUrl: string;
   timeZone: string;
+  /** In which 03:40 is meant by a server of our own; null: in the machine's own. */
+  scheduleTimeZone: string | null;
   stripe: {
     secretKey: string | null;
     /** Several during a rotation; empty: every webhook request is refused. */
@@ -88,7 +90,8 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
     dataDir: v.DATA_DIR,
     port: v.PORT,
     publicUrl: (v.PUBLIC_URL ?? `http://localhost:${v.PORT}`).replace(/\/+$/, ''),
-    timeZone: v.APP_TIMEZONE,
+    timeZone: v.APP_TIMEZONE ?? 'UTC',
+    scheduleTimeZone: v.APP_TIMEZONE ?? null,
     stripe: {
       secretKey: v.STRIPE_SECRET_KEY ?? null,
       webhookSecrets: list(v.STRIPE_WEBHOOK_SECRET),

@@ -9,7 +9,10 @@ import { syncDeps } from '../sync/sync-deps';
 export async function startServer(): Promise<void> {
   const runtime = await openRuntime();
   if (!runtime || runtime.env.vercel || runtime.env.development) return;
-  await startSchedule(runtime, () => reconcile(syncDeps(runtime), { trigger: 'schedule', startedBy: null }));
+  const { db, log, now, env } = runtime;
+  await startSchedule({ db, log, now, timeZone: env.scheduleTimeZone }, () =>
+    reconcile(syncDeps(runtime), { trigger: 'schedule', startedBy: null }),
+  );
 }
 
 /** Whatever way the server was started, it does not run half. */

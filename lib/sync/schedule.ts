@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { type Database, pgErrorCode, rows } from '@/db/database';
 import type { Logger } from '../log';
 
-/** 03:40 in the server's own time, every day; Vercel has the same line in vercel.json. */
+/** 03:40 every day; Vercel has the same line in vercel.json, and means UTC. */
 const DAILY = '40 3 * * *';
 /** A day, and time for a run to have begun late. */
 const OVERDUE_HOURS = 25;
@@ -12,6 +12,8 @@ interface ScheduleDeps {
   db: Database;
   log: Logger;
   now(): Date;
+  /** In which the hour is meant; null: in the machine's own. */
+  timeZone: string | null;
 }
 
 /**
@@ -27,7 +29,7 @@ export async function startSchedule(
   const run = async () => {
     await reconcile().catch((error: unknown) => logFailure(deps, error));
   };
-  const job = new Cron(DAILY, { unref: true }, run);
+  const job = new Cron(DAILY, { unref: true, ...(deps.timeZone && { timezone: deps.timeZone }) }, run);
   // The server does not wait for the run that it missed.
   const overdue = await isOverdue(deps).catch((error: unknown) => logFailure(deps, error));
   if (overdue) void run();

@@ -28,7 +28,7 @@ describe('the start of the daily schedule', () => {
         .insert(reconciliationRuns)
         .values({ trigger: 'schedule', status: 'completed', started_at: at, heartbeat_at: at });
     }
-    (await startSchedule({ db: base.db, log, now: () => now }, reconcile)).stop();
+    (await startSchedule({ db: base.db, log, now: () => now, timeZone: null }, reconcile)).stop();
   };
 
   test.each([
@@ -56,9 +56,9 @@ describe('the daily schedule', () => {
   });
 
   // Drivers do not stand false timers.
-  const start = async ({ recent }: { recent: boolean }) => {
+  const start = async ({ recent, timeZone = null }: { recent: boolean; timeZone?: string | null }) => {
     const db = { execute: async () => [{ recent }] } as unknown as Database;
-    stop = (await startSchedule({ db, log, now: () => new Date() }, reconcile)).stop;
+    stop = (await startSchedule({ db, log, now: () => new Date(), timeZone }, reconcile)).stop;
   };
 
   test('runs at 03:40 of every day, and at no other time', async () => {
@@ -69,6 +69,19 @@ describe('the daily schedule', () => {
     expect(reconcile).toHaveBeenCalledTimes(1);
     await vi.advanceTimersByTimeAsync(48 * HOUR);
     expect(reconcile).toHaveBeenCalledTimes(3);
+  });
+
+  test.each([
+    ['UTC', '2026-03-15T03:40:00Z'],
+    ['Asia/Kolkata', '2026-03-14T22:10:00Z'],
+    ['America/New_York', '2026-03-15T07:40:00Z'],
+  ])('in %s it runs at %s', async (timeZone, at) => {
+    vi.setSystemTime(Date.parse(at) - 60_000);
+    await start({ recent: true, timeZone });
+    await vi.advanceTimersByTimeAsync(59_000);
+    expect(reconcile).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(reconcile).toHaveBeenCalledTimes(1);
   });
 
   test('a failure is logged without its message, and the next night comes', async () => {

@@ -26,6 +26,7 @@ describe('the environment', () => {
       port: 3000,
       publicUrl: 'http://localhost:3000',
       timeZone: 'UTC',
+      scheduleTimeZone: null,
       stripe: { secretKey: null, webhookSecrets: [], apiBase: null, mode: null },
       cronSecret: null,
       betterAuthSecret: null,
