@@ -1,4 +1,4 @@
-import { bigint, boolean, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
+import { bigint, boolean, index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { instant } from './columns';
 import { staffRole } from './enums';
 
@@ -34,7 +34,7 @@ export const staffSessions = pgTable(
     userAgent: text('user_agent'),
     ...times,
   },
-  (t) => [index('staff_sessions_user').on(t.userId)],
+  (t) => [index('staff_sessions_user').on(t.userId), index('staff_sessions_end').on(t.expiresAt)],
 );
 
 export const staffAccounts = pgTable(
@@ -68,10 +68,34 @@ export const staffVerifications = pgTable(
   (t) => [index('staff_verifications_identifier').on(t.identifier)],
 );
 
-export const staffRateLimits = pgTable('staff_rate_limits', {
-  id: text().primaryKey(),
-  key: text().notNull().unique(),
-  count: integer().notNull(),
-  /** Milliseconds since the epoch. */
-  lastRequest: bigint('last_request', { mode: 'number' }).notNull(),
-});
+export const staffRateLimits = pgTable(
+  'staff_rate_limits',
+  {
+    id: text().primaryKey(),
+    key: text().notNull().unique(),
+    count: integer().notNull(),
+    /** Milliseconds since the epoch. */
+    lastRequest: bigint('last_request', { mode: 'number' }).notNull(),
+  },
+  (t) => [index('staff_rate_limits_last').on(t.lastRequest)],
+);
+
+/** Failed sign-ins that still count; ours, not better-auth's. */
+export const staffSignInFailures = pgTable(
+  'staff_sign_in_failures',
+  {
+    /** SHA-256 of the e-mail address as it was typed, whether somebody has it or not. */
+    account: text().notNull(),
+    /** Whence: an address, a known device, or all unknown devices together. */
+    origin: text().notNull(),
+    failures: integer().notNull(),
+    /** Until then the next try is refused without a look at its password. */
+    wait_until: instant().notNull(),
+    /** From then on none of it counts. */
+    expires_at: instant().notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.account, t.origin] }),
+    index('staff_sign_in_failures_end').on(t.expires_at),
+  ],
+);

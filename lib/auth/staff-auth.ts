@@ -10,6 +10,7 @@ import {
   staffVerifications,
 } from '@/db/schema';
 import type { Runtime } from '../runtime';
+import { clearExpired } from './clear-expired';
 import { COOKIE_PREFIX } from './staff-cookie';
 import { staffSecret } from './staff-secret';
 import { countSignIn, forgetSignIns } from './staff-sign-in-limit';
@@ -90,6 +91,7 @@ function createStaffAuth(runtime: Runtime) {
     hooks: {
       before: createAuthMiddleware(async (ctx) => {
         const email = signInEmail(ctx);
+        if (email !== null) await clearExpired(db, runtime.now());
         if (email !== null && !(await countSignIn(db, email, runtime))) {
           runtime.log.warn({ component: 'staff-auth' }, 'sign-in refused: too many failures of one account');
           throw new APIError('TOO_MANY_REQUESTS', {

@@ -3,8 +3,15 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { like } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { staffRateLimits, staffSessions, staffUsers } from '@/db/schema';
+import {
+  staffRateLimits,
+  staffSessions,
+  staffSignInFailures,
+  staffUsers,
+  staffVerifications,
+} from '@/db/schema';
 import { commandActor } from '@/lib/audit/record-audit';
 import { addStaffUser } from '@/lib/auth/add-staff-user';
 import { getStaffAuth, handleStaffAuth } from '@/lib/auth/staff-auth';
@@ -168,6 +175,58 @@ describe('staff sign-in', () => {
     ).rejects.toMatchObject({ statusCode: 400 });
     const staff = await base.db.select().from(staffUsers);
     expect(staff).toMatchObject([{ email: EMAIL, role: 'staff' }]);
+  });
+});
+
+describe('what is over', () => {
+  const base = useDatabase();
+  const now = new Date('2026-03-15T12:00:00Z');
+  const ago = (seconds: number) => new Date(now.getTime() - seconds * 1000);
+  const runtime = () => testRuntime(base.db, { env: { BETTER_AUTH_SECRET: SECRET }, now });
+  const trySignIn = () =>
+    handleStaffAuth(
+      runtime(),
+      new Request(`${runtime().env.publicUrl}/api/auth/sign-in/email`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ email: 'nobody@example.com', password: PASSWORD }),
+      }),
+    );
+
+  test('is cleared by a sign-in, a hundred of each kind at once, and nothing else is', async () => {
+    const { db } = base;
+    const { id: userId } = await addStaffUser(runtime(), { email: EMAIL }, commandActor('test'));
+    const ends = [...Array.from({ length: 150 }, (_, i) => ago(i)), ago(-1), ago(-60)];
+    await db
+      .insert(staffSessions)
+      .values(ends.map((expiresAt, i) => ({ id: `s${i}`, token: `t${i}`, userId, expiresAt })));
+    await db
+      .insert(staffVerifications)
+      .values(ends.map((expiresAt, i) => ({ id: `v${i}`, identifier: 'x', value: 'y', expiresAt })));
+    const failure = { failures: 1, wait_until: now };
+    await db
+      .insert(staffSignInFailures)
+      .values(ends.map((expires_at, i) => ({ ...failure, account: `a${i}`, origin: 'x', expires_at })));
+    await db.insert(staffRateLimits).values(
+      ends.map((end, i) => ({
+        id: `r${i}`,
+        key: `k${i}`,
+        count: 1,
+        lastRequest: end.getTime() - 3_600_001,
+      })),
+    );
+    const left = async () => [
+      await db.$count(staffSessions),
+      await db.$count(staffVerifications),
+      await db.$count(staffSignInFailures, like(staffSignInFailures.account, 'a%')),
+      await db.$count(staffRateLimits, like(staffRateLimits.id, 'r%')),
+    ];
+    await trySignIn();
+    expect(await left()).toEqual([52, 52, 52, 52]);
+    await trySignIn();
+    expect(await left()).toEqual([2, 2, 2, 2]);
+    await trySignIn();
+    expect(await left()).toEqual([2, 2, 2, 2]);
   });
 });
 
