@@ -24,6 +24,10 @@ export const customerServices = pgTable(
     billing_interval: billingInterval().notNull().default('month'),
     start_date: date(),
     next_billing_date: date(),
+    /** What sync wrote there last: any other date is somebody's own. */
+    synced_billing_date: date(),
+    /** The day it ends on, where all subscriptions that bill it are to end. */
+    ends_on: date(),
     cancelled_at: instant(),
     ...timestamps,
   },

@@ -15,7 +15,15 @@ export const subscriptions = pgTable(
     status: subscriptionStatus().notNull().default('incomplete'),
     next_billing_date: date(),
     cancel_at_period_end: boolean().notNull().default(false),
+    /** When it is to end; flexible billing sets it without `cancel_at_period_end`. */
+    cancel_at: instant(),
     ended_at: instant(),
+    /** What Stripe does with its invoices while collection is paused; null: it is not. */
+    pause_behavior: text(),
+    /** Null: until somebody resumes it. */
+    pause_resumes_at: instant(),
+    /** When a checkout of it was completed that was paid or needed no payment. */
+    checkout_completed_at: instant(),
     /** Null until a checkout links it. */
     stripe_subscription_id: text().unique(),
     /** Whose it is at Stripe: tells the rows to move when that customer turns out to be another of ours. */

@@ -32,6 +32,8 @@ export const stripeEvents = pgTable(
     outcome: eventOutcome().notNull(),
     attempts: integer().notNull().default(1),
     error_code: text(),
+    /** What no column here can hold, as a sentence: to try it again does not help. */
+    failure_reason: text(),
     warnings: jsonb().$type<string[]>().notNull().default([]),
     changes: jsonb().$type<FieldChange[]>().notNull().default([]),
     processed_at: instant(),

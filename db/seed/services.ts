@@ -36,6 +36,8 @@ export function buildServices(
       currency: customer.currency,
       billing_interval: product.interval,
       ...datesOf(),
+      synced_billing_date: null,
+      ends_on: null,
     };
 
     function datesOf(): Pick<ServiceRow, 'start_date' | 'next_billing_date' | 'cancelled_at'> {

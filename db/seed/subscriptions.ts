@@ -65,7 +65,13 @@ function dateServices({ calendar }: Source, { services, begins, endedAt, row }: 
   const starts = calendar.dateOf(begins);
   for (const service of services) {
     if (row.status !== 'cancelled') {
-      Object.assign(service, { start_date: starts, next_billing_date: row.next_billing_date });
+      const { next_billing_date, cancel_at, stripe_subscription_id } = row;
+      Object.assign(service, {
+        start_date: starts,
+        next_billing_date,
+        synced_billing_date: stripe_subscription_id && next_billing_date,
+        ends_on: cancel_at && calendar.dateOf(cancel_at),
+      });
     } else if (service.cancelled_at) Object.assign(service, { start_date: starts, cancelled_at: endedAt });
     else service.start_date = starts;
   }

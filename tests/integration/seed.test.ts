@@ -137,6 +137,12 @@ function violations({ today, timeZone }: { today: string; timeZone: string }): R
       group by v.id
       having v.next_billing_date is distinct from max((t.current_period_end at time zone ${timeZone})::date)
         or v.next_billing_date <> min(s.next_billing_date)`,
+    'a service with another end than its live subscription': sql`
+      select 1 from customer_services v
+      left join subscription_items t on t.customer_service_id = v.id
+      left join subscriptions s on s.id = t.subscription_id and s.status <> 'cancelled'
+      group by v.id
+      having v.ends_on is distinct from max((s.cancel_at at time zone ${timeZone})::date)`,
     'an active service that is not billed in the future': services(
       sql`v.status = 'active' and (v.billing_interval <> 'once') <> (coalesce(v.next_billing_date > ${day}, false))
         or v.status = 'active' and (v.start_date is null or v.start_date > ${day})`,
