@@ -64,6 +64,8 @@ function refusal(fault: Extract<Fault, { kind: 'status' }>): Answer {
 }
 
 function errorOf(status: number): ApiError {
+  if (status === 404) return new ApiError(404, 'No such object.', 'resource_missing', 'id');
+  if (status === 400) return new ApiError(400, 'This cannot be asked for.', 'resource_missing', 'customer');
   if (status === 429) return new ApiError(429, 'Request rate limit exceeded.', 'rate_limit');
   if (status === 409)
     return new ApiError(409, 'This object is being accessed by another request.', 'lock_timeout');

@@ -4,7 +4,7 @@ import { listProviderCheckouts } from '../stripe/list';
 import { applyCheckout } from './apply-checkout';
 import type { Run } from './run';
 import { nextAfter, STEP_PAGE, type StripeDeps } from './step';
-import { inRun } from './sync-object';
+import { guarded, inRun } from './sync-object';
 
 /** Links subscriptions that we sold to the completed checkouts which no event told of. */
 export async function linkCheckouts(
@@ -20,12 +20,14 @@ export async function linkCheckouts(
       group by s.id order by s.id limit ${sql.raw(String(STEP_PAGE))}`,
   );
   for (const { id, stripe_customers } of unlinked) {
-    for (const customer of stripe_customers) await linkCheckout(deps, run, id, customer);
+    for (const customer of stripe_customers) {
+      await guarded(deps, run, 'customer', customer, () => linkCheckout(deps, run, id, customer));
+    }
   }
   return nextAfter(unlinked);
 }
 
-/** A list that fails ends the step: the next run asks again, since the subscription is still not linked. */
+/** Whom Stripe does not know is asked about again by the next run, since the subscription is still not linked. */
 async function linkCheckout(deps: StripeDeps, run: Run, id: number, customer: string): Promise<void> {
   const found = await listProviderCheckouts(deps.stripe, customer);
   for (const checkout of found.filter(({ reference }) => reference === String(id))) {

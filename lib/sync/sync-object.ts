@@ -1,10 +1,11 @@
 import { and, eq, isNull, type SQL } from 'drizzle-orm';
+import Stripe from 'stripe';
 import { isDatabaseUnavailable, lockKey, pgErrorCode } from '@/db/database';
 import { type FieldChange, reconciliationChanges, reconciliationFailures } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { latest } from '../dates';
 import { stackOf } from '../log';
-import { fetchObject } from '../stripe/fetch';
+import { fetchObject, stripeErrorCode } from '../stripe/fetch';
 import type { ProviderInvoice, ProviderSubscription } from '../stripe/provider';
 import { applyInvoice } from './apply-invoice';
 import { applySubscription } from './apply-subscription';
@@ -97,15 +98,15 @@ export async function guarded(
   } catch (error) {
     if (error instanceof LeaseLostError || isDatabaseUnavailable(error)) throw error;
     deps.log.error({ run: run.id, object, id, stack: stackOf(error) }, 'object not reconciled');
-    await recordFailure(
-      deps,
-      run,
-      object,
-      id,
-      pgErrorCode(error) ?? (error instanceof Error ? error.name : 'unknown'),
-    );
+    await recordFailure(deps, run, object, id, failureCode(error));
   }
   await beat(deps.db, run, deps.now());
+}
+
+/** Short and without personal data: an SQLSTATE, what Stripe refused with, or the name of the error. */
+function failureCode(error: unknown): string {
+  if (error instanceof Stripe.errors.StripeError) return stripeErrorCode(error);
+  return pgErrorCode(error) ?? (error instanceof Error ? error.name : 'unknown');
 }
 
 export async function recordFailure(

@@ -16,7 +16,7 @@ import {
 import { toProviderEvent } from '@/lib/stripe/to-event';
 import * as act from '@/lib/stripe-local/actions';
 import { seededChance } from '@/lib/stripe-local/chance';
-import type { Fault as StripeFault } from '@/lib/stripe-local/faults';
+import type { RequestLogEntry, Fault as StripeFault } from '@/lib/stripe-local/faults';
 import type { WorldEvent } from '@/lib/stripe-local/model';
 import { renderEvent } from '@/lib/stripe-local/render/event';
 import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
@@ -55,9 +55,9 @@ let restore: () => Promise<void>;
 let begin: Date;
 /** Where an undisturbed run leads to. */
 let truth: Meaning;
-/** What an undisturbed run does: its statements, and how often it asks Stripe. */
+/** What an undisturbed run does: its statements, and what it asks Stripe. */
 let passed: string[];
-let calls: number;
+let requests: RequestLogEntry[];
 let undisturbed: ReconcileResult;
 
 const later = (seconds: number) => runtime.setNow(new Date(runtime.now().getTime() + seconds * 1000));
@@ -77,10 +77,10 @@ beforeAll(async () => {
   begin = runtime.now();
   restore = await keepScene(database.db);
   faulty.arm();
-  const asked = stripeLocal.requestCount();
+  const asked = stripeLocal.requests.length;
   undisturbed = await run(faulty.db);
   passed = faulty.passed();
-  calls = stripeLocal.requestCount() - asked;
+  requests = stripeLocal.requests.slice(asked);
   truth = await meaning();
 });
 afterAll(async () => {
@@ -456,7 +456,7 @@ describe('a run that Stripe answers, whatever it asks for, with', () => {
     '%s',
     async (_, fault) => {
       const ends = new Set<string>();
-      for (let call = 0; call < calls; call += 1) ends.add(await playStripe(fault, call));
+      for (let call = 0; call < requests.length; call += 1) ends.add(await playStripe(fault, call));
       // Lists end it; an object is asked for again at its end, and once more by the next run.
       expect([...ends].sort()).toEqual(['completed', 'completed_with_errors', 'failed']);
     },
@@ -465,8 +465,81 @@ describe('a run that Stripe answers, whatever it asks for, with', () => {
 
   test('500 once, where the SDK asks again', async () => {
     const patient = openClient({ maxNetworkRetries: 2 });
-    for (let call = 0; call < calls; call += STRIDE) {
+    for (let call = 0; call < requests.length; call += STRIDE) {
       expect(await playStripe({ kind: 'status', status: 500 }, call, patient)).toBe('completed');
     }
   }, 60_000);
+});
+
+/** The one object that a request is about; undefined: a page of a list of many. */
+const subjectOf = ({ path, query }: RequestLogEntry): string | undefined =>
+  /^\/v1\/\w+\/(\w+_\w+)$/.exec(path)?.[1] ?? query.customer ?? query.subscription ?? query.invoice;
+
+/** Every call about one object, once. */
+const callsForOne = () => {
+  const calls = requests.map((request) => `${request.path} ${subjectOf(request)}`);
+  return requests.filter((request, i) => subjectOf(request) && calls.indexOf(calls[i] ?? '') === i);
+};
+
+/** What is told of others than an object and what is its customer's. */
+function ofOthers(found: string[], subject: string): string[] {
+  const all = [...world.subscriptions.values(), ...world.invoices.values()];
+  const own = [subject, ...all.filter(({ customer }) => customer === subject).map(({ id }) => id)];
+  const isOwn = (row: string) => own.some((id) => row.includes(id));
+  // What we know of a customer beside Stripe follows from whom Stripe says that it is.
+  const isUnnamed = (row: string) => subject.startsWith('cus_') && !/"(cus|sub|si|in|evt)_/.test(row);
+  return found.filter((row) => !/^. reconciliation_/.test(row) && !isOwn(row) && !isUnnamed(row));
+}
+
+/** A run in which Stripe refuses all that one call asks for one object, and the run of the next night. */
+async function playRefused(status: 400 | 404 | 500, call: RequestLogEntry): Promise<string> {
+  const subject = subjectOf(call) ?? '';
+  const where = `${status} for ${call.path} of ${subject}`;
+  await rewind();
+  const isCall = (one: RequestLogEntry) => one.path === call.path && subjectOf(one) === subject;
+  stripeLocal.faults.add({ fault: { kind: 'status', status }, when: isCall });
+  const result = await run();
+  const [row] = await database.db
+    .select()
+    .from(reconciliationRuns)
+    .where(eq(reconciliationRuns.id, result.runId));
+  const named = await database.db
+    .select({ id: reconciliationFailures.stripe_id, code: reconciliationFailures.error_code })
+    .from(reconciliationFailures)
+    .where(and(eq(reconciliationFailures.run_id, result.runId), isNull(reconciliationFailures.resolved_at)));
+  expect(row, where).toMatchObject({ error_code: null, lists_completed: true });
+  expect(ofOthers(differences(truth, await meaning()), subject), where).toEqual([]);
+  later(60);
+  stripeLocal.faults.clear();
+  const asked = stripeLocal.requests.length;
+  if (result.status === 'completed') {
+    expect([status, named], where).toEqual([404, []]); // it is gone there
+    return result.status;
+  }
+  expect(result, where).toMatchObject({ status: 'completed_with_errors', failures: 1 });
+  expect(named, where).toEqual([{ id: subject, code: expect.stringMatching(/^stripe_/) }]);
+  await expectTruth(await run(), where, { changes: false });
+  expect(stripeLocal.requests.slice(asked).map(subjectOf), where).toContain(subject);
+  await expectNothingLeft(where);
+  return result.status;
+}
+
+describe('a run for which Stripe refuses one object', () => {
+  test.each([404, 400, 500] as const)(
+    'with %d, whichever and in whatever step, names it, repairs all others and tries it again',
+    async (status) => {
+      const calls = callsForOne();
+      const kinds = new Set(calls.map(({ path }) => path.replace(/\w+_\w+$/, 'id')));
+      expect([...kinds].sort()).toEqual([
+        '/v1/checkout/sessions',
+        '/v1/customers/id',
+        '/v1/invoices/id',
+        '/v1/subscriptions/id',
+      ]);
+      const ends = new Set<string>();
+      for (const call of calls) ends.add(await playRefused(status, call));
+      expect(ends).toContain('completed_with_errors');
+    },
+    120_000,
+  );
 });
