@@ -66,6 +66,13 @@ export interface NotedNumber {
   by: string | null;
 }
 
+/** What Stripe told of a customer, as `ProviderDetail`, its time as ISO 8601. */
+export type NotedDetail = Omit<NotedNumber, 'number'> & {
+  field: 'name' | 'email' | 'phone' | 'address';
+  /** Of an address its four columns. */
+  value: Record<string, string | null>;
+};
+
 /** Which of our customers a Stripe customer is; one of ours may have several at Stripe. */
 export const stripeCustomers = pgTable(
   'stripe_customers',
@@ -82,6 +89,8 @@ export const stripeCustomers = pgTable(
     number_told_by: text(),
     /** Every number that was told of it but its own, which is asked for; each where it was told first. */
     numbers: jsonb().$type<NotedNumber[]>().notNull().default([]),
+    /** What the customer that was created for it is made of. */
+    details: jsonb().$type<NotedDetail[]>().notNull().default([]),
     /** Since then the daily job has to ask Stripe who it is: it could not be asked. */
     recheck_at: instant(),
     ...timestamps,
@@ -92,5 +101,8 @@ export const stripeCustomers = pgTable(
     index('stripe_customers_created')
       .on(t.customer_id, t.stripe_customer_id)
       .where(sql`${t.linked_by} = 'created'`),
+    index('stripe_customers_email')
+      .on(t.customer_id, t.stripe_customer_id)
+      .where(sql`${t.linked_by} = 'email'`),
   ],
 );

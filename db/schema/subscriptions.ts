@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { boolean, check, date, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
-import { id, instant, timestamps } from './columns';
+import { id, instant, money, timestamps } from './columns';
 import { customers } from './customers';
 import { subscriptionStatus } from './enums';
 import { customerServices } from './services';
@@ -34,6 +34,10 @@ export const subscriptions = pgTable(
     /** Set while the state was decided without the provider's word; the daily job looks it up. */
     recheck_at: instant(),
     provider_gone_at: instant(),
+    /** The subscription of ours that its checkout names, while it is not the one: see `adoptSold`. */
+    checkout_reference: integer(),
+    /** Staff want it to stay a subscription of its own. */
+    reference_declined: boolean().notNull().default(false),
     /** Only named by others so far. A column, since an index on a time would be written at every change. */
     is_stub: boolean()
       .notNull()
@@ -45,6 +49,7 @@ export const subscriptions = pgTable(
     index('subscriptions_status').on(t.status, t.id),
     index('subscriptions_stripe_customer').on(t.stripe_customer_id),
     index('subscriptions_recheck').on(t.id).where(sql`${t.recheck_at} is not null`),
+    index('subscriptions_reference').on(t.checkout_reference).where(sql`${t.checkout_reference} is not null`),
     index('subscriptions_stub').on(t.id).where(sql`${t.is_stub}`),
   ],
 );
@@ -64,6 +69,12 @@ export const subscriptionItems = pgTable(
     named_service_id: text(),
     named_service_number: text(),
     quantity: integer().notNull().default(1),
+    /** What Stripe bills for all of the quantity in an interval, before tax; null where the price alone does not tell. */
+    amount: money(),
+    currency: text(),
+    /** day, week, month or year, so many of them. */
+    interval: text(),
+    interval_count: integer(),
     current_period_end: instant(),
     ...timestamps,
   },

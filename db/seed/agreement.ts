@@ -1,7 +1,7 @@
 import { fromEpoch, toEpoch } from '@/lib/dates';
 import { toMinorUnits } from '@/lib/money';
 import { addMonths, addSeconds } from './calendar';
-import { INTERVAL_MONTHS } from './catalogue';
+import { amountText, INTERVAL_MONTHS } from './catalogue';
 import type { Client } from './clients';
 import type { Source, SubscriptionItemRow, SubscriptionRow } from './rows';
 import type { SubscriptionStatus, Terms } from './terms';
@@ -32,17 +32,25 @@ export function agree(
   const months = monthsOf({ services });
   const periodStart = Math.max(toEpoch(terms.begins), toEpoch(addMonths(terms.periodEnd, -months)));
   const changed = terms.endedAt ?? fromEpoch(periodStart);
-  const items = services.map((service) => ({
-    id: 0,
-    subscription_id: 0,
-    customer_service_id: service.id,
-    stripe_subscription_item_id: chance.fill('si_**************'),
-    named_service_id: String(service.id),
-    named_service_number: service.service_number,
-    linked_by_staff: false,
-    quantity: service.service_type === 'license' && chance.happens(0.3) ? chance.int(2, 5) : 1,
-    current_period_end: terms.periodEnd,
-  }));
+  const items = services.map((service) => {
+    const stripe_subscription_item_id = chance.fill('si_**************');
+    const quantity = service.service_type === 'license' && chance.happens(0.3) ? chance.int(2, 5) : 1;
+    return {
+      id: 0,
+      subscription_id: 0,
+      customer_service_id: service.id,
+      stripe_subscription_item_id,
+      named_service_id: String(service.id),
+      named_service_number: service.service_number,
+      linked_by_staff: false,
+      quantity,
+      amount: amountText(toMinorUnits(service.price, service.currency) * quantity, service.currency),
+      currency: service.currency,
+      interval: months === 12 ? 'year' : 'month',
+      interval_count: months === 12 ? 1 : months,
+      current_period_end: terms.periodEnd,
+    };
+  });
   return {
     ...terms,
     customer,
@@ -73,6 +81,8 @@ export function agree(
       provider_as_of: addSeconds(changed, 1),
       recheck_at: null,
       provider_gone_at: null,
+      checkout_reference: null,
+      reference_declined: false,
     },
   };
 }

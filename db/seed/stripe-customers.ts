@@ -17,6 +17,7 @@ export function buildStripeCustomers({ chance }: Source, customers: CustomerRow[
         number_told_at: null,
         number_told_by: null,
         numbers: [],
+        details: [],
         recheck_at: null,
       };
     }),

@@ -56,6 +56,10 @@ function keepFromStripe({ row, items }: Agreement): void {
       stripe_subscription_item_id: null,
       named_service_id: null,
       named_service_number: null,
+      amount: null,
+      currency: null,
+      interval: null,
+      interval_count: null,
     });
   }
 }
