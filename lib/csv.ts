@@ -15,6 +15,7 @@ export async function* toCsv(
       header: isFirst,
       bom: isFirst,
       record_delimiter: 'windows',
+      quoted_match: /[\r\n]/, // by itself it quotes the two together only
       escape_formulas: true,
     });
     isFirst = false;

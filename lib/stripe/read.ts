@@ -11,9 +11,17 @@ export function asList(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Without NUL and half characters, which JSON can write and PostgreSQL cannot hold. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: dropping them is the purpose
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/g;
+const LINE_BREAKS = /[\t-\r\u0085]+/g;
+
+/**
+ * One line without spaces around it: Stripe keeps control characters as they were typed, but files, terminals
+ * and PostgreSQL (NUL, half characters) do not.
+ */
 export function asText(value: unknown): string | null {
-  const text = typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : '';
+  if (typeof value !== 'string') return null;
+  const text = value.replace(LINE_BREAKS, ' ').replace(CONTROL, '').toWellFormed().trim();
   return text === '' ? null : text;
 }
 

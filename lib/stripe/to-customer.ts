@@ -17,7 +17,7 @@ export function toProviderCustomer(
   const details = asObject(payload.customer_details);
   const numbersIn = (source: NumberOrigin['source'], among: unknown[]) =>
     among.flatMap((metadata) => {
-      const number = asMetadata(metadata).customer_number?.trim();
+      const number = asMetadata(metadata).customer_number;
       const by = source === 'customer' ? null : `${asInteger(payload.created)} ${asText(payload.id)}`;
       return number ? [{ number, source, at: null, by }] : [];
     });

@@ -129,6 +129,26 @@ describe('what each event does', () => {
     });
   });
 
+  test('control characters of Stripe’s texts are not kept, and a line break is a space', async () => {
+    const hostile = invoiceObject('in_ctl', {
+      number: 'NO\u0007-\u001b[31m1\u0085\u009f',
+      customer_name: 'Evil\r=cmd|x\r\nLtd\u0000',
+      customer_address: { line1: 'Hauptstr. 1\nHinterhaus', city: 'Wien\t' },
+    });
+    expect(await outcome(event('invoice.finalized', hostile))).toBe('processed');
+    const invoice = await find.invoice('in_ctl');
+    expect(invoice?.number).toBe('NO-[31m1');
+    const [customer] = await server.runtime.db
+      .select()
+      .from(customers)
+      .where(eq(customers.id, invoice?.customer_id ?? 0));
+    expect(customer).toMatchObject({
+      last_name: 'Evil =cmd|x Ltd',
+      street: 'Hauptstr. 1 Hinterhaus',
+      city: 'Wien',
+    });
+  });
+
   test('invoice.paid sets paid, invoice.payment_succeeded records one payment', async () => {
     const { id: paidId, ...paid } = event('invoice.paid', paidInvoice('in_paid'));
     expect(await outcome({ id: paidId, ...paid })).toBe('processed');

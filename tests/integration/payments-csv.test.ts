@@ -44,6 +44,20 @@ test('is RFC 4180 in UTF-8, and no text of it is a formula', async () => {
   );
 });
 
+test.each([
+  ['a\rb', '"a\rb"'],
+  ['a\nb', '"a\nb"'],
+  ['a\r\nb', '"a\r\nb"'],
+  ['\r=A1', '"\'\r=A1"'],
+])('keeps %j in its cell', async (company, cell) => {
+  const { db } = database;
+  const customer = await createCustomer(db, { company });
+  const invoice = await createInvoice(db, { customer_id: customer.id });
+  await createPayment(db, { invoice_id: invoice.id, customer_id: customer.id });
+  const text = await textOf(csvOf({ customer: customer.customer_number }));
+  expect(text.slice(text.indexOf('\r\n') + 2)).toMatch(new RegExp(`^[^\r\n]*,${cell}\r\n$`));
+});
+
 test('of nothing is the header alone', async () => {
   expect(await textOf(csvOf({ reference: 'no such reference' }))).toBe(`\uFEFF${HEADER}`);
 });
