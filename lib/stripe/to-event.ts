@@ -7,6 +7,8 @@ export interface ProviderEvent {
   type: string;
   apiVersion: string | null;
   livemode: boolean;
+  /** The connected account that it happened in; null: our own. */
+  account: string | null;
   created: Date;
   object: Json;
   objectId: string | null;
@@ -27,6 +29,7 @@ export function toProviderEvent(body: unknown): ProviderEvent | null {
     type,
     apiVersion: asText(payload.api_version),
     livemode: payload.livemode === true || payload.livemode === 'true',
+    account: asText(payload.account),
     created,
     object,
     objectId: asText(object.id),

@@ -24,5 +24,8 @@ export async function eventsOfSecond(
         inArray(stripeEvents.type, HANDLED_EVENT_TYPES),
       ),
     );
-  return stored.map(({ payload }) => toProviderEvent(JSON.parse(payload))).filter((event) => event !== null);
+  return stored
+    .map(({ payload }) => toProviderEvent(JSON.parse(payload)))
+    .filter((event) => event !== null)
+    .filter(({ account }) => account === null);
 }

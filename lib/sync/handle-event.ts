@@ -19,7 +19,7 @@ export type EventOutcome = 'processed' | 'duplicate' | 'stale' | 'ignored' | 'un
  * Takes in one verified event, in one transaction: lock, inbox, effects, outcome. When that fails all of
  * it is undone, the event is kept as failed, and the error is thrown on.
  *
- * @param mode of the configured keys; an event of the other mode is kept and ignored
+ * @param mode of the configured keys; an event of the other mode is kept and ignored, as is one of a connected account
  * @param again apply it even if it was applied before (a replay by staff)
  */
 export async function handleEvent(
@@ -30,7 +30,8 @@ export async function handleEvent(
 ): Promise<EventOutcome> {
   try {
     const strayFrom = mode !== null && event.livemode !== (mode === 'live') ? mode : null;
-    const outcome = strayFrom || again ? undefined : await takeAtOnce(deps, event, payload);
+    const isPlain = strayFrom === null && !again && event.account === null;
+    const outcome = isPlain ? await takeAtOnce(deps, event, payload) : undefined;
     if (outcome) return outcome;
     return await withLookups(deps, (lookups) =>
       transact(deps.db, (tx) => takeIn(tx, deps, lookups, { event, payload, strayFrom, again })),
@@ -66,7 +67,7 @@ async function takeIn(
   lookups: Lookups,
   { event, payload, strayFrom, again }: Delivery,
 ): Promise<EventOutcome> {
-  const isIgnored = strayFrom !== null || !HANDLED_EVENT_TYPES.includes(event.type);
+  const isIgnored = strayFrom !== null || event.account !== null || !HANDLED_EVENT_TYPES.includes(event.type);
   const key = event.stripeCustomerId ?? event.objectId ?? event.id;
   const [before, held] = await Promise.all([
     openEvent(tx, key, event.id),

@@ -30,7 +30,7 @@ async function reapplyCheckouts(ctx: SyncContext, customer: string): Promise<voi
     .orderBy(stripeEvents.stripe_created, stripeEvents.id);
   for (const { payload } of stored) {
     const event = toProviderEvent(JSON.parse(payload));
-    const checkout = event && asTold(event, toProviderCheckout(event.object));
+    const checkout = event?.account === null && asTold(event, toProviderCheckout(event.object));
     if (checkout) await applyCheckout(ctx, checkout);
   }
 }

@@ -5,6 +5,8 @@ import { rows } from '@/db/database';
 import { customers, invoices, payments, stripeEvents, subscriptionItems, subscriptions } from '@/db/schema';
 import { updatePayment } from '@/lib/payments/update-payment';
 import { HANDLED_EVENT_TYPES } from '@/lib/sync/event-types';
+import { replayEvent } from '@/lib/sync/handle-event';
+import { syncDeps } from '@/lib/sync/sync-deps';
 import { createCustomer, createService } from '../support/factories';
 import { useServer } from '../support/http';
 import { deliver, recordedEvents, signatureOf, WEBHOOK_SECRET } from '../support/stripe-events';
@@ -378,6 +380,27 @@ describe('what each event does', () => {
     ]);
   });
 
+  test.each([false, true])(
+    'an event of a connected account is kept and ignored (known: %s)',
+    async (known) => {
+      const id = `in_connect_${known}`;
+      if (known) await send(event('invoice.finalized', invoiceObject(id)));
+      const before = await counts();
+      const connected = event('invoice.paid', paidInvoice(id), { account: 'acct_1' });
+      expect(await outcome(connected)).toBe('ignored');
+      expect(await outcome(connected)).toBe('duplicate');
+      expect(await counts()).toEqual(before);
+      expect((await find.invoice(id))?.status).toBe(known ? 'sent' : undefined);
+      expect(await find.event(connected.id)).toMatchObject({ outcome: 'ignored', warnings: [] });
+      // Nor does it change anything when staff replay it, or when it has a say in what follows.
+      expect(await replayEvent(syncDeps(server.runtime), connected.id)).toBe('ignored');
+      expect(await counts()).toEqual(before);
+      const later = event('invoice.finalized', invoiceObject(id), { created: connected.created });
+      await send(later);
+      expect((await find.invoice(id))?.status).toBe('sent');
+    },
+  );
+
   test('two events of one second: the invoice further on wins, whichever comes first', async () => {
     for (const [i, order] of [
       [0, 1],
@@ -476,6 +499,32 @@ describe('the signature', () => {
   test.each<[string, (payload: string) => { header?: string; body?: string }]>([
     ['missing', () => ({ header: '' })],
     ['garbage', () => ({ header: 'hello' })],
+    ...[
+      't=',
+      't=,v1=',
+      'v1=',
+      ',',
+      '=',
+      't',
+      `t=${NOW}`,
+      `t=${NOW},`,
+      `t=${NOW},v1`,
+      `t=${NOW},v1=`,
+      `t=${NOW},v1=,v1=`,
+      `t=${NOW},v0=${'0'.repeat(64)}`,
+      `t=${NOW},v1=0`,
+      `t=${NOW},v1=${'0'.repeat(65)}`,
+      `t=${NOW},v1=${'z'.repeat(64)}`,
+      `t=-${NOW},v1=`,
+      `t=${NOW}.5,v1=`,
+      `t=0x69b6a140,v1=`,
+      `t=${NOW}v1=`,
+      `t=${NOW};v1=`,
+      `T=${NOW},V1=`,
+      `t=${NOW},v1=${'0'.repeat(64)},v1=`,
+    ].map((header): [string, () => { header: string }] => [header, () => ({ header })]),
+    ['of a body that is empty', () => ({ body: '' })],
+    ['of no body and nothing signed', () => ({ body: '', header: `t=${NOW},v1=` })],
     ['of other characters', () => ({ header: `t=${NOW},v1=${'\u00e9'.repeat(64)}` })],
     [
       'without a number for a time',
