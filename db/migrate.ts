@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
-import { readMigrationFiles } from 'drizzle-orm/migrator';
 import { migrate as migratePglite } from 'drizzle-orm/pglite/migrator';
 import { migrate as migratePostgres } from 'drizzle-orm/postgres-js/migrator';
 import type { DatabaseHandle } from './client';
 import { type Database, pgErrorCode, rows } from './database';
+import journal from './migrations/meta/_journal.json';
 
 const migrationsFolder = join(process.cwd(), 'db/migrations');
 const UNDEFINED_TABLE = '42P01';
@@ -20,13 +20,12 @@ export async function migrate({ db, kind }: Pick<DatabaseHandle, 'db' | 'kind'>)
 
 /** False where a migration of this version is missing from the database. */
 export async function isMigrated(db: Database): Promise<boolean> {
-  const newest = readMigrationFiles({ migrationsFolder }).at(-1)?.folderMillis ?? 0;
   try {
     const found = await rows<{ newest: string | null }>(
       db,
       sql`select max(created_at)::text as newest from drizzle.__drizzle_migrations`,
     );
-    return Number(found[0]?.newest ?? 0) >= newest;
+    return Number(found[0]?.newest ?? 0) >= (journal.entries.at(-1)?.when ?? 0);
   } catch (error) {
     if (pgErrorCode(error) === UNDEFINED_TABLE) return false;
     throw error;

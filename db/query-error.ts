@@ -1,4 +1,5 @@
 import { PgPreparedQuery } from 'drizzle-orm/pg-core';
+import { noteFailure } from './schema-doubt';
 
 /**
  * A statement that failed: its text and the server's code. Drizzle's own error holds the parameters, and
@@ -30,6 +31,7 @@ prepared.queryWithCache = async function (statement, parameters, query) {
       unknown
     >;
     if (typeof code !== 'string') throw error;
+    noteFailure(code);
     throw new QueryError(statement, code, (constraint ?? constraint_name) as string | undefined);
   }
 };

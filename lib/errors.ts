@@ -46,9 +46,23 @@ export function invalidField(field: string, message: string): AppError {
 
 /** Stops a command or the start of the server: each line is a sentence for the person who started it. */
 export class StartError extends Error {
-  override readonly name = 'StartError';
+  override readonly name: string = 'StartError';
 
   constructor(readonly sentences: string[]) {
     super(sentences.join('\n'));
   }
+}
+
+/** The database is older than the code: nothing works until it is migrated. */
+export class NotMigratedError extends StartError {
+  override readonly name = 'NotMigratedError';
+
+  constructor() {
+    super(['The database of DATABASE_URL is not migrated: run npm run db:migrate first.']);
+  }
+}
+
+/** By name: the class of another bundle of Next's is another one. */
+export function isNotMigrated(error: unknown): error is NotMigratedError {
+  return error instanceof Error && error.name === 'NotMigratedError';
 }

@@ -7,8 +7,9 @@ import { type DatabaseHandle, openEmbedded, openPostgres } from '@/db/client';
 import { type Database, isDatabaseUnavailable, pgErrorCode } from '@/db/database';
 import { DataDirBusyError } from '@/db/lock';
 import { isMigrated, migrate } from '@/db/migrate';
+import { isSchemaDoubted, trustSchema } from '@/db/schema-doubt';
 import { type Env, isBuilding, readEnv } from './env';
-import { StartError } from './errors';
+import { AppError, isNotMigrated, NotMigratedError, StartError } from './errors';
 import { createLogger, type Logger, stackOf } from './log';
 import { createStripeClient } from './stripe/client';
 
@@ -33,22 +34,46 @@ const REFUSED = /^(28...|3D000|42501)$/;
 const KEY = Symbol.for('w5t.runtime');
 const holder = globalThis as { [KEY]?: Promise<Runtime> | undefined };
 
-/** The runtime of this process, built at the first call. */
-export function getRuntime(): Promise<Runtime> {
+/**
+ * The runtime of this process, built at the first call.
+ *
+ * @throws NotMigratedError while the database is older than the code: asked when the runtime is built, and
+ *   again after a statement that failed as if it were
+ */
+export async function getRuntime(): Promise<Runtime> {
   holder[KEY] ??= openRuntime().catch((error: unknown) => {
     holder[KEY] = undefined;
     throw error;
   });
-  return holder[KEY];
+  const runtime = await holder[KEY];
+  if (isSchemaDoubted()) await requireMigrated(runtime.db);
+  return runtime;
 }
 
-/** The runtime, or null where it cannot be had: why was logged, and the caller answers 503. */
-export function runtimeOrNull(): Promise<Runtime | null> {
+/** The runtime, or the 503 to answer where it cannot be had: why was logged, and is its cause. */
+export function runtimeOrError(): Promise<Runtime | AppError> {
   return getRuntime().catch((error: unknown) => {
-    const sentences = error instanceof StartError ? error.sentences : undefined;
+    const sentences = error instanceof StartError || isNotMigrated(error) ? error.sentences : undefined;
     createLogger('error').error({ sentences, stack: stackOf(error) }, 'the service cannot start');
-    return null;
+    return cannotServe(error);
   });
+}
+
+/** An error of a request, or what is behind it: 503 where the database is older than the code. */
+export async function explainFailure({ db }: Pick<Runtime, 'db'>, error: unknown): Promise<unknown> {
+  if (!isSchemaDoubted()) return error;
+  const found = await requireMigrated(db).catch((cause: unknown) => cause);
+  return isNotMigrated(found) ? cannotServe(found) : error;
+}
+
+function cannotServe(cause: unknown): AppError {
+  const sentence = isNotMigrated(cause) ? cause.message : 'The service cannot start. Try again later.';
+  return Object.assign(new AppError('unavailable', sentence), { cause });
+}
+
+async function requireMigrated(db: Database): Promise<void> {
+  if (!(await isMigrated(db))) throw new NotMigratedError();
+  trustSchema();
 }
 
 async function openRuntime(): Promise<Runtime> {
@@ -92,7 +117,7 @@ async function openServerDatabase(url: string, { scratch = false }): Promise<Dat
   const handle = openPostgres(url, { scratch, unhurried: scratch });
   if (await tryServer(handle, () => isMigrated(handle.db))) return handle;
   await handle.close();
-  throw new StartError(['The database of DATABASE_URL is not migrated: run npm run db:migrate first.']);
+  throw new NotMigratedError();
 }
 
 /**

@@ -12,3 +12,6 @@ export function safeNextPath(next: string | undefined): string {
   if (url.origin !== base || /^\/(\/|%2f|%5c)/i.test(url.pathname)) return '/admin';
   return url.pathname + url.search;
 }
+
+/** Answers 503 with the reason while nothing works, and leads back to the staff pages once it does. */
+export const UNAVAILABLE_PATH = '/unavailable';

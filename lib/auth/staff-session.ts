@@ -3,9 +3,10 @@ import { cookies, headers } from 'next/headers';
 import { forbidden, redirect } from 'next/navigation';
 import { cache } from 'react';
 import type { Actor } from '../audit/record-audit';
-import { getRuntime } from '../runtime';
+import { AppError, isNotMigrated } from '../errors';
+import { explainFailure, getRuntime } from '../runtime';
 import { getStaffAuth } from './staff-auth';
-import { PATH_HEADER } from './staff-path';
+import { PATH_HEADER, UNAVAILABLE_PATH } from './staff-path';
 import type { StaffRole } from './staff-user';
 
 export interface StaffMember {
@@ -18,12 +19,20 @@ export interface StaffMember {
 /** Who is signed in; null: nobody. Asked of the database, once a request. */
 export const currentStaff = cache(async (): Promise<StaffMember | null> => {
   const sent = await headers(); // first: it tells Next that the page is not one to render at build time
-  const auth = getStaffAuth(await getRuntime());
-  const found = await auth.api.getSession({ headers: sent });
+  const runtime = await getRuntime().catch(showUnavailable);
+  const found = await getStaffAuth(runtime)
+    .api.getSession({ headers: sent })
+    .catch(async (error: unknown) => showUnavailable(await explainFailure(runtime, error)));
   if (!found) return null;
   const { id, name, email, role } = found.user;
   return { id, name, email, role };
 });
+
+/** A page cannot answer 503: the address that does says why, and leads back. */
+function showUnavailable(error: unknown): never {
+  if (isNotMigrated(error) || error instanceof AppError) redirect(UNAVAILABLE_PATH);
+  throw error;
+}
 
 /** Every page and action of the staff begins with this: nobody signed in → the sign-in page. */
 export async function requireStaff(): Promise<StaffMember> {

@@ -9,7 +9,9 @@ import { type Alert, alert, listAlerts } from './list-alerts';
 export const health = z.object({
   status: z.enum(['ok', 'degraded', 'down']),
   version: z.string(),
-  database: z.enum(['ok', 'unreachable']),
+  database: z
+    .enum(['ok', 'unreachable', 'not_migrated'])
+    .meta({ description: 'not_migrated: it is older than the service; npm run db:migrate mends it.' }),
   checks: z.object({
     reconciliation: z.enum(['ok', 'none', 'overdue', 'failed', 'drift', 'unknown']).meta({
       description: 'none: no run yet; overdue: the daily one is late; drift: the last one repaired a lot.',
@@ -45,12 +47,12 @@ export async function checkHealth(asked: Asked, timeout = 3000): Promise<Health>
   }
 }
 
-/** The health of a service whose database does not answer. */
-export function down(): Health {
+/** The health of a service that can do nothing without its database. */
+export function down(database: Exclude<Health['database'], 'ok'> = 'unreachable'): Health {
   return {
     status: 'down',
     version: manifest.version,
-    database: 'unreachable',
+    database,
     checks: { reconciliation: 'unknown', inbox: 'unknown' },
   };
 }

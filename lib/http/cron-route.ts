@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { AppError } from '../errors';
-import { type Runtime, runtimeOrNull } from '../runtime';
+import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
 import { continueRun, runDeadline } from '../sync/continue-run';
 import { reconcile } from '../sync/reconcile';
 import { syncDeps } from '../sync/sync-deps';
 import { bearsCronSecret } from './cron-secret';
-import { cannotStart, problemResponse, toAppError } from './problem';
+import { problemResponse, toAppError } from './problem';
 
 /** What the daily job's door answers. */
 export const cronAnswer = z.object({
@@ -28,8 +28,8 @@ export const cronAnswer = z.object({
  * https://vercel.com/docs/cron-jobs/manage-cron-jobs#securing-cron-jobs
  */
 export async function reconcileOnRequest(request: Request): Promise<Response> {
-  const runtime = await runtimeOrNull();
-  if (!runtime) return problemResponse(cannotStart());
+  const runtime = await runtimeOrError();
+  if (runtime instanceof AppError) return problemResponse(runtime);
   if (!bearsCronSecret(runtime.env, request)) {
     const refused = new AppError(
       'unauthenticated',
@@ -40,7 +40,7 @@ export async function reconcileOnRequest(request: Request): Promise<Response> {
   try {
     return await run(runtime);
   } catch (error) {
-    return problemResponse(toAppError(error, runtime.newId(), runtime.log));
+    return problemResponse(toAppError(await explainFailure(runtime, error), runtime.newId(), runtime.log));
   }
 }
 

@@ -74,8 +74,3 @@ export function toAppError(error: unknown, ref: string, log: Logger): AppError {
     ? new AppError('unavailable', 'The database does not answer. Try again in a few seconds.')
     : new AppError('internal', `Something went wrong on our side (ref ${ref}). Try again later.`);
 }
-
-/** The 503 of a service that is set up wrong or has no database. */
-export function cannotStart(): AppError {
-  return new AppError('unavailable', 'The service cannot start. Try again later.');
-}

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { type AccessToken, type Scope, touchAccessToken, verifyAccessToken } from '../auth/access-token';
 import { AppError } from '../errors';
 import { MAX_ID } from '../page';
-import { type Runtime, runtimeOrNull } from '../runtime';
-import { cannotStart, problemResponse, toAppError } from './problem';
+import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
+import { problemResponse, toAppError } from './problem';
 import { parseJson, readBody } from './read-body';
 import { validate, validateQuery } from './validate';
 
@@ -62,8 +62,8 @@ export function route(
     if (method === 'OPTIONS') return async () => new Response(null, { status: 204, headers: allow });
     const declared = endpoints[method === 'HEAD' ? 'GET' : method];
     return async (request, { params }) => {
-      const runtime = await runtimeOrNull();
-      if (!runtime) return problemResponse(cannotStart());
+      const runtime = await runtimeOrError();
+      if (runtime instanceof AppError) return problemResponse(runtime);
       const requestId = runtime.newId();
       const response = await answer(runtime, requestId, async () => {
         if (!declared) throw new AppError('method_not_allowed', `${method} is not allowed here.`);
@@ -91,7 +91,7 @@ async function answer(runtime: Runtime, ref: string, run: () => Promise<Response
   try {
     return await run();
   } catch (error) {
-    const known = toAppError(error, ref, runtime.log);
+    const known = toAppError(await explainFailure(runtime, error), ref, runtime.log);
     return problemResponse(known, known.code === 'unauthenticated' ? { 'WWW-Authenticate': 'Bearer' } : {});
   }
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { pgErrorCode } from '@/db/database';
 import { AppError } from '../errors';
 import { stackOf } from '../log';
-import { type Runtime, runtimeOrNull } from '../runtime';
+import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
 import { verifyEvent } from '../stripe/verify-event';
 import { handleEvent } from '../sync/handle-event';
 import { syncDeps } from '../sync/sync-deps';
@@ -23,12 +23,13 @@ export const webhookError = z.object({
  * again that is not answered 2xx. https://docs.stripe.com/webhooks
  */
 export async function receiveDelivery(request: Request): Promise<Response> {
-  const runtime = await runtimeOrNull();
-  if (!runtime) return answer(503, { error: 'Service unavailable' });
+  const runtime = await runtimeOrError();
+  if (runtime instanceof AppError) return answer(503, { error: runtime.message });
   const ref = runtime.newId();
   try {
     return await receive(runtime, request);
-  } catch (error) {
+  } catch (caught) {
+    const error = await explainFailure(runtime, caught);
     if (error instanceof AppError) return answer(error.status, { error: error.message });
     runtime.log.error({ ref, code: pgErrorCode(error), stack: stackOf(error) }, 'webhook failed');
     return answer(500, { error: 'Internal error', ref });

@@ -1,6 +1,6 @@
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { AppError } from '../errors';
-import type { Runtime } from '../runtime';
+import { explainFailure, type Runtime } from '../runtime';
 import { logFailure } from './log-failure';
 import { TOOLS } from './tools';
 
@@ -38,12 +38,14 @@ export async function callTool(
     const { result, rows } = await tool.call(runtime.db, params.arguments ?? {});
     log('ok', rows);
     return result;
-  } catch (error) {
+  } catch (caught) {
+    const error = await explainFailure(runtime, caught);
     if (error instanceof AppError && (error.code === 'not_found' || error.code === 'validation_failed')) {
       log(error.code, 0);
       return toErrorResult(error.message);
     }
     log('error', 0);
+    if (error instanceof AppError && error.code === 'unavailable') return toErrorResult(error.message);
     return toErrorResult(logFailure(runtime, error, `tool ${tool.name} failed`));
   }
 }

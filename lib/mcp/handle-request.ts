@@ -1,5 +1,6 @@
 import type { AccessToken } from '../auth/access-token';
-import { getRuntime, type Runtime } from '../runtime';
+import { AppError } from '../errors';
+import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
 import { answerCall } from './answer-call';
 import { RPC, rpcError } from './answers';
 import { authenticate, unavailable } from './guards/authenticate';
@@ -17,8 +18,8 @@ import { toPlainJson } from './to-plain-json';
  * then the protocol. Every answer with a body is application/json.
  */
 export async function handleMcpRequest(request: Request): Promise<Response> {
-  const runtime = await getRuntime().catch(() => null); // why was said when it was built
-  if (!runtime) return unavailable();
+  const runtime = await runtimeOrError();
+  if (runtime instanceof AppError) return unavailable(runtime.message);
   const response = await answer(runtime, request);
   const headers = { ...corsHeaders(request, runtime.env), 'Cache-Control': 'no-store' };
   for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
@@ -40,7 +41,9 @@ async function answer(runtime: Runtime, request: Request): Promise<Response> {
     if (unfit) return unfit;
     const called = await answerCall(runtime, String(token.id), request, message);
     return called ?? (await toPlainJson(await serveProtocol(toProtocolRequest(request, token, read.bytes))));
-  } catch (error) {
+  } catch (caught) {
+    const error = await explainFailure(runtime, caught);
+    if (error instanceof AppError) return unavailable(error.message);
     return rpcError(500, RPC.internal, logFailure(runtime, error, 'tool server failed'), { message });
   }
 }

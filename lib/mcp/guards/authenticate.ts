@@ -1,6 +1,7 @@
 import { waitUntil } from '@vercel/functions';
 import { type AccessToken, touchAccessToken, verifyAccessToken } from '@/lib/auth/access-token';
-import type { Runtime } from '@/lib/runtime';
+import { AppError } from '@/lib/errors';
+import { explainFailure, type Runtime } from '@/lib/runtime';
 import { oauthError } from '../answers';
 import { logFailure } from '../log-failure';
 
@@ -18,7 +19,9 @@ export async function authenticate(runtime: Runtime, request: Request): Promise<
   let token: AccessToken | null;
   try {
     token = await verifyAccessToken(runtime.db, text, runtime.now());
-  } catch (error) {
+  } catch (caught) {
+    const error = await explainFailure(runtime, caught);
+    if (error instanceof AppError) return unavailable(error.message);
     logFailure(runtime, error, 'access tokens cannot be read');
     return unavailable();
   }
@@ -29,8 +32,8 @@ export async function authenticate(runtime: Runtime, request: Request): Promise<
 }
 
 /** 503: neither the token's fault nor the request's. */
-export function unavailable(): Response {
-  return oauthError(503, 'temporarily_unavailable', 'The service is not available. Try again later.', {
+export function unavailable(reason = 'The service is not available. Try again later.'): Response {
+  return oauthError(503, 'temporarily_unavailable', reason, {
     'Retry-After': '5',
   });
 }

@@ -1,8 +1,8 @@
 import { currentStaff } from '@/lib/auth/staff-session';
 import { AppError, invalidField } from '@/lib/errors';
 import { methodNotAllowed } from '@/lib/http/method-not-allowed';
-import { cannotStart, problemResponse, toAppError } from '@/lib/http/problem';
-import { type Runtime, runtimeOrNull } from '@/lib/runtime';
+import { problemResponse, toAppError } from '@/lib/http/problem';
+import { explainFailure, type Runtime, runtimeOrError } from '@/lib/runtime';
 import { searchText } from '@/lib/search/schema';
 import { search } from '@/lib/search/search';
 import { toAnswer } from '../to-entry';
@@ -11,13 +11,13 @@ export const { POST, PUT, PATCH, DELETE, OPTIONS } = methodNotAllowed('GET, HEAD
 
 /** What the search dialog shows while somebody types. */
 export async function GET(request: Request): Promise<Response> {
-  const runtime = await runtimeOrNull();
-  if (!runtime) return problemResponse(cannotStart());
+  const runtime = await runtimeOrError();
+  if (runtime instanceof AppError) return problemResponse(runtime);
   try {
     if (!(await currentStaff())) throw new AppError('unauthenticated', 'Nobody is signed in.');
     return await answer(runtime, new URL(request.url).searchParams.get('q') ?? '');
   } catch (error) {
-    return problemResponse(toAppError(error, runtime.newId(), runtime.log));
+    return problemResponse(toAppError(await explainFailure(runtime, error), runtime.newId(), runtime.log));
   }
 }
 

@@ -1,0 +1,34 @@
+import { AppError } from '../errors';
+import { runtimeOrError } from '../runtime';
+
+/** What staff pages lead to while nothing works: 503 with the reason, and back once it is gone. */
+export async function answerUnavailable(): Promise<Response> {
+  const runtime = await runtimeOrError();
+  if (!(runtime instanceof AppError)) {
+    return new Response(null, { status: 303, headers: { Location: '/admin', 'Cache-Control': 'no-store' } });
+  }
+  return new Response(page(runtime.message), {
+    status: 503,
+    headers: {
+      'Content-Type': 'text/html; charset=utf-8',
+      'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+      'Cache-Control': 'no-store',
+      'Retry-After': '5',
+    },
+  });
+}
+
+/** @param reason a sentence of ours, without characters that HTML would read */
+function page(reason: string): string {
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta http-equiv="refresh" content="5">
+<title>Service unavailable</title>
+<h1>The service is unavailable</h1>
+<p>${reason}</p>
+<p>This page looks again every five seconds.</p>
+</html>
+`;
+}
