@@ -13,8 +13,9 @@ export const health = z.object({
     .enum(['ok', 'unreachable', 'not_migrated'])
     .meta({ description: 'not_migrated: it is older than the service; npm run db:migrate mends it.' }),
   checks: z.object({
-    reconciliation: z.enum(['ok', 'none', 'overdue', 'failed', 'drift', 'unknown']).meta({
-      description: 'none: no run yet; overdue: the daily one is late; drift: the last one repaired a lot.',
+    reconciliation: z.enum(['ok', 'none', 'overdue', 'silent', 'failed', 'drift', 'unknown']).meta({
+      description:
+        'none: no run yet; overdue: the daily one is late; silent: the one under way gives no sign of life; drift: the last one repaired a lot.',
     }),
     inbox: z
       .enum(['ok', 'failures', 'unknown'])
@@ -74,6 +75,7 @@ async function ask({ db, env, now }: Asked): Promise<Health> {
 
 function reconciliationOf(told: Set<Alert['code']>): Health['checks']['reconciliation'] {
   if (told.has('reconciliation_overdue')) return 'overdue';
+  if (told.has('reconciliation_silent')) return 'silent';
   if (told.has('reconciliation_failed')) return 'failed';
   return told.has('reconciliation_drift') ? 'drift' : 'ok';
 }

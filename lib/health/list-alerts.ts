@@ -3,11 +3,13 @@ import { z } from 'zod';
 import { type Database, rows } from '@/db/database';
 import type { runStatus } from '@/db/schema';
 import type { Env } from '../env';
+import { deadBefore } from '../sync/run';
 
 /** Something that a person has to look at. */
 export const alert = z.object({
   code: z.enum([
     'reconciliation_overdue',
+    'reconciliation_silent',
     'reconciliation_failed',
     'reconciliation_drift',
     'inbox_failures',
@@ -24,6 +26,8 @@ const OTHER_MODE_DAYS = 7;
 type Found = {
   /** Null before the first run. */
   overdue: boolean | null;
+  /** The run under way whose heartbeat has stopped. */
+  silent_run: number | null;
   run_id: number | null;
   status: (typeof runStatus.enumValues)[number] | null;
   changes: number | null;
@@ -48,6 +52,8 @@ export async function listAlerts(
       select
         (select started_at < ${at} - make_interval(hours => ${24 + limits.overdueHours}::int)
           from reconciliation_runs order by started_at desc, id desc limit 1) as overdue,
+        (select id from reconciliation_runs where status = 'running'
+          and heartbeat_at < ${deadBefore(now).toISOString()}::timestamptz) as silent_run,
         last.id as run_id, last.status, last.changes_count as changes,
         (select count(*) from stripe_events where outcome = 'failed')::int as failed_events,
         (select count(*) from stripe_events where outcome = 'ignored' and warnings <> '[]'
@@ -63,7 +69,7 @@ export async function listAlerts(
 }
 
 function toAlerts(found: Found, limits: Env['alerts']): Alert[] {
-  const { run_id, changes, failed_events: failed, other_mode_events: others } = found;
+  const { run_id, silent_run, changes, failed_events: failed, other_mode_events: others } = found;
   const run = run_id === null ? {} : { run_id };
   const is = (code: Alert['code'], holds: boolean, message: string, more = {}): Alert[] =>
     holds ? [{ code, message, ...more }] : [];
@@ -79,6 +85,12 @@ function toAlerts(found: Found, limits: Env['alerts']): Alert[] {
       'reconciliation_overdue',
       found.overdue === true,
       `No reconciliation has begun for more than ${24 + limits.overdueHours} hours.`,
+    ),
+    ...is(
+      'reconciliation_silent',
+      silent_run !== null,
+      `Reconciliation run ${silent_run} gives no sign of life: its process ended before it did.`,
+      { run_id: silent_run },
     ),
     ...is('inbox_failures', failed > 0, `${counted(failed, 'event')} of Stripe’s could not be processed.`),
     ...is(

@@ -9,8 +9,13 @@ import {
 
 type StoredRun = typeof reconciliationRuns.$inferSelect;
 
-/** A running run without a sign of life for this long is dead; whoever comes next takes it up. */
-export const LEASE_MS = 120_000;
+/**
+ * A running run without a sign of life for this long is dead; whoever comes next takes it up. Longer than
+ * the slowest object takes: five requests, each tried three times for 10 s.
+ */
+export const LEASE_MS = 180_000;
+/** Of a run that is dead the heartbeat is before this instant. */
+export const deadBefore = (now: Date): Date => new Date(now.getTime() - LEASE_MS);
 const HEARTBEAT_MS = 15_000;
 /** What an abandoned run has seen so long ago says nothing of today: it is ended, not resumed. */
 const STALE_MS = 6 * 3_600_000;
@@ -66,7 +71,7 @@ export async function acquireRun(
     .from(reconciliationRuns)
     .where(eq(reconciliationRuns.status, 'running'));
   if (!running) return acquireRun(db, now, { trigger, startedBy }, hasStripe); // it ended just now
-  const isDead = running.heartbeat_at.getTime() < now.getTime() - LEASE_MS;
+  const isDead = running.heartbeat_at < deadBefore(now);
   if (isDead && running.started_at.getTime() < now.getTime() - STALE_MS) {
     await moveHeartbeat(db, running.id, running.heartbeat_at, {
       status: 'failed',

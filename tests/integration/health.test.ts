@@ -5,6 +5,7 @@ import { openPostgres } from '@/db/client';
 import type { Database } from '@/db/database';
 import { reconciliationRuns, stripeEvents } from '@/db/schema';
 import { checkHealth } from '@/lib/health/check-health';
+import { listTasks } from '@/lib/overview/list-tasks';
 import { setRuntime } from '@/lib/runtime';
 import manifest from '@/package.json';
 import { useServer } from '../support/http';
@@ -16,11 +17,13 @@ type Run = typeof reconciliationRuns.$inferInsert;
 describe('GET /api/health', () => {
   const server = useServer({ '/api/health': route }, { CRON_SECRET: SECRET });
   const get = () => fetch(`${server.url}/api/health`);
-  const addRun = async (status: Run['status'], hoursAgo: number, changes_count = 0) => {
-    const at = new Date(server.runtime.now().getTime() - hoursAgo * 3_600_000);
+  const addRun = async (status: Run['status'], hoursAgo: number, more: Partial<Run> = {}) => {
+    const now = server.runtime.now();
+    const at = new Date(now.getTime() - hoursAgo * 3_600_000);
+    const heartbeat_at = status === 'running' ? now : at;
     const [run] = await server.runtime.db
       .insert(reconciliationRuns)
-      .values({ trigger: 'cron', status, started_at: at, heartbeat_at: at, changes_count })
+      .values({ trigger: 'cron', status, started_at: at, heartbeat_at, ...more })
       .returning();
     return run?.id;
   };
@@ -80,7 +83,7 @@ describe('GET /api/health', () => {
     };
 
     test('is told what is wrong, others are not', async () => {
-      const run = await addRun('completed_with_errors', 26, 101);
+      const run = await addRun('completed_with_errors', 26, { changes_count: 101 });
       const { db, now } = server.runtime;
       const event = { type: 'invoice.paid', livemode: true, stripe_created: now(), payload: '{}' };
       await db.insert(stripeEvents).values([
@@ -121,12 +124,30 @@ describe('GET /api/health', () => {
 
     test('is told nothing where all is well, by the limits that are configured', async () => {
       const { env } = server.runtime;
-      await addRun('completed', 26, 101);
+      await addRun('completed', 26, { changes_count: 101 });
       env.alerts = { overdueHours: 3, driftChanges: 101 };
       expect(await ask()).toMatchObject({ status: 'ok', alerts: [] });
       env.alerts = { overdueHours: 1, driftChanges: 100 };
       expect(await ask()).toMatchObject({ status: 'degraded' });
     });
+  });
+
+  test('a run without a heartbeat is told until it is taken up, in words to the operator', async () => {
+    const { db, now } = server.runtime;
+    const ago = (minutes: number) => new Date(now().getTime() - minutes * 60_000);
+    await addRun('completed', 20);
+    const run_id = await addRun('running', 0.5, { heartbeat_at: ago(4) });
+    expect(await (await get()).json()).toMatchObject({
+      status: 'degraded',
+      checks: { reconciliation: 'silent' },
+    });
+    const headers = { Authorization: `Bearer ${SECRET}` };
+    const told = await (await fetch(`${server.url}/api/health`, { headers })).json();
+    const message = `Reconciliation run ${run_id} gives no sign of life: its process ended before it did.`;
+    expect(told.alerts).toEqual([{ code: 'reconciliation_silent', message, run_id }]);
+    expect(await listTasks(db, now(), server.runtime.env.alerts)).toEqual(told.alerts);
+    await db.update(reconciliationRuns).set({ heartbeat_at: ago(2) });
+    expect(await (await get()).json()).toMatchObject({ status: 'ok', checks: { reconciliation: 'ok' } });
   });
 
   test('a failure is told until a later run has ended', async () => {

@@ -29,7 +29,7 @@ import { fillFromDatabase } from '@/lib/stripe-local/fill-from-database';
 import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
 import { createWorld, type World } from '@/lib/stripe-local/world';
 import { type ReconcileResult, reconcile } from '@/lib/sync/reconcile';
-import { acquireRun } from '@/lib/sync/run';
+import { acquireRun, LEASE_MS } from '@/lib/sync/run';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { createTestDatabase } from '../support/database';
 import { createInvoice } from '../support/factories';
@@ -320,7 +320,7 @@ describe('what cannot be done at once', () => {
       },
     });
     await expect(run({ ...deps, db: dying })).rejects.toThrow('gone');
-    later(121);
+    later(LEASE_MS / 1000 + 1);
     expect(await run()).toMatchObject({ status: 'completed', failures: 0 });
     for (const id of paid) expect((await invoiceOf(id))?.status).toBe('paid');
   });
@@ -372,7 +372,7 @@ describe('one run at a time', () => {
   test('a run whose process died is taken up once its lease has run out', async () => {
     const died = await acquireRun(database.db, runtime.now(), { trigger: 'cron', startedBy: null }, true);
     expect(await run()).toMatchObject({ status: 'running', alreadyRunning: true });
-    later(121);
+    later(LEASE_MS / 1000 + 1);
     const resumed = await run();
     expect(resumed).toMatchObject({ status: 'completed', runId: 'id' in died ? died.id : 0 });
   });

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Database } from '@/db/database';
 import { reconciliationRuns } from '@/db/schema';
 import { createLogger } from '@/lib/log';
+import { reconcile as performReconciliation } from '@/lib/sync/reconcile';
 import { startSchedule } from '@/lib/sync/schedule';
 import { useDatabase } from '../support/database';
 
@@ -41,6 +42,67 @@ describe('the start of the daily schedule', () => {
   });
 });
 
+describe('a run whose process died', () => {
+  const base = useDatabase();
+  const now = () => new Date('2026-03-15T12:00:00Z');
+  const runs = () => base.db.select().from(reconciliationRuns);
+
+  afterEach(async () => {
+    await base.db.delete(reconciliationRuns);
+  });
+
+  /** One that began so many minutes ago and showed no life since. */
+  const leave = (minutesAgo: number) => {
+    const at = new Date(now().getTime() - minutesAgo * 60_000);
+    return base.db
+      .insert(reconciliationRuns)
+      .values({ trigger: 'schedule', started_at: at, heartbeat_at: at });
+  };
+  const deps = () => ({ db: base.db, log, now, timeZone: null });
+  const really = () =>
+    performReconciliation(
+      { ...deps(), stripe: null, timeZone: 'UTC' },
+      { trigger: 'schedule', startedBy: null },
+    );
+
+  test('is taken up at the next start', async () => {
+    await leave(5);
+    const started = vi.fn(really);
+    (await startSchedule(deps(), started)).stop();
+    expect(await started.mock.results[0]?.value).toMatchObject({ status: 'completed' });
+    expect(await runs()).toMatchObject([{ status: 'completed', trigger: 'schedule' }]);
+  });
+
+  test('is left alone while it shows life', async () => {
+    await leave(2);
+    (await startSchedule(deps(), reconcile)).stop();
+    expect(reconcile).not.toHaveBeenCalled();
+  });
+
+  test('is ended and followed by another where it began too long ago', async () => {
+    await leave(7 * 60);
+    const started = vi.fn(really);
+    (await startSchedule(deps(), started)).stop();
+    await started.mock.results[0]?.value;
+    const found = await runs();
+    expect(found.map(({ status, error_code }) => [status, error_code]).sort()).toEqual([
+      ['completed', null],
+      ['failed', 'abandoned'],
+    ]);
+  });
+
+  test('is taken up by one of two servers that look at once', async () => {
+    await leave(5);
+    const started = [vi.fn(really), vi.fn(really)];
+    const servers = await Promise.all(started.map((one) => startSchedule(deps(), one)));
+    for (const { stop } of servers) stop();
+    const ends = await Promise.all(started.map((one) => one.mock.results[0]?.value));
+    const took = ends.filter((end) => end?.alreadyRunning === false);
+    expect(took).toHaveLength(1);
+    expect(await runs()).toHaveLength(1);
+  });
+});
+
 describe('the daily schedule', () => {
   let stop = () => {};
 
@@ -56,8 +118,9 @@ describe('the daily schedule', () => {
   });
 
   // Drivers do not stand false timers.
-  const start = async ({ recent, timeZone = null }: { recent: boolean; timeZone?: string | null }) => {
-    const db = { execute: async () => [{ recent }] } as unknown as Database;
+  const start = async (found: { recent: boolean; dead?: boolean; timeZone?: string | null }) => {
+    const { timeZone = null } = found;
+    const db = { execute: async () => [found] } as unknown as Database;
     stop = (await startSchedule({ db, log, now: () => new Date(), timeZone }, reconcile)).stop;
   };
 
@@ -82,6 +145,20 @@ describe('the daily schedule', () => {
     expect(reconcile).not.toHaveBeenCalled();
     await vi.advanceTimersByTimeAsync(1_000);
     expect(reconcile).toHaveBeenCalledTimes(1);
+  });
+
+  test('looks for a run that died every two minutes, also after a look that failed', async () => {
+    const found = { recent: true, dead: false };
+    await start(found);
+    await vi.advanceTimersByTimeAsync(0.2 * HOUR);
+    expect(reconcile).not.toHaveBeenCalled();
+    reconcile.mockRejectedValueOnce(new Error('the database is away'));
+    found.dead = true;
+    await vi.advanceTimersByTimeAsync(240_000);
+    expect(reconcile).toHaveBeenCalledTimes(2);
+    found.dead = false;
+    await vi.advanceTimersByTimeAsync(0.2 * HOUR);
+    expect(reconcile).toHaveBeenCalledTimes(2);
   });
 
   test('a failure is logged without its message, and the next night comes', async () => {

@@ -23,6 +23,7 @@ export function TaskList({ tasks }: { tasks: Task[] }) {
 
 const PLACES: Record<Task['code'], string> = {
   reconciliation_overdue: '/admin/reconciliation',
+  reconciliation_silent: '/admin/reconciliation',
   reconciliation_failed: '/admin/reconciliation',
   reconciliation_drift: '/admin/reconciliation',
   inbox_failures: '/admin/webhooks?outcome=failed',

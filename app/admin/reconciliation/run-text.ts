@@ -1,4 +1,4 @@
-import { LEASE_MS } from '@/lib/sync/run';
+import { deadBefore } from '@/lib/sync/run';
 import type { RunRow } from '@/lib/sync/run-queries';
 
 const TRIGGERS: Record<RunRow['trigger'], string> = {
@@ -36,5 +36,5 @@ export function progressOf(phase: RunRow['phase']): { done: number; phases: numb
 
 /** True of a run under way whose process ended. */
 export function isSilent({ status, heartbeat_at }: RunRow, now: Date): boolean {
-  return status === 'running' && now.getTime() - heartbeat_at.getTime() > LEASE_MS;
+  return status === 'running' && heartbeat_at < deadBefore(now);
 }
