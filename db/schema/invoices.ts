@@ -49,7 +49,7 @@ export const invoices = pgTable(
     index('invoices_due').on(t.due_date).where(sql`${t.status} = 'sent'`),
     index('invoices_stripe_paid')
       .on(t.id)
-      .where(sql`${t.stripe_invoice_id} is not null and ${t.status} = 'paid'`),
+      .where(sql`${t.stripe_invoice_id} is not null and ${t.amount_paid} > 0`),
     index('invoices_stripe_customer').on(t.stripe_customer_id),
     index('invoices_recheck').on(t.id).where(sql`${t.recheck_at} is not null`),
     check(

@@ -23,6 +23,8 @@ export const payments = pgTable(
     source: paymentSource().notNull(),
     /** What sync itself last wrote into `amount`; a difference means that somebody changed it. */
     provider_amount: money(),
+    /** The same of `payment_date`; null: it is not known, and the date stays. */
+    provider_payment_date: date(),
     stripe_payment_intent_id: text(),
     ...timestamps,
   },

@@ -36,13 +36,15 @@ function stripePayment({ chance, calendar }: Source, invoice: InvoiceRow): Payme
   const collected = toMinorUnits(invoice.amount_paid, currency) - off;
   if (collected === 0) return [];
   const amount = amountText(collected, currency);
+  const date = calendar.dateOf(paid_at);
   return [
     {
-      ...paymentOf(invoice, amount, calendar.dateOf(paid_at)),
+      ...paymentOf(invoice, amount, date),
       payment_reference: stripe_invoice_id,
       status: chance.happens(0.006) ? 'refunded' : 'completed',
       source: 'stripe',
       provider_amount: amount,
+      provider_payment_date: date,
       stripe_payment_intent_id: chance.fill('pi_3***********************'),
     },
   ];
@@ -95,6 +97,7 @@ function paymentOf(invoice: InvoiceRow, amount: string, payment_date: string): P
     status: 'completed',
     source: 'api',
     provider_amount: null,
+    provider_payment_date: null,
     stripe_payment_intent_id: null,
   };
 }
