@@ -1,6 +1,7 @@
 import nextEnv from '@next/env';
 import { z } from 'zod';
 import { StartError } from './errors';
+import { toNetworks } from './networks';
 
 const text = z.string().min(1);
 const whole = z.coerce.number('must be a whole number').int('must be a whole number').min(0).max(1_000_000);
@@ -10,6 +11,10 @@ const variables = z.object({
   DATABASE_URL: text.regex(/^postgres(ql)?:\/\/./, 'must start with postgres:// or postgresql://').optional(),
   DATA_DIR: text.default('.data'),
   PORT: z.coerce.number('must be a port number').int().min(1).max(65535).default(3000),
+  HOST: text.regex(/^[\w.:-]+$/, 'must be an address or a name of this machine').optional(),
+  TRUSTED_PROXIES: text
+    .refine(isNetworkList, 'must be addresses or networks such as 10.0.0.0/8 with commas between')
+    .optional(),
   PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).optional(),
   APP_TIMEZONE: text.refine(isTimeZone, 'must be an IANA time zone such as Europe/Berlin').optional(),
   STRIPE_PUBLISHABLE_KEY: text.regex(/^pk_(test|live)_./, 'must start with pk_test_ or pk_live_').optional(),
@@ -43,6 +48,10 @@ export interface Env {
   databaseUrl: string | null;
   dataDir: string;
   port: number;
+  /** Where the server listens; null: on this machine only. */
+  host: string | null;
+  /** Addresses and networks whose forwarding headers are believed. */
+  trustedProxies: string[];
   /** Without a trailing slash. */
   publicUrl: string;
   timeZone: string;
@@ -89,6 +98,8 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
     databaseUrl: v.DATABASE_URL ?? null,
     dataDir: v.DATA_DIR,
     port: v.PORT,
+    host: v.HOST ?? null,
+    trustedProxies: list(v.TRUSTED_PROXIES),
     publicUrl: (v.PUBLIC_URL ?? `http://localhost:${v.PORT}`).replace(/\/+$/, ''),
     timeZone: v.APP_TIMEZONE ?? 'UTC',
     scheduleTimeZone: v.APP_TIMEZONE ?? null,
@@ -163,6 +174,14 @@ function list(value: string | undefined): string[] {
 function isTimeZone(value: string): boolean {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: value }) !== null;
+  } catch {
+    return false;
+  }
+}
+
+function isNetworkList(value: string): boolean {
+  try {
+    return toNetworks(list(value)) !== null;
   } catch {
     return false;
   }

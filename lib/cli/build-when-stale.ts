@@ -4,9 +4,13 @@ import { text } from 'node:stream/consumers';
 import { waitForLock } from '@/db/lock';
 import { inheritedEnv } from '../env';
 import { StartError } from '../errors';
-import { startNext, untilExit } from './next-server';
+import { bundleServer } from './bundle-server';
+import { startNext } from './next-command';
+import { SERVER } from './server-process';
+import { untilExit } from './until-exit';
 
 const BUILD_ID = '.next/BUILD_ID';
+const OUTPUTS = [BUILD_ID, SERVER];
 /** One of the last files of a build: without it, one was broken off. */
 const MARKER = '.next/export-marker.json';
 /** Not below .next, which a build empties. */
@@ -42,7 +46,7 @@ export async function buildWhenStale(announce: () => void = () => {}): Promise<v
     await build();
     // A source saved while the build ran is newer than what it read.
     const read = (newest + 1) / 1000;
-    utimesSync(BUILD_ID, read, read);
+    for (const output of OUTPUTS) utimesSync(output, read, read);
   } finally {
     unlock();
   }
@@ -52,15 +56,15 @@ async function build(): Promise<void> {
   const child = startNext(['build'], { env: { ...inheritedEnv(), NODE_ENV: 'production' }, stdio: 'pipe' });
   const said = Promise.all([child.stdout, child.stderr].map((stream) => (stream ? text(stream) : '')));
   const { code, stopped } = await untilExit(child);
-  if (code === 0) return;
+  if (code === 0) return bundleServer();
   rmSync(BUILD_ID, { force: true });
   if (stopped) throw new StartError(['Stopped while building.']);
   throw new StartError([(await said).join('').trim(), 'The build failed, see above.']);
 }
 
 function isStale(newest: number): boolean {
-  if (!existsSync(BUILD_ID) || !existsSync(MARKER)) return true;
-  return statSync(BUILD_ID).mtimeMs <= newest;
+  if (!existsSync(MARKER)) return true;
+  return OUTPUTS.some((output) => !existsSync(output) || statSync(output).mtimeMs <= newest);
 }
 
 /** In milliseconds since the epoch; folders count too, since a file may have gone. */

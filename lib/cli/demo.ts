@@ -1,17 +1,18 @@
+import { requirePort } from '../server/listen';
 import { buildWhenStale } from './build-when-stale';
 import { readDemoEnv } from './demo/demo-env';
 import { serveWorld } from './demo/local-stripe';
 import { prepareDatabase } from './demo/prepare-database';
 import { writeSettings } from './demo/settings';
 import { welcome } from './demo/welcome';
-import { requirePort, startNext, untilExit } from './next-server';
 import { runCommand } from './run-command';
-import { waitUntilReady } from './wait-until-ready';
+import { startServerProcess, untilListening } from './server-process';
+import { untilExit } from './until-exit';
 
 runCommand(async () => {
   const demo = readDemoEnv();
   const { env, settings } = demo;
-  await requirePort(env.port);
+  await requirePort(env);
   // First, since it says no while another demo has the database, whose build must stay as it is.
   const { token, world } = await prepareDatabase(demo);
   writeSettings(env.dataDir, { ...settings, stripeLocalUrl: null });
@@ -20,11 +21,9 @@ runCommand(async () => {
   writeSettings(env.dataDir, { ...settings, stripeLocalUrl: stripe?.url ?? null });
 
   const variables = { ...demo.variables, ...(stripe && { STRIPE_API_BASE: stripe.url }) };
-  const server = startNext(['start', '-p', String(env.port)], { env: variables });
+  const server = startServerProcess(variables);
   const exited = untilExit(server);
-  if (await waitUntilReady(`http://127.0.0.1:${env.port}`, exited)) {
-    console.log(welcome({ ...demo, token }));
-  }
+  if (await untilListening(server)) console.log(welcome({ ...demo, token }));
   const { code, stopped } = await exited;
   await stripe?.close();
   process.exitCode = stopped ? 0 : code;

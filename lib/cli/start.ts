@@ -1,18 +1,7 @@
-import { existsSync } from 'node:fs';
-import { inheritedEnv, readEnv } from '../env';
-import { StartError } from '../errors';
-import { openDatabase } from '../runtime';
-import { requirePort, startNext, untilExit } from './next-server';
-import { runCommand } from './run-command';
+import { inheritedEnv } from '../env';
+import { startServerProcess } from './server-process';
+import { untilExit } from './until-exit';
 
-runCommand(async () => {
-  const env = readEnv();
-  await requirePort(env.port);
-  // Told here, in one sentence, rather than by a server that is already listening.
-  await (await openDatabase(env)).close();
-  if (!existsSync('.next/BUILD_ID')) {
-    throw new StartError(['There is no production build: run npm run build first.']);
-  }
-  const server = startNext(['start', '-p', String(env.port)], { env: inheritedEnv() });
-  process.exitCode = (await untilExit(server)).code;
-});
+/** Only starts the server, which says itself what is wrong: the size of node's thread pool is its environment's. */
+const server = startServerProcess(inheritedEnv(), process.argv.slice(2));
+process.exitCode = (await untilExit(server)).code;

@@ -4,7 +4,7 @@
  */
 export const LAYERS: string[][] = [
   ['app', 'lib/cli'],
-  ['lib/stripe-local'],
+  ['lib/server', 'lib/stripe-local'],
   ['lib/mcp', 'lib/openapi'],
   ['lib/http', 'lib/overview'],
   ['lib/health', 'lib/search', 'lib/timeline'],

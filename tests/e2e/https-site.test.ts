@@ -15,7 +15,7 @@ beforeAll(async () => {
     async (db) => {
       await fillCompany(db);
     },
-    () => ({ PUBLIC_URL }),
+    () => ({ PUBLIC_URL, TRUSTED_PROXIES: '127.0.0.1, ::1' }),
   );
   cookie = await openCookie(site.url, PUBLIC_URL, STAFF);
 }, 400_000);

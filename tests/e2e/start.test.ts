@@ -7,6 +7,7 @@ import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { openPostgres } from '@/db/client';
 import { withDatabase } from '../support/database-url';
+import { ensureBuild } from '../support/next-build';
 import { freePort, runToEnd } from './support/commands';
 
 const SECRET = 'x'.repeat(32);
@@ -14,9 +15,10 @@ const SECRET = 'x'.repeat(32);
 describe('npm start says what is wrong, in sentences, and exits with 1', () => {
   let folder: string;
 
-  beforeAll(() => {
+  beforeAll(async () => {
+    await ensureBuild();
     folder = mkdtempSync(join(tmpdir(), 'w5t-start-'));
-  });
+  }, 400_000);
 
   afterAll(() => {
     rmSync(folder, { recursive: true, force: true });

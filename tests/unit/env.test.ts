@@ -24,6 +24,8 @@ describe('the environment', () => {
       databaseUrl: null,
       dataDir: '.data',
       port: 3000,
+      host: null,
+      trustedProxies: [],
       publicUrl: 'http://localhost:3000',
       timeZone: 'UTC',
       scheduleTimeZone: null,

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Database } from '@/db/database';
 import type { Env } from '../../env';
+import { localUrl } from '../../server/addresses';
 import { seededChance } from '../../stripe-local/chance';
 import { fillFromDatabase } from '../../stripe-local/fill-from-database';
 import { loadWorld, saveWorld } from '../../stripe-local/persist';
@@ -33,7 +34,7 @@ export async function serveWorld(world: World, env: Env): Promise<StripeLocal> {
   return startStripeLocal({
     world,
     secretKey: env.stripe.secretKey ?? '',
-    webhook: { url: `http://127.0.0.1:${env.port}/api/stripe/webhook`, secret },
+    webhook: { url: `${localUrl(env)}/api/stripe/webhook`, secret },
     file: worldFile(env),
     log: (message) => console.error(message),
   });

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@/db/database';
-import { ensureBuild, NEXT, productionEnv } from '../../support/next-build';
+import { ensureBuild, NEXT, productionEnv, START } from '../../support/next-build';
 import { createDatabase } from './site-database';
 
 export interface Site {
@@ -38,7 +38,7 @@ export async function openSite(
   const url = `http://localhost:${port}`;
   let log = '';
   const start = async () => {
-    const started = spawn(process.execPath, [NEXT.bin, 'start', '-p', String(port)], {
+    const started = spawn(process.execPath, [START], {
       cwd: NEXT.cwd,
       env: {
         ...productionEnv(),

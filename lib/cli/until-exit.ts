@@ -1,23 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
+import type { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
-import { StartError } from '../errors';
 
-const NEXT = createRequire(import.meta.url).resolve('next/dist/bin/next');
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** How long open requests may keep the server after it was told to stop. */
 const PATIENCE_MS = 8000;
 const ORPHAN_CHECK_MS = 1000;
-
-/** Runs Next.js as a process of its own, without npm or a shell between. */
-export function startNext(
-  args: string[],
-  options: { env: NodeJS.ProcessEnv; stdio?: 'inherit' | 'pipe' },
-): ChildProcess {
-  const { env, stdio = 'inherit' } = options;
-  return spawn(process.execPath, [NEXT, ...args], { env, stdio: ['ignore', stdio, stdio] });
-}
 
 /**
  * Waits for a child, passing on the signals that this process gets, so that neither outlives the other.
@@ -52,26 +39,5 @@ export async function untilExit(child: ChildProcess): Promise<{ code: number; st
     clearInterval(watch);
     clearTimeout(patience);
     for (const signal of SIGNALS) process.off(signal, stop);
-  }
-}
-
-/** @throws StartError where the port cannot be had */
-export async function requirePort(port: number): Promise<void> {
-  const server = createServer();
-  try {
-    await new Promise<void>((done, failed) => {
-      server.once('error', failed);
-      server.listen(port, done);
-    });
-    await new Promise((done) => server.close(done));
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE') {
-      throw new StartError([`Port ${port} is in use: stop the program that uses it or set PORT.`]);
-    }
-    if (code === 'EACCES') {
-      throw new StartError([`Port ${port} is not for this user: set PORT to 1024 or above.`]);
-    }
-    throw error;
   }
 }

@@ -1,0 +1,28 @@
+import { existsSync } from 'node:fs';
+import { readEnv } from '../env';
+import { StartError } from '../errors';
+import { getRuntime } from '../runtime';
+import { listenAddresses } from '../server/addresses';
+import { requirePort } from '../server/listen';
+import { openNext } from '../server/next-handler';
+import { openServer } from '../server/open-server';
+import { runCommand } from './run-command';
+import { untilStopped } from './until-stopped';
+
+runCommand(async () => {
+  const env = readEnv();
+  await requirePort(env); // again when it listens, but opening a database takes a while
+  if (!existsSync('.next/BUILD_ID')) {
+    throw new StartError(['There is no production build: run npm run build first.']);
+  }
+  // Opened here, where an error is a sentence; Next's bundles find it on globalThis.
+  await getRuntime();
+  const app = await openNext(env);
+  const server = await openServer(env, app.handle);
+  const stopped = untilStopped();
+  console.log(`Listening on ${env.port} of ${listenAddresses(env).join(' and ')}: ${env.publicUrl}`);
+  process.send?.('listening');
+  process.exitCode = await stopped;
+  await server.stop();
+  await app.close();
+});

@@ -1,0 +1,11 @@
+import { constants } from 'node:os';
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Waits until this process is told to stop, by a signal or because its parent is gone. @returns its exit code */
+export function untilStopped(): Promise<number> {
+  return new Promise((resolve) => {
+    for (const signal of SIGNALS) process.on(signal, () => resolve(128 + constants.signals[signal]));
+    process.on('disconnect', () => resolve(128 + constants.signals.SIGTERM));
+  });
+}

@@ -1,0 +1,40 @@
+import { BlockList, isIP } from 'node:net';
+
+/**
+ * Addresses and networks as one list to check addresses against.
+ *
+ * @param entries such as `10.0.0.0/8`, `192.0.2.7` and `fd00::/8`
+ * @throws RangeError naming the first that is neither
+ */
+export function toNetworks(entries: string[]): BlockList {
+  const networks = new BlockList();
+  for (const entry of entries) {
+    const [address = '', bits, ...rest] = entry.split('/');
+    const longest = isIP(address) === 6 ? 128 : 32;
+    const prefix = bits === undefined ? longest : Number(bits);
+    if (!isIP(address) || rest.length > 0 || !/^\d*$/.test(bits ?? '') || bits === '' || prefix > longest) {
+      throw new RangeError(entry);
+    }
+    networks.addSubnet(address, prefix, familyOf(address));
+  }
+  return networks;
+}
+
+/** @param address as `normalAddress` gives it */
+export function isWithin(networks: BlockList, address: string): boolean {
+  return networks.check(address, familyOf(address));
+}
+
+/**
+ * The one way an address is written here: IPv4 where IPv6 only carries one, and no zone.
+ *
+ * @returns null for what is no address
+ */
+export function normalAddress(text: string): string | null {
+  const address = text.replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '');
+  return isIP(address) ? address.toLowerCase() : null;
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIP(address) === 6 ? 'ipv6' : 'ipv4';
+}

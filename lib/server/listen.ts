@@ -1,0 +1,50 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:net';
+import type { Env } from '../env';
+import { StartError } from '../errors';
+import { listenAddresses } from './addresses';
+
+type Place = Pick<Env, 'host' | 'port'>;
+
+/**
+ * Lets a server of each address listen; a machine without IPv6 goes without its loopback.
+ *
+ * @returns those that listen
+ * @throws StartError where the port or the address cannot be had; none listens then
+ */
+export async function listen<S extends Server>(create: () => S, place: Place): Promise<S[]> {
+  const servers: S[] = [];
+  try {
+    for (const address of listenAddresses(place)) {
+      const server = create();
+      if (await tryListen(server, address, place.port)) servers.push(server);
+    }
+    return servers;
+  } catch (error) {
+    for (const server of servers) server.close();
+    throw error;
+  }
+}
+
+/** @throws StartError where a server could not listen */
+export async function requirePort(place: Place): Promise<void> {
+  const servers = await listen(() => createServer(), place);
+  await Promise.all(servers.map((server) => once(server.close(), 'close')));
+}
+
+async function tryListen(server: Server, address: string, port: number): Promise<boolean> {
+  try {
+    await once(server.listen({ host: address, port }), 'listening');
+    return true;
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (address === '::1' && /^(EADDRNOTAVAIL|EAFNOSUPPORT)$/.test(code)) return false;
+    throw new StartError([sentenceOf(code, address, port)]);
+  }
+}
+
+function sentenceOf(code: string, address: string, port: number): string {
+  if (code === 'EADDRINUSE') return `Port ${port} is in use: stop the program that uses it or set PORT.`;
+  if (code === 'EACCES') return `Port ${port} is not for this user: set PORT to 1024 or above.`;
+  return `HOST ${address} is no address of this machine (${code}): set HOST to one, or to 0.0.0.0 for all.`;
+}

@@ -1,0 +1,33 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { BlockList } from 'node:net';
+import { setForwarding } from './forwarding';
+import { LIMITS } from './limits';
+import { receiveBody } from './receive-body';
+import { refuse } from './refuse';
+
+export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+/** What limits its bodies itself. An encoded path may be led elsewhere, and counts as a page's. */
+const OWN_LIMIT = /^\/(api|mcp)(\/[^%\\?]*)?(\?|$)/;
+
+/** Hands on what is fit to be answered, and answers the rest. */
+export function createListener(handle: Handler, trusted: BlockList): Handler {
+  return async (request, response) => {
+    if (!setForwarding(request, trusted)) return void request.socket.destroy();
+    if (isUpgrade(request)) return refuse(request, response, 400, 'There is nothing to upgrade to.\n');
+    if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
+    if (!OWN_LIMIT.test(request.url ?? '')) {
+      const body = await receiveBody(request, LIMITS.pageBody);
+      if (body === 'too large') {
+        return refuse(request, response, 413, `The body is larger than ${LIMITS.pageBody} bytes.\n`);
+      }
+      if (body === 'broken off') return;
+    }
+    await handle(request, response);
+  };
+}
+
+/** An offer of HTTP/2 may be passed over (RFC 9110, 7.8); some clients make it with every request. */
+function isUpgrade({ headers }: IncomingMessage): boolean {
+  return headers.upgrade !== undefined && headers.upgrade.toLowerCase() !== 'h2c';
+}

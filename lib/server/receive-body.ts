@@ -1,0 +1,25 @@
+import type { IncomingMessage } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
+
+/**
+ * Waits until a request's body is here, unread, so that what follows begins with nothing that may stall.
+ * How long that may take is the server's `requestTimeout`; its `highWaterMark` is above the limit.
+ */
+export async function receiveBody(
+  request: IncomingMessage,
+  limit: number,
+): Promise<'received' | 'too large' | 'broken off'> {
+  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
+  if (Number(length ?? 0) > limit) return 'too large';
+  if (encoding === undefined && Number(length ?? 0) === 0) return 'received';
+  const outcome = await new Promise<'received' | 'too large' | 'broken off'>((resolve) => {
+    request.on('readable', () => {
+      if (request.readableLength > limit) resolve('too large');
+      else if (request.complete) resolve('received');
+    });
+    request.once('close', () => resolve('broken off'));
+  });
+  request.removeAllListeners('readable');
+  await setImmediate(); // the stream forgets that somebody listened
+  return outcome;
+}
