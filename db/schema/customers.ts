@@ -1,5 +1,5 @@
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
-import { boolean, check, index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core';
+import { boolean, check, index, integer, jsonb, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import { currency, id, instant, timestamps } from './columns';
 import { customerStatus, numberSource, stripeLinkedBy } from './enums';
 
@@ -46,6 +46,8 @@ export const customers = pgTable(
   },
   (t) => [
     index('customers_search_text_trgm').using('gin', t.search_text.op('gin_trgm_ops')),
+    // Numbers are found in any case: two that differ in nothing else would be one.
+    uniqueIndex('customers_number_lower').on(sql`lower(${t.customer_number})`),
     index('customers_email_lower').on(sql`lower(${t.email})`),
     index('customers_name').on(customerSortName(t), t.id),
     // The next number is asked for with each customer that Stripe tells of.

@@ -1,5 +1,15 @@
 import { sql } from 'drizzle-orm';
-import { boolean, index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
+import {
+  boolean,
+  check,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core';
 import { id, instant, timestamps } from './columns';
 import { changeOutcome, eventOutcome, runPhase, runStatus, runTrigger } from './enums';
 
@@ -53,6 +63,19 @@ export const stripeEvents = pgTable(
       .on(t.created_at)
       .where(sql`${t.outcome} = 'ignored' and ${t.warnings} <> '[]'`),
   ],
+);
+
+/** One row: deliveries whose signature was refused since the last that was right. */
+export const webhookRefusals = pgTable(
+  'webhook_refusals',
+  {
+    id: integer().primaryKey().default(1),
+    count: integer().notNull(),
+    /** When the first and the last of them came, by the minute. */
+    since: instant().notNull(),
+    last_at: instant().notNull(),
+  },
+  (t) => [check('webhook_refusals_one_row', sql`${t.id} = 1`)],
 );
 
 export const reconciliationRuns = pgTable(

@@ -19,7 +19,7 @@ export async function createProviderCustomer(tx: Database, told: ProviderCustome
         city: told.address?.city ?? null,
         country: told.address?.country ?? null,
       })
-      .onConflictDoNothing({ target: customers.customer_number })
+      .onConflictDoNothing()
       .returning({ id: customers.id });
     if (created) return created.id;
   }

@@ -1,10 +1,10 @@
-import { and, eq, inArray, or, type SQL, sql } from 'drizzle-orm';
+import { and, eq, or, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customerSortName, customers } from '@/db/schema';
 import { type CursorPage, constant, type PageStart, readCursorPage } from '../cursor-page';
 import { withFreshPlans } from '../fresh-plans';
 import { MAX_ID } from '../page';
-import { idAfterHash, spellings } from './match-customer';
+import { hasNumber, idAfterHash, spellings } from './match-customer';
 import { matchMention } from './match-mention';
 import { customerName } from './snippet';
 import type { CustomerFilters, CustomerSort } from './staff-filters';
@@ -71,7 +71,7 @@ function matchFilters({ q, status, country }: CustomerFilters): SQL | undefined 
 function mentions(text: string): SQL | undefined {
   const id = idAfterHash(text);
   if (id !== null) return eq(customers.id, id);
-  return or(inArray(customers.customer_number, spellings(text)), matchMention(text));
+  return or(hasNumber(spellings(text)), matchMention(text));
 }
 
 /** The row of a cursor holds what its neighbours are found by; once it is gone, the page is the first. */

@@ -1,4 +1,4 @@
-import { eq, inArray, type SQL } from 'drizzle-orm';
+import { eq, inArray, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Database } from '@/db/database';
 import { customers } from '@/db/schema';
@@ -22,7 +22,7 @@ export async function findCustomerId(db: Database, text: string): Promise<number
   const [found] = await db
     .select({ id: customers.id })
     .from(customers)
-    .where(matchNumbered({ id: customers.id, number: customers.customer_number }, text))
+    .where(matchCustomer(text))
     .limit(literal(1));
   return found?.id ?? null;
 }
@@ -36,6 +36,20 @@ export async function withCustomerId<Filters extends object>(
   if (customer === undefined) return filters;
   const customer_id = await findCustomerId(db, customer);
   return customer_id === null ? null : { ...filters, customer_id };
+}
+
+/** The customer of a `#id` or of a whole number as it is typed. */
+export function matchCustomer(text: string): SQL {
+  const id = idAfterHash(text);
+  return id === null ? hasNumber(spellings(text)) : eq(customers.id, id);
+}
+
+/** Customers of any of these numbers, in any case: no two numbers differ in it alone. */
+export function hasNumber(numbers: string[]): SQL {
+  return inArray(
+    sql`lower(${customers.customer_number})`,
+    numbers.map((number) => sql`lower(${number})`),
+  );
 }
 
 /** Rows by `#id` or by a whole number. */

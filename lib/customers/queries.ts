@@ -4,6 +4,7 @@ import { customers } from '@/db/schema';
 import { MAX_ID } from '../page';
 import { literal } from '../page-query';
 import { containsPattern, prefixPattern } from '../search-text';
+import { hasNumber } from './match-customer';
 import { type CustomerMatches, type CustomerRow, customerMatches, customerRow, MAX_MATCHES } from './schema';
 import { customerName, snippetColumns, toCustomerSnippet } from './snippet';
 
@@ -37,7 +38,7 @@ export async function getCustomer(
   const [record] = await db
     .select()
     .from(customers)
-    .where('id' in by ? eq(customers.id, by.id) : eq(customers.customer_number, by.customer_number))
+    .where('id' in by ? eq(customers.id, by.id) : hasNumber([by.customer_number]))
     .limit(literal(1));
   return record ? customerRow.parse({ ...record, name: customerName(record) }) : null;
 }

@@ -20,7 +20,7 @@ export interface Tool {
   /** As tools/list says it; built once, since converting schemas costs more than a query. */
   wire: WireTool;
   /** @throws AppError with a sentence for the model; anything else is ours to repair */
-  call(db: Database, args: unknown): Promise<{ result: CallToolResult; rows: number }>;
+  call(db: Database, args: Record<string, unknown>): Promise<{ result: CallToolResult; rows: number }>;
 }
 
 /** A read-only tool: its declaration is all there is to it. */
@@ -28,6 +28,8 @@ export function defineTool<Input extends z.ZodType, Output extends z.ZodObject>(
   tool: ToolDeclaration<Input, Output>,
 ): Tool {
   const inputSchema = toWireSchema(tool.input, 'input');
+  const optional = new Set(Object.keys(inputSchema.properties ?? {}));
+  for (const name of inputSchema.required ?? []) optional.delete(name);
   return {
     name: tool.name,
     wire: {
@@ -45,7 +47,7 @@ export function defineTool<Input extends z.ZodType, Output extends z.ZodObject>(
       },
     },
     async call(db, args) {
-      const input = tool.input.safeParse(args, { reportInput: true });
+      const input = tool.input.safeParse(withoutNulls(args, optional), { reportInput: true });
       if (!input.success) {
         throw new AppError('validation_failed', describeIssues(input.error.issues, inputSchema));
       }
@@ -57,6 +59,13 @@ export function defineTool<Input extends z.ZodType, Output extends z.ZodObject>(
       };
     },
   };
+}
+
+/** Many models fill in what they do not mean with null. */
+function withoutNulls(args: Record<string, unknown>, optional: Set<string>) {
+  return Object.fromEntries(
+    Object.entries(args).filter(([name, value]) => value !== null || !optional.has(name)),
+  );
 }
 
 function countRows(output: Record<string, unknown>): number {

@@ -1,7 +1,7 @@
 import { asc, eq, inArray, or, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customers, stripeCustomers } from '@/db/schema';
-import { idAfterHash, spellings } from '../customers/match-customer';
+import { hasNumber, idAfterHash, spellings } from '../customers/match-customer';
 import { matchMention } from '../customers/match-mention';
 import { matchRank } from '../customers/queries';
 import { snippetColumns, toCustomerSnippet } from '../customers/snippet';
@@ -26,10 +26,7 @@ function isNamed(db: Database, text: string): SQL | undefined {
   const id = idAfterHash(text);
   if (id !== null) return eq(customers.id, id);
   if (text.startsWith('cus_')) return inArray(customers.id, linked);
-  return or(
-    inArray(customers.customer_number, spellings(text)),
-    eq(sql`lower(${customers.email})`, text.toLowerCase()),
-  );
+  return or(hasNumber(spellings(text)), eq(sql`lower(${customers.email})`, text.toLowerCase()));
 }
 
 function readBest(db: Database, mention: SQL, text: string, limit: number) {

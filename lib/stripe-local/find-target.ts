@@ -23,8 +23,9 @@ export interface Target {
 
 /** @throws ControlError 404 */
 export function findCustomer(world: World, customerNumber: string): Customer {
+  const wanted = customerNumber.toLowerCase();
   for (const customer of world.customers.values()) {
-    if (!customer.deleted && customer.metadata.customer_number === customerNumber) return customer;
+    if (!customer.deleted && customer.metadata.customer_number?.toLowerCase() === wanted) return customer;
   }
   throw new ControlError(404, `No customer at Stripe has the customer number ${customerNumber}.`);
 }

@@ -2,6 +2,7 @@ import { and, asc, desc, eq, getTableColumns, gt, inArray, isNull, lt, ne, type 
 import type { Database } from '@/db/database';
 import { customerServices, customers, subscriptionItems, subscriptions } from '@/db/schema';
 import { constant, type PageStart, readCursorPage } from '../cursor-page';
+import { hasNumber } from '../customers/match-customer';
 import { snippetColumns, toCustomerSnippet } from '../customers/snippet';
 import { AppError } from '../errors';
 import { MAX_ID } from '../page';
@@ -78,9 +79,7 @@ function conditions(db: Database, { status, customer, id, items }: SubscriptionF
   const unlinked = db.select({ id: item.subscription_id }).from(item).where(isNull(item.customer_service_id));
   return and(
     status && sql`${s.status} = ${constant(status)}`,
-    customer === undefined
-      ? undefined
-      : inArray(customers.customer_number, [customer, customer.toUpperCase()]),
+    customer === undefined ? undefined : hasNumber([customer]),
     id === undefined ? undefined : hasStripeId(db, id),
     items && and(inArray(s.id, unlinked), ne(s.status, 'cancelled')),
   );

@@ -1,5 +1,5 @@
-import { inArray } from 'drizzle-orm';
 import { customers, type NotedNumber, numberSource } from '@/db/schema';
+import { hasNumber } from '../customers/match-customer';
 import { toIso } from '../dates';
 import type { NumberOrigin, ProviderCustomerNumber } from '../stripe/provider';
 import type { SyncContext } from './context';
@@ -14,10 +14,10 @@ export async function customerOfNumbers(
   const found = await tx
     .select({ id: customers.id, number: customers.customer_number })
     .from(customers)
-    .where(inArray(customers.customer_number, numbers));
-  const ids = new Map(found.map(({ id, number }) => [number, id]));
+    .where(hasNumber(numbers));
+  const ids = new Map(found.map(({ id, number }) => [number.toLowerCase(), id]));
   const [first] = told.flatMap(({ number, ...origin }) => {
-    const customerId = ids.get(number);
+    const customerId = ids.get(number.toLowerCase());
     return customerId === undefined ? [] : [{ customerId, origin }];
   });
   return first;

@@ -332,6 +332,19 @@ describe('what each event does', () => {
     expect(left).toEqual([]);
   });
 
+  test('a customer number in metadata links in any case, and with spaces around it', async () => {
+    const { db } = server.runtime;
+    const { id } = await createCustomer(db, { customer_number: 'Kd-77005' });
+    for (const [i, customer_number] of ['KD-77005', 'kd-77005', ' Kd-77005 '].entries()) {
+      const invoice = invoiceObject(`in_case_${i}`, {
+        customer: `cus_case_${i}`,
+        metadata: { customer_number },
+      });
+      await send(event('invoice.finalized', invoice));
+      expect((await find.invoice(`in_case_${i}`))?.customer_id).toBe(id);
+    }
+  });
+
   test('a checkout that came before its customer was known links the subscription once it is', async () => {
     const { db } = server.runtime;
     const customer = await createCustomer(db, { customer_number: 'C-77004' });

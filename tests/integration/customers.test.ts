@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest';
+import { subscriptions } from '@/db/schema';
+import { listCustomersForStaff } from '@/lib/customers/list-for-staff';
+import { findCustomerId } from '@/lib/customers/match-customer';
 import { findCustomers, getCustomer } from '@/lib/customers/queries';
 import { customerQuery } from '@/lib/customers/schema';
+import { customerFilters } from '@/lib/customers/staff-filters';
 import { MAX_ID } from '@/lib/page';
+import { findCustomerHits } from '@/lib/search/customer-hits';
+import { listSubscriptions } from '@/lib/subscriptions/queries';
 import { useDatabase } from '../support/database';
 import { createCustomer } from '../support/factories';
 
@@ -88,6 +94,30 @@ describe('getCustomer', () => {
     expect(await getCustomer(base.db, { id: row.id })).toEqual(expected);
     expect(await getCustomer(base.db, { customer_number: row.customer_number })).toEqual(expected);
   });
+
+  test.each(['Kd-9', 'KD-9', 'kd-9'])('the number %s is found wherever one is named', async (number) => {
+    const { db } = base;
+    const id = (await getCustomer(db, { customer_number: 'kD-9' }))?.id ?? (await make('Kd-9'));
+    expect((await getCustomer(db, { customer_number: number }))?.id).toBe(id);
+    expect(await findCustomerId(db, number)).toBe(id);
+    const listed = await listCustomersForStaff(db, customerFilters.parse({ q: number }), {});
+    expect(listed.data.map((row) => row.id)).toEqual([id]);
+    const hits = await findCustomerHits(db, number);
+    expect(hits.hits.map((hit) => hit.id)).toEqual([id]);
+    const subscriptions = await listSubscriptions(db, { customer: number }, { limit: 25 });
+    expect(subscriptions.data).toHaveLength(1);
+  });
+
+  test('no two numbers differ in their case alone', async () => {
+    await make('Ab-1');
+    await expect(make('aB-1')).rejects.toThrow('customers_number_lower');
+  });
+
+  async function make(customer_number: string): Promise<number> {
+    const { id } = await createCustomer(base.db, { customer_number, company: 'Number' });
+    await base.db.insert(subscriptions).values({ customer_id: id });
+    return id;
+  }
 
   test.each([{ id: 999_999 }, { id: MAX_ID + 1 }, { customer_number: 'none' }])('%j is null', async (by) => {
     expect(await getCustomer(base.db, by)).toBeNull();

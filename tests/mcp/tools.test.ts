@@ -73,6 +73,10 @@ describe('bad arguments are explained to the model', () => {
     ],
     ['list-services-tool', { domain: '' }, 'domain must not be empty (got "").'],
     ['list-servers-tool', { status: 'active' }, 'Unknown argument "status". It takes none.'],
+    // What must be given, or is not known, is not made good by null.
+    ['find-customer-tool', { query: null }, 'query must be a string (got null).'],
+    ['list-servers-tool', { status: null }, 'Unknown argument "status". It takes none.'],
+    ['get-customer-tool', { id: null, customer_number: null }, 'Give exactly one of id or customer_number.'],
   ])('%s %j', async (name, args, text) => {
     expect(await textOf(name, args)).toBe(text);
   });
@@ -109,6 +113,42 @@ describe('answers', () => {
     await createInvoice(mcp.db, { customer_id, status: 'overdue', amount_due: '19.99' });
     await createInvoice(mcp.db, { customer_id, status: 'paid' });
     await createServer(mcp.db);
+  });
+
+  test.each(['C-1', 'c-1'])('get-customer-tool finds number %s', async (customer_number) => {
+    const { structuredContent } = await mcp.callTool('get-customer-tool', { customer_number });
+    expect(structuredContent).toMatchObject({ id: customer.id, customer_number: 'C-1' });
+  });
+
+  test('an optional argument that is null counts as not given', async () => {
+    const call = async (name: string, args: object) => (await mcp.callTool(name, args)).structuredContent;
+    const byId = { id: customer.id, customer_number: null };
+    expect(await call('get-customer-tool', byId)).toEqual(
+      await call('get-customer-tool', { id: customer.id }),
+    );
+    for (const [name, filters] of Object.entries({
+      'list-services-tool': ['customer_id', 'status', 'service_type', 'domain', 'page', 'per_page'],
+      'list-invoices-tool': [
+        'customer_id',
+        'status',
+        'invoice_date_from',
+        'invoice_date_to',
+        'page',
+        'per_page',
+      ],
+      'list-sales-documents-tool': [
+        'customer_id',
+        'type',
+        'status',
+        'document_date_from',
+        'document_date_to',
+        'page',
+        'per_page',
+      ],
+    })) {
+      const nulls = Object.fromEntries(filters.map((filter) => [filter, null]));
+      expect(await call(name, nulls)).toEqual(await call(name, {}));
+    }
   });
 
   test('get-customer-tool', async () => {

@@ -16,7 +16,7 @@ import { defineTool } from '../define-tool';
 const input = z
   .strictObject({
     id: customerId.optional(),
-    customer_number: textLine(100).optional().describe('Exactly as written.'),
+    customer_number: textLine(100).optional().describe('The whole number, in any case.'),
   })
   .refine((by) => (by.id === undefined) !== (by.customer_number === undefined), {
     message: 'Give exactly one of id or customer_number.',
