@@ -10,7 +10,7 @@ import { SignInForm } from './sign-in-form';
 export const metadata: Metadata = { title: 'Sign in' };
 
 export default async function SignInPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
-  const { next } = await searchParams;
+  const { next, problem } = await searchParams;
   const target = safeNextPath(typeof next === 'string' ? next : undefined);
   if (await currentStaff()) redirect(target);
   return (
@@ -20,10 +20,18 @@ export default async function SignInPage({ searchParams }: { searchParams: Promi
         <Paper withBorder shadow="sm" radius="lg" p={{ base: 'lg', xs: 'xl' }}>
           <Stack gap="lg">
             <Title order={1}>Sign in</Title>
-            <SignInForm next={target} />
+            <SignInForm next={target} problem={problemText(problem)} />
           </Stack>
         </Paper>
       </Stack>
     </Center>
   );
+}
+
+/** Why a form without scripts came back; the code is that of the error. */
+function problemText(code: string | string[] | undefined): string | null {
+  if (code === undefined) return null;
+  if (code === 'unauthenticated') return 'The e-mail address or the password is wrong.';
+  if (code === 'too_many_requests') return 'Too many attempts to sign in. Wait a while, then try again.';
+  return 'Signing in does not work right now. Try again in a moment.';
 }

@@ -1,17 +1,36 @@
 'use client';
 
 import { Alert, Button, PasswordInput, Stack, TextInput } from '@mantine/core';
-import { useActionState } from 'react';
-import { signIn } from './actions';
+import { type FormEvent, useState } from 'react';
 
-export function SignInForm({ next }: { next: string }) {
-  const [state, action, pending] = useActionState(signIn, { email: '', problem: null });
+const DOOR = '/api/auth/sign-in/email';
+
+interface Props {
+  next: string;
+  /** What came of a form that was sent without scripts. */
+  problem: string | null;
+}
+
+export function SignInForm({ next, problem: earlier }: Props) {
+  const [problem, setProblem] = useState(earlier);
+  const [isPending, setPending] = useState(false);
+
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    setPending(true);
+    setProblem(null);
+    const answer = await send(new FormData(event.currentTarget));
+    if ('next' in answer) return window.location.assign(answer.next);
+    setProblem(answer.problem);
+    setPending(false);
+  };
+
   return (
-    <form action={action}>
+    <form action={DOOR} method="post" onSubmit={submit}>
       <Stack gap="md">
-        {state.problem && (
+        {problem && (
           <Alert color="red" variant="light" role="alert">
-            {state.problem}
+            {problem}
           </Alert>
         )}
         <input type="hidden" name="next" value={next} />
@@ -20,7 +39,6 @@ export function SignInForm({ next }: { next: string }) {
           name="email"
           type="email"
           autoComplete="username"
-          defaultValue={state.email}
           required
           withAsterisk={false}
           autoFocus
@@ -32,10 +50,24 @@ export function SignInForm({ next }: { next: string }) {
           required
           withAsterisk={false}
         />
-        <Button type="submit" loading={pending} fullWidth mt="xs">
+        <Button type="submit" loading={isPending} fullWidth mt="xs">
           Sign in
         </Button>
       </Stack>
     </form>
   );
+}
+
+async function send(form: FormData): Promise<{ next: string } | { problem: string }> {
+  try {
+    const answer = await fetch(DOOR, {
+      method: 'POST',
+      headers: { accept: 'application/json', 'content-type': 'application/json' },
+      body: JSON.stringify(Object.fromEntries(form)),
+    });
+    const said: { next: string; detail: string } = await answer.json();
+    return answer.ok ? { next: said.next } : { problem: said.detail };
+  } catch {
+    return { problem: 'The server does not answer. Try again in a moment.' };
+  }
 }

@@ -2,7 +2,7 @@ import { and, eq } from 'drizzle-orm';
 import { staffAccounts } from '@/db/schema';
 import type { Actor } from '../audit/record-audit';
 import { deleteSessions } from './end-staff-sessions';
-import { forgetSignIns } from './staff-sign-in-limit';
+import { forgetSignIns } from './sign-in-limit';
 import { choosePassword, getStaffUser, type StaffKey, type StaffWorld } from './staff-user';
 import { auditStaff, writeStaff } from './write-staff';
 

@@ -10,17 +10,19 @@ import {
   staffVerifications,
 } from '@/db/schema';
 import type { Runtime } from '../runtime';
-import { clearExpired } from './clear-expired';
-import { COOKIE_PREFIX } from './staff-cookie';
+import { countSignIn, forgiveSignIn } from './sign-in-limit';
+import { ADDRESS_HEADER, originOf } from './sign-in-request';
+import { AUTH_PATH, COOKIE_PREFIX } from './staff-cookie';
 import { staffSecret } from './staff-secret';
-import { countSignIn, forgetSignIns } from './staff-sign-in-limit';
 
 export type StaffAuth = ReturnType<typeof createStaffAuth>;
 
 export const MIN_PASSWORD_LENGTH = 12;
 export const MAX_PASSWORD_LENGTH = 128;
-const AUTH_PATH = '/api/auth';
 const SESSION_SECONDS = 12 * 60 * 60;
+/** Of one address, whatever the accounts; in seconds. */
+const MAX_SIGN_INS = { window: 60, max: 20 };
+const SIGN_IN_PATH = '/sign-in/email';
 
 // Next bundles pages and routes separately: a module variable would exist several times.
 const KEY = Symbol.for('w5t.staff-auth');
@@ -35,14 +37,6 @@ export function getStaffAuth(runtime: Runtime): StaffAuth {
     holder[KEY].set(runtime, auth);
   }
   return auth;
-}
-
-const OPEN_PATHS = new Set(['/sign-in/email', '/sign-out', '/get-session'].map((path) => AUTH_PATH + path));
-
-/** Answers HTTP requests below /api/auth: signing in and out, nothing else better-auth offers. */
-export async function handleStaffAuth(runtime: Runtime, request: Request): Promise<Response> {
-  if (!OPEN_PATHS.has(new URL(request.url).pathname)) return new Response('Not Found', { status: 404 });
-  return getStaffAuth(runtime).handler(request);
 }
 
 function createStaffAuth(runtime: Runtime) {
@@ -81,35 +75,32 @@ function createStaffAuth(runtime: Runtime) {
     rateLimit: {
       enabled: true,
       storage: 'database',
-      customRules: { '/sign-in/email': { window: 60, max: 20 }, '/get-session': false },
+      customRules: {
+        // Strangers behind the same proxy must not use up the tries of a device that is known.
+        [SIGN_IN_PATH]: ({ headers }, rule) =>
+          originOf(headers).deviceId === null ? { ...rule, ...MAX_SIGN_INS } : false,
+      },
     },
     advanced: {
       cookiePrefix: COOKIE_PREFIX,
+      ipAddress: { ipAddressHeaders: [ADDRESS_HEADER], ipv6Subnet: 64 },
       useSecureCookies: env.publicUrl.startsWith('https://'),
       database: { generateId: () => runtime.newId() },
     },
     hooks: {
-      before: createAuthMiddleware(async (ctx) => {
-        const email = signInEmail(ctx);
-        if (email !== null) await clearExpired(db, runtime.now());
-        if (email !== null && !(await countSignIn(db, email, runtime))) {
-          runtime.log.warn({ component: 'staff-auth' }, 'sign-in refused: too many failures of one account');
-          throw new APIError('TOO_MANY_REQUESTS', {
-            code: 'TOO_MANY_SIGN_INS',
-            message: 'Too many failed sign-ins. Try again in 15 minutes.',
-          });
-        }
+      before: createAuthMiddleware(async ({ path, headers, body }) => {
+        if (path !== SIGN_IN_PATH) return;
+        const now = runtime.now();
+        const until = await countSignIn(db, String(body?.email), originOf(headers), now);
+        if (!until) return;
+        log.warn({ component: 'staff-auth' }, 'sign-in refused: too many failures of one account');
+        const seconds = Math.ceil((until.getTime() - now.getTime()) / 1000);
+        throw new APIError('TOO_MANY_REQUESTS', {}, { 'Retry-After': String(seconds) });
       }),
-      after: createAuthMiddleware(async (ctx) => {
-        const email = signInEmail(ctx);
-        if (email !== null && ctx.context.newSession) await forgetSignIns(db, email);
+      after: createAuthMiddleware(async ({ path, headers, body, context }) => {
+        if (path !== SIGN_IN_PATH || !context.newSession) return;
+        await forgiveSignIn(db, String(body?.email), originOf(headers), runtime.now());
       }),
     },
   });
-}
-
-function signInEmail(ctx: { path: string; body?: unknown }): string | null {
-  if (ctx.path !== '/sign-in/email') return null;
-  const body = ctx.body as { email?: unknown } | undefined;
-  return typeof body?.email === 'string' ? body.email : '';
 }

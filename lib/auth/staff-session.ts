@@ -57,44 +57,10 @@ export function staffActor({ id, email }: StaffMember): Actor {
   return { type: 'staff', id, name: email };
 }
 
-/**
- * Signs in from a server action, through better-auth's own HTTP door and thereby its limits.
- *
- * @returns null when done, else the sentence to show
- */
-export async function signInStaff(email: string, password: string): Promise<string | null> {
-  const runtime = await getRuntime();
-  const response = await getStaffAuth(runtime).handler(
-    new Request(`${runtime.env.publicUrl}/api/auth/sign-in/email`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...(await clientHeaders()) },
-      body: JSON.stringify({ email: email.trim(), password }),
-    }),
-  );
-  if (response.ok) {
-    await passCookies(response);
-    return null;
-  }
-  if (response.status === 429) return 'Too many attempts. Wait a few minutes, then try again.';
-  if (response.status >= 500) return 'Signing in does not work right now. Try again in a moment.';
-  return 'The e-mail address or the password is wrong.';
-}
-
 /** Ends the session, here and in the database. */
 export async function signOutStaff(): Promise<void> {
   const auth = getStaffAuth(await getRuntime());
   await passCookies(await auth.api.signOut({ headers: await headers(), asResponse: true }));
-}
-
-/** Without the browser's cookies and origin: Next has already checked where the action comes from. */
-async function clientHeaders(): Promise<Record<string, string>> {
-  const incoming = await headers();
-  return Object.fromEntries(
-    ['x-forwarded-for', 'user-agent'].flatMap((name) => {
-      const value = incoming.get(name);
-      return value === null ? [] : [[name, value]];
-    }),
-  );
 }
 
 async function passCookies(response: Response): Promise<void> {

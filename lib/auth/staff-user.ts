@@ -5,6 +5,7 @@ import type { Database } from '@/db/database';
 import { staffRole, staffUsers } from '@/db/schema';
 import { AppError, invalidField } from '../errors';
 import type { Runtime } from '../runtime';
+import { queueForHash } from './hash-queue';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from './staff-auth';
 
 export const STAFF_ROLES = staffRole.enumValues;
@@ -69,7 +70,7 @@ export function toStaffRole(role: string): StaffRole {
 /**
  * A password and its hash; one is made where none is given.
  *
- * @throws AppError validation_failed
+ * @throws AppError validation_failed; too_many_requests while too many sign in
  */
 export async function choosePassword({ randomBytes }: StaffWorld, given: string | undefined) {
   const password = given ?? randomBytes(15).toString('base64url');
@@ -77,5 +78,5 @@ export async function choosePassword({ randomBytes }: StaffWorld, given: string 
     const bounds = `${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH}`;
     throw invalidField('password', `must have ${bounds} characters`);
   }
-  return { password, hash: await hashPassword(password) };
+  return { password, hash: await queueForHash(true, () => hashPassword(password)) };
 }

@@ -35,6 +35,7 @@ const TITLES: Record<ErrorCode, string> = {
   payload_too_large: 'Payload too large',
   unsupported_media_type: 'Unsupported media type',
   validation_failed: 'Validation failed',
+  too_many_requests: 'Too many requests',
   internal: 'Internal error',
   unavailable: 'Service unavailable',
 };
@@ -55,7 +56,7 @@ export function problemResponse(error: AppError, headers: Record<string, string>
     headers: {
       'Content-Type': 'application/problem+json',
       'Cache-Control': 'no-store',
-      ...(error.code === 'unavailable' && { 'Retry-After': '5' }),
+      ...(error.retryAfter !== undefined && { 'Retry-After': String(error.retryAfter) }),
       ...headers,
     },
   });

@@ -5,7 +5,10 @@ import { schemaRef } from './schemas';
 type Headers = Record<string, { $ref: string }>;
 export type Responses = Record<string, unknown>;
 
-const EXAMPLES: Record<ErrorCode, AppError> = {
+/** Too many requests there are at the sign-in of staff only, which is no part of the API. */
+type ApiErrorCode = Exclude<ErrorCode, 'too_many_requests'>;
+
+const EXAMPLES: Record<ApiErrorCode, AppError> = {
   malformed_json: new AppError('malformed_json', 'The body is not valid JSON.'),
   unauthenticated: new AppError(
     'unauthenticated',
@@ -59,7 +62,7 @@ export function errorResponses(): Responses {
 }
 
 /** References to those, by their statuses. */
-export function errors(...codes: ErrorCode[]): Responses {
+export function errors(...codes: ApiErrorCode[]): Responses {
   return Object.fromEntries(
     codes.map((code) => [String(ERROR_STATUS[code]), { $ref: `#/components/responses/${code}` }]),
   );

@@ -1,0 +1,6 @@
+import { methodNotAllowed } from '@/lib/http/method-not-allowed';
+import { answerSignIn } from '@/lib/http/sign-in-route';
+
+export { answerSignIn as POST };
+
+export const { GET, HEAD, PUT, PATCH, DELETE, OPTIONS } = methodNotAllowed('POST');
