@@ -123,29 +123,6 @@ describe('staff in a browser', () => {
     complaints.splice(0); // the browser reports each 401 itself
   });
 
-  test('whoever tries too often is told how long to wait', async () => {
-    await visit(page, `${site.url}/sign-in`);
-    for (let i = 0; i < 5; i += 1) {
-      const answered = page.waitForResponse(/\/api\/auth\//);
-      await signIn(page, 'ada@example.com', 'not the password');
-      expect((await answered).status()).toBe(401);
-    }
-    await signIn(page, 'ada@example.com', 'not the password');
-    await page.getByText(/^Too many attempts to sign in\. Try again in (29|30) seconds\.$/).waitFor();
-    complaints.splice(0);
-  });
-
-  test('signing in works without scripts', async () => {
-    const plain = await browser.newPage({ javaScriptEnabled: false });
-    plain.setDefaultTimeout(15_000);
-    await plain.goto(`${site.url}/sign-in?next=%2Fadmin%2Fpayments`);
-    await signIn(plain, STAFF.email, 'not the password');
-    await plain.getByText('The e-mail address or the password is wrong.').waitFor();
-    await signIn(plain);
-    await plain.waitForURL(`${site.url}/admin/payments`);
-    await plain.close();
-  });
-
   test('signing in leads to the page asked for, signing out ends it', async () => {
     await visit(page, `${site.url}/admin`);
     await signIn(page);
