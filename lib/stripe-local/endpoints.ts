@@ -1,5 +1,5 @@
 import type { Collection } from './collection';
-import { notFound } from './errors';
+import { missing, missingParameter, notFound } from './errors';
 import { expand } from './expand';
 import { matchesInvoice, matchesSubscription, oneOf, referencesOf } from './filters';
 import { listPage, type Page, slicePage } from './list';
@@ -9,6 +9,7 @@ import { renderEvent } from './render/event';
 import { renderLine } from './render/invoice-line';
 import { renderObject } from './render/object';
 import { type Json, shapeOf } from './render/shape';
+import { renderItem } from './render/subscription';
 import type { World } from './world';
 
 /** One GET: answers the body. */
@@ -33,6 +34,7 @@ export const ENDPOINTS: Record<string, Endpoint> = {
     matchesSubscription,
   ),
   '/v1/subscriptions/:id': retrieve('subscription', (world) => world.subscriptions),
+  '/v1/subscription_items': listItems,
   '/v1/invoices': listOf(
     'invoice',
     (world) => world.invoices,
@@ -106,6 +108,21 @@ function retrieve<T extends WorldObject>(noun: T['object'], of: (world: World) =
     expand({ world, shape }, noun, [rendered], paths, false);
     return rendered;
   };
+}
+
+function listItems(
+  { world, version }: { world: World; version: string },
+  _id: string,
+  params: URLSearchParams,
+) {
+  const query = parseListQuery(params, ['subscription']);
+  const id = query.filters.get('subscription');
+  if (id === undefined) throw missingParameter('subscription');
+  const subscription = world.subscriptions.get(id);
+  if (!subscription) throw missing('subscription', id, 'subscription');
+  const page = slicePage(subscription.items, query, 'subscription item');
+  const data = page.data.map((item) => renderItem(subscription, item, shapeOf(version)));
+  return envelope({ ...page, data }, '/v1/subscription_items');
 }
 
 function listLines(

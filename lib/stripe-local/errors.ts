@@ -34,6 +34,10 @@ export function missing(noun: string, id: string, param: string): ApiError {
   return new ApiError(400, `No such ${noun}: '${id}'`, 'resource_missing', param);
 }
 
+export function missingParameter(name: string): ApiError {
+  return new ApiError(400, `Missing required param: ${name}.`, 'parameter_missing', name);
+}
+
 export function unknownParameters(names: string[]): ApiError {
   const plural = names.length > 1 ? 's' : '';
   return new ApiError(

@@ -35,10 +35,14 @@ export async function fetchObject<Kind extends keyof ProviderObjects>(
     // Whatever else is no such object, a proxy's page or half an answer, says nothing of it.
     return isDeleted(response) ? { state: 'gone' } : { state: 'unavailable', reason: 'invalid_answer' };
   } catch (error) {
-    if (isGone(error)) return { state: 'gone' };
-    if (!(error instanceof Stripe.errors.StripeError) && !(error instanceof SyntaxError)) throw error;
-    return { state: 'unavailable', reason: stripeErrorCode(error) };
+    return isGone(error) ? { state: 'gone' } : unavailable(error);
   }
+}
+
+/** What Stripe or the network did. Anything else is thrown on. */
+export function unavailable(error: unknown): { state: 'unavailable'; reason: string } {
+  if (!(error instanceof Stripe.errors.StripeError) && !(error instanceof SyntaxError)) throw error;
+  return { state: 'unavailable', reason: stripeErrorCode(error) };
 }
 
 const isDeleted = (response: object) => 'deleted' in response && response.deleted === true;

@@ -1,5 +1,5 @@
 import type { ProviderSubscription, ProviderSubscriptionItem } from './provider';
-import { asInstant, asInteger, asList, asMetadata, asObject, asText, type Json } from './read';
+import { asInstant, asInteger, asList, asMetadata, asObject, asText } from './read';
 import { toProviderCustomer } from './to-customer';
 
 // https://docs.stripe.com/api/subscriptions/object#subscription_object-status
@@ -37,23 +37,31 @@ export function toProviderSubscription(object: unknown): ProviderSubscription | 
     cancelAtPeriodEnd: payload.cancel_at_period_end === true,
     endedAt: asInstant(payload.ended_at),
     periodEnd,
-    items: asList(list.data).flatMap((item) => toItem(asObject(item), periodEnd)),
+    items: asList(list.data).flatMap((item) => toProviderItem(item, periodEnd) ?? []),
     itemsComplete: Array.isArray(list.data) && list.has_more !== true,
     metadata: asMetadata(payload.metadata),
   };
 }
 
-function toItem(item: Json, periodEnd: Date | null): ProviderSubscriptionItem[] {
+/**
+ * One shape of an item.
+ *
+ * @param periodEnd of its subscription as a whole
+ * @returns null for one without an id
+ */
+export function toProviderItem(
+  object: unknown,
+  periodEnd: Date | null = null,
+): ProviderSubscriptionItem | null {
+  const item = asObject(object);
   const id = asText(item.id);
-  if (id === null) return [];
-  return [
-    {
-      id,
-      quantity: toQuantity(item.quantity),
-      currentPeriodEnd: asInstant(item.current_period_end) ?? periodEnd,
-      metadata: asMetadata(item.metadata),
-    },
-  ];
+  if (id === null) return null;
+  return {
+    id,
+    quantity: toQuantity(item.quantity),
+    currentPeriodEnd: asInstant(item.current_period_end) ?? periodEnd,
+    metadata: asMetadata(item.metadata),
+  };
 }
 
 /** Metered prices have none; what no column holds is none either. */

@@ -3,6 +3,7 @@ import { customerServices, subscriptionItems, subscriptions } from '@/db/schema'
 import { runTogether, statement, type Write } from '@/db/statement';
 import { toIso } from '../dates';
 import type { ProviderSubscription, ProviderSubscriptionItem } from '../stripe/provider';
+import { hasMoreItems } from './all-items';
 import type { SyncContext } from './context';
 import type { Held, HeldService, StoredItem } from './lock-held';
 import { type DatedItem, updateDatesOf } from './update-service-dates';
@@ -23,6 +24,7 @@ const readItems = statement(['subscriptionId'], (db, { subscriptionId }) =>
 );
 
 export function isSameItems(held: StoredItem[], provider: ProviderSubscription): boolean {
+  if (hasMoreItems(provider)) return false; // nobody can tell from these
   const byId = new Map(held.map((item) => [item.stripe_subscription_item_id, item]));
   const same = provider.items.every((item) => {
     const row = byId.get(item.id);

@@ -6,6 +6,7 @@ import { earliest, latest, toCalendarDate, toIso } from '../dates';
 import { lastOfSecond } from '../stripe/chain-events';
 import type { ProviderSubscription } from '../stripe/provider';
 import { toProviderSubscription } from '../stripe/to-subscription';
+import { hasMoreItems, withAllItems } from './all-items';
 import { applyItems, isSameItems } from './apply-items';
 import type { Source, SyncContext } from './context';
 import { eventsOfSecond } from './events-of-second';
@@ -55,17 +56,18 @@ export async function applySubscription(
   const revives = typeof decision === 'object' && !isDeletion && decision.take.status !== 'cancelled';
   if (decision === 'stale' || (ended && revives)) return 'stale';
 
-  const taken = decision === 'unchanged' ? incoming : decision.take;
+  const told = decision === 'unchanged' ? incoming : decision.take;
+  const taken = withAllItems(ctx, told, source, before.row?.updated_at ?? null);
   const writes: Write[] = [];
   let { status } = row;
   if (decision !== 'unchanged') {
     const state = { ...toSubscriptionState(ctx, row, taken), ...(isDeletion && endOf(row, taken, source)) };
     status = state.status;
-    const told = {
+    const bookkeeping = {
       provider_as_of: decision.asOf,
-      recheck_at: recheckAt(ctx, row, source, decision.recheck),
+      recheck_at: recheckAt(ctx, row, source, decision.recheck || hasMoreItems(taken)),
     };
-    writes.push(updateSubscription(ctx, row, held.row === null, state, told));
+    writes.push(updateSubscription(ctx, row, held.row === null, state, bookkeeping));
   }
   const after = await applyItems(ctx, row, held, taken);
   const concerned = [...items, ...after.items].map((item) => item.customer_service_id);

@@ -1,7 +1,14 @@
+import type Stripe from 'stripe';
 import { type Fetched, fetchObject, type ProviderObjects } from '../stripe/fetch';
+import { fetchItems } from '../stripe/fetch-items';
+import type { ProviderSubscriptionItem } from '../stripe/provider';
 import type { SyncDeps } from './sync-deps';
 
-type Kind = keyof ProviderObjects;
+/** What a transaction may ask for; `items`: all of a subscription, by its id. */
+interface Wanted extends ProviderObjects {
+  items: ProviderSubscriptionItem[];
+}
+type Kind = keyof Wanted;
 
 /** Thrown inside a transaction that needs an object: it rolls back, the object is fetched, it runs again. */
 class NeedsFetch extends Error {
@@ -14,6 +21,18 @@ class NeedsFetch extends Error {
   }
 }
 
+/** Stripe did not tell what the daily job has to know of an object. */
+export class NotToldError extends Error {
+  override readonly name = 'NotToldError';
+  /** Short, for tables. */
+  readonly reason: string;
+
+  constructor(fetched: Exclude<Fetched<unknown>, { state: 'found' }>, what: string) {
+    super(`Stripe did not tell ${what}`);
+    this.reason = fetched.state === 'gone' ? 'gone' : fetched.reason;
+  }
+}
+
 /** Stripe is never called inside a transaction, and never more than this often for one. */
 const MAX_FETCHES = 4;
 
@@ -23,7 +42,7 @@ export interface Lookups {
    * @param held `updated_at` of the row we hold, as this transaction found it: where somebody wrote it
    * meanwhile, the object is fetched anew
    */
-  get<K extends Kind>(kind: K, id: string, held?: Date | null): Fetched<ProviderObjects[K]>;
+  get<K extends Kind>(kind: K, id: string, held?: Date | null): Fetched<Wanted[K]>;
 }
 
 /** Runs a transaction as often as it takes to have what it asks for. */
@@ -31,7 +50,7 @@ export async function withLookups<T>(
   { stripe, now, log }: Pick<SyncDeps, 'stripe' | 'now' | 'log'>,
   work: (lookups: Lookups) => Promise<T>,
 ): Promise<T> {
-  const known = new Map<string, { fetched: Fetched<ProviderObjects[Kind]>; version: number | null }>();
+  const known = new Map<string, { fetched: Fetched<Wanted[Kind]>; version: number | null }>();
   let fetches = 0;
   const get = (kind: Kind, id: string, held: Date | null = null) => {
     const entry = known.get(`${kind} ${id}`);
@@ -47,12 +66,16 @@ export async function withLookups<T>(
     } catch (error) {
       const wanted = needsFetch(error);
       if (!wanted || !stripe) throw error;
-      const fetched = await fetchObject(stripe, now, wanted.kind, wanted.id);
+      const fetched = await fetch(stripe, now, wanted);
       if (fetched.state === 'unavailable') log.warn({ ...wanted, reason: fetched.reason }, 'lookup failed');
       fetches += 1;
       known.set(`${wanted.kind} ${wanted.id}`, { fetched, version: wanted.version });
     }
   }
+}
+
+function fetch(stripe: Stripe, now: () => Date, { kind, id }: NeedsFetch): Promise<Fetched<Wanted[Kind]>> {
+  return kind === 'items' ? fetchItems(stripe, now, id) : fetchObject(stripe, now, kind, id);
 }
 
 /** Drivers may wrap what a transaction throws. */

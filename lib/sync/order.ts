@@ -1,7 +1,7 @@
 import { latest } from '../dates';
-import { AppError } from '../errors';
 import type { ProviderObjects } from '../stripe/fetch';
 import type { Source, SyncContext } from './context';
+import { NotToldError } from './lookups';
 
 export type Decision<T> =
   /** Take this state, as of then; recheck where nobody could tell for sure. */
@@ -44,7 +44,7 @@ export async function decideOrder<Kind extends 'subscription' | 'invoice'>(
     return { take: fetched.object, asOf: latest(fetched.asOf, heldAsOf), recheck: false };
   }
   if (source.origin === 'listed') {
-    throw new AppError('unavailable', `${incoming.id} is one of two states, and Stripe did not say which`);
+    throw new NotToldError(fetched, `which of two states ${incoming.id} is in`);
   }
   return { take: await question.decideFromInbox(), asOf: heldAsOf, recheck: true };
 }

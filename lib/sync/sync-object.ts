@@ -10,7 +10,7 @@ import type { ProviderInvoice, ProviderSubscription } from '../stripe/provider';
 import { applyInvoice } from './apply-invoice';
 import { applySubscription } from './apply-subscription';
 import { flushWrites, newContext, type Source, type SyncContext } from './context';
-import { withLookups } from './lookups';
+import { NotToldError, withLookups } from './lookups';
 import { markGone } from './mark-gone';
 import { beat, LeaseLostError, type Run } from './run';
 import { settleMoved } from './settle-moved';
@@ -106,6 +106,7 @@ export async function guarded(
 /** Short and without personal data: an SQLSTATE, what Stripe refused with, or the name of the error. */
 function failureCode(error: unknown): string {
   if (error instanceof Stripe.errors.StripeError) return stripeErrorCode(error);
+  if (error instanceof NotToldError) return error.reason;
   return pgErrorCode(error) ?? (error instanceof Error ? error.name : 'unknown');
 }
 

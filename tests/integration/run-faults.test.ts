@@ -116,10 +116,12 @@ async function drift(): Promise<void> {
   expect(await run()).toMatchObject({ status: 'completed', failures: 0 });
   later(10 * DAY); // out of the window in which all that is new is listed
 
-  const [renewed = '', cancelled = '', ending = '', own = '', failed = ''] = subscribed;
+  const [renewed = '', cancelled = '', ending = '', own = '', failed = '', large = ''] = subscribed;
   act.renewSubscription(world, renewed);
   act.cancelSubscription(world, cancelled);
   act.updateSubscription(world, ending, { cancelAtPeriodEnd: true });
+  const items = world.subscriptions.get(large)?.items ?? [];
+  act.updateSubscription(world, large, { items: items.map((item) => ({ ...item, quantity: 2 })) });
   await database.db
     .update(subscriptions)
     .set({ next_billing_date: '2020-01-01' })
@@ -153,13 +155,14 @@ async function take(event: WorldEvent | undefined): Promise<void> {
   await handleEvent(syncDeps(runtime), parsed, payload);
 }
 
-/** Five subscriptions that we were told of, the first two of services. */
+/** Six subscriptions that we were told of, the first two of services, the last of more items than are shown. */
 async function subscribe(customer_id: number, customer: string): Promise<string[]> {
   const made: string[] = [];
-  for (let i = 0; i < 5; i += 1) {
+  for (let i = 0; i < 6; i += 1) {
     const service = await createService(database.db, { customer_id, next_billing_date: '2026-01-01' });
     const metadata = { service_number: service.service_number };
-    const items = [{ unitAmount: 990, ...(i < 2 && { metadata }) }];
+    const item = { unitAmount: 990, ...(i < 2 && { metadata }) };
+    const items = Array.from({ length: i === 5 ? 12 : 1 }, () => item);
     const { object, events } = act.createSubscription(world, { customer, items });
     for (const event of events) await take(event);
     made.push(object.id);
@@ -529,11 +532,12 @@ describe('a run for which Stripe refuses one object', () => {
     'with %d, whichever and in whatever step, names it, repairs all others and tries it again',
     async (status) => {
       const calls = callsForOne();
-      const kinds = new Set(calls.map(({ path }) => path.replace(/\w+_\w+$/, 'id')));
+      const kinds = new Set(calls.map(({ path }) => path.replace(/^(\/v1\/\w+\/)\w+_\w+$/, '$1id')));
       expect([...kinds].sort()).toEqual([
         '/v1/checkout/sessions',
         '/v1/customers/id',
         '/v1/invoices/id',
+        '/v1/subscription_items',
         '/v1/subscriptions/id',
       ]);
       const ends = new Set<string>();

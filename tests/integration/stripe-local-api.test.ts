@@ -193,6 +193,20 @@ describe('the local Stripe API', () => {
     });
   });
 
+  test('items beyond the tenth of a subscription have pages of their own', async () => {
+    const items = Array.from({ length: 25 }, (_, i) => ({ unitAmount: i }));
+    const { id } = createSubscription(world, { customer, items }).object;
+    const embedded = (await stripe.subscriptions.retrieve(id)).items;
+    expect([embedded.data.length, embedded.has_more]).toEqual([10, true]);
+    const listed = await stripe.subscriptionItems
+      .list({ subscription: id, limit: 10 })
+      .autoPagingToArray({ limit: 100 });
+    expect(listed.map(({ price }) => price.unit_amount)).toEqual(items.map(({ unitAmount }) => unitAmount));
+    expect((await ask('/v1/subscription_items')).body.error.code).toBe('parameter_missing');
+    const unknown = await ask('/v1/subscription_items?subscription=sub_x');
+    expect([unknown.status, unknown.body.error.code]).toEqual([400, 'resource_missing']);
+  });
+
   test('lines have pages of their own', async () => {
     const lines = Array.from({ length: 25 }, (_, i) => ({ amount: i }));
     const { object } = createInvoice(world, { customer, lines });

@@ -2,6 +2,9 @@ import type { Subscription, SubscriptionItem } from '../model';
 import { renderPlan, renderPrice } from './price';
 import { embeddedList, type Json, type Shape } from './shape';
 
+/** Items that Stripe puts into the subscription itself; all are at /v1/subscription_items. */
+const EMBEDDED_ITEMS = 10;
+
 export function renderSubscription(subscription: Subscription, shape: Shape): Json {
   const [first] = subscription.items;
   return {
@@ -32,6 +35,7 @@ export function renderSubscription(subscription: Subscription, shape: Shape): Js
     items: embeddedList(
       subscription.items.map((item) => renderItem(subscription, item, shape)),
       `/v1/subscription_items?subscription=${subscription.id}`,
+      EMBEDDED_ITEMS,
     ),
     latest_invoice: subscription.latestInvoice,
     livemode: false,
@@ -53,7 +57,7 @@ export function renderSubscription(subscription: Subscription, shape: Shape): Js
   };
 }
 
-function renderItem(subscription: Subscription, item: SubscriptionItem, shape: Shape): Json {
+export function renderItem(subscription: Subscription, item: SubscriptionItem, shape: Shape): Json {
   return {
     id: item.id,
     object: 'subscription_item',

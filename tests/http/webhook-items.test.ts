@@ -1,0 +1,153 @@
+import { asc, eq } from 'drizzle-orm';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import * as webhook from '@/app/api/stripe/webhook/route';
+import { customerServices, reconciliationFailures, subscriptionItems, subscriptions } from '@/db/schema';
+import { createStripeClient } from '@/lib/stripe/client';
+import * as act from '@/lib/stripe-local/actions';
+import { seededChance } from '@/lib/stripe-local/chance';
+import type { ItemInput, WorldEvent } from '@/lib/stripe-local/model';
+import { renderEvent } from '@/lib/stripe-local/render/event';
+import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
+import { createWorld, type World } from '@/lib/stripe-local/world';
+import { reconcile } from '@/lib/sync/reconcile';
+import { syncDeps } from '@/lib/sync/sync-deps';
+import { createCustomer, createService } from '../support/factories';
+import { useServer } from '../support/http';
+import { deliver, WEBHOOK_SECRET } from '../support/stripe-events';
+
+const KEY = 'sk_test_items';
+const server = useServer({ '/api/stripe/webhook': webhook }, { STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET });
+
+let world: World;
+let stripeLocal: StripeLocal;
+let client: ReturnType<typeof createStripeClient>;
+
+beforeAll(async () => {
+  world = createWorld({ now: server.runtime.now, chance: seededChance(31) });
+  stripeLocal = await startStripeLocal({ world, secretKey: KEY });
+  client = createStripeClient(KEY, stripeLocal.url, 10_000);
+});
+afterAll(() => stripeLocal?.close());
+
+const later = (seconds: number) =>
+  server.runtime.setNow(new Date(server.runtime.now().getTime() + seconds * 1000));
+
+/** Lets the webhook have what Stripe tells of an action; without an API key, unless it is given one. */
+async function tell({ events }: { events: WorldEvent[] }, { withKey = true } = {}): Promise<void> {
+  server.runtime.stripe = withKey ? client : null;
+  for (const event of events.filter(({ type }) => type.startsWith('customer.subscription.'))) {
+    const told = await deliver(server.url, renderEvent(event, '2026-10-28.endive'), server.runtime.now());
+    expect(told).toMatchObject({ status: 200, body: { outcome: 'processed' } });
+  }
+}
+
+async function night() {
+  server.runtime.stripe = client;
+  later(86_400);
+  return reconcile(syncDeps(server.runtime), { trigger: 'cron', startedBy: null });
+}
+
+/** Items of a year, the last of a month and of a service. */
+async function sell(count: number) {
+  const { db } = server.runtime;
+  const ours = await createCustomer(db);
+  const service = await createService(db, { customer_id: ours.id, next_billing_date: null });
+  const number = { customer_number: ours.customer_number };
+  const customer = act.createCustomer(world, { metadata: number }).object.id;
+  const items: ItemInput[] = Array.from({ length: count - 1 }, () => ({ unitAmount: 900, interval: 'year' }));
+  const metadata = { service_number: service.service_number };
+  const done = act.createSubscription(world, { customer, items: [...items, { unitAmount: 100, metadata }] });
+  return { ...done, id: done.object.id, serviceId: service.id };
+}
+
+async function held(stripeId: string) {
+  const { db } = server.runtime;
+  const [row] = await db
+    .select()
+    .from(subscriptions)
+    .where(eq(subscriptions.stripe_subscription_id, stripeId));
+  const items = await db
+    .select()
+    .from(subscriptionItems)
+    .where(eq(subscriptionItems.subscription_id, row?.id ?? 0))
+    .orderBy(asc(subscriptionItems.stripe_subscription_item_id));
+  return { row, items: items.map((item) => [item.stripe_subscription_item_id, item.quantity]) };
+}
+
+const atStripe = (id: string) =>
+  (world.subscriptions.get(id)?.items ?? [])
+    .map((item) => [item.id, item.quantity])
+    .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1));
+
+const dateOf = async (id: number) => {
+  const { db } = server.runtime;
+  const [service] = await db.select().from(customerServices).where(eq(customerServices.id, id));
+  return service?.next_billing_date;
+};
+
+test('items beyond the tenth are fetched, count for the billing date, and are removed with the others', async () => {
+  const { id, serviceId, ...sold } = await sell(12);
+  await tell(sold);
+  const { row, items } = await held(id);
+  expect(items).toEqual(atStripe(id));
+  expect(row).toMatchObject({ next_billing_date: '2026-04-15', recheck_at: null });
+  expect(await dateOf(serviceId)).toBe('2026-04-15');
+  later(60);
+  const left = sold.object.items.slice(0, 11);
+  await tell(act.updateSubscription(world, id, { items: left }));
+  expect(await held(id)).toMatchObject({ row: { next_billing_date: '2027-03-15' }, items: atStripe(id) });
+});
+
+test('more than a page of them is read to its end', async () => {
+  const { id, ...sold } = await sell(230);
+  const before = stripeLocal.requests.length;
+  await tell(sold);
+  expect((await held(id)).items).toEqual(atStripe(id));
+  const pages = stripeLocal.requests.slice(before).filter(({ path }) => path === '/v1/subscription_items');
+  expect(pages.map(({ query }) => query.limit)).toEqual(['100', '100', '100']);
+});
+
+test('without an API key what is told is applied, nothing is removed, and the daily job completes it', async () => {
+  const { id, ...sold } = await sell(13);
+  await tell(sold, { withKey: false });
+  expect((await held(id)).items).toHaveLength(10);
+  expect((await held(id)).row?.recheck_at).not.toBeNull();
+  later(60);
+  const [first, ...others] = sold.object.items;
+  await tell(act.updateSubscription(world, id, { items: others }), { withKey: false });
+  expect((await held(id)).items).toHaveLength(11); // the first of them, too
+  expect((await held(id)).items.map(([item]) => item)).toContain(first?.id);
+  expect(await night()).toMatchObject({ status: 'completed', failures: 0 });
+  expect(await held(id)).toMatchObject({ row: { recheck_at: null }, items: atStripe(id) });
+});
+
+test('what changed beyond the tenth without a word is found at night, and nothing in the next', async () => {
+  const { id, ...sold } = await sell(11);
+  await tell(sold);
+  later(60);
+  const items = sold.object.items.map((item, i) => (i === 10 ? { ...item, quantity: 7 } : item));
+  act.updateSubscription(world, id, { items });
+  expect(await night()).toMatchObject({ status: 'completed', changes: 1 });
+  expect((await held(id)).items).toEqual(atStripe(id));
+  expect(await night()).toMatchObject({ status: 'completed', changes: 0 });
+});
+
+test('a subscription whose items Stripe does not tell is marked, named at night, and mended the next', async () => {
+  const isAsked = ({ path, query }: { path: string; query: Record<string, string> }) =>
+    path === '/v1/subscription_items' && query.subscription === id;
+  const { id, ...sold } = await sell(12);
+  stripeLocal.faults.add({ when: isAsked, fault: { kind: 'status', status: 400 } });
+  await tell(sold);
+  expect((await held(id)).items).toHaveLength(10);
+  expect((await held(id)).row?.recheck_at).not.toBeNull();
+  expect(await night()).toMatchObject({ status: 'completed_with_errors', failures: 1 });
+  const [failure] = await server.runtime.db.select().from(reconciliationFailures);
+  expect(failure).toMatchObject({
+    object: 'subscription',
+    stripe_id: id,
+    error_code: 'stripe_resource_missing',
+  });
+  stripeLocal.faults.clear();
+  expect(await night()).toMatchObject({ status: 'completed', failures: 0 });
+  expect(await held(id)).toMatchObject({ row: { recheck_at: null }, items: atStripe(id) });
+});
