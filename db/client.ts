@@ -7,6 +7,7 @@ import { drizzle as drizzlePostgres } from 'drizzle-orm/postgres-js';
 import postgres from 'postgres';
 import type { Database } from './database';
 import { lockDataDir } from './lock';
+import { limitWriters } from './transaction';
 import './query-error';
 
 export interface DatabaseHandle {
@@ -15,43 +16,34 @@ export interface DatabaseHandle {
   close(): Promise<void>;
 }
 
-/** Milliseconds: nothing a request does may hold a connection or a lock for longer. */
-const LIMITS = {
-  statement_timeout: 30_000,
-  lock_timeout: 20_000,
-  idle_in_transaction_session_timeout: 60_000,
-};
-
 /**
- * A pool on a PostgreSQL server (15 or newer); connects at the first query.
+ * A pool on a PostgreSQL server (15 or newer); connects at the first query. It asks for no settings, since a
+ * pooler in between refuses them: transactions bring their own, see `transact`.
  *
- * @param options.unhurried without limits of time: for migrations
- * @param options.scratch one connection that stays, and that writes to temporary tables only
+ * @param options.prepare false: statements without names, for poolers that do not keep named ones
+ * @param options.scratch one connection that stays, straight to the server, and that writes to temporary tables only
  */
 export function openPostgres(
   url: string,
-  options: { max?: number; unhurried?: boolean; scratch?: boolean } = {},
+  options: { max?: number; prepare?: boolean; scratch?: boolean } = {},
 ): DatabaseHandle {
+  const max = options.scratch ? 1 : (options.max ?? 10);
   const client = postgres(url, {
-    max: options.scratch ? 1 : (options.max ?? 10),
+    max,
     connect_timeout: 10,
     idle_timeout: options.scratch ? 0 : 60,
     ...(options.scratch && { max_lifetime: null }),
+    ...(options.prepare === false && { prepare: false }),
     onnotice: () => {},
-    // A bound LIMIT makes PostgreSQL plan afresh at every call, at two to three times the cost.
     connection: {
       application_name: 'w5t',
-      plan_cache_mode: 'force_generic_plan',
-      ...(!options.unhurried && LIMITS),
       // Were the connection lost, so would be its temporary tables: the next one must not find the real ones.
       ...(options.scratch && { default_transaction_read_only: true }),
     },
   });
-  return {
-    db: drizzlePostgres({ client }),
-    kind: 'postgres',
-    close: () => client.end({ timeout: 5 }),
-  };
+  const db = drizzlePostgres({ client });
+  limitWriters(db, max);
+  return { db, kind: 'postgres', close: () => client.end({ timeout: 5 }) };
 }
 
 /**

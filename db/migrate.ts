@@ -1,21 +1,30 @@
 import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
-import { migrate as migratePglite } from 'drizzle-orm/pglite/migrator';
-import { migrate as migratePostgres } from 'drizzle-orm/postgres-js/migrator';
+import { readMigrationFiles } from 'drizzle-orm/migrator';
+import { PgDialect, type PgSession } from 'drizzle-orm/pg-core';
 import type { DatabaseHandle } from './client';
-import { type Database, pgErrorCode, rows } from './database';
+import { type Database, lockKey, pgErrorCode, rows } from './database';
 import journal from './migrations/meta/_journal.json';
 
-const migrationsFolder = join(process.cwd(), 'db/migrations');
+const FOLDER = { migrationsFolder: join(process.cwd(), 'db/migrations') };
 const UNDEFINED_TABLE = '42P01';
 
-/** Brings a database to the schema of this version; nothing to do is not an error. */
-export async function migrate({ db, kind }: Pick<DatabaseHandle, 'db' | 'kind'>): Promise<void> {
-  const run = (kind === 'postgres' ? migratePostgres : migratePglite) as (
-    db: Database,
-    config: { migrationsFolder: string },
-  ) => Promise<void>;
-  await run(db, { migrationsFolder });
+/**
+ * Brings a database to the schema of this version; nothing to do is not an error. Of several at once on one
+ * database one migrates and the others wait for it.
+ */
+export async function migrate({ db }: Pick<DatabaseHandle, 'db'>): Promise<void> {
+  await db.transaction(async (tx) => {
+    // Whatever limits the role has: a migration takes as long as it takes, and so does waiting for another.
+    await tx.execute(
+      sql`select set_config(name, '0', true) from pg_settings where name in ('statement_timeout', 'lock_timeout')`,
+    );
+    await lockKey(tx, 'migrate');
+    // Drizzle would begin a transaction of its own, of which the lock knows nothing.
+    const inside = { transaction: (work: (tx: Database) => Promise<void>) => work(tx) };
+    const session: PgSession = Object.assign(Object.create(tx._.session), inside);
+    await new PgDialect().migrate(readMigrationFiles(FOLDER), session, FOLDER);
+  });
 }
 
 /** False where a migration of this version is missing from the database. */

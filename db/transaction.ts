@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Bulkhead } from './bulkhead';
 import { type Database, pgErrorCode } from './database';
+import { limitTransaction } from './limits';
 
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
@@ -16,17 +18,59 @@ export class ChangedMeanwhileError extends Error {
   readonly code = SERIALIZATION_FAILURE;
 }
 
+// The embedded database has one connection and nobody to wait for, and no clock to stop a statement by.
+const servers = new WeakMap<Database, Bulkhead>();
+
+/** Says that a database is on a server, to which there are so many connections. Reading keeps a third of them. */
+export function limitWriters(db: Database, connections: number): void {
+  const atOnce = Math.ceil((connections * 2) / 3);
+  servers.set(db, new Bulkhead({ atOnce, perKey: 2, waiting: 500, patience: 20_000 }));
+}
+
 /**
- * One transaction, begun again when another one comes in between. Inside, use `tx` only: the embedded
- * database has a single connection, and `db` would wait for it for ever.
+ * Does what may wait for locks, so that whoever waits leaves connections to those who only read.
+ *
+ * @param about names what is locked, where that is known
+ * @throws an error as of a lock that cannot be had (55P03) where too many wait, or for too long
  */
-export async function transact<T>(db: Database, work: (tx: Database) => Promise<T>): Promise<T> {
+export function writeInTurn<T>(db: Database, about: string | undefined, work: () => Promise<T>): Promise<T> {
+  return servers.get(db)?.run(about, work) ?? work();
+}
+
+/**
+ * One transaction, limited in time on a server, and begun again when another one comes in between. Inside, use
+ * `tx` only: the embedded database has a single connection, and `db` would wait for it for ever.
+ *
+ * @param about see writeInTurn
+ */
+export async function transact<T>(
+  db: Database,
+  work: (tx: Database) => Promise<T>,
+  about?: string,
+): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await db.transaction(work);
+      return await writeInTurn(db, about, () => db.transaction((tx) => limited(db, tx, work)));
     } catch (error) {
       if (attempt === TRIES || !isConflict(error)) throw error;
       await sleep(5 * 2 ** attempt);
     }
   }
+}
+
+/**
+ * Reads in one transaction, limited in time on a server. Its queries are planned for their own values: how many
+ * rows match differs a millionfold from one text to the next.
+ */
+export function readLimited<T>(db: Database, read: (tx: Database) => Promise<T>): Promise<T> {
+  return db.transaction((tx) => limited(db, tx, read));
+}
+
+async function limited<T>(db: Database, tx: Database, work: (tx: Database) => Promise<T>): Promise<T> {
+  if (!servers.has(db)) return work(tx);
+  const limits = limitTransaction(tx);
+  limits.catch(() => {}); // thrown below, unless the work, which fails for the same reason, was first
+  const result = await work(tx);
+  await limits;
+  return result;
 }

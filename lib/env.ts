@@ -9,6 +9,12 @@ const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'
 
 const variables = z.object({
   DATABASE_URL: text.regex(/^postgres(ql)?:\/\/./, 'must start with postgres:// or postgresql://').optional(),
+  DATABASE_URL_DIRECT: text
+    .regex(/^postgres(ql)?:\/\/./, 'must start with postgres:// or postgresql://')
+    .optional(),
+  DATABASE_POOLER: z
+    .enum(['transaction'], 'must be transaction, or unset: then it is found out at the start')
+    .optional(),
   DATA_DIR: text.default('.data'),
   PORT: z.coerce.number('must be a port number').int().min(1).max(65535).default(3000),
   HOST: text.regex(/^[\w.:-]+$/, 'must be an address or a name of this machine').optional(),
@@ -46,6 +52,10 @@ export type StripeMode = 'test' | 'live';
 
 export interface Env {
   databaseUrl: string | null;
+  /** Past a pooler, for migrations and dry runs; null: as `databaseUrl`. */
+  databaseUrlDirect: string | null;
+  /** `transaction`: statements have no names. Null: that is found out. */
+  databasePooler: 'transaction' | null;
   dataDir: string;
   port: number;
   /** Where the server listens; null: on this machine only. */
@@ -96,6 +106,8 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
   if (problems.length > 0) throw new StartError(problems);
   return {
     databaseUrl: v.DATABASE_URL ?? null,
+    databaseUrlDirect: v.DATABASE_URL_DIRECT ?? null,
+    databasePooler: v.DATABASE_POOLER ?? null,
     dataDir: v.DATA_DIR,
     port: v.PORT,
     host: v.HOST ?? null,
@@ -149,6 +161,9 @@ function contradictions(v: Variables): string[] {
     live && v.STRIPE_API_BASE ? 'STRIPE_API_BASE must be unset while the Stripe keys are live keys.' : '',
     v.VERCEL && !v.DATABASE_URL
       ? 'DATABASE_URL must be set on Vercel, which has no disk for the embedded database: set it and run npm run db:migrate.'
+      : '',
+    (v.DATABASE_URL_DIRECT || v.DATABASE_POOLER) && !v.DATABASE_URL
+      ? 'DATABASE_URL must be set together with DATABASE_URL_DIRECT and DATABASE_POOLER, which say more of it.'
       : '',
     v.VERCEL && !v.PUBLIC_URL
       ? 'PUBLIC_URL must be set on Vercel: the address at which people reach this service.'

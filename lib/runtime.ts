@@ -1,16 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { accessSync, constants, mkdirSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { sql } from 'drizzle-orm';
 import type Stripe from 'stripe';
-import { type DatabaseHandle, openEmbedded, openPostgres } from '@/db/client';
-import { type Database, isDatabaseUnavailable, pgErrorCode } from '@/db/database';
+import { type DatabaseHandle, openEmbedded } from '@/db/client';
+import type { Database } from '@/db/database';
 import { DataDirBusyError } from '@/db/lock';
 import { isMigrated, migrate } from '@/db/migrate';
 import { isSchemaDoubted, trustSchema } from '@/db/schema-doubt';
 import { type Env, isBuilding, readEnv } from './env';
 import { AppError, isNotMigrated, NotMigratedError, StartError } from './errors';
 import { createLogger, type Logger, stackOf } from './log';
+import { openScratch, openServer } from './open-server';
 import { createStripeClient } from './stripe/client';
 
 /** What the world gives us; tests put their own in its place. */
@@ -25,10 +24,6 @@ export interface Runtime {
   log: Logger;
   close(): Promise<void>;
 }
-
-const ANSWER_MS = 15_000;
-// Class 28 is a refused user or password, 3D a database that is not there, 42501 a missing right.
-const REFUSED = /^(28...|3D000|42501)$/;
 
 // Next bundles pages, routes and instrumentation separately: a module variable would exist three times.
 const KEY = Symbol.for('w5t.runtime');
@@ -110,40 +105,8 @@ export function worldOf(env: Pick<Env, 'logLevel'>): Pick<Runtime, 'now' | 'newI
 
 /** Opens the configured database and makes sure that it has this version's schema. */
 export async function openDatabase(env: Env, options: { scratch?: boolean } = {}): Promise<DatabaseHandle> {
-  return env.databaseUrl ? openServerDatabase(env.databaseUrl, options) : openEmbeddedDatabase(env.dataDir);
-}
-
-async function openServerDatabase(url: string, { scratch = false }): Promise<DatabaseHandle> {
-  const handle = openPostgres(url, { scratch, unhurried: scratch });
-  if (await tryServer(handle, () => isMigrated(handle.db))) return handle;
-  await handle.close();
-  throw new NotMigratedError();
-}
-
-/**
- * First use of a server's database. One that does not speak PostgreSQL may keep us waiting for ever.
- *
- * @throws StartError saying what is wrong with the address; the handle is closed then
- */
-export async function tryServer<T>(handle: DatabaseHandle, use: () => Promise<T>): Promise<T> {
-  const silence = new AbortController();
-  const tooLong = sleep(ANSWER_MS, undefined, { signal: silence.signal }).then(() => {
-    throw Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' });
-  });
-  try {
-    await Promise.race([handle.db.execute(sql`select 1`), tooLong]);
-    silence.abort();
-    return await use();
-  } catch (error) {
-    await handle.close();
-    if (REFUSED.test(pgErrorCode(error) ?? '')) {
-      throw new StartError(['The database of DATABASE_URL refused us: check its user, password and name.']);
-    }
-    if (!isDatabaseUnavailable(error)) throw error;
-    throw new StartError(['The database of DATABASE_URL does not answer: start it, or correct its address.']);
-  } finally {
-    tooLong.catch(() => {}); // aborted, or reported above
-  }
+  if (!env.databaseUrl) return openEmbeddedDatabase(env.dataDir);
+  return options.scratch ? openScratch(env.databaseUrl, env) : openServer(env.databaseUrl, env);
 }
 
 async function openEmbeddedDatabase(dataDir: string): Promise<DatabaseHandle> {

@@ -1,13 +1,12 @@
-import { openPostgres } from '@/db/client';
-import { migrate } from '@/db/migrate';
 import { readEnv } from '../env';
-import { openDatabase, tryServer } from '../runtime';
+import { migrateServer } from '../open-server';
+import { openDatabase } from '../runtime';
 import { runCommand } from './run-command';
 
 runCommand(async () => {
   const env = readEnv();
   if (env.databaseUrl) {
-    await migrateServer(env.databaseUrl);
+    await migrateServer(env);
     console.log('The database of DATABASE_URL is up to date.');
   } else {
     const handle = await openDatabase(env); // opening the embedded database migrates it
@@ -15,9 +14,3 @@ runCommand(async () => {
     console.log(`The embedded database in ${env.dataDir} is up to date.`);
   }
 });
-
-async function migrateServer(url: string): Promise<void> {
-  const handle = openPostgres(url, { max: 1, unhurried: true });
-  await tryServer(handle, () => migrate(handle));
-  await handle.close();
-}

@@ -1,8 +1,8 @@
 import { and, eq, or, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customerSortName, customers } from '@/db/schema';
+import { readLimited } from '@/db/transaction';
 import { type CursorPage, constant, type PageStart, readCursorPage } from '../cursor-page';
-import { withFreshPlans } from '../fresh-plans';
 import { MAX_ID } from '../page';
 import { hasNumber, idAfterHash, spellings } from './match-customer';
 import { matchMention } from './match-mention';
@@ -35,7 +35,7 @@ export async function listCustomersForStaff(
   filters: CustomerFilters,
   start: PageStart,
 ): Promise<CursorPage<ListedCustomer>> {
-  return withFreshPlans(db, async (tx) => {
+  return readLimited(db, async (tx) => {
     const page = await readCursorPage(
       start,
       filters.per_page,

@@ -1,8 +1,8 @@
 import { and, count, type SQL } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { payments } from '@/db/schema';
+import { readLimited } from '@/db/transaction';
 import { type CursorPage, type PageStart, readCursorPage } from '../cursor-page';
-import { withFreshPlans } from '../fresh-plans';
 import { literal } from '../page-query';
 import { matchFilters } from './match-filters';
 import { type NamedPayment, namePayments } from './payment-context';
@@ -25,7 +25,7 @@ export async function listPaymentsForStaff(
   { after, before }: PageStart,
 ): Promise<StaffPayments> {
   const { sort, per_page } = filters;
-  return withFreshPlans(db, async (tx) => {
+  return readLimited(db, async (tx) => {
     const where = await matchFilters(tx, filters);
     const start = { after: cursorOr(after, sort), before: cursorOr(before, sort) };
     const page = await readCursorPage(
@@ -57,7 +57,7 @@ export async function* readPaymentsForStaff(
 ): AsyncGenerator<NamedPayment[]> {
   const { sort } = filters;
   for (let cursor: string | null = null, more = true; more; ) {
-    const found: NamedPayment[] = await withFreshPlans(db, async (tx) => {
+    const found: NamedPayment[] = await readLimited(db, async (tx) => {
       const where = and(await matchFilters(tx, filters), beyond(cursor, sort, false));
       return namePayments(tx, await readPayments(tx, where, orderOf(sort, false), literal(batch)));
     });

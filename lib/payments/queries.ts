@@ -1,4 +1,4 @@
-import { and, desc, eq, getTableColumns, gte, lte, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, getTableColumns, gte, lte, type Placeholder, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { payments } from '@/db/schema';
 import { statement } from '@/db/statement';
@@ -51,12 +51,14 @@ function buildQueries(filters: Filter[]) {
         .from(payments)
         .where(whereOf(values))
         .orderBy(desc(payments.payment_date), desc(payments.id))
-        .limit(sql.placeholder('limit'))
-        .offset(sql.placeholder('offset')),
+        .limit(hidden(values.limit))
+        .offset(hidden(values.offset)),
     ),
     readTotal: statement(FILTERS, selectTotal),
   };
 }
+
+const hidden = (value: SQL) => sql`(select ${value}::int)` as unknown as Placeholder;
 
 /** @throws AppError not_found */
 export async function getPayment(db: Database, id: number): Promise<PaymentRow> {

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { withFreshPlans } from '../fresh-plans';
+import { readLimited } from '@/db/transaction';
 import type { Found } from './collect';
 import { findCustomerHits } from './customer-hits';
 import { findEventHits } from './event-hits';
@@ -26,7 +26,7 @@ const KINDS: [SearchKind, label: string, find: (db: Database, text: string) => P
  * @param text as `searchText` parsed it
  */
 export async function search(db: Database, text: string): Promise<SearchResults> {
-  const found = await withFreshPlans(db, async (tx) => {
+  const found = await readLimited(db, async (tx) => {
     // Where many rows match, a scan seems cheap, and is not where all of them are at the table's other end.
     // Compiling a plan would take longer than running it, but forbidding scans makes it look costly.
     await tx.execute(sql`select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`);

@@ -1,5 +1,5 @@
 import type { Database } from '@/db/database';
-import { withFreshPlans } from '../fresh-plans';
+import { readLimited } from '@/db/transaction';
 import { auditSource } from './audit-source';
 import { changesSource } from './changes-source';
 import { eventSource } from './event-source';
@@ -20,7 +20,7 @@ export function listTimeline(
   customerId: number,
   options: { timeZone: string; before?: string | null },
 ): Promise<TimelinePage> {
-  return withFreshPlans(db, (tx) =>
+  return readLimited(db, (tx) =>
     mergeSources(
       [
         paymentSource(tx, customerId, options.timeZone),

@@ -28,7 +28,7 @@ export async function withMigratedDatabase(
   const admin = openPostgres(SERVER, { max: 1 });
   await admin.db.execute(sql.raw(`create database ${name}`));
   const url = withDatabase(SERVER, name);
-  const handle = openPostgres(url, { max: 2, unhurried: true });
+  const handle = openPostgres(url, { max: 2 });
   try {
     await migrate(handle);
     await work(handle.db, url);

@@ -49,7 +49,7 @@ describe.runIf(server)('a function that was deployed before its database was mig
           expect.objectContaining({ database: 'not_migrated' }),
         ]);
 
-        const handle = openPostgres(databaseUrl, { max: 1, unhurried: true });
+        const handle = openPostgres(databaseUrl, { max: 1 });
         await migrate(handle);
         await handle.close();
         expect((await get('/api/w5t/payments')).status).toBe(401);

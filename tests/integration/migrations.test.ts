@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { rows } from '@/db/database';
 import { isMigrated, migrate } from '@/db/migrate';
 import * as schema from '@/db/schema';
-import { createTestDatabase, onPostgres, useDatabase } from '../support/database';
+import { createTestDatabase, useDatabase } from '../support/database';
 
 const META = join(import.meta.dirname, '../../db/migrations/meta');
 const readMeta = (file: string) => JSON.parse(readFileSync(join(META, file), 'utf8'));
@@ -32,9 +32,8 @@ describe('migrations', () => {
   });
 
   test('can be run again, and change nothing', async () => {
-    const kind = onPostgres() ? 'postgres' : 'embedded';
     expect(await isMigrated(base.db)).toBe(true);
-    await migrate({ db: base.db, kind });
+    await migrate({ db: base.db });
     expect(await isMigrated(base.db)).toBe(true);
   });
 

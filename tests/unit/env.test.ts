@@ -22,6 +22,8 @@ describe('the environment', () => {
   test('needs no variable at all', () => {
     expect(parseEnv({})).toEqual({
       databaseUrl: null,
+      databaseUrlDirect: null,
+      databasePooler: null,
       dataDir: '.data',
       port: 3000,
       host: null,

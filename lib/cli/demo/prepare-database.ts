@@ -1,11 +1,11 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
-import { type DatabaseHandle, openPostgres } from '@/db/client';
-import { migrate } from '@/db/migrate';
+import type { DatabaseHandle } from '@/db/client';
 import { hasCustomers, seedDatabase } from '@/db/seed';
 import { findStaffUser } from '../../auth/staff-user';
 import { toCalendarDate } from '../../dates';
 import { StartError } from '../../errors';
-import { openDatabase, tryServer, worldOf } from '../../runtime';
+import { migrateServer } from '../../open-server';
+import { openDatabase, worldOf } from '../../runtime';
 import type { World } from '../../stripe-local/world';
 import { prepareAccessToken } from './access-token';
 import type { DemoEnv } from './demo-env';
@@ -48,9 +48,7 @@ export async function prepareDatabase({ env, settings, ownStripe }: DemoEnv): Pr
 async function openMigrated(env: DemoEnv['env']): Promise<DatabaseHandle> {
   if (!env.databaseUrl) return openDatabase(env);
   makeDataDir(env.dataDir); // for what the demo keeps beside the database
-  const handle = openPostgres(env.databaseUrl, { max: 1, unhurried: true });
-  await tryServer(handle, () => migrate(handle));
-  await handle.close();
+  await migrateServer(env);
   return openDatabase(env);
 }
 

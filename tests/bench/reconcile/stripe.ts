@@ -9,7 +9,7 @@ import { createWorld } from '@/lib/stripe-local/world';
 export type Order = { order: 'drift'; share: number } | { order: 'count' };
 
 const [databaseUrl = '', secretKey = ''] = process.argv.slice(2);
-const { db, close } = openPostgres(databaseUrl, { max: 1, unhurried: true });
+const { db, close } = openPostgres(databaseUrl, { max: 1 });
 const world = createWorld({ now: () => new Date(), chance: seededChance(1) });
 await fillFromDatabase(world, db, { timeZone: 'UTC' });
 await close();

@@ -1,0 +1,25 @@
+import { type SQL, sql } from 'drizzle-orm';
+import type { Database } from './database';
+import { statement } from './statement';
+
+/** Milliseconds: nothing that a request does may hold a connection or a lock for longer. */
+const LIMITS = {
+  statement_timeout: 30_000,
+  lock_timeout: 10_000,
+  idle_in_transaction_session_timeout: 60_000,
+};
+type Limit = keyof typeof LIMITS;
+
+/** Sets a limit until the transaction ends; a connection is never told, since a pooler lends it to others. */
+export const localLimit = (name: Limit): SQL =>
+  sql`set_config('${sql.raw(name)}', '${sql.raw(String(LIMITS[name]))}', true)`;
+
+/** Sets them all. Sent along with what comes next, it costs no round trip. */
+export async function limitTransaction(tx: Database): Promise<void> {
+  await setLimits(tx, {});
+}
+
+const setLimits = statement([], () => {
+  const limits = (Object.keys(LIMITS) as Limit[]).map(localLimit);
+  return sql`select ${sql.join(limits, sql`, `)}`;
+});

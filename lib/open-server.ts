@@ -1,0 +1,69 @@
+import { type DatabaseHandle, openPostgres } from '@/db/client';
+import { pgErrorCode } from '@/db/database';
+import { isMigrated, migrate } from '@/db/migrate';
+import { isDirect, probePooler } from '@/db/pooler';
+import type { Env } from './env';
+import { NotMigratedError, StartError } from './errors';
+import { tryServer } from './try-server';
+
+type ServerEnv = Pick<Env, 'databaseUrl' | 'databaseUrlDirect' | 'databasePooler'>;
+
+/** What a pooler answers who asks it for settings of the session. */
+const PROTOCOL_VIOLATION = '08P01';
+const NEEDS_DIRECT =
+  'A dry run needs a session of its own, which the pooler of DATABASE_URL does not give: set DATABASE_URL_DIRECT to the address of the database itself.';
+
+/**
+ * Opens the database of DATABASE_URL and makes sure that it has this version's schema. A pooler that does not
+ * keep named statements gets none.
+ *
+ * @param url of DATABASE_URL
+ * @throws StartError saying what to do; NotMigratedError
+ */
+export async function openServer(url: string, { databasePooler }: ServerEnv): Promise<DatabaseHandle> {
+  const named = await openMigrated(openPostgres(url, { prepare: databasePooler !== 'transaction' }));
+  if (databasePooler || (await isDirect(named.db)) || (await probePooler(url)).keepsStatements) return named;
+  await named.close();
+  return openPostgres(url, { prepare: false });
+}
+
+/**
+ * Opens one session, straight to the server, whose temporary tables nobody else meets; any other it reads only.
+ *
+ * @throws StartError saying what to do; NotMigratedError
+ */
+export async function openScratch(url: string, { databaseUrlDirect }: ServerEnv): Promise<DatabaseHandle> {
+  const direct = databaseUrlDirect ?? url;
+  const handle = openPostgres(direct, { scratch: true });
+  try {
+    await handle.db.execute('select 1');
+  } catch (error) {
+    if (pgErrorCode(error) !== PROTOCOL_VIOLATION) throw error;
+    await handle.close();
+    throw new StartError([NEEDS_DIRECT]);
+  }
+  await openMigrated(handle);
+  if ((await isDirect(handle.db)) || !(await probePooler(direct)).sharesSessions) return handle;
+  await handle.close();
+  throw new StartError([NEEDS_DIRECT]);
+}
+
+/**
+ * Brings the database of DATABASE_URL to this version, by DATABASE_URL_DIRECT where that is set. Nothing where it is embedded:
+ * that is migrated when it is opened.
+ *
+ * @throws StartError saying what to do
+ */
+export async function migrateServer({ databaseUrl, databaseUrlDirect }: ServerEnv): Promise<void> {
+  const url = databaseUrlDirect ?? databaseUrl;
+  if (!url) return;
+  const handle = openPostgres(url, { max: 1, prepare: false });
+  await tryServer(handle, () => migrate(handle));
+  await handle.close();
+}
+
+async function openMigrated(handle: DatabaseHandle): Promise<DatabaseHandle> {
+  if (await tryServer(handle, () => isMigrated(handle.db))) return handle;
+  await handle.close();
+  throw new NotMigratedError();
+}
