@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -14,6 +14,9 @@ export interface Pooler {
   url: string;
   stop(): Promise<void>;
 }
+
+/** Where it is not, what is tested behind it is tested elsewhere. */
+export const isPoolerInstalled = () => spawnSync('pgbouncer', ['--version']).status === 0;
 
 /**
  * PgBouncer in transaction mode before all databases of a server.
