@@ -20,6 +20,9 @@ export const health = z.object({
     inbox: z
       .enum(['ok', 'failures', 'unknown'])
       .meta({ description: 'failures: events that were received and not processed.' }),
+    webhook: z.enum(['ok', 'refuses', 'unknown']).meta({
+      description: 'refuses: many deliveries had no valid signature, and none was accepted since.',
+    }),
   }),
   alerts: z.array(alert).optional().meta({ description: 'Only for whoever sends CRON_SECRET.' }),
 });
@@ -54,7 +57,7 @@ export function down(database: Exclude<Health['database'], 'ok'> = 'unreachable'
     status: 'down',
     version: manifest.version,
     database,
-    checks: { reconciliation: 'unknown', inbox: 'unknown' },
+    checks: { reconciliation: 'unknown', inbox: 'unknown', webhook: 'unknown' },
   };
 }
 
@@ -68,6 +71,7 @@ async function ask({ db, env, now }: Asked): Promise<Health> {
     checks: {
       reconciliation: everRun ? reconciliationOf(told) : 'none',
       inbox: told.has('inbox_failures') || told.has('inbox_other_mode') ? 'failures' : 'ok',
+      webhook: told.has('webhook_refuses') ? 'refuses' : 'ok',
     },
     alerts,
   };

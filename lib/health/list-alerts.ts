@@ -4,6 +4,7 @@ import { type Database, rows } from '@/db/database';
 import type { runStatus } from '@/db/schema';
 import type { Env } from '../env';
 import { deadBefore } from '../sync/run';
+import { manyRefusals } from './webhook-refusals';
 
 /** Something that a person has to look at. */
 export const alert = z.object({
@@ -14,6 +15,7 @@ export const alert = z.object({
     'reconciliation_drift',
     'inbox_failures',
     'inbox_other_mode',
+    'webhook_refuses',
   ]),
   message: z.string(),
   run_id: z.int().optional(),
@@ -33,6 +35,7 @@ type Found = {
   changes: number | null;
   failed_events: number;
   other_mode_events: number;
+  refused: number | null;
 };
 
 /**
@@ -57,7 +60,8 @@ export async function listAlerts(
         last.id as run_id, last.status, last.changes_count as changes,
         (select count(*) from stripe_events where outcome = 'failed')::int as failed_events,
         (select count(*) from stripe_events where outcome = 'ignored' and warnings <> '[]'
-          and created_at > ${at} - make_interval(days => ${OTHER_MODE_DAYS}::int))::int as other_mode_events
+          and created_at > ${at} - make_interval(days => ${OTHER_MODE_DAYS}::int))::int as other_mode_events,
+        ${manyRefusals} as refused
       from (select 1) as one
       left join lateral (
         select id, status, changes_count from reconciliation_runs where status <> 'running'
@@ -69,7 +73,7 @@ export async function listAlerts(
 }
 
 function toAlerts(found: Found, limits: Env['alerts']): Alert[] {
-  const { run_id, silent_run, changes, failed_events: failed, other_mode_events: others } = found;
+  const { run_id, silent_run, changes, failed_events: failed, other_mode_events: others, refused } = found;
   const run = run_id === null ? {} : { run_id };
   const is = (code: Alert['code'], holds: boolean, message: string, more = {}): Alert[] =>
     holds ? [{ code, message, ...more }] : [];
@@ -92,6 +96,11 @@ function toAlerts(found: Found, limits: Env['alerts']): Alert[] {
       `Reconciliation run ${silent_run} gives no sign of life: its process ended before it did.`,
       { run_id: silent_run },
     ),
+    ...is(
+      'webhook_refuses',
+      refused !== null,
+      `${counted(refused ?? 0, 'delivery', 'deliveries')} to Stripe’s webhook had no valid signature, and none was accepted since: compare STRIPE_WEBHOOK_SECRET with the signing secret of the endpoint.`,
+    ),
     ...is('inbox_failures', failed > 0, `${counted(failed, 'event')} of Stripe’s could not be processed.`),
     ...is(
       'inbox_other_mode',
@@ -107,6 +116,6 @@ function toAlerts(found: Found, limits: Env['alerts']): Alert[] {
   ];
 }
 
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+function counted(count: number, noun: string, plural = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : plural}`;
 }

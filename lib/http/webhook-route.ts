@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { pgErrorCode } from '@/db/database';
 import { AppError } from '../errors';
+import { countRefusal } from '../health/webhook-refusals';
 import { stackOf } from '../log';
 import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
 import { verifyEvent } from '../stripe/verify-event';
@@ -46,8 +47,9 @@ async function receive(runtime: Runtime, request: Request): Promise<Response> {
     now(),
   );
   if (!verified.ok) {
-    const error = verified.reason === 'invalid_payload' ? 'Invalid payload' : 'Invalid signature';
-    return answer(400, { error });
+    if (verified.reason === 'invalid_payload') return answer(400, { error: 'Invalid payload' });
+    countRefusal(runtime);
+    return answer(400, { error: 'Invalid signature' });
   }
   const { event, payload } = verified;
   const outcome = await handleEvent(syncDeps(runtime), event, payload, { mode: env.stripe.mode });

@@ -42,7 +42,7 @@ describe('GET /api/health', () => {
       status: 'ok',
       version: manifest.version,
       database: 'ok',
-      checks: { reconciliation: 'none', inbox: 'ok' },
+      checks: { reconciliation: 'none', inbox: 'ok', webhook: 'ok' },
     });
   });
 
@@ -97,7 +97,7 @@ describe('GET /api/health', () => {
         status: 'degraded',
         version: manifest.version,
         database: 'ok',
-        checks: { reconciliation: 'overdue', inbox: 'failures' },
+        checks: { reconciliation: 'overdue', inbox: 'failures', webhook: 'ok' },
         alerts: [
           {
             code: 'reconciliation_failed',
@@ -172,7 +172,7 @@ describe('GET /api/health', () => {
       status: 'down',
       version: manifest.version,
       database: 'unreachable',
-      checks: { reconciliation: 'unknown', inbox: 'unknown' },
+      checks: { reconciliation: 'unknown', inbox: 'unknown', webhook: 'unknown' },
     });
   });
 

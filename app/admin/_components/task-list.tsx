@@ -28,6 +28,7 @@ const PLACES: Record<Task['code'], string> = {
   reconciliation_drift: '/admin/reconciliation',
   inbox_failures: '/admin/webhooks?outcome=failed',
   inbox_other_mode: '/admin/webhooks?outcome=other_mode',
+  webhook_refuses: '/admin/webhooks',
   events_unmatched: '/admin/webhooks?outcome=unmatched',
   items_unlinked: '/admin/subscriptions?items=unlinked',
   customers_created: '/admin/subscriptions/stripe-customers',

@@ -1,0 +1,65 @@
+import { waitUntil } from '@vercel/functions';
+import { sql } from 'drizzle-orm';
+import { type Database, pgErrorCode } from '@/db/database';
+import type { Logger } from '../log';
+
+/** From so many refused deliveries on, none accepted between them, staff are told. */
+export const MANY_REFUSALS = 10;
+/** Days for which they are told after the last one. */
+const TOLD_DAYS = 7;
+/** Stripe delivers what was refused again for three days. */
+const REDELIVERED_DAYS = 4;
+const MINUTE_MS = 60_000;
+
+interface Tally {
+  count: number;
+  /** While it runs, nothing is written: anybody can be refused. */
+  pause?: NodeJS.Timeout | undefined;
+}
+
+const tallies = new WeakMap<Database, Tally>();
+
+/** Counts a delivery whose signature was refused: one write and one line of the log a minute, however many come. */
+export function countRefusal(world: { db: Database; log: Logger }): void {
+  const tally = tallies.get(world.db) ?? { count: 0 };
+  tallies.set(world.db, tally);
+  tally.count += 1;
+  if (!tally.pause) tell(world, tally);
+}
+
+function tell(world: { db: Database; log: Logger }, tally: Tally): void {
+  const { count } = tally;
+  tally.count = 0;
+  tally.pause = setTimeout(() => {
+    tally.pause = undefined;
+    if (tally.count > 0) tell(world, tally);
+  }, MINUTE_MS).unref();
+  world.log.warn({ refused: count }, 'webhook refused deliveries: their signatures are not valid');
+  waitUntil(
+    addRefusals(world.db, count).catch((error: unknown) => {
+      tally.count += count; // told with the next ones
+      world.log.error({ code: pgErrorCode(error) }, 'refused deliveries could not be counted');
+    }),
+  );
+}
+
+// The database's clock on both sides. An accepted delivery begins the count anew, whichever process took it.
+const accepted = sql`exists (
+  select from stripe_events
+  where created_at > webhook_refusals.last_at
+    and stripe_created > webhook_refusals.last_at - make_interval(days => ${sql.raw(String(REDELIVERED_DAYS))}))`;
+
+async function addRefusals(db: Database, count: number): Promise<void> {
+  await db.execute(sql`
+    insert into webhook_refusals (id, count, since, last_at) values (1, ${count}::int, now(), now())
+    on conflict (id) do update set
+      count = case when ${accepted} then 0 else least(webhook_refusals.count, 1000000000) end + excluded.count,
+      since = case when ${accepted} then excluded.since else webhook_refusals.since end,
+      last_at = excluded.last_at`);
+}
+
+/** How many were refused where they are many and none was accepted since; else null. A query of one value. */
+export const manyRefusals = sql`(
+  select count from webhook_refusals
+  where count >= ${sql.raw(String(MANY_REFUSALS))}
+    and last_at > now() - make_interval(days => ${sql.raw(String(TOLD_DAYS))}) and not ${accepted})`;

@@ -1,0 +1,112 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import * as health from '@/app/api/health/route';
+import * as webhook from '@/app/api/stripe/webhook/route';
+import { webhookRefusals } from '@/db/schema';
+import { listTasks } from '@/lib/overview/list-tasks';
+import { useServer } from '../support/http';
+import { deliver, signatureOf, WEBHOOK_SECRET } from '../support/stripe-events';
+
+const CRON_SECRET = 'a-secret-of-the-cron-job';
+const server = useServer(
+  { '/api/stripe/webhook': webhook, '/api/health': health },
+  { STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET, CRON_SECRET },
+);
+
+let sent = 0;
+const send = (secret: string) => {
+  sent += 1;
+  const { now } = server.runtime;
+  const event = {
+    id: `evt_${sent}`,
+    type: 'payout.paid',
+    created: Math.floor(Date.now() / 1000),
+    livemode: false,
+    data: { object: { id: 'po_1', object: 'payout' } },
+  };
+  return deliver(server.url, event, now(), { header: signatureOf(JSON.stringify(event), now(), secret) });
+};
+
+async function refuse(times: number): Promise<void> {
+  for (let i = 0; i < times; i += 1) {
+    const answer = await send('whsec_wrong');
+    expect(answer).toEqual({ status: 400, body: { error: 'Invalid signature' } });
+  }
+}
+
+async function ask() {
+  const { runtime, url } = server;
+  runtime.setNow(new Date(runtime.now().getTime() + 10_000));
+  const headers = { authorization: `Bearer ${CRON_SECRET}` };
+  const { status, checks, alerts } = await (await fetch(`${url}/api/health`, { headers })).json();
+  return { status, webhook: checks.webhook, codes: alerts.map(({ code }: { code: string }) => code) };
+}
+
+const stored = async () => (await server.runtime.db.select().from(webhookRefusals))[0]?.count;
+const minute = () => vi.advanceTimersByTimeAsync(60_000);
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+});
+
+afterEach(async () => {
+  await minute(); // the next test begins with a write of its own
+  await minute();
+  vi.useRealTimers();
+  await server.runtime.db.delete(webhookRefusals);
+});
+
+test('ten refused deliveries and none accepted are told, until one is', async () => {
+  await refuse(9);
+  await minute();
+  await vi.waitFor(async () => expect(await stored()).toBe(9));
+  expect(await ask()).toEqual({ status: 'ok', webhook: 'ok', codes: [] });
+
+  await refuse(1);
+  await minute();
+  await vi.waitFor(async () => expect(await stored()).toBe(10));
+  expect(await ask()).toEqual({ status: 'degraded', webhook: 'refuses', codes: ['webhook_refuses'] });
+  const { db, env, now } = server.runtime;
+  const [task] = await listTasks(db, now(), env.alerts);
+  expect(task?.message).toBe(
+    '10 deliveries to Stripe’s webhook had no valid signature, and none was accepted since: ' +
+      'compare STRIPE_WEBHOOK_SECRET with the signing secret of the endpoint.',
+  );
+
+  expect((await send(WEBHOOK_SECRET)).status).toBe(200);
+  expect(await ask()).toEqual({ status: 'ok', webhook: 'ok', codes: [] });
+  expect(await listTasks(db, now(), env.alerts)).toEqual([]);
+
+  await refuse(1);
+  await minute();
+  await vi.waitFor(async () => expect(await stored()).toBe(1));
+});
+
+test('are written and logged once a minute, however many come', async () => {
+  const { db, log } = server.runtime;
+  const warned = vi.spyOn(log, 'warn');
+  const writes = vi.spyOn(db, 'execute');
+  const tellings = () => warned.mock.calls.map(([line]) => (line as unknown as { refused: number }).refused);
+  await refuse(40);
+  expect(tellings()).toEqual([1]);
+  expect(writes).toHaveBeenCalledTimes(1);
+  await minute();
+  expect(tellings()).toEqual([1, 39]);
+  await refuse(5);
+  await minute();
+  expect(tellings()).toEqual([1, 39, 5]);
+  expect(writes).toHaveBeenCalledTimes(3);
+  await minute();
+  await minute();
+  expect(writes).toHaveBeenCalledTimes(3);
+  await vi.waitFor(async () => expect(await stored()).toBe(45));
+  vi.restoreAllMocks();
+});
+
+test('what could not be written is told with the next', async () => {
+  const { db } = server.runtime;
+  const broken = vi.spyOn(db, 'execute').mockRejectedValueOnce(new Error('gone'));
+  await refuse(3);
+  broken.mockRestore();
+  await minute();
+  await vi.waitFor(async () => expect(await stored()).toBe(3));
+});
