@@ -1,4 +1,5 @@
 import { PgPreparedQuery } from 'drizzle-orm/pg-core';
+import { noteNoRoom, noteRoom } from './disk-full';
 import { noteFailure } from './schema-doubt';
 
 /**
@@ -24,7 +25,9 @@ const run = prepared.queryWithCache;
 // Both drivers end here. Errors that carry no code are not the database's and stay as they are.
 prepared.queryWithCache = async function (statement, parameters, query) {
   try {
-    return await run.call(this, statement, parameters, query);
+    const answer = await run.call(this, statement, parameters, query);
+    noteRoom(statement);
+    return answer;
   } catch (error) {
     const { code, constraint, constraint_name } = ((error as Error).cause ?? error) as Record<
       string,
@@ -32,6 +35,7 @@ prepared.queryWithCache = async function (statement, parameters, query) {
     >;
     if (typeof code !== 'string') throw error;
     noteFailure(code);
+    noteNoRoom(statement, code);
     throw new QueryError(statement, code, (constraint ?? constraint_name) as string | undefined);
   }
 };

@@ -41,6 +41,7 @@ const variables = z.object({
     .optional(),
   ALERT_OVERDUE_HOURS: whole.default(1),
   ALERT_DRIFT_CHANGES: whole.default(100),
+  ALERT_DISK_MB: whole.default(200),
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
   NODE_ENV: z.string().default('production'),
   VERCEL: z.string().optional(),
@@ -83,6 +84,8 @@ export interface Env {
     overdueHours: number;
     /** A run that repairs more fields than these is told: so many webhooks were missed. */
     driftChanges: number;
+    /** Megabytes below which what is left on the disk of the embedded database is told. */
+    diskMb: number;
   };
   logLevel: Variables['LOG_LEVEL'];
   development: boolean;
@@ -124,7 +127,11 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
     cronSecret: v.CRON_SECRET ?? null,
     betterAuthSecret: v.BETTER_AUTH_SECRET ?? null,
     mcpAllowedOrigins: list(v.MCP_ALLOWED_ORIGINS),
-    alerts: { overdueHours: v.ALERT_OVERDUE_HOURS, driftChanges: v.ALERT_DRIFT_CHANGES },
+    alerts: {
+      overdueHours: v.ALERT_OVERDUE_HOURS,
+      driftChanges: v.ALERT_DRIFT_CHANGES,
+      diskMb: v.ALERT_DISK_MB,
+    },
     logLevel: v.LOG_LEVEL,
     development: v.NODE_ENV === 'development',
     vercel: v.VERCEL !== undefined,

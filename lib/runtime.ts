@@ -45,6 +45,11 @@ export async function getRuntime(): Promise<Runtime> {
   return runtime;
 }
 
+/** The runtime where it is built, without a look at the database; null where it is not. */
+export async function builtRuntime(): Promise<Runtime | null> {
+  return (await holder[KEY]?.catch(() => null)) ?? null;
+}
+
 /** The runtime, or the 503 to answer where it cannot be had: why was logged, and is its cause. */
 export function runtimeOrError(): Promise<Runtime | AppError> {
   return getRuntime().catch((error: unknown) => {

@@ -23,6 +23,9 @@ export const health = z.object({
     webhook: z.enum(['ok', 'refuses', 'unknown']).meta({
       description: 'refuses: many deliveries had no valid signature, and none was accepted since.',
     }),
+    disk: z.enum(['ok', 'low', 'full', 'unknown']).meta({
+      description: 'full: a write found no room; low: little is left on the disk of the embedded database.',
+    }),
   }),
   alerts: z.array(alert).optional().meta({ description: 'Only for whoever sends CRON_SECRET.' }),
 });
@@ -57,12 +60,12 @@ export function down(database: Exclude<Health['database'], 'ok'> = 'unreachable'
     status: 'down',
     version: manifest.version,
     database,
-    checks: { reconciliation: 'unknown', inbox: 'unknown', webhook: 'unknown' },
+    checks: { reconciliation: 'unknown', inbox: 'unknown', webhook: 'unknown', disk: 'unknown' },
   };
 }
 
 async function ask({ db, env, now }: Asked): Promise<Health> {
-  const { alerts, everRun } = await listAlerts(db, now(), env.alerts);
+  const { alerts, everRun } = await listAlerts(db, now(), env);
   const told = new Set(alerts.map(({ code }) => code));
   return {
     status: alerts.length > 0 ? 'degraded' : 'ok',
@@ -72,6 +75,7 @@ async function ask({ db, env, now }: Asked): Promise<Health> {
       reconciliation: everRun ? reconciliationOf(told) : 'none',
       inbox: told.has('inbox_failures') || told.has('inbox_other_mode') ? 'failures' : 'ok',
       webhook: told.has('webhook_refuses') ? 'refuses' : 'ok',
+      disk: told.has('disk_full') ? 'full' : told.has('disk_low') ? 'low' : 'ok',
     },
     alerts,
   };

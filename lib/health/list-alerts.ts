@@ -4,6 +4,7 @@ import { type Database, rows } from '@/db/database';
 import type { runStatus } from '@/db/schema';
 import type { Env } from '../env';
 import { deadBefore } from '../sync/run';
+import { checkDisk, type Disk } from './disk';
 import { manyRefusals } from './webhook-refusals';
 
 /** Something that a person has to look at. */
@@ -16,6 +17,8 @@ export const alert = z.object({
     'inbox_failures',
     'inbox_other_mode',
     'webhook_refuses',
+    'disk_full',
+    'disk_low',
   ]),
   message: z.string(),
   run_id: z.int().optional(),
@@ -39,15 +42,16 @@ type Found = {
 };
 
 /**
- * What is wrong with the sync, the gravest first.
+ * What is wrong, the gravest first.
  *
  * @returns also whether there was a run at all
  */
 export async function listAlerts(
   db: Database,
   now: Date,
-  limits: Env['alerts'],
+  env: Pick<Env, 'alerts' | 'databaseUrl' | 'dataDir'>,
 ): Promise<{ alerts: Alert[]; everRun: boolean }> {
+  const limits = env.alerts;
   const at = sql`${now.toISOString()}::timestamptz`;
   const [found] = await rows<Found>(
     db,
@@ -69,7 +73,8 @@ export async function listAlerts(
       ) as last on true`,
   );
   if (!found) throw new Error('a query without from answers one row');
-  return { alerts: toAlerts(found, limits), everRun: found.overdue !== null };
+  const disk = await checkDisk(env);
+  return { alerts: [...ofDisk(disk, limits), ...toAlerts(found, limits)], everRun: found.overdue !== null };
 }
 
 function toAlerts(found: Found, limits: Env['alerts']): Alert[] {
@@ -114,6 +119,15 @@ function toAlerts(found: Found, limits: Env['alerts']): Alert[] {
       run,
     ),
   ];
+}
+
+function ofDisk(disk: Disk, { diskMb }: Env['alerts']): Alert[] {
+  if (disk === 'ok') return [];
+  const message =
+    disk === 'full'
+      ? 'The database could not write: its disk is full.'
+      : `The disk of DATA_DIR has less than ${diskMb} MB left.`;
+  return [{ code: `disk_${disk}`, message }];
 }
 
 function counted(count: number, noun: string, plural = `${noun}s`): string {

@@ -1,22 +1,47 @@
 import { AppError, isNotMigrated } from '../errors';
 import { checkHealth, down, type Health } from '../health/check-health';
-import { explainFailure, runtimeOrError } from '../runtime';
+import { builtRuntime, explainFailure, type Runtime, runtimeOrError, worldOf } from '../runtime';
 import { bearsCronSecret } from './cron-secret';
+
+/** Anybody may ask, so that the database is looked at no more often than this, in milliseconds. */
+const PROBE_MS = 10_000;
+
+interface Probe {
+  at: number;
+  health: Promise<Health>;
+}
+
+/** The last of each runtime, and of a service without one. */
+const probes = new WeakMap<object, Probe>();
+const WITHOUT_RUNTIME = worldOf({ logLevel: 'silent' });
 
 /** Tells anybody whether the service works, and whoever bears CRON_SECRET what is wrong. */
 export async function answerHealth(request: Request): Promise<Response> {
-  const runtime = await runtimeOrError();
-  if (runtime instanceof AppError) {
-    return answer(down(isNotMigrated(runtime.cause) ? 'not_migrated' : 'unreachable'));
-  }
-  const { alerts, ...told } = await checkHealth(runtime);
-  if (told.database !== 'ok' && (await explainFailure(runtime, null))) return answer(down('not_migrated'));
-  return answer(alerts && bearsCronSecret(runtime.env, request) ? { ...told, alerts } : told);
-}
-
-function answer(health: Health): Response {
-  return Response.json(health, {
-    status: health.database === 'ok' ? 200 : 503,
+  const runtime = await builtRuntime();
+  const { alerts, ...told } = await lastProbe(runtime ?? WITHOUT_RUNTIME);
+  const mayKnow = alerts && runtime && bearsCronSecret(runtime.env, request);
+  return Response.json(mayKnow ? { ...told, alerts } : told, {
+    status: told.database === 'ok' ? 200 : 503,
     headers: { 'Cache-Control': 'no-store' },
   });
+}
+
+/** Whoever asks while a probe is under way waits for the same one. */
+function lastProbe(world: Pick<Runtime, 'now'>): Promise<Health> {
+  const now = world.now().getTime();
+  const last = probes.get(world);
+  if (last && Math.abs(now - last.at) < PROBE_MS) return last.health;
+  const health = probe();
+  probes.set(world, { at: now, health });
+  return health;
+}
+
+async function probe(): Promise<Health> {
+  const runtime = await runtimeOrError();
+  if (runtime instanceof AppError) {
+    return down(isNotMigrated(runtime.cause) ? 'not_migrated' : 'unreachable');
+  }
+  const health = await checkHealth(runtime);
+  const isBehind = health.database !== 'ok' && (await explainFailure(runtime, null)) !== null;
+  return isBehind ? down('not_migrated') : health;
 }

@@ -1,7 +1,6 @@
 import { and, count, eq, isNull, ne, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { stripeCustomers, stripeEvents, subscriptionItems, subscriptions } from '@/db/schema';
-import type { Env } from '../env';
 import { type Alert, listAlerts } from '../health/list-alerts';
 
 /** Something in the sync that needs a person. */
@@ -14,8 +13,12 @@ export interface Task {
 // Literals in the conditions, so that the partial indexes over them are used.
 
 /** What a person should look at, the gravest first; empty while all is well. */
-export async function listTasks(db: Database, now: Date, limits: Env['alerts']): Promise<Task[]> {
-  const { alerts } = await listAlerts(db, now, limits);
+export async function listTasks(
+  db: Database,
+  now: Date,
+  env: Parameters<typeof listAlerts>[2],
+): Promise<Task[]> {
+  const { alerts } = await listAlerts(db, now, env);
   return [
     ...alerts,
     ...of(

@@ -16,7 +16,13 @@ type Run = typeof reconciliationRuns.$inferInsert;
 
 describe('GET /api/health', () => {
   const server = useServer({ '/api/health': route }, { CRON_SECRET: SECRET });
-  const get = () => fetch(`${server.url}/api/health`);
+  /** The database is looked at once in ten seconds. */
+  const later = (seconds = 10) =>
+    server.runtime.setNow(new Date(server.runtime.now().getTime() + seconds * 1000));
+  const get = (headers = {}) => {
+    later();
+    return fetch(`${server.url}/api/health`, { headers });
+  };
   const addRun = async (status: Run['status'], hoursAgo: number, more: Partial<Run> = {}) => {
     const now = server.runtime.now();
     const at = new Date(now.getTime() - hoursAgo * 3_600_000);
@@ -42,7 +48,7 @@ describe('GET /api/health', () => {
       status: 'ok',
       version: manifest.version,
       database: 'ok',
-      checks: { reconciliation: 'none', inbox: 'ok', webhook: 'ok' },
+      checks: { reconciliation: 'none', inbox: 'ok', webhook: 'ok', disk: 'ok' },
     });
   });
 
@@ -78,8 +84,7 @@ describe('GET /api/health', () => {
 
   describe('whoever bears CRON_SECRET', () => {
     const ask = async (secret = SECRET) => {
-      const headers = { authorization: `Bearer ${secret}` };
-      return (await fetch(`${server.url}/api/health`, { headers })).json();
+      return (await get({ authorization: `Bearer ${secret}` })).json();
     };
 
     test('is told what is wrong, others are not', async () => {
@@ -97,7 +102,7 @@ describe('GET /api/health', () => {
         status: 'degraded',
         version: manifest.version,
         database: 'ok',
-        checks: { reconciliation: 'overdue', inbox: 'failures', webhook: 'ok' },
+        checks: { reconciliation: 'overdue', inbox: 'failures', webhook: 'ok', disk: 'ok' },
         alerts: [
           {
             code: 'reconciliation_failed',
@@ -125,9 +130,9 @@ describe('GET /api/health', () => {
     test('is told nothing where all is well, by the limits that are configured', async () => {
       const { env } = server.runtime;
       await addRun('completed', 26, { changes_count: 101 });
-      env.alerts = { overdueHours: 3, driftChanges: 101 };
+      env.alerts = { overdueHours: 3, driftChanges: 101, diskMb: 0 };
       expect(await ask()).toMatchObject({ status: 'ok', alerts: [] });
-      env.alerts = { overdueHours: 1, driftChanges: 100 };
+      env.alerts = { overdueHours: 1, driftChanges: 100, diskMb: 0 };
       expect(await ask()).toMatchObject({ status: 'degraded' });
     });
   });
@@ -142,10 +147,10 @@ describe('GET /api/health', () => {
       checks: { reconciliation: 'silent' },
     });
     const headers = { Authorization: `Bearer ${SECRET}` };
-    const told = await (await fetch(`${server.url}/api/health`, { headers })).json();
+    const told = await (await get(headers)).json();
     const message = `Reconciliation run ${run_id} gives no sign of life: its process ended before it did.`;
     expect(told.alerts).toEqual([{ code: 'reconciliation_silent', message, run_id }]);
-    expect(await listTasks(db, now(), server.runtime.env.alerts)).toEqual(told.alerts);
+    expect(await listTasks(db, now(), server.runtime.env)).toEqual(told.alerts);
     await db.update(reconciliationRuns).set({ heartbeat_at: ago(2) });
     expect(await (await get()).json()).toMatchObject({ status: 'ok', checks: { reconciliation: 'ok' } });
   });
@@ -172,7 +177,7 @@ describe('GET /api/health', () => {
       status: 'down',
       version: manifest.version,
       database: 'unreachable',
-      checks: { reconciliation: 'unknown', inbox: 'unknown', webhook: 'unknown' },
+      checks: { reconciliation: 'unknown', inbox: 'unknown', webhook: 'unknown', disk: 'unknown' },
     });
   });
 

@@ -92,7 +92,7 @@ describe('sums and counts', () => {
 
 describe('what needs a person', () => {
   const base = useDatabase();
-  const tasks = () => listTasks(base.db, NOW, parseEnv({}).alerts);
+  const tasks = () => listTasks(base.db, NOW, parseEnv({}));
 
   test('while all is well there is nothing to do', async () => {
     const { customer_id, id } = await createService(base.db);

@@ -35,7 +35,7 @@ describe('the environment', () => {
       cronSecret: null,
       betterAuthSecret: null,
       mcpAllowedOrigins: [],
-      alerts: { overdueHours: 1, driftChanges: 100 },
+      alerts: { overdueHours: 1, driftChanges: 100, diskMb: 200 },
       logLevel: 'info',
       development: false,
       vercel: false,

@@ -29,6 +29,8 @@ const PLACES: Record<Task['code'], string> = {
   inbox_failures: '/admin/webhooks?outcome=failed',
   inbox_other_mode: '/admin/webhooks?outcome=other_mode',
   webhook_refuses: '/admin/webhooks',
+  disk_full: '/admin',
+  disk_low: '/admin',
   events_unmatched: '/admin/webhooks?outcome=unmatched',
   items_unlinked: '/admin/subscriptions?items=unlinked',
   customers_created: '/admin/subscriptions/stripe-customers',

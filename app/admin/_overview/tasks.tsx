@@ -8,7 +8,7 @@ import { TaskList } from '../_components/task-list';
 /** What needs a person. It stands on top, so that the page waits for it. */
 export async function Tasks() {
   const { db, env, now } = await getRuntime();
-  const tasks = await listTasks(db, now(), env.alerts);
+  const tasks = await listTasks(db, now(), env);
   if (tasks.length === 0) return <AllWell />;
   return (
     <Section title="Needs a person">
