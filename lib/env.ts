@@ -34,6 +34,7 @@ const variables = z.object({
     )
     .optional(),
   STRIPE_API_BASE: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).optional(),
+  LINK_BY_EMAIL: z.enum(['propose', 'on'], 'must be propose or on').default('propose'),
   CRON_SECRET: text.min(16, 'must have at least 16 characters').optional(),
   BETTER_AUTH_SECRET: text.min(32, 'must have at least 32 characters').optional(),
   MCP_ALLOWED_ORIGINS: text
@@ -76,6 +77,8 @@ export interface Env {
     /** Of the configured keys; null where none is set, so that any mode is accepted. */
     mode: StripeMode | null;
   };
+  /** An e-mail that a payer gave links a Stripe customer by itself; else staff confirm it. */
+  linkByEmail: boolean;
   cronSecret: string | null;
   betterAuthSecret: string | null;
   mcpAllowedOrigins: string[];
@@ -124,6 +127,7 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
       apiBase: v.STRIPE_API_BASE ?? null,
       mode: keyMode(v.STRIPE_SECRET_KEY) ?? keyMode(v.STRIPE_PUBLISHABLE_KEY),
     },
+    linkByEmail: v.LINK_BY_EMAIL === 'on',
     cronSecret: v.CRON_SECRET ?? null,
     betterAuthSecret: v.BETTER_AUTH_SECRET ?? null,
     mcpAllowedOrigins: list(v.MCP_ALLOWED_ORIGINS),

@@ -31,7 +31,17 @@ export interface ProviderAddress {
   country: string | null;
 }
 
-export interface ProviderSubscriptionItem {
+/** What an item is billed with. */
+export interface ProviderBilled {
+  /** For all of its quantity and one interval, before tax, in whole units; null: the price does not tell. */
+  amount: string | null;
+  currency: string | null;
+  /** day, week, month or year. */
+  interval: string | null;
+  intervalCount: number | null;
+}
+
+export interface ProviderSubscriptionItem extends ProviderBilled {
   id: string;
   quantity: number;
   currentPeriodEnd: Date | null;
@@ -85,7 +95,7 @@ export interface ProviderCheckout {
   id: string;
   customer: ProviderCustomer | null;
   stripeSubscriptionId: string | null;
-  /** Our subscription's id as the payer's browser sent it: to be believed only after checks. */
-  reference: string | null;
+  /** Our subscription's id, perhaps as the payer's browser sent it: to be believed only after checks. */
+  reference: number | null;
   paid: boolean;
 }

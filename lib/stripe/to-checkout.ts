@@ -1,3 +1,4 @@
+import { MAX_ID } from '../page';
 import type { ProviderCheckout } from './provider';
 import { asId, asMetadata, asObject, asText } from './read';
 import { toProviderCustomer } from './to-customer';
@@ -15,7 +16,16 @@ export function toProviderCheckout(object: unknown): ProviderCheckout | null {
     id,
     customer: toProviderCustomer(payload, { other: payload.metadata }),
     stripeSubscriptionId: asId(payload.subscription),
-    reference: asText(payload.client_reference_id) ?? asMetadata(payload.metadata).subscription_id ?? null,
+    // Metadata is set by whoever made the checkout; the other may stand in a link that the payer followed.
+    reference: toReference(
+      asMetadata(payload.metadata).subscription_id ?? asText(payload.client_reference_id),
+    ),
     paid: payload.payment_status !== 'unpaid',
   };
+}
+
+/** Whatever else stands there is none of our ids. */
+function toReference(text: string | null): number | null {
+  const id = /^\d{1,10}$/.test(text?.trim() ?? '') ? Number(text) : 0;
+  return id >= 1 && id <= MAX_ID ? id : null;
 }

@@ -1,5 +1,6 @@
 import type { ProviderSubscription, ProviderSubscriptionItem } from './provider';
-import { asInstant, asInteger, asList, asMetadata, asObject, asText } from './read';
+import { asInstant, asInteger, asList, asMetadata, asObject, asText, type Json } from './read';
+import { toBilled } from './to-billed';
 import { toProviderCustomer } from './to-customer';
 
 // https://docs.stripe.com/api/subscriptions/object#subscription_object-status
@@ -37,7 +38,7 @@ export function toProviderSubscription(object: unknown): ProviderSubscription | 
     cancelAtPeriodEnd: payload.cancel_at_period_end === true,
     endedAt: asInstant(payload.ended_at),
     periodEnd,
-    items: asList(list.data).flatMap((item) => toProviderItem(item, periodEnd) ?? []),
+    items: asList(list.data).flatMap((item) => toProviderItem(item, payload) ?? []),
     itemsComplete: Array.isArray(list.data) && list.has_more !== true,
     metadata: asMetadata(payload.metadata),
   };
@@ -46,20 +47,18 @@ export function toProviderSubscription(object: unknown): ProviderSubscription | 
 /**
  * One shape of an item.
  *
- * @param periodEnd of its subscription as a whole
+ * @param subscription as it was told, where it came with the item
  * @returns null for one without an id
  */
-export function toProviderItem(
-  object: unknown,
-  periodEnd: Date | null = null,
-): ProviderSubscriptionItem | null {
+export function toProviderItem(object: unknown, subscription: Json = {}): ProviderSubscriptionItem | null {
   const item = asObject(object);
   const id = asText(item.id);
   if (id === null) return null;
   return {
     id,
     quantity: toQuantity(item.quantity),
-    currentPeriodEnd: asInstant(item.current_period_end) ?? periodEnd,
+    currentPeriodEnd: asInstant(item.current_period_end) ?? asInstant(subscription.current_period_end),
+    ...toBilled(item, subscription),
     metadata: asMetadata(item.metadata),
   };
 }

@@ -1,12 +1,12 @@
-import { and, eq, isNull } from 'drizzle-orm';
-import { invoices, subscriptionItems, subscriptions } from '@/db/schema';
-import { MAX_ID } from '../page';
+import { and, eq, exists } from 'drizzle-orm';
+import { subscriptions } from '@/db/schema';
+import { isSure } from '../customers/sure-link';
 import type { ProviderCheckout } from '../stripe/provider';
-import { storedItems } from './apply-items';
+import { adoptSold } from './adopt-sold';
 import { type Applied, lockSubscription } from './apply-subscription';
 import type { SyncContext } from './context';
 import { linkCustomer } from './link-customer';
-import { updateServiceDates } from './update-service-dates';
+import type { StoredSubscription } from './lock-held';
 import { createdChange, differing, toChanges } from './write-changes';
 
 /**
@@ -15,15 +15,16 @@ import { createdChange, differing, toChanges } from './write-changes';
  */
 export async function applyCheckout(ctx: SyncContext, checkout: ProviderCheckout): Promise<Applied> {
   if (!checkout.customer) return 'unmatched';
-  const customerId = await linkCustomer(ctx, checkout.customer);
+  const link = await linkCustomer(ctx, checkout.customer);
   if (!checkout.stripeSubscriptionId) return 'unchanged';
-  await adoptReferenced(ctx, checkout, checkout.stripeSubscriptionId, customerId);
-  const { row, isNew } = await lockSubscription(
+  const { row: made, isNew } = await lockSubscription(
     ctx,
     checkout.stripeSubscriptionId,
-    customerId,
+    link.customerId,
     checkout.customer.stripeCustomerId,
   );
+  const named = await noteReference(ctx, made, checkout.reference);
+  const row = isSure(link) ? await adoptSold(ctx, named) : named;
   if (row.provider_as_of !== null || !checkout.paid) return 'unchanged';
   const state = { status: 'active' as const };
   const subject = {
@@ -41,82 +42,21 @@ export async function applyCheckout(ctx: SyncContext, checkout: ProviderCheckout
   return 'applied';
 }
 
-/** The subscription we sold becomes the one at Stripe; a row made for it meanwhile is merged into ours. */
-async function adoptReferenced(
-  ctx: SyncContext,
-  checkout: ProviderCheckout,
-  stripeSubscriptionId: string,
-  customerId: number,
-): Promise<void> {
-  const ours = await referenced(ctx, checkout.reference, customerId);
-  if (!ours) return;
-  const [made] = await ctx.tx
-    .select()
+/** Keeps which subscription of ours a checkout names, until it is certain that it is the one. */
+async function noteReference(
+  { tx }: SyncContext,
+  row: StoredSubscription,
+  reference: number | null,
+): Promise<StoredSubscription> {
+  if (reference === null || reference === row.id || row.checkout_reference !== null) return row;
+  const isOurs = tx
+    .select({ id: subscriptions.id })
     .from(subscriptions)
-    .where(eq(subscriptions.stripe_subscription_id, stripeSubscriptionId))
-    .for('update');
-  const link = {
-    stripe_subscription_id: stripeSubscriptionId,
-    stripe_customer_id: checkout.customer?.stripeCustomerId ?? null,
-  };
-  ctx.changes.push(
-    ...toChanges({ entity: 'subscription', entity_id: ours.id, stripe_id: stripeSubscriptionId }, ours, link),
-  );
-  if (made) await mergeInto(ctx, ours.id, made);
-  else await ctx.tx.update(subscriptions).set(link).where(eq(subscriptions.id, ours.id));
-}
-
-/** Ours by the reference: not linked yet and of the same customer, since a payer's browser sent it. */
-async function referenced(ctx: SyncContext, reference: string | null, customerId: number) {
-  const id = /^\d{1,10}$/.test(reference ?? '') ? Number(reference) : 0;
-  if (id < 1 || id > MAX_ID) return undefined;
-  const [row] = await ctx.tx
-    .select()
-    .from(subscriptions)
-    .where(
-      and(
-        eq(subscriptions.id, id),
-        eq(subscriptions.customer_id, customerId),
-        isNull(subscriptions.stripe_subscription_id),
-      ),
-    )
-    .for('update');
-  return row;
-}
-
-async function mergeInto(
-  ctx: SyncContext,
-  ours: number,
-  made: typeof subscriptions.$inferSelect,
-): Promise<void> {
-  const { id, customer_id: _, created_at: __, updated_at: ___, is_stub: ____, ...state } = made;
-  const { tx } = ctx;
-  await tx.update(invoices).set({ subscription_id: ours }).where(eq(invoices.subscription_id, id));
-  await mergeItems(ctx, ours, id);
-  await tx.delete(subscriptions).where(eq(subscriptions.id, id)); // its Stripe id is unique
-  // What was only ever named has no state to bring along.
-  const { stripe_subscription_id, stripe_customer_id } = made;
-  await tx
+    .where(eq(subscriptions.id, reference));
+  const [named] = await tx
     .update(subscriptions)
-    .set(made.provider_as_of ? state : { stripe_subscription_id, stripe_customer_id })
-    .where(eq(subscriptions.id, ours));
-  await updateServiceDates(ctx, ours, []);
-}
-
-/** The one item that was sold hands its service to the one item that Stripe made of it. */
-async function mergeItems(ctx: SyncContext, ours: number, made: number): Promise<void> {
-  const [sold, others] = [await storedItems(ctx, ours), await storedItems(ctx, made)];
-  const [one, other] = [sold[0], others[0]];
-  if (one && other && sold.length === 1 && others.length === 1 && other.customer_service_id === null) {
-    const { customer_service_id } = one;
-    await ctx.tx
-      .update(subscriptionItems)
-      .set({ customer_service_id })
-      .where(eq(subscriptionItems.id, other.id));
-    await ctx.tx.delete(subscriptionItems).where(eq(subscriptionItems.id, one.id));
-  }
-  await ctx.tx
-    .update(subscriptionItems)
-    .set({ subscription_id: ours })
-    .where(eq(subscriptionItems.subscription_id, made));
+    .set({ checkout_reference: reference })
+    .where(and(eq(subscriptions.id, row.id), exists(isOurs)))
+    .returning();
+  return named ?? row;
 }

@@ -8,7 +8,7 @@ import { applyInvoice } from './apply-invoice';
 import { applyPayment } from './apply-payment';
 import { type Applied, applySubscription } from './apply-subscription';
 import type { Source, SyncContext } from './context';
-import { HANDLED_EVENT_TYPES, type HandledEventType } from './event-types';
+import { type HandledEventType, SUBSCRIPTION_EVENT_TYPES } from './event-types';
 import { type Held, lockHeld } from './lock-held';
 import { settleMoved } from './settle-moved';
 
@@ -28,8 +28,6 @@ const HANDLERS: Record<string, Apply> = {
   'invoice.payment_failed': (ctx, event) => invoice(ctx, event),
 } satisfies Record<HandledEventType, Apply>;
 
-const SUBSCRIPTION_TYPES = HANDLED_EVENT_TYPES.filter((type) => type.startsWith('customer.subscription.'));
-
 /** What an event is sure to need, read and locked while the lock of its customer is still waited for. */
 export async function readAhead(tx: Database, event: ProviderEvent): Promise<Held | undefined> {
   const about = subscriptionOf(event);
@@ -42,7 +40,7 @@ export function subscriptionOf({
   stripeCustomerId: customer,
   objectId: subscription,
 }: ProviderEvent): { customer: string; subscription: string } | undefined {
-  if (!SUBSCRIPTION_TYPES.includes(type) || !customer || !subscription) return undefined;
+  if (!SUBSCRIPTION_EVENT_TYPES.includes(type) || !customer || !subscription) return undefined;
   return { customer, subscription };
 }
 

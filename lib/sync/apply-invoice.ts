@@ -29,7 +29,7 @@ export async function applyInvoice(
   failedAt: Date | null = null,
 ): Promise<{ applied: Applied; invoice: StoredInvoice | null }> {
   if (!incoming.customer) return { applied: 'unmatched', invoice: null };
-  const customerId = await linkCustomer(ctx, incoming.customer);
+  const { customerId } = await linkCustomer(ctx, incoming.customer);
   const { row, isNew } = await lockInvoice(ctx, incoming, customerId);
   const subscriptionId = await subscriptionOf(ctx, incoming, customerId);
   const links = { ...(subscriptionId && { subscription_id: subscriptionId }) };

@@ -1,4 +1,4 @@
-import { and, eq, getTableColumns, inArray, isNotNull, or } from 'drizzle-orm';
+import { and, eq, getTableColumns, inArray, or } from 'drizzle-orm';
 import { customerServices, subscriptionItems, subscriptions } from '@/db/schema';
 import { runTogether, statement, type Write } from '@/db/statement';
 import { toIso } from '../dates';
@@ -28,7 +28,7 @@ export function isSameItems(held: StoredItem[], provider: ProviderSubscription):
   const byId = new Map(held.map((item) => [item.stripe_subscription_item_id, item]));
   const same = provider.items.every((item) => {
     const row = byId.get(item.id);
-    return row && isSameState(row, toState(provider, item, row));
+    return row && isSameState(row, toItemState(provider, item, row));
   });
   const known = held.filter((item) => item.stripe_subscription_item_id !== null);
   return same && (!provider.itemsComplete || known.length === provider.items.length);
@@ -37,6 +37,7 @@ export function isSameItems(held: StoredItem[], provider: ProviderSubscription):
 /**
  * Adds, links and removes items, the last where a complete list no longer holds them.
  *
+ * @param options.isSure whether its customer is known for sure: else items keep the services they have
  * @returns the items as they then are, and what is left to write of them
  */
 export async function applyItems(
@@ -44,6 +45,7 @@ export async function applyItems(
   subscription: { id: number; customer_id: number },
   { items: held, services }: Pick<Held, 'items' | 'services'>,
   provider: ProviderSubscription,
+  { isSure }: { isSure: boolean },
 ): Promise<{ items: DatedItem[]; writes: Write[] }> {
   // Items without an id at Stripe are ours: they say what was sold, and their services keep their link.
   const gone = held.filter(
@@ -56,17 +58,15 @@ export async function applyItems(
   const writes: Write[] = [];
   for (const item of provider.items) {
     const row = held.find((known) => known.stripe_subscription_item_id === item.id) ?? sold(held, provider);
-    const state = toState(provider, item, row);
+    const state = toItemState(provider, item, row);
     const own = services.find(({ id }) => id === row?.customer_service_id);
     const linked =
-      row?.linked_by_staff || (own && isNamed(own, subscription, state))
+      !isSure || row?.linked_by_staff || (own && isNamed(own, subscription, state))
         ? null
         : await findService(ctx, subscription.customer_id, state);
-    const link = { stripe_subscription_item_id: item.id, ...(linked && { customer_service_id: linked }) };
+    const link = linked && { customer_service_id: linked };
     if (row) writes.push(...updateItem(ctx, row, { ...state, ...link }));
-    const now = row
-      ? { ...row, ...state, ...link }
-      : await addItem(ctx, subscription.id, state, item.id, linked);
+    const now = row ? { ...row, ...state, ...link } : await addItem(ctx, subscription.id, state, linked);
     items.set(now.id, now);
   }
   return { items: [...items.values()], writes };
@@ -74,28 +74,23 @@ export async function applyItems(
 
 /**
  * Links the items of a Stripe customer to the services that Stripe names, which the customer it came to may
- * have and the former one had not.
+ * have and the former one had not, and dates all services of its items. Its link is sure.
  */
 export async function relinkItems(ctx: SyncContext, stripeCustomerId: string): Promise<void> {
   const found = await ctx.tx
     .select({ item: getTableColumns(subscriptionItems), customer_id: subscriptions.customer_id })
     .from(subscriptionItems)
     .innerJoin(subscriptions, eq(subscriptions.id, subscriptionItems.subscription_id))
-    .where(
-      and(
-        eq(subscriptions.stripe_customer_id, stripeCustomerId),
-        eq(subscriptionItems.linked_by_staff, false),
-        or(isNotNull(subscriptionItems.named_service_id), isNotNull(subscriptionItems.named_service_number)),
-      ),
-    )
+    .where(and(eq(subscriptions.stripe_customer_id, stripeCustomerId)))
     .orderBy(subscriptionItems.id)
     .for('update');
   const services: (number | null)[] = [];
   const writes: Write[] = [];
   for (const { item, customer_id } of found) {
-    const customer_service_id = await findService(ctx, customer_id, item);
+    services.push(item.customer_service_id);
+    const customer_service_id = item.linked_by_staff ? null : await findService(ctx, customer_id, item);
     if (!customer_service_id) continue;
-    services.push(item.customer_service_id, customer_service_id);
+    services.push(customer_service_id);
     writes.push(...updateItem(ctx, item, { customer_service_id }));
   }
   await runTogether(ctx.tx, writes);
@@ -109,10 +104,19 @@ function sold(held: StoredItem[], provider: ProviderSubscription): StoredItem | 
 }
 
 /** An item's columns for a state of Stripe's. Of a single item its subscription's metadata counts too. */
-function toState(provider: ProviderSubscription, item: ProviderSubscriptionItem, row?: StoredItem) {
+export function toItemState(
+  provider: ProviderSubscription,
+  item: ProviderSubscriptionItem,
+  row?: StoredItem,
+) {
   const metadata = provider.items.length === 1 ? { ...provider.metadata, ...item.metadata } : item.metadata;
   return {
+    stripe_subscription_item_id: item.id,
     quantity: item.quantity,
+    amount: item.amount,
+    currency: item.currency,
+    interval: item.interval,
+    interval_count: item.intervalCount,
     current_period_end: item.currentPeriodEnd ?? row?.current_period_end ?? null,
     named_service_id: metadata.customer_service_id || null,
     named_service_number: metadata.service_number || null,
@@ -122,16 +126,24 @@ function toState(provider: ProviderSubscription, item: ProviderSubscriptionItem,
 function updateItem(ctx: SyncContext, row: StoredItem, state: Partial<StoredItem>): Write[] {
   const changed = differing(row, state);
   if (Object.keys(changed).length === 0) return [];
-  ctx.changes.push(...toChanges(subjectOf(row), row, state));
+  // What was never told before is no news.
+  const news = Object.entries(changed).filter(([field]) => !BILLED.has(field) || row.interval !== null);
+  ctx.changes.push(...toChanges(subjectOf(row), row, Object.fromEntries(news)));
   const next = { ...row, ...changed };
   const current_period_end = toIso(next.current_period_end);
   return [writeItem.with({ ...next, current_period_end })];
 }
 
+const BILLED = new Set(['amount', 'currency', 'interval', 'interval_count']);
+
 const WRITTEN = [
   'customer_service_id',
   'stripe_subscription_item_id',
   'quantity',
+  'amount',
+  'currency',
+  'interval',
+  'interval_count',
   'current_period_end',
   'named_service_id',
   'named_service_number',
@@ -143,19 +155,18 @@ const writeItem = statement(['id', ...WRITTEN], (db, { id, ...values }) =>
 async function addItem(
   ctx: SyncContext,
   subscription_id: number,
-  state: ReturnType<typeof toState>,
-  stripe_subscription_item_id: string,
+  state: ReturnType<typeof toItemState>,
   customer_service_id: number | null,
 ): Promise<StoredItem> {
   // An item keeps its id when Stripe moves it to another subscription.
   const moved = { ...state, subscription_id, ...(customer_service_id && { customer_service_id }) };
   const [row] = await ctx.tx
     .insert(subscriptionItems)
-    .values({ ...state, subscription_id, customer_service_id, stripe_subscription_item_id })
+    .values({ ...state, subscription_id, customer_service_id })
     .onConflictDoUpdate({ target: subscriptionItems.stripe_subscription_item_id, set: moved })
     .returning();
   if (!row) throw new Error('an upsert answers its row');
-  const after = stripe_subscription_item_id;
+  const after = row.stripe_subscription_item_id;
   ctx.changes.push({ ...subjectOf(row), field: 'created', before: null, after, outcome: 'fixed' });
   return row;
 }
@@ -183,7 +194,7 @@ function isNamed(
   return isOwn && (!id || id === String(service.id)) && (!number || number === service.number);
 }
 
-/** The customer's own service that Stripe names by id or number. */
+/** The customer's own service that Stripe names: the id's, where the number is another's. */
 async function findService(
   ctx: SyncContext,
   customerId: number,
@@ -194,13 +205,13 @@ async function findService(
     number ? eq(customerServices.service_number, number) : undefined,
   ].filter((condition) => condition !== undefined);
   if (named.length === 0) return null;
-  const [service] = await ctx.tx
+  const found = await ctx.tx
     .select({ id: customerServices.id })
     .from(customerServices)
-    .where(and(eq(customerServices.customer_id, customerId), or(...named)))
-    .limit(1);
-  if (!service) ctx.warnings.push('an item names a service that its customer does not have');
-  return service?.id ?? null;
+    .where(and(eq(customerServices.customer_id, customerId), or(...named)));
+  if (found.length === 0) ctx.warnings.push('an item names a service that its customer does not have');
+  if (found.length > 1) ctx.warnings.push('an item names one service by its id and another by its number');
+  return (found.find((service) => String(service.id) === id) ?? found[0])?.id ?? null;
 }
 
 function subjectOf(row: StoredItem) {

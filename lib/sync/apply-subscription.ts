@@ -2,13 +2,15 @@ import { eq } from 'drizzle-orm';
 import { subscriptions } from '@/db/schema';
 import { statement, type Write } from '@/db/statement';
 import { ChangedMeanwhileError } from '@/db/transaction';
+import { isSure } from '../customers/sure-link';
 import { earliest, latest, toCalendarDate, toIso } from '../dates';
 import { lastOfSecond } from '../stripe/chain-events';
 import type { ProviderSubscription } from '../stripe/provider';
 import { toProviderSubscription } from '../stripe/to-subscription';
+import { adoptSold, isWaiting } from './adopt-sold';
 import { hasMoreItems, withAllItems } from './all-items';
 import { applyItems, isSameItems } from './apply-items';
-import type { Source, SyncContext } from './context';
+import { flushWrites, type Source, type SyncContext } from './context';
 import { eventsOfSecond } from './events-of-second';
 import { linkCustomer } from './link-customer';
 import { type Held, lockHeld, type StoredSubscription } from './lock-held';
@@ -34,7 +36,8 @@ export async function applySubscription(
   if (!incoming.customer) return 'unmatched';
   const { stripeCustomerId } = incoming.customer;
   const before = ahead ?? (await lockHeld(ctx.tx, stripeCustomerId, incoming.id));
-  const customerId = await linkCustomer(ctx, incoming.customer, before);
+  const link = await linkCustomer(ctx, incoming.customer, before);
+  const { customerId } = link;
   const isMoved = before.link?.customer_id !== customerId;
   const held = isMoved ? await lockHeld(ctx.tx, stripeCustomerId, incoming.id) : before;
   const row = held.row ?? (await makeSubscription(ctx, incoming.id, customerId, stripeCustomerId));
@@ -54,7 +57,11 @@ export async function applySubscription(
       });
   const ended = row.status === 'cancelled' && row.provider_as_of !== null && source.origin === 'event';
   const revives = typeof decision === 'object' && !isDeletion && decision.take.status !== 'cancelled';
-  if (decision === 'stale' || (ended && revives)) return 'stale';
+  if (decision === 'stale' || (ended && revives)) {
+    // Old news, too, may show just what was sold.
+    if (isSure(link)) await adoptSold(ctx, row, [incoming]);
+    return 'stale';
+  }
 
   const told = decision === 'unchanged' ? incoming : decision.take;
   const taken = withAllItems(ctx, told, source, before.row?.updated_at ?? null);
@@ -69,13 +76,25 @@ export async function applySubscription(
     };
     writes.push(updateSubscription(ctx, row, held.row === null, state, bookkeeping));
   }
-  const after = await applyItems(ctx, row, held, taken);
-  const concerned = [...items, ...after.items].map((item) => item.customer_service_id);
-  const services = await lockServices(ctx, concerned, held.services);
-  const live = { subscriptionId: row.id, items: status === 'cancelled' ? [] : after.items };
-  const dates = await dateWrites(ctx, services, live);
-  ctx.writes.push(...writes, ...after.writes, ...dates);
+  const after = await applyItems(ctx, row, held, taken, { isSure: isSure(link) });
+  ctx.writes.push(...writes, ...after.writes);
+  if (isSure(link)) {
+    const concerned = [...items, ...after.items].map((item) => item.customer_service_id);
+    const services = await lockServices(ctx, concerned, held.services);
+    const live = { subscriptionId: row.id, items: status === 'cancelled' ? [] : after.items };
+    ctx.writes.push(...(await dateWrites(ctx, services, live)));
+    if (isWaiting(row)) {
+      await flushWrites(ctx);
+      await adoptSold(ctx, await readAgain(ctx, row), [incoming]);
+    }
+  }
   return decision === 'unchanged' ? 'unchanged' : 'applied';
+}
+
+async function readAgain({ tx }: SyncContext, row: StoredSubscription): Promise<StoredSubscription> {
+  const [found] = await lockByStripeId(tx, { stripeId: row.stripe_subscription_id });
+  if (!found) throw new ChangedMeanwhileError('the subscription is gone');
+  return found;
 }
 
 /** Our row of a Stripe subscription, locked; made without state where we have none yet. */

@@ -2,19 +2,21 @@ import type { Database } from '@/db/database';
 import type { FieldChange } from '@/db/schema';
 import { runTogether, type Write } from '@/db/statement';
 import type { Lookups } from './lookups';
+import type { SyncDeps } from './sync-deps';
 
 /** One transaction of sync: its connection, what it may look up, what it did. */
 export interface SyncContext {
   tx: Database;
   now: Date;
   timeZone: string;
+  linkByEmail: boolean;
   lookups: Lookups;
   /** `updated_at` of the Stripe customers' links as it found them; null: there was none. */
   linkVersions: Map<string, Date | null>;
   changes: FieldChange[];
   /** For staff: what was left alone or could not be understood. */
   warnings: string[];
-  /** Stripe customers that turned out to be another of ours: their checkouts are looked at again. */
+  /** Stripe customers that turned out to be another of ours, or surely so: their checkouts and items are looked at again. */
   moved: string[];
   /** Not written yet: what reads it in this transaction calls `flushWrites` first. */
   writes: Write[];
@@ -25,15 +27,15 @@ export interface SyncContext {
 /** @param keepEvent stores the event that is applied, if it is one */
 export function newContext(
   tx: Database,
-  deps: { now(): Date; timeZone: string },
+  deps: Pick<SyncDeps, 'now' | 'timeZone' | 'linkByEmail'>,
   lookups: Lookups,
   keepEvent: () => Promise<void> = async () => {},
 ): SyncContext {
-  const [now, timeZone] = [deps.now(), deps.timeZone];
   return {
     tx,
-    now,
-    timeZone,
+    now: deps.now(),
+    timeZone: deps.timeZone,
+    linkByEmail: deps.linkByEmail,
     lookups,
     linkVersions: new Map(),
     changes: [],

@@ -13,3 +13,8 @@ export type HandledEventType = (typeof TYPES)[number];
 
 /** The event types that change anything here; all others are stored and left alone. */
 export const HANDLED_EVENT_TYPES: string[] = [...TYPES];
+
+/** Those of them that tell a subscription's state. */
+export const SUBSCRIPTION_EVENT_TYPES = HANDLED_EVENT_TYPES.filter((type) =>
+  type.startsWith('customer.subscription.'),
+);

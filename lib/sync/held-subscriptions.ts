@@ -1,5 +1,6 @@
 import { eq, getTableColumns, inArray } from 'drizzle-orm';
 import { customerServices, subscriptionItems, subscriptions } from '@/db/schema';
+import { isOfSureCustomer } from '../customers/sure-link';
 import { toCalendarDate } from '../dates';
 import type { ProviderSubscription } from '../stripe/provider';
 import { isSameItems } from './apply-items';
@@ -19,7 +20,7 @@ export async function heldSubscriptions(
   const ids = provided.map(({ id }) => id);
   if (ids.length === 0) return new Set();
   const held = await deps.db
-    .select()
+    .select({ ...getTableColumns(subscriptions), isSure: isOfSureCustomer(subscriptions) })
     .from(subscriptions)
     .where(inArray(subscriptions.stripe_subscription_id, ids));
   const items = await itemsOf(
@@ -39,7 +40,7 @@ export async function heldSubscriptions(
       row.stripe_customer_id === (provider.customer?.stripeCustomerId ?? null) &&
       isSameState(row, toSubscriptionState(clock, row, provider)) &&
       isSameItems(own, provider) &&
-      own.every((item) => isLinked(item) && isDated(item, ends, deps.timeZone))
+      (!row.isSure || own.every((item) => isLinked(item) && isDated(item, ends, deps.timeZone)))
     );
   });
   return new Set(same.map(({ id }) => id));

@@ -30,7 +30,7 @@ export async function linkCheckouts(
 /** Whom Stripe does not know is asked about again by the next run, since the subscription is still not linked. */
 async function linkCheckout(deps: StripeDeps, run: Run, id: number, customer: string): Promise<void> {
   const found = await listProviderCheckouts(deps.stripe, customer);
-  for (const checkout of found.filter(({ reference }) => reference === String(id))) {
+  for (const checkout of found.filter(({ reference }) => reference === id)) {
     await inRun(deps, run, customer, async (ctx) => {
       await applyCheckout(ctx, checkout);
     });

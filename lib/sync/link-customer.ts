@@ -13,27 +13,27 @@ const STRENGTH: Record<LinkedBy, number> = { created: 0, email: 1, number: 2, st
 
 /**
  * Which of our customers a Stripe customer is. The strongest link wins, whenever it arrives: staff, then
- * customer number, then an e-mail that one customer alone has; else a customer is created. Where Stripe could
+ * customer number, then, where that is on, an e-mail that one customer alone has; else a customer is created. Where Stripe could
  * have been asked, but did not answer, the link is marked for the daily job.
  *
  * @param locked the link that is held and its customer's number, where they were read already
- * @returns the id of our customer
+ * @returns the link, as it then is
  */
 export async function linkCustomer(
   ctx: SyncContext,
   told: ProviderCustomer,
   locked?: Pick<Held, 'link' | 'customerNumber'>,
-): Promise<number> {
+): Promise<Link> {
   const { stripeCustomerId } = told;
   const held = locked ? locked.link : (await lockLink(ctx.tx, { stripeCustomerId }))[0];
   noteVersion(ctx, stripeCustomerId, held);
-  if (held && isSettled(held, told, locked?.customerNumber)) return held.customer_id;
+  if (held && isSettled(held, told, locked?.customerNumber)) return toLink(held);
   if (held) return strengthen(ctx, told, held);
   const numbers = noteNumbers([], told.customerNumbers);
   const asked = askStripe(ctx, told, numbers);
-  const link = (await findLink(ctx, asked.known)) ?? {
+  const link: Link = (await findLink(ctx, asked.known)) ?? {
     customerId: await createProviderCustomer(ctx.tx, asked.known),
-    linkedBy: 'created' as const,
+    linkedBy: 'created',
     origin: null,
   };
   await ctx.tx.insert(stripeCustomers).values({
@@ -42,7 +42,7 @@ export async function linkCustomer(
     numbers,
     recheck_at: asked.failure ? ctx.now : null,
   });
-  return link.customerId;
+  return link;
 }
 
 /**
@@ -112,7 +112,7 @@ function askStripe(ctx: SyncContext, told: ProviderCustomer, numbers: StoredLink
   return { known, isCertain: found !== undefined, failure: isFailure ? fetched.reason : undefined };
 }
 
-async function strengthen(ctx: SyncContext, told: ProviderCustomer, stored: StoredLink): Promise<number> {
+async function strengthen(ctx: SyncContext, told: ProviderCustomer, stored: StoredLink): Promise<Link> {
   const held = toLink(stored);
   const numbers = noteNumbers(stored.numbers, told.customerNumbers);
   const named = await findLink(ctx, told, held);
@@ -133,7 +133,7 @@ async function strengthen(ctx: SyncContext, told: ProviderCustomer, stored: Stor
       .set({ numbers, ...(asked?.failure && { recheck_at: ctx.now }) })
       .where(ofStripe(told.stripeCustomerId));
   }
-  return link.customerId;
+  return link;
 }
 
 const isOwn = (origin: NumberOrigin | null | undefined) => origin?.source === 'customer';
@@ -166,7 +166,8 @@ function isStronger(one: Link, other: Link): boolean {
 async function findLink(ctx: SyncContext, told: ProviderCustomer, held?: Link): Promise<Link | undefined> {
   const byNumber = await customerOfNumbers(ctx, told.customerNumbers);
   if (byNumber) return { ...byNumber, linkedBy: 'number' };
-  if (!told.email || (held && STRENGTH[held.linkedBy] >= STRENGTH.email)) return undefined;
+  if (!ctx.linkByEmail || !told.email || (held && STRENGTH[held.linkedBy] >= STRENGTH.email))
+    return undefined;
   // Of two Stripe customers with one address at once the second must find what the first one made.
   await lockKey(ctx.tx, `email ${told.email.toLowerCase()}`);
   // A created customer has the e-mail it was created with: that is no second one.

@@ -8,6 +8,7 @@ import {
   stripeCustomers,
   subscriptions,
 } from '@/db/schema';
+import { isSure } from '../customers/sure-link';
 import type { NumberOrigin } from '../stripe/provider';
 import type { SyncContext } from './context';
 
@@ -56,6 +57,7 @@ export async function moveStripeCustomer(
     .update(stripeCustomers)
     .set(toColumns(to))
     .where(eq(stripeCustomers.stripe_customer_id, stripeCustomerId));
+  if (customer_id !== from.customerId || (isSure(to) && !isSure(from))) ctx.moved.push(stripeCustomerId);
   if (customer_id === from.customerId) return; // the same one, known more surely
   await tx
     .update(subscriptions)
@@ -76,7 +78,6 @@ export async function moveStripeCustomer(
     after: String(customer_id),
     outcome: 'fixed',
   });
-  ctx.moved.push(stripeCustomerId);
   if (from.linkedBy === 'created') await leaveCreated(ctx, from.customerId);
 }
 

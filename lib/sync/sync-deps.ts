@@ -11,10 +11,14 @@ export interface SyncDeps {
   log: Logger;
   /** Calendar dates are those of this zone. */
   timeZone: string;
+  /** As LINK_BY_EMAIL says. */
+  linkByEmail: boolean;
 }
 
 /** What sync takes of a runtime. */
-export function syncDeps(runtime: Omit<SyncDeps, 'timeZone'> & { env: { timeZone: string } }): SyncDeps {
+export function syncDeps(
+  runtime: Omit<SyncDeps, 'timeZone' | 'linkByEmail'> & { env: Pick<SyncDeps, 'timeZone' | 'linkByEmail'> },
+): SyncDeps {
   const { db, stripe, now, log, env } = runtime;
-  return { db, stripe, now, log, timeZone: env.timeZone };
+  return { db, stripe, now, log, timeZone: env.timeZone, linkByEmail: env.linkByEmail };
 }

@@ -2,12 +2,13 @@ import { and, eq, isNotNull, max, ne, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customerServices, subscriptionItems, subscriptions } from '@/db/schema';
 import { runTogether, statement, type Write } from '@/db/statement';
+import { isOfSureCustomer } from '../customers/sure-link';
 import { latest, toCalendarDate } from '../dates';
 import type { SyncContext } from './context';
 
 /**
  * Sets the next billing date of the services in a subscription's items: the latest period end over all
- * live subscriptions that hold the service; without a live one it stays.
+ * live subscriptions of surely known customers that hold the service; without one it stays.
  *
  * @param before the items as they were: a service that left must be looked at too
  */
@@ -132,6 +133,7 @@ const readLatestEnds = statement(['ids', 'except'], (db, { ids, except }) =>
         sql`${subscriptionItems.customer_service_id} = any(${ids}::int[])`,
         sql`${subscriptionItems.subscription_id} <> ${except}::int`,
         ne(subscriptions.status, 'cancelled'),
+        isOfSureCustomer(subscriptions),
         isNotNull(subscriptionItems.current_period_end),
       ),
     )

@@ -162,7 +162,8 @@ describe('with an API key', () => {
     stripeLocal.faults.clear();
   });
 
-  test('one customer by e-mail is that one; of two nobody knows', async () => {
+  test('one customer by e-mail is that one, where that links; of two nobody knows', async () => {
+    runtime.env.linkByEmail = true;
     const one = await createCustomer(base.db, { email: 'One@example.com' });
     await createCustomer(base.db, { email: 'two@example.com' });
     await createCustomer(base.db, { email: 'two@example.com' });
@@ -181,6 +182,7 @@ describe('with an API key', () => {
       .from(customers)
       .where(eq(customers.id, made?.customer_id ?? 0));
     expect(created?.customer_number).toMatch(/^K\d+$/);
+    runtime.env.linkByEmail = false;
   });
 
   test('a replay applies an event once more and changes nothing', async () => {

@@ -85,6 +85,7 @@ function truthOf({ plan, world, setup, deeds, now }: Played): Truth {
     timeZone: plan.timeZone,
     today: toCalendarDate(now(), plan.timeZone),
     hasKey: plan.hasKey,
+    linkByEmail: plan.linkByEmail,
     lossless: plan.lossless,
     mayFail: plan.api.length > 0 || plan.steps.some(isFailingRun),
     versions: plan.versions,

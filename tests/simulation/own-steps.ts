@@ -1,10 +1,12 @@
 import { asc, eq, isNull } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { invoices, payments, subscriptionItems, subscriptions } from '@/db/schema';
+import { invoices, payments, stripeCustomers, subscriptionItems, subscriptions } from '@/db/schema';
 import { AppError } from '@/lib/errors';
 import { deletePayment } from '@/lib/payments/delete-payment';
 import { recordPayment } from '@/lib/payments/record-payment';
 import { updatePayment } from '@/lib/payments/update-payment';
+import { linkStripeCustomer } from '@/lib/sync/link-stripe-customer';
+import type { SyncDeps } from '@/lib/sync/sync-deps';
 import type { Step } from './plan';
 import type { Setup } from './setup';
 
@@ -29,15 +31,16 @@ export const noDeeds = (): Deeds => ({
 
 /** Does something here, as a program or staff would. @returns what; null where it does not fit */
 export async function doHere(
-  { db, now, setup, deeds }: { db: Database; now: Date; setup: Setup; deeds: Deeds },
+  { db, deps, setup, deeds }: { db: Database; deps: SyncDeps; setup: Setup; deeds: Deeds },
   { kind, a, b }: Step,
 ): Promise<string | null> {
   const writer = {
-    actor: { type: 'cli', id: 'simulation', name: 'simulation' } as const,
+    actor: ACTOR,
     source: 'api' as const,
-    now,
+    now: deps.now(),
     timeZone: 'UTC',
   };
+  if (kind === 'confirmLink') return confirmLink(deps, setup, a, b);
   if (kind === 'linkItem') return linkItem(db, setup, deeds, a, b);
   if (kind === 'enterPayment') return enterPayment();
   const found = pick(await db.select().from(payments).orderBy(asc(payments.id)), a);
@@ -75,6 +78,23 @@ export async function doHere(
   function note(id: number, amount: number, reference: string, source: string): void {
     deeds.written.set(id, { amount: amount.toFixed(3), reference, source });
   }
+}
+
+const ACTOR = { type: 'cli', id: 'simulation', name: 'simulation' } as const;
+
+/** Staff say who a Stripe customer is: the one of ours that it is linked to already, or any other. */
+async function confirmLink(deps: SyncDeps, setup: Setup, a: number, b: number): Promise<string | null> {
+  const links = await deps.db.select().from(stripeCustomers).orderBy(asc(stripeCustomers.stripe_customer_id));
+  const link = pick(links, a);
+  const held = setup.ours.find(({ id }) => id === link?.customer_id);
+  const target = b % 2 === 0 && held ? held : pick(setup.ours, b);
+  const made = setup.stripeCustomers.find(({ customer }) => customer.id === link?.stripe_customer_id);
+  if (!link || !target || !made) return null;
+  const { stripe_customer_id: id, customer_id: from } = link;
+  await linkStripeCustomer({ ...deps, stripe: null }, ACTOR, id, { from, to: target.id });
+  if (made.staff !== null && made.staff !== target.id) made.formerly.push(made.staff);
+  made.staff = target.id;
+  return `staff link ${id} to ${target.number}`;
 }
 
 /** Only what has no link yet and no metadata that says otherwise. */

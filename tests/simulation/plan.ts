@@ -5,6 +5,8 @@ export interface Plan {
   /** Without one nothing can be asked of Stripe, and nothing is lost on the way. */
   hasKey: boolean;
   lossless: boolean;
+  /** An e-mail links by itself; else staff confirm. */
+  linkByEmail: boolean;
   timeZone: string;
   /** Seconds by which Stripe's clock is ahead of ours. */
   skew: number;
@@ -32,6 +34,8 @@ export interface StripeCustomer {
   number: number | null;
   /** Linked by staff beforehand. */
   staff: number | null;
+  /** Linked beforehand by the e-mail that one of ours alone has. */
+  isLinkedByEmail: boolean;
 }
 
 export type StepKind = keyof typeof WEIGHTS;
@@ -104,6 +108,7 @@ const WEIGHTS = {
   changePayment: 2,
   enterPayment: 2,
   linkItem: 1,
+  confirmLink: 2,
 } as const;
 const STEP_KINDS = Object.keys(WEIGHTS) as StepKind[];
 
@@ -179,6 +184,7 @@ export const plans: fc.Arbitrary<Plan> = fc
   .record({
     hasKey: fc.boolean(),
     lossless: fc.boolean(),
+    linkByEmail: fc.boolean(),
     timeZone: fc.constantFrom('UTC', 'Europe/Berlin', 'America/Los_Angeles'),
     skew: among([3, 0], [1, 60], [1, -60]),
     versions: fc.oneof(
@@ -203,6 +209,7 @@ export const plans: fc.Arbitrary<Plan> = fc
           fc.oneof({ weight: 6, arbitrary: whom }, { weight: 1, arbitrary: fc.constant(-1) }),
         ),
         staff: maybe(8, 1, whom),
+        isLinkedByEmail: among([5, false], [1, true]),
       }),
       { minLength: 1, maxLength: 3, size: 'max' },
     ),

@@ -56,7 +56,8 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     now: () => new Date(clock + plan.skew * 1000),
     chance: seededChance(seed),
   });
-  await stage.begin({ world, hasKey: plan.hasKey, timeZone: plan.timeZone, now });
+  const { hasKey, timeZone, linkByEmail } = plan;
+  await stage.begin({ world, hasKey, timeZone, linkByEmail, now });
   const setup = await setUp(stage.db, world, plan);
   world.history.splice(0); // customers tell nothing of their own
   const played: Played = {
@@ -141,7 +142,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     const sentence =
       doAtStripe({ world, plan, setup, checkedOut }, step) ??
       (OURS.has(step.kind)
-        ? await doHere({ db: stage.db, now: now(), setup, deeds: played.deeds }, step)
+        ? await doHere({ db: stage.db, deps: stage.deps(), setup, deeds: played.deeds }, step)
         : null);
     if (sentence) note(sentence);
     for (const event of world.history.slice(from)) schedule(event);
@@ -214,7 +215,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
   return played;
 }
 
-const OURS = new Set(['deletePayment', 'changePayment', 'enterPayment', 'linkItem']);
+const OURS = new Set(['deletePayment', 'changePayment', 'enterPayment', 'linkItem', 'confirmLink']);
 
 /** Of some objects all events are lost, as while the endpoint is away: nothing but a list tells of them. */
 function isNeverHeardOf(id: string): boolean {

@@ -25,7 +25,7 @@ import { handleEvent, replayEvent } from '@/lib/sync/handle-event';
 import { reconcile } from '@/lib/sync/reconcile';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { useDatabase } from '../support/database';
-import { createCustomer, createService, createSubscription } from '../support/factories';
+import { createCustomer, createService, createSold } from '../support/factories';
 import { type TestRuntime, testRuntime } from '../support/runtime';
 
 // What the simulation found, each in the smallest history that shows it.
@@ -41,7 +41,10 @@ beforeAll(async () => {
   runtime.stripe = createStripeClient('sk_test_found', stripeLocal.url, 10_000);
 });
 afterAll(() => stripeLocal?.close());
-beforeEach(() => later(10));
+beforeEach(() => {
+  later(10);
+  runtime.env.linkByEmail = false;
+});
 
 const later = (seconds: number) => runtime.setNow(new Date(runtime.now().getTime() + seconds * 1000));
 
@@ -145,6 +148,7 @@ describe('what is paid without Stripe', () => {
 
 describe('customers', () => {
   test('two Stripe customers of one new address are one customer, even where the address is told late', async () => {
+    runtime.env.linkByEmail = true;
     const email = 'late@example.com';
     const [a, b] = [0, 1].map(() => act.createCustomer(world, { email }).object.id);
     await take(subscribed(a ?? '').event); // tells no address
@@ -154,6 +158,7 @@ describe('customers', () => {
   });
 
   test('a created customer is left to who came by its address, and removed with the last', async () => {
+    runtime.env.linkByEmail = true;
     const [one, other] = [await createCustomer(base.db), await createCustomer(base.db)];
     const email = 'heir@example.com';
     const [a, b] = [0, 1].map(() => act.createCustomer(world, { email }).object.id);
@@ -459,6 +464,7 @@ describe('customers', () => {
   });
 
   test('who moves by an address is asked for once, although an earlier checkout names a number', async () => {
+    runtime.env.linkByEmail = true;
     const sold = await someone();
     const customer = act.createCustomer(world).object.id;
     const metadata = { customer_number: `${sold.customer_number}-new` };
@@ -614,11 +620,7 @@ describe('customers', () => {
 
   test('who could not be asked for has a lost checkout’s subscription linked in the run that asks', async () => {
     const own = await createCustomer(base.db);
-    const sold = await createSubscription(base.db, {
-      customer_id: own.id,
-      status: 'incomplete',
-      stripe_subscription_id: null,
-    });
+    const { sold } = await createSold(base.db, { customer_id: own.id, price: '5' });
     const metadata = { customer_number: own.customer_number };
     const customer = act.createCustomer(world, { metadata }).object.id;
     const reference = { clientReferenceId: String(sold.id) };
@@ -639,17 +641,14 @@ describe('customers', () => {
 
   test('a checkout that is looked at again and moves its customer has earlier ones looked at once more', async () => {
     const [own, other] = [await createCustomer(base.db), await createCustomer(base.db)];
-    const sold = await createSubscription(base.db, {
-      customer_id: own.id,
-      status: 'incomplete',
-      stripe_subscription_id: null,
-    });
+    const { sold } = await createSold(base.db, { customer_id: own.id, price: '5' });
     const customer = act.createCustomer(world).object.id;
     const buys = (input: { clientReferenceId?: string; metadata?: Record<string, string> }) => {
       const { id } = act.createCheckoutSession(world, { customer, items: [{ unitAmount: 500 }], ...input });
       return act.completeCheckout(world, id);
     };
     const { object, events } = buys({ clientReferenceId: String(sold.id) });
+    await take(typed(events, 'customer.subscription.created'));
     await take(typed(events, 'checkout.session.completed'));
     later(5);
     const metadata = { customer_number: `${own.customer_number}-new` };

@@ -16,14 +16,28 @@ export interface Own {
   id: number;
   number: string;
   email: string | null;
-  services: { id: number; number: string }[];
+  services: OwnService[];
   /** A subscription that waits for its checkout, and the services it was sold with. */
-  sold: { id: number; services: number[] } | null;
+  sold: { id: number; quantity: number; services: number[] } | null;
+}
+
+export interface OwnService {
+  id: number;
+  number: string;
+  /** What it costs in an interval: minor units, and months. */
+  price: { minor: number; currency: string; months: number };
 }
 
 export interface Setup {
   ours: Own[];
-  stripeCustomers: { customer: Customer; staff: number | null }[];
+  stripeCustomers: {
+    customer: Customer;
+    /** Whom staff linked it to, and whom before. */
+    staff: number | null;
+    formerly: number[];
+    /** Whom its e-mail linked it to beforehand. */
+    stored: number | null;
+  }[];
 }
 
 export const emailOf = (at: number | null) => (at === null ? null : `mail-${at}@example.com`);
@@ -41,24 +55,44 @@ export async function setUp(db: Database, world: World, plan: Plan): Promise<Set
       metadata: number === null ? {} : { customer_number: number },
     });
     const staff = told.staff === null ? null : (ours[told.staff]?.id ?? null);
-    if (staff !== null) {
-      await db
-        .insert(stripeCustomers)
-        .values({ stripe_customer_id: object.id, customer_id: staff, linked_by: 'staff' });
+    const sameEmail = ours.filter(({ email }) => email !== null && email === object.email);
+    const isStored = told.isLinkedByEmail && staff === null && sameEmail.length === 1;
+    const stored = isStored ? (sameEmail[0]?.id ?? null) : null;
+    const customer_id = staff ?? stored;
+    if (customer_id !== null) {
+      const linked_by = staff !== null ? 'staff' : 'email';
+      await db.insert(stripeCustomers).values({ stripe_customer_id: object.id, customer_id, linked_by });
     }
-    made.push({ customer: object, staff });
+    made.push({ customer: object, staff, formerly: [], stored });
   }
   return { ours, stripeCustomers: made };
 }
+
+// Some of them alike, so that it shows which item is taken for which.
+const PRICES = [
+  { text: '9.90', minor: 990, currency: 'eur', interval: 'month', months: 1 },
+  { text: '9.90', minor: 990, currency: 'eur', interval: 'month', months: 1 },
+  { text: '29.70', minor: 2970, currency: 'eur', interval: 'quarter', months: 3 },
+  { text: '1200', minor: 1200, currency: 'jpy', interval: 'month', months: 1 },
+  { text: '49', minor: 4900, currency: 'eur', interval: 'year', months: 12 },
+] as const;
 
 async function createOwn(db: Database, told: Plan['ours'][number]): Promise<Own> {
   const { id, customer_number } = await createCustomer(db, { email: emailOf(told.email) });
   const services: Own['services'] = [];
   for (let i = 0; i < told.services; i += 1) {
-    const service = await createService(db, { customer_id: id, next_billing_date: SERVICE_DATE });
-    services.push({ id: service.id, number: service.service_number });
+    const price = PRICES[(id + i) % PRICES.length] ?? PRICES[0];
+    const service = await createService(db, {
+      customer_id: id,
+      next_billing_date: SERVICE_DATE,
+      price: price.text,
+      currency: price.currency,
+      billing_interval: price.interval,
+    });
+    services.push({ id: service.id, number: service.service_number, price });
   }
   const sold = services.slice(0, told.sold).map((service) => service.id);
+  const quantity = 1 + (id % 2);
   if (sold.length === 0)
     return { id, number: customer_number, email: emailOf(told.email), services, sold: null };
   const subscription = await createSubscription(db, {
@@ -71,6 +105,7 @@ async function createOwn(db: Database, told: Plan['ours'][number]): Promise<Own>
       subscription_id: subscription.id,
       customer_service_id,
       stripe_subscription_item_id: null,
+      quantity,
     });
   }
   return {
@@ -78,6 +113,6 @@ async function createOwn(db: Database, told: Plan['ours'][number]): Promise<Own>
     number: customer_number,
     email: emailOf(told.email),
     services,
-    sold: { id: subscription.id, services: sold },
+    sold: { id: subscription.id, quantity, services: sold },
   };
 }

@@ -8,7 +8,7 @@ import { createStripeClient } from '@/lib/stripe/client';
 import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
 import type { World } from '@/lib/stripe-local/world';
 import { type ReconcileResult, reconcile } from '@/lib/sync/reconcile';
-import { syncDeps } from '@/lib/sync/sync-deps';
+import { type SyncDeps, syncDeps } from '@/lib/sync/sync-deps';
 import { testRuntime } from '../support/runtime';
 import { WEBHOOK_SECRET } from '../support/stripe-events';
 
@@ -20,6 +20,8 @@ export interface Stage {
   begin(scene: Scene): Promise<void>;
   receive(db: Database, request: Request): Promise<Response>;
   reconcile(db: Database): Promise<ReconcileResult>;
+  /** What staff's actions are done with. */
+  deps(): SyncDeps;
   close(): Promise<void>;
 }
 
@@ -27,6 +29,7 @@ interface Scene {
   world: World;
   hasKey: boolean;
   timeZone: string;
+  linkByEmail: boolean;
   now(): Date;
 }
 
@@ -47,11 +50,15 @@ export async function openStage({ db, close }: Pick<DatabaseHandle, 'db' | 'clos
     },
   });
   const runtimes = new Map<string, ReturnType<typeof testRuntime>>();
-  const runtimeOf = ({ hasKey, timeZone }: Scene) => {
-    const name = `${hasKey} ${timeZone}`;
+  const runtimeOf = ({ hasKey, timeZone, linkByEmail }: Scene) => {
+    const name = `${hasKey} ${timeZone} ${linkByEmail}`;
     const known = runtimes.get(name);
     if (known) return known;
-    const env = { STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET, APP_TIMEZONE: timeZone };
+    const env = {
+      STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
+      APP_TIMEZONE: timeZone,
+      LINK_BY_EMAIL: linkByEmail ? 'on' : 'propose',
+    };
     const made = testRuntime(delegating, { env, stripe: hasKey ? client : null });
     runtimes.set(name, made);
     return made;
@@ -72,6 +79,10 @@ export async function openStage({ db, close }: Pick<DatabaseHandle, 'db' | 'clos
     reconcile: (own) => {
       if (!runtime) throw new Error('the stage is empty');
       return reconcile({ ...syncDeps(runtime), db: own }, { trigger: 'cron', startedBy: null });
+    },
+    deps: () => {
+      if (!runtime) throw new Error('the stage is empty');
+      return syncDeps(runtime);
     },
     async close() {
       setRuntime(undefined);

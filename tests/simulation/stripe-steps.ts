@@ -117,7 +117,7 @@ const STEPS: Partial<Record<StepKind, (scene: Scene, step: Step) => string | nul
     const session = act.createCheckoutSession(scene.world, {
       customer: id,
       ...customerEmail(scene.world, id),
-      items: [newItem(scene, own, b, c)],
+      ...boughtItems(scene, reference, b, c),
       subscriptionMetadata: numberMetadata(scene, c),
       ...(reference !== null && b % 2 === 0 && { clientReferenceId: String(reference) }),
       ...(reference !== null && b % 2 === 1 && { metadata: { subscription_id: String(reference) } }),
@@ -212,6 +212,29 @@ const STEPS: Partial<Record<StepKind, (scene: Scene, step: Step) => string | nul
   },
 };
 
+/** What was sold by the reference; now and then with a price, an interval, a currency or a service that was not. */
+function boughtItems(scene: Scene, reference: number | null, b: number, c: number) {
+  const owner = scene.setup.ours.find(({ sold }) => sold?.id === reference);
+  if (!owner?.sold || c === 7) return { items: [newItem(scene, owner, b, c)] };
+  const { quantity, services } = owner.sold;
+  const sold = owner.services.filter(({ id }) => services.includes(id));
+  // Before basil all items of a subscription had one period.
+  const bought = isOlder(scene) && new Set(sold.map(({ price }) => price.months)).size > 1 ? [] : sold;
+  const items = bought.map(({ id, number, price: { minor, months } }, i) => {
+    const isYear = months === 12;
+    const [a = {}, z = {}] = [{ customer_service_id: String(id) }, { service_number: number }];
+    return {
+      unitAmount: minor + (c === 1 && i === 0 ? 1 : 0),
+      quantity: quantity + (c === 2 && i === 0 ? 1 : 0),
+      interval: isYear ? ('year' as const) : ('month' as const),
+      intervalCount: (isYear ? 1 : months) + (c === 3 && !isOlder(scene) ? 1 : 0),
+      metadata: b < 4 ? {} : b === 4 ? a : b === 5 ? z : serviceMetadata(owner, c),
+    };
+  });
+  const currency = c === 5 ? 'usd' : (sold[0]?.price.currency ?? 'eur');
+  return { items: items.length > 0 ? items : [newItem(scene, owner, b, c)], currency };
+}
+
 function newItem(scene: Scene, own: Setup['ours'][number] | undefined, b: number, c: number): ItemInput {
   return {
     unitAmount: 500 + 100 * b,
@@ -230,6 +253,9 @@ function customerEmail(world: World, id: string) {
 function serviceMetadata(own: Setup['ours'][number] | undefined, c: number): Metadata {
   const service = own?.services[c % Math.max(1, own.services.length)];
   if (!service) return {};
+  const other = own?.services[(c + 1) % own.services.length];
+  // Its id names one service, and the number another.
+  if (c === 6 && other) return { customer_service_id: String(service.id), service_number: other.number };
   return c % 2 === 0 ? { customer_service_id: String(service.id) } : { service_number: service.number };
 }
 

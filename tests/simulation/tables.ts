@@ -30,6 +30,10 @@ export interface ItemRow {
   customer_service_id: number | null;
   stripe_subscription_item_id: string | null;
   quantity: number;
+  amount: string | null;
+  currency: string | null;
+  interval: string | null;
+  interval_count: number | null;
   current_period_end: number | null;
 }
 
@@ -77,6 +81,7 @@ const SELECTS: Record<keyof Tables, string> = {
   subscriptions: `select id, customer_id, status, next_billing_date, cancel_at_period_end, ${epoch('ended_at')},
     stripe_subscription_id, stripe_customer_id from subscriptions order by id`,
   items: `select subscription_id, customer_service_id, stripe_subscription_item_id, quantity,
+    amount::text, currency, interval, interval_count,
     ${epoch('current_period_end')} from subscription_items order by stripe_subscription_item_id`,
   invoices: `select id, stripe_invoice_id, stripe_customer_id, customer_id, subscription_id, number, status,
     invoice_date, due_date, currency, subtotal::text, tax::text, total::text, amount_paid::text,

@@ -143,6 +143,20 @@ export async function createSubscriptionItem(db: Database, overrides: New<typeof
   );
 }
 
+/** A service and a subscription for it that was sold and waits for its checkout: 9.90 EUR a month. */
+export async function createSold(db: Database, overrides: New<typeof customerServices> = {}) {
+  const service = await createService(db, overrides);
+  const { customer_id } = service;
+  const sold = await createSubscription(db, {
+    customer_id,
+    status: 'incomplete',
+    stripe_subscription_id: null,
+  });
+  const ofSold = { subscription_id: sold.id, customer_service_id: service.id };
+  await createSubscriptionItem(db, { ...ofSold, stripe_subscription_item_id: null });
+  return { sold, service };
+}
+
 /** A completed payment of 10.00 EUR on a new invoice; a given invoice needs its customer_id too. */
 export async function createPayment(db: Database, overrides: New<typeof payments> = {}) {
   const invoice = overrides.invoice_id

@@ -32,6 +32,7 @@ describe('the environment', () => {
       timeZone: 'UTC',
       scheduleTimeZone: null,
       stripe: { secretKey: null, webhookSecrets: [], apiBase: null, mode: null },
+      linkByEmail: false,
       cronSecret: null,
       betterAuthSecret: null,
       mcpAllowedOrigins: [],

@@ -1,3 +1,4 @@
+import Stripe from 'stripe';
 import { describe, expect, test } from 'vitest';
 import { lastOfSecond } from '@/lib/stripe/chain-events';
 import { toProviderCheckout } from '@/lib/stripe/to-checkout';
@@ -206,6 +207,87 @@ describe('a subscription of any API version', () => {
   });
 });
 
+describe('what an item is billed with', () => {
+  const price = {
+    currency: 'eur',
+    unit_amount: 990,
+    billing_scheme: 'per_unit',
+    recurring: { interval: 'month', interval_count: 1, usage_type: 'licensed' },
+  };
+  const plan = { currency: 'eur', amount: 990, interval: 'month', interval_count: 3, usage_type: 'licensed' };
+  const billed = (item: Record<string, unknown>, subscription: Record<string, unknown> = {}) =>
+    toProviderSubscription({ id: 'sub_1', ...subscription, items: { data: [{ id: 'si_1', ...item }] } })
+      ?.items[0];
+
+  test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
+    [
+      'a price',
+      { price, quantity: 2 },
+      { amount: '19.80', currency: 'eur', interval: 'month', intervalCount: 1 },
+    ],
+    ['a plan of old', { plan, quantity: 1 }, { amount: '9.90', currency: 'eur', intervalCount: 3 }],
+    [
+      'a price beside its plan',
+      { price, plan: { ...plan, interval_count: 1 }, quantity: 1 },
+      { amount: '9.90' },
+    ],
+    [
+      'fractions of a cent that come to whole ones',
+      { price: { ...price, unit_amount: null, unit_amount_decimal: '0.25' }, quantity: 8 },
+      { amount: '0.02' },
+    ],
+    [
+      'fractions that do not',
+      { price: { ...price, unit_amount: null, unit_amount_decimal: '0.25' }, quantity: 3 },
+      { amount: null },
+    ],
+    [
+      'a decimal as the client gives it',
+      {
+        price: { ...price, unit_amount: null, unit_amount_decimal: Stripe.Decimal.from('12.5') },
+        quantity: 2,
+      },
+      { amount: '0.25' },
+    ],
+    ['yen', { price: { ...price, currency: 'JPY' }, quantity: 1 }, { amount: '990', currency: 'jpy' }],
+    [
+      'tiers',
+      { price: { ...price, billing_scheme: 'tiered', unit_amount: null }, quantity: 1 },
+      { amount: null },
+    ],
+    [
+      'metered use',
+      { price: { ...price, recurring: { ...price.recurring, usage_type: 'metered' } } },
+      { amount: null },
+    ],
+    [
+      'packages',
+      { price: { ...price, transform_quantity: { divide_by: 10 } }, quantity: 10 },
+      { amount: null },
+    ],
+    ['tax within', { price: { ...price, tax_behavior: 'inclusive' }, quantity: 1 }, { amount: null }],
+    ['a tax rate within', { price, quantity: 1, tax_rates: [{ inclusive: true }] }, { amount: null }],
+    ['no quantity', { price }, { amount: null }],
+    [
+      'more than a column holds',
+      { price: { ...price, unit_amount: 10 ** 15 }, quantity: 1000 },
+      { amount: null },
+    ],
+    ['no price', {}, { amount: null, currency: null, interval: null, intervalCount: null }],
+  ])('%s', (_, item, expected) => {
+    expect(billed(item)).toMatchObject(expected);
+  });
+
+  test('stands in the subscription’s currency, or its amount is not told', () => {
+    expect(billed({ price, quantity: 1 }, { currency: 'eur' })).toMatchObject({ amount: '9.90' });
+    expect(billed({ price, quantity: 1 }, { currency: 'usd' })).toMatchObject({
+      amount: null,
+      currency: 'usd',
+    });
+    expect(billed({ price, quantity: 1 }, { default_tax_rates: [{ inclusive: true }] })?.amount).toBeNull();
+  });
+});
+
 describe('a checkout', () => {
   test.each(['payment', 'setup', undefined])('of mode %s is none', (mode) => {
     expect(toProviderCheckout({ id: 'cs_1', mode })).toBeNull();
@@ -221,13 +303,13 @@ describe('a checkout', () => {
     };
     expect(toProviderCheckout({ ...session, metadata: { subscription_id: '7' } })).toMatchObject({
       stripeSubscriptionId: 'sub_1',
-      reference: '7',
+      reference: 7,
       paid: false,
     });
     expect(
       toProviderCheckout({ ...session, client_reference_id: '8', metadata: { subscription_id: '7' } })
         ?.reference,
-    ).toBe('8');
+    ).toBe(7);
   });
 });
 

@@ -36,6 +36,7 @@ const { status, checked, changes, failures } = await reconcile(
     now: () => new Date(),
     log: createLogger('error'),
     timeZone: 'UTC',
+    linkByEmail: false,
   },
   { trigger: 'cli', startedBy: 'bench' },
 );

@@ -36,6 +36,7 @@ await withSeededDatabase(async (db, databaseUrl) => {
     now: () => new Date(),
     log: createLogger('error'),
     timeZone: 'UTC',
+    linkByEmail: false,
   };
   const floor = await openFloor(databaseUrl, CONNECTIONS);
   const sources = async (prefix: string) => {

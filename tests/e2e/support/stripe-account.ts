@@ -144,7 +144,14 @@ async function keepUnmatched(db: Database): Promise<void> {
 }
 
 function depsOf(db: Database) {
-  return { db, stripe: null, now: () => new Date(), log: createLogger('silent'), timeZone: 'UTC' };
+  return {
+    db,
+    stripe: null,
+    now: () => new Date(),
+    log: createLogger('silent'),
+    timeZone: 'UTC',
+    linkByEmail: false,
+  };
 }
 
 async function unlinkedItem(db: Database, subscriptionId: number): Promise<number> {

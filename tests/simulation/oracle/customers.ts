@@ -16,17 +16,17 @@ export function checkCustomers(truth: Truth, tables: Tables, full: boolean, verd
   if (truth.hasKey && !full && !isSame(truth, told, toldOf(truth, true))) return; // a run may have told it
   const groups = new Map<string, number>();
   const own = new Set(truth.ours.map(({ id }) => id));
-  for (const { customer, staff } of truth.stripeCustomers) {
+  for (const { customer, staff, stored } of truth.stripeCustomers) {
     const known = told.get(customer.id);
     const link = tables.links.find(({ stripe_customer_id: id }) => id === customer.id);
-    if (!known && staff === null) continue;
+    if (!known && staff === null && stored === null) continue;
     if (!link) {
       verdict.differences.push({ what: `customer ${customer.id}`, expected: 'a link', actual: null });
       continue;
     }
-    const expected = staff !== null ? [staff] : candidates(truth, known, full);
+    const { ids: expected, by } = linkOf(truth, customer.id, known, full);
     if (expected.length > 0) {
-      if (!expected.includes(link.customer_id)) {
+      if (!expected.includes(link.customer_id) || link.linked_by !== by) {
         verdict.differences.push({ what: `customer ${customer.id}`, expected, actual: link });
       }
       continue;
@@ -34,7 +34,8 @@ export function checkCustomers(truth: Truth, tables: Tables, full: boolean, verd
     const group = groupOf(truth, known, customer.id);
     const other = groups.get(group) ?? link.customer_id;
     const isShared = [...groups].some(([name, id]) => name !== group && id === link.customer_id);
-    if (own.has(link.customer_id) || other !== link.customer_id || isShared) {
+    const isSure = link.linked_by === 'staff' || link.linked_by === 'number';
+    if (own.has(link.customer_id) || other !== link.customer_id || isShared || isSure) {
       verdict.differences.push({ what: `customer ${customer.id}`, expected: group, actual: link });
     }
     groups.set(group, link.customer_id);
@@ -48,11 +49,30 @@ export function checkCustomers(truth: Truth, tables: Tables, full: boolean, verd
 function isSame(truth: Truth, announced: Map<string, Told>, all: Map<string, Told>): boolean {
   return truth.stripeCustomers.every(({ customer: { id } }) => {
     const [a, b] = [announced.get(id), all.get(id)];
-    return !a === !b && String(candidates(truth, a, false)) === String(candidates(truth, b, false));
+    const asText = (known: Told | undefined) => JSON.stringify(linkOf(truth, id, known, false));
+    return !a === !b && asText(a) === asText(b);
   });
 }
 
-function candidates(truth: Truth, known: Told | undefined, full: boolean): number[] {
+interface Link {
+  /** Those of ours that it may be; none: a new one. */
+  ids: number[];
+  by: 'staff' | 'number' | 'email' | 'created';
+}
+
+function linkOf(truth: Truth, id: string, known: Told | undefined, full: boolean): Link {
+  const made = truth.stripeCustomers.find(({ customer }) => customer.id === id);
+  if (made && made.staff !== null) return { ids: [made.staff], by: 'staff' };
+  const byNumber = numbered(truth, known, full);
+  if (byNumber.length > 0) return { ids: byNumber, by: 'number' };
+  if (made && made.stored !== null) return { ids: [made.stored], by: 'email' };
+  const [email] = truth.linkByEmail ? (known?.emails ?? []) : [];
+  const byEmail = truth.ours.filter((own) => own.email !== null && own.email === email);
+  const [only] = byEmail;
+  return only && byEmail.length === 1 ? { ids: [only.id], by: 'email' } : { ids: [], by: 'created' };
+}
+
+function numbered(truth: Truth, known: Told | undefined, full: boolean): number[] {
   const numbers = (known?.numbers ?? [])
     .flatMap((told) =>
       truth.ours.filter((own) => own.number === told.number).map(({ id }) => ({ ...told, own: id })),
@@ -63,17 +83,15 @@ function candidates(truth: Truth, known: Told | undefined, full: boolean): numbe
   if (best && truth.hasKey && best.rank > 0) {
     return numbers.filter(({ rank }) => !full || rank === best.rank).map(({ own }) => own);
   }
-  if (best) return [best.own];
-  const [email] = known?.emails ?? [];
-  const byEmail = truth.ours.filter((own) => own.email !== null && own.email === email);
-  const [only] = byEmail;
-  return only && byEmail.length === 1 ? [only.id] : [];
+  return best ? [best.own] : [];
 }
 
-/** Those who share an address that none of ours has are one new customer. */
+/** Those who share an address that none of ours has are one new customer, where an address tells anything. */
 function groupOf(truth: Truth, known: Told | undefined, id: string): string {
   const [email] = known?.emails ?? [];
-  return email && !truth.ours.some((own) => own.email === email) ? `new ${email}` : `new ${id}`;
+  return truth.linkByEmail && email && !truth.ours.some((own) => own.email === email)
+    ? `new ${email}`
+    : `new ${id}`;
 }
 
 function toldOf(truth: Truth, full: boolean): Map<string, Told> {
@@ -115,14 +133,22 @@ function addTold(
   add(about.metadata.customer_number, 2);
 }
 
-/** Every one of ours that anything told ever pointed to. */
-export function couldBe(truth: Truth, stripeCustomerId: string | null): number[] {
+/** Every one of ours that a number ever told, or staff, said it was. */
+export function couldSurelyBe(truth: Truth, stripeCustomerId: string | null): number[] {
   const known = toldOf(truth, true).get(stripeCustomerId ?? '');
+  const made = truth.stripeCustomers.find(({ customer }) => customer.id === stripeCustomerId);
   return truth.ours
     .filter(
-      (own) =>
-        known?.numbers.some(({ number }) => number === own.number) ||
-        (own.email !== null && known?.emails.has(own.email)),
+      ({ id, number }) =>
+        known?.numbers.some((told) => told.number === number) ||
+        made?.staff === id ||
+        made?.formerly.includes(id),
     )
     .map(({ id }) => id);
+}
+
+/** Whether a Stripe customer's link is sure; that it is rightly so is checked with the customers. */
+export function isSure(tables: Tables, stripeCustomerId: string | null): boolean {
+  const link = tables.links.find((one) => one.stripe_customer_id === stripeCustomerId);
+  return link?.linked_by === 'staff' || link?.linked_by === 'number';
 }

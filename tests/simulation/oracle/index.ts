@@ -13,6 +13,8 @@ export interface Truth {
   /** Our calendar date at the end. */
   today: string;
   hasKey: boolean;
+  /** An e-mail links by itself. */
+  linkByEmail: boolean;
   /** Nothing was lost on the way. */
   lossless: boolean;
   /** Stripe's API failed now and then. */
@@ -23,17 +25,27 @@ export interface Truth {
     id: number;
     number: string;
     email: string | null;
-    services: readonly { id: number; number: string }[];
-    sold: { id: number; services: readonly number[] } | null;
+    services: readonly OwnService[];
+    sold: { id: number; quantity: number; services: readonly number[] } | null;
   }[];
   stripeCustomers: readonly {
     customer: { id: string; email: string | null; metadata: Readonly<Record<string, string>> };
+    /** Whom staff linked it to, and whom before. */
     staff: number | null;
+    formerly: readonly number[];
+    /** Whom its e-mail linked it to beforehand. */
+    stored: number | null;
   }[];
   deleted: ReadonlySet<string>;
   freed: ReadonlySet<string>;
   written: ReadonlyMap<number, { amount: string; reference: string; source: string }>;
   linked: ReadonlyMap<string, number>;
+}
+
+export interface OwnService {
+  id: number;
+  number: string;
+  price: { minor: number; currency: string; months: number };
 }
 
 export interface Verdict {

@@ -1,4 +1,4 @@
-import type { Metadata, WorldEvent, WorldObject } from '@/lib/stripe-local/model';
+import type { WorldEvent, WorldObject } from '@/lib/stripe-local/model';
 
 /** The eight types that the service promises to act on. */
 export const ANNOUNCING = new Set([
@@ -56,8 +56,4 @@ export function allowedMoments<T>(
   const open = !asked.canAsk || asked.mayFail ? candidates(second) : [last];
   const later = asked.canAsk ? story.filter(({ at }) => at >= last.at) : [last];
   return { allowed: [...later, ...open], ties: open.length };
-}
-
-export function serviceNames(metadata: Metadata): string[] {
-  return [metadata.customer_service_id, metadata.service_number].filter((name) => name !== undefined);
 }

@@ -1,9 +1,9 @@
 import type { CheckoutSession, Subscription, SubscriptionItem } from '@/lib/stripe-local/model';
 import type { ItemRow, SubscriptionRow, Tables } from '../tables';
-import { couldBe } from './customers';
-import type { Truth, Verdict } from './index';
-import { allowedMoments, type Moment, serviceNames, storiesOf } from './story';
-import { date, differing, fits } from './values';
+import { couldSurelyBe, isSure } from './customers';
+import type { OwnService, Truth, Verdict } from './index';
+import { allowedMoments, type Moment, storiesOf } from './story';
+import { amount, date, differing, fits } from './values';
 
 export function checkSubscriptions(truth: Truth, tables: Tables, full: boolean, verdict: Verdict): void {
   const stories = storiesOf<Subscription>(truth.history, 'subscription');
@@ -13,7 +13,7 @@ export function checkSubscriptions(truth: Truth, tables: Tables, full: boolean, 
     if (row) checkSubscription(truth, tables, story, row, full, verdict);
     else verdict.differences.push({ what: `subscription ${id}`, expected: 'a row', actual: null });
   }
-  checkSold(truth, tables, verdict);
+  checkSold(truth, tables, full, verdict);
   const sold = truth.ours.map((own) => own.sold?.id);
   const waiting = tables.subscriptions.filter((row) => !row.stripe_subscription_id && sold.includes(row.id));
   const expected = stories.size + waiting.length;
@@ -53,7 +53,8 @@ function checkSubscription(
     return;
   }
   if (!fits(first, actual) && !truth.hasKey) verdict.ties += 1;
-  for (const item of items) checkLink(truth, story, moment.about, row, item, verdict);
+  const link = isSure(tables, row.stripe_customer_id) ? checkLink : checkNoLink;
+  for (const item of items) link(truth, story, moment.about, row, item, verdict);
 }
 
 const withoutKeys = ({ subscription_id: _, customer_service_id: __, ...item }: ItemRow) => item;
@@ -67,16 +68,20 @@ function expectedRow(truth: Truth, tables: Tables, about: Subscription) {
     next_billing_date: date(Math.min(...ends), truth.timeZone),
     cancel_at_period_end: about.cancelAtPeriodEnd,
     ended_at: about.endedAt,
-    items: itemRows(about.items),
+    items: itemRows(about),
   };
 }
 
-const itemRows = (items: readonly SubscriptionItem[]) =>
+const itemRows = ({ currency, items }: Pick<Subscription, 'currency' | 'items'>) =>
   [...items]
     .sort((a, b) => (a.id < b.id ? -1 : 1))
     .map((item) => ({
       stripe_subscription_item_id: item.id,
       quantity: item.quantity,
+      amount: amount(item.unitAmount * item.quantity, currency),
+      currency,
+      interval: item.interval,
+      interval_count: item.intervalCount,
       current_period_end: item.currentPeriodEnd,
     }));
 
@@ -147,11 +152,34 @@ function checkLink(
   );
   const staff = truth.linked.get(id);
   const sold = truth.ours.find((own) => own.sold?.id === row.id)?.sold?.services ?? [];
-  const kept = [...ever, ...sold, ...(staff === undefined ? [null] : [staff])];
+  const mayBeNone = staff === undefined || wasConfirmed(truth, row.stripe_customer_id);
+  const kept = [...ever, ...sold, ...(mayBeNone ? [null] : []), ...(staff === undefined ? [] : [staff])];
   const expected: (number | null)[] = named.length > 0 ? named : kept;
   if (!expected.includes(actual.customer_service_id)) {
     verdict.differences.push({ what: `link of ${id}`, expected, actual: actual.customer_service_id });
   }
+}
+
+/** Of a customer who is not known for sure nothing but staff links an item. */
+function checkNoLink(
+  truth: Truth,
+  _story: Moment<Subscription>[],
+  _now: Subscription,
+  _row: SubscriptionRow,
+  actual: ItemRow,
+  verdict: Verdict,
+): void {
+  const id = actual.stripe_subscription_item_id ?? '';
+  const expected = truth.linked.get(id) ?? null;
+  if (expected !== actual.customer_service_id) {
+    verdict.differences.push({ what: `link of ${id}`, expected, actual: actual.customer_service_id });
+  }
+}
+
+/** Staff who say that it is another customer take its items from the services of the former one. */
+function wasConfirmed(truth: Truth, stripeCustomerId: string | null): boolean {
+  const made = truth.stripeCustomers.find(({ customer }) => customer.id === stripeCustomerId);
+  return made !== undefined && made.staff !== null;
 }
 
 const allServices = (truth: Truth) => truth.ours.flatMap((own) => own.services);
@@ -161,43 +189,95 @@ function servicesNamed(
   subscription: Subscription,
   item: SubscriptionItem,
 ): number[] {
-  const isSingle = subscription.items.length === 1;
-  const names = serviceNames(isSingle ? { ...subscription.metadata, ...item.metadata } : item.metadata);
-  return services
-    .filter((service) => names.includes(String(service.id)) || names.includes(service.number))
-    .map((service) => service.id);
+  const { customer_service_id: id, service_number: number } = namesOf(subscription, item);
+  const byId = services.filter((service) => String(service.id) === id);
+  const byNumber = services.filter((service) => service.number === number);
+  return (byId.length > 0 ? byId : byNumber).map((service) => service.id);
 }
 
-/**
- * By our subscription that was sold, the one at Stripe that its checkout made; and whether it may be so only.
- * What a customer bought while it was taken for another of ours, it keeps.
- */
-function adopted(truth: Truth, tables: Tables): Map<number, { id: string; isSure: boolean }> {
-  const found = new Map<number, { id: string; isSure: boolean }>();
+function namesOf(subscription: Subscription, item: SubscriptionItem) {
+  const isSingle = subscription.items.length === 1;
+  return isSingle ? { ...subscription.metadata, ...item.metadata } : item.metadata;
+}
+
+/** The subscription at Stripe that one of ours becomes, by the checkout that names it. */
+interface Adopted {
+  id: string;
+  /** It is so for sure; else what is told last, or who it belongs to, may have been another at the time. */
+  must: boolean;
+}
+
+/** By our subscription that was sold. What a customer bought while it was taken for another of ours, it keeps. */
+function adopted(truth: Truth, tables: Tables, full: boolean): Map<number, Adopted> {
+  const found = new Map<number, Adopted>();
+  const stories = storiesOf<Subscription>(truth.history, 'subscription');
   for (const [, story] of storiesOf<CheckoutSession>(truth.history, 'checkout.session')) {
     const session = story.at(-1)?.about;
-    const reference = session?.clientReferenceId ?? session?.metadata.subscription_id;
+    const reference = session?.metadata.subscription_id ?? session?.clientReferenceId;
     const own = truth.ours.find(({ sold }) => sold && String(sold.id) === reference);
-    const link = tables.links.find(({ stripe_customer_id: id }) => id === session?.customer);
     if (!own?.sold || !session?.subscription) continue;
-    const isSure = link?.customer_id === own.id;
-    const mayHaveBeen = couldBe(truth, session.customer).includes(own.id);
-    if (isSure || mayHaveBeen) found.set(own.sold.id, { id: session.subscription, isSure });
+    const moments = stories.get(session.subscription) ?? [];
+    const fitting = moments.filter(({ about }) => isSold(own, about));
+    const link = tables.links.find(({ stripe_customer_id: id }) => id === session.customer);
+    const isOwns = link?.customer_id === own.id && isSure(tables, session.customer);
+    if (fitting.length === 0 || !(isOwns || couldSurelyBe(truth, session.customer).includes(own.id)))
+      continue;
+    const isTold = truth.lossless && fitting.some(({ isAnnounced }) => isAnnounced);
+    const isLast = full && fitting.at(-1) === moments.at(-1);
+    found.set(own.sold.id, { id: session.subscription, must: isOwns && (isTold || isLast) });
   }
   return found;
 }
 
-function checkSold(truth: Truth, tables: Tables, verdict: Verdict): void {
-  const wanted = adopted(truth, tables);
+/** Whether what Stripe bills is what was sold: the same money in the same time, one for one. */
+function isSold({ services, sold }: Truth['ours'][number], about: Subscription): boolean {
+  const wanted = services.filter(({ id }) => sold?.services.includes(id));
+  const pair = (items: readonly SubscriptionItem[], left: readonly OwnService[]): boolean => {
+    const [item, ...rest] = items;
+    if (!item) return left.length === 0;
+    return left.some(
+      (service) =>
+        isBilled(about, item, service, sold?.quantity ?? 0) &&
+        pair(
+          rest,
+          left.filter((other) => other !== service),
+        ),
+    );
+  };
+  return pair(about.items, wanted);
+}
+
+function isBilled(
+  about: Subscription,
+  item: SubscriptionItem,
+  service: OwnService,
+  quantity: number,
+): boolean {
+  const { customer_service_id: id, service_number: number } = namesOf(about, item);
+  const isNamed = id ? id === String(service.id) : !number || number === service.number;
+  const { minor, currency, months } = service.price;
+  return (
+    isNamed &&
+    about.currency === currency &&
+    item.unitAmount * item.quantity === minor * quantity &&
+    item.intervalCount * (item.interval === 'year' ? 12 : 1) === months
+  );
+}
+
+function checkSold(truth: Truth, tables: Tables, full: boolean, verdict: Verdict): void {
+  const wanted = adopted(truth, tables, full);
   for (const { sold } of truth.ours) {
     if (!sold) continue;
     const row = tables.subscriptions.find(({ id }) => id === sold.id);
+    const items = tables.items.filter((item) => item.subscription_id === sold.id);
+    const left = items.filter((item) => item.stripe_subscription_item_id === null).length;
     const checkout = wanted.get(sold.id);
-    const waits = { stripe_subscription_id: null, status: 'incomplete' };
-    const expected = checkout ? { stripe_subscription_id: checkout.id } : waits;
-    const isOther = row && checkout?.isSure === false && fits(waits, row);
-    if (!row || (!fits(expected, row) && !isOther)) {
-      verdict.differences.push(differing(`sold subscription ${sold.id}`, expected, row ?? {}));
+    const waits = { stripe_subscription_id: null, status: 'incomplete', left: sold.services.length };
+    const becomes = { stripe_subscription_id: checkout?.id, left: 0 };
+    const expected = checkout ? [becomes, ...(checkout.must ? [] : [waits])] : [waits];
+    const actual = { ...row, left };
+    if (!expected.some((one) => fits(one, actual))) {
+      verdict.differences.push(differing(`sold subscription ${sold.id}`, expected[0] ?? {}, actual));
     }
   }
 }
@@ -205,7 +285,9 @@ function checkSold(truth: Truth, tables: Tables, verdict: Verdict): void {
 /** The latest period end over the live items that hold a service. */
 export function checkServiceDates(truth: Truth, tables: Tables, verdict: Verdict): void {
   const live = new Set(
-    tables.subscriptions.filter(({ status }) => status !== 'cancelled').map(({ id }) => id),
+    tables.subscriptions
+      .filter((row) => row.status !== 'cancelled' && isSure(tables, row.stripe_customer_id))
+      .map(({ id }) => id),
   );
   for (const service of tables.services) {
     const ends = tables.items

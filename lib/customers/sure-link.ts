@@ -1,0 +1,18 @@
+import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { stripeCustomers } from '@/db/schema';
+
+type LinkedBy = (typeof stripeCustomers.$inferSelect)['linked_by'];
+
+/**
+ * Whether it is known for sure which of our customers a Stripe customer is: by number or by staff. An e-mail
+ * is what a payer typed. Only a sure link dates services and makes what was sold what Stripe bills.
+ */
+export function isSure({ linkedBy }: { linkedBy: LinkedBy }): boolean {
+  return linkedBy === 'staff' || linkedBy === 'number';
+}
+
+/** The same of the Stripe customer that a row names; one that names none is ours alone. */
+export function isOfSureCustomer(row: { stripe_customer_id: SQLWrapper }): SQL<boolean> {
+  return sql<boolean>`not exists (select from ${stripeCustomers} l
+    where l.stripe_customer_id = ${row.stripe_customer_id} and l.linked_by in ('email', 'created'))`;
+}
