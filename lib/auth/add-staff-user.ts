@@ -1,4 +1,4 @@
-import { pgErrorCode, UNIQUE_VIOLATION } from '@/db/database';
+import { type Database, pgErrorCode, UNIQUE_VIOLATION } from '@/db/database';
 import { staffAccounts, staffUsers } from '@/db/schema';
 import type { Actor } from '../audit/record-audit';
 import { AppError, invalidField } from '../errors';
@@ -19,6 +19,7 @@ export interface NewStaffUser {
 /**
  * Lets a person sign in.
  *
+ * @param condition throws where it may not be, under the lock that all who write staff take
  * @returns the password too, given or made: it is kept nowhere else
  * @throws AppError validation_failed, or conflict where the address has a login already
  */
@@ -26,6 +27,7 @@ export async function addStaffUser(
   world: StaffWorld,
   input: NewStaffUser,
   actor: Actor,
+  condition: (tx: Database) => Promise<void> = async () => {},
 ): Promise<{ id: string; email: string; password: string }> {
   const email = toStaffEmail(input.email);
   const name = input.name?.trim() || (email.split('@')[0] ?? email);
@@ -36,6 +38,7 @@ export async function addStaffUser(
   const user = { id: world.newId(), email, name, role: input.role ?? 'staff' };
   try {
     await writeStaff(world.db, actor, async (tx) => {
+      await condition(tx);
       await tx.insert(staffUsers).values({ ...user, emailVerified: true });
       await tx.insert(staffAccounts).values({
         id: world.newId(),

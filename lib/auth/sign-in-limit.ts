@@ -8,7 +8,7 @@ import { countFailure, countStrangeFailure, type SignInCounter } from './sign-in
 /** Where somebody signs in from: a device that the account knows, else an address. */
 export interface SignInOrigin {
   deviceId: string | null;
-  /** As `clientAddress` gives it. */
+  /** As `countedAddress` gives it. */
   address: string;
 }
 

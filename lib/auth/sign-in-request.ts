@@ -1,5 +1,5 @@
 import type { Env } from '../env';
-import { UNKNOWN_ADDRESS } from './client-address';
+import { UNKNOWN_ADDRESS } from './counted-address';
 import type { SignInOrigin } from './sign-in-limit';
 import { AUTH_PATH } from './staff-cookie';
 

@@ -5,7 +5,7 @@ import { staffAccounts, staffUsers } from '@/db/schema';
 import { AppError } from '../errors';
 import type { Runtime } from '../runtime';
 import { clearExpired } from './clear-expired';
-import { clientAddress } from './client-address';
+import { countedAddress } from './counted-address';
 import { type DeviceOwner, deviceCookie, deviceCookieName, readDevice } from './device-cookie';
 import { queueForHash } from './hash-queue';
 import { type Credentials, toSignInRequest } from './sign-in-request';
@@ -28,7 +28,7 @@ export async function signIn(runtime: Runtime, typed: Credentials, headers: Head
   const cookie = parseCookies(headers.get('cookie') ?? '').get(deviceCookieName(email, isSecure));
   const owner = cookie === undefined ? null : await findOwner(runtime, email);
   const deviceId = cookie !== undefined && owner ? readDevice(cookie, owner, now) : null;
-  const origin = { deviceId, address: clientAddress(headers.get('x-forwarded-for')) };
+  const origin = { deviceId, address: countedAddress(headers.get('x-forwarded-for')) };
   const request = toSignInRequest(env, { ...typed, email }, origin, headers.get('user-agent'));
 
   const response = await queueForHash(deviceId !== null, () => getStaffAuth(runtime).handler(request));

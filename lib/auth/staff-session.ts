@@ -5,6 +5,8 @@ import { cache } from 'react';
 import type { Actor } from '../audit/record-audit';
 import { AppError, isNotMigrated } from '../errors';
 import { explainFailure, getRuntime } from '../runtime';
+import { signIn } from './sign-in';
+import type { Credentials } from './sign-in-request';
 import { getStaffAuth } from './staff-auth';
 import { PATH_HEADER, UNAVAILABLE_PATH } from './staff-path';
 import type { StaffRole } from './staff-user';
@@ -57,15 +59,25 @@ export function staffActor({ id, email }: StaffMember): Actor {
   return { type: 'staff', id, name: email };
 }
 
+/**
+ * Signs in from a server action whoever has just set their password.
+ *
+ * @throws AppError as `signIn` does
+ */
+export async function signInStaff(credentials: Credentials): Promise<void> {
+  await passCookies(await signIn(await getRuntime(), credentials, await headers()));
+}
+
 /** Ends the session, here and in the database. */
 export async function signOutStaff(): Promise<void> {
   const auth = getStaffAuth(await getRuntime());
-  await passCookies(await auth.api.signOut({ headers: await headers(), asResponse: true }));
+  const response = await auth.api.signOut({ headers: await headers(), asResponse: true });
+  await passCookies(response.headers.getSetCookie());
 }
 
-async function passCookies(response: Response): Promise<void> {
+async function passCookies(setCookies: string[]): Promise<void> {
   const jar = await cookies();
-  for (const header of response.headers.getSetCookie()) {
+  for (const header of setCookies) {
     for (const [name, cookie] of parseSetCookieHeader(header)) {
       jar.set(name, cookie.value, toCookieOptions(cookie));
     }

@@ -1,18 +1,36 @@
+import { FIRST_ADMIN_PATH, issueFirstAdminToken } from '../auth/first-admin';
 import { inheritedEnv } from '../env';
 import { StartError } from '../errors';
 import { getRuntime, type Runtime } from '../runtime';
 import { reconcile } from '../sync/reconcile';
 import { startSchedule } from '../sync/schedule';
 import { syncDeps } from '../sync/sync-deps';
+import { toAppError } from './problem';
 
 /** What a server does before its first request: open the runtime, and keep the daily job's time. */
 export async function startServer(): Promise<void> {
   const runtime = await openRuntime();
-  if (!runtime || runtime.env.vercel || runtime.env.development) return;
+  if (!runtime || runtime.env.vercel) return;
+  await offerFirstAdmin(runtime);
+  if (runtime.env.development) return;
   const { db, log, now, env } = runtime;
   await startSchedule({ db, log, now, timeZone: env.scheduleTimeZone }, () =>
     reconcile(syncDeps(runtime), { trigger: 'schedule', startedBy: null }),
   );
+}
+
+/** Printed and not logged: whoever reads this terminal may do anything here anyway, whoever reads logs not. */
+async function offerFirstAdmin(runtime: Runtime): Promise<void> {
+  try {
+    const token = await issueFirstAdminToken(runtime);
+    if (token === null) return;
+    const address = `${runtime.env.publicUrl}${FIRST_ADMIN_PATH}/${token}`;
+    process.stdout.write(
+      `Nobody can sign in yet. Make the first admin here, once and within an hour:\n${address}\n`,
+    );
+  } catch (error) {
+    toAppError(error, 'first admin', runtime.log); // logged; the next start offers it again
+  }
 }
 
 /** Whatever way the server was started, it does not run half. */

@@ -1,0 +1,39 @@
+'use server';
+
+import { redirect } from 'next/navigation';
+import { createFirstAdmin } from '@/lib/auth/first-admin';
+import { signInStaff } from '@/lib/auth/staff-session';
+import { AppError } from '@/lib/errors';
+import { getRuntime } from '@/lib/runtime';
+import { toProblems } from '../../../admin/_components/to-problems';
+
+export interface FirstAdminState {
+  /** The fields as they were typed, but for the passwords. */
+  typed: { email: string; name: string };
+  /** Of each wrong field its sentence; of '' what concerns no single one. */
+  problems: Record<string, string>;
+}
+
+/** Makes the first admin and signs them in. Nobody can be asked for a session yet: the token decides. */
+export async function createAdmin(
+  token: string,
+  _before: FirstAdminState,
+  form: FormData,
+): Promise<FirstAdminState> {
+  const text = (field: string) => String(form.get(field) ?? '');
+  const typed = { email: text('email'), name: text('name') };
+  const given = { ...typed, password: text('password'), repeated: text('repeated') };
+  try {
+    await createFirstAdmin(await getRuntime(), token, given);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return { typed, problems: toProblems(error, given) };
+  }
+  redirect(await signInStaff(given).then(() => '/admin', toSignInPage));
+}
+
+/** The login is there, whatever became of the sign-in. */
+function toSignInPage(error: unknown): string {
+  if (error instanceof AppError) return '/sign-in';
+  throw error;
+}

@@ -1,0 +1,65 @@
+'use client';
+
+import { Alert, Button, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { useActionState } from 'react';
+import { useFirstWrong } from '../../../admin/_components/use-first-wrong';
+import type { FirstAdminState } from './actions';
+
+const FIRST: FirstAdminState = { typed: { email: '', name: '' }, problems: {} };
+
+interface Props {
+  action(before: FirstAdminState, form: FormData): Promise<FirstAdminState>;
+}
+
+export function FirstAdminForm({ action }: Props) {
+  const [{ typed, problems }, submit, pending] = useActionState(action, FIRST);
+  const form = useFirstWrong(problems);
+  const field = (name: string) => ({ name, error: problems[name], withAsterisk: false });
+  return (
+    <form action={submit} ref={form} aria-label="First admin">
+      <Stack gap="md">
+        {problems[''] && (
+          <Alert color="red" variant="light" role="alert">
+            {problems['']}
+          </Alert>
+        )}
+        <TextInput
+          label="E-mail"
+          type="email"
+          autoComplete="username"
+          maxLength={254}
+          defaultValue={typed.email}
+          required
+          autoFocus
+          {...field('email')}
+        />
+        <TextInput
+          label="Name"
+          description="Empty: the part of the address before the @."
+          autoComplete="name"
+          maxLength={100}
+          defaultValue={typed.name}
+          {...field('name')}
+        />
+        <PasswordInput
+          label="Password"
+          description="12 to 128 characters."
+          autoComplete="new-password"
+          maxLength={128}
+          required
+          {...field('password')}
+        />
+        <PasswordInput
+          label="Password again"
+          autoComplete="new-password"
+          maxLength={128}
+          required
+          {...field('repeated')}
+        />
+        <Button type="submit" loading={pending} fullWidth mt="xs">
+          Make admin
+        </Button>
+      </Stack>
+    </form>
+  );
+}
