@@ -14,15 +14,19 @@ export interface StripePayment {
   stripe_payment_intent_id: string | null;
 }
 
+/** What a correction may change. */
+type Written = Pick<StripePayment, 'amount' | 'payment_date'>;
+
 export type RecordedPayment =
-  | { outcome: 'created' | 'corrected'; id: number; before: string | null }
+  | { outcome: 'created'; id: number }
+  | { outcome: 'corrected'; id: number; before: Written; after: Partial<Written> }
   /** Somebody else's payment has the reference: left alone. */
   | { outcome: 'taken'; id: number }
   | { outcome: 'none' };
 
 /**
  * The payment of a Stripe invoice: made once, whatever arrives how often; corrected while nobody has changed
- * its amount; never brought back once deleted.
+ * its amount, and then dated anew while nobody has changed its date; never brought back once deleted.
  *
  * @param isExact whether the amount is all that Stripe collected; else no more than that, so that it never
  * lowers what was recorded
@@ -40,10 +44,16 @@ export async function recordStripePayment(
   if (buried) return { outcome: 'none' };
   const [created] = await tx
     .insert(payments)
-    .values({ ...payment, status: 'completed', source: 'stripe', provider_amount: payment.amount })
+    .values({
+      ...payment,
+      status: 'completed',
+      source: 'stripe',
+      provider_amount: payment.amount,
+      provider_payment_date: payment.payment_date,
+    })
     .onConflictDoNothing({ target: payments.payment_reference })
     .returning({ id: payments.id });
-  if (created) return { outcome: 'created', id: created.id, before: null };
+  if (created) return { outcome: 'created', id: created.id };
   return correctPayment(tx, payment, isExact);
 }
 
@@ -62,9 +72,15 @@ async function correctPayment(
   const isUntouched = Number(held.amount) === Number(held.provider_amount);
   const difference = Number(payment.amount) - Number(held.amount);
   if (!isUntouched || difference === 0 || (difference < 0 && !isExact)) return { outcome: 'none' };
+  const { amount, payment_date } = payment;
+  const after = { amount, ...(held.payment_date === held.provider_payment_date && { payment_date }) };
   await tx
     .update(payments)
-    .set({ amount: payment.amount, provider_amount: payment.amount })
+    .set({
+      ...after,
+      provider_amount: amount,
+      ...(after.payment_date && { provider_payment_date: payment_date }),
+    })
     .where(eq(payments.id, held.id));
-  return { outcome: 'corrected', id: held.id, before: held.amount };
+  return { outcome: 'corrected', id: held.id, before: held, after };
 }

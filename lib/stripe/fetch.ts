@@ -17,8 +17,11 @@ export type Fetched<T> =
   | { state: 'gone' }
   | { state: 'unavailable'; reason: string };
 
-/** What tells whether an open, attempted invoice's payment failed: four levels, the most Stripe expands. */
-const INVOICE_EXPAND = ['customer', 'payments.data.payment.payment_intent'];
+/**
+ * What tells whether an open, attempted invoice's payment failed: four levels, the most Stripe expands. And
+ * what was paid without Stripe, however many payments there are.
+ */
+const INVOICE_EXPAND = ['customer', 'payments.data.payment.payment_intent', 'amount_paid_off_stripe'];
 
 /** Retrieves one object by its id. Never throws for what Stripe or the network does. */
 export async function fetchObject<Kind extends keyof ProviderObjects>(

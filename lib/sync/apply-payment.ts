@@ -3,9 +3,10 @@ import { toAmountText } from '../money';
 import { recordStripePayment } from '../payments/record-stripe-payment';
 import type { SyncContext } from './context';
 import type { StoredInvoice } from './to-invoice-state';
+import { createdChange, toChanges } from './write-changes';
 
 /**
- * Records what Stripe collected for a paid invoice. Where Stripe has not told how much was paid without
+ * Records what Stripe collected for an invoice. Where Stripe has not told how much was paid without
  * it, all counts as collected until the daily job has asked.
  *
  * @param collected as the caller knows it: of the event's payload, or of the invoice we hold
@@ -39,13 +40,11 @@ export async function applyPayment(
     ctx.warnings.push(`payment ${recorded.id} already has the reference ${invoice.stripe_invoice_id}`);
     return;
   }
-  ctx.changes.push({
-    entity: 'payment',
-    entity_id: recorded.id,
-    stripe_id: invoice.stripe_invoice_id,
-    field: recorded.outcome === 'created' ? 'created' : 'amount',
-    before: recorded.before && toAmountText(recorded.before, invoice.currency),
-    after: toAmountText(amount, invoice.currency),
-    outcome: 'fixed',
-  });
+  const { stripe_invoice_id: stripe_id, currency } = invoice;
+  const subject = { entity: 'payment' as const, entity_id: recorded.id, stripe_id };
+  ctx.changes.push(
+    ...(recorded.outcome === 'created'
+      ? [createdChange(subject, toAmountText(amount, currency))]
+      : toChanges(subject, { ...recorded.before, currency }, recorded.after)),
+  );
 }

@@ -1,12 +1,16 @@
 import type Stripe from 'stripe';
 import { type Fetched, fetchObject, type ProviderObjects } from '../stripe/fetch';
+import { fetchCollectedAt } from '../stripe/fetch-collected';
 import { fetchItems } from '../stripe/fetch-items';
 import type { ProviderSubscriptionItem } from '../stripe/provider';
 import type { SyncDeps } from './sync-deps';
 
-/** What a transaction may ask for; `items`: all of a subscription, by its id. */
+/** What a transaction may ask for. */
 interface Wanted extends ProviderObjects {
+  /** All of a subscription, by its id. */
   items: ProviderSubscriptionItem[];
+  /** When Stripe last collected for an invoice, by its id. */
+  collectedAt: Date | null;
 }
 type Kind = keyof Wanted;
 
@@ -75,7 +79,8 @@ export async function withLookups<T>(
 }
 
 function fetch(stripe: Stripe, now: () => Date, { kind, id }: NeedsFetch): Promise<Fetched<Wanted[Kind]>> {
-  return kind === 'items' ? fetchItems(stripe, now, id) : fetchObject(stripe, now, kind, id);
+  if (kind === 'items') return fetchItems(stripe, now, id);
+  return kind === 'collectedAt' ? fetchCollectedAt(stripe, now, id) : fetchObject(stripe, now, kind, id);
 }
 
 /** Drivers may wrap what a transaction throws. */

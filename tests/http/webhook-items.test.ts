@@ -1,51 +1,17 @@
 import { asc, eq } from 'drizzle-orm';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import * as webhook from '@/app/api/stripe/webhook/route';
 import { customerServices, reconciliationFailures, subscriptionItems, subscriptions } from '@/db/schema';
-import { createStripeClient } from '@/lib/stripe/client';
 import * as act from '@/lib/stripe-local/actions';
-import { seededChance } from '@/lib/stripe-local/chance';
-import type { ItemInput, WorldEvent } from '@/lib/stripe-local/model';
-import { renderEvent } from '@/lib/stripe-local/render/event';
-import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
-import { createWorld, type World } from '@/lib/stripe-local/world';
-import { reconcile } from '@/lib/sync/reconcile';
-import { syncDeps } from '@/lib/sync/sync-deps';
+import type { ItemInput } from '@/lib/stripe-local/model';
 import { createCustomer, createService } from '../support/factories';
 import { useServer } from '../support/http';
-import { deliver, WEBHOOK_SECRET } from '../support/stripe-events';
+import { useLocalStripe } from '../support/local-stripe';
+import { WEBHOOK_SECRET } from '../support/stripe-events';
 
-const KEY = 'sk_test_items';
 const server = useServer({ '/api/stripe/webhook': webhook }, { STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET });
-
-let world: World;
-let stripeLocal: StripeLocal;
-let client: ReturnType<typeof createStripeClient>;
-
-beforeAll(async () => {
-  world = createWorld({ now: server.runtime.now, chance: seededChance(31) });
-  stripeLocal = await startStripeLocal({ world, secretKey: KEY });
-  client = createStripeClient(KEY, stripeLocal.url, 10_000);
-});
-afterAll(() => stripeLocal?.close());
-
-const later = (seconds: number) =>
-  server.runtime.setNow(new Date(server.runtime.now().getTime() + seconds * 1000));
-
-/** Lets the webhook have what Stripe tells of an action; without an API key, unless it is given one. */
-async function tell({ events }: { events: WorldEvent[] }, { withKey = true } = {}): Promise<void> {
-  server.runtime.stripe = withKey ? client : null;
-  for (const event of events.filter(({ type }) => type.startsWith('customer.subscription.'))) {
-    const told = await deliver(server.url, renderEvent(event, '2026-10-28.endive'), server.runtime.now());
-    expect(told).toMatchObject({ status: 200, body: { outcome: 'processed' } });
-  }
-}
-
-async function night() {
-  server.runtime.stripe = client;
-  later(86_400);
-  return reconcile(syncDeps(server.runtime), { trigger: 'cron', startedBy: null });
-}
+const stripe = useLocalStripe(server);
+const { later, tell, night } = stripe;
 
 /** Items of a year, the last of a month and of a service. */
 async function sell(count: number) {
@@ -53,10 +19,13 @@ async function sell(count: number) {
   const ours = await createCustomer(db);
   const service = await createService(db, { customer_id: ours.id, next_billing_date: null });
   const number = { customer_number: ours.customer_number };
-  const customer = act.createCustomer(world, { metadata: number }).object.id;
+  const customer = act.createCustomer(stripe.world, { metadata: number }).object.id;
   const items: ItemInput[] = Array.from({ length: count - 1 }, () => ({ unitAmount: 900, interval: 'year' }));
   const metadata = { service_number: service.service_number };
-  const done = act.createSubscription(world, { customer, items: [...items, { unitAmount: 100, metadata }] });
+  const done = act.createSubscription(stripe.world, {
+    customer,
+    items: [...items, { unitAmount: 100, metadata }],
+  });
   return { ...done, id: done.object.id, serviceId: service.id };
 }
 
@@ -75,7 +44,7 @@ async function held(stripeId: string) {
 }
 
 const atStripe = (id: string) =>
-  (world.subscriptions.get(id)?.items ?? [])
+  (stripe.world.subscriptions.get(id)?.items ?? [])
     .map((item) => [item.id, item.quantity])
     .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1));
 
@@ -94,16 +63,16 @@ test('items beyond the tenth are fetched, count for the billing date, and are re
   expect(await dateOf(serviceId)).toBe('2026-04-15');
   later(60);
   const left = sold.object.items.slice(0, 11);
-  await tell(act.updateSubscription(world, id, { items: left }));
+  await tell(act.updateSubscription(stripe.world, id, { items: left }));
   expect(await held(id)).toMatchObject({ row: { next_billing_date: '2027-03-15' }, items: atStripe(id) });
 });
 
 test('more than a page of them is read to its end', async () => {
   const { id, ...sold } = await sell(230);
-  const before = stripeLocal.requests.length;
+  const before = stripe.local.requests.length;
   await tell(sold);
   expect((await held(id)).items).toEqual(atStripe(id));
-  const pages = stripeLocal.requests.slice(before).filter(({ path }) => path === '/v1/subscription_items');
+  const pages = stripe.local.requests.slice(before).filter(({ path }) => path === '/v1/subscription_items');
   expect(pages.map(({ query }) => query.limit)).toEqual(['100', '100', '100']);
 });
 
@@ -114,7 +83,7 @@ test('without an API key what is told is applied, nothing is removed, and the da
   expect((await held(id)).row?.recheck_at).not.toBeNull();
   later(60);
   const [first, ...others] = sold.object.items;
-  await tell(act.updateSubscription(world, id, { items: others }), { withKey: false });
+  await tell(act.updateSubscription(stripe.world, id, { items: others }), { withKey: false });
   expect((await held(id)).items).toHaveLength(11); // the first of them, too
   expect((await held(id)).items.map(([item]) => item)).toContain(first?.id);
   expect(await night()).toMatchObject({ status: 'completed', failures: 0 });
@@ -126,7 +95,7 @@ test('what changed beyond the tenth without a word is found at night, and nothin
   await tell(sold);
   later(60);
   const items = sold.object.items.map((item, i) => (i === 10 ? { ...item, quantity: 7 } : item));
-  act.updateSubscription(world, id, { items });
+  act.updateSubscription(stripe.world, id, { items });
   expect(await night()).toMatchObject({ status: 'completed', changes: 1 });
   expect((await held(id)).items).toEqual(atStripe(id));
   expect(await night()).toMatchObject({ status: 'completed', changes: 0 });
@@ -136,7 +105,7 @@ test('a subscription whose items Stripe does not tell is marked, named at night,
   const isAsked = ({ path, query }: { path: string; query: Record<string, string> }) =>
     path === '/v1/subscription_items' && query.subscription === id;
   const { id, ...sold } = await sell(12);
-  stripeLocal.faults.add({ when: isAsked, fault: { kind: 'status', status: 400 } });
+  stripe.local.faults.add({ when: isAsked, fault: { kind: 'status', status: 400 } });
   await tell(sold);
   expect((await held(id)).items).toHaveLength(10);
   expect((await held(id)).row?.recheck_at).not.toBeNull();
@@ -147,7 +116,7 @@ test('a subscription whose items Stripe does not tell is marked, named at night,
     stripe_id: id,
     error_code: 'stripe_resource_missing',
   });
-  stripeLocal.faults.clear();
+  stripe.local.faults.clear();
   expect(await night()).toMatchObject({ status: 'completed', failures: 0 });
   expect(await held(id)).toMatchObject({ row: { recheck_at: null }, items: atStripe(id) });
 });

@@ -1,7 +1,7 @@
 import type { Invoice } from '@/lib/stripe-local/model';
 import type { PaymentRow, Tables } from '../tables';
 import type { Truth, Verdict } from './index';
-import { storiesOf } from './story';
+import { type Moment, storiesOf } from './story';
 import { amount, date, differing, fits } from './values';
 
 /** One payment for each invoice that Stripe collected, and what people wrote as they wrote it. */
@@ -17,10 +17,8 @@ export function checkPayments(truth: Truth, tables: Tables, full: boolean, verdi
   const references = new Set([...truth.written.values()].map(({ reference }) => reference));
   for (const [id, story] of invoices) {
     if (references.has(id) || truth.deleted.has(id)) continue;
-    const last = story.at(-1)?.about;
     const row = tables.payments.find(({ payment_reference }) => payment_reference === id);
-    const announced = story.some(({ event }) => event.type === 'invoice.payment_succeeded');
-    if (last) checkPayment(truth, tables, last, announced, row, full, verdict);
+    checkPayment(truth, tables, story, row, full, verdict);
   }
   for (const [id, { reference }] of truth.written) {
     if (!tables.payments.some((row) => row.id === id)) {
@@ -41,34 +39,58 @@ function checkWritten(
 function checkPayment(
   truth: Truth,
   tables: Tables,
-  last: Invoice,
-  announced: boolean,
+  story: Moment<Invoice>[],
   row: PaymentRow | undefined,
   full: boolean,
   verdict: Verdict,
 ): void {
-  const what = `payment ${last.id}`;
-  const collected = last.amountPaid - last.amountPaidOffStripe;
-  const isDue = last.status === 'paid' && collected > 0;
-  if (!row) {
-    const isTold = announced && truth.lossless && !truth.freed.has(last.id);
-    if (isDue && (full || isTold)) {
-      verdict.differences.push({ what, expected: amount(collected, last.currency), actual: null });
-    }
-    return;
-  }
-  const invoice = tables.invoices.find(({ stripe_invoice_id: id }) => id === last.id);
-  const expected = {
+  const last = story.at(-1);
+  if (!last) return;
+  const { id, currency } = last.about;
+  const announced = story.some(({ event }) => event.type === 'invoice.payment_succeeded');
+  const isTold = announced && truth.lossless && !truth.freed.has(id);
+  // A run on the way may have found a part of it.
+  const moments = (full || isTold ? [last] : story).filter(({ about }) => collectedOf(about) > 0);
+  const expected = moments.flatMap((moment) => {
+    const dates = full ? [lastCollected(story)] : datesOf(story, moment);
+    // Events of newer versions do not tell what was paid without Stripe.
+    const amounts = [collectedOf(moment.about), ...(!full && announced ? [moment.about.amountPaid] : [])];
+    return amounts.flatMap((minor) =>
+      dates.map((at) => ({ amount: amount(minor, currency), payment_date: date(at, truth.timeZone) })),
+    );
+  });
+  const [first] = expected;
+  const invoice = tables.invoices.find(({ stripe_invoice_id }) => stripe_invoice_id === id);
+  const common = {
     invoice_id: invoice?.id,
     customer_id: invoice?.customer_id,
-    amount: amount(collected, last.currency),
-    currency: last.currency,
-    payment_date: date(last.paidAt, truth.timeZone),
+    currency,
     status: 'completed',
     source: 'stripe',
   };
-  // Events of newer versions do not tell what was paid without Stripe.
-  const atMost = { ...expected, amount: amount(last.amountPaid, last.currency) };
-  if (isDue && (fits(expected, row) || (!full && announced && fits(atMost, row)))) return;
-  verdict.differences.push(isDue ? differing(what, expected, row) : { what, expected: null, actual: row });
+  const mayLack = !first || !(full || isTold);
+  if (row ? expected.some((one) => fits({ ...common, ...one }, row)) : mayLack) return;
+  const what = `payment ${id}`;
+  verdict.differences.push(
+    row && first
+      ? differing(what, { ...common, ...first }, row)
+      : { what, expected: first ?? null, actual: row },
+  );
+}
+
+const collectedOf = ({ amountPaid, amountPaidOffStripe }: Invoice) => amountPaid - amountPaidOffStripe;
+
+/** When Stripe collected for the last time. */
+function lastCollected(story: Moment<Invoice>[]): number | null {
+  const grown = story.findLast(
+    ({ about }, at) => collectedOf(about) > (at === 0 ? 0 : collectedOf((story[at - 1] ?? { about }).about)),
+  );
+  return grown?.event.created ?? null;
+}
+
+/** Without an API key nobody tells when a part was collected: then it is as of what told of it. */
+function datesOf(story: Moment<Invoice>[], { about }: Moment<Invoice>): number[] {
+  return story
+    .filter((moment) => collectedOf(moment.about) === collectedOf(about))
+    .map(({ event }) => event.created);
 }
