@@ -26,10 +26,15 @@ export function isInOrder({ from, to }: { from?: string | undefined; to?: string
   return !from || !to || from <= to;
 }
 
-/** One line of text without control characters; its length is counted in characters, as PostgreSQL does. */
-export function textLine(max: number) {
+/**
+ * One line of text without control characters; its length is counted in characters, as PostgreSQL does.
+ *
+ * @param normal what is made of it before it is looked at
+ */
+export function textLine(max: number, normal: (text: string) => string = (text) => text) {
   return z
     .string('must be a string')
+    .overwrite(normal)
     .min(1, 'must not be empty')
     .refine((text) => text.length <= max || [...text].length <= max, `must have at most ${max} characters`)
     .refine((text) => !CONTROL.test(text), 'must not contain control characters')

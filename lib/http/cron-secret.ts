@@ -4,7 +4,8 @@ import type { Env } from '../env';
 /** Whether a request bears CRON_SECRET; never where none is set. */
 export function bearsCronSecret({ cronSecret }: Env, request: Request): boolean {
   if (!cronSecret) return false;
-  return timingSafeEqual(digest(request.headers.get('authorization') ?? ''), digest(`Bearer ${cronSecret}`));
+  const borne = /^bearer +(.+)$/i.exec(request.headers.get('authorization') ?? '')?.[1] ?? '';
+  return timingSafeEqual(digest(borne), digest(cronSecret));
 }
 
 function digest(text: string): Buffer {

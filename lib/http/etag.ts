@@ -25,12 +25,16 @@ export function jsonWithEtag(request: Request, body: unknown, init: ResponseInit
   return Response.json(body, { ...init, headers });
 }
 
-/** What `If-Match` and `If-None-Match` ask of the state that a write would replace; undefined: nothing. */
+/**
+ * What `If-Match` and `If-None-Match` ask of the state that a write would replace (null: there is none);
+ * undefined: nothing. RFC 9110, 13.1
+ */
 export function preconditionOf({ headers }: Request): ((current: unknown) => boolean) | undefined {
   const wanted = headers.get('if-match');
   const unwanted = headers.get('if-none-match');
   if (wanted === null && unwanted === null) return undefined;
   return (current) => {
+    if (current === null) return wanted === null;
     const etag = etagOf(current);
     return holdsEtag(wanted ?? '*', etag) && !holdsEtag(unwanted ?? '', etag);
   };

@@ -30,11 +30,15 @@ export const paymentsPaths = {
         'body again changes nothing. Of any number of requests at once with one new reference, one creates.',
         'Completed payments settle the invoice, unless Stripe manages it.',
       ].join(' '),
+      parameters: [
+        header('If-Match', 'Only changes the state of this ETag; another one, or no payment, answers 412.'),
+        header('If-None-Match', '`*` only creates: a known reference answers 412.'),
+      ],
       requestBody: body('PaymentInput'),
       responses: {
         200: json('The payment was there already, and is as the body says.', payment, ETAGGED),
         201: json('The payment is created.', payment, [...ETAGGED, 'Location']),
-        ...bodyFailures(),
+        ...bodyFailures('precondition_failed'),
       },
     },
   },
@@ -51,7 +55,11 @@ export const paymentsPaths = {
         ...failures('not_found', 'validation_failed'),
       },
     },
-    put: update('replacePayment', 'Update a payment', 'The same as PATCH: fields left out stay as they are.'),
+    put: update(
+      'replacePayment',
+      'Update a payment',
+      'The same as PATCH: fields left out stay as they are. Takes the body of a GET back.',
+    ),
     patch: update('updatePayment', 'Update a payment', 'Any of the fields, at least one.'),
     delete: {
       ...operation('deletePayment', 'Delete a payment', 'payments:write'),

@@ -22,7 +22,7 @@ const EXAMPLES: Record<ApiErrorCode, AppError> = {
   ]),
   precondition_failed: new AppError(
     'precondition_failed',
-    'The payment has changed since you read it: read it again.',
+    'The payment is not as you read it: read it again.',
   ),
   payload_too_large: new AppError('payload_too_large', 'The body is larger than 1 MiB.'),
   unsupported_media_type: new AppError(

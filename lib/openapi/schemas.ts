@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { problem } from '../http/problem';
 import { pageOf } from '../page-schema';
-import { paymentChanges, paymentInput, paymentRow } from '../payments/schema';
+import { paymentInput, paymentRow, paymentUpdate } from '../payments/schema';
 
 export type JsonSchema = Record<string, unknown>;
 
@@ -9,7 +9,7 @@ const NAMED = {
   Payment: paymentRow,
   PaymentPage: pageOf(paymentRow),
   PaymentInput: paymentInput,
-  PaymentChanges: paymentChanges,
+  PaymentChanges: paymentUpdate,
   Problem: problem,
 };
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Database } from '@/db/database';
 import { AppError } from '../errors';
 import { findPayableInvoice } from './find-payable-invoice';
+import { normalReference } from './normal-reference';
 import { recordPayment } from './record-payment';
 import { type PaymentRow, paymentInput } from './schema';
 import type { PaymentWriter } from './write-payment';
@@ -15,7 +16,7 @@ const typedPayment = z.object({
     .transform((text) => Number(text.replace(',', '.')))
     .pipe(paymentInput.shape.amount),
   payment_date: trimmed.pipe(paymentInput.shape.payment_date),
-  payment_reference: trimmed.pipe(paymentInput.shape.payment_reference),
+  payment_reference: z.string().overwrite(normalReference).trim().pipe(paymentInput.shape.payment_reference),
 });
 
 /** Names of its fields. */

@@ -12,6 +12,8 @@ import {
   lockByReference,
   lockReference,
   type PaymentWriter,
+  type Precondition,
+  requireSeen,
   type StoredPayment,
   WRITTEN_COLUMNS,
 } from './write-payment';
@@ -21,18 +23,20 @@ import {
  * new reference exactly one creates.
  *
  * @param options.onlyNew refuses a reference that is known, instead of updating
- * @throws AppError validation_failed when the payment does not fit its invoice; conflict with `onlyNew`
+ * @param options.precondition of the state that is there, also where there is none
+ * @throws AppError precondition_failed; validation_failed when the payment does not fit its invoice; conflict with `onlyNew`
  */
 export async function recordPayment(
   db: Database,
   input: PaymentInput,
   writer: PaymentWriter,
-  options: { onlyNew?: boolean } = {},
+  options: { onlyNew?: boolean; precondition?: Precondition | undefined } = {},
 ): Promise<{ payment: PaymentRow; created: boolean }> {
   return withAmountLimit(() =>
     transact(db, async (tx) => {
       await lockReference(tx, input.payment_reference);
       const { payment, invoices } = await lockByReference(tx, input.payment_reference, input.invoice_id);
+      requireSeen(payment, options.precondition);
       if (payment && options.onlyNew) throw referenceTaken();
       const written = payment
         ? await changePayment(tx, { payment, invoices }, input, writer)

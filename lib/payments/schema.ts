@@ -3,6 +3,7 @@ import { paymentSource, paymentStatus } from '@/db/schema';
 import { calendarDate, oneOf, rowId, textLine } from '../fields';
 import { MAX_AMOUNT } from '../money';
 import { pageFields } from '../page';
+import { normalReference } from './normal-reference';
 
 const amount = z
   .number('must be a number')
@@ -22,10 +23,11 @@ const fields = {
   customer_id: rowId.meta({ description: 'The customer who pays.', examples: [1] }),
   amount,
   payment_date: calendarDate.meta({ description: 'The day of the payment.', examples: ['2026-03-10'] }),
-  payment_reference: textLine(255).meta({
-    description: 'Names the payment: a POST with a known reference updates. One line of readable text.',
+  payment_reference: textLine(255, normalReference).meta({
+    description:
+      'Names the payment: a POST with a known reference updates. One line of readable text, kept and looked up in NFC and without characters that show nothing.',
     // What the checks of a text line come to, for those who read the schema.
-    pattern: '^[^\\p{Cc}\\p{Cs}]*[^\\p{Z}\\p{C}][^\\p{Cc}\\p{Cs}]*$',
+    pattern: '^[^\\p{Cc}\\p{Cs}]*[^\\p{Z}\\p{C}\\p{Default_Ignorable_Code_Point}][^\\p{Cc}\\p{Cs}]*$',
     examples: ['BANK-2026-0310'],
   }),
   status: oneOf(paymentStatus.enumValues).meta({
@@ -40,16 +42,30 @@ const NOT_AN_OBJECT = 'must be a JSON object';
 export const paymentInput = z.strictObject({ ...fields, status: fields.status.optional() }, NOT_AN_OBJECT);
 export type PaymentInput = z.infer<typeof paymentInput>;
 
-/** Body of an update: any of the fields, at least one. */
-export const paymentChanges = z
-  .strictObject(fields, NOT_AN_OBJECT)
-  .partial()
+const changes = z.strictObject(fields, NOT_AN_OBJECT).partial();
+export type PaymentChanges = z.infer<typeof changes>;
+
+const readOnly = z.unknown().optional().meta({ readOnly: true });
+
+/** What a payment has that nobody writes. */
+const readOnlyFields = {
+  id: readOnly,
+  currency: readOnly,
+  source: readOnly,
+  created_at: readOnly,
+  updated_at: readOnly,
+};
+export const READ_ONLY = Object.keys(readOnlyFields) as (keyof typeof readOnlyFields)[];
+
+/** Body of an update: any of the fields, at least one; what GET answers can be sent back. */
+export const paymentUpdate = changes
+  .extend(readOnlyFields)
   .refine(
     (body) => Object.keys(body).length > 0,
     `must hold at least one of ${Object.keys(fields).join(', ')}`,
   )
   .meta({ minProperties: 1 });
-export type PaymentChanges = z.infer<typeof paymentChanges>;
+export type PaymentUpdate = z.infer<typeof paymentUpdate>;
 
 /** What a list of payments can be narrowed to; both dates are inclusive. */
 export const paymentFilters = z

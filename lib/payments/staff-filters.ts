@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { paymentStatus } from '@/db/schema';
 import { dateRange, isInOrder, oneOf, textLine, WRONG_ORDER } from '../fields';
 import { perPageParam } from '../page';
+import { normalReference } from './normal-reference';
 
 /** Orders of the staff's list; a minus stands for the latest or largest first. */
 const SORTS = ['-date', 'date', '-amount', 'amount', '-reference', 'reference'] as const;
@@ -16,7 +17,7 @@ export const staffFilters = z
     customer: textLine(200).optional(),
     status: oneOf(paymentStatus.enumValues).optional(),
     /** Part of it; case does not matter. */
-    reference: textLine(255).optional(),
+    reference: textLine(255, normalReference).optional(),
     ...dateRange,
     sort: z.enum(SORTS).catch('-date'),
     per_page: perPageParam,

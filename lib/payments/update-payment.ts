@@ -1,9 +1,10 @@
 import { type Database, pgErrorCode, UNIQUE_VIOLATION } from '@/db/database';
 import { transact } from '@/db/transaction';
+import { AppError } from '../errors';
 import { withAmountLimit } from './amount-limit';
 import { referenceTaken } from './check-payment';
 import { toPaymentRow } from './queries';
-import type { PaymentChanges, PaymentRow } from './schema';
+import { type PaymentRow, type PaymentUpdate, READ_ONLY } from './schema';
 import {
   changePayment,
   lockPayment,
@@ -15,13 +16,14 @@ import {
 /**
  * Changes some fields of a payment.
  *
- * @throws AppError not_found; precondition_failed; validation_failed when it would not fit its invoice; conflict when another
+ * @throws AppError not_found; precondition_failed; validation_failed when it would not fit its invoice, or for
+ * another value of what nobody writes; conflict when another
  * payment has the reference
  */
 export async function updatePayment(
   db: Database,
   id: number,
-  changes: PaymentChanges,
+  changes: PaymentUpdate,
   writer: PaymentWriter,
   precondition?: Precondition,
 ): Promise<PaymentRow> {
@@ -30,6 +32,7 @@ export async function updatePayment(
       transact(db, async (tx) => {
         const seen = await readPayment(tx, id);
         const locked = await lockPayment(tx, seen, changes.invoice_id ?? seen.invoice_id, precondition);
+        refuseReadOnly(toPaymentRow(locked.payment), changes);
         return toPaymentRow(await changePayment(tx, locked, changes, writer));
       }),
     );
@@ -37,4 +40,12 @@ export async function updatePayment(
     if (pgErrorCode(error) !== UNIQUE_VIOLATION) throw error;
     throw referenceTaken();
   }
+}
+
+/** What nobody writes may be sent as it was read. */
+function refuseReadOnly(current: PaymentRow, changes: PaymentUpdate): void {
+  const problems = READ_ONLY.filter((name) => name in changes && changes[name] !== current[name]).map(
+    (field) => ({ field, message: 'is read-only: leave it out, or as it was read' }),
+  );
+  if (problems.length > 0) throw new AppError('validation_failed', 'The body is not valid.', problems);
 }

@@ -5,12 +5,14 @@ import { idAfterHash } from '../customers/match-customer';
 import { customerName, snippetColumns } from '../customers/snippet';
 import { toJsonAmount } from '../money';
 import { literal } from '../page-query';
+import { normalReference } from '../payments/normal-reference';
 import { indexedPatterns } from '../search-text';
 import { CANDIDATES, collect, type Found } from './collect';
 import type { SearchHit } from './schema';
 
 /** By reference or Stripe's payment intent; then by part of the reference. */
-export function findPaymentHits(db: Database, text: string): Promise<Found> {
+export function findPaymentHits(db: Database, typed: string): Promise<Found> {
+  const text = normalReference(typed);
   const patterns = indexedPatterns(text, []);
   return collect(
     (limit) => readPayments(db, isNamed(text), limit),

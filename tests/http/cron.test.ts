@@ -22,6 +22,10 @@ describe('the daily job’s door', () => {
     },
   );
 
+  test.each(['bearer', 'BEARER', 'Bearer  '])('%s names the scheme as well', async (scheme) => {
+    expect((await call(`${scheme} ${SECRET}`)).status).toBe(200);
+  });
+
   test('without a configured secret nothing is right', async () => {
     const { runtime } = server;
     runtime.env.cronSecret = null;

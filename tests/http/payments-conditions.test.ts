@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { usePayments } from '../support/payments-server';
+import { describe, expect, test } from 'vitest';
+import { fieldsOf, usePayments } from '../support/payments-server';
 import { expectProblem } from '../support/problem';
 
 const { call, openInvoice } = usePayments();
@@ -77,4 +77,105 @@ test('what changes nothing is answered as the state is', async () => {
   const { invoice_id, customer_id, amount, status } = payment;
   const same = await call('PUT', path, { invoice_id, customer_id, amount, status }, { 'If-Match': etag });
   expect([same.status, same.body]).toEqual([200, payment]);
+});
+
+describe('a POST', () => {
+  const UNTAKEN = ['*', '"other"', '', 'W/"*"'];
+
+  test('of a known reference asks for what its conditions say', async () => {
+    const { body, etag, path, payment } = await recorded();
+    const refused: Record<string, string>[] = [
+      { 'If-None-Match': '*' },
+      { 'If-None-Match': etag },
+      { 'If-None-Match': `"other", W/${etag}` },
+      { 'If-Match': '"other"' },
+      { 'If-Match': ' ' },
+      { 'If-Match': etag, 'If-None-Match': '*' },
+    ];
+    for (const headers of refused) {
+      // The conditions come before what is wrong with the payment itself.
+      for (const invoice_id of [body.invoice_id, 2_000_000_000]) {
+        const answer = await call('POST', '', { ...body, invoice_id, amount: 7 }, headers);
+        expectProblem(answer, 'precondition_failed');
+      }
+    }
+    expect((await call('GET', path)).body).toEqual(payment);
+
+    const first = await call('POST', '', { ...body, amount: 7 }, { 'If-Match': `"other", ${etag}` });
+    expect([first.status, first.body.amount]).toEqual([200, 7]);
+    expectProblem(
+      await call('POST', '', { ...body, amount: 8 }, { 'If-Match': etag }),
+      'precondition_failed',
+    );
+    const same = await call('POST', '', { ...body, amount: 7 }, { 'If-Match': '*' });
+    expect([same.status, same.body]).toEqual([200, first.body]);
+    const other = await call('POST', '', { ...body, amount: 9 }, { 'If-None-Match': '"other"' });
+    expect([other.status, other.body.amount]).toEqual([200, 9]);
+  });
+
+  test.each(UNTAKEN)('of a new reference creates nothing with If-Match: %s', async (tags) => {
+    const { body } = await openInvoice();
+    const headers = { 'If-Match': tags || ' ' };
+    expectProblem(await call('POST', '', body, headers), 'precondition_failed');
+    const found = await call('GET', `?payment_reference=${body.payment_reference}`);
+    expect(found.body.total).toBe(0);
+    expect((await call('POST', '', body, { 'If-None-Match': '*' })).status).toBe(201);
+  });
+
+  test('that creates only: of 40 at once one does', async () => {
+    const { body } = await openInvoice();
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, i) =>
+        call('POST', '', { ...body, amount: i + 1 }, { 'If-None-Match': '*' }),
+      ),
+    );
+    const statuses = answers.map(({ status }) => status).sort();
+    expect(statuses).toEqual([201, ...Array(39).fill(412)]);
+    const [row] = (await call('GET', `?payment_reference=${body.payment_reference}`)).body.data;
+    expect(row).toEqual(answers.find(({ status }) => status === 201)?.body);
+  });
+
+  test('that changes one state: of 40 at once one does', async () => {
+    const { body, etag } = await recorded();
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, i) =>
+        call('POST', '', { ...body, amount: i + 1 }, { 'If-Match': etag }),
+      ),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(39).fill(412)]);
+  });
+});
+
+describe('the body of a GET', () => {
+  const READ_ONLY = ['id', 'currency', 'source', 'created_at', 'updated_at'];
+
+  test.each(['PUT', 'PATCH'])('is taken back by %s, changed where it may be', async (method) => {
+    const { path, etag, payment } = await recorded();
+    const same = await call(method, path, payment, { 'If-Match': etag });
+    expect([same.status, same.body]).toEqual([200, payment]);
+    const changed = await call(method, path, { ...payment, amount: 12.5, status: 'refunded' });
+    expect([changed.status, changed.body.amount, changed.body.status]).toEqual([200, 12.5, 'refunded']);
+  });
+
+  test.each(READ_ONLY)('with another %s is refused', async (field) => {
+    const { path, payment } = await recorded();
+    for (const other of [0, null, 'other', '', { a: 1 }, [payment[field]], `${payment[field]} `]) {
+      const answer = await call('PUT', path, { ...payment, [field]: other });
+      expectProblem(answer, 'validation_failed');
+      expect(answer.body.errors).toEqual([
+        { field, message: 'is read-only: leave it out, or as it was read' },
+      ]);
+    }
+    expect((await call('GET', path)).body).toEqual(payment);
+  });
+
+  test('names every field that differs, and changes nothing where it holds no other', async () => {
+    const { path, payment } = await recorded();
+    const wrong = await call('PUT', path, { ...payment, id: payment.id + 1, currency: 'usd', amount: 5 });
+    expect(fieldsOf(wrong)).toEqual(['id', 'currency']);
+    const { id, currency, source, created_at, updated_at } = payment;
+    const alone = await call('PUT', path, { id, currency, source, created_at, updated_at });
+    expect([alone.status, alone.body]).toEqual([200, payment]);
+    expectProblem(await call('PUT', path, { ...payment, provider_amount: 1 }), 'validation_failed');
+  });
 });

@@ -28,7 +28,9 @@ export function arbitraryMisfit(schema: Json, fits: (value: unknown) => boolean)
 }
 
 function objectOf(schema: Json): fc.Arbitrary<Json> {
-  const properties = Object.entries(schema.properties as Record<string, Json>);
+  const properties = Object.entries(schema.properties as Record<string, Json>).filter(
+    ([, field]) => field.readOnly !== true,
+  );
   const values = Object.fromEntries(properties.map(([name, field]) => [name, arbitraryOf(field)]));
   const requiredKeys = (schema.required ?? []) as string[];
   return fc

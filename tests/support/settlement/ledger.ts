@@ -4,7 +4,7 @@ import { auditLog, customers, invoices, payments, paymentTombstones } from '@/db
 import { apiWriter } from '@/lib/payments/api-writer';
 import { deletePayment } from '@/lib/payments/delete-payment';
 import { recordPayment } from '@/lib/payments/record-payment';
-import { type PaymentChanges, type PaymentInput, paymentChanges, paymentInput } from '@/lib/payments/schema';
+import { type PaymentChanges, type PaymentInput, paymentInput, paymentUpdate } from '@/lib/payments/schema';
 import { updatePayment } from '@/lib/payments/update-payment';
 import type { TestRuntime } from '../runtime';
 import { type ModelInvoice, type ModelPayment, PaymentModel, thousandths } from './model';
@@ -93,7 +93,7 @@ export function toCall(write: Write, held: Pick<Ledger, 'invoices' | 'payments'>
     const amount = payment && Number(payment.amount);
     return { verb: 'patch', id, changes: { invoice_id, customer_id, amount, payment_date, status } };
   }
-  return { verb: 'patch', id, changes: paymentChanges.parse(toFields(write, held, payment?.invoice_id)) };
+  return { verb: 'patch', id, changes: paymentUpdate.parse(toFields(write, held, payment?.invoice_id)) };
 }
 
 /** Sends a write through the function that the API calls, and tells the id of the payment. */

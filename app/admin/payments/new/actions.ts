@@ -4,6 +4,7 @@ import { revalidatePath } from 'next/cache';
 import { redirect } from 'next/navigation';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { AppError } from '@/lib/errors';
+import { normalReference } from '@/lib/payments/normal-reference';
 import { listPayments } from '@/lib/payments/queries';
 import { recordForInvoice, TYPED_FIELDS } from '@/lib/payments/record-for-invoice';
 import { staffWriter } from '@/lib/payments/staff-writer';
@@ -38,7 +39,7 @@ export async function record(invoiceId: number, _before: RecordState, form: Form
 }
 
 async function refusal({ db }: Runtime, typed: RecordState['typed'], error: AppError): Promise<RecordState> {
-  const payment_reference = typed.payment_reference?.trim() ?? '';
+  const payment_reference = normalReference(typed.payment_reference ?? '').trim();
   const [payment] =
     error.code === 'conflict' ? (await listPayments(db, { payment_reference, per_page: 1 })).data : [];
   const existing = payment && {

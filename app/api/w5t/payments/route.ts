@@ -1,4 +1,4 @@
-import { jsonWithEtag } from '@/lib/http/etag';
+import { jsonWithEtag, preconditionOf } from '@/lib/http/etag';
 import { pageLinks } from '@/lib/http/page-links';
 import { endpoint, route } from '@/lib/http/route';
 import { apiWriter } from '@/lib/payments/api-writer';
@@ -19,7 +19,9 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
     scope: 'payments:write',
     body: paymentInput,
     run: async ({ request, runtime, token, body }) => {
-      const { payment, created } = await recordPayment(runtime.db, body, apiWriter(runtime, token));
+      const { payment, created } = await recordPayment(runtime.db, body, apiWriter(runtime, token), {
+        precondition: preconditionOf(request),
+      });
       if (!created) return jsonWithEtag(request, payment);
       const headers = { Location: `/api/w5t/payments/${payment.id}` };
       return jsonWithEtag(request, payment, { status: 201, headers });

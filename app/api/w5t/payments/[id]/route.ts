@@ -3,13 +3,13 @@ import { type Call, endpoint, pathId, route } from '@/lib/http/route';
 import { apiWriter } from '@/lib/payments/api-writer';
 import { deletePayment } from '@/lib/payments/delete-payment';
 import { getPayment } from '@/lib/payments/queries';
-import { type PaymentChanges, paymentChanges } from '@/lib/payments/schema';
+import { type PaymentUpdate, paymentUpdate } from '@/lib/payments/schema';
 import { updatePayment } from '@/lib/payments/update-payment';
 
 const update = endpoint({
   scope: 'payments:write',
-  body: paymentChanges,
-  run: async ({ request, runtime, token, params, body }: Call<unknown, PaymentChanges>) => {
+  body: paymentUpdate,
+  run: async ({ request, runtime, token, params, body }: Call<unknown, PaymentUpdate>) => {
     const writer = apiWriter(runtime, token);
     const payment = await updatePayment(runtime.db, pathId(params), body, writer, preconditionOf(request));
     return jsonWithEtag(request, payment);
