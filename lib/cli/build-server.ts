@@ -1,4 +1,4 @@
 import { bundleServer } from './bundle-server';
 import { runCommand } from './run-command';
 
-runCommand(bundleServer);
+runCommand(() => bundleServer());

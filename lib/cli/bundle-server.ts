@@ -1,8 +1,13 @@
 import { build } from 'esbuild';
 
-/** Makes plain JavaScript of what `npm start` runs. Packages stay where they are installed. */
-export async function bundleServer(): Promise<void> {
+/**
+ * Makes plain JavaScript of what `npm start` runs. Packages stay where they are installed.
+ *
+ * @param folder of the product
+ */
+export async function bundleServer(folder = process.cwd()): Promise<void> {
   await build({
+    absWorkingDir: folder,
     entryPoints: ['lib/cli/server.ts', 'lib/cli/start.ts'],
     outdir: 'dist',
     bundle: true,

@@ -16,9 +16,9 @@ runCommand(async () => {
     throw new StartError(['There is no production build: run npm run build first.']);
   }
   // Opened here, where an error is a sentence; Next's bundles find it on globalThis.
-  await getRuntime();
+  const { log } = await getRuntime();
   const app = await openNext(env);
-  const server = await openServer(env, app.handle);
+  const server = await openServer({ ...env, log }, app.handle);
   const stopped = untilStopped();
   console.log(`Listening on ${env.port} of ${listenAddresses(env).join(' and ')}: ${env.publicUrl}`);
   process.send?.('listening');

@@ -1,4 +1,9 @@
-/** What a client may take: of time in milliseconds, of size in bytes. */
+import { existsSync, readFileSync } from 'node:fs';
+
+/** Files that the database, its connections and Next may need at once. */
+const OWN_FILES = 192;
+
+/** What clients may take: of time in milliseconds, of size in bytes. */
 export const LIMITS = {
   /** Of a page's request, server actions included: forms. The API's doors limit what they read themselves. */
   pageBody: 262_144,
@@ -8,7 +13,20 @@ export const LIMITS = {
   requestMs: 30_000,
   /** How often the two are looked at. */
   checkMs: 1000,
+  /** How long a client may take nothing of its answer. */
+  unreadMs: 60_000,
   headerBytes: 16_384,
-  headerCount: 200,
   requestsPerConnection: 10_000,
-} as const;
+  connections: maxConnections(),
+};
+
+export type Limits = typeof LIMITS;
+
+/** So many that the process can still open its own files. Linux tells how many it may have. */
+function maxConnections(): number {
+  const limits = '/proc/self/limits';
+  const told = existsSync(limits)
+    ? /^Max open files +(\d+)/m.exec(readFileSync(limits, 'utf8'))?.[1]
+    : undefined;
+  return Math.min(10_000, Math.max(64, Number(told ?? 1024) - OWN_FILES));
+}

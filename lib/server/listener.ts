@@ -1,29 +1,40 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { BlockList } from 'node:net';
+import { type Logger, stackOf } from '../log';
 import { setForwarding } from './forwarding';
-import { LIMITS } from './limits';
+import type { Limits } from './limits';
 import { receiveBody } from './receive-body';
 import { refuse } from './refuse';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
+interface Settings {
+  trusted: BlockList;
+  limits: Limits;
+  log: Logger;
+}
+
 /** What limits its bodies itself. An encoded path may be led elsewhere, and counts as a page's. */
 const OWN_LIMIT = /^\/(api|mcp)(\/[^%\\?]*)?(\?|$)/;
 
 /** Hands on what is fit to be answered, and answers the rest. */
-export function createListener(handle: Handler, trusted: BlockList): Handler {
-  return async (request, response) => {
+export function createListener(handle: Handler, { trusted, limits, log }: Settings) {
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (!setForwarding(request, trusted)) return void request.socket.destroy();
-    if (isUpgrade(request)) return refuse(request, response, 400, 'There is nothing to upgrade to.\n');
+    if (isUpgrade(request)) return refuse(request, response, 400, 'There is nothing to upgrade to.');
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     if (!OWN_LIMIT.test(request.url ?? '')) {
-      const body = await receiveBody(request, LIMITS.pageBody);
+      const body = await receiveBody(request, limits.pageBody);
       if (body === 'too large') {
-        return refuse(request, response, 413, `The body is larger than ${LIMITS.pageBody} bytes.\n`);
+        return refuse(request, response, 413, `The body is larger than ${limits.pageBody} bytes.`);
       }
       if (body === 'broken off') return;
     }
-    await handle(request, response);
+    await handle(request, response).catch((error: unknown) => {
+      log.error({ stack: stackOf(error) }, 'a request failed');
+      if (!response.headersSent) response.statusCode = 500;
+      response.end(response.headersSent ? undefined : 'Internal Server Error');
+    });
   };
 }
 

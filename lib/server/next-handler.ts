@@ -12,22 +12,10 @@ export interface NextHandler {
 }
 
 export async function openNext(env: Pick<Env, 'host' | 'port'>): Promise<NextHandler> {
-  // What a server action redirects to, Next fetches from here, as it does under `next start`.
+  // Where a server action redirects to, Next fetches from here, as it does under `next start`.
   inheritedEnv().__NEXT_PRIVATE_ORIGIN = localUrl(env);
   // It never listens: Next adds its upgrade listener to it, and leaves ours alone.
   const app = next({ dev: false, port: env.port, httpServer: new Server() });
   await app.prepare();
-  const answer = app.getRequestHandler();
-  return {
-    handle: async (request, response) => {
-      try {
-        await answer(request, response);
-      } catch (error) {
-        if (!response.headersSent) response.statusCode = 500;
-        response.end(response.headersSent ? undefined : 'Internal Server Error');
-        throw error;
-      }
-    },
-    close: () => app.close(),
-  };
+  return { handle: app.getRequestHandler(), close: () => app.close() };
 }

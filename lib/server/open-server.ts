@@ -1,11 +1,12 @@
 import { createServer, type Server } from 'node:http';
 import type { Env } from '../env';
+import type { Logger } from '../log';
 import { toNetworks } from '../networks';
-import { LIMITS } from './limits';
+import { LIMITS, type Limits } from './limits';
 import { listen } from './listen';
 import { createListener, type Handler } from './listener';
 import { stopServers } from './stop-servers';
-import { createTraffic } from './traffic';
+import { createTraffic, type Traffic } from './traffic';
 
 /** Our server, listening. */
 export interface OpenServer {
@@ -13,36 +14,55 @@ export interface OpenServer {
   stop(): Promise<void>;
 }
 
+interface Settings extends Pick<Env, 'host' | 'port' | 'trustedProxies'> {
+  log: Logger;
+  limits?: Limits;
+}
+
+const FULL_AGAIN_MS = 60_000;
+
 /**
- * Serves HTTP where HOST and PORT say, within LIMITS.
+ * Serves HTTP where HOST and PORT say, within limits.
  *
  * @param handle answers what is fit to be answered
  * @throws StartError where the port cannot be had
  */
-export async function openServer(
-  env: Pick<Env, 'host' | 'port' | 'trustedProxies'>,
-  handle: Handler,
-): Promise<OpenServer> {
-  const traffic = createTraffic();
-  const listener = createListener(handle, toNetworks(env.trustedProxies));
-  const servers = await listen(() => {
-    const server = limitedServer();
-    server.on('connection', traffic.addConnection);
-    server.on('request', traffic.addRequest);
-    return server.on('request', listener);
-  }, env);
+export async function openServer(settings: Settings, handle: Handler): Promise<OpenServer> {
+  const { trustedProxies, log, limits = LIMITS } = settings;
+  const traffic = createTraffic(
+    limits.connections,
+    seldom(FULL_AGAIN_MS, () => {
+      log.warn({ connections: limits.connections }, 'connections are refused: too many are open');
+    }),
+  );
+  const listener = createListener(handle, { trusted: toNetworks(trustedProxies), limits, log });
+  const servers = await listen(() => limitedServer(limits, traffic).on('request', listener), settings);
   return { stop: () => stopServers(servers, traffic) };
 }
 
-function limitedServer(): Server {
+function limitedServer(limits: Limits, traffic: Traffic): Server {
   const server = createServer({
-    headersTimeout: LIMITS.headersMs,
-    requestTimeout: LIMITS.requestMs,
-    connectionsCheckingInterval: LIMITS.checkMs,
-    maxHeaderSize: LIMITS.headerBytes,
-    highWaterMark: LIMITS.pageBody + 1, // a page's body waits in its stream
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    connectionsCheckingInterval: limits.checkMs,
+    maxHeaderSize: limits.headerBytes,
+    highWaterMark: limits.pageBody + 1, // a page's body waits in its stream
   });
-  server.maxHeadersCount = LIMITS.headerCount;
-  server.maxRequestsPerSocket = LIMITS.requestsPerConnection;
-  return server;
+  server.maxRequestsPerSocket = limits.requestsPerConnection;
+  // Also called when keep-alive is over. An answer that takes its time is not its client's fault.
+  server.setTimeout(limits.unreadMs, (socket) => {
+    if (socket.writableLength > 0 || !traffic.isAnswering(socket)) socket.destroy();
+  });
+  server.on('connection', traffic.addConnection);
+  return server.on('request', traffic.addRequest);
+}
+
+function seldom(everyMs: number, tell: () => void): () => void {
+  let told = false;
+  return () => {
+    if (told) return;
+    told = true;
+    setTimeout(() => (told = false), everyMs).unref();
+    tell();
+  };
 }

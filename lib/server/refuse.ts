@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 const DRAINED_BYTES = 2_097_152;
-const DRAINED_MS = 1000;
+const LINGER_MS = 1000;
 
 /**
- * Answers a request without reading it, and closes its connection. A sender that is cut off while sending
- * sees a reset and no answer: what it sends is dropped for a while before that.
+ * Answers a request without keeping its body, and closes its connection. A sender that is cut off while
+ * sending sees a reset and no answer: it gets a moment to read before that.
  */
 export function refuse(
   request: IncomingMessage,
@@ -19,17 +19,13 @@ export function refuse(
     'X-Content-Type-Options': 'nosniff',
     Connection: 'close',
   });
-  response.write(text);
-  let size = 0;
-  const end = () => {
-    clearTimeout(timer);
-    response.end();
-  };
-  const timer = setTimeout(end, DRAINED_MS);
+  response.write(text); // its whole length: the answer is there before it ends
+  const timer = setTimeout(() => response.end(), LINGER_MS);
+  response.once('close', () => clearTimeout(timer));
+  request.once('end', () => response.end());
+  let dropped = 0;
   request.on('data', (chunk: Buffer) => {
-    size += chunk.byteLength;
-    if (size > DRAINED_BYTES) end();
+    dropped += chunk.byteLength;
+    if (dropped > DRAINED_BYTES) request.pause();
   });
-  request.once('end', end);
-  response.once('close', end);
 }

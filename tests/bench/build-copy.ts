@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { bundleServer } from '@/lib/cli/bundle-server';
 import { NEXT, productionEnv } from '../support/next-build';
 
 const PRODUCT = [
@@ -21,7 +22,7 @@ const PRODUCT = [
  *
  * @param added paths in the copy, and the addresses of the files to put there
  */
-export function buildCopy(added: Record<string, string>): { folder: string; remove(): void } {
+export async function buildCopy(added: Record<string, string>): Promise<{ folder: string; remove(): void }> {
   mkdirSync(join(NEXT.cwd, '.data'), { recursive: true });
   const folder = mkdtempSync(join(NEXT.cwd, '.data/bench-'));
   const remove = () => rmSync(folder, { recursive: true, force: true });
@@ -32,7 +33,10 @@ export function buildCopy(added: Record<string, string>): { folder: string; remo
     env: productionEnv(),
     encoding: 'utf8',
   });
-  if (status === 0) return { folder, remove };
+  if (status === 0) {
+    await bundleServer(folder);
+    return { folder, remove };
+  }
   remove();
   throw new Error(`the build failed\n${stdout}${stderr}`);
 }

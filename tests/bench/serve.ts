@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { ensureBuild, NEXT, productionEnv, SERVER } from '../support/next-build';
+import { NEXT, productionEnv } from '../support/next-build';
 import { freePort } from './free-port';
 
 const SLOWEST_START_MS = 30_000;
@@ -18,9 +18,8 @@ export interface Served {
 }
 
 /** The production server of a copy of the product. */
-export async function serveCopy(folder: string, databaseUrl: string, env: Env = {}): Promise<Served> {
-  await ensureBuild(); // of the server, which takes Next's part from the copy
-  return serve([SERVER], folder, databaseUrl, env);
+export function serveCopy(folder: string, databaseUrl: string, env: Env = {}): Promise<Served> {
+  return serve(['dist/server.js'], folder, databaseUrl, env);
 }
 
 /** A server written in one file, by its address; `/api/health` says that it is ready. */

@@ -6,9 +6,8 @@ const ROOT = join(import.meta.dirname, '../..');
 /** Next's command and where to run it. */
 export const NEXT = { bin: join(ROOT, 'node_modules/next/dist/bin/next'), cwd: ROOT };
 
-/** What `npm start` runs, and the server that this starts. */
+/** What `npm start` runs. */
 export const START = join(ROOT, 'lib/cli/start.mjs');
-export const SERVER = join(ROOT, 'dist/server.js');
 
 /** What a production process starts with: nothing of the test runner's environment, no .env secrets. */
 export function productionEnv(): NodeJS.ProcessEnv {

@@ -13,7 +13,7 @@ const WARM_UP_MS = 1500;
 const LEAST_RATIO = 0.7;
 
 console.log('Building a copy with the two routes to compare with …');
-const copy = buildCopy({
+const copy = await buildCopy({
   'app/bench-plain/route.ts': import.meta.resolve('./routes/plain.ts'),
   'app/bench-stock/route.ts': import.meta.resolve('./routes/stock.ts'),
 });

@@ -15,7 +15,7 @@ const WARM_UP_MS = 3000;
 const LEAST_RATIO = 0.85;
 
 console.log('Building a copy with the routes to compare with …');
-const copy = buildCopy({
+const copy = await buildCopy({
   'app/bench-plain/route.ts': import.meta.resolve('./routes/payments.ts'),
   'app/bench-plain/[id]/route.ts': import.meta.resolve('./routes/payment.ts'),
   'tests/bench/payments/same-sql.ts': import.meta.resolve('./same-sql.ts'),

@@ -90,7 +90,7 @@ async function compareHandler(deps: SyncDeps, floor: Floor, sources: Sources): P
 /** The production server, with signed deliveries. */
 async function compareHttp(databaseUrl: string, floor: Floor, sources: Sources): Promise<void> {
   console.log('\nBuilding …');
-  const copy = buildCopy({});
+  const copy = await buildCopy({});
   const server = await serveCopy(copy.folder, databaseUrl, { STRIPE_WEBHOOK_SECRET: SECRET });
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   try {

@@ -1,0 +1,27 @@
+import { connect, type Socket } from 'node:net';
+
+/** A connection on which a test writes what no HTTP client would. */
+export interface RawConnection {
+  socket: Socket;
+  /** What came back so far. */
+  text(): string;
+  /** Milliseconds until the other side had closed it. */
+  closed: Promise<number>;
+}
+
+export function openRaw(port: number, start = '', host = '127.0.0.1'): RawConnection {
+  const from = performance.now();
+  const socket = connect(port, host);
+  let text = '';
+  socket.on('data', (chunk) => (text += chunk.toString('latin1')));
+  socket.on('error', () => {}); // a reset is a way of closing
+  const closed = new Promise<number>((done) => socket.once('close', () => done(performance.now() - from)));
+  if (start) socket.write(start);
+  return { socket, text: () => text, closed };
+}
+
+/** The first lines of a request, ready for its body. */
+export function head(request: string, headers: Record<string, string | number> = {}): string {
+  const lines = Object.entries({ Host: 'localhost', ...headers }).map(([name, value]) => `${name}: ${value}`);
+  return [`${request} HTTP/1.1`, ...lines, '', ''].join('\r\n');
+}
