@@ -1,5 +1,6 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -128,6 +129,18 @@ describe('npm run demo', () => {
     },
     BUILD_MS,
   );
+
+  test('tells no login where another program took the port meanwhile, though that answers', async () => {
+    const other = { ...env, DATA_DIR: join(folder, 'other'), PORT: String(await freePort()) };
+    const { output, exited } = startCommand(['npm', 'run', 'demo'], other);
+    await vi.waitFor(() => expect(output()).toContain('Filling the empty database'), { timeout: 60_000 });
+    const program = createServer((_, response) => response.end('{"status":"ok"}'));
+    program.listen(Number(other.PORT), '127.0.0.1');
+    expect(await exited).toBe(1);
+    program.close();
+    expect(output()).toContain(`Port ${other.PORT} is in use`);
+    expect(output()).not.toMatch(/Password|ACCESS_TOKEN|w5t_/);
+  }, 120_000);
 
   test('a plain next start is guarded too', async () => {
     const { PORT } = env;
