@@ -14,6 +14,8 @@ export interface DatabaseHandle {
   db: Database;
   kind: 'postgres' | 'embedded';
   close(): Promise<void>;
+  /** The embedded one only: what it holds now, as a database in memory. */
+  copy?: () => Promise<DatabaseHandle>;
 }
 
 /**
@@ -80,5 +82,6 @@ function embeddedHandle(client: PGlite, unlock?: () => void): DatabaseHandle {
       await client.close();
       unlock?.();
     },
+    copy: async () => openInMemory(await client.dumpDataDir('none')),
   };
 }

@@ -4,12 +4,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 interface Owner {
   pid: number;
+  /** Where a server takes commands. */
+  socket?: string;
   /** Tells a process from a later one with the same number. */
   started: string;
 }
 
 export class DataDirBusyError extends Error {
-  constructor(readonly pid: number) {
+  constructor(
+    readonly pid: number,
+    readonly socket: string | undefined,
+  ) {
     super(`process ${pid} has it open`);
   }
 }
@@ -43,6 +48,15 @@ export function lockDataDir(dataDir: string): () => void {
   };
 }
 
+/** Tells in the lock of a folder that is ours where this process takes commands. */
+export function nameSocket(dataDir: string, socket: string): void {
+  const file = join(dataDir, 'lock.json');
+  const draft = `${file}.${process.pid}.tmp`;
+  const owner: Owner = { pid: process.pid, started: startOf(process.pid), socket };
+  writeFileSync(draft, JSON.stringify(owner), { mode: 0o600 });
+  renameSync(draft, file); // whole at every moment: a torn lock is taken over
+}
+
 /** Takes a folder for this process as soon as no other has it. @returns releases the lock */
 export async function waitForLock(folder: string): Promise<() => void> {
   for (;;) {
@@ -57,7 +71,7 @@ export async function waitForLock(folder: string): Promise<() => void> {
 
 function removeIfDead(file: string): void {
   const owner = readOwner(file);
-  if (owner && startOf(owner.pid) === owner.started) throw new DataDirBusyError(owner.pid);
+  if (owner && startOf(owner.pid) === owner.started) throw new DataDirBusyError(owner.pid, owner.socket);
   // Renaming first: of two processes that find the same dead lock only one removes it.
   const grave = `${file}.${process.pid}`;
   try {

@@ -7,11 +7,16 @@ const text = z.string().min(1);
 const whole = z.coerce.number('must be a whole number').int('must be a whole number').min(0).max(1_000_000);
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
+const databaseUrl = text
+  .regex(/^postgres(ql)?:\/\/./, { error: 'must start with postgres:// or postgresql://', abort: true })
+  .refine(
+    isDatabaseUrl,
+    'is no valid address: special characters of a password are written % as %25, # as %23, / as %2F, @ as %40',
+  );
+
 const variables = z.object({
-  DATABASE_URL: text.regex(/^postgres(ql)?:\/\/./, 'must start with postgres:// or postgresql://').optional(),
-  DATABASE_URL_DIRECT: text
-    .regex(/^postgres(ql)?:\/\/./, 'must start with postgres:// or postgresql://')
-    .optional(),
+  DATABASE_URL: databaseUrl.optional(),
+  DATABASE_URL_DIRECT: databaseUrl.optional(),
   DATABASE_POOLER: z
     .enum(['transaction'], 'must be transaction, or unset: then it is found out at the start')
     .optional(),
@@ -49,6 +54,17 @@ const variables = z.object({
 });
 
 type Variables = z.infer<typeof variables>;
+
+/** A variable that the service reads. */
+export type Variable = keyof Variables;
+
+/** What every command needs that opens the database. */
+export const DATABASE_VARIABLES = [
+  'DATABASE_URL',
+  'DATABASE_URL_DIRECT',
+  'DATABASE_POOLER',
+  'DATA_DIR',
+] as const satisfies Variable[];
 
 export type StripeMode = 'test' | 'live';
 
@@ -97,10 +113,16 @@ export interface Env {
 
 /**
  * @param source the environment; an empty value counts as unset
+ * @param used by who asks, where that is not everything: the others count as unset, and nothing asks for them
  * @throws StartError with one sentence per wrong variable
  */
-export function parseEnv(source: Record<string, string | undefined>): Env {
-  const set = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''));
+export function parseEnv(
+  source: Record<string, string | undefined>,
+  used: readonly string[] = Object.keys(variables.shape),
+): Env {
+  const set = Object.fromEntries(
+    Object.entries(source).filter(([name, value]) => value !== '' && used.includes(name)),
+  );
   const parsed = variables.safeParse(set);
   if (!parsed.success) {
     throw new StartError(
@@ -108,7 +130,9 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
     );
   }
   const v = parsed.data;
-  const problems = contradictions(v);
+  const problems = contradictions(v).filter((sentence) =>
+    used.some((name) => sentence.startsWith(`${name} `)),
+  );
   if (problems.length > 0) throw new StartError(problems);
   return {
     databaseUrl: v.DATABASE_URL ?? null,
@@ -142,10 +166,10 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
   };
 }
 
-/** The environment of this process, `.env` files included (real variables win). */
-export function readEnv(): Env {
+/** The environment of this process, `.env` files included (real variables win); see `parseEnv`. */
+export function readEnv(used?: readonly Variable[]): Env {
   nextEnv.loadEnvConfig(process.cwd(), process.env.NODE_ENV === 'development', { info() {}, error() {} });
-  return parseEnv(process.env);
+  return parseEnv(process.env, used);
 }
 
 /** True inside `next build`. */
@@ -158,6 +182,7 @@ export function inheritedEnv(): NodeJS.ProcessEnv {
   return process.env;
 }
 
+/** Each begins with the variable that would have to be another. */
 function contradictions(v: Variables): string[] {
   const secret = keyMode(v.STRIPE_SECRET_KEY);
   const publishable = keyMode(v.STRIPE_PUBLISHABLE_KEY);
@@ -208,6 +233,18 @@ function isTimeZone(value: string): boolean {
 function isNetworkList(value: string): boolean {
   try {
     return toNetworks(list(value)) !== null;
+  } catch {
+    return false;
+  }
+}
+
+/** What the driver can read: it decodes the whole, and takes several hosts with commas between. */
+function isDatabaseUrl(value: string): boolean {
+  const [, before = '', hosts = '', after = ''] =
+    /^(\w+:\/\/(?:[^@/?#]*@)?)([^/?#]*)(.*)$/s.exec(value) ?? [];
+  try {
+    decodeURIComponent(value);
+    return hosts.split(',').every((host) => URL.canParse(before + host + after));
   } catch {
     return false;
   }

@@ -21,7 +21,7 @@ const NEEDS_DIRECT =
  * @throws StartError saying what to do; NotMigratedError
  */
 export async function openServer(url: string, { databasePooler }: ServerEnv): Promise<DatabaseHandle> {
-  const named = await openMigrated(openPostgres(url, { prepare: databasePooler !== 'transaction' }));
+  const named = await openMigrated(url, openPostgres(url, { prepare: databasePooler !== 'transaction' }));
   if (databasePooler || (await isDirect(named.db)) || (await probePooler(url)).keepsStatements) return named;
   await named.close();
   return openPostgres(url, { prepare: false });
@@ -42,7 +42,7 @@ export async function openScratch(url: string, { databaseUrlDirect }: ServerEnv)
     await handle.close();
     throw new StartError([NEEDS_DIRECT]);
   }
-  await openMigrated(handle);
+  await openMigrated(direct, handle);
   if ((await isDirect(handle.db)) || !(await probePooler(direct)).sharesSessions) return handle;
   await handle.close();
   throw new StartError([NEEDS_DIRECT]);
@@ -58,12 +58,12 @@ export async function migrateServer({ databaseUrl, databaseUrlDirect }: ServerEn
   const url = databaseUrlDirect ?? databaseUrl;
   if (!url) return;
   const handle = openPostgres(url, { max: 1, prepare: false });
-  await tryServer(handle, () => migrate(handle));
+  await tryServer(handle, url, () => migrate(handle));
   await handle.close();
 }
 
-async function openMigrated(handle: DatabaseHandle): Promise<DatabaseHandle> {
-  if (await tryServer(handle, () => isMigrated(handle.db))) return handle;
+async function openMigrated(url: string, handle: DatabaseHandle): Promise<DatabaseHandle> {
+  if (await tryServer(handle, url, () => isMigrated(handle.db))) return handle;
   await handle.close();
   throw new NotMigratedError();
 }

@@ -1,15 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { accessSync, constants, mkdirSync } from 'node:fs';
 import type Stripe from 'stripe';
-import { type DatabaseHandle, openEmbedded } from '@/db/client';
+import type { DatabaseHandle } from '@/db/client';
 import type { Database } from '@/db/database';
-import { DataDirBusyError } from '@/db/lock';
-import { isMigrated, migrate } from '@/db/migrate';
+import { isMigrated } from '@/db/migrate';
 import { isSchemaDoubted, trustSchema } from '@/db/schema-doubt';
 import { type Env, isBuilding, readEnv } from './env';
 import { AppError, isNotMigrated, NotMigratedError, StartError } from './errors';
 import { createLogger, type Logger, stackOf } from './log';
-import { openScratch, openServer } from './open-server';
+import { type OpenOptions, openDatabase } from './open-database';
 import { createStripeClient } from './stripe/client';
 
 /** What the world gives us; tests put their own in its place. */
@@ -23,7 +21,12 @@ export interface Runtime {
   randomBytes(size: number): Buffer;
   log: Logger;
   close(): Promise<void>;
+  /** Of an embedded database: one in memory as it is now, to try things out on. */
+  copyDatabase?: () => Promise<DatabaseHandle>;
 }
+
+/** A command that has the embedded database open ends soon. */
+const PATIENCE_MS = 10_000;
 
 // Next bundles pages, routes and instrumentation separately: a module variable would exist three times.
 const KEY = Symbol.for('w5t.runtime');
@@ -78,7 +81,7 @@ async function requireMigrated(db: Database): Promise<void> {
 
 async function openRuntime(): Promise<Runtime> {
   if (isBuilding()) throw new Error('The build must not open the database: read the request before it.');
-  return createRuntime(readEnv());
+  return createRuntime(readEnv(), { patience: PATIENCE_MS });
 }
 
 /** Puts a runtime in place of the process's own; undefined takes it away again. */
@@ -89,10 +92,9 @@ export function setRuntime(runtime: Runtime | undefined): void {
 /**
  * Opens the database (migrating the embedded one) and puts everything together.
  *
- * @param options.scratch for a command that changes nothing: see openPostgres
  * @throws StartError when the database cannot be used, saying what to do
  */
-export async function createRuntime(env: Env, options: { scratch?: boolean } = {}): Promise<Runtime> {
+export async function createRuntime(env: Env, options: OpenOptions = {}): Promise<Runtime> {
   const handle = await openDatabase(env, options);
   return {
     ...worldOf(env),
@@ -100,37 +102,11 @@ export async function createRuntime(env: Env, options: { scratch?: boolean } = {
     db: handle.db,
     stripe: env.stripe.secretKey ? createStripeClient(env.stripe.secretKey, env.stripe.apiBase) : null,
     close: () => handle.close(),
+    ...(handle.copy && { copyDatabase: handle.copy }),
   };
 }
 
 /** The clock, chance and log of this process. */
 export function worldOf(env: Pick<Env, 'logLevel'>): Pick<Runtime, 'now' | 'newId' | 'randomBytes' | 'log'> {
   return { now: () => new Date(), newId: randomUUID, randomBytes, log: createLogger(env.logLevel) };
-}
-
-/** Opens the configured database and makes sure that it has this version's schema. */
-export async function openDatabase(env: Env, options: { scratch?: boolean } = {}): Promise<DatabaseHandle> {
-  if (!env.databaseUrl) return openEmbeddedDatabase(env.dataDir);
-  return options.scratch ? openScratch(env.databaseUrl, env) : openServer(env.databaseUrl, env);
-}
-
-async function openEmbeddedDatabase(dataDir: string): Promise<DatabaseHandle> {
-  try {
-    mkdirSync(dataDir, { recursive: true });
-    accessSync(dataDir, constants.W_OK);
-  } catch {
-    throw new StartError([
-      `DATA_DIR ${dataDir} cannot be written: give another folder or change its permissions.`,
-    ]);
-  }
-  try {
-    const handle = await openEmbedded(dataDir);
-    await migrate(handle);
-    return handle;
-  } catch (error) {
-    if (!(error instanceof DataDirBusyError)) throw error;
-    throw new StartError([
-      `The embedded database in ${dataDir} is in use by process ${error.pid}: stop that process, give another DATA_DIR, or set DATABASE_URL to use PostgreSQL.`,
-    ]);
-  }
 }

@@ -1,3 +1,4 @@
+import { readArguments } from '../commands/read-arguments';
 import { requirePort } from '../server/listen';
 import { buildWhenStale } from './build-when-stale';
 import { readDemoEnv } from './demo/demo-env';
@@ -9,7 +10,13 @@ import { runCommand } from './run-command';
 import { startServerProcess, untilListening } from './server-process';
 import { untilExit } from './until-exit';
 
-runCommand(async () => {
+const USAGE = [
+  'Usage: npm run demo',
+  'Everything, with sample data in DATA_DIR, or in an empty database of DATABASE_URL.',
+];
+
+runCommand(async (args) => {
+  readArguments(args, { usage: USAGE });
   const demo = readDemoEnv();
   const { env, settings } = demo;
   await requirePort(env);

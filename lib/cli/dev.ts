@@ -1,11 +1,15 @@
+import { readArguments } from '../commands/read-arguments';
 import { inheritedEnv, readEnv } from '../env';
-import { openDatabase } from '../runtime';
+import { openDatabase } from '../open-database';
 import { requirePort } from '../server/listen';
 import { startNext } from './next-command';
 import { runCommand } from './run-command';
 import { untilExit } from './until-exit';
 
-runCommand(async () => {
+const USAGE = ['Usage: npm run dev', 'The server, rebuilding as files change.'];
+
+runCommand(async (args) => {
+  readArguments(args, { usage: USAGE });
   const env = readEnv();
   await requirePort(env);
   await (await openDatabase(env)).close();

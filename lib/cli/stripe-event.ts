@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { z } from 'zod';
+import { readArguments } from '../commands/read-arguments';
 import { readEnv } from '../env';
 import { StartError } from '../errors';
 import { type HappenedAnswer, happenedAnswer } from '../stripe-local/control';
@@ -18,9 +18,8 @@ const USAGE = [
 const demoFile = z.object({ stripeLocalUrl: z.url(), stripeSecretKey: z.string() });
 const NO_DEMO = 'No demo is running: start it with npm run demo.';
 
-runCommand(async () => {
-  const wanted = readArguments();
-  if (wanted === 'help') return console.log(USAGE.join('\n'));
+runCommand(async (args) => {
+  const wanted = read(args);
   const answer = await ask(await readDemo(), wanted);
   print(answer, wanted.silent);
   if (!wanted.silent && answer.deliveries.some(({ status }) => status !== 200)) process.exitCode = 1;
@@ -33,40 +32,27 @@ interface Wanted {
   silent: boolean;
 }
 
-function readArguments(): Wanted | 'help' {
-  const { values, positionals } = parseArguments();
-  if (values.help) return 'help';
-  const [name, ...rest] = positionals;
-  if (name === undefined || rest.length > 0) throw new StartError(USAGE);
+function read(args: string[]): Wanted {
+  const text = { type: 'string' } as const;
+  const { values, positionals } = readArguments(args, {
+    usage: USAGE,
+    options: { customer: text, invoice: text, silent: { type: 'boolean' } },
+    positionals: 1,
+  });
+  const [name] = positionals;
+  if (name === undefined) throw new StartError(USAGE);
   const type = EVENT_TYPES.find((known) => known === name);
   if (!type) throw new StartError([`${name} is not one of the event types: ${EVENT_TYPES.join(', ')}.`]);
   return {
     type,
     ...(values.customer !== undefined && { customer_number: values.customer }),
     ...(values.invoice !== undefined && { invoice_number: values.invoice }),
-    silent: values.silent,
+    silent: values.silent ?? false,
   };
 }
 
-function parseArguments() {
-  try {
-    return parseArgs({
-      allowPositionals: true,
-      options: {
-        customer: { type: 'string' },
-        invoice: { type: 'string' },
-        silent: { type: 'boolean', default: false },
-        help: { type: 'boolean', default: false },
-      },
-    });
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error; // an unknown option
-    throw new StartError(USAGE);
-  }
-}
-
 async function readDemo(): Promise<z.infer<typeof demoFile>> {
-  const path = join(readEnv().dataDir, 'demo.json');
+  const path = join(readEnv(['DATA_DIR']).dataDir, 'demo.json');
   try {
     return demoFile.parse(JSON.parse(await readFile(path, 'utf8')));
   } catch {

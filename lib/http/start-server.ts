@@ -7,10 +7,11 @@ import { startSchedule } from '../sync/schedule';
 import { syncDeps } from '../sync/sync-deps';
 import { toAppError } from './problem';
 
-/** What a server does before its first request: open the runtime, and keep the daily job's time. */
+/** What a server does before its first request: open the runtime, take commands, keep the daily job's time. */
 export async function startServer(): Promise<void> {
   const runtime = await openRuntime();
   if (!runtime || runtime.env.vercel) return;
+  if (!runtime.env.databaseUrl) await (await import('../commands/serve-commands')).serveCommands(runtime);
   await offerFirstAdmin(runtime);
   if (runtime.env.development) return;
   const { db, log, now, env } = runtime;

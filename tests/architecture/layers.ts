@@ -7,6 +7,7 @@ export const LAYERS: string[][] = [
   ['lib/server', 'lib/stripe-local'],
   ['lib/mcp', 'lib/openapi'],
   ['lib/http', 'lib/overview'],
+  ['lib/commands'],
   ['lib/health', 'lib/search', 'lib/timeline'],
   ['lib/auth'],
   ['lib/sync'],

@@ -106,8 +106,9 @@ describe('npm run demo', () => {
         { timeout: 30_000, interval: 500 },
       );
 
-      const locked = await npm('token', '--', 'list');
-      expect(locked).toMatchObject({ code: 1, output: expect.stringMatching(/in use by process \d+: stop/) });
+      const made = await npm('token', '--', 'create', '--name', 'ERP', '--scopes', 'payments:read');
+      expect(made).toMatchObject({ code: 0, output: expect.stringMatching(/^w5t_\S+\n$/) });
+      expect((await payments(first.url, made.output.trim())).status).toBe(200);
       const second = await npm('demo');
       expect(second).toMatchObject({ code: 1, output: expect.stringMatching(/^Port \d+ is in use/m) });
 

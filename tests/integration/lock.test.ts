@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DataDirBusyError, lockDataDir } from '@/db/lock';
 import { parseEnv } from '@/lib/env';
-import { openDatabase } from '@/lib/runtime';
+import { openDatabase } from '@/lib/open-database';
 
 describe('the embedded database has one owner', () => {
   let folder: string;

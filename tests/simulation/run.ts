@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { ProgressBar } from '@/lib/cli/progress-bar';
+import { ProgressBar } from '@/lib/commands/progress-bar';
 import { runCampaign, type Totals } from './campaign';
 import { type Failure, replayHistory } from './check-history';
 import { openOwnDatabase } from './database';

@@ -1,11 +1,11 @@
-import { accessSync, constants, mkdirSync } from 'node:fs';
 import type { DatabaseHandle } from '@/db/client';
 import { hasCustomers, seedDatabase } from '@/db/seed';
 import { findStaffUser } from '../../auth/staff-user';
 import { toCalendarDate } from '../../dates';
 import { StartError } from '../../errors';
+import { makeDataDir, openDatabase } from '../../open-database';
 import { migrateServer } from '../../open-server';
-import { openDatabase, worldOf } from '../../runtime';
+import { worldOf } from '../../runtime';
 import type { World } from '../../stripe-local/world';
 import { prepareAccessToken } from './access-token';
 import type { DemoEnv } from './demo-env';
@@ -50,15 +50,4 @@ async function openMigrated(env: DemoEnv['env']): Promise<DatabaseHandle> {
   makeDataDir(env.dataDir); // for what the demo keeps beside the database
   await migrateServer(env);
   return openDatabase(env);
-}
-
-function makeDataDir(dataDir: string): void {
-  try {
-    mkdirSync(dataDir, { recursive: true });
-    accessSync(dataDir, constants.W_OK);
-  } catch {
-    throw new StartError([
-      `DATA_DIR ${dataDir} cannot be written: give another folder or change its permissions.`,
-    ]);
-  }
 }

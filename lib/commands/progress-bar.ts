@@ -4,7 +4,7 @@ const WIDTH = 24;
 export class ProgressBar {
   private step = '';
 
-  constructor(private readonly out: NodeJS.WriteStream = process.stderr) {}
+  constructor(private readonly out: { isTTY: boolean; write(text: string): unknown } = process.stderr) {}
 
   /** @param label of the step under way; @param note what else there is to say */
   show(done: number, total: number, label: string, note: string): void {

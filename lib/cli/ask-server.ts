@@ -1,0 +1,52 @@
+import { connect, type Socket } from 'node:net';
+import type { Terminal } from '../commands/command';
+import { type CommandRequest, commandMessage, linesOf } from '../commands/wire';
+import { StartError } from '../errors';
+
+/**
+ * Lets a running server carry out a command, showing what it answers.
+ *
+ * @returns the exit code; null where nobody listens
+ * @throws StartError where it may not be asked, or stops before it has answered
+ */
+export async function askServer(
+  path: string,
+  request: Pick<CommandRequest, 'command' | 'args'>,
+  { input, user, progress, print }: Terminal,
+): Promise<number | null> {
+  const socket = await open(path);
+  if (!socket) return null;
+  const asked: CommandRequest = { ...request, user, isTTY: progress.isTTY, ...(input && { input }) };
+  socket.write(`${JSON.stringify(asked)}\n`);
+  try {
+    for await (const line of linesOf(socket)) {
+      const message = commandMessage.parse(JSON.parse(line));
+      if ('exit' in message) return message.exit;
+      if ('out' in message) print(message.out);
+      else progress.write(message.err);
+    }
+  } catch {
+    // As with an end without an exit code: nobody knows how far it came.
+  } finally {
+    socket.destroy();
+  }
+  throw new StartError([
+    'The server stopped before the command had ended: look whether it was carried out, and try again.',
+  ]);
+}
+
+async function open(path: string): Promise<Socket | null> {
+  const socket = connect(path);
+  try {
+    await new Promise<void>((done, failed) => {
+      socket.once('error', failed);
+      socket.once('connect', done);
+    });
+    return socket;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ECONNREFUSED') return null;
+    if (code !== 'EACCES' && code !== 'EPERM') throw error;
+    throw new StartError(['The running server takes commands of its own user only: run this as that user.']);
+  }
+}

@@ -1,0 +1,73 @@
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Command, Terminal } from '../commands/command';
+import { COMMANDS, type CommandName } from '../commands/commands';
+import { MAX_INPUT } from '../commands/wire';
+import { inheritedEnv, readEnv } from '../env';
+import { StartError } from '../errors';
+import { DatabaseBusyError } from '../open-database';
+import { createRuntime } from '../runtime';
+import { askServer } from './ask-server';
+import { runCommand } from './run-command';
+
+/** For what has the embedded database open and takes no commands: another command, or a server that starts. */
+const PATIENCE_MS = 20_000;
+const MAX_TRIES = 10;
+
+/** Runs a command in this process; while a server has the embedded database, in that server. */
+export function carryOut(name: CommandName): void {
+  runCommand(async (args) => {
+    const command = COMMANDS[name];
+    const wanted = command.read(args);
+    const terminal: Terminal = {
+      input: command.takesInput?.(wanted) ? await pipedText() : undefined,
+      user: inheritedEnv().USER ?? null,
+      print: (line) => process.stdout.write(`${line}\n`),
+      progress: { isTTY: process.stderr.isTTY === true, write: (part) => process.stderr.write(part) },
+    };
+    process.exitCode = await tryBoth(
+      () => runHere(command, wanted, terminal),
+      (socket) => askServer(socket, { command: name, args }, terminal),
+    );
+  });
+}
+
+async function tryBoth(
+  here: () => Promise<number>,
+  there: (socket: string) => Promise<number | null>,
+): Promise<number> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await here();
+    } catch (error) {
+      if (!(error instanceof DatabaseBusyError) || !error.socket) throw error;
+      const code = await there(error.socket);
+      if (code !== null) return code;
+      if (tries === MAX_TRIES) throw error;
+      await sleep(500); // it was about to end
+    }
+  }
+}
+
+async function runHere(command: Command, wanted: unknown, terminal: Terminal): Promise<number> {
+  const env = readEnv(command.variables);
+  await command.prepare?.(env);
+  const runtime = await createRuntime(env, {
+    scratch: command.isDryRun?.(wanted) ?? false,
+    patience: PATIENCE_MS,
+    onWait: ({ pid }) =>
+      terminal.progress.write(`Waiting for process ${pid}, which has the embedded database open …\n`),
+  });
+  try {
+    return await command.run(wanted, runtime, terminal);
+  } finally {
+    await runtime.close();
+  }
+}
+
+async function pipedText(): Promise<string | undefined> {
+  if (process.stdin.isTTY) return undefined;
+  const piped = await text(process.stdin);
+  if (piped.length > MAX_INPUT) throw new StartError(['What was piped in is too long.']);
+  return piped || undefined;
+}

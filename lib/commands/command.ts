@@ -1,0 +1,40 @@
+import type { Env, Variable } from '../env';
+import type { Runtime } from '../runtime';
+
+/** Where a command speaks: a terminal of this process, or that of another one, over the socket. */
+export interface Terminal {
+  /** What was piped in, where the command takes something. */
+  input: string | undefined;
+  /** Who runs it, as the operating system calls them. */
+  user: string | null;
+  /** A line on stdout. */
+  print(line: string): void;
+  /** stderr; `isTTY` where what it shows may be drawn over. */
+  progress: { isTTY: boolean; write(text: string): void };
+}
+
+/** What a process that has the database open can do: the command itself, or a server for another one. */
+export interface Command<Wanted = unknown> {
+  /** What `--help` shows. */
+  usage: string[];
+  /** What of the environment it uses: nothing else can stop it. */
+  variables: readonly Variable[];
+  /** @throws StartError or HelpAsked, before anything is opened */
+  read(args: string[]): Wanted;
+  /** True where it reads what is piped in. */
+  takesInput?(wanted: Wanted): boolean;
+  /** True where it works on a copy, so that nothing is changed. */
+  isDryRun?(wanted: Wanted): boolean;
+  /** What it does where DATABASE_URL is set, before that database is opened as one of this version. */
+  prepare?(env: Env): Promise<void>;
+  /**
+   * @returns the exit code
+   * @throws StartError, AppError: their sentences are told, with exit code 1
+   */
+  run(wanted: Wanted, runtime: Runtime, terminal: Terminal): Promise<number>;
+}
+
+/** Declares a command, inferring what it is asked for. */
+export function command<Wanted>(declared: Command<Wanted>): Command {
+  return declared as unknown as Command;
+}

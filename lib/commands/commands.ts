@@ -1,0 +1,22 @@
+import type { Command } from './command';
+import { dbMigrate } from './db-migrate';
+import { dbSeed } from './db-seed';
+import { reconcile } from './reconcile';
+import { staff } from './staff';
+import { token } from './token';
+
+/** The commands that need the database, by the names of their npm scripts. */
+export const COMMANDS = {
+  'db:migrate': dbMigrate,
+  'db:seed': dbSeed,
+  reconcile,
+  staff,
+  token,
+} as const satisfies Record<string, Command>;
+
+export type CommandName = keyof typeof COMMANDS;
+
+/** Whether there is a command of a name that somebody sent. */
+export function isCommandName(name: string): name is CommandName {
+  return Object.hasOwn(COMMANDS, name);
+}

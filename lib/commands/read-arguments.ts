@@ -1,0 +1,39 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { StartError } from '../errors';
+
+type Options = NonNullable<ParseArgsConfig['options']>;
+type Parsed<T extends Options> = ReturnType<
+  typeof parseArgs<{ args: string[]; allowPositionals: true; options: T }>
+>;
+
+/** Not an error: somebody asked how a command is used. */
+export class HelpAsked extends Error {
+  constructor(readonly usage: string[]) {
+    super(usage.join('\n'));
+  }
+}
+
+/**
+ * Reads the arguments of a command; `--help` works for every one.
+ *
+ * @param positionals how many arguments without a name it may have
+ * @throws HelpAsked for `--help`, StartError with one sentence for what it does not know
+ */
+export function readArguments<T extends Options>(
+  args: string[],
+  { usage, options, positionals = 0 }: { usage: string[]; options?: T; positionals?: number },
+): Parsed<T> {
+  const all = { ...options, help: { type: 'boolean', short: 'h' } } as const;
+  try {
+    const parsed = parseArgs({ args, allowPositionals: true, options: all as unknown as T });
+    if ((parsed.values as { help?: boolean }).help) throw new HelpAsked(usage);
+    const [extra] = parsed.positionals.slice(positionals);
+    if (extra !== undefined) throw new TypeError(`Unknown argument '${extra}'`);
+    return parsed;
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    // What follows the first sentence is advice that fits few.
+    const problem = error.message.split(/\.?(?: |\n)(?=To |Did |This )/)[0] ?? '';
+    throw new StartError([`${problem.replace(/\.$/, '')}: --help shows what there is.`]);
+  }
+}

@@ -1,0 +1,16 @@
+import { DrizzleQueryError } from 'drizzle-orm';
+import { isDatabaseUnavailable, pgErrorCode } from '@/db/database';
+import { StartError } from '../errors';
+
+/**
+ * An error in sentences for whoever ran a command. A driver's message holds the query's parameters, that
+ * is, personal data: only its code is told.
+ */
+export function sentencesOf(error: unknown): string[] {
+  if (error instanceof StartError) return error.sentences;
+  if (isDatabaseUnavailable(error))
+    return ['The database does not answer: start it, or correct its address.'];
+  const code = pgErrorCode(error);
+  if (error instanceof DrizzleQueryError) return [`A database query failed${code ? ` (${code})` : ''}.`];
+  return [error instanceof Error ? error.message : String(error)];
+}

@@ -1,0 +1,100 @@
+import { commandActor } from '../audit/record-audit';
+import { addStaffUser } from '../auth/add-staff-user';
+import { changeStaffRole } from '../auth/change-staff-role';
+import { hasAdmin, listStaffUsers } from '../auth/list-staff-users';
+import { removeStaffUser } from '../auth/remove-staff-user';
+import { setStaffPassword } from '../auth/set-staff-password';
+import { STAFF_ROLES, type StaffRole } from '../auth/staff-user';
+import { DATABASE_VARIABLES } from '../env';
+import { StartError } from '../errors';
+import { MAX_PER_PAGE } from '../page';
+import type { Runtime } from '../runtime';
+import { command, type Terminal } from './command';
+import { readArguments } from './read-arguments';
+
+const USAGE = [
+  'Usage: npm run -s staff -- add EMAIL [--name NAME] [--role admin]',
+  '       npm run -s staff -- list',
+  '       npm run -s staff -- reset-password EMAIL',
+  '       npm run -s staff -- set-role EMAIL --role admin',
+  '       npm run -s staff -- remove EMAIL',
+  `Roles: ${STAFF_ROLES.join(', ')}. Only admins issue tokens and manage staff on the pages.`,
+  'A password is read from stdin when it is piped, else one is made and printed.',
+];
+
+const ACTOR = commandActor('staff');
+
+interface Wanted {
+  verb: string;
+  email: string;
+  name: string | undefined;
+  role: StaffRole;
+}
+
+/** Who may sign in. */
+export const staff = command<Wanted>({
+  usage: USAGE,
+  variables: [...DATABASE_VARIABLES, 'PORT', 'PUBLIC_URL'],
+  read,
+  takesInput: ({ verb }) => verb === 'add' || verb === 'reset-password',
+  async run(wanted, runtime, terminal) {
+    const { verb, email, role } = wanted;
+    if (verb === 'list') await printStaff(runtime, terminal);
+    else if (verb === 'remove') {
+      await removeStaffUser(runtime.db, { email }, ACTOR);
+      terminal.print(`${email} can no longer sign in.`);
+    } else if (verb === 'set-role') {
+      await changeStaffRole(runtime.db, { email }, role, ACTOR);
+      terminal.print(`${email} has the role ${role}.`);
+    } else await writePassword(wanted, runtime, terminal);
+    return 0;
+  },
+});
+
+function read(args: string[]): Wanted {
+  const text = { type: 'string' } as const;
+  const { values, positionals } = readArguments(args, {
+    usage: USAGE,
+    options: { name: text, role: text },
+    positionals: 2,
+  });
+  const [verb, email = ''] = positionals;
+  const known = verb === 'list' ? email === '' : isVerb(verb) && email !== '';
+  const role = values.role ?? (verb === 'set-role' ? '' : 'staff');
+  if (verb && known && isRole(role)) return { verb, email, name: values.name, role };
+  throw new StartError(USAGE);
+}
+
+function isVerb(verb: string | undefined): boolean {
+  return ['add', 'reset-password', 'set-role', 'remove'].some((known) => known === verb);
+}
+
+function isRole(role: string): role is StaffRole {
+  return STAFF_ROLES.some((known) => known === role);
+}
+
+async function writePassword(
+  { verb, email, name, role }: Wanted,
+  runtime: Runtime,
+  { input, print }: Terminal,
+): Promise<void> {
+  const given = input?.replace(/\r?\n$/, '') || undefined;
+  const written =
+    verb === 'add'
+      ? await addStaffUser(runtime, { email, name, password: given, role }, ACTOR)
+      : await setStaffPassword(runtime, { email }, given, ACTOR);
+  print(`${written.email} can sign in at ${runtime.env.publicUrl}/sign-in`);
+  if (given === undefined) print(`Password: ${written.password}`);
+  if (await hasAdmin(runtime.db)) return;
+  print('Nobody is an admin yet, and only admins issue tokens and manage staff on the pages:');
+  print(`npm run -s staff -- set-role ${written.email} --role admin`);
+}
+
+async function printStaff({ db, now, env }: Runtime, { print }: Terminal): Promise<void> {
+  const { data: users, total } = await listStaffUsers(db, { page: 1, per_page: MAX_PER_PAGE }, now());
+  if (users.length === 0) print('Nobody can sign in yet: npm run -s staff -- add EMAIL');
+  for (const user of users) {
+    print([user.email, user.role, user.name, user.created_at.toISOString().slice(0, 10)].join('\t'));
+  }
+  if (total > users.length) print(`${total - users.length} more: ${env.publicUrl}/admin/staff`);
+}

@@ -1,0 +1,104 @@
+import { commandActor } from '../audit/record-audit';
+import { SCOPES, type Scope } from '../auth/access-token';
+import {
+  type AccessTokenRow,
+  createAccessToken,
+  listAccessTokens,
+  revokeAccessToken,
+  tokenState,
+} from '../auth/manage-access-tokens';
+import { DATABASE_VARIABLES } from '../env';
+import { StartError } from '../errors';
+import { MAX_PER_PAGE } from '../page';
+import type { Runtime } from '../runtime';
+import { command, type Terminal } from './command';
+import { readArguments } from './read-arguments';
+
+const DAY_MS = 86_400_000;
+const MAX_DAYS = 3650;
+const USAGE = [
+  'Usage: npm run -s token -- create --name NAME --scopes a,b [--expires 90d]',
+  '       npm run -s token -- list',
+  '       npm run -s token -- revoke ID',
+  `Scopes: ${SCOPES.join(', ')}.`,
+];
+
+const ACTOR = commandActor('cli');
+
+type Wanted =
+  | { verb: 'create'; name: string; scopes: Scope[]; days: number | null }
+  | { verb: 'revoke'; id: number }
+  | { verb: 'list' };
+
+/** Access tokens of programs. */
+export const token = command<Wanted>({
+  usage: USAGE,
+  variables: [...DATABASE_VARIABLES, 'PORT', 'PUBLIC_URL'],
+  read,
+  async run(wanted, { db, env, now, randomBytes }, terminal) {
+    if (wanted.verb === 'create') {
+      const { name, scopes, days } = wanted;
+      const expires_at = days === null ? null : new Date(now().getTime() + days * DAY_MS);
+      const made = await createAccessToken(db, { name, scopes, expires_at, created_by: ACTOR }, randomBytes);
+      terminal.print(made.token);
+    } else if (wanted.verb === 'revoke') {
+      await revokeAccessToken(db, wanted.id, { actor: ACTOR, now: now() });
+      terminal.print(`Access token ${wanted.id} is no longer valid.`);
+    } else await printTokens({ db, env, now }, terminal);
+    return 0;
+  },
+});
+
+function read(args: string[]): Wanted {
+  const text = { type: 'string' } as const;
+  const { values, positionals } = readArguments(args, {
+    usage: USAGE,
+    options: { name: text, scopes: text, expires: text },
+    positionals: 2,
+  });
+  const [verb, id = ''] = positionals;
+  if (verb === 'list' && id === '') return { verb };
+  if (verb === 'revoke' && /^\d{1,9}$/.test(id)) return { verb, id: Number(id) };
+  if (verb !== 'create' || id !== '' || !values.scopes) throw new StartError(USAGE);
+  const name = values.name?.trim() ?? '';
+  if (name === '' || name.length > 100) throw new StartError(['--name must have 1 to 100 characters.']);
+  return { verb, name, scopes: toScopes(values.scopes), days: toDays(values.expires) };
+}
+
+function toScopes(list: string): Scope[] {
+  const names = new Set(list.split(',').map((name) => name.trim()));
+  const scopes = SCOPES.filter((scope) => names.delete(scope));
+  const [unknown] = names;
+  if (unknown === undefined) return scopes;
+  throw new StartError([`--scopes: ${unknown || 'an empty one'} is not one of ${SCOPES.join(', ')}.`]);
+}
+
+function toDays(expires: string | undefined): number | null {
+  if (expires === undefined) return null;
+  const days = Number(/^(\d{1,4})d$/.exec(expires)?.[1] ?? 0);
+  if (days >= 1 && days <= MAX_DAYS) return days;
+  throw new StartError([`--expires must be a number of days from 1d to ${MAX_DAYS}d.`]);
+}
+
+async function printTokens(
+  { db, env, now }: Pick<Runtime, 'db' | 'env' | 'now'>,
+  { print }: Terminal,
+): Promise<void> {
+  const { data: tokens, total } = await listAccessTokens(db, { page: 1, per_page: MAX_PER_PAGE });
+  if (total === 0) print('There are no access tokens yet.');
+  for (const row of tokens) print(toLine(row, now()));
+  if (total > tokens.length) print(`${total - tokens.length} older: ${env.publicUrl}/admin/tokens`);
+}
+
+function toLine(row: AccessTokenRow, now: Date): string {
+  const day = (instant: Date | null) => instant?.toISOString().slice(0, 10) ?? 'never';
+  return [
+    row.id,
+    tokenState(row, now),
+    row.name,
+    row.scopes.join(','),
+    `created ${day(row.created_at)}`,
+    `expires ${day(row.expires_at)}`,
+    `used ${day(row.last_used_at)}`,
+  ].join('\t');
+}

@@ -1,0 +1,58 @@
+import type { Socket } from 'node:net';
+import { z } from 'zod';
+
+/** A line of either side; a password and some names fit many times. */
+export const MAX_LINE = 262_144;
+/** Of what is piped into a command. */
+export const MAX_INPUT = 65_536;
+
+/** The one line that a command's process sends. */
+export const commandRequest = z.strictObject({
+  command: z.string().max(100),
+  args: z.array(z.string().max(10_000)).max(50),
+  input: z.string().max(MAX_INPUT).optional(),
+  user: z.string().max(200).nullable(),
+  isTTY: z.boolean(),
+});
+export type CommandRequest = z.infer<typeof commandRequest>;
+
+/** What the server answers: a line for stdout, text for stderr, and at last the exit code. */
+export const commandMessage = z.union([
+  z.strictObject({ out: z.string() }),
+  z.strictObject({ err: z.string() }),
+  z.strictObject({ exit: z.int().min(0).max(255) }),
+]);
+export type CommandMessage = z.infer<typeof commandMessage>;
+
+/**
+ * The first line that comes; whatever follows is thrown away.
+ *
+ * @throws Error where it is longer than MAX_LINE, or the other side hangs up before its end
+ */
+export function readLine(socket: Socket): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const onData = (chunk: string) => {
+      text += chunk;
+      const end = text.indexOf('\n');
+      if (end < 0 && text.length <= MAX_LINE) return;
+      socket.off('data', onData).resume();
+      if (end < 0 || end > MAX_LINE) reject(new Error('The line is too long.'));
+      else resolve(text.slice(0, end));
+    };
+    socket.setEncoding('utf8').on('data', onData);
+    socket.once('close', () => reject(new Error('The line broke off.')));
+  });
+}
+
+/** @throws Error where a line is longer than MAX_LINE */
+export async function* linesOf(socket: Socket): AsyncGenerator<string> {
+  socket.setEncoding('utf8');
+  let rest = '';
+  for await (const chunk of socket as AsyncIterable<string>) {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop() ?? '';
+    if ([rest, ...lines].some((line) => line.length > MAX_LINE)) throw new Error('A line is too long.');
+    yield* lines;
+  }
+}

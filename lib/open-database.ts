@@ -1,0 +1,78 @@
+import { accessSync, constants, mkdirSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type DatabaseHandle, openEmbedded } from '@/db/client';
+import { DataDirBusyError } from '@/db/lock';
+import { migrate } from '@/db/migrate';
+import type { Env } from './env';
+import { StartError } from './errors';
+import { openScratch, openServer } from './open-server';
+
+const LOOK_MS = 250;
+
+export interface OpenOptions {
+  /** For a command that changes nothing: see `openScratch`. */
+  scratch?: boolean;
+  /** Milliseconds to wait for an embedded database that a command, not a server, has open. */
+  patience?: number;
+  /** Called once before waiting. */
+  onWait?: (busy: DatabaseBusyError) => void;
+}
+
+/** Another process has the embedded database open. */
+export class DatabaseBusyError extends StartError {
+  constructor(
+    dataDir: string,
+    readonly pid: number,
+    /** Where it takes commands; undefined: it does not, or not yet. */
+    readonly socket: string | undefined,
+  ) {
+    super([
+      `The embedded database in ${dataDir} is in use by process ${pid}: stop that process, give another DATA_DIR, or set DATABASE_URL to use PostgreSQL.`,
+    ]);
+  }
+}
+
+/**
+ * Opens the configured database and makes sure that it has this version's schema.
+ *
+ * @throws StartError when it cannot be used, saying what to do; DatabaseBusyError, NotMigratedError among them
+ */
+export async function openDatabase(
+  env: Pick<Env, 'databaseUrl' | 'databaseUrlDirect' | 'databasePooler' | 'dataDir'>,
+  { scratch, patience = 0, onWait }: OpenOptions = {},
+): Promise<DatabaseHandle> {
+  if (env.databaseUrl) return scratch ? openScratch(env.databaseUrl, env) : openServer(env.databaseUrl, env);
+  for (let waited = 0; ; waited += LOOK_MS) {
+    try {
+      return await openEmbeddedDatabase(env.dataDir);
+    } catch (error) {
+      if (!(error instanceof DatabaseBusyError) || error.socket || waited >= patience) throw error;
+      if (waited === 0) onWait?.(error);
+      await sleep(LOOK_MS);
+    }
+  }
+}
+
+async function openEmbeddedDatabase(dataDir: string): Promise<DatabaseHandle> {
+  makeDataDir(dataDir);
+  try {
+    const handle = await openEmbedded(dataDir);
+    await migrate(handle);
+    return handle;
+  } catch (error) {
+    if (!(error instanceof DataDirBusyError)) throw error;
+    throw new DatabaseBusyError(dataDir, error.pid, error.socket);
+  }
+}
+
+/** @throws StartError where it cannot be written */
+export function makeDataDir(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true });
+    accessSync(dataDir, constants.W_OK);
+  } catch {
+    throw new StartError([
+      `DATA_DIR ${dataDir} cannot be written: give another folder or change its permissions.`,
+    ]);
+  }
+}
