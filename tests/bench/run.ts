@@ -1,3 +1,7 @@
+import { runCommand } from '@/lib/cli/run-command';
+import { readArguments } from '@/lib/commands/read-arguments';
+import { StartError } from '@/lib/errors';
+
 const BENCHES: Record<string, () => Promise<unknown>> = {
   mcp: () => import('./mcp/bench'),
   payments: () => import('./payments/bench'),
@@ -5,10 +9,11 @@ const BENCHES: Record<string, () => Promise<unknown>> = {
   webhook: () => import('./webhook/bench'),
 };
 
-// npm run bench -- NAME
-const bench = BENCHES[process.argv[2] ?? ''];
-if (!bench) {
-  console.error(`Usage: npm run bench -- NAME, with one of: ${Object.keys(BENCHES).join(', ')}`);
-  process.exit(2);
-}
-await bench();
+const USAGE = [`Usage: npm run bench -- NAME, with one of: ${Object.keys(BENCHES).join(', ')}`];
+
+runCommand(async (args) => {
+  const { positionals } = readArguments(args, { usage: USAGE, positionals: 1 });
+  const bench = BENCHES[positionals[0] ?? ''];
+  if (!bench) throw new StartError(USAGE);
+  await bench();
+});

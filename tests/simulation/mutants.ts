@@ -14,8 +14,6 @@ interface Edit {
 interface Mutant {
   name: string;
   edits: Edit[];
-  /** Shows only where several connections race. */
-  needsServer?: true;
 }
 
 export const MUTANTS: Mutant[] = [
@@ -41,7 +39,6 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'no-lock',
-    needsServer: true,
     edits: [
       {
         file: 'db/database.ts',
@@ -118,16 +115,12 @@ const FOLDER = '.data/mutants';
 /** Applies each mutation to a copy of the sources and lets the simulation find it. @returns whether it found all */
 export async function runMutants(
   seed: number,
-  server: string | null,
+  server: string,
   print: (line: string) => void,
 ): Promise<boolean> {
   let found = 0;
   print(`${'mutant'.padEnd(32)}histories  what failed`);
   for (const mutant of MUTANTS) {
-    if (mutant.needsServer && !server) {
-      print(`${mutant.name.padEnd(32)}-          needs --database`);
-      continue;
-    }
     const folder = copyWith(mutant);
     const { totals, failure } = await simulate(folder, seed, server);
     rmSync(folder, { recursive: true });
@@ -160,10 +153,10 @@ function copyWith({ name, edits }: Mutant): string {
 async function simulate(
   folder: string,
   seed: number,
-  server: string | null,
+  server: string,
 ): Promise<{ totals: Totals; failure: Failure | null }> {
   const args = ['--import', 'tsx', 'tests/simulation/run.ts', '--json', '--hurry'];
-  args.push('--runs', String(RUNS), '--seed', String(seed), ...(server ? ['--database', server] : []));
+  args.push('--runs', String(RUNS), '--seed', String(seed), '--database', server);
   const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
   for await (const chunk of child.stdout) output += chunk;

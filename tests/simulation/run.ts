@@ -1,79 +1,129 @@
-import { parseArgs } from 'node:util';
+import { runCommand } from '@/lib/cli/run-command';
 import { ProgressBar } from '@/lib/commands/progress-bar';
+import { readArguments } from '@/lib/commands/read-arguments';
+import { StartError } from '@/lib/errors';
 import { runCampaign, type Totals } from './campaign';
 import { type Failure, replayHistory } from './check-history';
 import { openOwnDatabase } from './database';
 import { runMutants } from './mutants';
 import { openStage } from './stage';
 
-const USAGE = `npm run simulate -- [--runs N] [--seed S] [--database URL] [--resume]
-npm run simulate -- --replay SEED:PATH [--database URL]
-npm run simulate -- --mutants [--seed S] [--database URL]
-
-  --runs N        how many histories (2000)
-  --seed S        of the campaign (1)
-  --database URL  a PostgreSQL server, for deliveries that race for real; else databases in memory
-  --resume        goes on with an interrupted campaign of this seed
-  --replay        plays one history again: the seed and path that a failure printed
-  --mutants       shows that eight mutations of the product are found
-  --json          prints only the result, as one line of JSON
-  --hurry         does not make a failing history smaller`;
+const USAGE = [
+  'Usage: npm run simulate -- [--runs N] [--seed S] [--database URL] [--resume]',
+  '       npm run simulate -- --replay SEED:PATH [--database URL]',
+  '       npm run simulate -- --mutants --database URL [--seed S]',
+  '',
+  '  --runs N        how many histories (2000)',
+  '  --seed S        of the campaign (1)',
+  '  --database URL  a PostgreSQL server, for deliveries that race for real; else databases in memory',
+  '  --resume        goes on with an interrupted campaign of this seed',
+  '  --replay        plays one history again: the seed and path that a failure printed',
+  '  --mutants       shows that eight mutations of the product are found',
+  '  --json          prints only the result, as one line of JSON',
+  '  --hurry         does not make a failing history smaller',
+];
 
 const SHRINK_MS = 120_000;
-
-const { values } = parseArgs({
-  options: {
-    runs: { type: 'string', default: '2000' },
-    seed: { type: 'string', default: '1' },
-    database: { type: 'string' },
-    resume: { type: 'boolean', default: false },
-    replay: { type: 'string' },
-    mutants: { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
-    hurry: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
-});
+const MAX_NUMBER = 2 ** 31 - 1;
 const print = (text: string) => process.stdout.write(`${text}\n`);
-const server = values.database ?? null;
-const seed = Number(values.seed);
 
-if (values.help) print(USAGE);
-else if (values.replay) process.exitCode = await replay(values.replay);
-else if (values.mutants) process.exitCode = (await runMutants(seed, server, print)) ? 0 : 1;
-else process.exitCode = await campaign();
+interface Wanted {
+  runs: number;
+  seed: number;
+  server: string | null;
+  replay: { seed: number; path: string } | null;
+  resume: boolean;
+  mutants: boolean;
+  json: boolean;
+  hurry: boolean;
+}
 
-async function campaign(): Promise<number> {
-  const runs = Number(values.runs);
+runCommand(async (args) => {
+  const wanted = read(args);
+  const { seed, server } = wanted;
+  if (wanted.replay) process.exitCode = await replay(wanted.replay, server);
+  else if (wanted.mutants && server) process.exitCode = (await runMutants(seed, server, print)) ? 0 : 1;
+  else process.exitCode = await campaign(wanted);
+});
+
+function read(args: string[]): Wanted {
+  const text = { type: 'string' } as const;
+  const flag = { type: 'boolean' } as const;
+  const options = {
+    runs: text,
+    seed: text,
+    database: text,
+    replay: text,
+    resume: flag,
+    mutants: flag,
+    json: flag,
+    hurry: flag,
+  };
+  const { values } = readArguments(args, { usage: USAGE, options });
+  const { resume = false, mutants = false, json = false, hurry = false } = values;
+  const server = values.database ?? null;
+  if (server !== null && !/^postgres(ql)?:\/\/./.test(server)) {
+    throw new StartError(['--database must start with postgres:// or postgresql://.']);
+  }
+  if (mutants && !server) {
+    throw new StartError([
+      '--mutants needs --database URL, a PostgreSQL server: some mutations show only where connections race.',
+    ]);
+  }
+  return {
+    runs: toNumber('runs', values.runs ?? '2000', 1),
+    seed: toNumber('seed', values.seed ?? '1', 0),
+    replay: values.replay === undefined ? null : toReplay(values.replay),
+    ...{ server, resume, mutants, json, hurry },
+  };
+}
+
+function toNumber(name: string, value: string, min: number): number {
+  const number = /^\d{1,10}$/.test(value) ? Number(value) : -1;
+  if (number >= min && number <= MAX_NUMBER) return number;
+  throw new StartError([`--${name} must be a whole number from ${min} to ${MAX_NUMBER}.`]);
+}
+
+function toReplay(what: string): { seed: number; path: string } {
+  const [, seed, path] = /^(-?\d+):(.*)$/.exec(what) ?? [];
+  if (seed === undefined || path === undefined) {
+    throw new StartError(['--replay must be SEED:PATH as a failure printed them.']);
+  }
+  return { seed: Number(seed), path };
+}
+
+async function campaign({ runs, seed, server, resume, json, hurry }: Wanted): Promise<number> {
   const bar = new ProgressBar();
   const { totals, failure } = await runCampaign(
-    { runs, seed, server, resume: values.resume, shrinkFor: values.hurry ? 0 : SHRINK_MS },
+    { runs, seed, server, resume, shrinkFor: hurry ? 0 : SHRINK_MS },
     (done, { deliveries, seconds }) => {
       // Where there is no terminal, a line every ten percent.
       const label = `histories (${Math.floor((done / runs) * 10)}0 %)`;
       const left = Math.round((seconds / Math.max(1, done)) * (runs - done));
-      if (!values.json) bar.show(done, runs, label, `${deliveries} deliveries, ${left} s left`);
+      if (!json) bar.show(done, runs, label, `${deliveries} deliveries, ${left} s left`);
     },
   );
   bar.end();
-  if (values.json) print(JSON.stringify({ totals, failure }));
+  if (json) print(JSON.stringify({ totals, failure }));
   else {
-    print(summary(totals));
+    print(summary(totals, seed, server));
     if (failure) print(describe(failure));
   }
   return failure ? 1 : 0;
 }
 
-async function replay(what: string): Promise<number> {
-  const [at = '', ...path] = what.split(':');
+async function replay(
+  { seed, path }: { seed: number; path: string },
+  server: string | null,
+): Promise<number> {
   const stage = await openStage(await openOwnDatabase(server));
-  const checked = await replayHistory(stage, Number(at), path.join(':'));
+  const checked = await replayHistory(stage, seed, path);
   await stage.close();
   print('failure' in checked ? describe(checked.failure) : 'The history ends as it must.');
   return 'failure' in checked ? 1 : 0;
 }
 
-function summary(totals: Totals): string {
+function summary(totals: Totals, seed: number, server: string | null): string {
   return [
     `histories        ${totals.histories} (seed ${seed}, ${server ? 'PostgreSQL' : 'in memory'})`,
     `deliveries       ${totals.deliveries}`,
