@@ -1,12 +1,10 @@
 import { and, eq, isNull } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { accessTokens } from '@/db/schema';
-import { commandActor } from '../../audit/record-audit';
 import { SCOPES } from '../../auth/access-token';
 import { createAccessToken, revokeAccessToken } from '../../auth/manage-access-tokens';
+import { DEMO, DEMO_ACTOR } from './actor';
 
-const NAME = 'demo';
-const ACTOR = commandActor(NAME);
 const WEEK_MS = 7 * 86_400_000;
 
 /**
@@ -21,10 +19,10 @@ export async function prepareAccessToken(
     .select({ id: accessTokens.id })
     .from(accessTokens)
     .where(
-      and(eq(accessTokens.name, NAME), eq(accessTokens.created_by, NAME), isNull(accessTokens.revoked_at)),
+      and(eq(accessTokens.name, DEMO), eq(accessTokens.created_by, DEMO), isNull(accessTokens.revoked_at)),
     );
-  for (const { id } of ours) await revokeAccessToken(db, id, { actor: ACTOR, now: world.now() });
+  for (const { id } of ours) await revokeAccessToken(db, id, { actor: DEMO_ACTOR, now: world.now() });
   const expires_at = new Date(world.now().getTime() + WEEK_MS);
-  const input = { name: NAME, scopes: [...SCOPES], expires_at, created_by: ACTOR };
+  const input = { name: DEMO, scopes: [...SCOPES], expires_at, created_by: DEMO_ACTOR };
   return (await createAccessToken(db, input, world.randomBytes)).token;
 }

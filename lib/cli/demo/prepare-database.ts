@@ -1,8 +1,7 @@
 import type { DatabaseHandle } from '@/db/client';
 import { hasCustomers, seedDatabase } from '@/db/seed';
-import { findStaffUser } from '../../auth/staff-user';
 import { toCalendarDate } from '../../dates';
-import { StartError } from '../../errors';
+
 import { makeDataDir, openDatabase } from '../../open-database';
 import { migrateServer } from '../../open-server';
 import { worldOf } from '../../runtime';
@@ -10,6 +9,7 @@ import type { World } from '../../stripe-local/world';
 import { prepareAccessToken } from './access-token';
 import type { DemoEnv } from './demo-env';
 import { prepareWorld } from './local-stripe';
+import { requireOwnDatabase } from './require-own-database';
 import { prepareStaffUser } from './staff-user';
 
 export interface PreparedDatabase {
@@ -21,21 +21,16 @@ export interface PreparedDatabase {
 /** Brings the demo's database up to date, fills it where it is empty, and leaves it to the server. */
 export async function prepareDatabase({ env, settings, ownStripe }: DemoEnv): Promise<PreparedDatabase> {
   const runtime = worldOf(env);
+  await requireOwnDatabase(env, settings.staffEmail);
   const { db, close } = await openMigrated(env);
   try {
+    await prepareStaffUser({ db, ...runtime }, settings); // first: it marks the database as the demo's
     const fresh = !(await hasCustomers(db));
     if (fresh) {
       console.log('Filling the empty database with sample data …');
       const today = toCalendarDate(runtime.now(), env.timeZone);
       await seedDatabase(db, { today, timeZone: env.timeZone });
     }
-    // The demo's own database has the demo's login.
-    if (!fresh && env.databaseUrl && !(await findStaffUser(db, { email: settings.staffEmail }))) {
-      throw new StartError([
-        'The database of DATABASE_URL holds customers that the demo did not make: give it an empty database.',
-      ]);
-    }
-    await prepareStaffUser({ db, ...runtime }, settings);
     const token = await prepareAccessToken(db, runtime);
     const world = ownStripe ? await prepareWorld(db, env, { ...runtime, fresh }) : null;
     return { token, world };

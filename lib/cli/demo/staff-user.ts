@@ -1,11 +1,11 @@
 import { verifyPassword } from 'better-auth/crypto';
 import { and, eq } from 'drizzle-orm';
 import { staffAccounts, staffUsers } from '@/db/schema';
-import { commandActor } from '../../audit/record-audit';
 import { addStaffUser } from '../../auth/add-staff-user';
 import { changeStaffRole } from '../../auth/change-staff-role';
 import { setStaffPassword } from '../../auth/set-staff-password';
 import type { StaffWorld } from '../../auth/staff-user';
+import { DEMO_ACTOR } from './actor';
 import type { DemoSettings } from './settings';
 
 /** Makes the demo's login, an admin's, or gives it its password and role back; who is signed in stays so. */
@@ -19,7 +19,7 @@ export async function prepareStaffUser(world: StaffWorld, settings: DemoSettings
       and(eq(staffAccounts.userId, staffUsers.id), eq(staffAccounts.providerId, 'credential')),
     )
     .where(eq(staffUsers.email, login.email));
-  const actor = commandActor('demo');
+  const actor = DEMO_ACTOR;
   const { email, password } = login;
   if (!found) {
     await addStaffUser(world, { ...login, name: 'Demo', role: 'admin' }, actor);

@@ -1,0 +1,5 @@
+import { commandActor } from '../../audit/record-audit';
+
+/** How the audit log and its own tokens name the demo. */
+export const DEMO = 'demo';
+export const DEMO_ACTOR = commandActor(DEMO);
