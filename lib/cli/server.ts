@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readArguments } from '../commands/read-arguments';
 import { readEnv } from '../env';
 import { StartError } from '../errors';
-import { migrateServer } from '../migrate-server';
+import { migrateServer } from '../open-server';
 import { getRuntime } from '../runtime';
 import { listenAddresses } from '../server/addresses';
 import { requirePort } from '../server/listen';

@@ -1,0 +1,19 @@
+import { readArguments } from '../commands/read-arguments';
+import { DATABASE_VARIABLES, inheritedEnv, readEnv } from '../env';
+import { migrateServer } from '../open-server';
+import { runCommand } from './run-command';
+
+const USAGE = [
+  'Usage: npm run vercel-build',
+  'What Vercel builds with: migrates the database where VERCEL_ENV is production, then runs next build.',
+];
+
+/** A preview may share the database of others, whose code does not know its migrations. */
+runCommand(async (args) => {
+  readArguments(args, { usage: USAGE });
+  if (inheritedEnv().VERCEL_ENV !== 'production') {
+    return console.log('This is no production build: the database stays as it is.');
+  }
+  await migrateServer(readEnv([...DATABASE_VARIABLES, 'VERCEL']));
+  console.log('The database of DATABASE_URL is up to date.');
+});

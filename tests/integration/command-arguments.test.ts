@@ -1,0 +1,51 @@
+import { spawnSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+import { scripts } from '@/package.json';
+
+const COMMANDS = [
+  'bench',
+  'db:migrate',
+  'db:seed',
+  'demo',
+  'dev',
+  'reconcile',
+  'simulate',
+  'staff',
+  'start',
+  'stripe:event',
+  'token',
+];
+
+/** Of package.json's script, without npm, whose start costs as much as the command. */
+function run(name: string, ...args: string[]) {
+  const [program = '', ...fixed] = (scripts[name as keyof typeof scripts] ?? '').split(' ');
+  const { PATH, TMPDIR } = process.env;
+  const { status, stdout, stderr } = spawnSync(program, [...fixed, ...args], {
+    encoding: 'utf8',
+    env: { PATH, TMPDIR, NODE_ENV: 'production', DATA_DIR: '/dev/null/none', PORT: 'http' },
+  });
+  return { code: status, out: stdout, err: stderr };
+}
+
+test.each(COMMANDS)('npm run %s -- --help says how it is used, whatever the environment', (name) => {
+  expect(run(name, '--help')).toEqual({
+    code: 0,
+    out: expect.stringMatching(/^Usage: npm (run|start)/),
+    err: '',
+  });
+});
+
+test.each([
+  ['demo', ['--colour'], "Unknown option '--colour': --help shows what there is."],
+  ['reconcile', ['--dryrun'], "Unknown option '--dryrun': --help shows what there is."],
+  ['db:migrate', ['now'], "Unknown argument 'now': --help shows what there is."],
+  ['token', ['create', '--name'], "Option '--name <value>' argument missing: --help shows what there is."],
+  ['simulate', ['--runs', 'x'], '--runs must be a whole number from 1 to 2147483647.'],
+  [
+    'simulate',
+    ['--mutants'],
+    '--mutants needs --database URL, a PostgreSQL server: some mutations show only where connections race.',
+  ],
+])('npm run %s -- %j is one sentence', (name, args, sentence) => {
+  expect(run(name, ...args)).toEqual({ code: 1, out: '', err: `${sentence}\n` });
+});
