@@ -23,11 +23,15 @@ export async function deletePayment(
   writer: PaymentWriter,
   precondition?: Precondition,
 ): Promise<void> {
-  await transact(db, async (tx) => {
-    const seen = await readPayment(tx, id);
-    const { payment: before } = await lockPayment(tx, seen, seen.invoice_id, precondition);
-    if (before.source === 'stripe') await leaveTombstone(tx, before.payment_reference);
-    await tx.delete(payments).where(eq(payments.id, id));
-    await finishWrite(tx, 'payment.delete', before, null, writer);
-  });
+  await transact(
+    db,
+    async (tx) => {
+      const seen = await readPayment(tx, id);
+      const { payment: before } = await lockPayment(tx, seen, seen.invoice_id, precondition);
+      if (before.source === 'stripe') await leaveTombstone(tx, before.payment_reference);
+      await tx.delete(payments).where(eq(payments.id, id));
+      await finishWrite(tx, 'payment.delete', before, null, writer);
+    },
+    `payment ${id}`,
+  );
 }

@@ -33,16 +33,20 @@ export async function recordPayment(
   options: { onlyNew?: boolean; precondition?: Precondition | undefined } = {},
 ): Promise<{ payment: PaymentRow; created: boolean }> {
   return withAmountLimit(() =>
-    transact(db, async (tx) => {
-      await lockReference(tx, input.payment_reference);
-      const { payment, invoices } = await lockByReference(tx, input.payment_reference, input.invoice_id);
-      requireSeen(payment, options.precondition);
-      if (payment && options.onlyNew) throw referenceTaken();
-      const written = payment
-        ? await changePayment(tx, { payment, invoices }, input, writer)
-        : await createPayment(tx, input, invoices.get(input.invoice_id), writer);
-      return { payment: toPaymentRow(written), created: !payment };
-    }),
+    transact(
+      db,
+      async (tx) => {
+        await lockReference(tx, input.payment_reference);
+        const { payment, invoices } = await lockByReference(tx, input.payment_reference, input.invoice_id);
+        requireSeen(payment, options.precondition);
+        if (payment && options.onlyNew) throw referenceTaken();
+        const written = payment
+          ? await changePayment(tx, { payment, invoices }, input, writer)
+          : await createPayment(tx, input, invoices.get(input.invoice_id), writer);
+        return { payment: toPaymentRow(written), created: !payment };
+      },
+      `invoice ${input.invoice_id}`,
+    ),
   );
 }
 

@@ -29,12 +29,16 @@ export async function updatePayment(
 ): Promise<PaymentRow> {
   try {
     return await withAmountLimit(() =>
-      transact(db, async (tx) => {
-        const seen = await readPayment(tx, id);
-        const locked = await lockPayment(tx, seen, changes.invoice_id ?? seen.invoice_id, precondition);
-        refuseReadOnly(toPaymentRow(locked.payment), changes);
-        return toPaymentRow(await changePayment(tx, locked, changes, writer));
-      }),
+      transact(
+        db,
+        async (tx) => {
+          const seen = await readPayment(tx, id);
+          const locked = await lockPayment(tx, seen, changes.invoice_id ?? seen.invoice_id, precondition);
+          refuseReadOnly(toPaymentRow(locked.payment), changes);
+          return toPaymentRow(await changePayment(tx, locked, changes, writer));
+        },
+        `payment ${id}`,
+      ),
     );
   } catch (error) {
     if (pgErrorCode(error) !== UNIQUE_VIOLATION) throw error;

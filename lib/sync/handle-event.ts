@@ -34,7 +34,11 @@ export async function handleEvent(
     const outcome = isPlain ? await takeAtOnce(deps, event, payload) : undefined;
     if (outcome) return outcome;
     return await withLookups(deps, (lookups) =>
-      transact(deps.db, (tx) => takeIn(tx, deps, lookups, { event, payload, strayFrom, again })),
+      transact(
+        deps.db,
+        (tx) => takeIn(tx, deps, lookups, { event, payload, strayFrom, again }),
+        event.stripeCustomerId ?? undefined,
+      ),
     );
   } catch (error) {
     if (!isDatabaseUnavailable(error)) await failEvent(deps.db, event, payload, errorCode(error));

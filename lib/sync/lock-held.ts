@@ -1,5 +1,6 @@
 import { eq, getTableColumns, sql, type Table } from 'drizzle-orm';
 import type { Database } from '@/db/database';
+import { localLimit } from '@/db/limits';
 import {
   customerServices,
   customers,
@@ -88,7 +89,8 @@ export async function glimpseHeld(
 export const requireHeld = statement(
   ['customer', 'subscription', 'versions'],
   (_, { customer, subscription, versions }) =>
-    sql`select lock_held(${customer}, ${subscription}, ${versions})`,
+    // Outside of a transaction, which would have brought its limits.
+    sql`select ${localLimit('lock_timeout')}, lock_held(${customer}, ${subscription}, ${versions})`,
 );
 
 const lock = statement(

@@ -1,6 +1,6 @@
 import type { Database } from '@/db/database';
 import { fitTogether, runGuarded } from '@/db/statement';
-import { isConflict } from '@/db/transaction';
+import { isConflict, writeInTurn } from '@/db/transaction';
 import type { ProviderEvent } from '../stripe/to-event';
 import { applyEvent, subscriptionOf } from './apply-event';
 import { newContext, type SyncContext } from './context';
@@ -36,7 +36,7 @@ export async function takeAtOnce(
     const writes = [...ctx.writes, write];
     if (!fitTogether(writes)) return undefined;
     const guard = requireHeld.with({ customer, subscription, versions: glimpse.versions });
-    await runGuarded(deps.db, guard, writes);
+    await writeInTurn(deps.db, customer, () => runGuarded(deps.db, guard, writes));
     if (warnings.length > 0) deps.log.warn({ event: event.id, warnings }, 'event left questions');
     return outcome;
   }).catch((error: unknown) => {

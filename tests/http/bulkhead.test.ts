@@ -1,0 +1,161 @@
+import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type SQL, sql } from 'drizzle-orm';
+import { expect, inject, test } from 'vitest';
+import * as health from '@/app/api/health/route';
+import * as webhook from '@/app/api/stripe/webhook/route';
+import * as payments from '@/app/api/w5t/payments/route';
+import * as mcp from '@/app/mcp/route';
+import { openPostgres } from '@/db/client';
+import { rows } from '@/db/database';
+import { recordForInvoice } from '@/lib/payments/record-for-invoice';
+import { staffWriter } from '@/lib/payments/staff-writer';
+import { withDatabase } from '../support/database-url';
+import { createInvoice } from '../support/factories';
+import { useServer } from '../support/http';
+import { deliver, WEBHOOK_SECRET } from '../support/stripe-events';
+
+const AT_ONCE = 12;
+
+const server = useServer(
+  { '/api/health': health, '/api/stripe/webhook': webhook, '/api/w5t/payments': payments, '/mcp': mcp },
+  { STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET },
+);
+let drawn = 0;
+
+type Invoice = Awaited<ReturnType<typeof createInvoice>>;
+const typed = () => {
+  drawn += 1;
+  return { amount: 1, payment_date: '2026-03-10', payment_reference: `BULK-${drawn}` };
+};
+
+async function postPayments(invoices: Invoice[]): Promise<number[]> {
+  const token = await server.token('payments:write');
+  const post = async ({ id, customer_id }: Invoice) => {
+    const response = await fetch(`${server.url}/api/w5t/payments`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ invoice_id: id, customer_id, ...typed() }),
+    });
+    return response.status;
+  };
+  return Promise.all(
+    Array.from({ length: AT_ONCE }, (_, i) => post(invoices[i % invoices.length] as Invoice)),
+  );
+}
+
+/** As their page does it. */
+async function recordAsStaff(invoice: Invoice): Promise<number[]> {
+  const { runtime } = server;
+  const writer = staffWriter(runtime, { id: 'staff', email: 'staff@example.com' });
+  const record = async () => {
+    await recordForInvoice(runtime.db, invoice.id, { ...typed(), amount: '1.00' }, writer);
+    return 201;
+  };
+  return Promise.all(Array.from({ length: AT_ONCE }, record));
+}
+
+async function deliverEvents(type: string, customer: string): Promise<number[]> {
+  const send = async () => {
+    drawn += 1;
+    const now = server.runtime.now();
+    const created = now.getTime() / 1000;
+    const object = { id: `sub_${drawn}`, customer, status: 'active', items: { data: [] }, created };
+    const event = { id: `evt_${drawn}`, object: 'event', type, created, livemode: false, data: { object } };
+    return (await deliver(server.url, event, now)).status;
+  };
+  return Promise.all(Array.from({ length: AT_ONCE }, send));
+}
+
+/** Milliseconds that health takes, and that tools take at the 95th percentile, a few of them at once. */
+async function lookAround(): Promise<{ health: number; tools: number }> {
+  const token = await server.token('mcp:read');
+  const timed = async (ask: () => Promise<Response>) => {
+    const begun = performance.now();
+    const response = await ask();
+    expect(response.status).toBe(200);
+    expect(await response.text()).not.toContain('isError');
+    return performance.now() - begun;
+  };
+  const call = () =>
+    fetch(`${server.url}/mcp`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name: 'list-invoices-tool', arguments: {} },
+      }),
+    });
+  const healthTimes: number[] = [];
+  const toolTimes: number[] = [];
+  for (let i = 0; i < 10; i += 1) {
+    healthTimes.push(await timed(() => fetch(`${server.url}/api/health`)));
+    toolTimes.push(...(await Promise.all([call, call, call, call].map(timed))));
+  }
+  toolTimes.sort((a, b) => a - b);
+  return { health: Math.max(...healthTimes), tools: toolTimes[Math.floor(toolTimes.length * 0.95)] ?? 0 };
+}
+
+test('writes for one invoice all succeed at once, and others are answered meanwhile', async () => {
+  const invoice = await createInvoice(server.runtime.db);
+  const [statuses] = await Promise.all([postPayments([invoice]), lookAround()]);
+  expect(statuses).toEqual(Array(AT_ONCE).fill(201));
+});
+
+const postgres = inject('postgres');
+if (postgres) {
+  /** Holds what a statement locks, from another connection, while work waits for it. */
+  async function whileLocked(statement: SQL, work: () => Promise<number[]>) {
+    const [row] = await rows<{ name: string }>(
+      server.runtime.db,
+      sql`select current_database()::text as name`,
+    );
+    const other = openPostgres(withDatabase(postgres?.url ?? '', row?.name ?? ''), { max: 1 });
+    try {
+      await lookAround(); // whatever is done for the first time only
+      let working: Promise<number[]> = Promise.resolve([]);
+      const seen = await other.db.transaction(async (tx) => {
+        await tx.execute(statement);
+        working = work();
+        working.catch(() => {}); // awaited below
+        await sleep(300);
+        return lookAround();
+      });
+      return { ...seen, statuses: await working };
+    } finally {
+      await other.close();
+    }
+  }
+
+  const CASES = [
+    ['12 payments of one locked invoice', 1, (invoices: Invoice[]) => postPayments(invoices)],
+    ['12 payments of as many locked invoices', AT_ONCE, (invoices: Invoice[]) => postPayments(invoices)],
+    ['12 payments by staff of one locked invoice', 1, ([one]: Invoice[]) => recordAsStaff(one as Invoice)],
+  ] as const;
+
+  test.each(CASES)('%s keep nobody else waiting', async (_, count, work) => {
+    const invoices = await Promise.all(Array.from({ length: count }, () => createInvoice(server.runtime.db)));
+    const ids = sql.raw(invoices.map(({ id }) => id).join());
+    const seen = await whileLocked(sql`select from invoices where id in (${ids}) for update`, () =>
+      work(invoices),
+    );
+    expect(seen.statuses).toEqual(Array(AT_ONCE).fill(201));
+    expect(seen.health).toBeLessThan(200);
+    expect(seen.tools).toBeLessThan(500);
+  });
+
+  test.each(['customer.subscription.updated', 'checkout.session.completed'])(
+    '12 deliveries of %s for one locked customer keep nobody else waiting',
+    async (type) => {
+      drawn += 1;
+      const customer = `cus_${drawn}`;
+      const lock = sql`select pg_advisory_xact_lock(hashtextextended(${customer}, 0))`;
+      const seen = await whileLocked(lock, () => deliverEvents(type, customer));
+      expect(seen.statuses).toEqual(Array(AT_ONCE).fill(200));
+      expect(seen.health).toBeLessThan(200);
+      expect(seen.tools).toBeLessThan(500);
+    },
+  );
+}
