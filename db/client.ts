@@ -18,6 +18,9 @@ export interface DatabaseHandle {
   copy?: () => Promise<DatabaseHandle>;
 }
 
+/** False where an install without scripts left the patch out (patches/), also while the bundle was made. */
+export const isDriverPatched = (): boolean => 'survivesLostConnections' in postgres;
+
 /**
  * A pool on a PostgreSQL server (15 or newer); connects at the first query. It asks for no settings, since a
  * pooler in between refuses them: transactions bring their own, see `transact`.

@@ -1,4 +1,4 @@
-import { type DatabaseHandle, openPostgres } from '@/db/client';
+import { type DatabaseHandle, isDriverPatched, openPostgres } from '@/db/client';
 import { pgErrorCode } from '@/db/database';
 import { isMigrated, migrate } from '@/db/migrate';
 import { isDirect, probePooler } from '@/db/pooler';
@@ -13,6 +13,9 @@ const PROTOCOL_VIOLATION = '08P01';
 const NEEDS_DIRECT =
   'A dry run needs a session of its own, which the pooler of DATABASE_URL does not give: set DATABASE_URL_DIRECT to the address of the database itself.';
 
+const UNPATCHED =
+  'The PostgreSQL driver lacks its patch, which npm ci --ignore-scripts leaves out: run npx patch-package, and npm run build again.';
+
 /**
  * Opens the database of DATABASE_URL and makes sure that it has this version's schema. A pooler that does not
  * keep named statements gets none.
@@ -21,6 +24,7 @@ const NEEDS_DIRECT =
  * @throws StartError saying what to do; NotMigratedError
  */
 export async function openServer(url: string, { databasePooler }: ServerEnv): Promise<DatabaseHandle> {
+  requirePatchedDriver();
   const named = await openMigrated(url, openPostgres(url, { prepare: databasePooler !== 'transaction' }));
   if (databasePooler || (await isDirect(named.db)) || (await probePooler(url)).keepsStatements) return named;
   await named.close();
@@ -33,6 +37,7 @@ export async function openServer(url: string, { databasePooler }: ServerEnv): Pr
  * @throws StartError saying what to do; NotMigratedError
  */
 export async function openScratch(url: string, { databaseUrlDirect }: ServerEnv): Promise<DatabaseHandle> {
+  requirePatchedDriver();
   const direct = databaseUrlDirect ?? url;
   const handle = openPostgres(direct, { scratch: true });
   try {
@@ -57,9 +62,14 @@ export async function openScratch(url: string, { databaseUrlDirect }: ServerEnv)
 export async function migrateServer({ databaseUrl, databaseUrlDirect }: ServerEnv): Promise<void> {
   const url = databaseUrlDirect ?? databaseUrl;
   if (!url) return;
+  requirePatchedDriver();
   const handle = openPostgres(url, { max: 1, prepare: false });
   await tryServer(handle, url, () => migrate(handle));
   await handle.close();
+}
+
+function requirePatchedDriver(): void {
+  if (!isDriverPatched()) throw new StartError([UNPATCHED]);
 }
 
 async function openMigrated(url: string, handle: DatabaseHandle): Promise<DatabaseHandle> {

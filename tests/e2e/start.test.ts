@@ -9,6 +9,7 @@ import { openPostgres } from '@/db/client';
 import { withDatabase } from '../support/database-url';
 import { ensureBuild } from '../support/next-build';
 import { freePort, runToEnd } from './support/commands';
+import { UNPATCHED, unpatchedDriver } from './support/unpatched-driver';
 
 const SECRET = 'x'.repeat(32);
 
@@ -69,6 +70,11 @@ describe('npm start says what is wrong, in sentences, and exits with 1', () => {
         lines: ['The database of DATABASE_URL does not answer: start it, or correct its address.'],
       },
     );
+  });
+
+  test('a driver of PostgreSQL that lacks its patch', async () => {
+    const address = { DATABASE_URL: 'postgres://a:b@127.0.0.1:1/c', BETTER_AUTH_SECRET: SECRET };
+    expect(await start({ ...address, ...unpatchedDriver(folder) })).toEqual({ code: 1, lines: [UNPATCHED] });
   });
 
   const server = inject('postgres');

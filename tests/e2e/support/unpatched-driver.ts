@@ -1,0 +1,29 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const PATCH = join(ROOT, 'patches/postgres+3.4.9.patch');
+
+/**
+ * Lets a process have the PostgreSQL driver as `npm ci --ignore-scripts` leaves it.
+ *
+ * @param folder for a copy of it
+ * @returns variables to start the process with
+ */
+export function unpatchedDriver(folder: string): { NODE_OPTIONS: string } {
+  cpSync(join(ROOT, 'node_modules/postgres'), join(folder, 'node_modules/postgres'), { recursive: true });
+  execFileSync('git', ['apply', '--reverse', PATCH], { cwd: folder });
+  const driver = pathToFileURL(join(folder, 'node_modules/postgres/src/index.js')).href;
+  const resolve = `export const resolve = (name, context, next) => name === 'postgres'
+    ? { url: '${driver}', format: 'module', shortCircuit: true } : next(name, context);`;
+  const hooks = `data:text/javascript,${encodeURIComponent(resolve)}`;
+  const file = join(folder, 'unpatched.mjs');
+  writeFileSync(file, `import { register } from 'node:module'; register(${JSON.stringify(hooks)});`);
+  return { NODE_OPTIONS: `--import ${pathToFileURL(file).href}` };
+}
+
+/** What whoever starts it is told. */
+export const UNPATCHED =
+  'The PostgreSQL driver lacks its patch, which npm ci --ignore-scripts leaves out: run npx patch-package, and npm run build again.';
