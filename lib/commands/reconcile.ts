@@ -22,7 +22,14 @@ interface Wanted {
 /** The comparison with Stripe, now. */
 export const reconcile = command<Wanted>({
   usage: USAGE,
-  variables: [...DATABASE_VARIABLES, 'APP_TIMEZONE', 'STRIPE_SECRET_KEY', 'STRIPE_API_BASE', 'LOG_LEVEL'],
+  variables: [
+    ...DATABASE_VARIABLES,
+    'APP_TIMEZONE',
+    'LINK_BY_EMAIL',
+    'STRIPE_SECRET_KEY',
+    'STRIPE_API_BASE',
+    'LOG_LEVEL',
+  ],
   read(args) {
     const { values } = readArguments(args, { usage: USAGE, options: { 'dry-run': { type: 'boolean' } } });
     return { dryRun: values['dry-run'] ?? false };

@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { openPostgres } from '@/db/client';
 import { withDatabase } from '../support/database-url';
 import { ensureBuild } from '../support/next-build';
-import { freePort, runToEnd } from './support/commands';
+import { freePort, pressCtrlC, runToEnd, startCommand } from './support/commands';
 import { UNPATCHED, unpatchedDriver } from './support/unpatched-driver';
 
 const SECRET = 'x'.repeat(32);
@@ -43,6 +43,11 @@ describe('npm start says what is wrong, in sentences, and exits with 1', () => {
         expect.stringMatching(/^CRON_SECRET must have/),
       ],
     });
+  });
+
+  test('an option that it does not have', async () => {
+    const { code, output } = await runToEnd(['npm', '-s', 'start', '--', '--migrat']);
+    expect([code, output]).toEqual([1, "Unknown option '--migrat': --help shows what there is.\n"]);
   });
 
   test('a port in use', async () => {
@@ -92,5 +97,29 @@ describe('npm start says what is wrong, in sentences, and exits with 1', () => {
         lines: ['The database of DATABASE_URL is not migrated: run npm run db:migrate first.'],
       });
     });
+
+    test('--migrate brings it to this version first, whoever else does so at once', async () => {
+      const name = `w5t_start_${process.pid}`;
+      const admin = openPostgres(server.url, { max: 1 });
+      await admin.db.execute(sql.raw(`create database ${name}`));
+      const env = {
+        DATABASE_URL: withDatabase(server.url, name),
+        BETTER_AUTH_SECRET: SECRET,
+        DATA_DIR: folder,
+      };
+      const ports = [await freePort(), await freePort()];
+      const started = ports.map((port) =>
+        startCommand(['npm', 'start', '--', '--migrate'], { ...env, PORT: String(port) }),
+      );
+      for (const [index, port] of ports.entries()) {
+        const health = () => fetch(`http://127.0.0.1:${port}/api/health`);
+        await vi.waitFor(async () => expect((await health()).status).toBe(200), { timeout: 60_000 });
+        expect(started[index]?.output()).toMatch(/Listening on/);
+      }
+      started.forEach(pressCtrlC);
+      await Promise.all(started.map(({ exited }) => exited));
+      await admin.db.execute(sql.raw(`drop database ${name} with (force)`));
+      await admin.close();
+    }, 90_000);
   }
 });

@@ -1,8 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { Database } from '@/db/database';
+import { COMMANDS } from '@/lib/commands/commands';
 import { parseEnv } from '@/lib/env';
 import { StartError } from '@/lib/errors';
+import { worldOf } from '@/lib/runtime';
+import { syncDeps } from '@/lib/sync/sync-deps';
 
 type Variables = Record<string, string>;
 
@@ -121,6 +125,33 @@ describe('the environment', () => {
     const told = sentences({ PORT: 'http', STRIPE_SECRET_KEY: 'my-secret', CRON_SECRET: 'hush' });
     expect(told).toHaveLength(3);
     expect(told.join()).not.toMatch(/my-secret|hush/);
+  });
+
+  test('what a command does not use can neither stop it nor be missing', () => {
+    const variables = { DATABASE_URL: 'postgres://a', PORT: 'http', STRIPE_SECRET_KEY: 'secret' };
+    expect(parseEnv(variables, COMMANDS['db:migrate'].variables).databaseUrl).toBe('postgres://a');
+    expect(() => parseEnv(variables, COMMANDS.token.variables)).toThrow(/^PORT must be/);
+  });
+
+  test('the reconciliation uses whatever sync takes of the environment', () => {
+    const variables = {
+      APP_TIMEZONE: 'Europe/Berlin',
+      LINK_BY_EMAIL: 'on',
+      STRIPE_SECRET_KEY: 'sk_test_1',
+      STRIPE_API_BASE: 'http://localhost:1',
+    };
+    const taken = (used?: readonly string[]) => {
+      const env = parseEnv(variables, used);
+      return [syncDeps({ ...worldOf(env), db: {} as Database, stripe: null, env }), env.stripe].map((part) =>
+        JSON.stringify(part),
+      );
+    };
+    // Each variable above matters: a new one of sync's belongs there.
+    for (const name of Object.keys(variables)) {
+      const others = Object.keys(variables).filter((other) => other !== name);
+      expect(taken(others)).not.toEqual(taken());
+    }
+    expect(taken(COMMANDS.reconcile.variables)).toEqual(taken());
   });
 
   test('.env.example explains every variable, and is valid as it stands', () => {
