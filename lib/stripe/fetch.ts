@@ -4,6 +4,7 @@ import type { ProviderCustomer, ProviderInvoice, ProviderSubscription } from './
 import { toFetchedCustomer } from './to-customer';
 import { toProviderInvoice } from './to-invoice';
 import { toProviderSubscription } from './to-subscription';
+import { UnstorableError } from './unstorable';
 
 export interface ProviderObjects {
   customer: ProviderCustomer;
@@ -42,8 +43,9 @@ export async function fetchObject<Kind extends keyof ProviderObjects>(
   }
 }
 
-/** What Stripe or the network did. Anything else is thrown on. */
+/** What Stripe or the network did, or what no column holds. Anything else is thrown on. */
 export function unavailable(error: unknown): { state: 'unavailable'; reason: string } {
+  if (error instanceof UnstorableError) return { state: 'unavailable', reason: error.name };
   if (!(error instanceof Stripe.errors.StripeError) && !(error instanceof SyntaxError)) throw error;
   return { state: 'unavailable', reason: stripeErrorCode(error) };
 }

@@ -5,12 +5,15 @@ import type { ProviderCheckout, ProviderInvoice, ProviderSubscription } from './
 import { toProviderCheckout } from './to-checkout';
 import { toProviderInvoice } from './to-invoice';
 import { toProviderSubscription } from './to-subscription';
+import { UnstorableError } from './unstorable';
 
 /** The most Stripe gives at once. */
 const LIMIT = 100;
 
 export interface ProviderPage<T> {
   objects: T[];
+  /** Those that no column holds, with the reason. */
+  refused: { id: string; error: UnstorableError }[];
   /** As of when the whole page holds. */
   asOf: Date;
   /** Where the next page begins; null: this was the last. */
@@ -41,7 +44,7 @@ export async function listProviderCheckouts(stripe: Stripe, customer: string): P
   const page = await stripe.checkout.sessions.list({ customer, limit: LIMIT });
   return page.data
     .filter((session) => session.status === 'complete')
-    .map(toProviderCheckout)
+    .map((session) => toProviderCheckout(session))
     .filter((checkout) => checkout !== null);
 }
 
@@ -61,13 +64,27 @@ async function readPage<T extends ProviderSubscription | ProviderInvoice>(
 ): Promise<ProviderPage<T>> {
   const started = now();
   const page = await request();
-  const objects = page.data.map(map).filter((object) => object !== null);
   const last = page.data.at(-1)?.id;
   return {
-    objects,
+    ...mapAll(map, page.data),
     asOf: responseTime(page, started, now()),
     next: page.has_more && last ? last : null,
   };
+}
+
+function mapAll<T>(map: (object: unknown) => T | null, data: { id?: string }[]) {
+  const objects: T[] = [];
+  const refused: ProviderPage<T>['refused'] = [];
+  for (const one of data) {
+    try {
+      const object = map(one);
+      if (object) objects.push(object);
+    } catch (error) {
+      if (!(error instanceof UnstorableError)) throw error;
+      refused.push({ id: one.id ?? '', error });
+    }
+  }
+  return { objects, refused };
 }
 
 /** The cursor's object left the filter meanwhile: the list has to be begun again. */

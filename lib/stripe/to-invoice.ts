@@ -1,6 +1,6 @@
-import { fromMinorUnits } from '../money';
+import { asAmount, toCurrency, toMoney } from './amounts';
 import type { ProviderInvoice } from './provider';
-import { asId, asInstant, asInteger, asList, asObject, asText, type Json } from './read';
+import { asId, asInstant, asList, asObject, asText, type Json } from './read';
 import { toProviderCustomer } from './to-customer';
 
 const STATUSES = ['draft', 'open', 'paid', 'uncollectible', 'void'] as const;
@@ -10,18 +10,21 @@ const STATUSES = ['draft', 'open', 'paid', 'uncollectible', 'void'] as const;
  * `status` or, before 2018, `paid`, `closed` and `forgiven`.
  *
  * @returns null for an object without an id
+ * @throws UnstorableError for an amount or a currency that no column holds
  */
 export function toProviderInvoice(object: unknown): ProviderInvoice | null {
   const payload = asObject(object);
   const id = asText(payload.id);
   if (id === null) return null;
-  const currency = asText(payload.currency)?.toLowerCase() ?? 'usd';
-  const money = (minor: number) => fromMinorUnits(minor, currency);
+  const currency = toCurrency(payload.currency);
+  const money = (minor: number) => toMoney(minor, currency);
   const parent = asObject(asObject(payload.parent).subscription_details);
   const transitions = asObject(payload.status_transitions);
   const paid = amountPaid(payload);
-  const total = asInteger(payload.total) ?? 0;
+  const total = asAmount(payload.total) ?? 0;
+  const tax = taxOf(payload, total);
   const offStripe = amountOffStripe(payload, paid);
+  const status = toStatus(payload);
   return {
     id,
     number: asText(payload.number),
@@ -34,7 +37,7 @@ export function toProviderInvoice(object: unknown): ProviderInvoice | null {
       other: payload.metadata,
     }),
     stripeSubscriptionId: asId(parent.subscription) ?? asId(payload.subscription),
-    status: toStatus(payload),
+    status,
     providerStatus: asText(payload.status),
     issuedAt:
       asInstant(transitions.finalized_at) ??
@@ -45,11 +48,12 @@ export function toProviderInvoice(object: unknown): ProviderInvoice | null {
     paidAt: asInstant(transitions.paid_at),
     attempted: payload.attempted === true,
     currency,
-    subtotal: money(asInteger(payload.subtotal) ?? total),
-    tax: money(taxOf(payload, total)),
+    // Stripe's own is before discounts, which stand nowhere here.
+    subtotal: money(total - tax),
+    tax: money(tax),
     total: money(total),
     amountPaid: money(paid),
-    amountDue: money(amountDue(payload, paid)),
+    amountDue: money(status === 'void' ? 0 : amountDue(payload, paid)),
     amountOffStripe: offStripe === null ? null : money(offStripe),
     paymentIntentId: paymentIntentOf(payload),
     paymentFailed: payload.status === 'open' && payload.attempted === true && hasFailedIntent(payload),
@@ -65,9 +69,9 @@ function toStatus(payload: Json): ProviderInvoice['status'] {
 }
 
 function amountPaid(payload: Json): number {
-  const paid = asInteger(payload.amount_paid);
+  const paid = asAmount(payload.amount_paid);
   if (paid !== null && !isSettledOutOfBand(payload)) return Math.max(0, paid);
-  return payload.paid === true ? Math.max(0, asInteger(payload.amount_due) ?? 0) : 0;
+  return payload.paid === true ? Math.max(0, asAmount(payload.amount_due) ?? 0) : 0;
 }
 
 /** Before basil `amount_paid` left out what was paid out of band, and all of it still counted as remaining. */
@@ -77,24 +81,24 @@ function isSettledOutOfBand(payload: Json): boolean {
 
 function amountDue(payload: Json, paid: number): number {
   if (isSettledOutOfBand(payload)) return 0;
-  const remaining = asInteger(payload.amount_remaining);
-  return Math.max(0, remaining ?? (asInteger(payload.amount_due) ?? 0) - paid);
+  const remaining = asAmount(payload.amount_remaining);
+  return Math.max(0, remaining ?? (asAmount(payload.amount_due) ?? 0) - paid);
 }
 
 function taxOf(payload: Json, total: number): number {
-  const tax = asInteger(payload.tax);
+  const tax = asAmount(payload.tax);
   if (tax !== null) return tax;
-  const excluding = asInteger(payload.total_excluding_tax);
+  const excluding = asAmount(payload.total_excluding_tax);
   if (excluding !== null) return total - excluding;
   const taxes = asList(payload.total_taxes ?? payload.total_tax_amounts);
-  return taxes.reduce<number>((sum, entry) => sum + (asInteger(asObject(entry).amount) ?? 0), 0);
+  return taxes.reduce<number>((sum, entry) => sum + (asAmount(asObject(entry).amount) ?? 0), 0);
 }
 
 /** In minor units; null where the payload does not tell, as events from basil on do not. */
 function amountOffStripe(payload: Json, paid: number): number | null {
-  const told = asInteger(payload.amount_paid_off_stripe);
+  const told = asAmount(payload.amount_paid_off_stripe);
   if (told !== null) return told;
-  if (isSettledOutOfBand(payload)) return paid - Math.max(0, asInteger(payload.amount_paid) ?? 0);
+  if (isSettledOutOfBand(payload)) return paid - Math.max(0, asAmount(payload.amount_paid) ?? 0);
   if (typeof payload.paid_out_of_band === 'boolean') return 0;
   const payments = asObject(payload.payments);
   if (Array.isArray(payments.data) && payments.has_more !== true) {
@@ -105,7 +109,7 @@ function amountOffStripe(payload: Json, paid: number): number | null {
 
 function paidOff(invoicePayment: Json): number {
   const isRecord = asObject(invoicePayment.payment).type === 'payment_record';
-  return isRecord && invoicePayment.status === 'paid' ? (asInteger(invoicePayment.amount_paid) ?? 0) : 0;
+  return isRecord && invoicePayment.status === 'paid' ? (asAmount(invoicePayment.amount_paid) ?? 0) : 0;
 }
 
 function paymentIntentOf(payload: Json): string | null {

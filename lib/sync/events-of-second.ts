@@ -1,4 +1,4 @@
-import { and, eq, inArray } from 'drizzle-orm';
+import { and, eq, inArray, isNull } from 'drizzle-orm';
 import { stripeEvents } from '@/db/schema';
 import { type ProviderEvent, toProviderEvent } from '../stripe/to-event';
 import type { SyncContext } from './context';
@@ -21,6 +21,7 @@ export async function eventsOfSecond(
       and(
         eq(stripeEvents.object_id, objectId),
         eq(stripeEvents.stripe_created, second),
+        isNull(stripeEvents.failure_reason), // what no column holds
         inArray(stripeEvents.type, HANDLED_EVENT_TYPES),
       ),
     );

@@ -5,6 +5,7 @@ import { transact } from '@/db/transaction';
 import type { StripeMode } from '../env';
 import { AppError } from '../errors';
 import { type ProviderEvent, toProviderEvent } from '../stripe/to-event';
+import { UnstorableError } from '../stripe/unstorable';
 import { applyEvent, readAhead } from './apply-event';
 import { flushWrites, newContext } from './context';
 import { HANDLED_EVENT_TYPES } from './event-types';
@@ -41,7 +42,8 @@ export async function handleEvent(
       ),
     );
   } catch (error) {
-    if (!isDatabaseUnavailable(error)) await failEvent(deps.db, event, payload, errorCode(error));
+    if (!isDatabaseUnavailable(error))
+      await failEvent(deps.db, event, payload, errorCode(error), reasonOf(error));
     throw error;
   }
 }
@@ -105,3 +107,5 @@ function otherMode({ livemode }: ProviderEvent, mode: StripeMode): string {
 function errorCode(error: unknown): string {
   return pgErrorCode(error) ?? (error instanceof Error ? error.name : 'unknown');
 }
+
+const reasonOf = (error: unknown) => (error instanceof UnstorableError ? error.message : null);

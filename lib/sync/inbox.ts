@@ -120,6 +120,7 @@ export async function closeEvent(
       changes: sql`${stripeEvents.changes} || ${changes}::jsonb`,
       attempts: sql`${stripeEvents.attempts} + ${before === null ? 0 : 1}::int`,
       error_code: null,
+      failure_reason: null,
     })
     .where(and(eq(stripeEvents.id, id), eq(stripeEvents.outcome, before ?? UNKNOWN_YET)))
     .returning({ id: stripeEvents.id });
@@ -135,19 +136,24 @@ function toText({ outcome, warnings, changes, now }: Result) {
   };
 }
 
-/** Notes that an event could not be applied; never over an outcome that another delivery reached. */
+/**
+ * Notes that an event could not be applied; never over an outcome that another delivery reached.
+ *
+ * @param failure_reason where it cannot be applied at all
+ */
 export async function failEvent(
   db: Database,
   event: ProviderEvent,
   payload: string,
   error_code: string,
+  failure_reason: string | null = null,
 ): Promise<void> {
   await db
     .insert(stripeEvents)
-    .values({ ...toRow(event, payload), outcome: 'failed', error_code })
+    .values({ ...toRow(event, payload), outcome: 'failed', error_code, failure_reason })
     .onConflictDoUpdate({
       target: stripeEvents.id,
-      set: { outcome: 'failed', error_code, attempts: sql`${stripeEvents.attempts} + 1` },
+      set: { outcome: 'failed', error_code, failure_reason, attempts: sql`${stripeEvents.attempts} + 1` },
       setWhere: sql`${stripeEvents.outcome} in ('failed', 'unmatched')`,
     });
 }

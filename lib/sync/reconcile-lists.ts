@@ -20,7 +20,7 @@ interface List<T extends { id: string }> {
   kind: Kind;
   read(deps: StripeDeps, request: ListRequest): Promise<ProviderPage<T>>;
   /** Which of a page's objects we hold just as they are. */
-  held(deps: SyncDeps, objects: T[]): Promise<Set<string>>;
+  held(deps: SyncDeps, objects: T[], asOf: Date): Promise<Set<string>>;
   reconcile(deps: StripeDeps, run: Run, value: T, asOf: Date): Promise<void>;
 }
 
@@ -62,8 +62,11 @@ async function reconcilePage<T extends { id: string }>(
 ): Promise<string | null> {
   const page = await fromStart(after, (cursor) => list.read(deps, { ...filter, after: cursor }));
   if (!page) return '';
+  for (const { id, error } of page.refused) {
+    await guarded(deps, run, list.kind, id, () => Promise.reject(error));
+  }
   const met = await unmet(deps, run, page.objects);
-  const held = await list.held(deps, met);
+  const held = await list.held(deps, met, page.asOf);
   for (const value of met) {
     if (held.has(value.id)) run.counts.objects_checked += 1;
     else await guarded(deps, run, list.kind, value.id, () => list.reconcile(deps, run, value, page.asOf));

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, notExists, sql } from 'drizzle-orm';
+import { and, asc, eq, gt, isNull, notExists, sql } from 'drizzle-orm';
 import { reconciliationFailures, stripeEvents } from '@/db/schema';
 import { replayEvent } from './handle-event';
 import type { Run } from './run';
@@ -9,7 +9,7 @@ import { guarded, resolveFailures } from './sync-object';
 // A literal, so that the partial indexes over it are used.
 const hasFailed = sql`${stripeEvents.outcome} = 'failed'`;
 
-/** Takes up events that could not be applied when they came. */
+/** Takes up events that could not be applied when they came, but those that no column holds. */
 export async function retryFailedEvents(
   deps: SyncDeps,
   run: Run,
@@ -18,7 +18,7 @@ export async function retryFailedEvents(
   const failed = await deps.db
     .select({ id: stripeEvents.id })
     .from(stripeEvents)
-    .where(and(hasFailed, gt(stripeEvents.id, after ?? '')))
+    .where(and(hasFailed, isNull(stripeEvents.failure_reason), gt(stripeEvents.id, after ?? '')))
     .orderBy(asc(stripeEvents.id))
     .limit(STEP_PAGE);
   for (const { id } of failed) {

@@ -2,7 +2,7 @@
 const TEXTS: [pattern: RegExp, text: string][] = [
   [/^40...$/, 'Other changes of the same records kept coming in between.'],
   [/^23...$/, 'It would have broken a rule of the database.'],
-  [/^22...$/, 'A value in it is not one that we can hold.'],
+  [/^22...$|^UnstorableError$/, 'A value in it is not one that we can hold.'],
   [/^55P03$|^57014$/, 'The database took too long.'],
   [/^stripe_rate_limit/, 'Stripe had been asked too often.'],
   [/^stripe_(connection|timeout)/, 'Stripe did not answer in time.'],

@@ -12,20 +12,27 @@ const REPLAYED = new Map([
 ]);
 
 interface Props {
-  event: Pick<StoredEvent, 'outcome' | 'error_code' | 'warnings'>;
+  event: Pick<StoredEvent, 'outcome' | 'error_code' | 'failure_reason' | 'warnings'>;
   replayed: string | null;
 }
 
 /** What came of a replay, and what is to know of an event beyond its outcome. */
-export function EventNotices({ event: { outcome, error_code, warnings }, replayed }: Props) {
+export function EventNotices({ event, replayed }: Props) {
+  const { outcome, error_code, failure_reason, warnings } = event;
   const text = REPLAYED.get(replayed ?? '');
   return (
     <>
       {text && <Notice tone={replayed === 'failed' ? 'refused' : 'done'}>{text}</Notice>}
       {outcome === 'failed' && (
         <Alert color="red" variant="light" title="The event could not be processed">
-          {failureText(error_code)} {error_code && `Code ${error_code}.`} The next reconciliation tries it
-          again; you can do so now.
+          {failure_reason ? (
+            `${failure_reason} It is kept as Stripe sent it, and tried again only when somebody replays it.`
+          ) : (
+            <>
+              {failureText(error_code)} {error_code && `Code ${error_code}.`} The next reconciliation tries it
+              again; you can do so now.
+            </>
+          )}
         </Alert>
       )}
       {outcome === 'unmatched' && (
