@@ -1,3 +1,4 @@
+import { toCalendarDate } from '@/lib/dates';
 import { currencyDecimals } from '@/lib/money';
 
 const LOCALE = 'en-GB';
@@ -23,6 +24,11 @@ export function formatDate(date: string): string {
   return new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeZone: 'UTC' }).format(
     Date.parse(`${date}T00:00:00Z`),
   );
+}
+
+/** The calendar date of an instant in the service's time zone. */
+export function formatDay(instant: Date, timeZone: string): string {
+  return formatDate(toCalendarDate(instant, timeZone));
 }
 
 /** An instant in the service's time zone, "1 Mar 2026, 14:05". */

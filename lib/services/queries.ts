@@ -25,6 +25,7 @@ export const serviceColumns = {
   billing_interval: s.billing_interval,
   start_date: s.start_date,
   next_billing_date: s.next_billing_date,
+  ends_on: s.ends_on,
   cancelled_at: s.cancelled_at,
   customer: snippetColumns,
 };
@@ -80,9 +81,11 @@ type ServiceRecord = Pick<typeof s.$inferSelect, Exclude<keyof typeof serviceCol
   customer: Parameters<typeof toCustomerSnippet>[0];
 };
 
-export function toServiceRow(record: ServiceRecord): ServiceRow {
+export function toServiceRow({ ends_on, ...record }: ServiceRecord): ServiceRow {
   return {
     ...record,
+    // Few end: null in each of a page's 100 rows would take it past what a page may weigh.
+    ...(ends_on && { ends_on }),
     price: toJsonAmount(record.price),
     cancelled_at: record.cancelled_at?.toISOString() ?? null,
     customer: toCustomerSnippet(record.customer),

@@ -4,6 +4,7 @@ import {
   createCheckoutSession,
   createInvoice,
   createSubscription,
+  endsWithPeriod,
   failInvoicePayment,
   finalizeInvoice,
   payInvoice,
@@ -17,7 +18,7 @@ import {
   findSubscription,
   type Target,
 } from './find-target';
-import type { Invoice, WorldObject } from './model';
+import type { Invoice, Subscription, WorldObject } from './model';
 import { epochNow } from './world';
 
 export const EVENT_TYPES = [
@@ -142,14 +143,7 @@ function newDraft(target: Happening): Invoice {
   }).object;
 }
 
-function isRenewable({
-  cancelAtPeriodEnd,
-  status,
-  items,
-}: {
-  cancelAtPeriodEnd: boolean;
-  status: string;
-  items: readonly unknown[];
-}) {
-  return !cancelAtPeriodEnd && status !== 'incomplete' && items.length > 0;
+function isRenewable(subscription: Subscription) {
+  const { status, items } = subscription;
+  return !endsWithPeriod(subscription) && status !== 'incomplete' && items.length > 0;
 }

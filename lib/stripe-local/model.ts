@@ -49,9 +49,14 @@ export interface Subscription {
   readonly currency: string;
   readonly collectionMethod: CollectionMethod;
   readonly cancelAtPeriodEnd: boolean;
+  /** With the period, or, as the portal does under flexible billing, alone. */
   readonly cancelAt: number | null;
   readonly canceledAt: number | null;
   readonly endedAt: number | null;
+  readonly pauseCollection: {
+    readonly behavior: string;
+    readonly resumesAt: number | null;
+  } | null;
   readonly trialEnd: number | null;
   readonly latestInvoice: string | null;
   readonly metadata: Metadata;

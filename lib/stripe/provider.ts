@@ -55,6 +55,10 @@ export interface ProviderSubscription {
   status: (typeof subscriptionStatus.enumValues)[number] | null;
   providerStatus: string | null;
   cancelAtPeriodEnd: boolean;
+  /** When it is to end, whichever of the two says so. */
+  cancelAt: Date | null;
+  /** While it is not to be collected. */
+  pause: { behavior: string; resumesAt: Date | null } | null;
   endedAt: Date | null;
   /** Of the subscription as a whole, where its items have none of their own. */
   periodEnd: Date | null;
@@ -78,7 +82,7 @@ export interface ProviderInvoice {
   paidAt: Date | null;
   attempted: boolean;
   currency: string;
-  /** Amounts in whole units of the currency, as decimal text. */
+  /** Amounts in whole units of the currency, as decimal text; the subtotal is the total without tax. */
   subtotal: string;
   tax: string;
   total: string;
@@ -97,5 +101,8 @@ export interface ProviderCheckout {
   stripeSubscriptionId: string | null;
   /** Our subscription's id, perhaps as the payer's browser sent it: to be believed only after checks. */
   reference: number | null;
+  /** Paid, or nothing was to be paid. */
   paid: boolean;
+  /** When it was completed; null: nothing tells. */
+  completedAt: Date | null;
 }

@@ -6,9 +6,13 @@ import { toProviderCustomer } from './to-customer';
 /**
  * A completed checkout that bought a subscription.
  *
+ * @param completedAt when its event told that it was
  * @returns null for one that did not (mode payment or setup, or no mode at all)
  */
-export function toProviderCheckout(object: unknown): ProviderCheckout | null {
+export function toProviderCheckout(
+  object: unknown,
+  completedAt: Date | null = null,
+): ProviderCheckout | null {
   const payload = asObject(object);
   const id = asText(payload.id);
   if (id === null || payload.mode !== 'subscription') return null;
@@ -21,6 +25,7 @@ export function toProviderCheckout(object: unknown): ProviderCheckout | null {
       asMetadata(payload.metadata).subscription_id ?? asText(payload.client_reference_id),
     ),
     paid: payload.payment_status !== 'unpaid',
+    completedAt,
   };
 }
 

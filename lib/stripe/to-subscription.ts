@@ -1,7 +1,9 @@
+import { earliest } from '../dates';
 import type { ProviderSubscription, ProviderSubscriptionItem } from './provider';
 import { asInstant, asInteger, asList, asMetadata, asObject, asText, type Json } from './read';
 import { toBilled } from './to-billed';
 import { toProviderCustomer } from './to-customer';
+import { UnstorableError } from './unstorable';
 
 // https://docs.stripe.com/api/subscriptions/object#subscription_object-status
 const STATUS = new Map<string, NonNullable<ProviderSubscription['status']>>(
@@ -22,6 +24,7 @@ const STATUS = new Map<string, NonNullable<ProviderSubscription['status']>>(
  * from then on it stands on each item.
  *
  * @returns null for an object without an id
+ * @throws UnstorableError for a quantity that no column holds
  */
 export function toProviderSubscription(object: unknown): ProviderSubscription | null {
   const payload = asObject(object);
@@ -30,18 +33,33 @@ export function toProviderSubscription(object: unknown): ProviderSubscription | 
   const providerStatus = asText(payload.status);
   const periodEnd = asInstant(payload.current_period_end);
   const list = asObject(payload.items);
+  const items = asList(list.data).flatMap((item) => toProviderItem(item, payload) ?? []);
   return {
     id,
     customer: toProviderCustomer(payload, { subscription: [payload.metadata] }),
     status: STATUS.get(providerStatus ?? '') ?? null,
     providerStatus,
     cancelAtPeriodEnd: payload.cancel_at_period_end === true,
+    cancelAt:
+      asInstant(payload.cancel_at) ??
+      (payload.cancel_at_period_end === true ? firstEnd(items, periodEnd) : null),
+    pause: toPause(asObject(payload.pause_collection)),
     endedAt: asInstant(payload.ended_at),
     periodEnd,
-    items: asList(list.data).flatMap((item) => toProviderItem(item, payload) ?? []),
+    items,
     itemsComplete: Array.isArray(list.data) && list.has_more !== true,
     metadata: asMetadata(payload.metadata),
   };
+}
+
+function firstEnd(items: ProviderSubscriptionItem[], periodEnd: Date | null): Date | null {
+  const ends = items.flatMap(({ currentPeriodEnd }) => currentPeriodEnd ?? []);
+  return ends.length > 0 ? earliest(...ends) : periodEnd;
+}
+
+function toPause({ behavior, resumes_at }: Json): ProviderSubscription['pause'] {
+  const told = asText(behavior);
+  return told === null ? null : { behavior: told, resumesAt: asInstant(resumes_at) };
 }
 
 /**
@@ -63,8 +81,9 @@ export function toProviderItem(object: unknown, subscription: Json = {}): Provid
   };
 }
 
-/** Metered prices have none; what no column holds is none either. */
+/** Metered prices have none. */
 function toQuantity(value: unknown): number {
   const quantity = asInteger(value) ?? 1;
-  return quantity >= 0 && quantity <= 2_147_483_647 ? quantity : 1;
+  if (quantity >= 0 && quantity <= 2_147_483_647) return quantity;
+  throw new UnstorableError(`The quantity ${quantity} is none between 0 and 2147483647.`);
 }

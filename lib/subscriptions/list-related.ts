@@ -58,6 +58,7 @@ export async function listSubscriptionsOfService(db: Database, serviceId: number
       id: subscriptions.id,
       status: subscriptions.status,
       next_billing_date: subscriptions.next_billing_date,
+      cancel_at: subscriptions.cancel_at,
       stripe_subscription_id: subscriptions.stripe_subscription_id,
     })
     .from(subscriptionItems)

@@ -67,6 +67,7 @@ function listItems(db: Database, subscriptionIds: number[]) {
         domain: customerServices.domain,
         status: customerServices.status,
         next_billing_date: customerServices.next_billing_date,
+        ends_on: customerServices.ends_on,
       },
     })
     .from(item)

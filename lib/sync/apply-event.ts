@@ -16,7 +16,7 @@ type Apply = (ctx: SyncContext, event: ProviderEvent, held?: Held) => Promise<Ap
 
 const HANDLERS: Record<string, Apply> = {
   'checkout.session.completed': async (ctx, event) => {
-    const checkout = asTold(event, toProviderCheckout(event.object));
+    const checkout = asTold(event, toProviderCheckout(event.object, event.created));
     return checkout ? applyCheckout(ctx, checkout) : 'unchanged';
   },
   'customer.subscription.created': (ctx, event, held) => subscription(ctx, event, held, false),

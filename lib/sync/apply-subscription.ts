@@ -3,7 +3,7 @@ import { subscriptions } from '@/db/schema';
 import { statement, type Write } from '@/db/statement';
 import { ChangedMeanwhileError } from '@/db/transaction';
 import { isSure } from '../customers/sure-link';
-import { earliest, latest, toCalendarDate, toIso } from '../dates';
+import { latest, toIso } from '../dates';
 import { lastOfSecond } from '../stripe/chain-events';
 import type { ProviderSubscription } from '../stripe/provider';
 import { toProviderSubscription } from '../stripe/to-subscription';
@@ -15,6 +15,7 @@ import { eventsOfSecond } from './events-of-second';
 import { linkCustomer } from './link-customer';
 import { type Held, lockHeld, type StoredSubscription } from './lock-held';
 import { decideOrder, recheckAt } from './order';
+import { endOf, isActivated, toSubscriptionState } from './to-subscription-state';
 import { dateWrites, lockServices } from './update-service-dates';
 import { createdChange, isSameState, toChanges } from './write-changes';
 
@@ -52,7 +53,7 @@ export async function applySubscription(
         version: row.updated_at,
         isDoubtful: row.recheck_at !== null,
         isHeld: (state) =>
-          isSameState(row, toSubscriptionState(ctx, row, state)) && isSameItems(items, state),
+          isSameState(row, toSubscriptionState(ctx, row, state, source.asOf)) && isSameItems(items, state),
         decideFromInbox: () => decideFromInbox(ctx, incoming, source.asOf),
       });
   const ended = row.status === 'cancelled' && row.provider_as_of !== null && source.origin === 'event';
@@ -66,14 +67,16 @@ export async function applySubscription(
   const told = decision === 'unchanged' ? incoming : decision.take;
   const taken = withAllItems(ctx, told, source, before.row?.updated_at ?? null);
   const writes: Write[] = [];
-  let { status } = row;
+  let { status, cancel_at } = row;
   if (decision !== 'unchanged') {
-    const state = { ...toSubscriptionState(ctx, row, taken), ...(isDeletion && endOf(row, taken, source)) };
-    status = state.status;
-    const bookkeeping = {
-      provider_as_of: decision.asOf,
-      recheck_at: recheckAt(ctx, row, source, decision.recheck || hasMoreItems(taken)),
+    const { asOf } = decision;
+    const state = {
+      ...toSubscriptionState(ctx, row, taken, asOf),
+      ...(isDeletion && endOf(row, taken, source.asOf)),
     };
+    ({ status, cancel_at } = state);
+    const isDoubtful = decision.recheck || hasMoreItems(taken) || isActivated(row, taken, asOf);
+    const bookkeeping = { provider_as_of: asOf, recheck_at: recheckAt(ctx, row, source, isDoubtful) };
     writes.push(updateSubscription(ctx, row, held.row === null, state, bookkeeping));
   }
   const after = await applyItems(ctx, row, held, taken, { isSure: isSure(link) });
@@ -81,7 +84,7 @@ export async function applySubscription(
   if (isSure(link)) {
     const concerned = [...items, ...after.items].map((item) => item.customer_service_id);
     const services = await lockServices(ctx, concerned, held.services);
-    const live = { subscriptionId: row.id, items: status === 'cancelled' ? [] : after.items };
+    const live = { subscriptionId: row.id, items: status === 'cancelled' ? [] : after.items, cancel_at };
     ctx.writes.push(...(await dateWrites(ctx, services, live)));
     if (isWaiting(row)) {
       await flushWrites(ctx);
@@ -143,14 +146,17 @@ function updateSubscription(
   ctx.changes.push(
     ...(isNew ? [createdChange(subject, row.stripe_subscription_id)] : toChanges(subject, row, state)),
   );
-  const { ended_at, ...next } = { ...row, ...state };
+  const next = { ...row, ...state };
   return writeState.with({
     id: row.id,
     status: next.status,
     next_billing_date: next.next_billing_date,
     cancel_at_period_end: next.cancel_at_period_end,
+    cancel_at: toIso(next.cancel_at),
+    ended_at: toIso(next.ended_at),
+    pause_behavior: next.pause_behavior,
+    pause_resumes_at: toIso(next.pause_resumes_at),
     stripe_customer_id: next.stripe_customer_id,
-    ended_at: toIso(ended_at),
     provider_as_of: toIso(told.provider_as_of),
     recheck_at: toIso(told.recheck_at),
     stripe_synced_at: toIso(ctx.now),
@@ -161,7 +167,10 @@ const STATE = [
   'status',
   'next_billing_date',
   'cancel_at_period_end',
+  'cancel_at',
   'ended_at',
+  'pause_behavior',
+  'pause_resumes_at',
   'stripe_customer_id',
 ] as const;
 const TOLD = ['provider_as_of', 'recheck_at', 'stripe_synced_at'] as const;
@@ -171,28 +180,6 @@ const writeState = statement(['id', ...STATE, ...TOLD], (db, { id, ...values }) 
     .set({ ...values, provider_gone_at: null })
     .where(eq(subscriptions.id, id)),
 );
-
-/** Our columns for a state of Stripe's. */
-export function toSubscriptionState(
-  ctx: Pick<SyncContext, 'timeZone' | 'warnings'>,
-  row: StoredSubscription,
-  provider: ProviderSubscription,
-) {
-  if (provider.status === null) ctx.warnings.push(`unknown subscription status ${provider.providerStatus}`);
-  const ends = provider.items.map((item) => item.currentPeriodEnd).filter((end) => end !== null);
-  const next = ends.length > 0 ? earliest(...ends) : provider.periodEnd;
-  return {
-    status: provider.status ?? row.status,
-    next_billing_date: next ? toCalendarDate(next, ctx.timeZone) : row.next_billing_date,
-    cancel_at_period_end: provider.cancelAtPeriodEnd,
-    ended_at: provider.endedAt ?? (provider.status === 'cancelled' ? row.ended_at : null),
-    stripe_customer_id: row.stripe_customer_id ?? provider.customer?.stripeCustomerId ?? null,
-  };
-}
-
-function endOf(row: StoredSubscription, provider: ProviderSubscription, source: Source) {
-  return { status: 'cancelled' as const, ended_at: provider.endedAt ?? row.ended_at ?? source.asOf };
-}
 
 async function decideFromInbox(
   ctx: SyncContext,

@@ -1,12 +1,12 @@
 import { eq, getTableColumns, inArray } from 'drizzle-orm';
 import { customerServices, subscriptionItems, subscriptions } from '@/db/schema';
 import { isOfSureCustomer } from '../customers/sure-link';
-import { toCalendarDate } from '../dates';
 import type { ProviderSubscription } from '../stripe/provider';
 import { isSameItems } from './apply-items';
-import { toSubscriptionState } from './apply-subscription';
+import { type Billed, toServiceDates } from './service-dates';
 import type { SyncDeps } from './sync-deps';
-import { latestPeriodEnds } from './update-service-dates';
+import { toSubscriptionState } from './to-subscription-state';
+import { readBilled, serviceDates } from './update-service-dates';
 import { isSameState } from './write-changes';
 
 /**
@@ -16,6 +16,7 @@ import { isSameState } from './write-changes';
 export async function heldSubscriptions(
   deps: Pick<SyncDeps, 'db' | 'now' | 'timeZone'>,
   provided: ProviderSubscription[],
+  asOf: Date,
 ): Promise<Set<string>> {
   const ids = provided.map(({ id }) => id);
   if (ids.length === 0) return new Set();
@@ -28,7 +29,7 @@ export async function heldSubscriptions(
     held.map((row) => row.id),
   );
   const serviceIds = items.map((item) => item.customer_service_id).filter((id) => id !== null);
-  const ends = await latestPeriodEnds(deps.db, [...new Set(serviceIds)]);
+  const billed = await readBilled(deps.db, [...new Set(serviceIds)]);
   const clock = { timeZone: deps.timeZone, warnings: [] };
   const byId = new Map(held.map((row) => [row.stripe_subscription_id, row]));
 
@@ -38,9 +39,9 @@ export async function heldSubscriptions(
     const own = items.filter((item) => item.subscription_id === row.id);
     return (
       row.stripe_customer_id === (provider.customer?.stripeCustomerId ?? null) &&
-      isSameState(row, toSubscriptionState(clock, row, provider)) &&
+      isSameState(row, toSubscriptionState(clock, row, provider, asOf)) &&
       isSameItems(own, provider) &&
-      (!row.isSure || own.every((item) => isLinked(item) && isDated(item, ends, deps.timeZone)))
+      (!row.isSure || own.every((item) => isLinked(item) && isDated(item, billed, deps.timeZone)))
     );
   });
   return new Set(same.map(({ id }) => id));
@@ -54,7 +55,7 @@ async function itemsOf({ db }: Pick<SyncDeps, 'db'>, subscriptionIds: number[]) 
     .select({
       ...getTableColumns(subscriptionItems),
       service_number: customerServices.service_number,
-      service_date: customerServices.next_billing_date,
+      dates: { id: customerServices.id, ...serviceDates }, // first what is never null: drizzle looks there
     })
     .from(subscriptionItems)
     .leftJoin(customerServices, eq(customerServices.id, subscriptionItems.customer_service_id))
@@ -68,7 +69,6 @@ function isLinked(item: HeldItem): boolean {
   return (!id || id === String(item.customer_service_id)) && (!number || number === item.service_number);
 }
 
-function isDated(item: HeldItem, ends: Map<number, Date>, timeZone: string): boolean {
-  const end = item.customer_service_id === null ? undefined : ends.get(item.customer_service_id);
-  return !end || toCalendarDate(end, timeZone) === item.service_date;
+function isDated({ customer_service_id: id, dates }: HeldItem, billed: Map<number, Billed>, zone: string) {
+  return id === null || !dates || isSameState(dates, toServiceDates(dates, billed.get(id), zone));
 }

@@ -10,7 +10,7 @@ import {
   subscriptions,
 } from '@/db/schema';
 import { type Builder, statement } from '@/db/statement';
-import type { DatedService } from './update-service-dates';
+import { type DatedService, serviceDates } from './update-service-dates';
 
 export type StoredLink = typeof stripeCustomers.$inferSelect;
 export type StoredSubscription = typeof subscriptions.$inferSelect;
@@ -103,7 +103,7 @@ interface Found {
   row: StoredSubscription | null;
   item: StoredItem | null;
   customerNumber: string | null;
-  service: Pick<HeldService, 'id' | 'date' | 'number' | 'customer_id'> | null;
+  service: Omit<HeldService, 'isAlone'> | null;
   /** An item of another subscription has the service, too: whoever adds one gives the service a new version. */
   isShared: boolean;
   versions: Record<'link' | 'row' | 'item' | 'service', string | null> | null;
@@ -123,7 +123,7 @@ const read = statement(
         customerNumber: customers.customer_number,
         service: {
           id: customerServices.id,
-          date: customerServices.next_billing_date,
+          ...serviceDates,
           number: customerServices.service_number,
           customer_id: customerServices.customer_id,
         },

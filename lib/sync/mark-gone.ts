@@ -1,6 +1,7 @@
 import { and, eq, isNull } from 'drizzle-orm';
 import { invoices, subscriptions } from '@/db/schema';
 import type { SyncContext } from './context';
+import { toChanges } from './write-changes';
 
 /** What Stripe no longer has is reported once; a draft that is gone there is cancelled here. */
 export async function markGone(
@@ -21,20 +22,13 @@ export async function markGone(
     .update(invoices)
     .set({ provider_gone_at: ctx.now, recheck_at: null })
     .where(and(eq(invoices.stripe_invoice_id, id), isNull(invoices.provider_gone_at)))
-    .returning({ id: invoices.id, status: invoices.status });
+    .returning();
   if (!row) return;
   report(ctx, entity, row.id, id);
   if (row.status !== 'draft') return;
-  await ctx.tx.update(invoices).set({ status: 'cancelled' }).where(eq(invoices.id, row.id));
-  ctx.changes.push({
-    entity,
-    entity_id: row.id,
-    stripe_id: id,
-    field: 'status',
-    before: 'draft',
-    after: 'cancelled',
-    outcome: 'fixed',
-  });
+  const state = { status: 'cancelled' as const, amount_due: '0' };
+  await ctx.tx.update(invoices).set(state).where(eq(invoices.id, row.id));
+  ctx.changes.push(...toChanges({ entity, entity_id: row.id, stripe_id: id }, row, state));
 }
 
 function report(

@@ -19,7 +19,7 @@ export async function mergeIntoSold(
   pairs: Map<string, SoldItem>,
 ): Promise<StoredSubscription> {
   const { tx } = ctx;
-  const { stripe_subscription_id, stripe_customer_id, status } = made;
+  const { stripe_subscription_id, stripe_customer_id, checkout_completed_at, status } = made;
   const link = { stripe_subscription_id, stripe_customer_id };
   ctx.changes.push(
     ...toChanges(
@@ -40,7 +40,9 @@ export async function mergeIntoSold(
     .update(subscriptions)
     .set({
       // What was only ever named has no state to bring along, but a checkout may have been paid.
-      ...(made.provider_as_of ? state : { ...link, ...(status === 'active' && { status }) }),
+      ...(made.provider_as_of
+        ? state
+        : { ...link, checkout_completed_at, ...(status === 'active' && { status }) }),
       checkout_reference: null,
       reference_declined: false,
     })

@@ -34,7 +34,8 @@ async function reapplyCheckouts(ctx: SyncContext, customer: string): Promise<voi
     .orderBy(stripeEvents.stripe_created, stripeEvents.id);
   for (const { payload } of stored) {
     const event = toProviderEvent(JSON.parse(payload));
-    const checkout = event?.account === null && asTold(event, toProviderCheckout(event.object));
+    const checkout =
+      event?.account === null && asTold(event, toProviderCheckout(event.object, event.created));
     if (checkout) await applyCheckout(ctx, checkout);
   }
 }

@@ -3,12 +3,14 @@ import type { Database } from '@/db/database';
 import { customerServices, subscriptionItems, subscriptions } from '@/db/schema';
 import { runTogether, statement, type Write } from '@/db/statement';
 import { isOfSureCustomer } from '../customers/sure-link';
-import { latest, toCalendarDate } from '../dates';
 import type { SyncContext } from './context';
+import { type Billed, combineBilled, type ServiceDates, toServiceDates } from './service-dates';
+import { isSameState, toChanges } from './write-changes';
 
 /**
- * Sets the next billing date of the services in a subscription's items: the latest period end over all
- * live subscriptions of surely known customers that hold the service; without one it stays.
+ * Brings the dates of the services in a subscription's items up to date: they are billed at the latest period
+ * end over all live subscriptions of surely known customers that hold them, and end with the last of these
+ * where all are to end.
  *
  * @param before the items as they were: a service that left must be looked at too
  */
@@ -30,9 +32,8 @@ export async function updateDatesOf(ctx: SyncContext, serviceIds: (number | null
   await runTogether(ctx.tx, writes);
 }
 
-export interface DatedService {
+export interface DatedService extends ServiceDates {
   id: number;
-  date: string | null;
   /** In no other subscription than the one at hand, for sure; undefined: an item may just have come to it. */
   isAlone?: boolean;
 }
@@ -50,9 +51,16 @@ export async function lockServices(
   return [...held, ...(await lockByIds(tx, { ids: toArrayText(others) }))];
 }
 
+/** Those columns. */
+export const serviceDates = {
+  next_billing_date: customerServices.next_billing_date,
+  synced_billing_date: customerServices.synced_billing_date,
+  ends_on: customerServices.ends_on,
+};
+
 const lockByIds = statement(['ids'], (db, { ids }) =>
   db
-    .select({ id: customerServices.id, date: customerServices.next_billing_date })
+    .select({ id: customerServices.id, ...serviceDates })
     .from(customerServices)
     .where(sql`${customerServices.id} = any(${ids}::int[])`)
     .orderBy(customerServices.id)
@@ -62,36 +70,31 @@ const lockByIds = statement(['ids'], (db, { ids }) =>
 /**
  * What brings the dates of locked services up to date.
  *
- * @param own a subscription's items that are not written yet, or those of none that is live any more
+ * @param own a subscription whose items are not written yet; none of them where it is not live any more
  */
 export async function dateWrites(
   ctx: SyncContext,
   services: DatedService[],
-  own: { subscriptionId: number; items: DatedItem[] } = { subscriptionId: 0, items: [] },
+  own: OwnItems = { subscriptionId: 0, items: [], cancel_at: null },
 ): Promise<Write[]> {
   const shared = services.filter(({ isAlone }) => !isAlone).map(({ id }) => id);
-  const ends = await latestPeriodEnds(ctx.tx, shared, own.subscriptionId);
-  return services.flatMap((service) => {
-    const end = latestOf([
-      ...own.items.filter((item) => item.customer_service_id === service.id),
-      { current_period_end: ends.get(service.id) ?? null },
-    ]);
-    const date = end ? toCalendarDate(end, ctx.timeZone) : service.date;
-    if (date === service.date) {
+  const others = await readBilled(ctx.tx, shared, own.subscriptionId);
+  return services.flatMap(({ id, isAlone, ...held }) => {
+    const dates = toServiceDates(held, billedBy(own, id, others.get(id)), ctx.timeZone);
+    if (isSameState(held, dates)) {
       // Who reads it at this moment, and finds it alone, is told by its version that it may not be.
-      return service.isAlone === undefined ? [setDate.with({ id: service.id, date })] : [];
+      return isAlone === undefined ? [setDates.with({ id, ...dates })] : [];
     }
-    ctx.changes.push({
-      entity: 'customer_service',
-      entity_id: service.id,
-      stripe_id: null,
-      field: 'next_billing_date',
-      before: service.date,
-      after: date,
-      outcome: 'fixed',
-    });
-    return setDate.with({ id: service.id, date });
+    const subject = { entity: 'customer_service' as const, entity_id: id, stripe_id: null };
+    ctx.changes.push(...toChanges(subject, held, dates));
+    return setDates.with({ id, ...dates });
   });
+}
+
+interface OwnItems {
+  subscriptionId: number;
+  items: DatedItem[];
+  cancel_at: Date | null;
 }
 
 export type DatedItem = Pick<
@@ -99,33 +102,43 @@ export type DatedItem = Pick<
   'customer_service_id' | 'current_period_end'
 >;
 
-function latestOf(items: Pick<DatedItem, 'current_period_end'>[]): Date | null {
-  const ends = items.map((item) => item.current_period_end).filter((end) => end !== null);
-  return ends.length > 0 ? latest(...(ends as [Date, ...Date[]])) : null;
+function billedBy(own: OwnItems, serviceId: number, others: Billed | undefined): Billed | undefined {
+  const ends = own.items
+    .filter((item) => item.customer_service_id === serviceId)
+    .flatMap(({ current_period_end: until }) => (until ? [{ until, endsAt: own.cancel_at }] : []));
+  return combineBilled(others ? [...ends, others] : ends);
 }
 
-const setDate = statement(['id', 'date'], (db, { id, date }) =>
-  db.update(customerServices).set({ next_billing_date: date }).where(eq(customerServices.id, id)),
+const setDates = statement(
+  ['id', 'next_billing_date', 'synced_billing_date', 'ends_on'],
+  (db, { id, ...dates }) => db.update(customerServices).set(dates).where(eq(customerServices.id, id)),
 );
 
 /**
- * By service, the latest period end over its items in live subscriptions.
+ * By service, how long the live subscriptions that hold it bill it.
  *
  * @param except a subscription that does not count
  */
-export async function latestPeriodEnds(
+export async function readBilled(
   db: Database,
   serviceIds: number[],
   except = 0,
-): Promise<Map<number, Date>> {
+): Promise<Map<number, Billed>> {
   if (serviceIds.length === 0) return new Map();
-  const found = await readLatestEnds(db, { ids: toArrayText(serviceIds), except });
-  return new Map(found.flatMap(({ id, end }) => (id !== null && end ? [[id, end] as const] : [])));
+  const found = await readEnds(db, { ids: toArrayText(serviceIds), except });
+  return new Map(
+    found.flatMap(({ id, until, endsAt }) => (id && until ? [[id, { until, endsAt }] as const] : [])),
+  );
 }
 
-const readLatestEnds = statement(['ids', 'except'], (db, { ids, except }) =>
+const readEnds = statement(['ids', 'except'], (db, { ids, except }) =>
   db
-    .select({ id: subscriptionItems.customer_service_id, end: max(subscriptionItems.current_period_end) })
+    .select({
+      id: subscriptionItems.customer_service_id,
+      until: max(subscriptionItems.current_period_end),
+      endsAt: sql<Date | null>`case when bool_and(${subscriptions.cancel_at} is not null)
+        then max(${subscriptions.cancel_at}) end`.mapWith(subscriptions.cancel_at),
+    })
     .from(subscriptionItems)
     .innerJoin(subscriptions, eq(subscriptions.id, subscriptionItems.subscription_id))
     .where(

@@ -4,7 +4,13 @@ import { toAmountText } from '../money';
 type Row = Record<string, unknown>;
 
 /** Written at every sync, and no news to anybody. */
-const BOOKKEEPING = new Set(['provider_as_of', 'stripe_synced_at', 'recheck_at']);
+const BOOKKEEPING = new Set([
+  'checkout_completed_at',
+  'provider_as_of',
+  'recheck_at',
+  'stripe_synced_at',
+  'synced_billing_date',
+]);
 
 const AMOUNTS = /^(subtotal|tax|total|amount(_\w+)?|price)$/;
 

@@ -160,7 +160,9 @@ describe('the daily job against a Stripe that holds what we hold', () => {
           provider_gone_at: expect.any(Date),
         });
       }
-      if (what === 'ends') expect(fields).toEqual(['subscription.cancel_at_period_end']);
+      if (what === 'ends') {
+        expect(fields).toEqual(['subscription.cancel_at_period_end', 'subscription.cancel_at']);
+      }
       if (what === 'renewed') expect(fields).toContain('subscription.next_billing_date');
       if (what === 'created') expect(fields).toEqual(['invoice.created']);
     }

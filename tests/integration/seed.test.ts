@@ -29,7 +29,8 @@ function violations({ today, timeZone }: { today: string; timeZone: string }): R
     'an invoice whose total is not net plus tax': invoices(sql`i.total <> i.subtotal + i.tax`),
     'a document whose total is not net plus tax': documents(sql`d.total <> d.subtotal + d.tax`),
     'an amount due that is not what is left': invoices(
-      sql`i.amount_due <> greatest(i.total - i.amount_paid, 0)`,
+      sql`i.amount_due <> case when i.status = 'cancelled' and i.stripe_invoice_id is not null then 0
+        else greatest(i.total - i.amount_paid, 0) end`,
     ),
     'a paid invoice with something left, or without a time': invoices(
       sql`i.status = 'paid' and (i.amount_paid <> i.total or i.amount_due <> 0 or i.paid_at is null)`,

@@ -23,6 +23,7 @@ describe('listServices', () => {
       billing_interval: 'year',
       start_date: '2025-01-31',
       next_billing_date: '2026-01-31',
+      ends_on: '2026-02-28',
       cancelled_at: new Date('2025-06-01T10:00:00Z'),
     });
     const page = await listServices(base.db, { customer_id: customer.id });
@@ -45,6 +46,7 @@ describe('listServices', () => {
           billing_interval: 'year',
           start_date: '2025-01-31',
           next_billing_date: '2026-01-31',
+          ends_on: '2026-02-28',
           cancelled_at: '2025-06-01T10:00:00.000Z',
           customer: {
             id: customer.id,

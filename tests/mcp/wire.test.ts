@@ -76,6 +76,7 @@ describe('a page of 100 rows', () => {
         domain: `kunde-${1000 + i}.mueller-elektrotechnik.example`,
         start_date: '2024-01-01',
         next_billing_date: '2027-01-01',
+        ends_on: i % 4 === 0 ? '2027-06-30' : null,
       });
     }
   });

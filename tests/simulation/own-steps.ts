@@ -1,6 +1,13 @@
 import { asc, eq, isNull } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { invoices, payments, stripeCustomers, subscriptionItems, subscriptions } from '@/db/schema';
+import {
+  customerServices,
+  invoices,
+  payments,
+  stripeCustomers,
+  subscriptionItems,
+  subscriptions,
+} from '@/db/schema';
 import { AppError } from '@/lib/errors';
 import { deletePayment } from '@/lib/payments/delete-payment';
 import { recordPayment } from '@/lib/payments/record-payment';
@@ -20,6 +27,8 @@ export interface Deeds {
   written: Map<number, { amount: string; reference: string; source: string }>;
   /** By Stripe's id of an item, the service that staff linked. */
   linked: Map<string, number>;
+  /** By id of a service, the dates that people gave it. */
+  dated: Map<number, string[]>;
 }
 
 export const noDeeds = (): Deeds => ({
@@ -27,6 +36,7 @@ export const noDeeds = (): Deeds => ({
   freed: new Set(),
   written: new Map(),
   linked: new Map(),
+  dated: new Map(),
 });
 
 /** Does something here, as a program or staff would. @returns what; null where it does not fit */
@@ -42,6 +52,7 @@ export async function doHere(
   };
   if (kind === 'confirmLink') return confirmLink(deps, setup, a, b);
   if (kind === 'linkItem') return linkItem(db, setup, deeds, a, b);
+  if (kind === 'dateService') return dateService(db, setup, deeds, a, b);
   if (kind === 'enterPayment') return enterPayment();
   const found = pick(await db.select().from(payments).orderBy(asc(payments.id)), a);
   if (!found) return null;
@@ -124,6 +135,24 @@ async function linkItem(
     .where(eq(subscriptionItems.id, found.id));
   deeds.linked.set(found.item, service.id);
   return `staff link ${found.item} to service ${service.id}`;
+}
+
+async function dateService(
+  db: Database,
+  setup: Setup,
+  { dated }: Deeds,
+  a: number,
+  b: number,
+): Promise<string | null> {
+  const service = pick(
+    setup.ours.flatMap(({ services }) => services),
+    a,
+  );
+  if (!service) return null;
+  const next_billing_date = `2021-01-0${1 + b}`;
+  await db.update(customerServices).set({ next_billing_date }).where(eq(customerServices.id, service.id));
+  dated.set(service.id, [...(dated.get(service.id) ?? []), next_billing_date]);
+  return `staff bill service ${service.id} on ${next_billing_date}`;
 }
 
 function pick<T>(from: T[], at: number): T | undefined {

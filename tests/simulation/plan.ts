@@ -91,6 +91,8 @@ const WEIGHTS = {
   renew: 6,
   cancel: 3,
   endWithPeriod: 3,
+  endAt: 3,
+  pause: 2,
   checkout: 4,
   invoice: 6,
   finalize: 6,
@@ -109,6 +111,7 @@ const WEIGHTS = {
   enterPayment: 2,
   linkItem: 1,
   confirmLink: 2,
+  dateService: 1,
 } as const;
 const STEP_KINDS = Object.keys(WEIGHTS) as StepKind[];
 

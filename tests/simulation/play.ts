@@ -215,7 +215,14 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
   return played;
 }
 
-const OURS = new Set(['deletePayment', 'changePayment', 'enterPayment', 'linkItem', 'confirmLink']);
+const OURS = new Set([
+  'deletePayment',
+  'changePayment',
+  'enterPayment',
+  'linkItem',
+  'confirmLink',
+  'dateService',
+]);
 
 /** Of some objects all events are lost, as while the endpoint is away: nothing but a list tells of them. */
 function isNeverHeardOf(id: string): boolean {

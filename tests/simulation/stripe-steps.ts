@@ -91,7 +91,7 @@ const STEPS: Partial<Record<StepKind, (scene: Scene, step: Step) => string | nul
   },
   renew(scene, { a }) {
     const found = live(scene, a);
-    if (!found || found.cancelAtPeriodEnd) return null;
+    if (!found || act.endsWithPeriod(found)) return null;
     const { invoice } = act.renewSubscription(scene.world, found.id).object;
     return `${found.id} renews with ${invoice.id}`;
   },
@@ -108,6 +108,24 @@ const STEPS: Partial<Record<StepKind, (scene: Scene, step: Step) => string | nul
     act.updateSubscription(scene.world, found.id, { cancelAtPeriodEnd });
     return `${found.id} ${cancelAtPeriodEnd ? 'ends with its period' : 'goes on'}`;
   },
+  /** As the portal does under flexible billing. */
+  endAt(scene, { a, b, c }) {
+    const found = live(scene, a);
+    if (!found) return null;
+    const cancelAt = b % 4 === 0 ? null : epochNow(scene.world) + (1 + 9 * c) * DAY;
+    act.updateSubscription(scene.world, found.id, { cancelAt });
+    return `${found.id} ${cancelAt ? `ends at ${cancelAt}` : 'goes on'}`;
+  },
+  pause(scene, { a, b, c }) {
+    const found = live(scene, a);
+    if (!found) return null;
+    const behavior = ['keep_as_draft', 'mark_uncollectible', 'void'][b % 4];
+    const resumesAt = c % 2 === 0 ? null : epochNow(scene.world) + c * DAY;
+    act.updateSubscription(scene.world, found.id, {
+      pauseCollection: behavior ? { behavior, resumesAt } : null,
+    });
+    return `${found.id} ${behavior ? `is not collected: ${behavior}` : 'is collected again'}`;
+  },
   checkout(scene, { a, b, c }) {
     const { id, own } = ownerOf(scene, a);
     const free = scene.setup.ours.filter(({ sold }) => sold && !scene.checkedOut.has(sold.id));
@@ -122,7 +140,7 @@ const STEPS: Partial<Record<StepKind, (scene: Scene, step: Step) => string | nul
       ...(reference !== null && b % 2 === 0 && { clientReferenceId: String(reference) }),
       ...(reference !== null && b % 2 === 1 && { metadata: { subscription_id: String(reference) } }),
     });
-    const payment = c % 3 === 0 ? 'unpaid' : 'paid';
+    const payment = (['unpaid', 'paid', 'no_payment_required'] as const)[c % 3] ?? 'paid';
     const { object } = act.completeCheckout(scene.world, session.id, { payment });
     return `${id} checks out ${object.subscription} (${payment}, reference ${reference})`;
   },
@@ -203,7 +221,7 @@ const STEPS: Partial<Record<StepKind, (scene: Scene, step: Step) => string | nul
   /** A renewal as it goes most often: all of it within a second. */
   charge(scene, { a, b }) {
     const found = live(scene, a);
-    if (!found || found.cancelAtPeriodEnd) return null;
+    if (!found || act.endsWithPeriod(found)) return null;
     const { invoice } = act.renewSubscription(scene.world, found.id).object;
     const { status } = act.finalizeInvoice(scene.world, invoice.id).object;
     if (status === 'open' && b % 4 === 0) act.failInvoicePayment(scene.world, invoice.id);

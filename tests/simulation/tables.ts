@@ -5,7 +5,7 @@ import { type Database, rows } from '@/db/database';
 export interface Tables {
   customers: { id: number; customer_number: string; email: string | null }[];
   links: { stripe_customer_id: string; customer_id: number; linked_by: string }[];
-  services: { id: number; next_billing_date: string | null }[];
+  services: { id: number; next_billing_date: string | null; ends_on: string | null }[];
   subscriptions: SubscriptionRow[];
   items: ItemRow[];
   invoices: InvoiceRow[];
@@ -20,6 +20,9 @@ export interface SubscriptionRow {
   status: string;
   next_billing_date: string | null;
   cancel_at_period_end: boolean;
+  cancel_at: number | null;
+  pause_behavior: string | null;
+  pause_resumes_at: number | null;
   ended_at: number | null;
   stripe_subscription_id: string | null;
   stripe_customer_id: string | null;
@@ -77,8 +80,9 @@ const epoch = (column: string) => `extract(epoch from ${column})::float8 as ${co
 const SELECTS: Record<keyof Tables, string> = {
   customers: 'select id, customer_number, email from customers order by id',
   links: 'select stripe_customer_id, customer_id, linked_by from stripe_customers order by 1',
-  services: 'select id, next_billing_date from customer_services order by id',
-  subscriptions: `select id, customer_id, status, next_billing_date, cancel_at_period_end, ${epoch('ended_at')},
+  services: 'select id, next_billing_date, ends_on from customer_services order by id',
+  subscriptions: `select id, customer_id, status, next_billing_date, cancel_at_period_end, ${epoch('cancel_at')},
+    pause_behavior, ${epoch('pause_resumes_at')}, ${epoch('ended_at')},
     stripe_subscription_id, stripe_customer_id from subscriptions order by id`,
   items: `select subscription_id, customer_service_id, stripe_subscription_item_id, quantity,
     amount::text, currency, interval, interval_count,

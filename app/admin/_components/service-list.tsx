@@ -73,7 +73,10 @@ const REST: Column<ServiceRow>[] = [
   {
     label: 'Next billing',
     width: '13%',
-    cell: ({ next_billing_date }) => (next_billing_date ? formatDate(next_billing_date) : '–'),
+    cell: ({ next_billing_date, ends_on }) => {
+      if (ends_on) return `Ends ${formatDate(ends_on)}`;
+      return next_billing_date ? formatDate(next_billing_date) : '–';
+    },
   },
   {
     label: 'Price',

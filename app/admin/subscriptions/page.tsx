@@ -59,7 +59,7 @@ interface ResultsProps {
 }
 
 async function Results({ filters, search, params }: ResultsProps) {
-  const { db } = await getRuntime();
+  const { db, env } = await getRuntime();
   const start = toPageStart(search);
   const page = await listSubscriptions(db, filters, { ...start, limit: ROWS });
   return (
@@ -68,7 +68,7 @@ async function Results({ filters, search, params }: ResultsProps) {
       yet="They appear here as soon as Stripe tells of one."
       {...{ page, start, path: PATH, params, fields: FIELDS }}
     >
-      {(subscriptions) => <SubscriptionList subscriptions={subscriptions} />}
+      {(subscriptions) => <SubscriptionList subscriptions={subscriptions} timeZone={env.timeZone} />}
     </CursorList>
   );
 }

@@ -1,34 +1,29 @@
 import { Badge } from '@mantine/core';
 import type { SubscriptionDetails } from '@/lib/subscriptions/queries';
-import { formatDate } from '../../_components/format';
 import { CustomerName } from '../_components/customer-name';
+import { nextBilling } from '../_components/next-billing';
 import { type Column, RecordList } from '../_components/record-list';
 import { StatusBadge } from '../_components/status-badge';
 
 interface Props {
   subscriptions: SubscriptionDetails[];
+  timeZone: string;
 }
 
 /** Subscriptions of several customers. */
-export function SubscriptionList({ subscriptions }: Props) {
+export function SubscriptionList(props: Props) {
   return (
     <List
-      subscriptions={subscriptions}
-      columns={[CUSTOMER, ...REST, ID]}
+      {...props}
+      columns={[CUSTOMER, ...restOf(props), ID]}
       titleOf={({ customer }) => customer.name || customer.customer_number}
     />
   );
 }
 
 /** Those of one. */
-export function OwnSubscriptionList({ subscriptions }: Props) {
-  return (
-    <List
-      subscriptions={subscriptions}
-      columns={[NAME, ...REST]}
-      titleOf={({ id }) => `Subscription ${id}`}
-    />
-  );
+export function OwnSubscriptionList(props: Props) {
+  return <List {...props} columns={[NAME, ...restOf(props)]} titleOf={({ id }) => `Subscription ${id}`} />;
 }
 
 interface ListProps extends Props {
@@ -36,7 +31,7 @@ interface ListProps extends Props {
   titleOf(subscription: SubscriptionDetails): string;
 }
 
-function List({ subscriptions, columns, titleOf }: ListProps) {
+function List({ subscriptions, timeZone, columns, titleOf }: ListProps) {
   return (
     <RecordList
       label="Subscriptions"
@@ -48,7 +43,7 @@ function List({ subscriptions, columns, titleOf }: ListProps) {
         title: titleOf(subscription),
         detail: (
           <>
-            {nextBilling(subscription)} · <Services subscription={subscription} />
+            {nextBilling(subscription, timeZone)} · <Services subscription={subscription} />
           </>
         ),
         state: <StatusBadge status={subscription.status} />,
@@ -67,10 +62,10 @@ const NAME: Column<SubscriptionDetails> = {
   cell: ({ id }) => <strong>{`Subscription ${id}`}</strong>,
 };
 
-const REST: Column<SubscriptionDetails>[] = [
+const restOf = ({ timeZone }: Props): Column<SubscriptionDetails>[] => [
   { label: 'Status', width: '13%', cell: ({ status }) => <StatusBadge status={status} /> },
   { label: 'Services', width: '28%', cell: (subscription) => <Services subscription={subscription} /> },
-  { label: 'Next billing', width: '15%', cell: nextBilling },
+  { label: 'Next billing', width: '15%', cell: (subscription) => nextBilling(subscription, timeZone) },
 ];
 
 const ID: Column<SubscriptionDetails> = { label: 'ID', width: '9%', align: 'right', cell: ({ id }) => id };
@@ -90,9 +85,4 @@ function Services({ subscription: { items, status } }: { subscription: Subscript
       {numbers.join(', ')}
     </>
   );
-}
-
-function nextBilling({ status, next_billing_date, cancel_at_period_end }: SubscriptionDetails): string {
-  if (status === 'cancelled' || !next_billing_date) return '–';
-  return cancel_at_period_end ? `Ends ${formatDate(next_billing_date)}` : formatDate(next_billing_date);
 }

@@ -19,6 +19,8 @@ export interface CheckoutInput {
   subscriptionMetadata?: Metadata;
 }
 
+type Payment = CheckoutSession['paymentStatus'];
+
 /** An open session; Stripe sends nothing for it. */
 export function createCheckoutSession(world: World, input: CheckoutInput): CheckoutSession {
   const lineItems = input.items ?? [];
@@ -47,12 +49,13 @@ export function createCheckoutSession(world: World, input: CheckoutInput): Check
  * → (customer.created), customer.subscription.created, invoice.created, …, invoice.finalized;
  * paid: …, invoice.payment_succeeded, customer.subscription.updated; at last checkout.session.completed.
  *
- * @param options.payment 'unpaid': a bank debit that is not there yet
+ * @param options.payment 'unpaid': a bank debit that is not there yet; 'no_payment_required': nothing to pay
+ * now, and the subscription stays incomplete until Stripe makes it active
  */
 export function completeCheckout(
   world: World,
   id: string,
-  options: { payment?: 'paid' | 'unpaid' } = {},
+  options: { payment?: Payment } = {},
 ): Done<CheckoutSession> {
   return act(world, () => {
     const open = getFrom(world.checkoutSessions, id, 'checkout.session');
@@ -79,8 +82,8 @@ export function completeCheckout(
 function subscribe(
   world: World,
   session: CheckoutSession & { customer: string },
-  payment: 'paid' | 'unpaid',
-): Pick<CheckoutSession, 'subscription' | 'invoice'> {
+  payment: Payment,
+): Partial<Pick<CheckoutSession, 'subscription' | 'invoice'>> {
   const { object: subscription } = createSubscription(world, {
     customer: session.customer,
     items: session.lineItems,
@@ -88,6 +91,7 @@ function subscribe(
     metadata: session.subscriptionMetadata,
     status: 'incomplete',
   });
+  if (payment === 'no_payment_required') return { subscription: subscription.id };
   const { invoice } = invoiceSubscription(world, subscription.id).object;
   const { status } = finalizeInvoice(world, invoice.id).object;
   if (payment === 'paid' && status === 'open') payInvoice(world, invoice.id);

@@ -16,5 +16,6 @@ export { beginPayment, failInvoicePayment, payInvoice, payInvoicePart } from './
 export {
   cancelSubscription,
   createSubscription,
+  endsWithPeriod,
   updateSubscription,
 } from './subscriptions';

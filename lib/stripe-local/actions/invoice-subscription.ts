@@ -3,7 +3,7 @@ import { act, type Done, type World, WorldError } from '../world';
 import { createInvoice } from './invoices';
 import { liveSubscription } from './live';
 import { addIntervals } from './period';
-import { updateSubscription } from './subscriptions';
+import { endsWithPeriod, updateSubscription } from './subscriptions';
 
 interface Invoiced {
   subscription: Subscription;
@@ -41,7 +41,7 @@ export function renewSubscription(
 ): Done<Invoiced> {
   return act(world, () => {
     const before = liveSubscription(world, id);
-    if (before.cancelAtPeriodEnd) throw new WorldError(`The subscription ${id} ends with its period.`);
+    if (endsWithPeriod(before)) throw new WorldError(`The subscription ${id} ends with its period.`);
     const items = before.items.map((item) => ({
       ...item,
       currentPeriodStart: item.currentPeriodEnd,

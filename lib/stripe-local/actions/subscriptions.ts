@@ -31,6 +31,7 @@ export function createSubscription(world: World, input: SubscriptionInput): Done
       cancelAt: null,
       canceledAt: null,
       endedAt: null,
+      pauseCollection: null,
       trialEnd: input.trialEnd ?? null,
       latestInvoice: null,
       metadata: input.metadata ?? {},
@@ -49,6 +50,9 @@ export interface SubscriptionPatch {
   currentPeriodStart?: number;
   currentPeriodEnd?: number;
   cancelAtPeriodEnd?: boolean;
+  /** Ends it then without `cancelAtPeriodEnd`; null: it goes on. */
+  cancelAt?: number | null;
+  pauseCollection?: Subscription['pauseCollection'];
   trialEnd?: number | null;
   latestInvoice?: string;
   metadata?: Metadata;
@@ -58,9 +62,9 @@ export interface SubscriptionPatch {
 export function updateSubscription(world: World, id: string, patch: SubscriptionPatch): Done<Subscription> {
   return act(world, () => {
     const before = liveSubscription(world, id);
-    const { items, currentPeriodStart, currentPeriodEnd, cancelAtPeriodEnd, ...plain } = patch;
+    const { items, currentPeriodStart, currentPeriodEnd, cancelAtPeriodEnd, cancelAt, ...plain } = patch;
     const next: Subscription = { ...before, ...plain, items: patchedItems(world, before, patch) };
-    const subscription = { ...next, ...cancellation(world, next, cancelAtPeriodEnd), ...ending(world, next) };
+    const subscription = { ...next, ...cancellation(world, next, patch), ...ending(world, next) };
     if (JSON.stringify(subscription) === JSON.stringify(before)) return before;
     world.subscriptions.put(subscription);
     emit(world, 'customer.subscription.updated', subscription, before);
@@ -90,6 +94,12 @@ export function periodEnd(subscription: Subscription): number | null {
   return ends.length === 0 ? null : Math.min(...ends);
 }
 
+/** True where no period follows the current one. */
+export function endsWithPeriod(subscription: Subscription): boolean {
+  const { cancelAt } = subscription;
+  return cancelAt !== null && cancelAt <= (periodEnd(subscription) ?? cancelAt);
+}
+
 function patchedItems(world: World, before: Subscription, patch: SubscriptionPatch): SubscriptionItem[] {
   const wanted = patch.items ?? before.items;
   return wanted.map((item) => {
@@ -105,7 +115,14 @@ function patchedItems(world: World, before: Subscription, patch: SubscriptionPat
   });
 }
 
-function cancellation(world: World, next: Subscription, atPeriodEnd: boolean | undefined) {
+function cancellation(
+  world: World,
+  next: Subscription,
+  { cancelAtPeriodEnd: atPeriodEnd, cancelAt }: SubscriptionPatch,
+) {
+  if (cancelAt !== undefined) {
+    return { cancelAtPeriodEnd: false, cancelAt, canceledAt: cancelAt === null ? null : epochNow(world) };
+  }
   if (atPeriodEnd === undefined || atPeriodEnd === next.cancelAtPeriodEnd) return {};
   return atPeriodEnd
     ? { cancelAtPeriodEnd: true, cancelAt: periodEnd(next), canceledAt: epochNow(world) }

@@ -68,11 +68,16 @@ function toSubscription(filling: Filling, row: OurSubscription, id: string, ours
     cancelAt: row.cancel_at && toEpoch(row.cancel_at),
     canceledAt: endedAt ?? (row.cancel_at ? toEpoch(row.updated_at) : null),
     endedAt,
+    pauseCollection: row.pause_behavior === null ? null : pauseOf(row, row.pause_behavior),
     trialEnd: row.status === 'trialing' && ends.length > 0 ? Math.min(...ends) : null,
     latestInvoice: null,
     metadata: {},
     items,
   };
+}
+
+function pauseOf({ pause_resumes_at: at }: OurSubscription, behavior: string) {
+  return { behavior, resumesAt: at && toEpoch(at) };
 }
 
 function toItem(

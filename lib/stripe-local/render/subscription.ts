@@ -42,7 +42,10 @@ export function renderSubscription(subscription: Subscription, shape: Shape): Js
     metadata: subscription.metadata,
     next_pending_invoice_item_invoice: null,
     on_behalf_of: null,
-    pause_collection: null,
+    pause_collection: subscription.pauseCollection && {
+      behavior: subscription.pauseCollection.behavior,
+      resumes_at: subscription.pauseCollection.resumesAt,
+    },
     pending_setup_intent: null,
     pending_update: null,
     plan: first && subscription.items.length === 1 ? renderPlan(first, subscription.currency) : null,

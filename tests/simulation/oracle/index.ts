@@ -40,6 +40,7 @@ export interface Truth {
   freed: ReadonlySet<string>;
   written: ReadonlyMap<number, { amount: string; reference: string; source: string }>;
   linked: ReadonlyMap<string, number>;
+  dated: ReadonlyMap<number, readonly string[]>;
 }
 
 export interface OwnService {

@@ -24,7 +24,7 @@ export function checkInvoices(truth: Truth, tables: Tables, full: boolean, verdi
 }
 
 function checkDeleted(id: string, row: InvoiceRow | undefined, full: boolean, verdict: Verdict): void {
-  const expected = { status: 'cancelled', gone: true };
+  const expected = { status: 'cancelled', gone: true, amount_due: '0.000' };
   if (row && full && !fits(expected, row))
     verdict.differences.push(differing(`invoice ${id}`, expected, row));
 }
@@ -105,11 +105,11 @@ function expectedRows(
     invoice_date: date(about.finalizedAt ?? about.created, timeZone),
     due_date: due,
     currency: about.currency,
-    subtotal: money(about.subtotal),
+    subtotal: money(about.total - about.tax),
     tax: money(about.tax),
     total: money(about.total),
     amount_paid: money(about.amountPaid),
-    amount_due: money(Math.max(0, about.amountDue - about.amountPaid)),
+    amount_due: money(about.status === 'void' ? 0 : Math.max(0, about.amountDue - about.amountPaid)),
     paid_at: about.paidAt,
     uncollectible: about.status === 'uncollectible',
     gone: false,

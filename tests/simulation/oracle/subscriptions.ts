@@ -1,4 +1,5 @@
 import type { CheckoutSession, Subscription, SubscriptionItem } from '@/lib/stripe-local/model';
+import { SERVICE_DATE } from '../setup';
 import type { ItemRow, SubscriptionRow, Tables } from '../tables';
 import { couldSurelyBe, isSure } from './customers';
 import type { OwnService, Truth, Verdict } from './index';
@@ -40,14 +41,14 @@ function checkSubscription(
     items: items.map(withoutKeys),
   };
   const mayLack = !full && (!truth.hasKey || truth.mayFail);
-  const expected = ({ about }: Moment<Subscription>) => expectedRow(truth, tables, about);
-  const first = allowed[0] && expected(allowed[0]);
+  const expected = (one: Moment<Subscription>) =>
+    [
+      expectedRow(truth, tables, one.about),
+      ...(mayLack ? [shownRow(truth, tables, one, story, actual.items)] : []),
+    ].flatMap((told) => checkedOut(truth, told, one, full));
+  const first = allowed[0] && expected(allowed[0])[0];
   if (!first) return;
-  const moment = allowed.find(
-    (one) =>
-      fits(expected(one), actual) ||
-      (mayLack && fits(shownRow(truth, tables, one, story, actual.items), actual)),
-  );
+  const moment = allowed.find((one) => expected(one).some((row) => fits(row, actual)));
   if (!moment) {
     verdict.differences.push(differing(`subscription ${row.stripe_subscription_id}`, first, actual));
     return;
@@ -59,6 +60,26 @@ function checkSubscription(
 
 const withoutKeys = ({ subscription_id: _, customer_service_id: __, ...item }: ItemRow) => item;
 
+/** Until Stripe is asked, a checkout that was completed in that second or later makes active what is incomplete. */
+function checkedOut<Row extends { status: string }>(
+  truth: Truth,
+  told: Row,
+  { about, event }: Moment<Subscription>,
+  full: boolean,
+): Row[] {
+  const isCheckedOut = truth.history.some(
+    ({ created, type, about: session }) =>
+      type === 'checkout.session.completed' &&
+      session.object === 'checkout.session' &&
+      session.subscription === about.id &&
+      session.paymentStatus !== 'unpaid' &&
+      created >= event.created,
+  );
+  if (full || told.status !== 'incomplete' || !isCheckedOut) return [told];
+  const active = { ...told, status: 'active' };
+  return truth.hasKey ? [active, told] : [active]; // it may have been asked later than that
+}
+
 function expectedRow(truth: Truth, tables: Tables, about: Subscription) {
   const ends = about.items.map((item) => item.currentPeriodEnd);
   return {
@@ -67,6 +88,9 @@ function expectedRow(truth: Truth, tables: Tables, about: Subscription) {
     status: ['canceled', 'incomplete_expired'].includes(about.status) ? 'cancelled' : about.status,
     next_billing_date: date(Math.min(...ends), truth.timeZone),
     cancel_at_period_end: about.cancelAtPeriodEnd,
+    cancel_at: about.cancelAt,
+    pause_behavior: about.pauseCollection?.behavior ?? null,
+    pause_resumes_at: about.pauseCollection?.resumesAt ?? null,
     ended_at: about.endedAt,
     items: itemRows(about),
   };
@@ -282,25 +306,33 @@ function checkSold(truth: Truth, tables: Tables, full: boolean, verdict: Verdict
   }
 }
 
-/** The latest period end over the live items that hold a service. */
+/**
+ * The latest period end over the live items that hold a service, and its end where all of them are to end.
+ * Without any, no date of Stripe's is left, but one that people gave it may be.
+ */
 export function checkServiceDates(truth: Truth, tables: Tables, verdict: Verdict): void {
-  const live = new Set(
+  const live = new Map(
     tables.subscriptions
       .filter((row) => row.status !== 'cancelled' && isSure(tables, row.stripe_customer_id))
-      .map(({ id }) => id),
+      .map((row) => [row.id, row]),
   );
   for (const service of tables.services) {
-    const ends = tables.items
-      .filter((item) => item.customer_service_id === service.id && live.has(item.subscription_id))
-      .flatMap(({ current_period_end: end }) => (end === null ? [] : [end]));
-    if (ends.length === 0) continue;
-    const expected = date(Math.max(...ends), truth.timeZone);
-    if (service.next_billing_date !== expected) {
-      verdict.differences.push({
-        what: `service ${service.id} next_billing_date`,
-        expected,
-        actual: service.next_billing_date,
-      });
+    const items = tables.items.filter(
+      (item) =>
+        item.customer_service_id === service.id &&
+        live.has(item.subscription_id) &&
+        item.current_period_end !== null,
+    );
+    const ends = items.map((item) => live.get(item.subscription_id)?.cancel_at ?? null);
+    const isEnding = ends.length > 0 && !ends.includes(null);
+    const ends_on = isEnding ? date(Math.max(...ends.map(Number)), truth.timeZone) : null;
+    const until = items.map((item) => item.current_period_end ?? 0);
+    const next = until.length > 0 ? date(Math.max(...until), truth.timeZone) : null;
+    const own = [null, SERVICE_DATE, ...(truth.dated.get(service.id) ?? [])];
+    const dates = next === null ? own : [next];
+    if (!dates.includes(service.next_billing_date) || service.ends_on !== ends_on) {
+      const expected = { next_billing_date: dates, ends_on };
+      verdict.differences.push({ what: `service ${service.id}`, expected, actual: service });
     }
   }
 }

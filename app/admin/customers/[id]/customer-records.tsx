@@ -93,9 +93,9 @@ async function Services({ id }: { id: number }) {
 }
 
 async function Subscriptions({ customerNumber }: { customerNumber: string }) {
-  const { db } = await getRuntime();
+  const { db, env } = await getRuntime();
   const page = await listSubscriptions(db, { customer: customerNumber }, { limit: ROWS });
-  return <OwnSubscriptionList subscriptions={page.data} />;
+  return <OwnSubscriptionList subscriptions={page.data} timeZone={env.timeZone} />;
 }
 
 async function Payments({ id }: { id: number }) {

@@ -57,7 +57,7 @@ export default async function ServicePage({ params }: { params: Promise<{ id: st
 }
 
 function factsOf(service: ServiceDetails, timeZone: string) {
-  const { server, start_date, next_billing_date, cancelled_at } = service;
+  const { server, start_date, next_billing_date, ends_on, cancelled_at } = service;
   return {
     Number: service.service_number,
     Name: service.name,
@@ -71,6 +71,7 @@ function factsOf(service: ServiceDetails, timeZone: string) {
     ),
     Since: start_date && formatDate(start_date),
     'Next billing': next_billing_date && formatDate(next_billing_date),
+    'Ends on': ends_on ? formatDate(ends_on) : undefined,
     Cancelled: cancelled_at ? <Instant at={cancelled_at} timeZone={timeZone} /> : undefined,
     Updated: <Instant at={service.updated_at} timeZone={timeZone} />,
   };

@@ -1,14 +1,14 @@
 import { Text } from '@mantine/core';
 import { getRuntime } from '@/lib/runtime';
 import { listSubscriptionsOfService } from '@/lib/subscriptions/list-related';
-import { formatDate } from '../../../_components/format';
+import { nextBilling } from '../../_components/next-billing';
 import { RecordList } from '../../_components/record-list';
 import { Section } from '../../_components/section';
 import { StatusBadge } from '../../_components/status-badge';
 
 /** The subscriptions that bill a service. */
 export async function ServiceBilling({ serviceId }: { serviceId: number }) {
-  const { db } = await getRuntime();
+  const { db, env } = await getRuntime();
   const subscriptions = await listSubscriptionsOfService(db, serviceId);
   return (
     <Section title="Billed by">
@@ -21,11 +21,11 @@ export async function ServiceBilling({ serviceId }: { serviceId: number }) {
           columns={[
             { label: 'Subscription', cell: nameOf },
             { label: 'Status', width: '20%', cell: ({ status }) => <StatusBadge status={status} /> },
-            { label: 'Next billing', width: '20%', cell: nextBilling },
+            { label: 'Next billing', width: '20%', cell: (row) => nextBilling(row, env.timeZone) },
           ]}
           entryOf={(row) => ({
             title: nameOf(row),
-            detail: `Next billing: ${nextBilling(row)}`,
+            detail: `Next billing: ${nextBilling(row, env.timeZone)}`,
             state: <StatusBadge status={row.status} />,
           })}
         />
@@ -42,8 +42,4 @@ type Row = Awaited<ReturnType<typeof listSubscriptionsOfService>>[number];
 
 function nameOf({ stripe_subscription_id, id }: Row): string {
   return stripe_subscription_id ?? `#${id}`;
-}
-
-function nextBilling({ status, next_billing_date }: Row): string {
-  return next_billing_date && status !== 'cancelled' ? formatDate(next_billing_date) : '–';
 }

@@ -66,7 +66,7 @@ function Service({ service }: Pick<SubscriptionItem, 'service'>) {
       </Badge>
     );
   }
-  const { service_number, name, domain, status, next_billing_date } = service;
+  const { service_number, name, domain, status, next_billing_date, ends_on } = service;
   return (
     <>
       <Group gap="xs">
@@ -77,6 +77,7 @@ function Service({ service }: Pick<SubscriptionItem, 'service'>) {
       </Group>
       <Text size="sm">
         {next_billing_date ? `Billed next on ${formatDate(next_billing_date)}` : 'Has no billing date'}
+        {ends_on && ` · ends on ${formatDate(ends_on)}`}
       </Text>
     </>
   );

@@ -1,7 +1,7 @@
 import { SimpleGrid } from '@mantine/core';
 import type { SubscriptionDetails } from '@/lib/subscriptions/queries';
 import type { getStripeCustomer } from '@/lib/sync/stripe-customer-queries';
-import { formatDate } from '../../../_components/format';
+import { formatDate, formatDay } from '../../../_components/format';
 import { TextLink } from '../../../_components/links';
 import { toHref } from '../../../_components/search-params';
 import { CustomerSection } from '../../_components/customer-section';
@@ -18,7 +18,8 @@ interface Props {
 
 /** A subscription's state, and whose it is. */
 export function SubscriptionFacts({ subscription, stripeCustomer, timeZone }: Props) {
-  const { customer } = subscription;
+  const { customer, status, cancel_at, pause_behavior, pause_resumes_at } = subscription;
+  const isLive = status !== 'cancelled';
   const instant = (at: Date | null) => at && <Instant at={at} timeZone={timeZone} />;
   return (
     <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing="xl">
@@ -27,7 +28,8 @@ export function SubscriptionFacts({ subscription, stripeCustomer, timeZone }: Pr
           facts={{
             'Stripe ID': subscription.stripe_subscription_id ?? 'Not at Stripe yet',
             'Next billing': subscription.next_billing_date && formatDate(subscription.next_billing_date),
-            'At period end': subscription.cancel_at_period_end ? 'Is cancelled' : 'Goes on',
+            'Ends on': isLive ? cancel_at && formatDay(cancel_at, timeZone) : undefined,
+            Collection: isLive && pause_behavior ? pauseText(pause_resumes_at, timeZone) : undefined,
             Ended: instant(subscription.ended_at) ?? undefined,
             'State as of': instant(subscription.provider_as_of),
             'Last synced': instant(subscription.stripe_synced_at),
@@ -52,4 +54,8 @@ export function SubscriptionFacts({ subscription, stripeCustomer, timeZone }: Pr
       />
     </SimpleGrid>
   );
+}
+
+function pauseText(resumesAt: Date | null, timeZone: string): string {
+  return resumesAt ? `Paused until ${formatDay(resumesAt, timeZone)}` : 'Paused';
 }
