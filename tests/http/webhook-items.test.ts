@@ -1,7 +1,13 @@
 import { asc, eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import * as webhook from '@/app/api/stripe/webhook/route';
-import { customerServices, reconciliationFailures, subscriptionItems, subscriptions } from '@/db/schema';
+import {
+  customerServices,
+  reconciliationChanges,
+  reconciliationFailures,
+  subscriptionItems,
+  subscriptions,
+} from '@/db/schema';
 import * as act from '@/lib/stripe-local/actions';
 import type { ItemInput } from '@/lib/stripe-local/model';
 import { createCustomer, createService } from '../support/factories';
@@ -96,7 +102,16 @@ test('what changed beyond the tenth without a word is found at night, and nothin
   later(60);
   const items = sold.object.items.map((item, i) => (i === 10 ? { ...item, quantity: 7 } : item));
   act.updateSubscription(stripe.world, id, { items });
-  expect(await night()).toMatchObject({ status: 'completed', changes: 1 });
+  const { status, runId } = await night();
+  expect(status).toBe('completed');
+  const logged = await server.runtime.db
+    .select()
+    .from(reconciliationChanges)
+    .where(eq(reconciliationChanges.run_id, runId));
+  expect(logged.map(({ stripe_id, field, after }) => [stripe_id, field, after])).toEqual([
+    [items.at(-1)?.id, 'quantity', '7'],
+    [items.at(-1)?.id, 'amount', '7.00 EUR'],
+  ]);
   expect((await held(id)).items).toEqual(atStripe(id));
   expect(await night()).toMatchObject({ status: 'completed', changes: 0 });
 });
