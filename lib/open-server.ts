@@ -40,10 +40,11 @@ export async function openScratch(url: string, { databaseUrlDirect }: ServerEnv)
   requirePatchedDriver();
   const direct = databaseUrlDirect ?? url;
   const handle = openPostgres(direct, { scratch: true });
-  try {
-    await handle.db.execute('select 1');
-  } catch (error) {
-    if (pgErrorCode(error) !== PROTOCOL_VIOLATION) throw error;
+  const isRefused = await handle.db.execute('select 1').then(
+    () => false,
+    (error: unknown) => pgErrorCode(error) === PROTOCOL_VIOLATION, // any other is explained below
+  );
+  if (isRefused) {
     await handle.close();
     throw new StartError([NEEDS_DIRECT]);
   }

@@ -85,6 +85,8 @@ if (server && isPoolerInstalled()) {
         name: 'StartError',
         sentences: [expect.stringMatching(/^A dry run needs a session .* set DATABASE_URL_DIRECT/)],
       });
+      const away = { DATABASE_URL_DIRECT: 'postgres://a:b@127.0.0.1:1/c' };
+      await expect(open(away, { scratch: true })).rejects.toMatchObject({ name: 'StartError' });
       const handle = await open({ DATABASE_URL_DIRECT: direct }, { scratch: true });
       await handle.db.execute(sql`create temporary table of_mine ()`).then(
         () => expect.fail('it must be read-only'),
