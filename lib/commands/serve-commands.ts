@@ -44,7 +44,7 @@ export async function serveCommands(runtime: Runtime): Promise<void> {
 async function listen(server: Server, path: string): Promise<void> {
   server.unref();
   const listening = new Promise<void>((done, failed) => {
-    server.once('error', failed);
+    server.on('error', failed); // stays: what cannot be accepted later must not end the server
     server.once('listening', done);
   });
   const mask = process.umask(0o177); // the socket is made at once: nobody else gets in between
