@@ -1,25 +1,15 @@
 import { sql } from 'drizzle-orm';
 import { type Database, rows } from '@/db/database';
 import { customerSerial, customers } from '@/db/schema';
-import type { ProviderCustomer } from '../stripe/provider';
+import type { CreatedColumns } from './created-columns';
 
 /** A customer made from what Stripe tells, under the next free number. @returns its id */
-export async function createProviderCustomer(tx: Database, told: ProviderCustomer): Promise<number> {
+export async function createProviderCustomer(tx: Database, columns: CreatedColumns): Promise<number> {
   for (;;) {
     const [created] = await tx
       .insert(customers)
-      .values({
-        customer_number: await nextCustomerNumber(tx),
-        // Stripe has one name for persons and companies alike; which it is, staff know.
-        last_name: told.name,
-        email: told.email,
-        phone: told.phone,
-        street: told.address?.street ?? null,
-        postal_code: told.address?.postalCode ?? null,
-        city: told.address?.city ?? null,
-        country: told.address?.country ?? null,
-      })
-      .onConflictDoNothing()
+      .values({ customer_number: await nextCustomerNumber(tx), ...columns })
+      .onConflictDoNothing({ target: customers.customer_number })
       .returning({ id: customers.id });
     if (created) return created.id;
   }

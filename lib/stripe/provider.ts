@@ -6,29 +6,27 @@ export interface ProviderCustomer {
   /** Our customer numbers in the metadata at hand, the strongest first. */
   customerNumbers: ProviderCustomerNumber[];
   email: string | null;
-  name: string | null;
-  phone: string | null;
-  address: ProviderAddress | null;
+  /** Name, e-mail address, phone and postal address, each with where it stands. */
+  details: ProviderDetail[];
+}
+
+export interface ProviderDetail extends NumberOrigin {
+  field: 'name' | 'email' | 'phone' | 'address';
+  /** Of an address its parts. */
+  value: Record<string, string | null>;
 }
 
 export interface ProviderCustomerNumber extends NumberOrigin {
   number: string;
 }
 
-/** Where a customer number stands, and which event told it when. */
+/** Where something that is told of a customer stands, and which event told it when. */
 export interface NumberOrigin {
   source: (typeof numberSource.enumValues)[number];
   /** Null: no event did. */
   at: Date | null;
   /** The id of that event; else when the object it stands in was created (seconds since 1970), and its id. */
   by: string | null;
-}
-
-export interface ProviderAddress {
-  street: string | null;
-  postalCode: string | null;
-  city: string | null;
-  country: string | null;
 }
 
 /** What an item is billed with. */

@@ -1,4 +1,4 @@
-import type { NumberOrigin, ProviderAddress, ProviderCustomer } from './provider';
+import type { NumberOrigin, ProviderCustomer, ProviderDetail } from './provider';
 import { asId, asInteger, asMetadata, asObject, asText, type Json } from './read';
 
 /**
@@ -14,11 +14,12 @@ export function toProviderCustomer(
   const stripeCustomerId = asId(payload.customer);
   if (stripeCustomerId === null) return null;
   const expanded = asObject(payload.customer);
-  const details = asObject(payload.customer_details);
+  const told = asObject(payload.customer_details);
+  const byPayload = `${asInteger(payload.created)} ${asText(payload.id)}`;
   const numbersIn = (source: NumberOrigin['source'], among: unknown[]) =>
     among.flatMap((metadata) => {
       const number = asMetadata(metadata).customer_number;
-      const by = source === 'customer' ? null : `${asInteger(payload.created)} ${asText(payload.id)}`;
+      const by = source === 'customer' ? null : byPayload;
       return number ? [{ number, source, at: null, by }] : [];
     });
   return {
@@ -28,10 +29,19 @@ export function toProviderCustomer(
       ...numbersIn('subscription', metadata.subscription ?? []),
       ...numbersIn('other', [metadata.other]),
     ],
-    email: asText(expanded.email) ?? asText(payload.customer_email) ?? asText(details.email),
-    name: asText(expanded.name) ?? asText(payload.customer_name) ?? asText(details.name),
-    phone: asText(expanded.phone) ?? asText(payload.customer_phone) ?? asText(details.phone),
-    address: toAddress(expanded.address ?? payload.customer_address ?? details.address),
+    email: asText(expanded.email) ?? asText(payload.customer_email) ?? asText(told.email),
+    details: [
+      ...toDetails(expanded, { source: 'customer', at: null, by: null }),
+      ...toDetails(
+        {
+          name: asText(payload.customer_name) ?? told.name,
+          email: asText(payload.customer_email) ?? told.email,
+          phone: asText(payload.customer_phone) ?? told.phone,
+          address: payload.customer_address ?? told.address,
+        },
+        { source: 'other', at: null, by: byPayload },
+      ),
+    ],
   };
 }
 
@@ -41,13 +51,24 @@ export function toFetchedCustomer(object: unknown): ProviderCustomer | null {
   return customer.deleted === true ? null : toProviderCustomer({ customer }, {});
 }
 
-function toAddress(value: unknown): ProviderAddress | null {
+function toDetails({ address, ...single }: Json, origin: NumberOrigin): ProviderDetail[] {
+  const found = toAddress(address);
+  return [
+    ...(['name', 'email', 'phone'] as const).flatMap((field) => {
+      const text = asText(single[field]);
+      return text === null ? [] : [{ field, value: { [field]: text }, ...origin }];
+    }),
+    ...(found ? [{ field: 'address' as const, value: found, ...origin }] : []),
+  ];
+}
+
+function toAddress(value: unknown): ProviderDetail['value'] | null {
   const address = asObject(value);
   const street = [asText(address.line1), asText(address.line2)].filter((line) => line !== null).join(', ');
   const country = asText(address.country);
   const found = {
     street: street === '' ? null : street,
-    postalCode: asText(address.postal_code),
+    postal_code: asText(address.postal_code),
     city: asText(address.city),
     country: country && /^[A-Z]{2}$/.test(country) ? country : null,
   };

@@ -38,13 +38,14 @@ export function toProviderEvent(body: unknown): ProviderEvent | null {
   };
 }
 
-/** An object of an event's, which told the customer numbers in it. */
+/** An object of an event's, which told what it says of the customer. */
 export function asTold<T extends { customer: ProviderCustomer | null }>(
   { id, created }: ProviderEvent,
   object: T | null,
 ): T | null {
   const customer = object?.customer;
   if (!customer) return object;
-  const customerNumbers = customer.customerNumbers.map((one) => ({ ...one, at: created, by: id }));
-  return { ...object, customer: { ...customer, customerNumbers } };
+  const toldHere = <One>(one: One) => ({ ...one, at: created, by: id });
+  const [customerNumbers, details] = [customer.customerNumbers.map(toldHere), customer.details.map(toldHere)];
+  return { ...object, customer: { ...customer, customerNumbers, details } };
 }

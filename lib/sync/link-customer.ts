@@ -1,10 +1,13 @@
-import { and, eq, isNull, sql } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import { lockKey } from '@/db/database';
 import { customers, stripeCustomers } from '@/db/schema';
 import { statement } from '@/db/statement';
 import { createProviderCustomer } from '../customers/create-provider-customer';
+import { toCreatedColumns } from '../customers/created-columns';
+import { isSure } from '../customers/sure-link';
 import type { NumberOrigin, ProviderCustomer } from '../stripe/provider';
 import type { SyncContext } from './context';
+import { completeCreated, detailsOfCreated, noteDetails } from './created-customers';
 import { customerOfNumbers, fromNoted, goesBefore, noteNumbers } from './customer-numbers';
 import type { Held, StoredLink } from './lock-held';
 import { type Link, type LinkedBy, moveStripeCustomer, toColumns, toLink } from './move-stripe-customer';
@@ -31,17 +34,22 @@ export async function linkCustomer(
   if (held) return strengthen(ctx, told, held);
   const numbers = noteNumbers([], told.customerNumbers);
   const asked = askStripe(ctx, told, numbers);
-  const link: Link = (await findLink(ctx, asked.known)) ?? {
-    customerId: await createProviderCustomer(ctx.tx, asked.known),
+  const details = noteDetails([], asked.known.details);
+  const found = await findLink(ctx, asked.known);
+  const link: Link = found ?? {
+    customerId: await createProviderCustomer(ctx.tx, toCreatedColumns(details)),
     linkedBy: 'created',
     origin: null,
   };
+  const before = found ? await detailsOfCreated(ctx.tx, link.customerId) : details;
   await ctx.tx.insert(stripeCustomers).values({
     stripe_customer_id: stripeCustomerId,
     ...toColumns(link),
     numbers,
+    details,
     recheck_at: asked.failure ? ctx.now : null,
   });
+  if (found?.linkedBy === 'email') await completeCreated(ctx.tx, link.customerId, before);
   return link;
 }
 
@@ -54,10 +62,11 @@ export async function recheckLink(ctx: SyncContext, stripeCustomerId: string): P
   const [stored] = await lockLink(ctx.tx, { stripeCustomerId });
   if (!stored?.recheck_at) return undefined;
   noteVersion(ctx, stripeCustomerId, stored);
-  const told = { stripeCustomerId, customerNumbers: [], email: null, name: null, phone: null, address: null };
+  const told = { stripeCustomerId, customerNumbers: [], email: null, details: [] };
   const asked = askStripe(ctx, told, stored.numbers);
   if (asked.failure) return asked.failure;
-  await relink(ctx, stored, asked, await findLink(ctx, asked.known, toLink(stored)));
+  const link = await relink(ctx, stored, asked, await findLink(ctx, asked.known, toLink(stored)));
+  await noteWhatIsTold(ctx, stored, link, asked.known);
   await ctx.tx.update(stripeCustomers).set({ recheck_at: null }).where(ofStripe(stripeCustomerId));
   return undefined;
 }
@@ -105,9 +114,12 @@ function askStripe(ctx: SyncContext, told: ProviderCustomer, numbers: StoredLink
   const fetched = ctx.lookups.get('customer', id, ctx.linkVersions.get(id));
   const found = fetched.state === 'found' ? fetched.object : undefined;
   const own = found?.customerNumbers ?? told.customerNumbers.filter(({ source }) => source === 'customer');
-  const fields = Object.entries(found ?? {}).filter(([, value]) => value !== null);
-  const customerNumbers = [...own, ...fromNoted(numbers)];
-  const known = { ...told, ...Object.fromEntries(fields), customerNumbers };
+  const known = {
+    ...told,
+    email: found?.email ?? told.email,
+    details: [...(found?.details ?? []), ...told.details],
+    customerNumbers: [...own, ...fromNoted(numbers)],
+  };
   const isFailure = fetched.state === 'unavailable' && fetched.reason !== 'no_api_key';
   return { known, isCertain: found !== undefined, failure: isFailure ? fetched.reason : undefined };
 }
@@ -126,7 +138,8 @@ async function strengthen(ctx: SyncContext, told: ProviderCustomer, stored: Stor
   const isAnswered = isOwn(named?.origin) && named?.origin?.at === null && !isOwn(held.origin);
   const asked = isAnother && !isAnswered ? askStripe(ctx, told, numbers) : undefined;
   const found = asked ? await findLink(ctx, asked.known, held) : named;
-  const link = await relink(ctx, stored, asked ?? { known: told, isCertain: false }, found);
+  const link = await relink(ctx, stored, asked ?? { isCertain: false }, found);
+  await noteWhatIsTold(ctx, stored, link, asked?.known ?? told);
   if (numbers !== stored.numbers || asked?.failure) {
     await ctx.tx
       .update(stripeCustomers)
@@ -142,14 +155,11 @@ const isOwn = (origin: NumberOrigin | null | undefined) => origin?.source === 'c
 async function relink(
   ctx: SyncContext,
   stored: StoredLink,
-  { known, isCertain }: Pick<Asked, 'known' | 'isCertain'>,
+  { isCertain }: Pick<Asked, 'isCertain'>,
   found: Link | undefined,
 ): Promise<Link> {
   const held = toLink(stored);
-  if (!found) {
-    await completeEmail(ctx, known, held);
-    return held;
-  }
+  if (!found) return held;
   const isPast =
     isCertain && isOwn(held.origin) && (found.customerId !== held.customerId || !isOwn(found.origin));
   if (!isPast && !isStronger(found, held)) return held;
@@ -182,20 +192,16 @@ async function findLink(ctx: SyncContext, told: ProviderCustomer, held?: Link): 
   return only && byEmail.length === 1 ? { customerId: only.id, linkedBy: 'email', origin: null } : undefined;
 }
 
-/**
- * A customer created from a payload without an e-mail gets the one that a later payload tells, so that
- * another Stripe customer with that address finds it. It still counts as untouched.
- */
-async function completeEmail(ctx: SyncContext, told: ProviderCustomer, held: Link): Promise<void> {
-  if (held.linkedBy !== 'created' || !told.email) return;
-  await ctx.tx
-    .update(customers)
-    .set({ email: told.email, updated_at: sql`${customers.created_at}` })
-    .where(
-      and(
-        eq(customers.id, held.customerId),
-        isNull(customers.email),
-        eq(customers.updated_at, customers.created_at),
-      ),
-    );
+/** A customer that was created for it is made of all that is told, as long as nothing surer is known. */
+async function noteWhatIsTold(
+  { tx }: SyncContext,
+  stored: StoredLink,
+  { customerId, linkedBy }: Link,
+  { details: told }: ProviderCustomer,
+): Promise<void> {
+  const details = noteDetails(stored.details, told);
+  if (details === stored.details || isSure({ linkedBy })) return;
+  const before = await detailsOfCreated(tx, customerId);
+  await tx.update(stripeCustomers).set({ details }).where(ofStripe(stored.stripe_customer_id));
+  await completeCreated(tx, customerId, before);
 }

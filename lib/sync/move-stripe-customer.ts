@@ -11,6 +11,7 @@ import {
 import { isSure } from '../customers/sure-link';
 import type { NumberOrigin } from '../stripe/provider';
 import type { SyncContext } from './context';
+import { completeCreated, detailsOfCreated } from './created-customers';
 
 export type LinkedBy = (typeof stripeCustomers.$inferSelect)['linked_by'];
 /** To which customer, and how surely. */
@@ -53,6 +54,8 @@ export async function moveStripeCustomer(
 ): Promise<void> {
   const { tx } = ctx;
   const customer_id = to.customerId;
+  const concerned = [from, to].filter((link) => !isSure(link)).map((link) => link.customerId);
+  const before = await Promise.all(concerned.map((id) => detailsOfCreated(tx, id)));
   await tx
     .update(stripeCustomers)
     .set(toColumns(to))
@@ -78,16 +81,17 @@ export async function moveStripeCustomer(
     after: String(customer_id),
     outcome: 'fixed',
   });
-  if (from.linkedBy === 'created') await leaveCreated(ctx, from.customerId);
+  if (from.linkedBy === 'created') await leaveToOthers(ctx, from.customerId);
+  for (const [i, id] of concerned.entries()) await completeCreated(tx, id, before[i] ?? []);
+  if (from.linkedBy === 'created') await removeIfEmpty(ctx, from.customerId);
 }
 
-/** A customer that was created for it is removed, or left to those who came to it by its e-mail. */
-async function leaveCreated(ctx: SyncContext, id: number): Promise<void> {
-  await ctx.tx
+/** A customer that was created for it is left to those who came to it by its e-mail. */
+async function leaveToOthers({ tx }: SyncContext, id: number): Promise<void> {
+  await tx
     .update(stripeCustomers)
     .set({ linked_by: 'created' })
     .where(and(eq(stripeCustomers.customer_id, id), eq(stripeCustomers.linked_by, 'email')));
-  await removeIfEmpty(ctx, id);
 }
 
 async function removeIfEmpty({ tx }: SyncContext, id: number): Promise<void> {
