@@ -4,6 +4,7 @@ import { clientsOf } from './clients';
 import { buildCustomers } from './customers';
 import { buildInvoices } from './invoices';
 import { buildPayments } from './payments';
+import { fileProposals } from './proposals';
 import type { SeedRows, Source } from './rows';
 import { buildSalesDocuments } from './sales-documents';
 import { buildServers } from './servers';
@@ -36,7 +37,7 @@ export function buildRows({ today, timeZone, seed = DEFAULT_SEED }: SeedOptions)
   const agreements = buildSubscriptions(source('subscriptions'), clients, 250);
   const subscriptions = agreements.map(({ row }) => row);
   const invoices = buildInvoices(source('invoices'), clients, agreements, 3000);
-  return {
+  return fileProposals({
     customers,
     stripe_customers: billedByStripe(stripeCustomers, [...subscriptions, ...invoices]),
     servers,
@@ -46,5 +47,5 @@ export function buildRows({ today, timeZone, seed = DEFAULT_SEED }: SeedOptions)
     invoices,
     sales_documents: buildSalesDocuments(source('documents'), customers, invoices, 600),
     payments: buildPayments(source('payments'), invoices, 2500),
-  };
+  });
 }

@@ -5,10 +5,14 @@ const TWICE = 0.03;
 
 /** Who everybody is, or would be, at Stripe. */
 export function buildStripeCustomers({ chance }: Source, customers: CustomerRow[]): StripeCustomerRow[] {
-  return customers.flatMap(({ id, email }) =>
+  return customers.flatMap(({ id, email, tax_exempt }) =>
     Array.from({ length: chance.happens(TWICE) ? 2 : 1 }, () => {
       const stripe_customer_id = chance.fill('cus_**************');
-      const linked_by = chance.weighted({ number: 88, email: email === null ? 0 : 8, staff: 4 });
+      const linked_by = chance.weighted({
+        number: 88,
+        email: email === null || tax_exempt ? 0 : 8,
+        staff: 4,
+      });
       return {
         stripe_customer_id,
         customer_id: id,

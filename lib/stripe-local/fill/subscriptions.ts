@@ -62,7 +62,7 @@ function toSubscription(filling: Filling, row: OurSubscription, id: string, ours
     created: Math.min(toEpoch(row.created_at), endedAt ?? Number.POSITIVE_INFINITY, ...starts),
     customer: filling.customerOf(row.customer_id, row.stripe_customer_id),
     status: row.status === 'cancelled' ? 'canceled' : row.status,
-    currency: ours[0]?.service?.currency ?? 'eur',
+    currency: ours[0]?.item.currency ?? ours[0]?.service?.currency ?? 'eur',
     collectionMethod: 'charge_automatically',
     cancelAtPeriodEnd: row.cancel_at_period_end,
     cancelAt: row.cancel_at && toEpoch(row.cancel_at),
@@ -85,7 +85,7 @@ function toItem(
   row: OurSubscription,
   { item, service }: OurItem,
 ): SubscriptionItem {
-  const { interval, intervalCount } = INTERVALS[service?.billing_interval ?? 'month'];
+  const { interval, intervalCount, unitAmount } = priceOf(item, service);
   const noted = row.next_billing_date === null ? null : calendar.on(row.next_billing_date);
   const currentPeriodEnd = item.current_period_end
     ? toEpoch(item.current_period_end)
@@ -95,13 +95,37 @@ function toItem(
     id: item.stripe_subscription_item_id ?? newId(world, 'si_'),
     created: currentPeriodStart,
     priceId: newId(world, 'price_'),
-    unitAmount: service ? toMinorUnits(service.price, service.currency) : 0,
+    unitAmount,
     interval,
     intervalCount,
     quantity: item.quantity,
     currentPeriodStart,
     currentPeriodEnd,
-    metadata: serviceMetadata(service),
+    metadata: namesOf(item) ?? serviceMetadata(service),
+  };
+}
+
+/** As Stripe told it; else what the service costs. */
+function priceOf(
+  { amount, currency, interval, interval_count, quantity }: OurItem['item'],
+  service: OurItem['service'],
+) {
+  if (amount !== null && currency !== null && interval_count !== null && quantity > 0) {
+    return {
+      unitAmount: toMinorUnits(amount, currency) / quantity,
+      interval: interval === 'year' ? ('year' as const) : ('month' as const),
+      intervalCount: interval_count,
+    };
+  }
+  const unitAmount = service ? toMinorUnits(service.price, service.currency) : 0;
+  return { unitAmount, ...INTERVALS[service?.billing_interval ?? 'month'] };
+}
+
+function namesOf({ named_service_id: id, named_service_number: number }: OurItem['item']) {
+  if (id === null && number === null) return null;
+  return {
+    ...(id !== null && { customer_service_id: id }),
+    ...(number !== null && { service_number: number }),
   };
 }
 
