@@ -24,6 +24,7 @@ export interface AuditEntry {
     | 'payment'
     | 'access_token'
     | 'staff_user'
+    | 'subscription'
     | 'subscription_item'
     | 'stripe_customer'
     | 'stripe_event';

@@ -1,11 +1,20 @@
 import { and, count, eq, isNull, ne, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { stripeCustomers, stripeEvents, subscriptionItems, subscriptions } from '@/db/schema';
+import { isOfSureCustomer } from '../customers/sure-link';
 import { type Alert, listAlerts } from '../health/list-alerts';
+import { isWaitingForStaff } from '../subscriptions/queries';
+import { countLinkProposals } from '../sync/link-proposals';
 
 /** Something in the sync that needs a person. */
 export interface Task {
-  code: Alert['code'] | 'events_unmatched' | 'items_unlinked' | 'customers_created';
+  code:
+    | Alert['code']
+    | 'events_unmatched'
+    | 'items_unlinked'
+    | 'checkouts_waiting'
+    | 'links_proposed'
+    | 'customers_created';
   message: string;
   run_id?: number | undefined;
 }
@@ -34,10 +43,22 @@ export async function listTasks(
       'not linked to a service.',
     ),
     ...of(
+      'checkouts_waiting',
+      await db.$count(subscriptions, isWaitingForStaff()),
+      ['subscription names', 'subscriptions name'],
+      'in its checkout what was sold, and does not match it.',
+    ),
+    ...of(
+      'links_proposed',
+      await countLinkProposals(db),
+      ['Stripe customer has', 'Stripe customers have'],
+      'the e-mail address of one of ours: confirm who it is.',
+    ),
+    ...of(
       'customers_created',
       await db.$count(stripeCustomers, sql`${stripeCustomers.linked_by} = 'created'`),
       ['customer was', 'customers were'],
-      'created for Stripe, because none of ours matched.',
+      'created for Stripe, because none of ours had its number.',
     ),
   ];
 }
@@ -48,7 +69,13 @@ async function countUnlinkedItems(db: Database): Promise<number> {
     .select({ total: count() })
     .from(subscriptionItems)
     .innerJoin(subscriptions, eq(subscriptions.id, subscriptionItems.subscription_id))
-    .where(and(isNull(subscriptionItems.customer_service_id), ne(subscriptions.status, 'cancelled')));
+    .where(
+      and(
+        isNull(subscriptionItems.customer_service_id),
+        ne(subscriptions.status, 'cancelled'),
+        isOfSureCustomer(subscriptions),
+      ),
+    );
   return counted?.total ?? 0;
 }
 

@@ -13,5 +13,7 @@ export const subscriptionFilters = z.object({
   id: textLine(255).optional(),
   /** Live ones with an item that pays for none of our services. */
   items: oneOf(['unlinked']).optional(),
+  /** Live ones whose checkout names another of ours that they have not become. */
+  checkout: oneOf(['waiting']).optional(),
 });
 export type SubscriptionFilters = z.infer<typeof subscriptionFilters>;

@@ -4,6 +4,7 @@ import { customerServices, customers, subscriptionItems, subscriptions } from '@
 import { constant, type PageStart, readCursorPage } from '../cursor-page';
 import { hasNumber } from '../customers/match-customer';
 import { snippetColumns, toCustomerSnippet } from '../customers/snippet';
+import { isOfSureCustomer } from '../customers/sure-link';
 import { AppError } from '../errors';
 import { MAX_ID } from '../page';
 import type { SubscriptionFilters } from './filters';
@@ -76,13 +77,27 @@ function listItems(db: Database, subscriptionIds: number[]) {
     .orderBy(asc(item.id));
 }
 
-function conditions(db: Database, { status, customer, id, items }: SubscriptionFilters): SQL | undefined {
+function conditions(
+  db: Database,
+  { status, customer, id, items, checkout }: SubscriptionFilters,
+): SQL | undefined {
   const unlinked = db.select({ id: item.subscription_id }).from(item).where(isNull(item.customer_service_id));
   return and(
     status && sql`${s.status} = ${constant(status)}`,
     customer === undefined ? undefined : hasNumber([customer]),
     id === undefined ? undefined : hasStripeId(db, id),
-    items && and(inArray(s.id, unlinked), ne(s.status, 'cancelled')),
+    items && and(inArray(s.id, unlinked), ne(s.status, 'cancelled'), isOfSureCustomer(s)),
+    checkout && isWaitingForStaff(),
+  );
+}
+
+/** Its checkout names another of ours that it has not become, though its customer is known for sure. */
+export function isWaitingForStaff(): SQL | undefined {
+  return and(
+    sql`${s.checkout_reference} is not null`, // as its partial index says
+    eq(s.reference_declined, false),
+    ne(s.status, 'cancelled'),
+    isOfSureCustomer(s),
   );
 }
 

@@ -43,7 +43,14 @@ export async function listCreatedForStripe(db: Database, page: PageStart & { lim
       const [id = '', stripeId] = cursor?.split('.') ?? [];
       const beyond = backwards ? sql`>` : sql`<`;
       const found = await db
-        .select({ stripe_customer_id, created_at: stripeCustomers.created_at, customer: snippetColumns })
+        .select({
+          stripe_customer_id,
+          created_at: stripeCustomers.created_at,
+          customer: snippetColumns,
+          // The first of ours that has the same e-mail address.
+          same: sql<string | null>`(select s.customer_number from customers s
+            where lower(s.email) = lower(${customers.email}) and s.id <> ${customers.id} order by s.id limit 1)`,
+        })
         .from(stripeCustomers)
         .innerJoin(customers, eq(customers.id, customer_id))
         .where(

@@ -142,14 +142,31 @@ test('a sales document leads to the invoice that it became', async () => {
 
 test('a customer that was created for Stripe waits for staff, who say that it is new', async () => {
   const page = await open('/admin');
-  await page.getByRole('link', { name: /^1 customer was created for Stripe/ }).click();
+  await page.getByRole('link', { name: /customers were created for Stripe/ }).click();
   await page.waitForURL(`${site.url}/admin/subscriptions/stripe-customers`);
-  await rows(page).click();
+  await rows(page).first().click(); // the latest
   await page.getByRole('button', { name: 'It is a new customer' }).click();
   await page.getByRole('status').filter({ hasText: 'It is linked to Desk <i>.' }).waitFor();
   await page.getByText('Staff, who said so').waitFor();
   await visit(page, `${site.url}/admin/subscriptions/stripe-customers`);
-  await page.getByText('No customers to look at yet').waitFor();
+  await rows(page).first().waitFor();
+  expect(await rows(page).filter({ hasText: 'Desk <i>' }).count()).toBe(0);
+});
+
+test('who has the e-mail address of one of ours is that one once staff confirm it, all at once', async () => {
+  const page = await open('/admin');
+  await page.getByRole('link', { name: /^\d+ Stripe customers have the e-mail address/ }).click();
+  await heading(page, /Links to confirm/);
+  const proposed = page.getByRole('checkbox');
+  const count = await proposed.count();
+  expect(count).toBeGreaterThan(1);
+  await proposed.first().uncheck();
+  await page.getByRole('button', { name: 'Confirm all that are ticked' }).click();
+  await page.getByRole('status').filter({ hasText: 'confirmed.' }).waitFor();
+  await expect.poll(() => proposed.count()).toBe(1);
+  await page.getByRole('main').getByRole('link', { name: /^cus_/ }).click();
+  await page.getByRole('button', { name: /same e-mail/ }).click();
+  await page.getByText('Staff, who said so').waitFor();
 });
 
 describe('the overview', () => {

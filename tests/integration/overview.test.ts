@@ -120,7 +120,7 @@ describe('what needs a person', () => {
       { code: 'items_unlinked', message: '1 subscription item is not linked to a service.' },
       {
         code: 'customers_created',
-        message: '1 customer was created for Stripe, because none of ours matched.',
+        message: '1 customer was created for Stripe, because none of ours had its number.',
       },
     ]);
     await make();
@@ -128,7 +128,7 @@ describe('what needs a person', () => {
       '1 event of Stripe’s could not be processed.',
       '2 events name no customer.',
       '2 subscription items are not linked to a service.',
-      '2 customers were created for Stripe, because none of ours matched.',
+      '2 customers were created for Stripe, because none of ours had its number.',
     ]);
   });
 });

@@ -34,14 +34,14 @@ export function signatureOf(payload: string, now: Date, secret = WEBHOOK_SECRET)
 }
 
 /** Posts a signed event to a webhook. */
-export function postEvent(
+export async function deliver(
   url: string,
   event: unknown,
   now: Date,
   options: { header?: string; body?: string } = {},
-): Promise<Response> {
+): Promise<{ status: number; body: Record<string, unknown> }> {
   const payload = JSON.stringify(event);
-  return fetch(`${url}/api/stripe/webhook`, {
+  const response = await fetch(`${url}/api/stripe/webhook`, {
     method: 'POST',
     headers: {
       'Content-Type': 'application/json',
@@ -49,12 +49,5 @@ export function postEvent(
     },
     body: options.body ?? payload,
   });
-}
-
-/** The same, and what it is answered. */
-export async function deliver(
-  ...delivery: Parameters<typeof postEvent>
-): Promise<{ status: number; body: Record<string, unknown> }> {
-  const response = await postEvent(...delivery);
   return { status: response.status, body: await response.json() };
 }

@@ -33,6 +33,8 @@ const PLACES: Record<Task['code'], string> = {
   disk_low: '/admin',
   events_unmatched: '/admin/webhooks?outcome=unmatched',
   items_unlinked: '/admin/subscriptions?items=unlinked',
+  checkouts_waiting: '/admin/subscriptions?checkout=waiting',
+  links_proposed: '/admin/subscriptions/stripe-customers/proposals',
   customers_created: '/admin/subscriptions/stripe-customers',
 };
 

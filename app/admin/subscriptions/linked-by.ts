@@ -4,6 +4,6 @@ import type { LinkedBy } from '@/lib/sync/move-stripe-customer';
 export const LINKED_BY: Record<LinkedBy, string> = {
   staff: 'Staff, who said so',
   number: 'The customer number at Stripe',
-  email: 'The e-mail address, which no other customer has',
+  email: 'The e-mail address alone, which is not certain',
   created: 'Nothing: the customer was created for it',
 };

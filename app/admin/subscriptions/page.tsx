@@ -31,6 +31,11 @@ const FIELDS = [
     label: 'Items',
     options: [{ value: 'unlinked', label: 'Not linked' }],
   },
+  {
+    name: 'checkout',
+    label: 'Checkout',
+    options: [{ value: 'waiting', label: 'Names another of ours' }],
+  },
   { name: 'id', label: 'Stripe ID', placeholder: 'sub_, si_, cus_' },
 ];
 

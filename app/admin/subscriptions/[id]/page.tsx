@@ -6,6 +6,7 @@ import { requireStaff } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { listInvoicesOf, listServiceChoices } from '@/lib/subscriptions/list-related';
 import { getSubscription, type SubscriptionItem } from '@/lib/subscriptions/queries';
+import { getReference } from '@/lib/sync/decide-reference';
 import { listEventsOf } from '@/lib/sync/inbox-queries';
 import { getStripeCustomer } from '@/lib/sync/stripe-customer-queries';
 import { formatDate } from '../../../_components/format';
@@ -22,6 +23,7 @@ import { RecordTitle } from '../../_components/record-title';
 import { Section } from '../../_components/section';
 import { withoutFields } from '../../_components/without-fields';
 import { ItemList } from './item-list';
+import { ReferenceNotice } from './reference-notice';
 import { SubscriptionFacts } from './subscription-facts';
 
 export const metadata: Metadata = { title: 'Subscription' };
@@ -39,6 +41,7 @@ export default async function SubscriptionPage({ params, searchParams }: Props) 
   const subscription = await orNotFound(getSubscription(db, id));
   const { items, stripe_customer_id, stripe_subscription_id } = subscription;
   const stripeCustomer = await orNull(getStripeCustomer(db, stripe_customer_id ?? ''));
+  const reference = await getReference(db, id);
   const invoices = await listInvoicesOf(db, id);
   const events = stripe_subscription_id ? await listEventsOf(db, stripe_subscription_id) : [];
   const editing = toId(query.get('item') ?? '');
@@ -65,6 +68,7 @@ export default async function SubscriptionPage({ params, searchParams }: Props) 
             Its state was decided without asking Stripe. The next reconciliation looks it up.
           </Alert>
         )}
+        {reference && <ReferenceNotice id={id} reference={reference} />}
         <SubscriptionFacts
           subscription={subscription}
           stripeCustomer={stripeCustomer}

@@ -4,6 +4,7 @@ import { requireStaff } from '@/lib/auth/staff-session';
 import type { PageStart } from '@/lib/cursor-page';
 import { getRuntime } from '@/lib/runtime';
 import { listCreatedForStripe } from '@/lib/sync/stripe-customer-queries';
+import { LinkButton } from '../../../_components/links';
 import { type SearchParams, toPageStart, toParams } from '../../../_components/search-params';
 import { CursorList } from '../../_components/cursor-list';
 import { CustomerName } from '../../_components/customer-name';
@@ -29,7 +30,12 @@ export default async function CreatedCustomersPage({ searchParams }: Props) {
       <PageHeader
         back={{ href: '/admin/subscriptions', label: 'Subscriptions' }}
         title="Customers created for Stripe"
-        description="None of ours had their number or e-mail address. Say whether they are new, or whose they are."
+        description="None of ours had their number. Say whether they are new, or whose they are."
+        actions={
+          <LinkButton href={`${PATH}/proposals`} size="sm" variant="default">
+            With an e-mail address of ours
+          </LinkButton>
+        }
       />
       <Suspense fallback={<ListSkeleton />}>
         <Results start={start} />
@@ -55,7 +61,12 @@ async function Results({ start }: { start: PageStart }) {
           hrefOf={(row) => `${PATH}/${row.stripe_customer_id}`}
           columns={[
             { label: 'Customer', cell: ({ customer }) => <CustomerName customer={customer} /> },
-            { label: 'E-mail', width: '28%', cell: ({ customer }) => customer.email ?? '–' },
+            {
+              label: 'E-mail',
+              width: '28%',
+              wraps: true,
+              cell: ({ customer, same }) => withSame(customer.email, same),
+            },
             { label: 'Stripe customer', width: '22%', cell: (row) => row.stripe_customer_id },
             {
               label: 'Created',
@@ -63,11 +74,11 @@ async function Results({ start }: { start: PageStart }) {
               cell: ({ created_at }) => <Instant at={created_at} timeZone={env.timeZone} />,
             },
           ]}
-          entryOf={({ customer, created_at }) => ({
+          entryOf={({ customer, created_at, same }) => ({
             title: customer.name || customer.customer_number,
             detail: (
               <>
-                {customer.email && `${customer.email} · `}
+                {customer.email && `${withSame(customer.email, same)} · `}
                 <Instant at={created_at} timeZone={env.timeZone} />
               </>
             ),
@@ -76,4 +87,8 @@ async function Results({ start }: { start: PageStart }) {
       )}
     </CursorList>
   );
+}
+
+function withSame(email: string | null, same: string | null): string {
+  return same ? `${email}, as ${same} has` : (email ?? '–');
 }

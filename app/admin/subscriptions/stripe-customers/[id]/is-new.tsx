@@ -1,16 +1,32 @@
 import { Alert, Group, Text } from '@mantine/core';
+import type { listSameEmail } from '@/lib/sync/link-proposals';
 import { SubmitButton } from '../../../_components/submit-button';
 import { linkTo } from './actions';
 
+interface Props {
+  id: string;
+  customerId: number;
+  /** Those of ours with its e-mail address. */
+  same: Awaited<ReturnType<typeof listSameEmail>>;
+}
+
 /** Asks whether a customer that was created for Stripe is a new one indeed. */
-export function IsNew({ id, customerId }: { id: string; customerId: number }) {
+export function IsNew({ id, customerId, same }: Props) {
   return (
     <Alert color="orange" variant="light" mb="lg" title="This customer was created for Stripe">
       <Text size="sm">
-        None of ours had its number or its e-mail address. Say that it is new, or link it to the customer that
-        it is.
+        None of ours had its number. Say that it is new, or link it to the customer that it is.
+        {same.length > 0 &&
+          ' A payer types the e-mail address: that it is the same as one of ours does not prove who paid.'}
       </Text>
       <Group mt="sm">
+        {same.map(({ id: to, customer_number, name, is_created }) => (
+          <form key={to} action={linkTo.bind(null, id, { from: customerId, to })}>
+            <SubmitButton>
+              {`It is ${name ? `${name} (${customer_number})` : customer_number}, same e-mail${is_created ? ', created for Stripe too' : ''}`}
+            </SubmitButton>
+          </form>
+        ))}
         <form action={linkTo.bind(null, id, { from: customerId, to: customerId })}>
           <SubmitButton variant="default">It is a new customer</SubmitButton>
         </form>

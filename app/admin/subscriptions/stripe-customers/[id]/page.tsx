@@ -5,6 +5,7 @@ import { listAuditOf } from '@/lib/audit/list-audit';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { getCustomer } from '@/lib/customers/queries';
 import { getRuntime } from '@/lib/runtime';
+import { listSameEmail } from '@/lib/sync/link-proposals';
 import { getStripeCustomer } from '@/lib/sync/stripe-customer-queries';
 import { TextLink } from '../../../../_components/links';
 import { orNotFound } from '../../../../_components/or-not-found';
@@ -20,6 +21,7 @@ import { LINKED_BY } from '../../linked-by';
 import { Confirmation } from './confirmation';
 import { CustomerSearch } from './customer-search';
 import { IsNew } from './is-new';
+import { IsSame } from './is-same';
 
 export const metadata: Metadata = { title: 'Stripe customer' };
 
@@ -43,6 +45,7 @@ export default async function StripeCustomerPage({ params, searchParams }: Props
   const to = toId(query.get('to') ?? '');
   const target = to ? await getCustomer(db, { id: to }) : null;
   const history = await listAuditOf(db, 'stripe_customer', 'stripe_customer_id', id);
+  const same = held.linked_by === 'created' ? await listSameEmail(db, held.customer_id) : [];
   const path = `/admin/subscriptions/stripe-customers/${id}`;
   const { customer } = held;
   const refused = REFUSED.get(query.get('notice') ?? '');
@@ -57,7 +60,8 @@ export default async function StripeCustomerPage({ params, searchParams }: Props
         <Notice tone="done">{`It is linked to ${customer.name || customer.customer_number}.`}</Notice>
       )}
       {refused && <Notice tone="refused">{refused}</Notice>}
-      {held.linked_by === 'created' && <IsNew id={id} customerId={customer.id} />}
+      {held.linked_by === 'created' && <IsNew id={id} customerId={customer.id} same={same} />}
+      {held.linked_by === 'email' && <IsSame id={id} customer={customer} />}
       <Stack gap="xl">
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing="xl">
           <CustomerSection

@@ -1,0 +1,36 @@
+'use server';
+
+import { revalidatePath } from 'next/cache';
+import { redirect } from 'next/navigation';
+import { requireStaff, staffActor } from '@/lib/auth/staff-session';
+import { AppError } from '@/lib/errors';
+import { getRuntime } from '@/lib/runtime';
+import { adoptReferenced, declineReference } from '@/lib/sync/decide-reference';
+import { syncDeps } from '@/lib/sync/sync-deps';
+
+/** Makes it the subscription that its checkout names; the page then shows how it is, whatever came in between. */
+export async function adopt(id: number): Promise<void> {
+  const staff = await requireStaff();
+  const runtime = await getRuntime();
+  const became = await unlessLate(adoptReferenced(syncDeps(runtime), staffActor(staff), id));
+  revalidatePath('/admin', 'layout');
+  redirect(`/admin/subscriptions/${became ?? id}`);
+}
+
+/** Leaves it what it is. */
+export async function decline(id: number): Promise<void> {
+  const staff = await requireStaff();
+  const runtime = await getRuntime();
+  await unlessLate(declineReference(syncDeps(runtime), staffActor(staff), id));
+  revalidatePath('/admin', 'layout');
+  redirect(`/admin/subscriptions/${id}`);
+}
+
+async function unlessLate<T>(work: Promise<T>): Promise<T | null> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof AppError) return null;
+    throw error;
+  }
+}

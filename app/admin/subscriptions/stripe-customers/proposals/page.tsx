@@ -1,0 +1,27 @@
+import type { Metadata } from 'next';
+import { requireStaff } from '@/lib/auth/staff-session';
+import { getRuntime } from '@/lib/runtime';
+import { listLinkProposals } from '@/lib/sync/link-proposals';
+import { PageHeader } from '../../../_components/page-header';
+import { confirmChosen } from './actions';
+import { ProposalForm } from './proposal-form';
+
+export const metadata: Metadata = { title: 'Links to confirm' };
+
+const ROWS = 50;
+
+export default async function ProposalsPage() {
+  await requireStaff();
+  const { db } = await getRuntime();
+  const proposals = await listLinkProposals(db, ROWS);
+  return (
+    <>
+      <PageHeader
+        back={{ href: '/admin/subscriptions/stripe-customers', label: 'Customers created for Stripe' }}
+        title="Links to confirm"
+        description="These Stripe customers have the e-mail address of one of ours. A payer types it: leave out whom you do not know."
+      />
+      <ProposalForm action={confirmChosen} proposals={proposals} />
+    </>
+  );
+}

@@ -1,0 +1,67 @@
+'use client';
+
+import { Button, Checkbox, List, ListItem, Stack, Text } from '@mantine/core';
+import { useActionState } from 'react';
+import type { LinkProposal } from '@/lib/sync/link-proposals';
+import { formatCount } from '../../../../_components/format';
+import { TextLink } from '../../../../_components/links';
+import { Notice } from '../../../_components/notice';
+import type { ConfirmState } from './actions';
+
+interface Props {
+  action(before: ConfirmState | null, form: FormData): Promise<ConfirmState>;
+  proposals: LinkProposal[];
+}
+
+/** Proposals to be confirmed together, all of them unless some are left out. */
+export function ProposalForm({ action, proposals }: Props) {
+  const [state, submit, pending] = useActionState(action, null);
+  return (
+    <>
+      {state && state.done > 0 && (
+        <Notice tone="done">{`${formatCount(state.done, 'link')} confirmed.`}</Notice>
+      )}
+      {state && state.refused.length > 0 && (
+        <Notice tone="refused">
+          <List size="sm">
+            {state.refused.map(({ stripeCustomerId, refusal }) => (
+              <ListItem key={stripeCustomerId}>{`${stripeCustomerId}: ${refusal}`}</ListItem>
+            ))}
+          </List>
+        </Notice>
+      )}
+      {proposals.length === 0 ? (
+        <Text size="sm">No link waits to be confirmed.</Text>
+      ) : (
+        <form action={submit}>
+          <Stack gap="sm">
+            {proposals.map((one) => (
+              <Checkbox
+                key={one.stripe_customer_id}
+                name="link"
+                value={`${one.stripe_customer_id} ${one.from} ${one.to}`}
+                defaultChecked
+                label={
+                  <>
+                    <TextLink href={`/admin/subscriptions/stripe-customers/${one.stripe_customer_id}`}>
+                      {one.stripe_customer_id}
+                    </TextLink>
+                    {` is ${one.to_name ? `${one.to_name} (${one.to_number})` : one.to_number}`}
+                  </>
+                }
+                description={
+                  one.from === one.to
+                    ? `${one.email}; linked by it already`
+                    : `${one.email}; filed under ${one.from_number} until then`
+                }
+              />
+            ))}
+            <Button type="submit" loading={pending} style={{ alignSelf: 'flex-start' }}>
+              Confirm all that are ticked
+            </Button>
+          </Stack>
+        </form>
+      )}
+    </>
+  );
+}
