@@ -6,7 +6,7 @@ const OWN_FILES = 192;
 /** What clients may take: of time in milliseconds, of size in bytes. */
 export const LIMITS = {
   /** Of a page's request, server actions included: forms. The API's doors limit what they read themselves. */
-  pageBody: 262_144,
+  pageBody: 131_072,
   /** From the connection, or the request's first byte, to the end of its headers. */
   headersMs: 15_000,
   /** To the end of its body, however it trickles. */
@@ -16,17 +16,16 @@ export const LIMITS = {
   /** How long a client may take nothing of its answer. */
   unreadMs: 60_000,
   headerBytes: 16_384,
-  requestsPerConnection: 10_000,
   connections: maxConnections(),
 };
 
 export type Limits = typeof LIMITS;
 
-/** So many that the process can still open its own files. Linux tells how many it may have. */
+/** So many that their bodies fit into memory, and files can still be opened. Linux tells how many there may be. */
 function maxConnections(): number {
   const limits = '/proc/self/limits';
   const told = existsSync(limits)
     ? /^Max open files +(\d+)/m.exec(readFileSync(limits, 'utf8'))?.[1]
     : undefined;
-  return Math.min(10_000, Math.max(64, Number(told ?? 1024) - OWN_FILES));
+  return Math.min(2000, Math.max(64, Number(told ?? 1024) - OWN_FILES));
 }

@@ -48,7 +48,6 @@ function limitedServer(limits: Limits, traffic: Traffic): Server {
     maxHeaderSize: limits.headerBytes,
     highWaterMark: limits.pageBody + 1, // a page's body waits in its stream
   });
-  server.maxRequestsPerSocket = limits.requestsPerConnection;
   // Also called when keep-alive is over. An answer that takes its time is not its client's fault.
   server.setTimeout(limits.unreadMs, (socket) => {
     if (socket.writableLength > 0 || !traffic.isAnswering(socket)) socket.destroy();

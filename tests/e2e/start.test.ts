@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,7 +8,7 @@ import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { openPostgres } from '@/db/client';
 import { withDatabase } from '../support/database-url';
-import { ensureBuild } from '../support/next-build';
+import { ensureBuild, START } from '../support/next-build';
 import { freePort, pressCtrlC, runToEnd, startCommand } from './support/commands';
 import { UNPATCHED, unpatchedDriver } from './support/unpatched-driver';
 
@@ -58,6 +59,25 @@ describe('npm start says what is wrong, in sentences, and exits with 1', () => {
       lines: [`Port ${port} is in use: stop the program that uses it or set PORT.`],
     });
     server.close();
+  });
+
+  test('no build', () => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [START], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    expect([status, stdout, stderr]).toEqual([
+      1,
+      '',
+      'There is no production build: run npm run build first.\n',
+    ]);
+  });
+
+  test('a HOST of another machine', async () => {
+    expect(await start({ HOST: '192.0.2.77' })).toEqual({
+      code: 1,
+      lines: [expect.stringMatching(/^HOST 192\.0\.2\.77 is no address of this machine \(E\w+\): set HOST/)],
+    });
   });
 
   test('a DATA_DIR that cannot be written', async () => {
