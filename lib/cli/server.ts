@@ -7,7 +7,7 @@ import { getRuntime } from '../runtime';
 import { listenAddresses } from '../server/addresses';
 import { requirePort } from '../server/listen';
 import { openNext } from '../server/next-handler';
-import { openServer } from '../server/open-server';
+import { openHttpServer } from '../server/open-http-server';
 import { runCommand } from './run-command';
 import { untilStopped } from './until-stopped';
 
@@ -22,7 +22,7 @@ runCommand(async (args) => {
   // Opened here, where an error is a sentence; Next's bundles find it on globalThis.
   const { log } = await getRuntime();
   const app = await openNext(env);
-  const server = await openServer({ ...env, log }, app.handle);
+  const server = await openHttpServer({ ...env, log }, app.handle);
   const stopped = untilStopped();
   console.log(`Listening on ${env.port} of ${listenAddresses(env).join(' and ')}: ${env.publicUrl}`);
   process.send?.('listening');

@@ -6,12 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createLogger } from '@/lib/log';
 import { LIMITS, type Limits } from '@/lib/server/limits';
-import { type OpenServer, openServer } from '@/lib/server/open-server';
+import { type OpenHttpServer, openHttpServer } from '@/lib/server/open-http-server';
 import { head, openRaw } from '../support/raw-connection';
 
 const SHORT: Limits = { ...LIMITS, headersMs: 300, requestMs: 600, checkMs: 50, unreadMs: 500 };
 
-let server: OpenServer | undefined;
+let server: OpenHttpServer | undefined;
 afterEach(() => server?.stop());
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
@@ -20,7 +20,7 @@ type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<vo
 async function serve(answer: Answer = (_, response) => void response.end('ok'), settings = {}) {
   const port = await freePort();
   const seen: IncomingMessage[] = [];
-  server = await openServer(
+  server = await openHttpServer(
     { host: null, port, trustedProxies: [], log: createLogger('silent'), limits: SHORT, ...settings },
     async (request, response) => {
       seen.push(request);
@@ -233,7 +233,7 @@ describe('connections', () => {
     await new Promise<void>((done) => taken.listen({ port: 0, host: '::1' }, done));
     const { port } = taken.address() as AddressInfo;
     const settings = { host: null, port, trustedProxies: [], log: createLogger('silent') };
-    await expect(openServer(settings, async () => {})).rejects.toThrow(`Port ${port} is in use`);
+    await expect(openHttpServer(settings, async () => {})).rejects.toThrow(`Port ${port} is in use`);
     await expect(fetch(`http://127.0.0.1:${port}`)).rejects.toThrow();
     taken.close();
   });
@@ -245,7 +245,7 @@ describe('connections', () => {
       trustedProxies: [],
       log: createLogger('silent'),
     };
-    await expect(openServer(settings, async () => {})).rejects.toThrow(
+    await expect(openHttpServer(settings, async () => {})).rejects.toThrow(
       'HOST 192.0.2.77 is no address of this machine',
     );
   });

@@ -9,7 +9,7 @@ import { stopServers } from './stop-servers';
 import { createTraffic, type Traffic } from './traffic';
 
 /** Our server, listening. */
-export interface OpenServer {
+export interface OpenHttpServer {
   /** Takes no more connections, lets open requests finish for a while, and closes. */
   stop(): Promise<void>;
 }
@@ -27,7 +27,7 @@ const FULL_AGAIN_MS = 60_000;
  * @param handle answers what is fit to be answered
  * @throws StartError where the port cannot be had
  */
-export async function openServer(settings: Settings, handle: Handler): Promise<OpenServer> {
+export async function openHttpServer(settings: Settings, handle: Handler): Promise<OpenHttpServer> {
   const { trustedProxies, log, limits = LIMITS } = settings;
   const traffic = createTraffic(
     limits.connections,
