@@ -25,7 +25,7 @@ runCommand(async (args) => {
   const server = await openHttpServer({ ...env, log }, app.handle);
   const stopped = untilStopped();
   console.log(`Listening on ${env.port} of ${listenAddresses(env).join(' and ')}: ${env.publicUrl}`);
-  process.send?.('listening');
+  if (process.connected) process.send?.('listening');
   process.exitCode = await stopped;
   await server.stop();
   await app.close();

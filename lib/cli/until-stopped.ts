@@ -6,6 +6,8 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 export function untilStopped(): Promise<number> {
   return new Promise((resolve) => {
     for (const signal of SIGNALS) process.on(signal, () => resolve(128 + constants.signals[signal]));
-    process.on('disconnect', () => resolve(128 + constants.signals.SIGTERM));
+    const orphaned = () => resolve(128 + constants.signals.SIGTERM);
+    process.on('disconnect', orphaned);
+    if (process.connected === false) orphaned(); // while it started
   });
 }

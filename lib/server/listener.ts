@@ -14,8 +14,8 @@ interface Settings {
   log: Logger;
 }
 
-/** What limits its bodies itself. An encoded path may be led elsewhere, and counts as a page's. */
-const OWN_LIMIT = /^\/(api|mcp)(\/[^%\\?]*)?(\?|$)/;
+/** What limits its bodies itself. A path that may be led elsewhere, encoded or by dots, counts as a page's. */
+const OWN_LIMIT = /^\/(api|mcp)(\/[^%\\.?]*)?(\?|$)/;
 
 /** Hands on what is fit to be answered, and answers the rest. */
 export function createListener(handle: Handler, { trusted, limits, log }: Settings) {

@@ -117,6 +117,17 @@ describe('bodies', () => {
     },
   );
 
+  test.each(['/api/../sign-in', '/api/./x', '/api\\x', '/api/a%2e%2e/x', 'http://localhost/api/x'])(
+    'of %s, which may lead elsewhere, are small',
+    async (path) => {
+      const { port, seen } = await serve(size);
+      const { closed, text } = openRaw(port, head(`POST ${path}`, { 'Content-Length': LIMITS.pageBody + 1 }));
+      await closed;
+      expect(text()).toMatch(/^HTTP\/1\.1 413 /);
+      expect(seen).toEqual([]);
+    },
+  );
+
   test.each(['/api/stripe/webhook', '/api/w5t/payments/1?x=%20', '/mcp', '/api'])(
     'of %s are left to their door',
     async (path) => {
