@@ -1,15 +1,14 @@
 import type { Collection } from './collection';
-import { missing, missingParameter, notFound } from './errors';
+import { notFound } from './errors';
 import { expand } from './expand';
 import { matchesInvoice, matchesSubscription, oneOf, referencesOf } from './filters';
-import { listPage, type Page, slicePage } from './list';
+import { listPage } from './list';
 import type { WorldObject } from './model';
+import { envelope, listItems, listLines } from './part-lists';
 import { parseListQuery, parseRetrieveQuery, type Query } from './query';
 import { renderEvent } from './render/event';
-import { renderLine } from './render/invoice-line';
 import { renderObject } from './render/object';
 import { type Json, shapeOf } from './render/shape';
-import { renderItem } from './render/subscription';
 import type { World } from './world';
 
 /** One GET: answers the body. */
@@ -110,34 +109,6 @@ function retrieve<T extends WorldObject>(noun: T['object'], of: (world: World) =
   };
 }
 
-function listItems(
-  { world, version }: { world: World; version: string },
-  _id: string,
-  params: URLSearchParams,
-) {
-  const query = parseListQuery(params, ['subscription']);
-  const id = query.filters.get('subscription');
-  if (id === undefined) throw missingParameter('subscription');
-  const subscription = world.subscriptions.get(id);
-  if (!subscription) throw missing('subscription', id, 'subscription');
-  const page = slicePage(subscription.items, query, 'subscription item');
-  const data = page.data.map((item) => renderItem(subscription, item, shapeOf(version)));
-  return envelope({ ...page, data }, '/v1/subscription_items');
-}
-
-function listLines(
-  { world, version }: { world: World; version: string },
-  id: string,
-  params: URLSearchParams,
-) {
-  const query = parseListQuery(params, []);
-  const invoice = world.invoices.get(id);
-  if (!invoice) throw notFound('invoice', id);
-  const page = slicePage(invoice.lines, query, 'line item');
-  const data = page.data.map((line) => renderLine(invoice, line, shapeOf(version)));
-  return envelope({ ...page, data }, `/v1/invoices/${id}/lines`);
-}
-
 function listEvents(
   { world, version }: { world: World; version: string },
   _id: string,
@@ -168,8 +139,4 @@ function fieldOf(object: WorldObject, name: string): unknown {
 
 function urlOf(noun: WorldObject['object']): string {
   return noun === 'checkout.session' ? '/v1/checkout/sessions' : `/v1/${noun}s`;
-}
-
-function envelope(page: Page<Json>, url: string): Json {
-  return { object: 'list', data: page.data, has_more: page.hasMore, url };
 }

@@ -1,16 +1,16 @@
 import { and, eq, isNull, type SQL } from 'drizzle-orm';
-import Stripe from 'stripe';
-import { isDatabaseUnavailable, lockKey, pgErrorCode } from '@/db/database';
+import { isDatabaseUnavailable, lockKey } from '@/db/database';
 import { type FieldChange, reconciliationChanges, reconciliationFailures } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { latest } from '../dates';
 import { stackOf } from '../log';
-import { fetchObject, stripeErrorCode } from '../stripe/fetch';
+import { fetchObject } from '../stripe/fetch';
 import type { ProviderInvoice, ProviderSubscription } from '../stripe/provider';
 import { applyInvoice } from './apply-invoice';
 import { applySubscription } from './apply-subscription';
 import { flushWrites, newContext, type Source, type SyncContext } from './context';
-import { NotToldError, withLookups } from './lookups';
+import { failureCode } from './failure-code';
+import { withLookups } from './lookups';
 import { markGone } from './mark-gone';
 import { beat, LeaseLostError, type Run } from './run';
 import { settleMoved } from './settle-moved';
@@ -101,13 +101,6 @@ export async function guarded(
     await recordFailure(deps, run, object, id, failureCode(error));
   }
   await beat(deps.db, run, deps.now());
-}
-
-/** Short and without personal data: an SQLSTATE, what Stripe refused with, or the name of the error. */
-function failureCode(error: unknown): string {
-  if (error instanceof Stripe.errors.StripeError) return stripeErrorCode(error);
-  if (error instanceof NotToldError) return error.reason;
-  return pgErrorCode(error) ?? (error instanceof Error ? error.name : 'unknown');
 }
 
 export async function recordFailure(
