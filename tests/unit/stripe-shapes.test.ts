@@ -88,6 +88,9 @@ describe('an invoice of any API version', () => {
     ['tax as a list', { total_taxes: [{ amount: 1000 }, { amount: 900 }] }, { tax: '19.00' }],
     ['yen', { currency: 'JPY', total: 1200 }, { currency: 'jpy', total: '1200' }],
     ['dinars', { currency: 'kwd', total: 12345 }, { total: '12.345' }],
+    ['subtotal before a discount', { subtotal: 20000, tax: 1900 }, { subtotal: '100.00', tax: '19.00' }],
+    ['voided', { status: 'void', amount_remaining: 11900 }, { amountDue: '0.00' }],
+    ['twelve digits', { total: 99_999_999_999_999 }, { total: '999999999999.99' }],
     ['a credit', { total: -500, amount_due: 0 }, { total: '-5.00', amountDue: '0.00' }],
     [
       'out of band, in old versions',
@@ -158,6 +161,15 @@ describe('an invoice of any API version', () => {
     expect(map(more)).toMatchObject(expected);
   });
 
+  test.each([
+    [{ currency: 'euro' }, 'The currency "euro" is no code of three letters.'],
+    [{ total: 100_000_000_000_000 }, 'The amount 1000000000000.00 EUR has more than twelve digits.'],
+    [{ total: -100_000_000_000_000 }, 'The amount -1000000000000.00 EUR has more than twelve digits.'],
+    [{ amount_due: 2 ** 60 }, 'The amount 1152921504606847000 is no whole number of at most twelve digits.'],
+  ])('%j is refused', (more, reason) => {
+    expect(() => map(more)).toThrow(reason);
+  });
+
   test('NUL, which PostgreSQL cannot hold, is left out', () => {
     const hostile = map({ number: 'A\0B', customer_email: '\0', metadata: { customer_number: 'K\u00001' } });
     expect(hostile).toMatchObject({
@@ -199,6 +211,34 @@ describe('a subscription of any API version', () => {
     expect(ends({ items: item({ current_period_end: 5 * DAY }), current_period_end: 6 * DAY })).toEqual([
       at(5 * DAY),
     ]);
+  });
+
+  test.each<[string, Record<string, unknown>, Date | null]>([
+    ['with the period', { cancel_at_period_end: true, cancel_at: 7 * DAY }, at(7 * DAY)],
+    ['alone, under flexible billing', { cancel_at_period_end: false, cancel_at: 7 * DAY }, at(7 * DAY)],
+    ['with the period, in old versions', { cancel_at_period_end: true, current_period_end: DAY }, at(DAY)],
+    ['never', { cancel_at_period_end: false, cancel_at: null, current_period_end: DAY }, null],
+  ])('ends %s', (_, more, expected) => {
+    expect(map(more)?.cancelAt).toEqual(expected);
+  });
+
+  test.each([
+    [null, null],
+    [
+      { behavior: 'void', resumes_at: 9 * DAY },
+      { behavior: 'void', resumesAt: at(9 * DAY) },
+    ],
+    [
+      { behavior: 'keep_as_draft', resumes_at: null },
+      { behavior: 'keep_as_draft', resumesAt: null },
+    ],
+  ])('collection paused by %j', (pause_collection, expected) => {
+    expect(map({ pause_collection })?.pause).toEqual(expected);
+  });
+
+  test('a quantity that no column holds is refused', () => {
+    const items = { data: [{ id: 'si_1', quantity: 3_000_000_000 }], has_more: false };
+    expect(() => map({ items })).toThrow('The quantity 3000000000 is none between 0 and 2147483647.');
   });
 
   test('a list that is not whole, or not there, is not complete', () => {
