@@ -15,7 +15,7 @@ import { updatePayment } from '@/lib/payments/update-payment';
 import { linkStripeCustomer } from '@/lib/sync/link-stripe-customer';
 import type { SyncDeps } from '@/lib/sync/sync-deps';
 import type { Step } from './plan';
-import type { Setup } from './setup';
+import { SERVICE_DATE, type Setup } from './setup';
 
 /** What people and programs did here, which sync must leave as it is. */
 export interface Deeds {
@@ -31,12 +31,12 @@ export interface Deeds {
   dated: Map<number, string[]>;
 }
 
-export const noDeeds = (): Deeds => ({
+export const noDeeds = ({ ours }: Setup): Deeds => ({
   deleted: new Set(),
   freed: new Set(),
   written: new Map(),
   linked: new Map(),
-  dated: new Map(),
+  dated: new Map(ours.flatMap(({ services }) => services.map(({ id }) => [id, [SERVICE_DATE]]))),
 });
 
 /** Does something here, as a program or staff would. @returns what; null where it does not fit */
@@ -151,7 +151,7 @@ async function dateService(
   if (!service) return null;
   const next_billing_date = `2021-01-0${1 + b}`;
   await db.update(customerServices).set({ next_billing_date }).where(eq(customerServices.id, service.id));
-  dated.set(service.id, [...(dated.get(service.id) ?? []), next_billing_date]);
+  dated.get(service.id)?.push(next_billing_date);
   return `staff bill service ${service.id} on ${next_billing_date}`;
 }
 

@@ -64,7 +64,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     plan,
     world,
     setup,
-    deeds: noDeeds(),
+    deeds: noDeeds(setup),
     delivered: new Set(),
     payloads: new Map(),
     log: [],

@@ -40,6 +40,7 @@ export interface Truth {
   freed: ReadonlySet<string>;
   written: ReadonlyMap<number, { amount: string; reference: string; source: string }>;
   linked: ReadonlyMap<string, number>;
+  /** By id of a service, the dates that people gave it. */
   dated: ReadonlyMap<number, readonly string[]>;
 }
 

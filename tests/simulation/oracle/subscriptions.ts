@@ -1,5 +1,4 @@
 import type { CheckoutSession, Subscription, SubscriptionItem } from '@/lib/stripe-local/model';
-import { SERVICE_DATE } from '../setup';
 import type { ItemRow, SubscriptionRow, Tables } from '../tables';
 import { couldSurelyBe, isSure } from './customers';
 import type { OwnService, Truth, Verdict } from './index';
@@ -328,7 +327,7 @@ export function checkServiceDates(truth: Truth, tables: Tables, verdict: Verdict
     const ends_on = isEnding ? date(Math.max(...ends.map(Number)), truth.timeZone) : null;
     const until = items.map((item) => item.current_period_end ?? 0);
     const next = until.length > 0 ? date(Math.max(...until), truth.timeZone) : null;
-    const own = [null, SERVICE_DATE, ...(truth.dated.get(service.id) ?? [])];
+    const own = [null, ...(truth.dated.get(service.id) ?? [])];
     const dates = next === null ? own : [next];
     if (!dates.includes(service.next_billing_date) || service.ends_on !== ends_on) {
       const expected = { next_billing_date: dates, ends_on };
