@@ -67,8 +67,19 @@ async function deliverEvents(type: string, customer: string): Promise<number[]> 
   return Promise.all(Array.from({ length: AT_ONCE }, send));
 }
 
+interface Times {
+  health: number;
+  tools: number;
+}
+
+/** As quick as promised; on a machine that is busy with other things, as quick as without any lock. */
+function requireQuick({ health, tools, quiet }: Times & { quiet: Times }): void {
+  expect(health).toBeLessThan(Math.max(200, 3 * quiet.health));
+  expect(tools).toBeLessThan(Math.max(500, 3 * quiet.tools));
+}
+
 /** Milliseconds that health takes, and that tools take at the 95th percentile, a few of them at once. */
-async function lookAround(): Promise<{ health: number; tools: number }> {
+async function lookAround(): Promise<Times> {
   const token = await server.token('mcp:read');
   const timed = async (ask: () => Promise<Response>) => {
     const begun = performance.now();
@@ -115,6 +126,7 @@ if (postgres) {
     const other = openPostgres(withDatabase(postgres?.url ?? '', row?.name ?? ''), { max: 1 });
     try {
       await lookAround(); // whatever is done for the first time only
+      const quiet = await lookAround();
       let working: Promise<number[]> = Promise.resolve([]);
       const seen = await other.db.transaction(async (tx) => {
         await tx.execute(statement);
@@ -123,7 +135,7 @@ if (postgres) {
         await sleep(300);
         return lookAround();
       });
-      return { ...seen, statuses: await working };
+      return { ...seen, quiet, statuses: await working };
     } finally {
       await other.close();
     }
@@ -142,8 +154,7 @@ if (postgres) {
       work(invoices),
     );
     expect(seen.statuses).toEqual(Array(AT_ONCE).fill(201));
-    expect(seen.health).toBeLessThan(200);
-    expect(seen.tools).toBeLessThan(500);
+    requireQuick(seen);
   });
 
   test.each(['customer.subscription.updated', 'checkout.session.completed'])(
@@ -154,8 +165,7 @@ if (postgres) {
       const lock = sql`select pg_advisory_xact_lock(hashtextextended(${customer}, 0))`;
       const seen = await whileLocked(lock, () => deliverEvents(type, customer));
       expect(seen.statuses).toEqual(Array(AT_ONCE).fill(200));
-      expect(seen.health).toBeLessThan(200);
-      expect(seen.tools).toBeLessThan(500);
+      requireQuick(seen);
     },
   );
 }
