@@ -11,7 +11,7 @@ import { askServer } from './ask-server';
 import { runCommand } from './run-command';
 
 /** For what has the embedded database open and takes no commands: another command, or a server that starts. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
 const MAX_TRIES = 10;
 
 /** Runs a command in this process; while a server has the embedded database, in that server. */
