@@ -56,7 +56,8 @@ export async function setUp(db: Database, world: World, plan: Plan): Promise<Set
     });
     const staff = told.staff === null ? null : (ours[told.staff]?.id ?? null);
     const sameEmail = ours.filter(({ email }) => email !== null && email === object.email);
-    const isStored = told.isLinkedByEmail && staff === null && sameEmail.length === 1;
+    // Whoever has a number at Stripe was linked by that, and nobody would ask for it again.
+    const isStored = told.isLinkedByEmail && told.number === null && staff === null && sameEmail.length === 1;
     const stored = isStored ? (sameEmail[0]?.id ?? null) : null;
     const customer_id = staff ?? stored;
     if (customer_id !== null) {
