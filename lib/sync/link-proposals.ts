@@ -7,7 +7,7 @@ import { linkStripeCustomer } from './link-stripe-customer';
 import type { SyncDeps } from './sync-deps';
 
 /** A Stripe customer with the e-mail address of one of ours, which staff have not confirmed. */
-export interface LinkProposal {
+export type LinkProposal = {
   stripe_customer_id: string;
   email: string;
   /** The customer that it is filed under, and that it may be: the same where its e-mail links it already. */
@@ -16,7 +16,7 @@ export interface LinkProposal {
   to: number;
   to_number: string;
   to_name: string;
-}
+};
 
 /** Customers that were created for Stripe are nobody whose address tells anything. */
 const PROPOSALS = sql`

@@ -61,7 +61,7 @@ describe.runIf(server)('a demo on DATABASE_URL', () => {
   const prepare = () => {
     const env = parseEnv({ DATABASE_URL: url, DATA_DIR: folder, BETTER_AUTH_SECRET: 'x'.repeat(32) });
     const settings = readSettings(folder, world.randomBytes);
-    return prepareDatabase({ env, settings, variables: {}, ownStripe: false });
+    return prepareDatabase({ env, settings, variables: { NODE_ENV: 'production' }, ownStripe: false });
   };
 
   test.each([

@@ -16,7 +16,8 @@ import { PATH } from '../path';
 export async function markRefunded(id: number, version: string): Promise<void> {
   const staff = await requireStaff();
   const runtime = await getRuntime();
-  const isAsSeen = (current: PaymentRow) => current.status === 'completed' && etagOf(current) === version;
+  const isAsSeen = (current: PaymentRow | null) =>
+    current?.status === 'completed' && etagOf(current) === version;
   const refused = await refusalOf(
     updatePayment(runtime.db, id, { status: 'refunded' }, staffWriter(runtime, staff), isAsSeen),
   );
@@ -27,7 +28,7 @@ export async function markRefunded(id: number, version: string): Promise<void> {
 export async function remove(id: number, version: string): Promise<void> {
   const staff = await requireStaff();
   const runtime = await getRuntime();
-  const isAsSeen = (current: PaymentRow) => etagOf(current) === version;
+  const isAsSeen = (current: PaymentRow | null) => current !== null && etagOf(current) === version;
   const refused = await refusalOf(deletePayment(runtime.db, id, staffWriter(runtime, staff), isAsSeen));
   // Gone already: the list says who deleted it.
   leaveFor(refused && refused !== 'not_found' ? `${PATH}/${id}?notice=${refused}` : `${PATH}?deleted=${id}`);
