@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { AppError, type FieldError } from '../errors';
+import { carriedName } from '../lost-parameter';
 
 // A body of a megabyte may hold a hundred thousand fields that nobody knows, or one with such a name.
 const MAX_ERRORS = 100;
@@ -39,7 +40,7 @@ export function validateQuery<Schema extends z.ZodObject>(
   const input = Object.fromEntries(
     [...params].map(([name, value]) => {
       const isNumber = isNumberField(schema.shape[name]) && /^-?\d{1,15}$/.test(value);
-      return [name, isNumber ? Number(value) : value];
+      return [carriedName(name), isNumber ? Number(value) : value];
     }),
   );
   return validate(schema, input, 'query');

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { BlockList } from 'node:net';
 import { type Logger, stackOf } from '../log';
+import { carryParameters } from '../lost-parameter';
 import { setForwarding } from './forwarding';
 import type { Limits } from './limits';
 import { receiveBody } from './receive-body';
@@ -30,6 +31,7 @@ export function createListener(handle: Handler, { trusted, limits, log }: Settin
       }
       if (body === 'broken off') return;
     }
+    request.url = carryParameters(request.url ?? '/');
     await handle(request, response).catch((error: unknown) => {
       log.error({ stack: stackOf(error) }, 'a request failed');
       if (!response.headersSent) response.statusCode = 500;
