@@ -2,6 +2,7 @@ import type { Database } from '@/db/database';
 import { payments } from '@/db/schema';
 import { statement } from '@/db/statement';
 import { ChangedMeanwhileError, transact } from '@/db/transaction';
+import { AppError } from '../errors';
 import { withAmountLimit } from './amount-limit';
 import { checkPayment, type LockedInvoice, referenceTaken } from './check-payment';
 import { toPaymentRow } from './queries';
@@ -12,11 +13,12 @@ import {
   lockByReference,
   lockReference,
   type PaymentWriter,
-  type Precondition,
-  requireSeen,
   type StoredPayment,
   WRITTEN_COLUMNS,
 } from './write-payment';
+
+/** Whether what a payment would replace is as the writer wants it; null: there is none of its reference. */
+type Precondition = (current: PaymentRow | null) => boolean;
 
 /**
  * Creates a payment, or updates the one with the same reference. Of any number of calls at once with one
@@ -38,7 +40,7 @@ export async function recordPayment(
       async (tx) => {
         await lockReference(tx, input.payment_reference);
         const { payment, invoices } = await lockByReference(tx, input.payment_reference, input.invoice_id);
-        requireSeen(payment, options.precondition);
+        requirePrecondition(payment, options.precondition);
         if (payment && options.onlyNew) throw referenceTaken();
         const written = payment
           ? await changePayment(tx, { payment, invoices }, input, writer)
@@ -48,6 +50,12 @@ export async function recordPayment(
       `invoice ${input.invoice_id}`,
     ),
   );
+}
+
+function requirePrecondition(current: StoredPayment | undefined, holds: Precondition = () => true): void {
+  if (holds(current ? toPaymentRow(current) : null)) return;
+  const found = current ? 'The payment of this reference is not as you want it' : 'There is no such payment';
+  throw new AppError('precondition_failed', `${found}: read it again.`);
 }
 
 async function createPayment(

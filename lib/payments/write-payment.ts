@@ -32,15 +32,8 @@ export const WRITTEN_COLUMNS = [
   'status',
 ] as const;
 
-/** Whether a payment is as the writer saw it last; null: there is none. */
-export type Precondition = (current: PaymentRow | null) => boolean;
-
-/** @throws AppError precondition_failed where it is not as the writer saw it */
-export function requireSeen(current: StoredPayment | undefined, precondition?: Precondition): void {
-  if (!precondition || precondition(current ? toPaymentRow(current) : null)) return;
-  const found = current ? 'The payment is not as you read it' : 'There is no payment of this reference';
-  throw new AppError('precondition_failed', `${found}: read it again.`);
-}
+/** Whether a payment is as the writer saw it last. */
+export type Precondition = (current: PaymentRow) => boolean;
 
 /** A payment and the invoices that a write of it may touch, all locked. */
 export interface LockedPayment {
@@ -63,7 +56,9 @@ export async function lockPayment(
 ): Promise<LockedPayment> {
   const { payment, invoices } = await lockByReference(tx, seen.payment_reference, target);
   if (payment?.id !== seen.id) throw paymentNotFound(seen.id);
-  requireSeen(payment, precondition);
+  if (precondition && !precondition(toPaymentRow(payment))) {
+    throw new AppError('precondition_failed', 'The payment is not as you read it: read it again.');
+  }
   return { payment, invoices };
 }
 

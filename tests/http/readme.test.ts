@@ -20,7 +20,7 @@ test('the examples of the payments API work on sample data as they are pasted', 
   for (const example of examples) {
     const command = example.replace('http://localhost:3000', server.url);
     const { stdout } = await promisify(execFile)('bash', ['-c', command], {
-      env: { PATH: process.env.PATH, ACCESS_TOKEN },
+      env: { ...process.env, ACCESS_TOKEN },
     });
     answers.push(JSON.parse(stdout));
   }

@@ -83,7 +83,7 @@ if (server && isPoolerInstalled()) {
       const handle = await open({ DATABASE_URL_DIRECT: direct }, { scratch: true });
       await handle.db.execute(sql`create temporary table of_mine ()`).then(
         () => expect.fail('it must be read-only'),
-        (error) => expect(error.code).toBe('25006'),
+        (error: { code?: string }) => expect(error.code).toBe('25006'),
       );
       await handle.close();
     });
