@@ -18,8 +18,13 @@ export class ChangedMeanwhileError extends Error {
   readonly code = SERIALIZATION_FAILURE;
 }
 
-// The embedded database has one connection and nobody to wait for, and no clock to stop a statement by.
-const servers = new WeakMap<Database, Bulkhead>();
+// Next bundles pages and routes separately, and our server opens the database for all of them: a module variable
+// would exist several times. The embedded database is not in it: it has one connection and nobody to wait for,
+// and no clock to stop a statement by.
+const KEY = Symbol.for('w5t.writers');
+const holder = globalThis as { [KEY]?: WeakMap<Database, Bulkhead> };
+holder[KEY] ??= new WeakMap();
+const servers = holder[KEY];
 
 /** Says that a database is on a server, to which there are so many connections. Reading keeps a third of them. */
 export function limitWriters(db: Database, connections: number): void {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { Bulkhead } from '@/db/bulkhead';
+import type { Database } from '@/db/database';
 
 describe('a bulkhead', () => {
   /** Work that ends when it is told to. */
@@ -55,5 +56,25 @@ describe('a bulkhead', () => {
     const next = bulkhead.run('a', async () => 'next');
     await expect(failing).rejects.toThrow('no');
     expect(await next).toBe('next');
+  });
+
+  test('bounds who writes from another bundle than the one that opened the database', async () => {
+    const db = {} as Database;
+    const opener = await import('@/db/transaction');
+    opener.limitWriters(db, 1);
+    vi.resetModules();
+    const route = await import('@/db/transaction');
+    expect(route).not.toBe(opener);
+    const held = gate();
+    const first = route.writeInTurn(db, undefined, held.work);
+    let begun = false;
+    const second = route.writeInTurn(db, undefined, async () => {
+      begun = true;
+    });
+    await sleep(0);
+    expect(begun).toBe(false);
+    held.open();
+    await Promise.all([first, second]);
+    expect(begun).toBe(true);
   });
 });
