@@ -46,7 +46,10 @@ export default async function SubscriptionPage({ params, searchParams }: Props) 
   const events = stripe_subscription_id ? await listEventsOf(db, stripe_subscription_id) : [];
   const editing = toId(query.get('item') ?? '');
   const choices = editing ? await listServiceChoices(db, subscription.customer_id) : [];
-  const histories = await Promise.all(items.map((item) => listAudit(db, 'subscription_item', item.id)));
+  const histories = await Promise.all([
+    listAudit(db, 'subscription', id),
+    ...items.map((item) => listAudit(db, 'subscription_item', item.id)),
+  ]);
   const history = histories.flat().sort((a, b) => b.id - a.id);
   const saved = items.find((item) => item.id === toId(query.get('saved') ?? ''));
   return (
