@@ -7,6 +7,8 @@ import { drizzle as drizzlePostgres } from 'drizzle-orm/postgres-js';
 import postgres from 'postgres';
 import type { Database } from './database';
 import { lockDataDir } from './lock';
+import { keepPrivate } from './private-files';
+import { PrivateFs } from './private-fs';
 import { limitWriters } from './transaction';
 import './query-error';
 
@@ -57,10 +59,13 @@ export function openPostgres(
  * @throws DataDirBusyError while another process has the folder open
  */
 export async function openEmbedded(dataDir: string): Promise<DatabaseHandle> {
-  mkdirSync(dataDir, { recursive: true });
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const unlock = lockDataDir(dataDir);
   try {
-    const client = await PGlite.create({ dataDir: join(dataDir, 'pglite'), extensions: { pg_trgm } });
+    keepPrivate(dataDir);
+    const folder = join(dataDir, 'pglite');
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const client = await PGlite.create({ fs: new PrivateFs(folder), extensions: { pg_trgm } });
     return embeddedHandle(client, unlock);
   } catch (error) {
     unlock();

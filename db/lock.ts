@@ -33,6 +33,7 @@ export function lockDataDir(dataDir: string): () => void {
     try {
       writeFileSync(file, JSON.stringify({ pid: process.pid, started: startOf(process.pid) }), {
         flag: 'wx',
+        mode: 0o600,
       });
       break;
     } catch (error) {

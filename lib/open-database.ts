@@ -68,7 +68,7 @@ async function openEmbeddedDatabase(dataDir: string): Promise<DatabaseHandle> {
 /** @throws StartError where it cannot be written */
 export function makeDataDir(dataDir: string): void {
   try {
-    mkdirSync(dataDir, { recursive: true });
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     accessSync(dataDir, constants.W_OK);
   } catch {
     throw new StartError([

@@ -36,7 +36,7 @@ function readSecret(file: string): string | undefined {
 
 /** Renamed into place, so that a crash cannot leave half a secret. */
 function writeSecret(dataDir: string, file: string, secret: string): string {
-  mkdirSync(dataDir, { recursive: true });
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, `${secret}\n`, { mode: 0o600 });
   renameSync(draft, file);

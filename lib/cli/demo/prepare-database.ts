@@ -1,4 +1,5 @@
 import type { DatabaseHandle } from '@/db/client';
+import { keepPrivate } from '@/db/private-files';
 import { hasCustomers, seedDatabase } from '@/db/seed';
 import { toCalendarDate } from '../../dates';
 
@@ -43,6 +44,7 @@ export async function prepareDatabase({ env, settings, ownStripe }: DemoEnv): Pr
 async function openMigrated(env: DemoEnv['env']): Promise<DatabaseHandle> {
   if (!env.databaseUrl) return openDatabase(env);
   makeDataDir(env.dataDir); // for what the demo keeps beside the database
+  keepPrivate(env.dataDir);
   await migrateServer(env);
   return openDatabase(env);
 }
