@@ -1,4 +1,6 @@
 import crypto from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { staffSessions } from '@/db/schema';
 import { getStaffAuth } from '@/lib/auth/staff-auth';
@@ -105,6 +107,12 @@ describe('below /api/auth', () => {
       }
     }
     expect(open).toEqual(['GET /api/auth/sign-in/email 405', 'POST /api/auth/sign-in/email 401']);
+  });
+
+  test('the app has no other route there', () => {
+    const folder = join(import.meta.dirname, '../../app/api/auth');
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+    expect(files.filter((file) => file.endsWith('.ts'))).toEqual(['sign-in/email/route.ts']);
   });
 
   test('nobody can sign up or give themselves a role through the library either', async () => {
