@@ -14,7 +14,12 @@ interface Props {
 export function FirstAdminForm({ action }: Props) {
   const [{ typed, problems }, submit, pending] = useActionState(action, FIRST);
   const form = useFirstWrong(problems);
-  const field = (name: string) => ({ name, error: problems[name], withAsterisk: false });
+  const field = (name: string) => ({
+    name,
+    error: problems[name],
+    withAsterisk: false,
+    'aria-invalid': problems[name] ? true : undefined, // the field of a password says so by itself nowhere
+  });
   return (
     <form action={submit} ref={form} aria-label="First admin">
       <Stack gap="md">
