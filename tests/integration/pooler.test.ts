@@ -1,16 +1,23 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { openPostgres } from '@/db/client';
 import { type Database, rows } from '@/db/database';
 import { probePooler } from '@/db/pooler';
 import { transact } from '@/db/transaction';
+import { commandActor } from '@/lib/audit/record-audit';
 import { verifyAccessToken } from '@/lib/auth/access-token';
+import { createAccessToken } from '@/lib/auth/manage-access-tokens';
 import { parseEnv } from '@/lib/env';
 import { openDatabase } from '@/lib/open-database';
 import { migrateServer } from '@/lib/open-server';
 import { useDatabase } from '../support/database';
 import { withDatabase } from '../support/database-url';
+import { createInvoice } from '../support/factories';
 import { isPoolerInstalled, type Pooler, startPooler } from '../support/pooler';
+import { WEBHOOK_SECRET } from '../support/stripe-events';
+import { paidInvoiceOf, paymentOf, sendToAny, startServerProcess } from '../support/two-servers';
 
 const SECRET = 'x'.repeat(32);
 const LIMITS = sql`select concat_ws(' ', current_setting('statement_timeout'),
@@ -87,6 +94,42 @@ if (server && isPoolerInstalled()) {
       );
       await handle.close();
     });
+
+    test('of two servers one is killed under load: nothing is lost, nothing is doubled', async () => {
+      const invoice = await createInvoice(base.db, { total: '100000.000', amount_due: '100000.000' });
+      const made = { name: 'Test', scopes: ['payments:write' as const], expires_at: null };
+      const { token } = await createAccessToken(
+        base.db,
+        { ...made, created_by: commandActor('test') },
+        randomBytes,
+      );
+      const variables = {
+        DATABASE_URL: pooled,
+        DATABASE_POOLER: 'transaction',
+        BETTER_AUTH_SECRET: SECRET,
+        STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
+      };
+      const servers = await Promise.all([1, 2].map(() => startServerProcess(variables)));
+      const requests = Array.from({ length: 300 }, (_, i) =>
+        i % 2 ? paymentOf(invoice, token, `LOAD-${i}`) : paidInvoiceOf(`in_load_${i}`),
+      );
+      const sending = sendToAny(servers, requests, 16);
+      await sleep(700);
+      await servers[0]?.kill();
+      expect(await sending).toBeGreaterThan(0);
+      await servers[1]?.kill();
+      const [counted] = await rows(
+        base.db,
+        sql`select
+          (select count(*)::int from payments where payment_reference like 'LOAD-%') as recorded,
+          (select count(*)::int from audit_log a join payments p on p.id = a.entity_id and a.entity = 'payment'
+            where payment_reference like 'LOAD-%' and action = 'payment.create') as audited,
+          (select amount_paid::int from invoices where id = ${invoice.id}) as settled,
+          (select count(*)::int from stripe_events where id like 'evt_in_load_%' and outcome = 'processed') as events,
+          (select count(*)::int from payments where payment_reference like 'in_load_%') as collected`,
+      );
+      expect(counted).toEqual({ recorded: 150, audited: 150, settled: 150, events: 150, collected: 150 });
+    }, 180_000);
 
     test('what it can do is found out', async () => {
       const session = await startPooler(server.url, { pool_mode: 'session' });

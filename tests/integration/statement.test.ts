@@ -4,7 +4,7 @@ import { rows } from '@/db/database';
 import { auditLog, servers } from '@/db/schema';
 import { statement } from '@/db/statement';
 import { recordAudit } from '@/lib/audit/record-audit';
-import { onPostgres, useDatabase } from '../support/database';
+import { isPooled, onPostgres, useDatabase } from '../support/database';
 import { createServer } from '../support/factories';
 
 const base = useDatabase();
@@ -46,7 +46,7 @@ test('a server prepares it once on a connection', async () => {
       sql`select 1 as one from pg_prepared_statements where statement like 'select "id"%from "servers"%'`,
     );
   });
-  expect(prepared).toHaveLength(onPostgres() ? 1 : 0);
+  expect(prepared).toHaveLength(onPostgres() && !isPooled() ? 1 : 0);
 });
 
 test('nothing before a creation is no JSON at all', async () => {

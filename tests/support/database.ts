@@ -8,8 +8,8 @@ import { withDatabase } from './database-url';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** A PostgreSQL server's address and its migrated template; null: PGlite. */
-    postgres: { url: string; template: string } | null;
+    /** A PostgreSQL server's address and its migrated template, and a pooler before it; null: PGlite. */
+    postgres: { url: string; template: string; pooler: string | null } | null;
     /** A migrated PGlite image on disk. */
     pgliteImage: string;
   }
@@ -22,7 +22,7 @@ export async function createTestDatabase(): Promise<DatabaseHandle> {
   const name = `w5t_${randomUUID().replaceAll('-', '')}`;
   const admin = openPostgres(server.url, { max: 1 });
   await admin.db.execute(sql.raw(`create database ${name} template ${server.template}`));
-  const handle = openPostgres(withDatabase(server.url, name));
+  const handle = openPostgres(withDatabase(server.pooler ?? server.url, name), { prepare: !server.pooler });
   return {
     ...handle,
     close: async () => {
@@ -47,6 +47,9 @@ export function useDatabase(): { readonly db: Database } {
     },
   };
 }
+
+/** True where a transaction pooler stands between the tests and their server. */
+export const isPooled = () => typeof inject('postgres')?.pooler === 'string';
 
 /** True where tests run on a server, so that several connections race for real. */
 export const onPostgres = () => inject('postgres') !== null;

@@ -7,6 +7,7 @@ import type { TestProject } from 'vitest/node';
 import { openInMemory, openPostgres } from '@/db/client';
 import { migrate } from '@/db/migrate';
 import { withDatabase } from './database-url';
+import { startPooler } from './pooler';
 
 /** Migrates once; every test file copies the result. */
 export default async function setup(project: TestProject) {
@@ -14,9 +15,13 @@ export default async function setup(project: TestProject) {
   const url = process.env.TEST_DATABASE_URL;
   project.provide('pgliteImage', url ? '' : await migratedImage(join(folder, 'image.tar')));
   const template = url ? `w5t_template_${process.pid}` : '';
-  project.provide('postgres', url ? { url, template: await migratedTemplate(url, template) } : null);
+  // TEST_POOLER=1: databases are used through PgBouncer in transaction mode.
+  const pooler = url && process.env.TEST_POOLER ? await startPooler(url) : null;
+  const server = url && { url, template: await migratedTemplate(url, template), pooler: pooler?.url ?? null };
+  project.provide('postgres', server || null);
   return async () => {
     rmSync(folder, { recursive: true, force: true });
+    await pooler?.stop();
     if (url) await onServer(url, `drop database ${template} with (force)`);
   };
 }

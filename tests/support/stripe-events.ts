@@ -34,14 +34,14 @@ export function signatureOf(payload: string, now: Date, secret = WEBHOOK_SECRET)
 }
 
 /** Posts a signed event to a webhook. */
-export async function deliver(
+export function postEvent(
   url: string,
   event: unknown,
   now: Date,
   options: { header?: string; body?: string } = {},
-): Promise<{ status: number; body: Record<string, unknown> }> {
+): Promise<Response> {
   const payload = JSON.stringify(event);
-  const response = await fetch(`${url}/api/stripe/webhook`, {
+  return fetch(`${url}/api/stripe/webhook`, {
     method: 'POST',
     headers: {
       'Content-Type': 'application/json',
@@ -49,5 +49,12 @@ export async function deliver(
     },
     body: options.body ?? payload,
   });
+}
+
+/** The same, and what it is answered. */
+export async function deliver(
+  ...delivery: Parameters<typeof postEvent>
+): Promise<{ status: number; body: Record<string, unknown> }> {
+  const response = await postEvent(...delivery);
   return { status: response.status, body: await response.json() };
 }
