@@ -19,6 +19,16 @@ export async function limitTransaction(tx: Database): Promise<void> {
   await setLimits(tx, {});
 }
 
+/** Gives the role the same limits in this database, for what it does outside transactions from its next connection on. */
+export async function limitRole(db: Database): Promise<void> {
+  const settings = Object.entries(LIMITS).map(([name, limit]) =>
+    sql.raw(
+      `execute format('alter role %I in database %I set ${name} = ${limit}', current_user, current_database());`,
+    ),
+  );
+  await db.execute(sql`do $$ begin ${sql.join(settings, sql` `)} end $$`);
+}
+
 const setLimits = statement([], () => {
   const limits = (Object.keys(LIMITS) as Limit[]).map(localLimit);
   return sql`select ${sql.join(limits, sql`, `)}`;

@@ -81,11 +81,9 @@ type ServiceRecord = Pick<typeof s.$inferSelect, Exclude<keyof typeof serviceCol
   customer: Parameters<typeof toCustomerSnippet>[0];
 };
 
-export function toServiceRow({ ends_on, ...record }: ServiceRecord): ServiceRow {
+export function toServiceRow(record: ServiceRecord): ServiceRow {
   return {
     ...record,
-    // Few end: null in each of a page's 100 rows would take it past what a page may weigh.
-    ...(ends_on && { ends_on }),
     price: toJsonAmount(record.price),
     cancelled_at: record.cancelled_at?.toISOString() ?? null,
     customer: toCustomerSnippet(record.customer),

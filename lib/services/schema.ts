@@ -29,7 +29,7 @@ export const serviceRow = z.object({
   billing_interval: z.enum(billingInterval.enumValues),
   start_date: z.string().nullable(),
   next_billing_date: z.string().nullable(),
-  ends_on: z.string().optional().describe('Only of one that is to end'),
+  ends_on: z.string().nullable(),
   cancelled_at: z.string().nullable().describe('Instant, ISO 8601'),
   customer: customerSnippet,
 });

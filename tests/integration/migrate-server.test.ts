@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { beforeEach, describe, expect, inject, test } from 'vitest';
 import { openPostgres } from '@/db/client';
+import { rows } from '@/db/database';
 import { isMigrated } from '@/db/migrate';
 import { runCommandFile } from '../support/command-server';
 import { withDatabase } from '../support/database-url';
@@ -50,6 +51,22 @@ describe.runIf(server)('the database of DATABASE_URL', () => {
     });
   });
 
+  test('gives its role limits where it is asked to', async () => {
+    expect(await runCommandFile('db-migrate', ['--role-limits'], { DATABASE_URL: url })).toEqual({
+      code: 0,
+      out: expect.stringMatching(/up to date\.\n.* limits of time .*\n$/),
+      err: '',
+    });
+    const { db, close } = openPostgres(url, { max: 1 });
+    const [found] = await rows(
+      db,
+      sql`select current_setting('statement_timeout') as a, current_setting('lock_timeout') as b,
+        current_setting('idle_in_transaction_session_timeout') as c`,
+    );
+    await close();
+    expect(found).toEqual({ a: '30s', b: '10s', c: '1min' });
+  });
+
   test('is migrated by the production build on Vercel, not by a preview', async () => {
     expect(await build('preview')).toMatchObject({ code: 0, out: expect.stringMatching(/stays as it is/) });
     expect(await hasSchema()).toBe(false);
@@ -69,6 +86,11 @@ describe.runIf(server)('the database of DATABASE_URL', () => {
       out: '',
       err: expect.stringMatching(/^The user of DATABASE_URL lacks rights in that database: .*create.*\.\n$/),
     });
+  });
+
+  test('is reached by an address with parameters that are for the client alone', async () => {
+    const told = await migrate({ DATABASE_URL: `${url}?channel_binding=require&pgbouncer=true` });
+    expect(told).toMatchObject({ code: 0, err: '' });
   });
 
   test.each([
