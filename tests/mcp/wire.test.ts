@@ -73,7 +73,7 @@ describe('a page of 100 rows', () => {
         server_id: server.id,
         service_number: `S-2026-${10000 + i}`,
         name: 'Managed Server L, 16 cores',
-        domain: `kunde-${1000 + i}.mueller-elektrotechnik.example`,
+        domain: `kunde-${1000 + i}.elektro-mueller.example`,
         start_date: '2024-01-01',
         next_billing_date: '2027-01-01',
         ends_on: i % 4 === 0 ? '2027-06-30' : null,
