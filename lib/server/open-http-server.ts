@@ -37,6 +37,9 @@ export async function openHttpServer(settings: Settings, handle: Handler): Promi
   );
   const listener = createListener(handle, { trusted: toNetworks(trustedProxies), limits, log });
   const servers = await listen(() => limitedServer(limits, traffic).on('request', listener), settings);
+  // No file left for a new connection, for instance: without a listener the error would end the process.
+  const lost = seldom(FULL_AGAIN_MS, () => log.warn('connections cannot be accepted'));
+  for (const server of servers) server.on('error', lost);
   return { stop: () => stopServers(servers, traffic) };
 }
 

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type IncomingMessage, Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { buffer } from 'node:stream/consumers';
@@ -219,6 +219,16 @@ describe('connections', () => {
     await expect(fetch(url)).rejects.toThrow();
     for (const { socket } of held) socket.destroy();
     await vi.waitFor(async () => expect((await fetch(url)).status).toBe(200));
+  });
+
+  test('that cannot be accepted do not end the process', async () => {
+    const listen = vi.spyOn(Server.prototype, 'listen');
+    const { url } = await serve();
+    const listening = listen.mock.contexts as Server[];
+    listen.mockRestore();
+    for (const one of listening) one.emit('error', Object.assign(new Error('accept'), { code: 'EMFILE' }));
+    expect(listening).not.toHaveLength(0);
+    expect(await (await fetch(url)).text()).toBe('ok');
   });
 
   test('come from this machine by either address', async () => {
