@@ -9,6 +9,7 @@ import type { Database } from './database';
 import { lockDataDir } from './lock';
 import { keepPrivate } from './private-files';
 import { PrivateFs } from './private-fs';
+import { serverUrl } from './server-url';
 import { limitWriters } from './transaction';
 import './query-error';
 
@@ -35,7 +36,7 @@ export function openPostgres(
   options: { max?: number; prepare?: boolean; scratch?: boolean } = {},
 ): DatabaseHandle {
   const max = options.scratch ? 1 : (options.max ?? 10);
-  const client = postgres(withoutClientParameters(url), {
+  const client = postgres(serverUrl(url), {
     max,
     connect_timeout: 10,
     idle_timeout: options.scratch ? 0 : 60,
@@ -51,11 +52,6 @@ export function openPostgres(
   const db = drizzlePostgres({ client });
   limitWriters(db, max);
   return { db, kind: 'postgres', close: () => client.end({ timeout: 5 }) };
-}
-
-/** The addresses that providers give name these; the driver would hand them to the server, which refuses them. */
-function withoutClientParameters(url: string): string {
-  return url.replace(/[?&](channel_binding|pgbouncer)=[^&]*/g, '').replace(/^([^?&]*)&/, '$1?');
 }
 
 /**

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import postgres from 'postgres';
 import type { Database } from './database';
+import { serverUrl } from './server-url';
 
 /** How a pooler treats its clients. */
 export interface Pooler {
@@ -28,7 +29,8 @@ export async function isDirect(db: Database): Promise<boolean> {
  * first runs the statement again. Where that cannot be done, what is safe is assumed.
  */
 export async function probePooler(url: string): Promise<Pooler> {
-  const open = () => postgres(url, { max: 1, fetch_types: false, connect_timeout: 10, onnotice() {} });
+  const open = () =>
+    postgres(serverUrl(url), { max: 1, fetch_types: false, connect_timeout: 10, onnotice() {} });
   const [first, second] = [open(), open()];
   try {
     // In a transaction, since the driver prepares again by itself what is gone outside of one.
