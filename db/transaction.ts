@@ -18,9 +18,8 @@ export class ChangedMeanwhileError extends Error {
   readonly code = SERIALIZATION_FAILURE;
 }
 
-// Next bundles pages and routes separately, and our server opens the database for all of them: a module variable
-// would exist several times. The embedded database is not in it: it has one connection and nobody to wait for,
-// and no clock to stop a statement by.
+// Our server opens the database for all of Next's bundles: of a module variable each would have its own. The
+// embedded database is not in it: it has one connection, nobody to wait for, and no clock to stop a statement by.
 const KEY = Symbol.for('w5t.writers');
 const holder = globalThis as { [KEY]?: WeakMap<Database, Bulkhead> };
 holder[KEY] ??= new WeakMap();

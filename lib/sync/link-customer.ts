@@ -16,8 +16,8 @@ const STRENGTH: Record<LinkedBy, number> = { created: 0, email: 1, number: 2, st
 
 /**
  * Which of our customers a Stripe customer is. The strongest link wins, whenever it arrives: staff, then
- * customer number, then, where that is on, an e-mail that one customer alone has; else a customer is created. Where Stripe could
- * have been asked, but did not answer, the link is marked for the daily job.
+ * customer number, then, where that is on, an e-mail that one customer alone has; else a customer is created.
+ * Where Stripe could have been asked, but did not answer, the link is marked for the daily job.
  *
  * @param locked the link that is held and its customer's number, where they were read already
  * @returns the link, as it then is
