@@ -12,7 +12,7 @@ import { openSite, type Site } from './support/site';
 import { openCookie } from './support/staff';
 
 const OTHER = { email: 'other@example.com', name: 'Mary Jackson', password: 'correct horse battery' };
-const PUBLIC_URL = 'https://admin.example.com';
+const PUBLIC_URL = 'https://admin.w5t.test';
 const FORGED = '__Secure-w5t.session_token=forged.signature';
 /** What only somebody signed in, or an admin, may read. */
 const DATA = /K1\d{4}|€\d|example\.(com|org)|payment_reference|Mary Jackson/;
@@ -137,7 +137,13 @@ describe('every server action', () => {
       { problem: null },
       new Fields({ service_number: '' }),
     ],
+    'app/admin/subscriptions/[id]/reference-actions.ts#adopt': [1],
+    'app/admin/subscriptions/[id]/reference-actions.ts#decline': [1],
     'app/admin/subscriptions/stripe-customers/[id]/actions.ts#linkTo': ['cus_1', 1],
+    'app/admin/subscriptions/stripe-customers/proposals/actions.ts#confirmChosen': [
+      null,
+      new Fields({ link: 'cus_1 1 2' }),
+    ],
     'app/admin/webhooks/[id]/actions.ts#replay': ['evt_1'],
     'app/admin/tokens/new/actions.ts#issue': [
       first,
