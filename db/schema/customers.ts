@@ -8,9 +8,9 @@ export function customerSortName(c: Record<'company' | 'first_name' | 'last_name
   return sql`lower(left(coalesce(nullif(${c.company}, ''), btrim(coalesce(${c.first_name}, '') || ' ' || coalesce(${c.last_name}, ''))), 100))`;
 }
 
-/** What follows the K of a customer number of our own; null for others. */
+/** What follows the K, of either case, of a customer number of our own; null for others. */
 export function customerSerial(customerNumber: SQLWrapper): SQL<string | null> {
-  return sql`substring(${customerNumber} from '^K(\\d{1,15})$')::bigint`;
+  return sql`substring(${customerNumber} from '^[Kk](\\d{1,15})$')::bigint`;
 }
 
 export const customers = pgTable(

@@ -71,7 +71,10 @@ export function toAppError(error: unknown, ref: string, log: Logger): AppError {
   const code = pgErrorCode(error);
   // Never the driver's message: it holds the parameters, that is, personal data.
   log.error({ ref, code, stack: stackOf(error) }, 'request failed');
-  return isDatabaseUnavailable(error) || CONTENDED.test(code ?? '')
+  if (CONTENDED.test(code ?? '')) {
+    return new AppError('unavailable', 'Others are writing the same. Try again in a few seconds.');
+  }
+  return isDatabaseUnavailable(error)
     ? new AppError('unavailable', 'The database does not answer. Try again in a few seconds.')
     : new AppError('internal', `Something went wrong on our side (ref ${ref}). Try again later.`);
 }

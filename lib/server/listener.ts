@@ -22,6 +22,7 @@ const OWN_LIMIT = /^\/(api|mcp)(\/[^%\\.?]*)?(\?|$)/;
 export function createListener(handle: Handler, { trusted, limits, log }: Settings) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (!setForwarding(request, trusted)) return void request.socket.destroy();
+    if (!hasTarget(request)) return refuse(request, response, 400, 'There is no such address.');
     if (isUpgrade(request)) return refuse(request, response, 400, 'There is nothing to upgrade to.');
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     if (!OWN_LIMIT.test(request.url ?? '')) {
@@ -29,6 +30,8 @@ export function createListener(handle: Handler, { trusted, limits, log }: Settin
       if (body === 'too large') {
         return refuse(request, response, 413, `The body is larger than ${limits.pageBody} bytes.`);
       }
+      // Next would wait for the end of a stream that has ended.
+      if (body === 'empty') return refuse(request, response, 400, 'The body is empty.');
       if (body === 'broken off') return;
     }
     request.url = carryParameters(request.url ?? '/');
@@ -38,6 +41,11 @@ export function createListener(handle: Handler, { trusted, limits, log }: Settin
       response.end(response.headersSent ? undefined : 'Internal Server Error');
     });
   };
+}
+
+/** A path, or an absolute address; `*` is for OPTIONS alone, which has nothing to say of a whole server. */
+function hasTarget({ url = '' }: IncomingMessage): boolean {
+  return url.startsWith('/') || URL.canParse(url);
 }
 
 /** An offer of HTTP/2 may be passed over (RFC 9110, 7.8); some clients make it with every request. */

@@ -149,6 +149,21 @@ describe('bodies', () => {
     socket.destroy();
   });
 
+  test.each([
+    ['in one piece', ['0\r\n\r\n']],
+    ['in two', ['0\r\n', '\r\n']],
+  ])('that are announced and empty are refused, %s', async (_, pieces) => {
+    const { port, seen } = await serve(size);
+    const { socket, closed, text } = openRaw(port, head('POST /', { 'Transfer-Encoding': 'chunked' }));
+    for (const piece of pieces) {
+      socket.write(piece);
+      await sleep(50);
+    }
+    await closed;
+    expect(text()).toMatch(/^HTTP\/1\.1 400 /);
+    expect(seen).toEqual([]);
+  });
+
   test('that break off never reach a page', async () => {
     const { port, seen } = await serve();
     const { socket } = openRaw(port, head('POST /', { 'Content-Length': 6 }));
@@ -156,6 +171,14 @@ describe('bodies', () => {
     await sleep(200);
     expect(seen).toEqual([]);
   });
+});
+
+test('an address that is none is refused', async () => {
+  const { port, seen } = await serve();
+  const { closed, text } = openRaw(port, head('GET *'));
+  await closed;
+  expect(text()).toMatch(/^HTTP\/1\.1 400 /);
+  expect(seen).toEqual([]);
 });
 
 describe('slow clients', () => {

@@ -8,6 +8,7 @@ import { seededChance } from '@/lib/stripe-local/chance';
 import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
 import { createWorld } from '@/lib/stripe-local/world';
 import { HANDLED_EVENT_TYPES } from '@/lib/sync/event-types';
+import { createCustomer } from '../support/factories';
 import { useServer } from '../support/http';
 import { deliver, recordedEvents, WEBHOOK_SECRET } from '../support/stripe-events';
 
@@ -119,7 +120,7 @@ describe.each(['without an API key', 'with one that knows no customer'])('create
         by: `evt_c_o${i}`,
       });
     }
-  });
+  }, 180_000);
 
   test('keep what staff wrote, and complete the rest', async () => {
     const [first, second, third] = TOLD;
@@ -151,6 +152,18 @@ describe.each(['without an API key', 'with one that knows no customer'])('create
     })
     .filter(({ data }) => typeof data.object.customer === 'string');
 
+  test('take the number after the highest, which somebody may have entered as a small k', async () => {
+    const { db } = server.runtime;
+    await createCustomer(db, { customer_number: 'k20001' });
+    expect(await send(as('small', TOLD[0] as Told))).toBe(200);
+    const [made] = await db
+      .select({ number: customers.customer_number })
+      .from(stripeCustomers)
+      .innerJoin(customers, eq(customers.id, stripeCustomers.customer_id))
+      .where(eq(stripeCustomers.stripe_customer_id, 'cus_small'));
+    expect(made).toEqual({ number: 'K20002' });
+  });
+
   if (recorded.length > 0) {
     test('are the same of recorded events, in whatever order these come', async () => {
       const sorts: Record<string, (a: Told, b: Told) => number> = {
@@ -173,6 +186,6 @@ describe.each(['without an API key', 'with one that knows no customer'])('create
       );
       for (const { id, made } of ends) expect([id, made]).toEqual([id, made.map(() => made[0])]);
       expect(ends.filter(({ made }) => made[0]?.email).length).toBeGreaterThan(0);
-    });
+    }, 180_000);
   }
 });

@@ -11,7 +11,7 @@ const server = inject('postgres');
 describe.runIf(server)('the database of DATABASE_URL', () => {
   const name = `w5t_migrate_${process.pid}`;
   const user = `w5t_user_${process.pid}`;
-  const address = server?.url ?? '';
+  const address = server?.url ?? 'postgres://none';
   const url = withDatabase(address, name);
 
   beforeEach(async () => {

@@ -113,9 +113,15 @@ test('many replays at once leave one payment', async () => {
 test('an event that fails again stays failed, with the reason, and is logged', async () => {
   const { event, invoiceId } = await failedPayment(9_000_000_000_000_000);
   expect(await replay(event.id)).toBe('failed');
-  expect(await eventOf(event.id)).toMatchObject({ outcome: 'failed', error_code: '22003', attempts: 2 });
+  expect(await eventOf(event.id)).toMatchObject({
+    outcome: 'failed',
+    error_code: 'UnstorableError',
+    attempts: 2,
+  });
   expect(await base.db.$count(invoices, eq(invoices.stripe_invoice_id, invoiceId))).toBe(0);
-  expect(await auditOf(event.id)).toMatchObject([{ after: { result: 'failed', error_code: '22003' } }]);
+  expect(await auditOf(event.id)).toMatchObject([
+    { after: { result: 'failed', error_code: 'UnstorableError' } },
+  ]);
 });
 
 test('an unknown event is not found, and nothing is logged', async () => {

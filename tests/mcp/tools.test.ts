@@ -189,6 +189,7 @@ describe('answers', () => {
           billing_interval: 'month',
           start_date: null,
           next_billing_date: null,
+          ends_on: null,
           cancelled_at: null,
         },
       ],
