@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
+import { STOP_SIGNALS } from './stop-signals';
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** How long open requests may keep the server after it was told to stop. */
 const PATIENCE_MS = 8000;
 const ORPHAN_CHECK_MS = 1000;
@@ -26,7 +26,7 @@ export async function untilExit(child: ChildProcess): Promise<{ code: number; st
     clearInterval(watch);
     stop('SIGTERM');
   }, ORPHAN_CHECK_MS);
-  for (const signal of SIGNALS) process.on(signal, stop);
+  for (const signal of STOP_SIGNALS) process.on(signal, stop);
   try {
     const code = await new Promise<number>((resolve, reject) => {
       child.once('error', reject);
@@ -38,6 +38,6 @@ export async function untilExit(child: ChildProcess): Promise<{ code: number; st
   } finally {
     clearInterval(watch);
     clearTimeout(patience);
-    for (const signal of SIGNALS) process.off(signal, stop);
+    for (const signal of STOP_SIGNALS) process.off(signal, stop);
   }
 }
