@@ -3,9 +3,16 @@ import { boolean, check, index, integer, jsonb, pgTable, text, uniqueIndex } fro
 import { currency, id, instant, timestamps } from './columns';
 import { customerStatus, numberSource, stripeLinkedBy } from './enums';
 
-/** Company, else "first last", in lower case: what lists are sorted by. An index takes no text of any length. */
-export function customerSortName(c: Record<'company' | 'first_name' | 'last_name', SQLWrapper>): SQL<string> {
-  return sql`lower(left(coalesce(nullif(${c.company}, ''), btrim(coalesce(${c.first_name}, '') || ' ' || coalesce(${c.last_name}, ''))), 100))`;
+type NameColumns = Record<'company' | 'first_name' | 'last_name', SQLWrapper>;
+
+/** Company, else "first last". */
+export function customerNameSql(c: NameColumns): SQL<string> {
+  return sql`coalesce(nullif(${c.company}, ''), btrim(coalesce(${c.first_name}, '') || ' ' || coalesce(${c.last_name}, '')))`;
+}
+
+/** The name in lower case: what lists are sorted by. An index takes no text of any length. */
+export function customerSortName(c: NameColumns): SQL<string> {
+  return sql`lower(left(${customerNameSql(c)}, 100))`;
 }
 
 /** What follows the K, of either case, of a customer number of our own; null for others. */

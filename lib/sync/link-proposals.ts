@@ -1,5 +1,6 @@
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import { type Database, rows } from '@/db/database';
+import { customerNameSql } from '@/db/schema';
 import type { Actor } from '../audit/record-audit';
 import { AppError } from '../errors';
 import { literal } from '../page-query';
@@ -22,7 +23,7 @@ export type LinkProposal = {
 const PROPOSALS = sql`
   select l.stripe_customer_id, c.email, c.id as "from", c.customer_number as from_number,
     o.id as "to", o.customer_number as to_number,
-    coalesce(nullif(o.company, ''), btrim(coalesce(o.first_name, '') || ' ' || coalesce(o.last_name, ''))) as to_name
+    ${nameOf(sql.raw('o'))} as to_name
   from stripe_customers l
   join customers c on c.id = l.customer_id
   join lateral (
@@ -48,7 +49,7 @@ export function listSameEmail(db: Database, customerId: number) {
   return rows<{ id: number; customer_number: string; name: string; is_created: boolean }>(
     db,
     sql`select s.id, s.customer_number,
-        coalesce(nullif(s.company, ''), btrim(coalesce(s.first_name, '') || ' ' || coalesce(s.last_name, ''))) as name,
+        ${nameOf(sql.raw('s'))} as name,
         exists (select from stripe_customers x where x.customer_id = s.id and x.linked_by = 'created') as is_created
       from customers c join customers s on lower(s.email) = lower(c.email) and s.id <> c.id
       where c.id = ${customerId}::int order by is_created, s.id limit 10`,
@@ -79,4 +80,12 @@ export async function confirmLinks(
     results.push({ stripeCustomerId, refusal });
   }
   return results;
+}
+
+function nameOf(alias: SQL): SQL<string> {
+  return customerNameSql({
+    company: sql`${alias}.company`,
+    first_name: sql`${alias}.first_name`,
+    last_name: sql`${alias}.last_name`,
+  });
 }
