@@ -1,11 +1,10 @@
-import { Center, Paper, Stack, Title } from '@mantine/core';
 import type { Metadata } from 'next';
 import { redirect } from 'next/navigation';
 import { safeNextPath } from '@/lib/auth/staff-path';
 import { currentStaff } from '@/lib/auth/staff-session';
-import { Brand } from '../_components/brand';
 import type { SearchParams } from '../_components/search-params';
 import { SignInForm } from './sign-in-form';
+import { SignInFrame } from './sign-in-frame';
 
 export const metadata: Metadata = { title: 'Sign in' };
 
@@ -14,17 +13,9 @@ export default async function SignInPage({ searchParams }: { searchParams: Promi
   const target = safeNextPath(typeof next === 'string' ? next : undefined);
   if (await currentStaff()) redirect(target);
   return (
-    <Center component="main" mih="100vh" p="md" bg="var(--w5t-subtle)">
-      <Stack w="100%" maw={400} gap="lg" pb="10vh">
-        <Brand />
-        <Paper withBorder shadow="sm" radius="lg" p={{ base: 'lg', xs: 'xl' }}>
-          <Stack gap="lg">
-            <Title order={1}>Sign in</Title>
-            <SignInForm next={target} problem={problemText(problem)} />
-          </Stack>
-        </Paper>
-      </Stack>
-    </Center>
+    <SignInFrame title="Sign in">
+      <SignInForm next={target} problem={problemText(problem)} />
+    </SignInFrame>
   );
 }
 

@@ -1,10 +1,10 @@
-import { Center, Paper, Stack, Text, Title } from '@mantine/core';
+import { Text } from '@mantine/core';
 import type { Metadata } from 'next';
 import { notFound, redirect } from 'next/navigation';
 import { isFirstAdminToken } from '@/lib/auth/first-admin';
 import { currentStaff } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
-import { Brand } from '../../../_components/brand';
+import { SignInFrame } from '../../sign-in-frame';
 import { createAdmin } from './actions';
 import { FirstAdminForm } from './first-admin-form';
 
@@ -17,19 +17,11 @@ export default async function FirstAdminPage({ params }: { params: Promise<{ tok
   const { db, now } = await getRuntime();
   if (!(await isFirstAdminToken(db, token, now()))) notFound();
   return (
-    <Center component="main" mih="100vh" p="md" bg="var(--w5t-subtle)">
-      <Stack w="100%" maw={400} gap="lg" pb="10vh">
-        <Brand />
-        <Paper withBorder shadow="sm" radius="lg" p={{ base: 'lg', xs: 'xl' }}>
-          <Stack gap="lg">
-            <Title order={1}>Make the first admin</Title>
-            <Text c="dimmed" size="sm">
-              Admins issue access tokens and let others sign in. This page works once.
-            </Text>
-            <FirstAdminForm action={createAdmin.bind(null, token)} />
-          </Stack>
-        </Paper>
-      </Stack>
-    </Center>
+    <SignInFrame title="Make the first admin">
+      <Text c="dimmed" size="sm">
+        Admins issue access tokens and let others sign in. This page works once.
+      </Text>
+      <FirstAdminForm action={createAdmin.bind(null, token)} />
+    </SignInFrame>
   );
 }
