@@ -142,6 +142,7 @@ test.each([
   ['amount=119', 'amount'],
   ['sort=amount', 'sort'],
   ['__proto__=1', '__proto__'],
+  ['__proto__%0A=1&__proto__%0A=2', '__proto__'],
   ['constructor=1', 'constructor'],
   ['toString', 'toString'],
   ['=1', ''],
