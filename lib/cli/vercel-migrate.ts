@@ -1,5 +1,6 @@
 import { readArguments } from '../commands/read-arguments';
-import { DATABASE_VARIABLES, inheritedEnv, readEnv } from '../env';
+import { inheritedEnv, readEnv } from '../env';
+import { DATABASE_VARIABLES } from '../env-variables';
 import { migrateServer } from '../open-server';
 import { runCommand } from './run-command';
 

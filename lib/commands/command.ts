@@ -1,4 +1,5 @@
-import type { Env, Variable } from '../env';
+import type { Env } from '../env';
+import type { Variable } from '../env-variables';
 import type { Runtime } from '../runtime';
 
 /** Where a command speaks: a terminal of this process, or that of another one, over the socket. */

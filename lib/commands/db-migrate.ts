@@ -1,5 +1,5 @@
 import { limitRole } from '@/db/limits';
-import { DATABASE_VARIABLES } from '../env';
+import { DATABASE_VARIABLES } from '../env-variables';
 import { StartError } from '../errors';
 import { migrateServer } from '../open-server';
 import { command } from './command';

@@ -1,6 +1,6 @@
 import { hasCustomers, seedDatabase } from '@/db/seed';
 import { toCalendarDate } from '../dates';
-import { DATABASE_VARIABLES } from '../env';
+import { DATABASE_VARIABLES } from '../env-variables';
 import { StartError } from '../errors';
 import { command } from './command';
 import { readArguments } from './read-arguments';

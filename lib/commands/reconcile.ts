@@ -1,4 +1,4 @@
-import { DATABASE_VARIABLES } from '../env';
+import { DATABASE_VARIABLES } from '../env-variables';
 import type { Runtime } from '../runtime';
 import { beginDryRun } from '../sync/dry-run';
 import { type Progress, type ReconcileResult, reconcile as runReconciliation } from '../sync/reconcile';

@@ -5,7 +5,7 @@ import { hasAdmin, listStaffUsers } from '../auth/list-staff-users';
 import { removeStaffUser } from '../auth/remove-staff-user';
 import { setStaffPassword } from '../auth/set-staff-password';
 import { STAFF_ROLES, type StaffRole } from '../auth/staff-user';
-import { DATABASE_VARIABLES } from '../env';
+import { DATABASE_VARIABLES } from '../env-variables';
 import { StartError } from '../errors';
 import { MAX_PER_PAGE } from '../page';
 import type { Runtime } from '../runtime';

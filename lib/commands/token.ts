@@ -7,7 +7,7 @@ import {
   revokeAccessToken,
   tokenState,
 } from '../auth/manage-access-tokens';
-import { DATABASE_VARIABLES } from '../env';
+import { DATABASE_VARIABLES } from '../env-variables';
 import { StartError } from '../errors';
 import { MAX_PER_PAGE } from '../page';
 import type { Runtime } from '../runtime';

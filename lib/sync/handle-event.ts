@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm';
 import { type Database, isDatabaseUnavailable, pgErrorCode } from '@/db/database';
 import { stripeEvents } from '@/db/schema';
 import { transact } from '@/db/transaction';
-import type { StripeMode } from '../env';
+import type { StripeMode } from '../env-contradictions';
 import { AppError } from '../errors';
 import { type ProviderEvent, toProviderEvent } from '../stripe/to-event';
 import { UnstorableError } from '../stripe/unstorable';

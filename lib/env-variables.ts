@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import { toNetworks } from './networks';
+
+const text = z.string().min(1);
+const whole = z.coerce.number('must be a whole number').int('must be a whole number').min(0).max(1_000_000);
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+const databaseUrl = text
+  .regex(/^postgres(ql)?:\/\/./, { error: 'must start with postgres:// or postgresql://', abort: true })
+  .refine(
+    isDatabaseUrl,
+    'is no valid address: special characters of a password are written % as %25, # as %23, / as %2F, @ as %40',
+  );
+
+export const variables = z.object({
+  DATABASE_URL: databaseUrl.optional(),
+  DATABASE_URL_DIRECT: databaseUrl.optional(),
+  DATABASE_POOLER: z
+    .enum(['transaction'], 'must be transaction, or unset: then it is found out at the start')
+    .optional(),
+  DATA_DIR: text.default('.data'),
+  PORT: z.coerce.number('must be a port number').int().min(1).max(65535).default(3000),
+  HOST: text.regex(/^[\w.:-]+$/, 'must be an address or a name of this machine').optional(),
+  TRUSTED_PROXIES: text
+    .refine(isNetworkList, 'must be addresses or networks such as 10.0.0.0/8 with commas between')
+    .optional(),
+  PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).optional(),
+  APP_TIMEZONE: text.refine(isTimeZone, 'must be an IANA time zone such as Europe/Berlin').optional(),
+  STRIPE_PUBLISHABLE_KEY: text.regex(/^pk_(test|live)_./, 'must start with pk_test_ or pk_live_').optional(),
+  STRIPE_SECRET_KEY: text
+    .regex(/^[sr]k_(test|live)_./, 'must start with sk_test_, sk_live_, rk_test_ or rk_live_')
+    .optional(),
+  STRIPE_WEBHOOK_SECRET: text
+    .regex(
+      /^\s*whsec_[^,\s]+\s*(,\s*whsec_[^,\s]+\s*)*$/,
+      'must be one or several whsec_… with commas between',
+    )
+    .optional(),
+  STRIPE_API_BASE: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).optional(),
+  LINK_BY_EMAIL: z.enum(['propose', 'on'], 'must be propose or on').default('propose'),
+  CRON_SECRET: text.min(16, 'must have at least 16 characters').optional(),
+  BETTER_AUTH_SECRET: text.min(32, 'must have at least 32 characters').optional(),
+  MCP_ALLOWED_ORIGINS: text
+    .refine(isOriginList, 'must be origins such as https://example.com with commas between')
+    .optional(),
+  ALERT_OVERDUE_HOURS: whole.default(1),
+  ALERT_DRIFT_CHANGES: whole.default(100),
+  ALERT_DISK_MB: whole.default(200),
+  LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
+  NODE_ENV: z.string().default('production'),
+  VERCEL: z.string().optional(),
+});
+
+/** The variables as they are set. */
+export type Variables = z.infer<typeof variables>;
+
+/** A variable that the service reads. */
+export type Variable = keyof Variables;
+
+/** What every command needs that opens the database. */
+export const DATABASE_VARIABLES = [
+  'DATABASE_URL',
+  'DATABASE_URL_DIRECT',
+  'DATABASE_POOLER',
+  'DATA_DIR',
+] as const satisfies Variable[];
+
+/** The entries of a value with commas between. */
+export function list(value: string | undefined): string[] {
+  return (value ?? '')
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
+}
+
+function isTimeZone(value: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: value }) !== null;
+  } catch {
+    return false;
+  }
+}
+
+function isNetworkList(value: string): boolean {
+  try {
+    return toNetworks(list(value)) !== null;
+  } catch {
+    return false;
+  }
+}
+
+/** What the driver can read: it decodes the whole, and takes several hosts with commas between. */
+function isDatabaseUrl(value: string): boolean {
+  const [, before = '', hosts = '', after = ''] =
+    /^(\w+:\/\/(?:[^@/?#]*@)?)([^/?#]*)(.*)$/s.exec(value) ?? [];
+  try {
+    decodeURIComponent(value);
+    return hosts.split(',').every((host) => URL.canParse(before + host + after));
+  } catch {
+    return false;
+  }
+}
+
+function isOriginList(value: string): boolean {
+  return list(value).every((entry) => URL.canParse(entry) && new URL(entry).origin === entry);
+}
