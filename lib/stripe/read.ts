@@ -11,8 +11,7 @@ export function asList(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: dropping them is the purpose
-const CONTROL = /[\u0000-\u001f\u007f-\u009f]/g;
+const CONTROL = /\p{Cc}/gu;
 const LINE_BREAKS = /[\t-\r\u0085]+/g;
 
 /**
