@@ -25,14 +25,14 @@ const holder = globalThis as { [KEY]?: WeakMap<Database, Bulkhead> };
 holder[KEY] ??= new WeakMap();
 const servers = holder[KEY];
 
-/** Says that a database is on a server, to which there are so many connections. Reading keeps a third of them. */
+/** Limits how many connections to a server writing may take at once: a third of them are left to reading. */
 export function limitWriters(db: Database, connections: number): void {
   const atOnce = Math.ceil((connections * 2) / 3);
   servers.set(db, new Bulkhead({ atOnce, perKey: 2, waiting: 500, patience: 20_000 }));
 }
 
 /**
- * Does what may wait for locks, so that whoever waits leaves connections to those who only read.
+ * Does work that may wait for locks. Only so much of it runs at once that reading always finds a connection.
  *
  * @param about names what is locked, where that is known
  * @throws an error as of a lock that cannot be had (55P03) where too many wait, or for too long

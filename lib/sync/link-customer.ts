@@ -180,7 +180,7 @@ async function findLink(ctx: SyncContext, told: ProviderCustomer, held?: Link): 
     return undefined;
   // Of two Stripe customers with one address at once the second must find what the first one made.
   await lockKey(ctx.tx, `email ${told.email.toLowerCase()}`);
-  // A created customer has the e-mail it was created with: that is no second one.
+  // The customer that was created for it has the address, too, and is not the one looked for.
   const byEmail = await ctx.tx
     .select({ id: customers.id })
     .from(customers)
