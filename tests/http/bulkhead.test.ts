@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type SQL, sql } from 'drizzle-orm';
 import { expect, inject, test } from 'vitest';
@@ -13,6 +12,7 @@ import { staffWriter } from '@/lib/payments/staff-writer';
 import { withDatabase } from '../support/database-url';
 import { createInvoice } from '../support/factories';
 import { useServer } from '../support/http';
+import { measureReads, requireQuick } from '../support/measure-reads';
 import { deliver, WEBHOOK_SECRET } from '../support/stripe-events';
 
 const AT_ONCE = 12;
@@ -67,47 +67,7 @@ async function deliverEvents(type: string, customer: string): Promise<number[]> 
   return Promise.all(Array.from({ length: AT_ONCE }, send));
 }
 
-interface Times {
-  health: number;
-  tools: number;
-}
-
-/** As quick as promised; on a machine that is busy with other things, as quick as without any lock. */
-function requireQuick({ health, tools, quiet }: Times & { quiet: Times }): void {
-  expect(health).toBeLessThan(Math.max(200, 3 * quiet.health));
-  expect(tools).toBeLessThan(Math.max(500, 3 * quiet.tools));
-}
-
-/** Milliseconds that health takes, and that tools take at the 95th percentile, a few of them at once. */
-async function lookAround(): Promise<Times> {
-  const token = await server.token('mcp:read');
-  const timed = async (ask: () => Promise<Response>) => {
-    const begun = performance.now();
-    const response = await ask();
-    expect(response.status).toBe(200);
-    expect(await response.text()).not.toContain('isError');
-    return performance.now() - begun;
-  };
-  const call = () =>
-    fetch(`${server.url}/mcp`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({
-        jsonrpc: '2.0',
-        id: 1,
-        method: 'tools/call',
-        params: { name: 'list-invoices-tool', arguments: {} },
-      }),
-    });
-  const healthTimes: number[] = [];
-  const toolTimes: number[] = [];
-  for (let i = 0; i < 10; i += 1) {
-    healthTimes.push(await timed(() => fetch(`${server.url}/api/health`)));
-    toolTimes.push(...(await Promise.all([call, call, call, call].map(timed))));
-  }
-  toolTimes.sort((a, b) => a - b);
-  return { health: Math.max(...healthTimes), tools: toolTimes[Math.floor(toolTimes.length * 0.95)] ?? 0 };
-}
+const lookAround = async () => measureReads(server.url, await server.token('mcp:read'));
 
 test('writes for one invoice all succeed at once, and others are answered meanwhile', async () => {
   const invoice = await createInvoice(server.runtime.db);
@@ -154,7 +114,7 @@ if (postgres) {
       work(invoices),
     );
     expect(seen.statuses).toEqual(Array(AT_ONCE).fill(201));
-    requireQuick(seen);
+    requireQuick(seen, seen.quiet);
   });
 
   test.each(['customer.subscription.updated', 'checkout.session.completed'])(
@@ -165,7 +125,7 @@ if (postgres) {
       const lock = sql`select pg_advisory_xact_lock(hashtextextended(${customer}, 0))`;
       const seen = await whileLocked(lock, () => deliverEvents(type, customer));
       expect(seen.statuses).toEqual(Array(AT_ONCE).fill(200));
-      requireQuick(seen);
+      requireQuick(seen, seen.quiet);
     },
   );
 }

@@ -1,0 +1,43 @@
+import { performance } from 'node:perf_hooks';
+import { expect } from 'vitest';
+
+export interface ReadTimes {
+  health: number;
+  tools: number;
+}
+
+/** Milliseconds that health takes at most, and that tools take at the 95th percentile, four of them at once. */
+export async function measureReads(url: string, token: string): Promise<ReadTimes> {
+  const timed = async (ask: () => Promise<Response>) => {
+    const begun = performance.now();
+    const response = await ask();
+    expect(response.status).toBe(200);
+    expect(await response.text()).not.toContain('isError');
+    return performance.now() - begun;
+  };
+  const call = () =>
+    fetch(`${url}/mcp`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name: 'list-invoices-tool', arguments: {} },
+      }),
+    });
+  const healthTimes: number[] = [];
+  const toolTimes: number[] = [];
+  for (let i = 0; i < 10; i += 1) {
+    healthTimes.push(await timed(() => fetch(`${url}/api/health`)));
+    toolTimes.push(...(await Promise.all([call, call, call, call].map(timed))));
+  }
+  toolTimes.sort((a, b) => a - b);
+  return { health: Math.max(...healthTimes), tools: toolTimes[Math.floor(toolTimes.length * 0.95)] ?? 0 };
+}
+
+/** As quick as promised; on a machine that is busy with other things, as quick as without any lock. */
+export function requireQuick({ health, tools }: ReadTimes, quiet: ReadTimes): void {
+  expect(health).toBeLessThan(Math.max(200, 3 * quiet.health));
+  expect(tools).toBeLessThan(Math.max(500, 3 * quiet.tools));
+}
