@@ -15,6 +15,9 @@ export const timestamps = {
     .$onUpdate(() => sql`now()`),
 };
 
+/** Raised by the database at every change of a row: tells whether it is still the one that was read. */
+export const version = () => integer().notNull().default(0);
+
 /** An amount in whole units of its row's currency; three decimals hold every ISO 4217 currency. */
 export const money = () => numeric({ precision: 15, scale: 3 });
 

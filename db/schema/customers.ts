@@ -1,6 +1,6 @@
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { boolean, check, index, integer, jsonb, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core';
-import { currency, id, instant, timestamps } from './columns';
+import { currency, id, instant, timestamps, version } from './columns';
 import { customerStatus, numberSource, stripeLinkedBy } from './enums';
 
 type NameColumns = Record<'company' | 'first_name' | 'last_name', SQLWrapper>;
@@ -49,6 +49,7 @@ export const customers = pgTable(
         (): SQL =>
           sql`customer_number || E'\n' || coalesce(email, '') || E'\n' || coalesce(first_name, '') || ' ' || coalesce(last_name, '') || E'\n' || coalesce(company, '')`,
       ),
+    version: version(),
     ...timestamps,
   },
   (t) => [
@@ -102,6 +103,7 @@ export const stripeCustomers = pgTable(
     details: jsonb().$type<NotedDetail[]>().notNull().default([]),
     /** Since then the daily job has to ask Stripe who it is: it could not be asked. */
     recheck_at: instant(),
+    version: version(),
     ...timestamps,
   },
   (t) => [

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { boolean, check, date, index, integer, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core';
-import { currency, id, instant, money, timestamps } from './columns';
+import { currency, id, instant, money, timestamps, version } from './columns';
 import { customers } from './customers';
 import { invoiceStatus } from './enums';
 import { subscriptions } from './subscriptions';
@@ -36,6 +36,7 @@ export const invoices = pgTable(
     provider_as_of: instant(),
     provider_gone_at: instant(),
     recheck_at: instant(),
+    version: version(),
     ...timestamps,
   },
   (t) => [

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { check, date, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
-import { currency, id, money, timestamps } from './columns';
+import { currency, id, money, timestamps, version } from './columns';
 import { customers } from './customers';
 import { paymentSource, paymentStatus } from './enums';
 import { invoices } from './invoices';
@@ -26,6 +26,7 @@ export const payments = pgTable(
     /** The same of `payment_date`; null: it is not known, and the date stays. */
     provider_payment_date: date(),
     stripe_payment_intent_id: text(),
+    version: version(),
     ...timestamps,
   },
   (t) => [

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { check, date, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
-import { currency, id, instant, money, timestamps } from './columns';
+import { currency, id, instant, money, timestamps, version } from './columns';
 import { customers } from './customers';
 import { billingInterval, serviceStatus, serviceType } from './enums';
 import { servers } from './servers';
@@ -29,6 +29,7 @@ export const customerServices = pgTable(
     /** The day it ends on, where all subscriptions that bill it are to end. */
     ends_on: date(),
     cancelled_at: instant(),
+    version: version(),
     ...timestamps,
   },
   (t) => [

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { boolean, check, date, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
-import { id, instant, money, timestamps } from './columns';
+import { id, instant, money, timestamps, version } from './columns';
 import { customers } from './customers';
 import { subscriptionStatus } from './enums';
 import { customerServices } from './services';
@@ -42,6 +42,7 @@ export const subscriptions = pgTable(
     is_stub: boolean()
       .notNull()
       .generatedAlwaysAs(sql`provider_as_of is null and stripe_subscription_id is not null`),
+    version: version(),
     ...timestamps,
   },
   (t) => [
@@ -76,6 +77,7 @@ export const subscriptionItems = pgTable(
     interval: text(),
     interval_count: integer(),
     current_period_end: instant(),
+    version: version(),
     ...timestamps,
   },
   (t) => [

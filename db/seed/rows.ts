@@ -13,7 +13,7 @@ import type { Calendar } from './calendar';
 import type { Chance } from './chance';
 
 /** What the database fills itself is left to it. */
-type Seeded<Row> = Omit<Row, 'created_at' | 'updated_at' | 'search_text' | 'is_stub'>;
+type Seeded<Row> = Omit<Row, 'created_at' | 'updated_at' | 'search_text' | 'is_stub' | 'version'>;
 
 export type CustomerRow = Seeded<typeof customers.$inferSelect>;
 export type StripeCustomerRow = Seeded<typeof stripeCustomers.$inferSelect>;

@@ -1,4 +1,4 @@
-import type { customers, NotedDetail } from '@/db/schema';
+import type { NotedDetail } from '@/db/schema';
 
 const FIELDS = {
   // Stripe has one name for persons and companies alike; which it is, staff know.
@@ -9,17 +9,18 @@ const FIELDS = {
 } as const;
 
 type Column = 'last_name' | 'email' | 'phone' | 'street' | 'postal_code' | 'city' | 'country';
-export type CreatedColumns = Pick<typeof customers.$inferInsert, Column>;
+export type CreatedColumns = Record<Column, string | null>;
 
 /** The columns of a created customer that belong together, since they come from one place. */
 export const CREATED_COLUMNS = Object.values(FIELDS).map((columns) => Object.keys(columns) as Column[]);
 
 /** The columns of a customer that is made of what Stripe told, of each field the strongest. */
 export function toCreatedColumns(details: Pick<NotedDetail, 'field' | 'value'>[]): CreatedColumns {
-  return Object.fromEntries(
-    Object.entries(FIELDS).flatMap(([field, columns]) => {
+  const columns = Object.fromEntries(
+    Object.entries(FIELDS).flatMap(([field, parts]) => {
       const told = details.find((one) => one.field === field);
-      return Object.entries(columns).map(([column, part]) => [column, told?.value[part] ?? null]);
+      return Object.entries(parts).map(([column, part]) => [column, told?.value[part] ?? null]);
     }),
   );
+  return columns as CreatedColumns;
 }

@@ -1,18 +1,20 @@
 import { eq } from 'drizzle-orm';
-import { type Database, isDatabaseUnavailable, pgErrorCode } from '@/db/database';
+import { isDatabaseUnavailable, pgErrorCode } from '@/db/database';
 import { stripeEvents } from '@/db/schema';
-import { transact } from '@/db/transaction';
 import type { StripeMode } from '../env-contradictions';
 import { AppError } from '../errors';
 import { type ProviderEvent, toProviderEvent } from '../stripe/to-event';
 import { UnstorableError } from '../stripe/unstorable';
-import { applyEvent, readAhead } from './apply-event';
-import { flushWrites, newContext } from './context';
+import { decideEvent } from './decide/event';
+import { keysOfEvent } from './decide/keys';
 import { HANDLED_EVENT_TYPES } from './event-types';
-import { closeEvent, failEvent, isSettled, keepEvent, openEvent, storeEvent } from './inbox';
-import { type Lookups, withLookups } from './lookups';
+import { failEvent, isSettled } from './inbox';
+import type { EventEntry } from './store/commit';
+import { mergeKeys, noKeys } from './store/keys';
+import type { StoredOutcome } from './store/rows';
+import type { StoredEvent } from './store/snapshot';
 import type { SyncDeps } from './sync-deps';
-import { takeAtOnce } from './take-at-once';
+import { synchronizeInTurn } from './synchronize';
 
 export type EventOutcome = 'processed' | 'duplicate' | 'stale' | 'ignored' | 'unmatched';
 
@@ -31,16 +33,7 @@ export async function handleEvent(
 ): Promise<EventOutcome> {
   try {
     const strayFrom = mode !== null && event.livemode !== (mode === 'live') ? mode : null;
-    const isPlain = strayFrom === null && !again && event.account === null;
-    const outcome = isPlain ? await takeAtOnce(deps, event, payload) : undefined;
-    if (outcome) return outcome;
-    return await withLookups(deps, (lookups) =>
-      transact(
-        deps.db,
-        (tx) => takeIn(tx, deps, lookups, { event, payload, strayFrom, again }),
-        event.stripeCustomerId ?? undefined,
-      ),
-    );
+    return await takeIn(deps, { event, payload, strayFrom, again });
   } catch (error) {
     if (!isDatabaseUnavailable(error))
       await failEvent(deps.db, event, payload, errorCode(error), reasonOf(error));
@@ -67,36 +60,48 @@ interface Delivery {
   again: boolean;
 }
 
-async function takeIn(
-  tx: Database,
-  deps: SyncDeps,
-  lookups: Lookups,
-  { event, payload, strayFrom, again }: Delivery,
-): Promise<EventOutcome> {
+async function takeIn(deps: SyncDeps, { event, payload, strayFrom, again }: Delivery): Promise<EventOutcome> {
   const isIgnored = strayFrom !== null || event.account !== null || !HANDLED_EVENT_TYPES.includes(event.type);
-  const key = event.stripeCustomerId ?? event.objectId ?? event.id;
-  const [before, held] = await Promise.all([
-    openEvent(tx, key, event.id),
-    isIgnored ? undefined : readAhead(tx, event),
-  ]);
-  if (isSettled(before) && !again) return 'duplicate';
-  let isStored = before !== null;
-  const ctx = newContext(tx, deps, lookups, async () => {
-    if (!isStored) await keepEvent(tx, event, payload);
-    isStored = true;
+  const { result, warnings } = await synchronizeInTurn(deps, {
+    stripeCustomerId: isIgnored ? null : event.stripeCustomerId,
+    keys: isIgnored ? mergeKeys(noKeys(), { events: [event.id] }) : keysOfEvent(event),
+    event: { id: event.id, outcome: 'failed', attempts: 1, payload, isStorable: true },
+    decide: (draft): EventOutcome => {
+      const before = draft.snapshot.events.get(event.id);
+      if (before && isSettled(before.outcome) && !again) return 'duplicate';
+      if (strayFrom) draft.warnings.add(otherMode(event, strayFrom));
+      return isIgnored ? 'ignored' : decideEvent(draft, event);
+    },
+    store: (outcome, snapshot) => {
+      if (outcome === 'duplicate') return null;
+      const before = snapshot.events.get(event.id);
+      return toEntry(event, payload, outcome, before, deps.now());
+    },
   });
-  if (strayFrom) ctx.warnings.push(otherMode(event, strayFrom));
-  const outcome = isIgnored ? 'ignored' : await applyEvent(ctx, event, held);
-  const { changes, now } = ctx;
-  const warnings = [...new Set(ctx.warnings)];
   if (warnings.length > 0) deps.log.warn({ event: event.id, warnings }, 'event left questions');
-  const result = { outcome, changes, warnings, now } as const;
-  if (!isStored) await storeEvent(ctx, event, payload, result);
-  else {
-    await flushWrites(ctx);
-    await closeEvent(tx, event.id, { ...result, before });
-  }
-  return outcome;
+  return result;
+}
+
+function toEntry(
+  event: ProviderEvent,
+  payload: string,
+  outcome: StoredOutcome,
+  before: StoredEvent | undefined,
+  processed_at: Date,
+): EventEntry {
+  return {
+    id: event.id,
+    type: event.type,
+    api_version: event.apiVersion,
+    livemode: event.livemode,
+    stripe_created: event.created,
+    object_id: event.objectId,
+    stripe_customer_id: event.stripeCustomerId,
+    payload,
+    outcome,
+    processed_at,
+    before: before ? `${before.outcome} ${before.attempts}` : null,
+  };
 }
 
 function otherMode({ livemode }: ProviderEvent, mode: StripeMode): string {

@@ -1,0 +1,59 @@
+import type { FieldChange } from '@/db/schema';
+import { toAmountText } from '../../money';
+
+type Row = Record<string, unknown>;
+export type Subject = Pick<FieldChange, 'entity' | 'entity_id' | 'stripe_id'>;
+
+/** Written at every sync, and no news to anybody. */
+const BOOKKEEPING = new Set([
+  'checkout_completed_at',
+  'provider_as_of',
+  'recheck_at',
+  'stripe_synced_at',
+  'synced_billing_date',
+]);
+
+const AMOUNTS = /^(subtotal|tax|total|amount(_\w+)?|price)$/;
+
+/** The values that differ from a row's, compared as what they mean: 19.9 is 19.900. */
+export function differing<Values extends Row>(row: Row, values: Values): Partial<Values> {
+  return Object.fromEntries(
+    Object.entries(values).filter(([field, value]) => !isSame(field, row[field], value)),
+  ) as Partial<Values>;
+}
+
+/** True where nothing but bookkeeping would change. */
+export function isSameState(row: Row, values: Row): boolean {
+  return Object.keys(differing(row, values)).every((field) => BOOKKEEPING.has(field));
+}
+
+/** The one entry of a row that was not here before. */
+export function createdChange(subject: Subject, after: string | null): FieldChange {
+  return { ...subject, field: 'created', before: null, after, outcome: 'fixed' };
+}
+
+/** One entry a changed field, in the order of the values. */
+export function toChanges(subject: Subject, row: Row, values: Row): FieldChange[] {
+  const currency = String(values.currency ?? row.currency ?? '');
+  return Object.entries(differing(row, values))
+    .filter(([field]) => !BOOKKEEPING.has(field))
+    .map(([field, value]) => ({
+      ...subject,
+      field,
+      before: toText(field, row[field], currency),
+      after: toText(field, value, currency),
+      outcome: 'fixed' as const,
+    }));
+}
+
+function isSame(field: string, held: unknown, value: unknown): boolean {
+  if (held instanceof Date && value instanceof Date) return held.getTime() === value.getTime();
+  if (AMOUNTS.test(field) && held !== null && value !== null) return Number(held) === Number(value);
+  return held === value;
+}
+
+function toText(field: string, value: unknown, currency: string): string | null {
+  if (value === null || value === undefined) return null;
+  if (AMOUNTS.test(field)) return toAmountText(String(value), currency);
+  return value instanceof Date ? value.toISOString() : String(value);
+}

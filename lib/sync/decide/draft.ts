@@ -1,0 +1,216 @@
+import type { FieldChange } from '@/db/schema';
+import { isSure } from '../../customers/sure-link';
+import type { Fetched, ProviderObjects } from '../../stripe/fetch';
+import type { ProviderSubscriptionItem } from '../../stripe/provider';
+import { type Keys, mergeKeys, noKeys, secondKey } from '../store/keys';
+import type {
+  StoredCustomer,
+  StoredInvoice,
+  StoredItem,
+  StoredLink,
+  StoredPayment,
+  StoredService,
+  StoredSubscription,
+} from '../store/rows';
+import type { Snapshot, StoredEvent } from '../store/snapshot';
+import { Table } from './table';
+
+/** What Stripe can be asked for. */
+export interface Wanted extends ProviderObjects {
+  /** All of a subscription, by its id. */
+  items: ProviderSubscriptionItem[];
+  /** When Stripe last collected for an invoice, by its id. */
+  collectedAt: Date | null;
+}
+export type WantedKind = keyof Wanted;
+
+export interface Settings {
+  now: Date;
+  timeZone: string;
+  linkByEmail: boolean;
+}
+
+/** What Stripe answered so far. @param version of the Stripe customer's link, as the snapshot has it */
+export type Answers = <K extends WantedKind>(
+  kind: K,
+  id: string,
+  version: number | null,
+) => Fetched<Wanted[K]> | undefined;
+
+/**
+ * A decision under way: the snapshot, what is changed in it, and what else has to be known. A decision that
+ * lacks something goes on without it; its changes are then dropped, and it is made anew with more.
+ */
+export class Draft {
+  readonly links;
+  readonly customers;
+  readonly services;
+  readonly subscriptions;
+  readonly items;
+  readonly invoices;
+  readonly payments;
+  readonly changes: FieldChange[] = [];
+  /** For staff: what was left alone or could not be understood. */
+  readonly warnings = new Set<string>();
+  /** Stripe customers that turned out to be another of ours, or surely so. */
+  readonly moved: string[] = [];
+  /** All that a Stripe customer has goes to another customer of ours, whether it was read or not. */
+  readonly moves: { stripe_customer_id: string; customer_id: number }[] = [];
+  /** Invoices of one subscription that become those of another, whether they were read or not. */
+  readonly handedOver: { from: number; to: number }[] = [];
+  /** Customers to be removed if nothing is theirs any more. */
+  readonly abandoned: number[] = [];
+  /** Keys that the snapshot was not read by. */
+  missing: Keys = noKeys();
+  /** The first thing that only Stripe can tell. */
+  wanted: { kind: WantedKind; id: string; version: number | null } | undefined;
+  /** Why it cannot be decided at all. */
+  untold: { what: string; reason: string } | undefined;
+  private lastId = 0;
+
+  constructor(
+    readonly snapshot: Snapshot,
+    readonly settings: Settings,
+    private readonly answers: Answers,
+    /** The event that is decided on, which need not be in the inbox yet. */
+    readonly event: StoredEvent | null = null,
+  ) {
+    const { rows } = snapshot;
+    this.links = new Table<string, StoredLink>(rows.links, (row) => row.stripe_customer_id);
+    this.customers = byId<StoredCustomer>(rows.customers);
+    this.services = byId<StoredService>(rows.services);
+    this.subscriptions = byId<StoredSubscription>(rows.subscriptions);
+    this.items = byId<StoredItem>(rows.items);
+    this.invoices = byId<StoredInvoice>(rows.invoices);
+    this.payments = byId<StoredPayment>(rows.payments);
+  }
+
+  get now(): Date {
+    return this.settings.now;
+  }
+  get timeZone(): string {
+    return this.settings.timeZone;
+  }
+
+  /** True where this is no decision yet. */
+  get isIncomplete(): boolean {
+    return this.wanted !== undefined || Object.values(this.missing).some((keys) => keys.length > 0);
+  }
+
+  /** For a row that is not stored yet: below 0, until the commit gives it its own. */
+  newId(): number {
+    this.lastId -= 1;
+    return this.lastId;
+  }
+
+  /** What Stripe says. Before it was asked, as if it could not be. */
+  ask<K extends WantedKind>(kind: K, id: string, stripeCustomerId: string): Fetched<Wanted[K]> {
+    const version = this.links.before(stripeCustomerId)?.version ?? null;
+    const answer = this.answers(kind, id, version);
+    if (answer) return answer;
+    this.wanted ??= { kind, id, version };
+    return { state: 'unavailable', reason: 'not_asked_yet' };
+  }
+
+  /** Leaves it undecided, because Stripe did not tell what the daily job has to know. */
+  leave(what: string, fetched: Exclude<Fetched<unknown>, { state: 'found' }>): void {
+    this.untold ??= { what, reason: fetched.state === 'gone' ? 'gone' : fetched.reason };
+  }
+
+  link(id: string): StoredLink | undefined {
+    this.require({ stripeCustomers: [id] });
+    return this.links.get(id);
+  }
+
+  /** Whether it is known for sure whose a row is; what names no Stripe customer is ours alone. */
+  isSure({ stripe_customer_id: id }: { stripe_customer_id: string | null }): boolean {
+    const link = id === null ? undefined : this.links.get(id);
+    return link === undefined || isSure({ linkedBy: link.linked_by });
+  }
+
+  customerByNumber(number: string): StoredCustomer | undefined {
+    this.require({ numbers: [number.toLowerCase()] });
+    return this.customers.all().find((one) => one.customer_number.toLowerCase() === number.toLowerCase());
+  }
+
+  customersByEmail(email: string): StoredCustomer[] {
+    this.require({ emails: [email.toLowerCase()] });
+    return this.customers.all().filter((one) => one.email?.toLowerCase() === email.toLowerCase());
+  }
+
+  linksOf(customerId: number): StoredLink[] {
+    if (customerId > 0) this.require({ linked: [customerId] });
+    const links = this.links.all().filter((link) => link.customer_id === customerId);
+    return links.sort((a, b) => (a.stripe_customer_id < b.stripe_customer_id ? -1 : 1));
+  }
+
+  subscription(stripeId: string): StoredSubscription | undefined {
+    this.require({ subscriptions: [stripeId] });
+    return this.subscriptions.all().find((row) => row.stripe_subscription_id === stripeId);
+  }
+
+  subscriptionById(id: number): StoredSubscription | undefined {
+    if (id > 0) this.require({ subscriptionIds: [id] });
+    return this.subscriptions.get(id);
+  }
+
+  subscriptionsOf(stripeCustomerId: string): StoredSubscription[] {
+    this.require({ whole: [stripeCustomerId] });
+    return this.subscriptions.all().filter((row) => row.stripe_customer_id === stripeCustomerId);
+  }
+
+  itemsOf(subscriptionId: number): StoredItem[] {
+    return this.items.all().filter((item) => item.subscription_id === subscriptionId);
+  }
+
+  item(stripeId: string): StoredItem | undefined {
+    this.require({ items: [stripeId] });
+    return this.items.all().find((item) => item.stripe_subscription_item_id === stripeId);
+  }
+
+  service(id: number): StoredService | undefined {
+    this.require({ serviceIds: [id] });
+    return this.services.get(id);
+  }
+
+  serviceByNumber(number: string): StoredService | undefined {
+    this.require({ serviceNumbers: [number] });
+    return this.services.all().find((service) => service.service_number === number);
+  }
+
+  invoice(stripeId: string): StoredInvoice | undefined {
+    this.require({ invoices: [stripeId] });
+    return this.invoices.all().find((row) => row.stripe_invoice_id === stripeId);
+  }
+
+  payment(reference: string): StoredPayment | undefined {
+    this.require({ payments: [reference] });
+    return this.payments.all().find((row) => row.payment_reference === reference);
+  }
+
+  /** Whether the payment of this reference was deleted. */
+  isBuried(reference: string): boolean {
+    this.require({ payments: [reference] });
+    return this.snapshot.tombstones.has(reference);
+  }
+
+  /** Events of the inbox, the one that is decided on among them. */
+  events(wanted: { second: { objectId: string; at: Date } } | { told: string } | { checkouts: string }) {
+    if ('second' in wanted) this.require({ seconds: [secondKey(wanted.second.objectId, wanted.second.at)] });
+    else if ('told' in wanted) this.require({ told: [wanted.told] });
+    else this.require({ checkouts: [wanted.checkouts] });
+    const stored = [...this.snapshot.events.values()];
+    const own = this.event && !this.snapshot.events.has(this.event.id) ? [this.event] : [];
+    return [...stored, ...own];
+  }
+
+  private require(keys: Partial<Keys>): void {
+    for (const name of Object.keys(keys) as (keyof Keys)[]) {
+      const known: (string | number)[] = this.snapshot.keys[name];
+      if (!keys[name]?.every((key) => known.includes(key))) this.missing = mergeKeys(this.missing, keys);
+    }
+  }
+}
+
+const byId = <Row extends { id: number }>(rows: ReadonlyMap<number, Row>) =>
+  new Table<number, Row>(rows, ({ id }) => id);

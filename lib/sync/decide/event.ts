@@ -1,0 +1,60 @@
+import { toProviderCheckout } from '../../stripe/to-checkout';
+import { asTold, type ProviderEvent } from '../../stripe/to-event';
+import { toProviderInvoice } from '../../stripe/to-invoice';
+import { toProviderSubscription } from '../../stripe/to-subscription';
+import type { HandledEventType } from '../event-types';
+import { applyCheckout } from './checkout';
+import type { Draft } from './draft';
+import { applyInvoice } from './invoice';
+import type { Source } from './order';
+import { applyPayment } from './payment';
+import { settleMoved } from './settle-moved';
+import { type Applied, applySubscription } from './subscription';
+
+type Apply = (draft: Draft, event: ProviderEvent) => Applied;
+
+const subscription =
+  (isDeletion: boolean): Apply =>
+  (draft, event) => {
+    const provider = asTold(event, toProviderSubscription(event.object));
+    return provider ? applySubscription(draft, provider, sourceOf(event), isDeletion) : 'unmatched';
+  };
+
+const HANDLERS: Record<HandledEventType, Apply> = {
+  'checkout.session.completed': (draft, event) => {
+    const checkout = asTold(event, toProviderCheckout(event.object, event.created));
+    return checkout ? applyCheckout(draft, checkout) : 'unchanged';
+  },
+  'customer.subscription.created': subscription(false),
+  'customer.subscription.updated': subscription(false),
+  'customer.subscription.deleted': subscription(true),
+  'invoice.finalized': invoice,
+  'invoice.paid': invoice,
+  'invoice.payment_succeeded': invoice,
+  'invoice.payment_failed': invoice,
+};
+
+/** What an event of a handled type changes. */
+export function decideEvent(draft: Draft, event: ProviderEvent): 'processed' | 'stale' | 'unmatched' {
+  const handler = (HANDLERS as Record<string, Apply | undefined>)[event.type];
+  if (!handler) throw new Error(`no handler for ${event.type}`);
+  const applied = handler(draft, event);
+  settleMoved(draft);
+  return applied === 'applied' || applied === 'unchanged' ? 'processed' : applied;
+}
+
+function invoice(draft: Draft, event: ProviderEvent): Applied {
+  const provider = asTold(event, toProviderInvoice(event.object));
+  if (!provider) return 'unmatched';
+  if (event.type === 'invoice.paid') provider.status = 'paid';
+  const failedAt = event.type === 'invoice.payment_failed' ? event.created : null;
+  const { applied, invoice: row } = applyInvoice(draft, provider, sourceOf(event), failedAt);
+  if (row && event.type === 'invoice.payment_succeeded') {
+    applyPayment(draft, row, { ...provider, paidAt: provider.paidAt ?? event.created });
+  }
+  return applied;
+}
+
+function sourceOf(event: ProviderEvent): Source {
+  return { origin: 'event', asOf: event.created };
+}

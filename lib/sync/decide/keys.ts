@@ -1,0 +1,67 @@
+import type {
+  ProviderCheckout,
+  ProviderCustomer,
+  ProviderInvoice,
+  ProviderSubscription,
+} from '../../stripe/provider';
+import { toProviderCheckout } from '../../stripe/to-checkout';
+import type { ProviderEvent } from '../../stripe/to-event';
+import { toProviderInvoice } from '../../stripe/to-invoice';
+import { toProviderSubscription } from '../../stripe/to-subscription';
+import { type Keys, mergeKeys, noKeys } from '../store/keys';
+import { toItemState } from './items';
+
+/** All that the usual decision on an event looks at. What the rest needs, it says. */
+export function keysOfEvent(event: ProviderEvent): Keys {
+  const keys = mergeKeys(noKeys(), { events: [event.id] });
+  if (event.type.startsWith('customer.subscription.')) {
+    return mergeKeys(keys, keysOfSubscription(toProviderSubscription(event.object)));
+  }
+  if (event.type === 'checkout.session.completed') {
+    return mergeKeys(keys, keysOfCheckout(toProviderCheckout(event.object, event.created)));
+  }
+  if (!event.type.startsWith('invoice.')) return keys;
+  const paid = event.type === 'invoice.payment_succeeded' && event.objectId !== null;
+  const more = mergeKeys(keys, keysOfInvoice(toProviderInvoice(event.object)));
+  return paid ? mergeKeys(more, { payments: [event.objectId ?? ''] }) : more;
+}
+
+export function keysOfSubscription(provider: ProviderSubscription | null): Partial<Keys> {
+  if (!provider) return {};
+  const items = provider.items.map((item) => toItemState(provider, item));
+  return {
+    ...keysOfCustomer(provider.customer),
+    subscriptions: [provider.id],
+    items: provider.items.map(({ id }) => id),
+    serviceIds: items.flatMap(({ named_service_id: id }) => (id && /^\d{1,9}$/.test(id) ? [Number(id)] : [])),
+    serviceNumbers: items.flatMap(({ named_service_number: number }) => number ?? []),
+  };
+}
+
+export function keysOfInvoice(provider: ProviderInvoice | null): Partial<Keys> {
+  if (!provider) return {};
+  const { id, customer, stripeSubscriptionId } = provider;
+  return {
+    ...keysOfCustomer(customer),
+    invoices: [id],
+    subscriptions: stripeSubscriptionId ? [stripeSubscriptionId] : [],
+  };
+}
+
+function keysOfCheckout(checkout: ProviderCheckout | null): Partial<Keys> {
+  if (!checkout) return {};
+  const { customer, stripeSubscriptionId, reference } = checkout;
+  return {
+    ...keysOfCustomer(customer),
+    subscriptions: stripeSubscriptionId ? [stripeSubscriptionId] : [],
+    subscriptionIds: reference === null ? [] : [reference],
+  };
+}
+
+function keysOfCustomer(customer: ProviderCustomer | null): Partial<Keys> {
+  if (!customer) return {};
+  return {
+    stripeCustomers: [customer.stripeCustomerId],
+    numbers: customer.customerNumbers.map(({ number }) => number.toLowerCase()),
+  };
+}

@@ -1,0 +1,66 @@
+import { latest } from '../../dates';
+import type { ProviderObjects } from '../../stripe/fetch';
+import type { Draft } from './draft';
+
+/** Where a state comes from and as of when it holds. */
+export type Source =
+  | { origin: 'event'; asOf: Date }
+  /** Fetched by itself: the truth as of then, which is never before what was stored when the fetch began. */
+  | { origin: 'fetched'; asOf: Date }
+  /** A row of a list page. */
+  | { origin: 'listed'; asOf: Date };
+
+export type Decision<T> =
+  /** Take this state, as of then; recheck where nobody could tell for sure. */
+  { take: T; asOf: Date; recheck: boolean } | 'unchanged' | 'stale';
+
+type Stored = { provider_as_of: Date | null; recheck_at: Date | null; provider_gone_at: Date | null };
+
+export interface Question<Kind extends 'subscription' | 'invoice'> {
+  kind: Kind;
+  incoming: ProviderObjects[Kind];
+  source: Source;
+  /** The row; one without any state is a stub. */
+  row: Stored;
+  /** Whether a state would change nothing. */
+  isStored(state: ProviderObjects[Kind]): boolean;
+  /** The state that the events of this second lead to, where Stripe cannot be asked. */
+  decideFromInbox(): ProviderObjects[Kind];
+}
+
+/**
+ * Which of two states is the later one. The provider's time decides; within one second (its resolution)
+ * Stripe is asked, and where it cannot be, the payloads of that second. Arrival order decides nothing.
+ */
+export function decideOrder<Kind extends 'subscription' | 'invoice'>(
+  draft: Draft,
+  { kind, incoming, source, row, isStored, decideFromInbox }: Question<Kind>,
+): Decision<ProviderObjects[Kind]> {
+  const { provider_as_of: storedAsOf, recheck_at } = row;
+  // A list that shows what is stored is no news: not even that it was so later, too.
+  const isInStep = () =>
+    source.origin === 'listed' && !recheck_at && !row.provider_gone_at && isStored(incoming);
+  const take = (asOf: Date, recheck = false) => ({ take: incoming, asOf, recheck });
+  if (storedAsOf === null) return take(source.asOf);
+  if (source.asOf > storedAsOf) return isInStep() ? 'unchanged' : take(source.asOf);
+  if (source.asOf < storedAsOf) return 'stale';
+  if (source.origin === 'fetched') return take(storedAsOf); // the fetch began after what is stored
+  // An event that was missing then may show what was taken without it, and the last state be another.
+  const isSettled = recheck_at === null || source.origin === 'listed';
+  if (isSettled && isStored(incoming)) return 'unchanged';
+  const fetched = draft.ask(kind, incoming.id, incoming.customer?.stripeCustomerId ?? '');
+  if (fetched.state === 'found') {
+    return { take: fetched.object, asOf: latest(fetched.asOf, storedAsOf), recheck: false };
+  }
+  if (source.origin === 'listed') {
+    draft.leave(`which of two states ${incoming.id} is in`, fetched);
+    return 'unchanged';
+  }
+  return { take: decideFromInbox(), asOf: storedAsOf, recheck: true };
+}
+
+/** Only Stripe's own answer ends a doubt. */
+export function recheckAt(draft: Draft, row: Stored, source: Source, isDoubtful: boolean): Date | null {
+  if (isDoubtful) return draft.now;
+  return source.origin === 'fetched' ? null : row.recheck_at;
+}

@@ -1,0 +1,76 @@
+import { sql } from 'drizzle-orm';
+import { type Database, pgErrorCode } from '@/db/database';
+import type { Plan, TablePlan } from '../decide/plan';
+import type { StoredOutcome } from './rows';
+
+/** The event that is decided on, and what became of it. */
+export interface EventEntry {
+  id: string;
+  type: string;
+  api_version: string | null;
+  livemode: boolean;
+  stripe_created: Date;
+  object_id: string | null;
+  stripe_customer_id: string | null;
+  payload: string;
+  outcome: StoredOutcome;
+  processed_at: Date;
+  /** Outcome and attempts as the decision saw them; null: it was new. */
+  before: string | null;
+}
+
+export interface Commit {
+  plan: Plan;
+  /** The link of the Stripe customer that is decided on, as it was read; null: it has none, or none is concerned. */
+  link: { id: string; version: number } | null;
+  event: EventEntry | null;
+  /** Of the run that the changes belong to. */
+  runId: number | null;
+}
+
+const TABLES = {
+  links: 'stripe_customers',
+  customers: 'customers',
+  services: 'customer_services',
+  subscriptions: 'subscriptions',
+  items: 'subscription_items',
+  invoices: 'invoices',
+  payments: 'payments',
+} as const;
+
+/**
+ * Writes a plan in one round trip, all of it or nothing.
+ *
+ * @throws an error of a conflict where a row is not the one that was read, see `isVersionConflict`
+ */
+export async function commit(db: Database, { plan, link, event, runId }: Commit): Promise<void> {
+  const tables = Object.keys(TABLES) as (keyof typeof TABLES)[];
+  const fresh = tables.flatMap((table) =>
+    plan[table].inserted.flatMap((row) => ('id' in row ? [`${row.id} ${TABLES[table]}`] : [])),
+  );
+  const isTouched =
+    link !== null && ![...plan.links.updated].some((row) => row.stripe_customer_id === link.id);
+  const given = {
+    ...Object.fromEntries(tables.map((table) => [table, withoutEmpty(plan[table])])),
+    ...(plan.moves.length > 0 && { moves: plan.moves }),
+    ...(plan.handedOver.length > 0 && { handedOver: plan.handedOver }),
+    ...(plan.abandoned.length > 0 && { abandoned: plan.abandoned }),
+    ...(isTouched && { link }),
+    ...(event && { event: { ...event, warnings: plan.warnings, changes: plan.changes } }),
+    ...(runId !== null && plan.changes.length > 0 && { run: runId, changes: plan.changes }),
+  };
+  const text = JSON.stringify(given, (_, value) => (isSymbolic(value) ? `\u0001${value}` : value));
+  await db.execute(sql`select commit_plan(${text}, ${`{${fresh.map((one) => `"${one}"`).join()}}`}::text[])`);
+}
+
+/** True where somebody else wrote first: decide again. */
+export function isVersionConflict(error: unknown): boolean {
+  return ['40001', '40P01', '23505', '23503'].includes(pgErrorCode(error) ?? '');
+}
+
+/** An id that the commit makes. */
+const isSymbolic = (value: unknown) => Number.isInteger(value) && (value as number) < 0;
+
+function withoutEmpty(table: TablePlan<unknown, unknown>) {
+  return Object.fromEntries(Object.entries(table).filter(([, rows]) => rows.length > 0));
+}

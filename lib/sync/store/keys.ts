@@ -1,0 +1,68 @@
+/** What a snapshot is read by. What a row leads to comes with it: see `read`. */
+export interface Keys {
+  /** Ids of events. */
+  events: string[];
+  /** Stripe customers: their links, and the customers of ours that they are. */
+  stripeCustomers: string[];
+  /** Stripe customers all of whose subscriptions are wanted. */
+  whole: string[];
+  /** Stripe customers whose completed checkouts are wanted. */
+  checkouts: string[];
+  /** Customers of ours, all of whose links are wanted. */
+  linked: number[];
+  /** Customer numbers, in any case. */
+  numbers: string[];
+  /** E-mail addresses, in any case. */
+  emails: string[];
+  /** Subscriptions by Stripe's ids, and by ours. */
+  subscriptions: string[];
+  subscriptionIds: number[];
+  /** Stripe's ids of items, wherever they now are. */
+  items: string[];
+  /** Services by id and by number, whoever has them. */
+  serviceIds: number[];
+  serviceNumbers: string[];
+  invoices: string[];
+  /** References of payments, and of those that were deleted. */
+  payments: string[];
+  /** Objects with a second: all events that Stripe created of it then. */
+  seconds: string[];
+  /** Subscriptions whose applied events are wanted, the latest first. */
+  told: string[];
+}
+
+type Key = Keys[keyof Keys][number];
+
+export function noKeys(): Keys {
+  return {
+    events: [],
+    stripeCustomers: [],
+    whole: [],
+    checkouts: [],
+    linked: [],
+    numbers: [],
+    emails: [],
+    subscriptions: [],
+    subscriptionIds: [],
+    items: [],
+    serviceIds: [],
+    serviceNumbers: [],
+    invoices: [],
+    payments: [],
+    seconds: [],
+    told: [],
+  };
+}
+
+/** All keys of both. */
+export function mergeKeys(one: Keys, more: Partial<Keys>): Keys {
+  const names = Object.keys(one) as (keyof Keys)[];
+  const merged = names.map((name) => {
+    const own: Key[] = one[name];
+    return [name, [...new Set([...own, ...(more[name] ?? [])])]];
+  });
+  return Object.fromEntries(merged) as unknown as Keys;
+}
+
+/** The key of an object's second. */
+export const secondKey = (objectId: string, second: Date): string => `${second.toISOString()} ${objectId}`;
