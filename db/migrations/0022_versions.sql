@@ -20,10 +20,12 @@ BEGIN
   END LOOP;
   plan := given::jsonb;
   -- Whoever decides on something of a Stripe customer's raises the version of its link, if it has one.
-  IF plan ? 'link' THEN
-    UPDATE stripe_customers SET version = version + 1
-      WHERE stripe_customer_id = plan -> 'link' ->> 'id' AND version = (plan -> 'link' ->> 'version')::int;
-    IF NOT FOUND THEN RAISE SQLSTATE '40001'; END IF;
+  IF plan ? 'touched' THEN
+    UPDATE stripe_customers t SET version = t.version + 1
+      FROM jsonb_populate_recordset(NULL::stripe_customers, plan -> 'touched') r
+      WHERE t.stripe_customer_id = r.stripe_customer_id AND t.version = r.version;
+    GET DIAGNOSTICS changed = ROW_COUNT;
+    IF changed < jsonb_array_length(plan -> 'touched') THEN RAISE SQLSTATE '40001'; END IF;
   END IF;
   FOR made IN SELECT jsonb_array_elements(plan -> 'customers' -> 'inserted') LOOP
     PERFORM insert_created_customer(made);
@@ -187,6 +189,11 @@ BEGIN
     PERFORM remove_if_empty(id::int) FROM jsonb_array_elements_text(plan -> 'abandoned') AS id;
   END IF;
   IF plan ? 'event' THEN PERFORM store_event(plan -> 'event'); END IF;
+  IF plan ? 'audits' THEN
+    INSERT INTO audit_log (actor_type, actor_id, actor_name, action, entity, entity_id, before, after)
+      SELECT actor_type, actor_id, actor_name, action, entity, entity_id, before, after
+      FROM jsonb_populate_recordset(NULL::audit_log, plan -> 'audits');
+  END IF;
   IF plan ? 'run' THEN
     INSERT INTO reconciliation_changes (run_id, entity, entity_id, stripe_id, field, before, after, outcome)
       SELECT (plan ->> 'run')::int, entity, entity_id, stripe_id, field, before, after, outcome

@@ -1,16 +1,17 @@
-import { eq, inArray } from 'drizzle-orm';
-import { type Database, lockKey } from '@/db/database';
-import { stripeCustomers, subscriptions } from '@/db/schema';
-import { transact } from '@/db/transaction';
-import { type Actor, recordAudit } from '../audit/record-audit';
-import { isSure } from '../customers/sure-link';
+import { eq } from 'drizzle-orm';
+import type { Database } from '@/db/database';
+import { subscriptions } from '@/db/schema';
+import type { Actor } from '../audit/record-audit';
 import { AppError } from '../errors';
-import { heldItems, isWaiting, soldItems } from './adopt-sold';
-import { newContext, type SyncContext } from './context';
-import { withLookups } from './lookups';
-import { type Mismatch, matchSold, type SoldItem } from './match-sold';
-import { mergeIntoSold } from './merge-into-sold';
+import { isWaiting, soldItems, storedItems } from './decide/adopt-sold';
+import { Draft } from './decide/draft';
+import { type Mismatch, matchSold, type SoldItem } from './decide/match-sold';
+import { mergeIntoSold } from './decide/merge-into-sold';
+import { type Keys, mergeKeys, noKeys } from './store/keys';
+import { read } from './store/read';
+import type { StoredSubscription } from './store/rows';
 import type { SyncDeps } from './sync-deps';
+import { synchronizeInTurn } from './synchronize';
 
 /** Why a subscription is not the one of ours that its checkout names. */
 export type Obstacle = Mismatch | 'customer_unsure' | 'other_customer' | 'already_linked' | 'cancelled';
@@ -33,9 +34,12 @@ export interface Reference {
 
 /** What a subscription's checkout names, while it waits; null: nothing. */
 export async function getReference(db: Database, subscriptionId: number): Promise<Reference | null> {
-  const found = await readBoth(db, subscriptionId);
+  const snapshot = await read(db, await keysOfBoth(db, subscriptionId));
+  const settings = { now: new Date(0), timeZone: 'UTC', linkByEmail: false }; // nothing of it is looked at
+  const draft = new Draft(snapshot, settings, () => undefined);
+  const found = both(draft, subscriptionId);
   if (!found) return null;
-  const obstacle = await obstacleOf(db, found);
+  const obstacle = obstacleOf(draft, found);
   return { id: found.ours.id, obstacle, canAdopt: obstacle === null || MAY_BE.has(obstacle) };
 }
 
@@ -45,73 +49,79 @@ export async function getReference(db: Database, subscriptionId: number): Promis
  * @returns the id of the subscription that it is then
  * @throws AppError not_found; conflict where it cannot be
  */
-export async function adoptReferenced(deps: SyncDeps, actor: Actor, subscriptionId: number): Promise<number> {
-  return decide(deps, subscriptionId, async (ctx, found) => {
-    const { tx } = ctx;
-    const obstacle = await obstacleOf(tx, found);
+export function adoptReferenced(deps: SyncDeps, actor: Actor, subscriptionId: number): Promise<number> {
+  return decide(deps, subscriptionId, (draft, found) => {
+    const { ours, made } = found;
+    const obstacle = obstacleOf(draft, found);
     if (obstacle !== null && !MAY_BE.has(obstacle)) {
       throw new AppError('conflict', 'It cannot be linked to that subscription any more: look at it again.');
     }
-    const [sold, billed] = [await soldItems(tx, found.ours.id), await heldItems(tx, found.made.id)];
-    const matched = matchSold(sold, billed);
-    const [one, item] = [sold[0], billed[0]];
-    const single = one && item && sold.length === 1 && billed.length === 1 ? [[item.stripeItemId, one]] : [];
-    const pairs = typeof matched === 'string' ? new Map(single as [string, SoldItem][]) : matched;
-    const after = await mergeIntoSold(ctx, found.ours, found.made, pairs);
+    const after = mergeIntoSold(draft, ours, made, pairsOf(draft, found));
     const audit = { action: 'subscription.adopt', entity: 'subscription', entity_id: after.id } as const;
-    await recordAudit(tx, { actor, ...audit, before: { ...found.ours }, after: { ...after } });
-    return found.ours.id;
+    draft.audits.push({ actor, ...audit, before: { ...ours }, after: { ...after } });
+    return ours.id;
   });
 }
 
 /** Leaves a subscription what it is, whatever its checkout names. @throws AppError not_found */
-export async function declineReference(deps: SyncDeps, actor: Actor, subscriptionId: number): Promise<void> {
-  await decide(deps, subscriptionId, async ({ tx }, { made }) => {
-    const declined = { reference_declined: true };
-    await tx.update(subscriptions).set(declined).where(eq(subscriptions.id, made.id));
+export function declineReference(deps: SyncDeps, actor: Actor, subscriptionId: number): Promise<void> {
+  return decide(deps, subscriptionId, (draft, { made }) => {
+    const after = draft.subscriptions.put({ ...made, reference_declined: true });
     const audit = { action: 'subscription.decline', entity: 'subscription', entity_id: made.id } as const;
-    await recordAudit(tx, { actor, ...audit, before: { ...made }, after: { ...made, ...declined } });
+    draft.audits.push({ actor, ...audit, before: { ...made }, after: { ...after } });
   });
 }
 
-type Both = NonNullable<Awaited<ReturnType<typeof readBoth>>>;
-
-/** Under the lock of the Stripe customer, as sync writes it. */
-function decide<T>(
-  deps: SyncDeps,
-  id: number,
-  work: (ctx: SyncContext, both: Both) => Promise<T>,
-): Promise<T> {
-  return withLookups(deps, (lookups) =>
-    transact(deps.db, async (tx) => {
-      const before = await readBoth(tx, id);
-      await lockKey(tx, before?.made.stripe_customer_id ?? '');
-      const ofBoth = inArray(subscriptions.id, [before?.made.id ?? 0, before?.ours.id ?? 0]);
-      await tx.select().from(subscriptions).where(ofBoth).orderBy(subscriptions.id).for('update');
-      const found = await readBoth(tx, id);
-      if (!found) throw new AppError('not_found', 'Its checkout names no subscription of ours any more.');
-      return work(newContext(tx, deps, lookups), found);
-    }),
-  );
+interface Both {
+  made: StoredSubscription;
+  ours: StoredSubscription;
 }
 
-async function readBoth(db: Database, id: number) {
-  const [made] = await db.select().from(subscriptions).where(eq(subscriptions.id, id));
+async function decide<T>(deps: SyncDeps, id: number, work: (draft: Draft, found: Both) => T): Promise<T> {
+  const { result } = await synchronizeInTurn(deps, {
+    stripeCustomerId: null,
+    keys: await keysOfBoth(deps.db, id),
+    decide: (draft) => {
+      const found = both(draft, id);
+      if (!found) throw new AppError('not_found', 'Its checkout names no subscription of ours any more.');
+      if (found.made.stripe_customer_id) draft.concerned.add(found.made.stripe_customer_id);
+      return work(draft, found);
+    },
+  });
+  return result;
+}
+
+async function keysOfBoth(db: Database, id: number): Promise<Keys> {
+  const [made] = await db
+    .select({ reference: subscriptions.checkout_reference })
+    .from(subscriptions)
+    .where(eq(subscriptions.id, id));
+  return mergeKeys(noKeys(), { subscriptionIds: [id, made?.reference ?? 0] });
+}
+
+function both(draft: Draft, id: number): Both | null {
+  const made = draft.subscriptions.get(id);
   if (!made || !isWaiting(made)) return null;
-  const ofReference = eq(subscriptions.id, made.checkout_reference ?? 0);
-  const [ours] = await db.select().from(subscriptions).where(ofReference);
+  const ours = draft.subscriptions.get(made.checkout_reference ?? 0);
   return ours ? { made, ours } : null;
 }
 
-async function obstacleOf(db: Database, { made, ours }: Both): Promise<Obstacle | null> {
-  const [link] = await db
-    .select({ linkedBy: stripeCustomers.linked_by })
-    .from(stripeCustomers)
-    .where(eq(stripeCustomers.stripe_customer_id, made.stripe_customer_id ?? ''));
-  if (!link || !isSure(link)) return 'customer_unsure';
+function obstacleOf(draft: Draft, { made, ours }: Both): Obstacle | null {
+  if (!made.stripe_customer_id || !draft.isSure(made)) return 'customer_unsure';
   if (made.customer_id !== ours.customer_id) return 'other_customer';
   if (ours.stripe_subscription_id !== null) return 'already_linked';
   if (ours.status === 'cancelled') return 'cancelled';
-  const matched = matchSold(await soldItems(db, ours.id), await heldItems(db, made.id));
+  const matched = matchSold(soldItems(draft, ours.id), storedItems(draft, made.id));
   return typeof matched === 'string' ? matched : null;
+}
+
+/** As they match; where they do not, a single one with a single one. */
+function pairsOf(draft: Draft, { ours, made }: Both): Map<string, SoldItem> {
+  const [sold, billed] = [soldItems(draft, ours.id), storedItems(draft, made.id)];
+  const matched = matchSold(sold, billed);
+  if (typeof matched !== 'string') return matched;
+  const [one, item] = [sold[0], billed[0]];
+  return one && item && sold.length === 1 && billed.length === 1
+    ? new Map([[item.stripeItemId, one]])
+    : new Map();
 }

@@ -1,7 +1,7 @@
 import Stripe from 'stripe';
 import { pgErrorCode } from '@/db/database';
 import { stripeErrorCode } from '../stripe/fetch';
-import { NotToldError } from './lookups';
+import { NotToldError } from './sync-loop';
 
 /** Short and without personal data: an SQLSTATE, what Stripe refused with, or the name of the error. */
 export function failureCode(error: unknown): string {

@@ -8,7 +8,7 @@ import { UnstorableError } from '../stripe/unstorable';
 import { decideEvent } from './decide/event';
 import { keysOfEvent } from './decide/keys';
 import { HANDLED_EVENT_TYPES } from './event-types';
-import { failEvent, isSettled } from './inbox';
+import { failEvent, isSettled, toRow } from './inbox';
 import type { EventEntry } from './store/commit';
 import { mergeKeys, noKeys } from './store/keys';
 import type { StoredOutcome } from './store/rows';
@@ -90,14 +90,7 @@ function toEntry(
   processed_at: Date,
 ): EventEntry {
   return {
-    id: event.id,
-    type: event.type,
-    api_version: event.apiVersion,
-    livemode: event.livemode,
-    stripe_created: event.created,
-    object_id: event.objectId,
-    stripe_customer_id: event.stripeCustomerId,
-    payload,
+    ...toRow(event, payload),
     outcome,
     processed_at,
     before: before ? `${before.outcome} ${before.attempts}` : null,

@@ -1,9 +1,12 @@
 import { sql } from 'drizzle-orm';
 import { rows } from '@/db/database';
 import { listProviderCheckouts } from '../stripe/list';
-import { applyCheckout } from './apply-checkout';
+import { applyCheckout } from './decide/checkout';
+import { keysOfCheckout } from './decide/keys';
+import { settleMoved } from './decide/settle-moved';
 import type { Run } from './run';
 import { nextAfter, STEP_PAGE, type StripeDeps } from './step';
+import { mergeKeys, noKeys } from './store/keys';
 import { guarded, inRun } from './sync-object';
 
 /** Links subscriptions that we sold to the completed checkouts which no event told of. */
@@ -31,8 +34,13 @@ export async function linkCheckouts(
 async function linkCheckout(deps: StripeDeps, run: Run, id: number, customer: string): Promise<void> {
   const found = await listProviderCheckouts(deps.stripe, customer);
   for (const checkout of found.filter(({ reference }) => reference === id)) {
-    await inRun(deps, run, customer, async (ctx) => {
-      await applyCheckout(ctx, checkout);
+    await inRun(deps, run, {
+      stripeCustomerId: customer,
+      keys: mergeKeys(noKeys(), keysOfCheckout(checkout)),
+      decide: (draft) => {
+        applyCheckout(draft, checkout);
+        settleMoved(draft);
+      },
     });
   }
 }

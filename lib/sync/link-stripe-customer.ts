@@ -1,18 +1,15 @@
-import { eq, getTableColumns } from 'drizzle-orm';
-import { type Database, lockKey } from '@/db/database';
-import { customers, stripeCustomers } from '@/db/schema';
-import { transact } from '@/db/transaction';
-import { type Actor, auditNumber, recordAudit } from '../audit/record-audit';
+import { type Actor, auditNumber } from '../audit/record-audit';
 import { AppError, invalidField } from '../errors';
 import { MAX_ID } from '../page';
-import { newContext, type SyncContext } from './context';
-import { withLookups } from './lookups';
-import { type Link, moveStripeCustomer, toColumns, toLink } from './move-stripe-customer';
-import { setItemService } from './set-item-service';
-import { settleMoved } from './settle-moved';
-import { listItemsOfOthers } from './stripe-customer-queries';
+import type { Draft } from './decide/draft';
+import { type Link, toColumns, toLink } from './decide/link';
+import { moveStripeCustomer } from './decide/move-customer';
+import { dateServices } from './decide/service-dates';
+import { setItemService } from './decide/set-item-service';
+import { settleMoved } from './decide/settle-moved';
+import { mergeKeys, noKeys } from './store/keys';
 import type { SyncDeps } from './sync-deps';
-import { updateServiceDates } from './update-service-dates';
+import { synchronizeInTurn } from './synchronize';
 
 /**
  * Says which of our customers a Stripe customer is, by the strongest link there is, so that nothing that
@@ -28,57 +25,48 @@ export async function linkStripeCustomer(
   stripeCustomerId: string,
   link: { from: number; to: number },
 ): Promise<void> {
-  await withLookups(deps, (lookups) =>
-    transact(deps.db, async (tx) => {
-      const ctx = newContext(tx, deps, lookups);
-      await lockKey(tx, stripeCustomerId);
-      const { held, before, after } = await lockLink(tx, stripeCustomerId, link);
-      const to: Link = { customerId: link.to, linkedBy: 'staff', origin: null };
-      await moveStripeCustomer(ctx, stripeCustomerId, toLink(held), to);
-      await unlinkServicesOfOthers(ctx, actor, stripeCustomerId, link.to);
-      await settleMoved(ctx);
-      await recordAudit(tx, {
-        actor,
-        action: 'stripe_customer.link',
-        entity: 'stripe_customer',
-        entity_id: auditNumber(stripeCustomerId),
-        before: { ...held, customer: before },
-        after: { ...held, ...toColumns(to), customer: after },
-      });
+  const to = Math.min(link.to, MAX_ID);
+  await synchronizeInTurn(deps, {
+    stripeCustomerId,
+    keys: mergeKeys(noKeys(), {
+      stripeCustomers: [stripeCustomerId],
+      whole: [stripeCustomerId],
+      linked: [link.from, to],
     }),
-  );
+    decide: (draft) => relink(draft, actor, stripeCustomerId, { from: link.from, to }),
+  });
 }
 
-/** @returns the link as it is, and the numbers of our customers before and after */
-async function lockLink(tx: Database, stripeCustomerId: string, link: { from: number; to: number }) {
-  const [found] = await tx
-    .select({ held: getTableColumns(stripeCustomers), before: customers.customer_number })
-    .from(stripeCustomers)
-    .innerJoin(customers, eq(customers.id, stripeCustomers.customer_id))
-    .where(eq(stripeCustomers.stripe_customer_id, stripeCustomerId))
-    .for('update', { of: stripeCustomers });
-  if (!found) throw new AppError('not_found', `There is no Stripe customer ${stripeCustomerId}.`);
-  if (found.held.customer_id !== link.from) {
+function relink(draft: Draft, actor: Actor, id: string, link: { from: number; to: number }): void {
+  draft.concerned.add(id);
+  const stored = draft.link(id);
+  if (!stored) throw new AppError('not_found', `There is no Stripe customer ${id}.`);
+  if (stored.customer_id !== link.from) {
     throw new AppError('conflict', 'It was linked to another customer meanwhile: look at it again.');
   }
-  const [target] = await tx
-    .select({ number: customers.customer_number })
-    .from(customers)
-    .where(eq(customers.id, Math.min(link.to, MAX_ID)))
-    .for('share'); // nobody removes it meanwhile
+  const [before, target] = [draft.customers.get(link.from), draft.customers.get(link.to)];
   if (!target) throw invalidField('to', 'is not one of our customers');
-  return { ...found, after: target.number };
+  const to: Link = { customerId: link.to, linkedBy: 'staff', origin: null };
+  moveStripeCustomer(draft, id, toLink(stored), to);
+  unlinkServicesOfOthers(draft, actor, id, link.to);
+  settleMoved(draft);
+  draft.audits.push({
+    actor,
+    action: 'stripe_customer.link',
+    entity: 'stripe_customer',
+    entity_id: auditNumber(id),
+    before: { ...stored, customer: before?.customer_number },
+    after: { ...stored, ...toColumns(to), customer: target.customer_number },
+  });
 }
 
-async function unlinkServicesOfOthers(
-  ctx: SyncContext,
-  actor: Actor,
-  stripeCustomerId: string,
-  customerId: number,
-): Promise<void> {
-  const found = await listItemsOfOthers(ctx.tx, stripeCustomerId, customerId);
-  for (const { item } of found) {
-    await setItemService(ctx.tx, actor, 'move', item, null);
-    await updateServiceDates(ctx, item.subscription_id, [item]);
+function unlinkServicesOfOthers(draft: Draft, actor: Actor, id: string, customerId: number): void {
+  for (const subscription of draft.subscriptionsOf(id)) {
+    for (const item of draft.itemsOf(subscription.id)) {
+      const service = draft.services.get(item.customer_service_id ?? 0);
+      if (!service || service.customer_id === customerId) continue;
+      setItemService(draft, actor, 'move', item, null);
+      dateServices(draft, [service.id]);
+    }
   }
 }

@@ -1,17 +1,16 @@
 import { and, eq, inArray, isNull, lt } from 'drizzle-orm';
-import { invoices } from '@/db/schema';
+import { invoices, reconciliationChanges } from '@/db/schema';
+import { transact } from '@/db/transaction';
 import { toCalendarDate } from '../dates';
 import type { Run } from './run';
 import { STEP_PAGE } from './step';
 import type { SyncDeps } from './sync-deps';
-import { inRun } from './sync-object';
 
 /** Sent invoices of our own whose due date has passed become overdue. */
 export async function markOverdue(deps: SyncDeps, run: Run): Promise<string | null> {
   const today = toCalendarDate(deps.now(), deps.timeZone);
-  let full = false;
-  await inRun(deps, run, null, async (ctx) => {
-    const due = ctx.tx
+  const changed = await transact(deps.db, async (tx) => {
+    const due = tx
       .select({ id: invoices.id })
       .from(invoices)
       .where(
@@ -19,23 +18,21 @@ export async function markOverdue(deps: SyncDeps, run: Run): Promise<string | nu
       )
       .limit(STEP_PAGE)
       .for('update');
-    const changed = await ctx.tx
+    const changed = await tx
       .update(invoices)
       .set({ status: 'overdue' })
       .where(inArray(invoices.id, due))
       .returning({ id: invoices.id });
-    full = changed.length === STEP_PAGE;
-    ctx.changes.push(
-      ...changed.map(({ id }) => ({
-        entity: 'invoice' as const,
-        entity_id: id,
-        stripe_id: null,
-        field: 'status',
-        before: 'sent',
-        after: 'overdue',
-        outcome: 'fixed' as const,
-      })),
-    );
+    const change = { entity: 'invoice', field: 'status', before: 'sent', after: 'overdue' } as const;
+    const entries = changed.map(({ id }) => ({
+      ...change,
+      run_id: run.id,
+      entity_id: id,
+      outcome: 'fixed' as const,
+    }));
+    if (entries.length > 0) await tx.insert(reconciliationChanges).values(entries);
+    return changed.length;
   });
-  return full ? '' : null; // those done are overdue now: the next page begins at the start
+  run.counts.changes_count += changed;
+  return changed === STEP_PAGE ? '' : null; // those done are overdue now: the next page begins at the start
 }

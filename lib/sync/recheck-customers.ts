@@ -1,8 +1,10 @@
 import { and, asc, eq, gt, isNotNull, notExists, sql } from 'drizzle-orm';
 import { reconciliationFailures, stripeCustomers } from '@/db/schema';
-import { recheckLink } from './link-customer';
+import { recheckLink } from './decide/link-customer';
+import { settleMoved } from './decide/settle-moved';
 import type { Run } from './run';
 import { nextAfter, STEP_PAGE, type StripeDeps } from './step';
+import { mergeKeys, noKeys } from './store/keys';
 import { guarded, inRun, recordFailure, resolveFailures } from './sync-object';
 
 const { stripe_customer_id: id, recheck_at } = stripeCustomers;
@@ -31,6 +33,14 @@ export async function recheckCustomers(
 }
 
 async function recheckCustomer(deps: StripeDeps, run: Run, id: string): Promise<void> {
-  const failure = await inRun(deps, run, id, (ctx) => recheckLink(ctx, id));
+  const failure = await inRun(deps, run, {
+    stripeCustomerId: id,
+    keys: mergeKeys(noKeys(), { stripeCustomers: [id] }),
+    decide: (draft) => {
+      const failure = recheckLink(draft, id);
+      settleMoved(draft);
+      return failure;
+    },
+  });
   if (failure) await recordFailure(deps, run, 'customer', id, failure);
 }

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, isNotNull, isNull, or, sql } from 'drizzle-orm';
+import { and, asc, gt, isNotNull, isNull, or, sql } from 'drizzle-orm';
 import { invoices, reconciliationFailures, subscriptions } from '@/db/schema';
 import type { Run } from './run';
 import { nextAfter, STEP_PAGE, type StripeDeps } from './step';
@@ -15,7 +15,7 @@ export async function recheck(
   const column = kind === 'subscription' ? subscriptions.stripe_subscription_id : invoices.stripe_invoice_id;
   const isStub = kind === 'subscription' ? sql`${subscriptions.is_stub}` : undefined;
   const found = await deps.db
-    .select({ id: table.id, stripeId: column, asOf: table.provider_as_of })
+    .select({ id: table.id, stripeId: column })
     .from(table)
     .where(
       and(
@@ -27,9 +27,9 @@ export async function recheck(
     )
     .orderBy(asc(table.id))
     .limit(STEP_PAGE);
-  for (const { stripeId, asOf } of found) {
+  for (const { stripeId } of found) {
     if (!stripeId) continue;
-    await guarded(deps, run, kind, stripeId, () => retrieveAndApply(deps, run, kind, stripeId, asOf));
+    await guarded(deps, run, kind, stripeId, () => retrieveAndApply(deps, run, kind, stripeId));
   }
   return nextAfter(found);
 }
@@ -52,18 +52,7 @@ export async function retryFailures(
     .limit(STEP_PAGE);
   for (const { object, stripeId } of failed) {
     if (object === 'event' || object === 'customer') continue; // the inbox and the link keep those themselves
-    await guarded(deps, run, object, stripeId, async () =>
-      retrieveAndApply(deps, run, object, stripeId, await heldAsOf(deps, object, stripeId)),
-    );
+    await guarded(deps, run, object, stripeId, () => retrieveAndApply(deps, run, object, stripeId));
   }
   return nextAfter(failed);
-}
-
-async function heldAsOf({ db }: StripeDeps, kind: Kind, stripeId: string): Promise<Date | null> {
-  const [table, column] =
-    kind === 'subscription'
-      ? [subscriptions, subscriptions.stripe_subscription_id]
-      : [invoices, invoices.stripe_invoice_id];
-  const [row] = await db.select({ asOf: table.provider_as_of }).from(table).where(eq(column, stripeId));
-  return row?.asOf ?? null;
 }

@@ -8,35 +8,28 @@ import {
   listProviderSubscriptions,
   type ProviderPage,
 } from '../stripe/list';
-import type { ProviderInvoice, ProviderSubscription } from '../stripe/provider';
-import { heldInvoices, needsLookup } from './held-invoices';
-import { heldSubscriptions } from './held-subscriptions';
+import { Draft } from './decide/draft';
+import { isEmpty, toPlan } from './decide/plan';
 import type { Run } from './run';
 import { nextAfter, STEP_PAGE, type StripeDeps } from './step';
+import { mergeKeys, noKeys } from './store/keys';
+import { read } from './store/read';
 import type { SyncDeps } from './sync-deps';
-import { applyProvided, guarded, type Kind, retrieveAndApply } from './sync-object';
+import {
+  applyListed,
+  decideListed,
+  guarded,
+  type Kind,
+  keysOfProvided,
+  type Provided,
+  retrieveAndApply,
+} from './sync-object';
 
-interface List<T extends { id: string }> {
-  kind: Kind;
-  read(deps: StripeDeps, request: ListRequest): Promise<ProviderPage<T>>;
-  /** Which of a page's objects we hold just as they are. */
-  held(deps: SyncDeps, objects: T[], asOf: Date): Promise<Set<string>>;
-  reconcile(deps: StripeDeps, run: Run, value: T, asOf: Date): Promise<void>;
-}
+type Read = (deps: StripeDeps, request: ListRequest) => Promise<ProviderPage<Provided['value']>>;
 
-const subscriptionList: List<ProviderSubscription> = {
-  kind: 'subscription',
-  read: ({ stripe, now }, request) => listProviderSubscriptions(stripe, now, request),
-  held: heldSubscriptions,
-  reconcile: (deps, run, value, asOf) =>
-    applyProvided(deps, run, { kind: 'subscription', value }, { origin: 'listed', asOf }),
-};
-
-const invoiceList: List<ProviderInvoice> = {
-  kind: 'invoice',
-  read: ({ stripe, now }, request) => listProviderInvoices(stripe, now, request),
-  held: heldInvoices,
-  reconcile: reconcileInvoice,
+const READ: Record<Kind, Read> = {
+  subscription: ({ stripe, now }, request) => listProviderSubscriptions(stripe, now, request),
+  invoice: ({ stripe, now }, request) => listProviderInvoices(stripe, now, request),
 };
 
 type ReconcilePage = (
@@ -47,32 +40,52 @@ type ReconcilePage = (
 ) => Promise<string | null>;
 
 /**
- * Goes through one page of Stripe's subscriptions; those that we hold just so are passed over.
+ * Goes through one page of Stripe's subscriptions; those that are stored just so are passed over.
  *
  * @returns where the next page begins; null at the end; empty where the list must begin again
  */
-export const reconcileSubscriptionPage: ReconcilePage = (...page) => reconcilePage(subscriptionList, ...page);
+export const reconcileSubscriptionPage: ReconcilePage = (...page) => reconcilePage('subscription', ...page);
 
 /** The same for invoices. */
-export const reconcileInvoicePage: ReconcilePage = (...page) => reconcilePage(invoiceList, ...page);
+export const reconcileInvoicePage: ReconcilePage = (...page) => reconcilePage('invoice', ...page);
 
-async function reconcilePage<T extends { id: string }>(
-  list: List<T>,
+async function reconcilePage(
+  kind: Kind,
   ...[deps, run, filter, after]: Parameters<ReconcilePage>
 ): Promise<string | null> {
-  const page = await fromStart(after, (cursor) => list.read(deps, { ...filter, after: cursor }));
+  const page = await fromStart(after, (cursor) => READ[kind](deps, { ...filter, after: cursor }));
   if (!page) return '';
   for (const { id, error } of page.refused) {
-    await guarded(deps, run, list.kind, id, () => Promise.reject(error));
+    await guarded(deps, run, kind, id, () => Promise.reject(error));
   }
-  const met = await unmet(deps, run, page.objects);
-  const held = await list.held(deps, met, page.asOf);
-  for (const value of met) {
-    if (held.has(value.id)) run.counts.objects_checked += 1;
-    else await guarded(deps, run, list.kind, value.id, () => list.reconcile(deps, run, value, page.asOf));
+  const met = (await unmet(deps, run, page.objects)).map((value) => ({ kind, value }) as Provided);
+  const done = await inStep(deps, met, page.asOf);
+  for (const object of met) {
+    if (done.has(object)) run.counts.objects_checked += 1;
+    else {
+      await guarded(deps, run, kind, object.value.id, () => applyListed(deps, run, object, page.asOf));
+    }
   }
-  await markSeen(deps, run, met);
+  await markSeen(
+    deps,
+    run,
+    met.map(({ value }) => value),
+  );
   return page.next;
+}
+
+/** Which of a page's objects change nothing: all of them are read at once, and each is decided on. */
+async function inStep(deps: SyncDeps, objects: Provided[], asOf: Date): Promise<Set<Provided>> {
+  const snapshot = await read(deps.db, objects.map(keysOfProvided).reduce(mergeKeys, noKeys()));
+  const { timeZone, linkByEmail } = deps;
+  const settings = { now: deps.now(), timeZone, linkByEmail };
+  return new Set(
+    objects.filter((object) => {
+      const draft = new Draft(snapshot, settings, () => undefined);
+      decideListed(draft, object, asOf);
+      return !draft.isIncomplete && !draft.untold && isEmpty(toPlan(draft));
+    }),
+  );
 }
 
 /** Retrieves those of ours that no list showed. @returns the last id looked at; null at the end */
@@ -84,9 +97,7 @@ export async function reconcileUnseen(
 ): Promise<string | null> {
   const found = await unseen(deps, run, kind, Number(after ?? 0));
   for (const row of found) {
-    await guarded(deps, run, kind, row.stripe_id, () =>
-      retrieveAndApply(deps, run, kind, row.stripe_id, row.as_of ? new Date(row.as_of) : null),
-    );
+    await guarded(deps, run, kind, row.stripe_id, () => retrieveAndApply(deps, run, kind, row.stripe_id));
   }
   return nextAfter(found);
 }
@@ -102,17 +113,6 @@ async function fromStart<T>(
     if (after && isCursorGone(error)) return null;
     throw error;
   }
-}
-
-async function reconcileInvoice(
-  deps: StripeDeps,
-  run: Run,
-  value: ProviderInvoice,
-  asOf: Date,
-): Promise<void> {
-  const held = await needsLookup(deps, value);
-  if (held) await retrieveAndApply(deps, run, 'invoice', value.id, held.provider_as_of);
-  else await applyProvided(deps, run, { kind: 'invoice', value }, { origin: 'listed', asOf });
 }
 
 /**
@@ -142,9 +142,9 @@ async function unseen({ db }: SyncDeps, run: Run, kind: Kind, after: number) {
     kind === 'subscription'
       ? [sql`subscriptions`, sql`stripe_subscription_id`, sql`t.status <> 'cancelled'`]
       : [sql`invoices`, sql`stripe_invoice_id`, sql`t.status in ('draft', 'sent', 'overdue')`];
-  return rows<{ id: number; stripe_id: string; as_of: string | null }>(
+  return rows<{ id: number; stripe_id: string }>(
     db,
-    sql`select t.id, t.${column} as stripe_id, t.provider_as_of::text as as_of
+    sql`select t.id, t.${column} as stripe_id
       from ${table} t
       where t.id > ${after}::int and t.${column} is not null and t.provider_gone_at is null and ${open}
         and not exists (

@@ -1,14 +1,13 @@
-import { eq, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import { rows } from '@/db/database';
-import { invoices } from '@/db/schema';
-import { applyPayment } from './apply-payment';
-import type { SyncContext } from './context';
-import { NotToldError } from './lookups';
+import type { Draft } from './decide/draft';
+import { applyPayment } from './decide/payment';
 import type { Run } from './run';
 import { nextAfter, STEP_PAGE } from './step';
+import { mergeKeys, noKeys } from './store/keys';
+import type { StoredInvoice } from './store/rows';
 import type { SyncDeps } from './sync-deps';
 import { guarded, inRun, retrieveAndApply } from './sync-object';
-import type { StoredInvoice } from './to-invoice-state';
 
 /**
  * Records what Stripe collected for invoices that have no payment, be they paid or not, and corrects
@@ -20,9 +19,10 @@ export async function recordMissingPayments(
   run: Run,
   after: string | null,
 ): Promise<string | null> {
-  const found = await rows<{ id: number; stripe_id: string; customer: string | null }>(
+  const found = await rows<{ id: number; stripe_id: string; is_known: boolean; customer: string | null }>(
     deps.db,
-    sql`select i.id, i.stripe_invoice_id as stripe_id, i.stripe_customer_id as customer
+    sql`select i.id, i.stripe_invoice_id as stripe_id, i.stripe_customer_id as customer,
+        i.amount_off_stripe is not null as is_known
       from invoices i left join payments p on p.payment_reference = i.stripe_invoice_id
       where i.stripe_invoice_id is not null and i.amount_paid > 0 and i.id > ${Number(after ?? 0)}::int
         and i.amount_paid > coalesce(i.amount_off_stripe, 0)
@@ -32,8 +32,10 @@ export async function recordMissingPayments(
         and not exists (select from payment_tombstones t where t.reference = i.stripe_invoice_id)
       order by i.id limit ${sql.raw(String(STEP_PAGE))}`,
   );
-  for (const { id, stripe_id, customer } of found) {
-    await guarded(deps, run, 'invoice', stripe_id, () => recordMissing(deps, run, id, stripe_id, customer));
+  for (const { stripe_id, is_known, customer } of found) {
+    await guarded(deps, run, 'invoice', stripe_id, () =>
+      recordMissing(deps, run, stripe_id, is_known, customer),
+    );
   }
   return nextAfter(found);
 }
@@ -42,34 +44,37 @@ export async function recordMissingPayments(
 async function recordMissing(
   deps: SyncDeps,
   run: Run,
-  id: number,
   stripeId: string,
+  isKnown: boolean,
   customer: string | null,
 ): Promise<void> {
-  const [row] = await deps.db.select().from(invoices).where(eq(invoices.id, id));
   const { stripe } = deps;
-  if (stripe && row?.amount_off_stripe === null) {
-    await retrieveAndApply({ ...deps, stripe }, run, 'invoice', stripeId, row.provider_as_of);
-  }
-  await inRun(deps, run, customer ?? stripeId, async (ctx) => {
-    const [held] = await ctx.tx.select().from(invoices).where(eq(invoices.id, id)).for('update');
-    if (!held || held.amount_off_stripe === null) return; // not known, so not guessed
-    await applyPayment(ctx, held, {
-      amountPaid: held.amount_paid,
-      amountOffStripe: held.amount_off_stripe,
-      paidAt: collectedAt(ctx, held, stripeId),
-      paymentIntentId: null,
-    });
+  if (stripe && !isKnown) await retrieveAndApply({ ...deps, stripe }, run, 'invoice', stripeId);
+  await inRun(deps, run, {
+    stripeCustomerId: customer,
+    keys: mergeKeys(noKeys(), { invoices: [stripeId], payments: [stripeId] }),
+    decide: (draft) => {
+      const row = draft.invoice(stripeId);
+      if (!row || row.amount_off_stripe === null) return; // not known, so not guessed
+      if (row.stripe_customer_id) draft.concerned.add(row.stripe_customer_id);
+      applyPayment(draft, row, {
+        amountPaid: row.amount_paid,
+        amountOffStripe: row.amount_off_stripe,
+        paidAt: collectedAt(draft, row, stripeId),
+        paymentIntentId: null,
+      });
+    },
   });
 }
 
 /** Of an invoice that Stripe collected as a whole, when it was paid; else when Stripe last collected of it. */
-function collectedAt(ctx: SyncContext, held: StoredInvoice, stripeId: string): Date {
-  const known = held.paid_at ?? held.provider_as_of ?? ctx.now;
-  const isWhole = held.status === 'paid' && Number(held.amount_off_stripe) === 0;
-  if (isWhole || held.provider_gone_at) return known;
-  const fetched = ctx.lookups.get('collectedAt', stripeId, held.updated_at);
+function collectedAt(draft: Draft, row: StoredInvoice, stripeId: string): Date {
+  const known = row.paid_at ?? row.provider_as_of ?? draft.now;
+  const isWhole = row.status === 'paid' && Number(row.amount_off_stripe) === 0;
+  if (isWhole || row.provider_gone_at) return known;
+  const fetched = draft.ask('collectedAt', stripeId, row.stripe_customer_id ?? '');
   if (fetched.state === 'found') return fetched.object ?? known;
-  if (fetched.state === 'unavailable' && fetched.reason === 'no_api_key') return known;
-  throw new NotToldError(fetched, `when it collected for ${stripeId}`);
+  const hasKey = fetched.state === 'gone' || fetched.reason !== 'no_api_key';
+  if (hasKey) draft.leave(`when it collected for ${stripeId}`, fetched);
+  return known;
 }

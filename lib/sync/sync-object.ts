@@ -1,87 +1,70 @@
 import { and, eq, isNull, type SQL } from 'drizzle-orm';
-import { isDatabaseUnavailable, lockKey } from '@/db/database';
-import { type FieldChange, reconciliationChanges, reconciliationFailures } from '@/db/schema';
-import { transact } from '@/db/transaction';
-import { latest } from '../dates';
+import { isDatabaseUnavailable } from '@/db/database';
+import { reconciliationFailures } from '@/db/schema';
 import { stackOf } from '../log';
-import { fetchObject } from '../stripe/fetch';
 import type { ProviderInvoice, ProviderSubscription } from '../stripe/provider';
-import { applyInvoice } from './apply-invoice';
-import { applySubscription } from './apply-subscription';
-import { flushWrites, newContext, type Source, type SyncContext } from './context';
+import type { Draft } from './decide/draft';
+import { applyInvoice } from './decide/invoice';
+import { keysOfInvoice, keysOfSubscription } from './decide/keys';
+import { applyRetrieved } from './decide/retrieved';
+import { settleMoved } from './decide/settle-moved';
+import { applySubscription } from './decide/subscription';
 import { failureCode } from './failure-code';
-import { withLookups } from './lookups';
-import { markGone } from './mark-gone';
 import { beat, LeaseLostError, type Run } from './run';
-import { settleMoved } from './settle-moved';
 import type { StripeDeps } from './step';
+import { type Keys, mergeKeys, noKeys } from './store/keys';
 import type { SyncDeps } from './sync-deps';
+import { synchronizeInTurn, type Work } from './synchronize';
 
 export type Kind = 'subscription' | 'invoice';
 /** What a run may fail to bring into step. */
 type Subject = Kind | 'customer' | 'event';
 
-/** Runs sync work of the daily job in one transaction and logs each changed field to the run. */
+/** One step of sync for the daily job: what it changes is logged to the run. */
 export async function inRun<T>(
   deps: SyncDeps,
   run: Run,
-  key: string | null,
-  work: (ctx: SyncContext) => Promise<T>,
+  work: Pick<Work<T>, 'stripeCustomerId' | 'keys' | 'decide'>,
 ): Promise<T> {
-  const { changes, result } = await withLookups(deps, (lookups) =>
-    transact(deps.db, async (tx) => {
-      if (key) await lockKey(tx, key);
-      const ctx = newContext(tx, deps, lookups);
-      const result = await work(ctx);
-      await settleMoved(ctx);
-      await flushWrites(ctx);
-      if (ctx.warnings.length > 0) {
-        deps.log.warn({ run: run.id, warnings: [...new Set(ctx.warnings)] }, 'reconciliation left questions');
-      }
-      await logChanges(ctx, run);
-      return { changes: ctx.changes.length, result };
-    }),
-  );
+  const { result, changes, warnings } = await synchronizeInTurn(deps, { ...work, runId: run.id });
+  if (warnings.length > 0) deps.log.warn({ run: run.id, warnings }, 'reconciliation left questions');
   run.counts.changes_count += changes;
   return result;
 }
 
-/** Brings our row into step with an object that Stripe gave us. */
-export async function applyProvided(
-  deps: SyncDeps,
-  run: Run,
-  object: { kind: 'subscription'; value: ProviderSubscription } | { kind: 'invoice'; value: ProviderInvoice },
-  source: Source,
-): Promise<void> {
-  const key = object.value.customer?.stripeCustomerId ?? object.value.id;
-  await inRun(deps, run, key, async (ctx) => {
-    if (object.kind === 'subscription') await applySubscription(ctx, object.value, source);
-    else await applyInvoice(ctx, object.value, source);
+export type Provided =
+  | { kind: 'subscription'; value: ProviderSubscription }
+  | { kind: 'invoice'; value: ProviderInvoice };
+
+export const keysOfProvided = ({ kind, value }: Provided): Keys =>
+  mergeKeys(noKeys(), kind === 'subscription' ? keysOfSubscription(value) : keysOfInvoice(value));
+
+/** Brings our row into step with an object of a list. */
+export function decideListed(draft: Draft, { kind, value }: Provided, asOf: Date): void {
+  const source = { origin: 'listed' as const, asOf };
+  if (kind === 'subscription') applySubscription(draft, value, source);
+  else applyInvoice(draft, value, source);
+  settleMoved(draft);
+}
+
+export async function applyListed(deps: SyncDeps, run: Run, object: Provided, asOf: Date): Promise<void> {
+  await inRun(deps, run, {
+    stripeCustomerId: object.value.customer?.stripeCustomerId ?? null,
+    keys: keysOfProvided(object),
+    decide: (draft) => decideListed(draft, object, asOf),
   });
   await resolveFailure(deps, object.kind, object.value.id);
 }
 
-/**
- * Retrieves an object by its id and applies it; one that is gone is marked so.
- *
- * @param heldAsOf of our row, read before: the fetch begins after it
- */
-export async function retrieveAndApply(
-  deps: StripeDeps,
-  run: Run,
-  kind: Kind,
-  id: string,
-  heldAsOf: Date | null,
-): Promise<void> {
-  const fetched = await fetchObject(deps.stripe, deps.now, kind, id);
-  if (fetched.state === 'unavailable') return recordFailure(deps, run, kind, id, fetched.reason);
-  if (fetched.state === 'gone') {
-    await inRun(deps, run, null, (ctx) => markGone(ctx, kind, id));
-    return resolveFailure(deps, kind, id);
-  }
-  const asOf = heldAsOf ? latest(fetched.asOf, heldAsOf) : fetched.asOf;
-  const object = { kind, value: fetched.object } as Parameters<typeof applyProvided>[2];
-  await applyProvided(deps, run, object, { origin: 'fetched', asOf });
+/** Retrieves an object by its id and applies it; one that is gone is marked so. */
+export async function retrieveAndApply(deps: StripeDeps, run: Run, kind: Kind, id: string): Promise<void> {
+  const reason = await inRun(deps, run, {
+    stripeCustomerId: null,
+    keys: mergeKeys(noKeys(), kind === 'subscription' ? { subscriptions: [id] } : { invoices: [id] }),
+    decide: (draft) => applyRetrieved(draft, kind, id),
+  });
+  if (reason === undefined) await resolveFailure(deps, kind, id);
+  else await recordFailure(deps, run, kind, id, reason);
 }
 
 /** One object's trouble is recorded, kept for the next run by its id, and stops nothing else. */
@@ -136,10 +119,4 @@ export async function resolveFailures({ db, now }: SyncDeps, object: Subject, is
     .where(
       and(eq(reconciliationFailures.object, object), isNull(reconciliationFailures.resolved_at), isSettled),
     );
-}
-
-async function logChanges(ctx: SyncContext, run: Run): Promise<void> {
-  const entries: FieldChange[] = ctx.changes;
-  if (entries.length === 0) return;
-  await ctx.tx.insert(reconciliationChanges).values(entries.map((entry) => ({ ...entry, run_id: run.id })));
 }

@@ -16,7 +16,7 @@ import { type Store, settle } from './sync-loop';
 const MOST_TRIES = 8;
 
 export interface Work<T> {
-  /** The Stripe customer that it is about: one decision at a time. */
+  /** The Stripe customer that it is about, as far as that is known: one decision at a time. */
   stripeCustomerId: string | null;
   keys: Keys;
   decide(draft: Draft): T;
@@ -42,11 +42,8 @@ export async function synchronize<T>(
       const { result, plan, snapshot } = await settle(storeOf(deps), settings, keys, decide, event);
       const entry = store?.(result, snapshot) ?? null;
       if (entry === null && isEmpty(plan)) return { result, changes: 0, warnings: plan.warnings };
-      const version = snapshot.rows.links.get(stripeCustomerId ?? '')?.version;
-      const link =
-        stripeCustomerId === null || version === undefined ? null : { id: stripeCustomerId, version };
       await writeInTurn(deps.db, stripeCustomerId ?? undefined, () =>
-        commit(deps.db, { plan, link, event: entry, runId }),
+        commit(deps.db, { plan, event: entry, runId }),
       );
       return { result, changes: plan.changes.length, warnings: plan.warnings };
     } catch (error) {

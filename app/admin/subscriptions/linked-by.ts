@@ -1,4 +1,4 @@
-import type { LinkedBy } from '@/lib/sync/move-stripe-customer';
+import type { LinkedBy } from '@/lib/sync/decide/link';
 
 /** How we know whose a Stripe customer is. */
 export const LINKED_BY: Record<LinkedBy, string> = {

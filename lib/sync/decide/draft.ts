@@ -1,4 +1,5 @@
 import type { FieldChange } from '@/db/schema';
+import type { AuditEntry } from '../../audit/record-audit';
 import { isSure } from '../../customers/sure-link';
 import type { Fetched, ProviderObjects } from '../../stripe/fetch';
 import type { ProviderSubscriptionItem } from '../../stripe/provider';
@@ -58,6 +59,9 @@ export class Draft {
   readonly moves: { stripe_customer_id: string; customer_id: number }[] = [];
   /** Invoices of one subscription that become those of another, whether they were read or not. */
   readonly handedOver: { from: number; to: number }[] = [];
+  /** Stripe customers that are decided on: their versions are raised, whatever changes. */
+  readonly concerned = new Set<string>();
+  readonly audits: AuditEntry[] = [];
   /** Customers to be removed if nothing is theirs any more. */
   readonly abandoned: number[] = [];
   /** Keys that the snapshot was not read by. */

@@ -48,7 +48,7 @@ export function keysOfInvoice(provider: ProviderInvoice | null): Partial<Keys> {
   };
 }
 
-function keysOfCheckout(checkout: ProviderCheckout | null): Partial<Keys> {
+export function keysOfCheckout(checkout: ProviderCheckout | null): Partial<Keys> {
   if (!checkout) return {};
   const { customer, stripeSubscriptionId, reference } = checkout;
   return {
@@ -63,5 +63,6 @@ function keysOfCustomer(customer: ProviderCustomer | null): Partial<Keys> {
   return {
     stripeCustomers: [customer.stripeCustomerId],
     numbers: customer.customerNumbers.map(({ number }) => number.toLowerCase()),
+    emails: customer.email ? [customer.email.toLowerCase()] : [],
   };
 }

@@ -18,6 +18,7 @@ const STRENGTH: Record<LinkedBy, number> = { created: 0, email: 1, number: 2, st
  * @returns the link, as it then is
  */
 export function linkCustomer(draft: Draft, told: ProviderCustomer): Link {
+  draft.concerned.add(told.stripeCustomerId);
   const stored = draft.link(told.stripeCustomerId);
   if (!stored) return linkNew(draft, told);
   return isSettled(draft, stored, told) ? toLink(stored) : strengthen(draft, told, stored);
@@ -29,6 +30,7 @@ export function linkCustomer(draft: Draft, told: ProviderCustomer): Link {
  * @returns why Stripe did not answer; undefined: it is settled
  */
 export function recheckLink(draft: Draft, stripeCustomerId: string): string | undefined {
+  draft.concerned.add(stripeCustomerId);
   const stored = draft.link(stripeCustomerId);
   if (!stored?.recheck_at) return undefined;
   const told = { stripeCustomerId, customerNumbers: [], email: null, details: [] };

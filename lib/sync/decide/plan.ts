@@ -1,4 +1,5 @@
 import type { FieldChange } from '@/db/schema';
+import type { AuditEntry } from '../../audit/record-audit';
 import type {
   StoredCustomer,
   StoredInvoice,
@@ -31,14 +32,17 @@ export interface Plan {
   moves: Draft['moves'];
   handedOver: Draft['handedOver'];
   abandoned: number[];
+  audits: AuditEntry[];
+  /** Links as they were read, whose versions are raised though nothing else of them changes. */
+  touched: Pick<StoredLink, 'stripe_customer_id' | 'version'>[];
   changes: FieldChange[];
   warnings: string[];
 }
 
 export function toPlan(draft: Draft): Plan {
-  const services = toTablePlan(draft.services);
+  const [links, services] = [toTablePlan(draft.links), toTablePlan(draft.services)];
   return {
-    links: toTablePlan(draft.links),
+    links,
     customers: toTablePlan(draft.customers),
     services: { ...services, updated: [...services.updated, ...billedAnew(draft, services.updated)] },
     subscriptions: toTablePlan(draft.subscriptions),
@@ -48,6 +52,8 @@ export function toPlan(draft: Draft): Plan {
     moves: draft.moves,
     handedOver: draft.handedOver,
     abandoned: draft.abandoned,
+    audits: draft.audits,
+    touched: touched(draft, links.updated),
     changes: draft.changes,
     warnings: [...draft.warnings],
   };
@@ -55,9 +61,9 @@ export function toPlan(draft: Draft): Plan {
 
 /** True where everything is as it should be. */
 export function isEmpty(plan: Plan): boolean {
-  const { changes, warnings: _, moves, handedOver, abandoned, ...tables } = plan;
+  const { changes, warnings: _, touched: __, moves, handedOver, abandoned, audits, ...tables } = plan;
   return (
-    [changes, moves, handedOver, abandoned].every((list) => list.length === 0) &&
+    [changes, moves, handedOver, abandoned, audits].every((list) => list.length === 0) &&
     Object.values(tables).every(
       ({ inserted, updated, deleted }) => inserted.length + updated.length + deleted.length === 0,
     )
@@ -82,6 +88,14 @@ function isSameRow(one: object, other: object): boolean {
     const now = Reflect.get(other, name);
     if (typeof value !== 'object' || value === null) return value === now;
     return value === now || JSON.stringify(value) === JSON.stringify(now);
+  });
+}
+
+function touched(draft: Draft, updated: StoredLink[]): Plan['touched'] {
+  return [...draft.concerned].sort().flatMap((id) => {
+    const before = draft.links.before(id);
+    const isUpdated = updated.some((link) => link.stripe_customer_id === id);
+    return before && !isUpdated ? { stripe_customer_id: id, version: before.version } : [];
   });
 }
 

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { type Database, pgErrorCode } from '@/db/database';
+import type { AuditEntry } from '../../audit/record-audit';
 import type { Plan, TablePlan } from '../decide/plan';
 import type { StoredOutcome } from './rows';
 
@@ -21,11 +22,13 @@ export interface EventEntry {
 
 export interface Commit {
   plan: Plan;
-  /** The link of the Stripe customer that is decided on, as it was read; null: it has none, or none is concerned. */
-  link: { id: string; version: number } | null;
   event: EventEntry | null;
   /** Of the run that the changes belong to. */
   runId: number | null;
+}
+
+function toAuditRow({ actor, ...entry }: AuditEntry) {
+  return { ...entry, actor_type: actor.type, actor_id: actor.id, actor_name: actor.name };
 }
 
 const TABLES = {
@@ -43,19 +46,18 @@ const TABLES = {
  *
  * @throws an error of a conflict where a row is not the one that was read, see `isVersionConflict`
  */
-export async function commit(db: Database, { plan, link, event, runId }: Commit): Promise<void> {
+export async function commit(db: Database, { plan, event, runId }: Commit): Promise<void> {
   const tables = Object.keys(TABLES) as (keyof typeof TABLES)[];
   const fresh = tables.flatMap((table) =>
     plan[table].inserted.flatMap((row) => ('id' in row ? [`${row.id} ${TABLES[table]}`] : [])),
   );
-  const isTouched =
-    link !== null && ![...plan.links.updated].some((row) => row.stripe_customer_id === link.id);
   const given = {
     ...Object.fromEntries(tables.map((table) => [table, withoutEmpty(plan[table])])),
     ...(plan.moves.length > 0 && { moves: plan.moves }),
     ...(plan.handedOver.length > 0 && { handedOver: plan.handedOver }),
     ...(plan.abandoned.length > 0 && { abandoned: plan.abandoned }),
-    ...(isTouched && { link }),
+    ...(plan.touched.length > 0 && { touched: plan.touched }),
+    ...(plan.audits.length > 0 && { audits: plan.audits.map(toAuditRow) }),
     ...(event && { event: { ...event, warnings: plan.warnings, changes: plan.changes } }),
     ...(runId !== null && plan.changes.length > 0 && { run: runId, changes: plan.changes }),
   };

@@ -85,17 +85,18 @@ function snapshotQuery(keys: Keys): SQL {
     svc as materialized (select v.id, v.customer_id, v.service_number, v.status, v.price, v.currency,
       v.billing_interval, v.next_billing_date, v.synced_billing_date, v.ends_on, v.version
       from customer_services v join svc_ids using (id)),
+    inv as materialized (select * from invoices where stripe_invoice_id = any(${texts(keys.invoices)})),
     link_ids as (
       select unnest(${texts(keys.stripeCustomers)}) as id
       union select stripe_customer_id from stripe_customers where customer_id = any(${numbers(keys.linked)})
-      union select stripe_customer_id from subs where stripe_customer_id is not null),
+      union select stripe_customer_id from subs where stripe_customer_id is not null
+      union select stripe_customer_id from inv where stripe_customer_id is not null),
     links as materialized (select l.* from stripe_customers l join link_ids k on k.id = l.stripe_customer_id),
     cus_ids as (
       select customer_id as id from links
       union select id from customers where lower(customer_number) = any(${texts(keys.numbers)})
       union select id from customers where lower(email) = any(${texts(keys.emails)})
       union select id from customers where id = any(${numbers(keys.linked)})),
-    inv as materialized (select * from invoices where stripe_invoice_id = any(${texts(keys.invoices)})),
     ev as (
       select id, outcome, attempts, '' as payload, true as "isStorable" from stripe_events where id = any(${texts(keys.events)})
       union all select id, outcome, attempts, payload, failure_reason is null from stripe_events
