@@ -203,9 +203,9 @@ export class Draft {
     if ('second' in wanted) this.require({ seconds: [secondKey(wanted.second.objectId, wanted.second.at)] });
     else if ('told' in wanted) this.require({ told: [wanted.told] });
     else this.require({ checkouts: [wanted.checkouts] });
-    const stored = [...this.snapshot.events.values()];
-    const own = this.event && !this.snapshot.events.has(this.event.id) ? [this.event] : [];
-    return [...stored, ...own];
+    const stored = [...this.snapshot.events.values()].filter(({ payload }) => payload !== '');
+    const isRead = stored.some(({ id }) => id === this.event?.id);
+    return this.event && !isRead ? [...stored, this.event] : stored;
   }
 
   private require(keys: Partial<Keys>): void {

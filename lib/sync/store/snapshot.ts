@@ -27,6 +27,7 @@ export interface StoredEvent {
   id: string;
   outcome: StoredOutcome;
   attempts: number;
+  /** Empty where only its outcome was asked for. */
   payload: string;
   isStorable: boolean;
 }
