@@ -63,6 +63,21 @@ export function statement<Name extends string, Row = never>(
   });
 }
 
+/** A statement that answers one text. */
+export function readStatement<Name extends string>(
+  names: readonly Name[],
+  build: (values: Record<Name, SQL>) => SQL,
+): (db: Database, values: Record<Name, unknown>) => Promise<string> {
+  let query: Query | undefined;
+  return async (db, values) => {
+    query ??= dialect.sqlToQuery(build(toPlaceholders(names)));
+    const read = (rows: unknown[][]) => rows.map(([text]) => String(text));
+    const [text] = await runQuery(db, { query, read }, values);
+    if (text === undefined) throw new Error('the statement answered nothing');
+    return text;
+  };
+}
+
 const MAX_TOGETHER = 8;
 const together = new Map<string, Joined>();
 

@@ -1,5 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { type Database, pgErrorCode } from '@/db/database';
+import { localLimit } from '@/db/limits';
+import { statement } from '@/db/statement';
 import type { AuditEntry } from '../../audit/record-audit';
 import type { Plan, TablePlan } from '../decide/plan';
 import type { StoredOutcome } from './rows';
@@ -62,8 +64,14 @@ export async function commit(db: Database, { plan, event, runId }: Commit): Prom
     ...(runId !== null && plan.changes.length > 0 && { run: runId, changes: plan.changes }),
   };
   const text = JSON.stringify(given, (_, value) => (isSymbolic(value) ? `\u0001${value}` : value));
-  await db.execute(sql`select commit_plan(${text}, ${`{${fresh.map((one) => `"${one}"`).join()}}`}::text[])`);
+  await commitPlan(db, { text, fresh: `{${fresh.map((one) => `"${one}"`).join()}}` });
 }
+
+// Outside of a transaction, which would have brought its limits.
+const commitPlan = statement(
+  ['text', 'fresh'],
+  (_, { text, fresh }) => sql`select ${localLimit('lock_timeout')}, commit_plan(${text}, ${fresh}::text[])`,
+);
 
 /** True where somebody else wrote first: decide again. */
 export function isVersionConflict(error: unknown): boolean {

@@ -1,5 +1,5 @@
 import { getTableColumns, type SQL, sql, type Table } from 'drizzle-orm';
-import { type Database, rows } from '@/db/database';
+import type { Database } from '@/db/database';
 import {
   customerServices,
   customers,
@@ -9,14 +9,14 @@ import {
   subscriptionItems,
   subscriptions,
 } from '@/db/schema';
+import { readStatement } from '@/db/statement';
 import type { Keys } from './keys';
 import type { BillingElsewhere } from './rows';
 import type { Rows, Snapshot, StoredEvent } from './snapshot';
 
 /** Reads all that keys lead to, in one statement, so that it was all so at one moment. */
 export async function read(db: Database, keys: Keys): Promise<Snapshot> {
-  const [found] = await rows<{ state: string }>(db, snapshotQuery(keys));
-  const state = JSON.parse(found?.state ?? '{}') as Record<keyof Rows, Json[]> & {
+  const state = JSON.parse(await readState(db, toParameters(keys))) as Record<keyof Rows, Json[]> & {
     billing: { customer_service_id: number; subscription_id: number; until: string; endsAt: string | null }[];
     tombstones: string[];
     events: StoredEvent[];
@@ -65,10 +65,40 @@ function toMap<Key, Row>(table: Table, found: Json[], key = 'id'): Map<Key, Row>
 const many = (from: SQL, order: SQL) =>
   sql`(select coalesce(json_agg(row_to_json(x) order by ${order}), '[]') from ${from} x)`;
 
-function snapshotQuery(keys: Keys): SQL {
-  const texts = (values: string[]) => sql`${toArrayText(values)}::text[]`;
-  const numbers = (values: number[]) => sql`${`{${values.join()}}`}::int[]`;
+const NAMES = [
+  'events',
+  'stripeCustomers',
+  'whole',
+  'checkouts',
+  'linked',
+  'numbers',
+  'emails',
+  'subscriptions',
+  'subscriptionIds',
+  'items',
+  'serviceIds',
+  'serviceNumbers',
+  'invoices',
+  'payments',
+  'seconds',
+  'objects',
+  'told',
+] as const;
+
+function toParameters(keys: Keys): Record<(typeof NAMES)[number], string> {
   const [seconds, objects] = [0, 1].map((part) => keys.seconds.map((key) => key.split(' ')[part] ?? ''));
+  const all: Record<string, (string | number)[]> = {
+    ...keys,
+    seconds: seconds ?? [],
+    objects: objects ?? [],
+  };
+  const texts = NAMES.map((name) => [name, toArrayText(all[name] ?? [])]);
+  return Object.fromEntries(texts) as Record<(typeof NAMES)[number], string>;
+}
+
+const readState = readStatement(NAMES, (keys) => {
+  const texts = (values: SQL) => sql`${values}::text[]`;
+  const numbers = (values: SQL) => sql`${values}::int[]`;
   return sql`with
     its as (select id, subscription_id from subscription_items where stripe_subscription_item_id = any(${texts(keys.items)})),
     sub_ids as (
@@ -100,7 +130,7 @@ function snapshotQuery(keys: Keys): SQL {
     ev as (
       select id, outcome, attempts, '' as payload, true as "isStorable" from stripe_events where id = any(${texts(keys.events)})
       union all select id, outcome, attempts, payload, failure_reason is null from stripe_events
-        where object_id = any(${texts(objects ?? [])}) and stripe_created = any(${texts(seconds ?? [])}::timestamptz[])
+        where object_id = any(${texts(keys.objects)}) and stripe_created = any(${keys.seconds}::timestamptz[])
       union all select id, outcome, attempts, payload, failure_reason is null from stripe_events
         where object_id = any(${texts(keys.told)}) and type like 'customer.subscription.%' and outcome in ('processed', 'stale')
       union all select id, outcome, attempts, payload, failure_reason is null from stripe_events
@@ -133,10 +163,10 @@ function snapshotQuery(keys: Keys): SQL {
         sql`x.subscription_id, x.until`,
       )},
       'events', ${many(sql`ev`, sql`x.payload`)}
-    )::text as state`;
-}
+    )::text`;
+});
 
-/** As PostgreSQL reads an array of texts. */
-function toArrayText(values: string[]): string {
-  return `{${values.map((value) => `"${value.replace(/["\\]/g, '\\$&')}"`).join()}}`;
+/** As PostgreSQL reads an array. */
+function toArrayText(values: (string | number)[]): string {
+  return `{${values.map((value) => `"${String(value).replace(/["\\]/g, '\\$&')}"`).join()}}`;
 }
