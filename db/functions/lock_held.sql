@@ -1,8 +1,7 @@
 -- Locks what an event of a subscription changes, always in this order: the Stripe customer and its link, the
 -- subscription, the services of its items. Each statement of it sees what those it waited for have written.
 -- Where versions are expected and others are found, it fails like every transaction that comes too late.
-DROP FUNCTION lock_held(text, text);--> statement-breakpoint
-CREATE FUNCTION lock_held(customer text, subscription text, expected text DEFAULT NULL) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION lock_held(customer text, subscription text, expected text DEFAULT NULL) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   link_version text;
   held_id int;
