@@ -9,9 +9,14 @@ import journal from './migrations/meta/_journal.json';
 
 const FOLDER = { migrationsFolder: join(process.cwd(), 'db/migrations') };
 
+/** The database was made by migrations that are gone, so that none of ours can follow them. */
+export class ForeignMigrationsError extends Error {}
+
 /**
  * Brings a database to the schema and the functions of this version; nothing to do is not an error. Of several at
  * once on one database one migrates and the others wait for it.
+ *
+ * @throws ForeignMigrationsError without having changed anything
  */
 export async function migrate({ db }: Pick<DatabaseHandle, 'db'>): Promise<void> {
   await db.transaction(async (tx) => {
@@ -29,16 +34,22 @@ export async function migrate({ db }: Pick<DatabaseHandle, 'db'>): Promise<void>
   });
 }
 
-/** False where a migration of this version is missing from the database. One that a later version migrated has all. */
+/**
+ * False where a migration of this version is missing from the database. One that a later version migrated has all.
+ *
+ * @throws ForeignMigrationsError
+ */
 export async function isMigrated(db: Database): Promise<boolean> {
   const [table] = await rows<{ exists: boolean }>(
     db,
     sql`select to_regclass('drizzle.__drizzle_migrations') is not null as exists`,
   );
   if (!table?.exists) return false;
-  const [found] = await rows<{ last: string | null }>(
+  const [found] = await rows<{ first: string | null; last: string | null }>(
     db,
-    sql`select max(created_at)::text as last from drizzle.__drizzle_migrations`,
+    sql`select min(created_at)::text as first, max(created_at)::text as last from drizzle.__drizzle_migrations`,
   );
-  return Number(found?.last ?? 0) >= (journal.entries.at(-1)?.when ?? 0);
+  if (!found?.first) return false;
+  if (Number(found.first) !== journal.entries[0]?.when) throw new ForeignMigrationsError();
+  return Number(found.last) >= (journal.entries.at(-1)?.when ?? 0);
 }
