@@ -4,7 +4,7 @@ const config: NextConfig = {
   // The first two load files of their own at run time (WebAssembly, worker), which a bundle would not carry.
   // Of Stripe each bundle would have its own, and with it errors that no other one knows.
   serverExternalPackages: ['@electric-sql/pglite', 'pino', 'stripe'],
-  outputFileTracingIncludes: { '/**': ['./db/migrations/**'] },
+  outputFileTracingIncludes: { '/**': ['./db/migrations/**', './db/functions/**'] },
   experimental: {
     authInterrupts: true, // forbidden()
     optimizePackageImports: ['@mantine/core', '@mantine/hooks', '@tabler/icons-react'],

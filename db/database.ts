@@ -22,14 +22,6 @@ export function pgErrorCode(error: unknown): string | undefined {
   return undefined;
 }
 
-/** The name of the constraint that a statement would have violated. */
-export function violatedConstraint(error: unknown): string | undefined {
-  for (let e = error; e instanceof Error; e = e.cause) {
-    if ('constraint' in e && typeof e.constraint === 'string') return e.constraint;
-  }
-  return undefined;
-}
-
 export const UNIQUE_VIOLATION = '23505';
 
 // Class 08 connection, 53 resources, 57P operator intervention; the rest are the drivers' own.

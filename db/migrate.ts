@@ -3,15 +3,20 @@ import { sql } from 'drizzle-orm';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
 import { PgDialect, type PgSession } from 'drizzle-orm/pg-core';
 import type { DatabaseHandle } from './client';
-import { type Database, lockKey, pgErrorCode, rows } from './database';
+import { type Database, lockKey, rows } from './database';
+import { installFunctions } from './install-functions';
 import journal from './migrations/meta/_journal.json';
 
 const FOLDER = { migrationsFolder: join(process.cwd(), 'db/migrations') };
-const UNDEFINED_TABLE = '42P01';
+
+/** The database was made by migrations that are gone, so that none of ours can follow them. */
+export class ForeignMigrationsError extends Error {}
 
 /**
- * Brings a database to the schema of this version; nothing to do is not an error. Of several at once on one
- * database one migrates and the others wait for it.
+ * Brings a database to the schema and the functions of this version; nothing to do is not an error. Of several at
+ * once on one database one migrates and the others wait for it.
+ *
+ * @throws ForeignMigrationsError without having changed anything
  */
 export async function migrate({ db }: Pick<DatabaseHandle, 'db'>): Promise<void> {
   await db.transaction(async (tx) => {
@@ -20,23 +25,31 @@ export async function migrate({ db }: Pick<DatabaseHandle, 'db'>): Promise<void>
       sql`select set_config(name, '0', true) from pg_settings where name in ('statement_timeout', 'lock_timeout')`,
     );
     await lockKey(tx, 'migrate');
+    if (await isMigrated(tx)) return;
     // Drizzle would begin a transaction of its own, of which the lock knows nothing.
     const inside = { transaction: (work: (tx: Database) => Promise<void>) => work(tx) };
     const session: PgSession = Object.assign(Object.create(tx._.session), inside);
     await new PgDialect().migrate(readMigrationFiles(FOLDER), session, FOLDER);
+    await installFunctions(tx);
   });
 }
 
-/** False where a migration of this version is missing from the database. */
+/**
+ * False where a migration of this version is missing from the database. One that a later version migrated has all.
+ *
+ * @throws ForeignMigrationsError
+ */
 export async function isMigrated(db: Database): Promise<boolean> {
-  try {
-    const found = await rows<{ newest: string | null }>(
-      db,
-      sql`select max(created_at)::text as newest from drizzle.__drizzle_migrations`,
-    );
-    return Number(found[0]?.newest ?? 0) >= (journal.entries.at(-1)?.when ?? 0);
-  } catch (error) {
-    if (pgErrorCode(error) === UNDEFINED_TABLE) return false;
-    throw error;
-  }
+  const [table] = await rows<{ exists: boolean }>(
+    db,
+    sql`select to_regclass('drizzle.__drizzle_migrations') is not null as exists`,
+  );
+  if (!table?.exists) return false;
+  const [found] = await rows<{ first: string | null; last: string | null }>(
+    db,
+    sql`select min(created_at)::text as first, max(created_at)::text as last from drizzle.__drizzle_migrations`,
+  );
+  if (!found?.first) return false;
+  if (Number(found.first) !== journal.entries[0]?.when) throw new ForeignMigrationsError();
+  return Number(found.last) >= (journal.entries.at(-1)?.when ?? 0);
 }

@@ -1,4 +1,4 @@
-import { Column, type DriverValueDecoder, is, Placeholder, type Query, SQL, sql } from 'drizzle-orm';
+import { Column, type DriverValueDecoder, is, type Query, SQL, sql } from 'drizzle-orm';
 import {
   type PgDatabase,
   PgDialect,
@@ -22,20 +22,11 @@ export interface Builder<Answer> {
 const NAME = 'statement';
 const dialect = new PgDialect();
 
-/** Runs with its values, or goes with them into a batch. */
-export interface Statement<Name extends string, Row> {
-  (db: Database, values: Record<Name, unknown>): Promise<Row[]>;
-  with(values: Record<Name, unknown>): Write;
-}
-
-/** A statement with its values, for `runTogether`. */
-export interface Write {
-  id: number;
-  query(db: Database): Query;
-  values: Record<string, unknown>;
-}
-
-let statements = 0;
+/** Runs with its values. */
+export type Statement<Name extends string, Row> = (
+  db: Database,
+  values: Record<Name, unknown>,
+) => Promise<Row[]>;
 
 /**
  * A statement that is built once, and prepared once on each connection: drizzle takes longer to build most
@@ -50,17 +41,12 @@ export function statement<Name extends string, Row = never>(
   names: readonly Name[],
   build: (db: Database, values: Record<Name, SQL>) => Builder<Row[]> | Builder<unknown> | SQL,
 ): Statement<Name, Row> {
-  statements += 1;
-  const id = statements;
   let built: Parts<Row> | undefined;
   const parts = (db: Database) => {
     built ??= toParts<Row>(build(db, toPlaceholders(names)));
     return built;
   };
-  const run = (db: Database, values: Record<Name, unknown>) => runQuery<Row>(db, parts(db), values);
-  return Object.assign(run, {
-    with: (values: Record<Name, unknown>) => ({ id, query: (db: Database) => parts(db).query, values }),
-  });
+  return (db, values) => runQuery<Row>(db, parts(db), values);
 }
 
 /** A statement that answers one text. */
@@ -76,63 +62,6 @@ export function readStatement<Name extends string>(
     if (text === undefined) throw new Error('the statement answered nothing');
     return text;
   };
-}
-
-const MAX_TOGETHER = 8;
-const together = new Map<string, Joined>();
-
-/**
- * Runs statements that change different rows as one: one round trip. None sees what another changes. They
- * answer nothing.
- */
-export async function runTogether(db: Database, writes: Write[]): Promise<void> {
-  for (let at = 0; at < writes.length; at += MAX_TOGETHER) {
-    await runJoined(db, writes.slice(at, at + MAX_TOGETHER));
-  }
-}
-
-/**
- * The same with a guard, which fails where nothing must be written. PostgreSQL runs it first; what it does
- * not allow is undone in any case.
- *
- * @param guard a select
- * @throws RangeError for more than go into one statement, see `fitTogether`
- */
-export async function runGuarded(db: Database, guard: Write, writes: Write[]): Promise<void> {
-  if (!fitTogether(writes)) throw new RangeError(`${writes.length} statements are too many for one`);
-  await runJoined(db, writes, guard);
-}
-
-export const fitTogether = (writes: Write[]) => writes.length <= MAX_TOGETHER;
-
-async function runJoined(db: Database, writes: Write[], last: Write = NOTHING): Promise<void> {
-  const all = [...writes, last];
-  const key = all.map(({ id }) => id).join();
-  const { text, params } = together.get(key) ?? join(all.map((one) => one.query(db)));
-  together.set(key, { text, params });
-  const values = params.map(({ of, name, value }) => (name === null ? value : all[of]?.values[name]));
-  await runQuery(db, { query: { sql: text, params: values } }, {});
-}
-
-const NOTHING: Write = { id: 0, query: () => ({ sql: 'select', params: [] }), values: {} };
-
-/** Statements as one, and where its parameters come from: a value of one of them, or the same at every call. */
-interface Joined {
-  text: string;
-  params: { of: number; name: string | null; value?: unknown }[];
-}
-
-function join(queries: Query[]): Joined {
-  const params: Joined['params'] = [];
-  const parts = queries.map(({ sql: text, params: own }, of) => {
-    const before = params.length;
-    params.push(
-      ...own.map((one) => (is(one, Placeholder) ? { of, name: one.name } : { of, name: null, value: one })),
-    );
-    return text.replace(/\$(\d+)/g, (_, n) => `$${before + Number(n)}`);
-  });
-  const last = parts.pop();
-  return { text: `with ${parts.map((part, i) => `w${i} as (${part})`).join(', ')} ${last}`, params };
 }
 
 function runQuery<Row>(db: Database, { query, read }: Parts<Row>, values: Record<string, unknown>) {

@@ -56,12 +56,12 @@ export class StartError extends Error {
   }
 }
 
-/** The database is older than the code: nothing works until it is migrated. */
+/** The database is older than the code: nothing works until it is migrated, or another one is given. */
 export class NotMigratedError extends StartError {
   override readonly name = 'NotMigratedError';
 
-  constructor() {
-    super(['The database of DATABASE_URL is not migrated: run npm run db:migrate first.']);
+  constructor(sentence = 'The database of DATABASE_URL is not migrated: run npm run db:migrate first.') {
+    super([sentence]);
   }
 }
 

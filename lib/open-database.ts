@@ -6,6 +6,7 @@ import { migrate } from '@/db/migrate';
 import type { Env } from './env';
 import { StartError } from './errors';
 import { openScratch, openServer } from './open-server';
+import { explainForeign } from './require-migrated';
 
 const LOOK_MS = 250;
 
@@ -55,14 +56,12 @@ export async function openDatabase(
 
 async function openEmbeddedDatabase(dataDir: string): Promise<DatabaseHandle> {
   makeDataDir(dataDir);
-  try {
-    const handle = await openEmbedded(dataDir);
-    await migrate(handle);
-    return handle;
-  } catch (error) {
+  const handle = await openEmbedded(dataDir).catch((error: unknown) => {
     if (!(error instanceof DataDirBusyError)) throw error;
     throw new DatabaseBusyError(dataDir, error.pid, error.socket);
-  }
+  });
+  await migrate(handle).catch((error: unknown) => handle.close().finally(() => explainForeign(error)));
+  return handle;
 }
 
 /** @throws StartError where it cannot be written */

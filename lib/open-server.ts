@@ -1,9 +1,10 @@
 import { type DatabaseHandle, isDriverPatched, openPostgres } from '@/db/client';
 import { pgErrorCode } from '@/db/database';
-import { isMigrated, migrate } from '@/db/migrate';
+import { migrate } from '@/db/migrate';
 import { isDirect, probePooler } from '@/db/pooler';
 import type { Env } from './env';
-import { NotMigratedError, StartError } from './errors';
+import { StartError } from './errors';
+import { explainForeign, requireMigrated } from './require-migrated';
 import { tryServer } from './try-server';
 
 type ServerEnv = Pick<Env, 'databaseUrl' | 'databaseUrlDirect' | 'databasePooler'>;
@@ -58,14 +59,14 @@ export async function openScratch(url: string, { databaseUrlDirect }: ServerEnv)
  * Brings the database of DATABASE_URL to this version, by DATABASE_URL_DIRECT where that is set. Nothing where it is embedded:
  * that is migrated when it is opened.
  *
- * @throws StartError saying what to do
+ * @throws StartError saying what to do; NotMigratedError where no migration of ours can
  */
 export async function migrateServer({ databaseUrl, databaseUrlDirect }: ServerEnv): Promise<void> {
   const url = databaseUrlDirect ?? databaseUrl;
   if (!url) return;
   requirePatchedDriver();
   const handle = openPostgres(url, { max: 1, prepare: false });
-  await tryServer(handle, url, () => migrate(handle));
+  await tryServer(handle, url, () => migrate(handle).catch(explainForeign));
   await handle.close();
 }
 
@@ -74,7 +75,6 @@ function requirePatchedDriver(): void {
 }
 
 async function openMigrated(url: string, handle: DatabaseHandle): Promise<DatabaseHandle> {
-  if (await tryServer(handle, url, () => isMigrated(handle.db))) return handle;
-  await handle.close();
-  throw new NotMigratedError();
+  await tryServer(handle, url, () => requireMigrated(handle.db));
+  return handle;
 }

@@ -2,12 +2,12 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type Stripe from 'stripe';
 import type { DatabaseHandle } from '@/db/client';
 import type { Database } from '@/db/database';
-import { isMigrated } from '@/db/migrate';
 import { isSchemaDoubted, trustSchema } from '@/db/schema-doubt';
 import { type Env, isBuilding, readEnv } from './env';
-import { AppError, isNotMigrated, NotMigratedError, StartError } from './errors';
+import { AppError, isNotMigrated, StartError } from './errors';
 import { createLogger, type Logger, stackOf } from './log';
 import { type OpenOptions, openDatabase } from './open-database';
+import { requireMigrated } from './require-migrated';
 import { createStripeClient } from './stripe/client';
 
 /** What the world gives us; tests put their own in its place. */
@@ -44,7 +44,7 @@ export async function getRuntime(): Promise<Runtime> {
     throw error;
   });
   const runtime = await holder[KEY];
-  if (isSchemaDoubted()) await requireMigrated(runtime.db);
+  if (isSchemaDoubted()) await settleDoubt(runtime.db);
   return runtime;
 }
 
@@ -65,7 +65,7 @@ export function runtimeOrError(): Promise<Runtime | AppError> {
 /** An error of a request, or what is behind it: 503 where the database is older than the code. */
 export async function explainFailure({ db }: Pick<Runtime, 'db'>, error: unknown): Promise<unknown> {
   if (!isSchemaDoubted()) return error;
-  const found = await requireMigrated(db).catch((cause: unknown) => cause);
+  const found = await settleDoubt(db).catch((cause: unknown) => cause);
   return isNotMigrated(found) ? cannotServe(found) : error;
 }
 
@@ -74,8 +74,8 @@ function cannotServe(cause: unknown): AppError {
   return Object.assign(new AppError('unavailable', sentence), { cause });
 }
 
-async function requireMigrated(db: Database): Promise<void> {
-  if (!(await isMigrated(db))) throw new NotMigratedError();
+async function settleDoubt(db: Database): Promise<void> {
+  await requireMigrated(db);
   trustSchema();
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import type { DatabaseHandle } from '@/db/client';
-import { isDatabaseUnavailable, pgErrorCode, violatedConstraint } from '@/db/database';
+import { isDatabaseUnavailable, pgErrorCode } from '@/db/database';
 import { StartError } from './errors';
 
 const ANSWER_MS = 15_000;
@@ -36,9 +36,6 @@ const SENTENCES: { code: RegExp; url?: RegExp; sentence: string }[] = [
   },
 ];
 
-const NUMBERS_ALIKE =
-  'Two customers have numbers that differ only in case: change one of each pair (select lower(customer_number) from customers group by 1 having count(*) > 1).';
-
 /**
  * First use of a server's database. One that does not speak PostgreSQL may keep us waiting for ever.
  *
@@ -62,7 +59,6 @@ export async function tryServer<T>(handle: DatabaseHandle, url: string, use: () 
 }
 
 function toStartError(error: unknown, address: string): unknown {
-  if (violatedConstraint(error) === 'customers_number_lower') return new StartError([NUMBERS_ALIKE]);
   const found = pgErrorCode(error) ?? '';
   const known = SENTENCES.find(({ code, url }) => code.test(found) && (!url || url.test(address)));
   if (known) return new StartError([known.sentence]);

@@ -9,9 +9,10 @@ import { type Alert, alert, listAlerts } from './list-alerts';
 export const health = z.object({
   status: z.enum(['ok', 'degraded', 'down']),
   version: z.string(),
-  database: z
-    .enum(['ok', 'unreachable', 'not_migrated'])
-    .meta({ description: 'not_migrated: it is older than the service; npm run db:migrate mends it.' }),
+  database: z.enum(['ok', 'unreachable', 'not_migrated']).meta({
+    description:
+      'not_migrated: it is older than the service; npm run db:migrate mends it, or says what does.',
+  }),
   checks: z.object({
     reconciliation: z.enum(['ok', 'none', 'overdue', 'silent', 'failed', 'drift', 'unknown']).meta({
       description:

@@ -5,14 +5,17 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest';
 import { openPostgres } from '@/db/client';
+import { migrate } from '@/db/migrate';
 import { withDatabase } from '../support/database-url';
+import { disownMigrations, FOREIGN } from '../support/foreign-migrations';
 import { ensureBuild, START } from '../support/next-build';
 import { freePort, pressCtrlC, runToEnd, startCommand } from './support/commands';
 import { UNPATCHED, unpatchedDriver } from './support/unpatched-driver';
 
 const SECRET = 'x'.repeat(32);
+const NOT_MIGRATED = 'The database of DATABASE_URL is not migrated: run npm run db:migrate first.';
 
 describe('npm start says what is wrong, in sentences, and exits with 1', () => {
   let folder: string;
@@ -26,8 +29,8 @@ describe('npm start says what is wrong, in sentences, and exits with 1', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const start = async (env: Record<string, string>) => {
-    const { code, output } = await runToEnd(['npm', 'run', '-s', 'start'], {
+  const start = async (env: Record<string, string>, args: string[] = []) => {
+    const { code, output } = await runToEnd(['npm', 'run', '-s', 'start', ...args], {
       DATA_DIR: join(folder, 'data'),
       PORT: String(await freePort()),
       ...env,
@@ -89,12 +92,11 @@ describe('npm start says what is wrong, in sentences, and exits with 1', () => {
   });
 
   test('a database that does not answer', async () => {
-    expect(await start({ DATABASE_URL: 'postgres://a:b@127.0.0.1:1/c', BETTER_AUTH_SECRET: SECRET })).toEqual(
-      {
-        code: 1,
-        lines: ['The database of DATABASE_URL does not answer: start it, or correct its address.'],
-      },
-    );
+    const address = { DATABASE_URL: 'postgres://a:b@127.0.0.1:1/c', BETTER_AUTH_SECRET: SECRET };
+    expect(await start(address)).toEqual({
+      code: 1,
+      lines: ['The database of DATABASE_URL does not answer: start it, or correct its address.'],
+    });
   });
 
   test('a driver of PostgreSQL that lacks its patch', async () => {
@@ -103,33 +105,37 @@ describe('npm start says what is wrong, in sentences, and exits with 1', () => {
   });
 
   const server = inject('postgres');
-  if (server) {
-    test('a server database that is not migrated', async () => {
-      const name = `w5t_start_${process.pid}`;
-      const admin = openPostgres(server.url, { max: 1 });
+  describe.runIf(server)('a server database', () => {
+    const name = `w5t_start_${process.pid}`;
+    const address = server?.url ?? 'postgres://none';
+    const env = { DATABASE_URL: withDatabase(address, name), BETTER_AUTH_SECRET: SECRET };
+
+    beforeEach(async () => {
+      const admin = openPostgres(address, { max: 1 });
       await admin.db.execute(sql.raw(`create database ${name}`));
-      const env = { DATABASE_URL: withDatabase(server.url, name), BETTER_AUTH_SECRET: SECRET };
-      const refused = await start(env);
-      await admin.db.execute(sql.raw(`drop database ${name} with (force)`));
-      await admin.close();
-      expect(refused).toEqual({
-        code: 1,
-        lines: ['The database of DATABASE_URL is not migrated: run npm run db:migrate first.'],
-      });
+      return async () => {
+        await admin.db.execute(sql.raw(`drop database ${name} with (force)`));
+        await admin.close();
+      };
+    });
+
+    test('that is not migrated', async () => {
+      expect(await start(env)).toEqual({ code: 1, lines: [NOT_MIGRATED] });
+    });
+
+    test('from before the first release, which --migrate does not mend', async () => {
+      const handle = openPostgres(env.DATABASE_URL, { max: 1 });
+      await migrate(handle);
+      await disownMigrations(handle.db);
+      await handle.close();
+      expect(await start(env)).toEqual({ code: 1, lines: [FOREIGN] });
+      expect(await start(env, ['--', '--migrate'])).toEqual({ code: 1, lines: [FOREIGN] });
     });
 
     test('--migrate brings it to this version first, whoever else does so at once', async () => {
-      const name = `w5t_start_${process.pid}`;
-      const admin = openPostgres(server.url, { max: 1 });
-      await admin.db.execute(sql.raw(`create database ${name}`));
-      const env = {
-        DATABASE_URL: withDatabase(server.url, name),
-        BETTER_AUTH_SECRET: SECRET,
-        DATA_DIR: folder,
-      };
       const ports = [await freePort(), await freePort()];
       const started = ports.map((port) =>
-        startCommand(['npm', 'start', '--', '--migrate'], { ...env, PORT: String(port) }),
+        startCommand(['npm', 'start', '--', '--migrate'], { ...env, DATA_DIR: folder, PORT: String(port) }),
       );
       for (const [index, port] of ports.entries()) {
         const health = () => fetch(`http://127.0.0.1:${port}/api/health`);
@@ -138,8 +144,6 @@ describe('npm start says what is wrong, in sentences, and exits with 1', () => {
       }
       started.forEach(pressCtrlC);
       await Promise.all(started.map(({ exited }) => exited));
-      await admin.db.execute(sql.raw(`drop database ${name} with (force)`));
-      await admin.close();
     }, 90_000);
-  }
+  });
 });

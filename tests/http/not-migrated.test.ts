@@ -6,6 +6,8 @@ import * as webhook from '@/app/api/stripe/webhook/route';
 import * as payments from '@/app/api/w5t/payments/route';
 import * as mcp from '@/app/mcp/route';
 import * as unavailable from '@/app/unavailable/route';
+import { rows } from '@/db/database';
+import { disownMigrations, FOREIGN } from '../support/foreign-migrations';
 import { useServer } from '../support/http';
 import { deliver, WEBHOOK_SECRET } from '../support/stripe-events';
 
@@ -36,12 +38,12 @@ describe('a running server whose database is older than its code', () => {
     await db.execute(sql`alter table access_tokens rename column token_hash to hash`);
     await db.execute(sql`alter table reconciliation_runs rename to runs`);
     await db.execute(sql`alter table stripe_events rename to events`);
-    await db.execute(sql`update ${migrations} set created_at = -created_at`);
+    await db.execute(sql`update ${migrations} set created_at = created_at - 1 where id > 1`);
     return async () => {
       await db.execute(sql`alter table access_tokens rename column hash to token_hash`);
       await db.execute(sql`alter table runs rename to reconciliation_runs`);
       await db.execute(sql`alter table events rename to stripe_events`);
-      await db.execute(sql`update ${migrations} set created_at = -created_at`);
+      await db.execute(sql`update ${migrations} set created_at = created_at + 1 where id > 1`);
       await expectWell();
     };
   });
@@ -96,6 +98,21 @@ describe('a running server whose database is older than its code', () => {
     const response = await get('/api/health');
     expect(response.status).toBe(503);
     expect(await response.json()).toMatchObject({ status: 'down', database: 'not_migrated' });
+  });
+
+  test('a database from before the first release is told by its name', async () => {
+    const { db } = server.runtime;
+    const kept = await rows<{ id: number; at: string }>(
+      db,
+      sql`select id, created_at::text as at from ${migrations}`,
+    );
+    await disownMigrations(db);
+    const response = await get('/api/w5t/payments');
+    expect([response.status, await response.json()]).toMatchObject([503, { detail: FOREIGN }]);
+    expect(await (await get('/api/health')).json()).toMatchObject({ database: 'not_migrated' });
+    for (const { id, at } of kept) {
+      await db.execute(sql`update ${migrations} set created_at = ${at}::bigint where id = ${id}`);
+    }
   });
 
   test('the nightly run is refused', async () => {

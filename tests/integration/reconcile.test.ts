@@ -312,12 +312,22 @@ describe('what cannot be done at once', () => {
     later(60);
     const deps = syncDeps(runtime);
     let applied = 0;
+    // The connection is lost at the second object that is changed.
+    const session = new Proxy(deps.db._.session, {
+      get(own, name) {
+        const value: unknown = Reflect.get(own, name);
+        if (name !== 'prepareQuery') return value;
+        return (...given: Parameters<typeof own.prepareQuery>) => {
+          if (given[0].sql.includes('commit_plan') && ++applied === 2)
+            throw Object.assign(new Error('gone'), { code: '57P01' });
+          return own.prepareQuery(...given);
+        };
+      },
+    });
     const dying = new Proxy(deps.db, {
       get(db, name) {
-        // The connection is lost at the second object that needs a transaction.
-        if (name === 'transaction' && ++applied === 2)
-          throw Object.assign(new Error('gone'), { code: '57P01' });
-        const value = Reflect.get(db, name);
+        if (name === '_') return { ...db._, session };
+        const value: unknown = Reflect.get(db, name);
         return typeof value === 'function' ? value.bind(db) : value;
       },
     });

@@ -46,7 +46,7 @@ export const MUTANTS: Mutant[] = [
         replace: '(hashtextextended(',
       },
       {
-        file: 'db/migrations/0011_lock_held_raises.sql',
+        file: 'db/functions/lock_held.sql',
         find: 'pg_advisory_xact_lock(hashtextextended(',
         replace: '(hashtextextended(',
       },

@@ -27,7 +27,7 @@ export const DEAD = 'dead';
 
 type Run = (statement: string, ...more: unknown[]) => Promise<unknown>;
 
-const WRITES = /\b(insert|update|delete)\b(?! of)/i;
+const WRITES = /\b(insert|update|delete|commit_plan)\b(?! of)/i;
 
 /** An answer after which something is done. The server's driver asks for nothing before somebody waits for it. */
 function followed(answer: Promise<unknown>, after: () => void): Promise<unknown> {

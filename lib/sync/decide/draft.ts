@@ -122,8 +122,9 @@ export class Draft {
   }
 
   link(id: string): StoredLink | undefined {
-    this.require({ stripeCustomers: [id] });
-    return this.links.get(id);
+    const found = this.links.get(id);
+    if (!found) this.require({ stripeCustomers: [id] });
+    return found;
   }
 
   /** Whether it is known for sure whose a row is; what names no Stripe customer is ours alone. */
@@ -133,8 +134,11 @@ export class Draft {
   }
 
   customerByNumber(number: string): StoredCustomer | undefined {
-    this.require({ numbers: [number.toLowerCase()] });
-    return this.customers.all().find((one) => one.customer_number.toLowerCase() === number.toLowerCase());
+    const found = this.customers
+      .all()
+      .find((one) => one.customer_number.toLowerCase() === number.toLowerCase());
+    if (!found) this.require({ numbers: [number.toLowerCase()] });
+    return found;
   }
 
   customersByEmail(email: string): StoredCustomer[] {
@@ -149,13 +153,15 @@ export class Draft {
   }
 
   subscription(stripeId: string): StoredSubscription | undefined {
-    this.require({ subscriptions: [stripeId] });
-    return this.subscriptions.all().find((row) => row.stripe_subscription_id === stripeId);
+    const found = this.subscriptions.all().find((row) => row.stripe_subscription_id === stripeId);
+    if (!found) this.require({ subscriptions: [stripeId] });
+    return found;
   }
 
   subscriptionById(id: number): StoredSubscription | undefined {
-    if (id > 0) this.require({ subscriptionIds: [id] });
-    return this.subscriptions.get(id);
+    const found = this.subscriptions.get(id);
+    if (!found && id > 0) this.require({ subscriptionIds: [id] });
+    return found;
   }
 
   subscriptionsOf(stripeCustomerId: string): StoredSubscription[] {
@@ -168,28 +174,33 @@ export class Draft {
   }
 
   item(stripeId: string): StoredItem | undefined {
-    this.require({ items: [stripeId] });
-    return this.items.all().find((item) => item.stripe_subscription_item_id === stripeId);
+    const found = this.items.all().find((item) => item.stripe_subscription_item_id === stripeId);
+    if (!found) this.require({ items: [stripeId] });
+    return found;
   }
 
   service(id: number): StoredService | undefined {
-    this.require({ serviceIds: [id] });
-    return this.services.get(id);
+    const found = this.services.get(id);
+    if (!found) this.require({ serviceIds: [id] });
+    return found;
   }
 
   serviceByNumber(number: string): StoredService | undefined {
-    this.require({ serviceNumbers: [number] });
-    return this.services.all().find((service) => service.service_number === number);
+    const found = this.services.all().find((service) => service.service_number === number);
+    if (!found) this.require({ serviceNumbers: [number] });
+    return found;
   }
 
   invoice(stripeId: string): StoredInvoice | undefined {
-    this.require({ invoices: [stripeId] });
-    return this.invoices.all().find((row) => row.stripe_invoice_id === stripeId);
+    const found = this.invoices.all().find((row) => row.stripe_invoice_id === stripeId);
+    if (!found) this.require({ invoices: [stripeId] });
+    return found;
   }
 
   payment(reference: string): StoredPayment | undefined {
-    this.require({ payments: [reference] });
-    return this.payments.all().find((row) => row.payment_reference === reference);
+    const found = this.payments.all().find((row) => row.payment_reference === reference);
+    if (!found) this.require({ payments: [reference] });
+    return found;
   }
 
   /** Whether the payment of this reference was deleted. */

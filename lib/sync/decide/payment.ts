@@ -26,11 +26,9 @@ export function applyPayment(draft: Draft, invoice: StoredInvoice, collected: Co
   if (Number(amount) <= 0 || draft.isBuried(reference)) return;
   const payment_date = toCalendarDate(collected.paidAt, draft.timeZone);
   const stored = draft.payment(reference);
-  if (stored?.source === 'stripe') return correct(draft, stored, amount, payment_date, off !== null);
-  if (stored) {
-    draft.warnings.add(`payment ${stored.id} already has the reference ${reference}`);
-    return;
-  }
+  if (stored?.source === 'stripe') correct(draft, stored, amount, payment_date, off !== null);
+  else if (stored) draft.warnings.add(`payment ${stored.id} already has the reference ${reference}`);
+  if (stored) return;
   const made = draft.payments.put({
     id: draft.newId(),
     invoice_id: invoice.id,

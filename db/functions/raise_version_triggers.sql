@@ -1,0 +1,17 @@
+-- The commit of a plan raises versions itself: a dry run's tables have no triggers.
+DO $$ BEGIN
+  CREATE OR REPLACE TRIGGER raise_version BEFORE UPDATE ON customers FOR EACH ROW
+    WHEN (NEW.version = OLD.version) EXECUTE FUNCTION raise_version();
+  CREATE OR REPLACE TRIGGER raise_version BEFORE UPDATE ON stripe_customers FOR EACH ROW
+    WHEN (NEW.version = OLD.version) EXECUTE FUNCTION raise_version();
+  CREATE OR REPLACE TRIGGER raise_version BEFORE UPDATE ON customer_services FOR EACH ROW
+    WHEN (NEW.version = OLD.version) EXECUTE FUNCTION raise_version();
+  CREATE OR REPLACE TRIGGER raise_version BEFORE UPDATE ON subscriptions FOR EACH ROW
+    WHEN (NEW.version = OLD.version) EXECUTE FUNCTION raise_version();
+  CREATE OR REPLACE TRIGGER raise_version BEFORE UPDATE ON subscription_items FOR EACH ROW
+    WHEN (NEW.version = OLD.version) EXECUTE FUNCTION raise_version();
+  CREATE OR REPLACE TRIGGER raise_version BEFORE UPDATE ON invoices FOR EACH ROW
+    WHEN (NEW.version = OLD.version) EXECUTE FUNCTION raise_version();
+  CREATE OR REPLACE TRIGGER raise_version BEFORE UPDATE ON payments FOR EACH ROW
+    WHEN (NEW.version = OLD.version) EXECUTE FUNCTION raise_version();
+END $$;

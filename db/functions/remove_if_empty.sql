@@ -1,0 +1,13 @@
+-- A customer that sync made and nobody has edited, once nothing is its own any more.
+CREATE OR REPLACE FUNCTION remove_if_empty(customer int) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  -- Waits for whoever is about to give it something; the delete then sees it.
+  PERFORM FROM customers WHERE id = customer FOR UPDATE;
+  DELETE FROM customers c WHERE c.id = customer AND c.updated_at = c.created_at
+    AND NOT EXISTS (SELECT FROM customer_services WHERE customer_id = customer)
+    AND NOT EXISTS (SELECT FROM invoices WHERE customer_id = customer)
+    AND NOT EXISTS (SELECT FROM sales_documents WHERE customer_id = customer)
+    AND NOT EXISTS (SELECT FROM subscriptions WHERE customer_id = customer)
+    AND NOT EXISTS (SELECT FROM payments WHERE customer_id = customer)
+    AND NOT EXISTS (SELECT FROM stripe_customers WHERE customer_id = customer);
+END $$;

@@ -1,1 +1,0 @@
-CREATE INDEX "stripe_events_other_mode" ON "stripe_events" USING btree ("created_at") WHERE "stripe_events"."outcome" = 'ignored' and "stripe_events"."warnings" <> '[]';

@@ -1,1 +1,0 @@
-ALTER TABLE "subscription_items" ADD COLUMN "linked_by_staff" boolean DEFAULT false NOT NULL;

@@ -1,2 +1,0 @@
-DROP INDEX "stripe_events_outcome";--> statement-breakpoint
-CREATE INDEX "stripe_events_outcome" ON "stripe_events" USING btree ("outcome","stripe_created","id") WHERE "stripe_events"."outcome" <> 'processed';

@@ -1,1 +1,0 @@
-CREATE INDEX "stripe_customers_created" ON "stripe_customers" USING btree ("customer_id","stripe_customer_id") WHERE "stripe_customers"."linked_by" = 'created';

@@ -1,1 +1,0 @@
-CREATE INDEX "customers_serial" ON "customers" USING btree ((substring("customer_number" from '^K(\d{1,15})$')::bigint));

@@ -1,2 +1,0 @@
-ALTER TABLE "stripe_customers" ADD COLUMN "recheck_at" timestamp with time zone;--> statement-breakpoint
-CREATE INDEX "stripe_customers_recheck" ON "stripe_customers" USING btree ("stripe_customer_id") WHERE "stripe_customers"."recheck_at" is not null;

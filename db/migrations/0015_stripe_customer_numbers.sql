@@ -1,1 +1,0 @@
-ALTER TABLE "stripe_customers" ADD COLUMN "numbers" jsonb DEFAULT '[]'::jsonb NOT NULL;
