@@ -12,6 +12,18 @@ BEGIN
       nextval(pg_get_serial_sequence(split_part(entry, ' ', 2), 'id'))::text);
   END LOOP;
   plan := given::jsonb;
+  -- Who begins again holds this lock before reading: it is then the others who come too late.
+  PERFORM pg_advisory_xact_lock(hashtextextended(k.key, 0)) FROM (
+    SELECT jsonb_array_elements_text(plan -> 'keys') AS key ORDER BY 1
+  ) k;
+  IF plan ? 'absentNumbers' AND EXISTS (
+    SELECT FROM jsonb_array_elements_text(plan -> 'absentNumbers') AS number
+      JOIN customers c ON lower(c.customer_number) = number
+  ) THEN RAISE SQLSTATE '40001'; END IF;
+  IF plan ? 'emails' AND EXISTS (
+    SELECT FROM jsonb_to_recordset(plan -> 'emails') AS e(email text, ids int[])
+      WHERE e.ids <> ARRAY(SELECT c.id FROM customers c WHERE lower(c.email) = e.email ORDER BY c.id)
+  ) THEN RAISE SQLSTATE '40001'; END IF;
   -- Whoever decides on something of a Stripe customer's raises the version of its link, if it has one.
   IF plan ? 'touched' THEN
     UPDATE stripe_customers t SET version = t.version + 1

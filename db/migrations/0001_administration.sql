@@ -503,4 +503,4 @@ DO $$ BEGIN
   ALTER TABLE "stripe_events" ALTER COLUMN "payload" SET COMPRESSION lz4;
 EXCEPTION WHEN feature_not_supported THEN NULL;
 END $$;
--- Functions: 2aa29b361195a898229c5acdbb98c0e135abead83314f54cc3d3dbbb30b0672a
+-- Functions: e11da34db612d2a01c48fe61d9d72088e8623d77851513207c218e02112e6be3

@@ -11,7 +11,7 @@ import { type Keys, mergeKeys, noKeys } from './store/keys';
 import { read } from './store/read';
 import type { StoredSubscription } from './store/rows';
 import type { SyncDeps } from './sync-deps';
-import { synchronizeInTurn } from './synchronize';
+import { synchronize } from './synchronize';
 
 /** Why a subscription is not the one of ours that its checkout names. */
 export type Obstacle = Mismatch | 'customer_unsure' | 'other_customer' | 'already_linked' | 'cancelled';
@@ -78,7 +78,7 @@ interface Both {
 }
 
 async function decide<T>(deps: SyncDeps, id: number, work: (draft: Draft, found: Both) => T): Promise<T> {
-  const { result } = await synchronizeInTurn(deps, {
+  const { result } = await synchronize(deps, {
     stripeCustomerId: null,
     keys: await keysOfBoth(deps.db, id),
     decide: (draft) => {

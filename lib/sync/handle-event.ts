@@ -14,7 +14,7 @@ import { mergeKeys, noKeys } from './store/keys';
 import type { StoredOutcome } from './store/rows';
 import type { StoredEvent } from './store/snapshot';
 import type { SyncDeps } from './sync-deps';
-import { synchronizeInTurn } from './synchronize';
+import { synchronize } from './synchronize';
 
 export type EventOutcome = 'processed' | 'duplicate' | 'stale' | 'ignored' | 'unmatched';
 
@@ -62,7 +62,7 @@ interface Delivery {
 
 async function takeIn(deps: SyncDeps, { event, payload, strayFrom, again }: Delivery): Promise<EventOutcome> {
   const isIgnored = strayFrom !== null || event.account !== null || !HANDLED_EVENT_TYPES.includes(event.type);
-  const { result, warnings } = await synchronizeInTurn(deps, {
+  const { result, warnings } = await synchronize(deps, {
     stripeCustomerId: isIgnored ? null : event.stripeCustomerId,
     keys: isIgnored ? mergeKeys(noKeys(), { events: [event.id] }) : keysOfEvent(event),
     event: { id: event.id, outcome: 'failed', attempts: 1, payload, isStorable: true },
@@ -72,7 +72,7 @@ async function takeIn(deps: SyncDeps, { event, payload, strayFrom, again }: Deli
       if (strayFrom) draft.warnings.add(otherMode(event, strayFrom));
       return isIgnored ? 'ignored' : decideEvent(draft, event);
     },
-    store: (outcome, snapshot) => {
+    toEntry: (outcome, snapshot) => {
       if (outcome === 'duplicate') return null;
       const before = snapshot.events.get(event.id);
       return toEntry(event, payload, outcome, before, deps.now());

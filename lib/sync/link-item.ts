@@ -8,7 +8,7 @@ import { dateServices } from './decide/service-dates';
 import { setItemService } from './decide/set-item-service';
 import { mergeKeys, noKeys } from './store/keys';
 import type { SyncDeps } from './sync-deps';
-import { synchronizeInTurn } from './synchronize';
+import { synchronize } from './synchronize';
 
 /**
  * Says which of its customer's services a subscription item pays for, and brings the billing dates of the
@@ -25,7 +25,7 @@ export async function linkItem(
   serviceNumber: string | null,
 ): Promise<FieldChange[]> {
   const found = await subscriptionOf(deps.db, itemId);
-  const { result } = await synchronizeInTurn(deps, {
+  const { result } = await synchronize(deps, {
     stripeCustomerId: found.stripe_customer_id,
     keys: mergeKeys(noKeys(), {
       subscriptionIds: [found.id],

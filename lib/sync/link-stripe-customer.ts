@@ -9,7 +9,7 @@ import { setItemService } from './decide/set-item-service';
 import { settleMoved } from './decide/settle-moved';
 import { mergeKeys, noKeys } from './store/keys';
 import type { SyncDeps } from './sync-deps';
-import { synchronizeInTurn } from './synchronize';
+import { synchronize } from './synchronize';
 
 /**
  * Says which of our customers a Stripe customer is, by the strongest link there is, so that nothing that
@@ -26,7 +26,7 @@ export async function linkStripeCustomer(
   link: { from: number; to: number },
 ): Promise<void> {
   const to = Math.min(link.to, MAX_ID);
-  await synchronizeInTurn(deps, {
+  await synchronize(deps, {
     stripeCustomerId,
     keys: mergeKeys(noKeys(), {
       stripeCustomers: [stripeCustomerId],

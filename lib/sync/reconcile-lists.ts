@@ -8,7 +8,7 @@ import {
   listProviderSubscriptions,
   type ProviderPage,
 } from '../stripe/list';
-import { Draft } from './decide/draft';
+import { type Answers, Draft, type WantedKind } from './decide/draft';
 import { isEmpty, toPlan } from './decide/plan';
 import type { Run } from './run';
 import { nextAfter, STEP_PAGE, type StripeDeps } from './step';
@@ -74,6 +74,10 @@ async function reconcilePage(
   return page.next;
 }
 
+/** Who somebody is was asked when it was told; a list that tells it again is no reason to ask. */
+const ANSWERS = ((kind: WantedKind) =>
+  kind === 'customer' ? { state: 'unavailable', reason: 'no_api_key' } : undefined) as Answers;
+
 /** Which of a page's objects change nothing: all of them are read at once, and each is decided on. */
 async function inStep(deps: SyncDeps, objects: Provided[], asOf: Date): Promise<Set<Provided>> {
   const snapshot = await read(deps.db, objects.map(keysOfProvided).reduce(mergeKeys, noKeys()));
@@ -81,7 +85,7 @@ async function inStep(deps: SyncDeps, objects: Provided[], asOf: Date): Promise<
   const settings = { now: deps.now(), timeZone, linkByEmail };
   return new Set(
     objects.filter((object) => {
-      const draft = new Draft(snapshot, settings, () => undefined);
+      const draft = new Draft(snapshot, settings, ANSWERS);
       decideListed(draft, object, asOf);
       return !draft.isIncomplete && !draft.untold && isEmpty(toPlan(draft));
     }),

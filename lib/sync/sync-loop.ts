@@ -4,15 +4,9 @@ import { type Plan, toPlan } from './decide/plan';
 import { type Keys, mergeKeys } from './store/keys';
 import type { Snapshot, StoredEvent } from './store/snapshot';
 
-/** Stripe is asked this often for one decision at most, and the database read this often. */
+/** Stripe is asked this often for one decision at most, and a snapshot read anew this often with more keys. */
 const MOST_FETCHES = 4;
-const MOST_READS = 6;
-
-/** What the loop stands on: a database, or the model of one. */
-export interface Store {
-  read(keys: Keys): Promise<Snapshot>;
-  fetch: (<K extends WantedKind>(kind: K, id: string) => Promise<Fetched<Wanted[K]>>) | null;
-}
+const MOST_READS = 8;
 
 /** Stripe did not tell what the daily job has to know of an object. */
 export class NotToldError extends Error {
@@ -26,41 +20,68 @@ export class NotToldError extends Error {
   }
 }
 
+export interface Question<T> {
+  settings: Settings;
+  /** What the first snapshot is read by; grows with what decisions lack. */
+  keys: Keys;
+  decide(draft: Draft): T;
+  /** The event that is decided on. */
+  event: StoredEvent | null;
+}
+
+export interface Decided<T> {
+  result: T;
+  plan: Plan;
+  snapshot: Snapshot;
+}
+
+/** What Stripe was asked for one decision. */
+export class Inquiry {
+  private readonly known = new Map<
+    string,
+    { fetched: Fetched<Wanted[WantedKind]>; version: number | null }
+  >();
+
+  /** @param hasKey whether Stripe can be asked at all */
+  constructor(private readonly hasKey: boolean) {}
+
+  add(wanted: NonNullable<Draft['wanted']>, fetched: Fetched<Wanted[WantedKind]>): void {
+    this.fetches += 1;
+    this.known.set(`${wanted.kind} ${wanted.id}`, { fetched, version: wanted.version });
+  }
+
+  /** An answer holds as long as nobody decided on the Stripe customer since it was asked for. */
+  readonly answers = ((kind: WantedKind, id: string, version: number | null) => {
+    const answer = this.known.get(`${kind} ${id}`);
+    if (answer?.version === version) return answer.fetched;
+    if (!this.hasKey) return { state: 'unavailable', reason: 'no_api_key' };
+    return this.fetches < MOST_FETCHES ? undefined : { state: 'unavailable', reason: 'changes_too_often' };
+  }) as Answers;
+
+  private fetches = 0;
+}
+
 /**
- * Reads, decides, and asks for what the decision lacks, until it lacks nothing.
+ * Reads and decides, with more keys each time, until the decision lacks nothing but what Stripe has to tell.
  *
+ * @returns the decision, or what Stripe is to be asked for
  * @throws NotToldError where the daily job has to leave it
  */
-export async function settle<T>(
-  store: Store,
-  settings: Settings,
-  keys: Keys,
-  decide: (draft: Draft) => T,
-  event: StoredEvent | null = null,
-): Promise<{ result: T; plan: Plan; snapshot: Snapshot }> {
-  const known = new Map<string, { fetched: Fetched<Wanted[WantedKind]>; version: number | null }>();
-  let fetches = 0;
-  const answers = ((kind: WantedKind, id: string, version: number | null) => {
-    const answer = known.get(`${kind} ${id}`);
-    if (answer?.version === version) return answer.fetched;
-    if (!store.fetch) return { state: 'unavailable', reason: 'no_api_key' };
-    return fetches < MOST_FETCHES ? undefined : { state: 'unavailable', reason: 'changes_too_often' };
-  }) as Answers;
-  let wanted = keys;
-  for (let reads = 1; reads <= MOST_READS + MOST_FETCHES; reads += 1) {
-    const snapshot = await store.read(wanted);
-    const draft = new Draft(snapshot, settings, answers, event);
-    const result = decide(draft);
+export async function readAndDecide<T>(
+  read: (keys: Keys) => Promise<Snapshot>,
+  question: Question<T>,
+  inquiry: Inquiry,
+): Promise<Decided<T> | { wanted: NonNullable<Draft['wanted']> }> {
+  for (let reads = 1; reads <= MOST_READS; reads += 1) {
+    const snapshot = await read(question.keys);
+    const draft = new Draft(snapshot, question.settings, inquiry.answers, question.event);
+    const result = question.decide(draft);
     if (!draft.isIncomplete) {
       if (draft.untold) throw new NotToldError(draft.untold.what, draft.untold.reason);
       return { result, plan: toPlan(draft), snapshot };
     }
-    wanted = mergeKeys(wanted, draft.missing);
-    if (draft.wanted && store.fetch) {
-      const { kind, id, version } = draft.wanted;
-      known.set(`${kind} ${id}`, { fetched: await store.fetch(kind, id), version });
-      fetches += 1;
-    }
+    question.keys = mergeKeys(question.keys, draft.missing);
+    if (draft.wanted) return { wanted: draft.wanted };
   }
-  throw new Error('a decision lacks something at every try');
+  throw new Error('a decision lacks something however much is read');
 }

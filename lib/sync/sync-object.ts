@@ -14,7 +14,7 @@ import { beat, LeaseLostError, type Run } from './run';
 import type { StripeDeps } from './step';
 import { type Keys, mergeKeys, noKeys } from './store/keys';
 import type { SyncDeps } from './sync-deps';
-import { synchronizeInTurn, type Work } from './synchronize';
+import { synchronize, type Work } from './synchronize';
 
 export type Kind = 'subscription' | 'invoice';
 /** What a run may fail to bring into step. */
@@ -26,7 +26,7 @@ export async function inRun<T>(
   run: Run,
   work: Pick<Work<T>, 'stripeCustomerId' | 'keys' | 'decide'>,
 ): Promise<T> {
-  const { result, changes, warnings } = await synchronizeInTurn(deps, { ...work, runId: run.id });
+  const { result, changes, warnings } = await synchronize(deps, { ...work, runId: run.id });
   if (warnings.length > 0) deps.log.warn({ run: run.id, warnings }, 'reconciliation left questions');
   run.counts.changes_count += changes;
   return result;

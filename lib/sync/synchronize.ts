@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { writeInTurn } from '@/db/transaction';
+import { type Database, lockKey } from '@/db/database';
+import { transact, writeInTurn } from '@/db/transaction';
 import { fetchObject } from '../stripe/fetch';
 import { fetchCollectedAt } from '../stripe/fetch-collected';
 import { fetchItems } from '../stripe/fetch-items';
-import type { Draft } from './decide/draft';
+import type { Draft, WantedKind } from './decide/draft';
 import { isEmpty } from './decide/plan';
 import { inTurn } from './in-turn';
 import { commit, type EventEntry, isVersionConflict } from './store/commit';
@@ -11,66 +11,101 @@ import type { Keys } from './store/keys';
 import { read } from './store/read';
 import type { Snapshot, StoredEvent } from './store/snapshot';
 import type { SyncDeps } from './sync-deps';
-import { type Store, settle } from './sync-loop';
+import { type Decided, Inquiry, type Question, readAndDecide } from './sync-loop';
 
-const MOST_TRIES = 8;
+const MOST_CONFLICTS = 6;
 
 export interface Work<T> {
-  /** The Stripe customer that it is about, as far as that is known: one decision at a time. */
+  /** The Stripe customer that it is about, as far as that is known. */
   stripeCustomerId: string | null;
   keys: Keys;
   decide(draft: Draft): T;
-  /** The event that is decided on; `null` of `store` leaves the inbox as it is. */
-  event?: StoredEvent | null;
-  store?(result: T, snapshot: Snapshot): EventEntry | null;
-  runId?: number | null;
+  /** The event that is decided on. */
+  event?: StoredEvent;
+  /** What the inbox then says of it; null: what it said. */
+  toEntry?(result: T, snapshot: Snapshot): EventEntry | null;
+  /** Of the run whose changes these are. */
+  runId?: number;
+}
+
+export interface Done<T> {
+  result: T;
+  /** How many fields changed. */
+  changes: number;
+  /** For staff. */
+  warnings: string[];
 }
 
 /**
- * One step of sync: reads, decides, commits; and again, where somebody else wrote in between.
- *
- * @returns what was decided, and how many fields it changed
+ * One step of sync: reads, decides, and commits, if nobody else has written since; else all of it again, now
+ * under the lock of the Stripe customer. Stripe is asked in between, while nothing is locked.
  */
-export async function synchronize<T>(
-  deps: SyncDeps,
-  { stripeCustomerId, keys, decide, event = null, store, runId = null }: Work<T>,
-): Promise<{ result: T; changes: number; warnings: string[] }> {
+export async function synchronize<T>(deps: SyncDeps, work: Work<T>): Promise<Done<T>> {
   const { timeZone, linkByEmail } = deps;
-  for (let attempt = 1; ; attempt += 1) {
+  const inquiry = new Inquiry(deps.stripe !== null);
+  const question: Question<T> = {
+    settings: { now: deps.now(), timeZone, linkByEmail },
+    keys: work.keys,
+    decide: work.decide,
+    event: work.event ?? null,
+  };
+  let key = work.stripeCustomerId;
+  for (let conflicts = 0; ; ) {
+    const attempt = async (db: Database) => {
+      const decided = await readAndDecide((keys) => read(db, keys), question, inquiry);
+      if ('wanted' in decided) return decided;
+      key ??= decided.plan.concerned[0] ?? null;
+      return finish(db, work, decided);
+    };
     try {
-      const settings = { now: deps.now(), timeZone, linkByEmail };
-      const { result, plan, snapshot } = await settle(storeOf(deps), settings, keys, decide, event);
-      const entry = store?.(result, snapshot) ?? null;
-      if (entry === null && isEmpty(plan)) return { result, changes: 0, warnings: plan.warnings };
-      await writeInTurn(deps.db, stripeCustomerId ?? undefined, () =>
-        commit(deps.db, { plan, event: entry, runId }),
-      );
-      return { result, changes: plan.changes.length, warnings: plan.warnings };
+      const done = await (conflicts === 0 ? once(deps.db, key, attempt) : locked(deps.db, key, attempt));
+      if (!('wanted' in done)) return done;
+      inquiry.add(done.wanted, await ask(deps, done.wanted.kind, done.wanted.id));
     } catch (error) {
-      if (attempt === MOST_TRIES || !isVersionConflict(error)) throw error;
-      await sleep(2 ** attempt);
+      conflicts += 1;
+      if (conflicts > MOST_CONFLICTS || !isVersionConflict(error)) throw error;
     }
+    question.settings = { ...question.settings, now: deps.now() };
   }
 }
 
-/** The same, one at a time of each Stripe customer within this process. */
-export function synchronizeInTurn<T>(deps: SyncDeps, work: Work<T>) {
-  const { stripeCustomerId } = work;
-  const run = () => synchronize(deps, work);
-  return stripeCustomerId === null ? run() : inTurn(deps.db, stripeCustomerId, run);
+/** Of two steps at once in this process, each would find what the other one changed. */
+function once<T>(db: Database, key: string | null, attempt: (db: Database) => Promise<T>): Promise<T> {
+  return key === null ? attempt(db) : inTurn(db, key, () => attempt(db));
 }
 
-function storeOf({ db, stripe, now, log }: SyncDeps): Store {
-  if (!stripe) return { read: (keys) => read(db, keys), fetch: null };
-  const fetch = async (kind: string, id: string) => {
-    const fetched =
-      kind === 'items'
-        ? await fetchItems(stripe, now, id)
-        : kind === 'collectedAt'
-          ? await fetchCollectedAt(stripe, now, id)
-          : await fetchObject(stripe, now, kind as 'customer', id);
-    if (fetched.state === 'unavailable') log.warn({ kind, id, reason: fetched.reason }, 'lookup failed');
-    return fetched;
-  };
-  return { read: (keys) => read(db, keys), fetch: fetch as NonNullable<Store['fetch']> };
+function locked<T>(db: Database, key: string | null, attempt: (tx: Database) => Promise<T>): Promise<T> {
+  return transact(
+    db,
+    async (tx) => {
+      if (key !== null) await lockKey(tx, key);
+      return attempt(tx);
+    },
+    key ?? undefined,
+  );
+}
+
+async function finish<T>(
+  db: Database,
+  work: Work<T>,
+  { result, plan, snapshot }: Decided<T>,
+): Promise<Done<T>> {
+  const event = work.toEntry?.(result, snapshot) ?? null;
+  const done = { result, changes: plan.changes.length, warnings: plan.warnings };
+  if (event === null && isEmpty(plan)) return done;
+  const about = work.stripeCustomerId ?? undefined;
+  await writeInTurn(db, about, () => commit(db, { plan, event, runId: work.runId ?? null }));
+  return done;
+}
+
+async function ask({ stripe, now, log }: SyncDeps, kind: WantedKind, id: string) {
+  if (!stripe) return { state: 'unavailable', reason: 'no_api_key' } as const;
+  const fetched =
+    kind === 'items'
+      ? await fetchItems(stripe, now, id)
+      : kind === 'collectedAt'
+        ? await fetchCollectedAt(stripe, now, id)
+        : await fetchObject(stripe, now, kind, id);
+  if (fetched.state === 'unavailable') log.warn({ kind, id, reason: fetched.reason }, 'lookup failed');
+  return fetched;
 }

@@ -6,9 +6,10 @@ import type { Failure } from './check-history';
 
 interface Edit {
   file: string;
-  /** Stands there exactly once. */
+  /** Stands there exactly once, unless it is replaced everywhere. */
   find: string;
   replace: string;
+  everywhere?: boolean;
 }
 
 interface Mutant {
@@ -16,98 +17,97 @@ interface Mutant {
   edits: Edit[];
 }
 
+const CLAIM_ORDER = "return at < otherAt || (at === otherAt && (one.by ?? '') < (other.by ?? ''));";
+
 export const MUTANTS: Mutant[] = [
+  edit('no-guard', 'lib/sync/decide/order.ts', "if (source.asOf < storedAsOf) return 'stale';", ''),
+  edit(
+    'arrival-order-on-ties',
+    'lib/sync/decide/order.ts',
+    "if (isSettled && isStored(incoming)) return 'unchanged';",
+    'return take(storedAsOf);',
+  ),
+  edit(
+    'no-tombstone',
+    'lib/sync/decide/payment.ts',
+    'if (Number(amount) <= 0 || draft.isBuried(reference)) return;',
+    'if (Number(amount) <= 0) return;',
+  ),
+  edit(
+    'one-shape-only',
+    'lib/stripe/to-invoice.ts',
+    'asId(parent.subscription) ?? asId(payload.subscription)',
+    'asId(parent.subscription)',
+  ),
+  edit(
+    'window-from-failed-run',
+    'lib/sync/run.ts',
+    '.where(eq(reconciliationRuns.lists_completed, true))',
+    '',
+  ),
+  edit(
+    'missing-payments-step-removed',
+    'lib/sync/steps.ts',
+    "{ name: 'missing payments', phase: 'payments', needs: 'database', page: recordMissingPayments },",
+    '',
+  ),
+  edit(
+    'items-never-removed',
+    'lib/sync/decide/items.ts',
+    'if (provider.itemsComplete) removeGone(draft, stored, provider);',
+    '',
+  ),
+  edit('first-claim-by-arrival', 'lib/sync/decide/claims.ts', CLAIM_ORDER, 'return false;'),
+  edit('moves-not-settled', 'lib/sync/decide/event.ts', 'settleMoved(draft);', ''),
+  edit('e-mail-is-sure', 'lib/customers/sure-link.ts', "['staff', 'number']", "['staff', 'number', 'email']"),
+  edit(
+    'billed-elsewhere-ignored',
+    'lib/sync/decide/service-dates.ts',
+    'return [...own, ...elsewhere];',
+    'return elsewhere.length > 99 ? elsewhere : own;',
+  ),
+  edit(
+    'what-ended-revives',
+    'lib/sync/decide/subscription.ts',
+    "if (decision === 'stale' || (hasEnded && revives)) {",
+    "if (decision === 'stale' || (hasEnded && revives && row.id < 0)) {",
+  ),
+  edit(
+    'checkout-forgotten',
+    'lib/sync/decide/subscription-state.ts',
+    'row.checkout_completed_at >= asOf',
+    'row.checkout_completed_at >= new Date(8e15)',
+  ),
+  // A conflict is noticed, and nobody decides again.
+  edit(
+    'absence-not-compared',
+    'lib/sync/store/commit.ts',
+    "['40001', '40P01', '23505', '23503']",
+    "['40001']",
+  ),
   {
-    name: 'no-guard',
+    name: 'version-not-compared',
     edits: [
       {
-        file: 'lib/sync/order.ts',
-        find: "if (source.asOf < heldAsOf) return 'stale';",
-        replace: 'if (source.asOf < heldAsOf) return take(source.asOf);',
-      },
-    ],
-  },
-  {
-    name: 'arrival-order-on-ties',
-    edits: [
-      {
-        file: 'lib/sync/order.ts',
-        find: "if (isSettled && question.isHeld(incoming)) return 'unchanged';",
-        replace: 'return take(heldAsOf);',
-      },
-    ],
-  },
-  {
-    name: 'no-lock',
-    edits: [
-      {
-        file: 'db/database.ts',
-        find: 'pg_advisory_xact_lock(hashtextextended(',
-        replace: '(hashtextextended(',
+        file: 'db/functions/commit_plan.sql',
+        find: 'IF changed < jsonb_array_length',
+        replace: 'IF changed < 0 * jsonb_array_length',
+        everywhere: true,
       },
       {
-        file: 'db/functions/lock_held.sql',
-        find: 'pg_advisory_xact_lock(hashtextextended(',
-        replace: '(hashtextextended(',
-      },
-    ],
-  },
-  {
-    name: 'no-tombstone',
-    edits: [
-      {
-        file: 'lib/payments/record-stripe-payment.ts',
-        find: "if (buried) return { outcome: 'none' };",
+        file: 'db/functions/commit_plan.sql',
+        find: ' AND t.version = r.version',
         replace: '',
-      },
-      {
-        file: 'lib/sync/record-missing-payments.ts',
-        find: 'and not exists (select from payment_tombstones t where t.reference = i.stripe_invoice_id)',
-        replace: '',
-      },
-    ],
-  },
-  {
-    name: 'one-shape-only',
-    edits: [
-      {
-        file: 'lib/stripe/to-invoice.ts',
-        find: 'asId(parent.subscription) ?? asId(payload.subscription)',
-        replace: 'asId(parent.subscription)',
-      },
-    ],
-  },
-  {
-    name: 'window-from-failed-run',
-    edits: [
-      {
-        file: 'lib/sync/run.ts',
-        find: '.where(eq(reconciliationRuns.lists_completed, true))',
-        replace: '',
-      },
-    ],
-  },
-  {
-    name: 'missing-payments-step-removed',
-    edits: [
-      {
-        file: 'lib/sync/steps.ts',
-        find: "{ name: 'missing payments', phase: 'payments', needs: 'database', page: recordMissingPayments },",
-        replace: '',
-      },
-    ],
-  },
-  {
-    name: 'items-never-removed',
-    edits: [
-      {
-        file: 'lib/sync/apply-items.ts',
-        find: 'const isRemoved = provider.itemsComplete && gone.length > 0;',
-        replace: 'const isRemoved = gone.length > 1000;',
+        everywhere: true,
       },
     ],
   },
 ];
+
+/** One line of one file. */
+function edit(name: string, file: string, find: string, replace: string): Mutant {
+  return { name, edits: [{ file, find, replace }] };
+}
 
 const RUNS = 500;
 const FOLDER = '.data/mutants';
@@ -140,11 +140,10 @@ function copyWith({ name, edits }: Mutant): string {
   }
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
   for (const { file, find, replace } of edits) {
-    const text = readFileSync(file, 'utf8');
-    if (text.split(find).length !== 2) throw new Error(`the mutant ${name} no longer fits ${file}`);
+    const path = join(folder, file);
     writeFileSync(
-      join(folder, file),
-      text.replace(find, () => replace),
+      path,
+      readFileSync(path, 'utf8').replaceAll(find, () => replace),
     );
   }
   return folder;

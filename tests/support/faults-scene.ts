@@ -81,7 +81,15 @@ export async function readRows(db: Database): Promise<Rows> {
 }
 
 /** Who made how many attempts and when, which may differ between two ways to one end. */
-const INCIDENTAL = new Set(['id', 'run_id', 'created_at', 'updated_at', 'attempts', 'search_text']);
+const INCIDENTAL = new Set([
+  'id',
+  'run_id',
+  'created_at',
+  'updated_at',
+  'attempts',
+  'search_text',
+  'version',
+]);
 
 /** When a row was last compared with Stripe's. */
 const STAMPS = new Set(['stripe_synced_at', 'provider_as_of']);

@@ -62,6 +62,8 @@ export class Draft {
   /** Stripe customers that are decided on: their versions are raised, whatever changes. */
   readonly concerned = new Set<string>();
   readonly audits: AuditEntry[] = [];
+  /** What was looked for in vain, or found by more than its id: it must be so still when all is written. */
+  readonly met = { absentNumbers: new Set<string>(), emails: new Map<string, number[]>() };
   /** Customers to be removed if nothing is theirs any more. */
   readonly abandoned: number[] = [];
   /** Keys that the snapshot was not read by. */
@@ -137,13 +139,23 @@ export class Draft {
     const found = this.customers
       .all()
       .find((one) => one.customer_number.toLowerCase() === number.toLowerCase());
-    if (!found) this.require({ numbers: [number.toLowerCase()] });
+    if (!found) {
+      this.require({ numbers: [number.toLowerCase()] });
+      this.met.absentNumbers.add(number.toLowerCase());
+    }
     return found;
   }
 
   customersByEmail(email: string): StoredCustomer[] {
-    this.require({ emails: [email.toLowerCase()] });
-    return this.customers.all().filter((one) => one.email?.toLowerCase() === email.toLowerCase());
+    const wanted = email.toLowerCase();
+    this.require({ emails: [wanted] });
+    const isIts = (one: StoredCustomer) => one.email?.toLowerCase() === wanted;
+    const stored = [...this.snapshot.rows.customers.values()].filter(isIts);
+    this.met.emails.set(
+      wanted,
+      stored.map(({ id }) => id),
+    );
+    return this.customers.all().filter(isIts);
   }
 
   linksOf(customerId: number): StoredLink[] {

@@ -33,6 +33,11 @@ export interface Plan {
   handedOver: Draft['handedOver'];
   abandoned: number[];
   audits: AuditEntry[];
+  /** Stripe customers that were decided on. */
+  concerned: string[];
+  /** Customer numbers that nobody had, and who had an e-mail address. */
+  absentNumbers: string[];
+  emails: { email: string; ids: number[] }[];
   /** Links as they were read, whose versions are raised though nothing else of them changes. */
   touched: Pick<StoredLink, 'stripe_customer_id' | 'version'>[];
   changes: FieldChange[];
@@ -53,6 +58,9 @@ export function toPlan(draft: Draft): Plan {
     handedOver: draft.handedOver,
     abandoned: draft.abandoned,
     audits: draft.audits,
+    concerned: [...draft.concerned],
+    absentNumbers: [...draft.met.absentNumbers],
+    emails: [...draft.met.emails].map(([email, ids]) => ({ email, ids })),
     touched: touched(draft, links.updated),
     changes: draft.changes,
     warnings: [...draft.warnings],
@@ -61,13 +69,10 @@ export function toPlan(draft: Draft): Plan {
 
 /** True where everything is as it should be. */
 export function isEmpty(plan: Plan): boolean {
-  const { changes, warnings: _, touched: __, moves, handedOver, abandoned, audits, ...tables } = plan;
-  return (
-    [changes, moves, handedOver, abandoned, audits].every((list) => list.length === 0) &&
-    Object.values(tables).every(
-      ({ inserted, updated, deleted }) => inserted.length + updated.length + deleted.length === 0,
-    )
-  );
+  const { links, customers, services, subscriptions, items, invoices, payments } = plan;
+  const tables = [links, customers, services, subscriptions, items, invoices, payments];
+  const lists = [plan.changes, plan.moves, plan.handedOver, plan.abandoned, plan.audits];
+  return [...lists, ...tables.flatMap((table) => Object.values(table))].every((list) => list.length === 0);
 }
 
 function toTablePlan<Key extends string | number, Row extends object>(
