@@ -80,17 +80,27 @@ const ANSWERS = ((kind: WantedKind) =>
 
 /** Which of a page's objects change nothing: all of them are read at once, and each is decided on. */
 async function inStep(deps: SyncDeps, objects: Provided[], asOf: Date): Promise<Set<Provided>> {
-  const snapshot = await read(deps.db, objects.map(keysOfProvided).reduce(mergeKeys, noKeys()));
   const { timeZone, linkByEmail } = deps;
   const settings = { now: deps.now(), timeZone, linkByEmail };
-  return new Set(
-    objects.filter((object) => {
+  let keys = objects.map(keysOfProvided).reduce(mergeKeys, noKeys());
+  for (let reads = 1; ; reads += 1) {
+    const snapshot = await read(deps.db, keys);
+    const drafts = objects.map((object) => {
       const draft = new Draft(snapshot, settings, ANSWERS);
       decideListed(draft, object, asOf);
-      return !draft.isIncomplete && !draft.untold && isEmpty(toPlan(draft));
-    }),
-  );
+      return draft;
+    });
+    const more = drafts.map(({ missing }) => missing).reduce(mergeKeys, keys);
+    const isDone = drafts.every(({ isMissing }) => !isMissing) || reads === MOST_READS;
+    if (isDone) return new Set(objects.filter((_, i) => changesNothing(drafts[i])));
+    keys = more;
+  }
 }
+
+const MOST_READS = 3;
+
+const changesNothing = (draft: Draft | undefined) =>
+  draft !== undefined && !draft.isIncomplete && !draft.untold && isEmpty(toPlan(draft));
 
 /** Retrieves those of ours that no list showed. @returns the last id looked at; null at the end */
 export async function reconcileUnseen(

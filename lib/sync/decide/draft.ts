@@ -100,7 +100,12 @@ export class Draft {
 
   /** True where this is no decision yet. */
   get isIncomplete(): boolean {
-    return this.wanted !== undefined || Object.values(this.missing).some((keys) => keys.length > 0);
+    return this.wanted !== undefined || this.isMissing;
+  }
+
+  /** True where the snapshot does not hold all that was looked for. */
+  get isMissing(): boolean {
+    return Object.values(this.missing).some((keys) => keys.length > 0);
   }
 
   /** For a row that is not stored yet: below 0, until the commit gives it its own. */
