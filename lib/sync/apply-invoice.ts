@@ -11,7 +11,7 @@ import type { Source, SyncContext } from './context';
 import { eventsOfSecond } from './events-of-second';
 import { linkCustomer } from './link-customer';
 import { decideOrder, recheckAt } from './order';
-import { firstOf, type StoredInvoice, toInvoiceState } from './to-invoice-state';
+import { firstOf, outranked, type StoredInvoice, toInvoiceState } from './to-invoice-state';
 import { createdChange, differing, isSameState, toChanges } from './write-changes';
 
 const RANK = { draft: 0, sent: 1, overdue: 2, paid: 3, cancelled: 4 } as const;
@@ -102,11 +102,6 @@ async function subscriptionOf(
   if (row.customer_id === customerId) return row.id;
   ctx.warnings.push(`the invoice names a subscription of another customer: ${stripeSubscriptionId}`);
   return null;
-}
-
-/** A failed payment makes a sent invoice overdue; paid and cancelled outrank it. */
-function outranked(status: StoredInvoice['status'], failedAt: Date | null): StoredInvoice['status'] {
-  return status === 'sent' && failedAt ? 'overdue' : status;
 }
 
 /** Of the second's payloads the one furthest on: draft < sent < overdue < paid < cancelled. */

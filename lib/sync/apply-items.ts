@@ -37,16 +37,18 @@ export function isSameItems(held: StoredItem[], provider: ProviderSubscription):
 /**
  * Adds, links and removes items, the last where a complete list no longer holds them.
  *
+ * @param options.asOf when they were so: one that another subscription has had since stays there
  * @param options.isSure whether its customer is known for sure: else items keep the services they have
- * @returns the items as they then are, and what is left to write of them
+ * @returns the items as they then are, the services that those had which came from another subscription, and
+ * what is left to write of them
  */
 export async function applyItems(
   ctx: SyncContext,
   subscription: { id: number; customer_id: number },
   { items: held, services }: Pick<Held, 'items' | 'services'>,
   provider: ProviderSubscription,
-  { isSure }: { isSure: boolean },
-): Promise<{ items: DatedItem[]; writes: Write[] }> {
+  { asOf, isSure }: { asOf: Date; isSure: boolean },
+): Promise<{ items: DatedItem[]; left: (number | null)[]; writes: Write[] }> {
   // Items without an id at Stripe are ours: they say what was sold, and their services keep their link.
   const gone = held.filter(
     ({ stripe_subscription_item_id: id }) => id !== null && !provider.items.some((item) => item.id === id),
@@ -55,13 +57,17 @@ export async function applyItems(
   if (isRemoved) await removeItems(ctx, gone);
   const items = new Map<number, DatedItem>(held.map((row) => [row.id, row]));
   if (isRemoved) for (const { id } of gone) items.delete(id);
+  const left: (number | null)[] = [];
   const writes: Write[] = [];
   for (const item of provider.items) {
     const row = held.find((known) => known.stripe_subscription_item_id === item.id) ?? sold(held, provider);
+    const elsewhere = row ? undefined : (await lockElsewhere(ctx.tx, { id: item.id }))[0];
+    if (elsewhere?.asOf && elsewhere.asOf > asOf) continue;
+    left.push(elsewhere?.customer_service_id ?? null);
     const state = toItemState(provider, item, row);
     const own = services.find(({ id }) => id === row?.customer_service_id);
     const linked =
-      !isSure || row?.linked_by_staff || (own && isNamed(own, subscription, state))
+      !isSure || (row ?? elsewhere)?.linked_by_staff || (own && isNamed(own, subscription, state))
         ? null
         : await findService(ctx, subscription.customer_id, state);
     const link = linked && { customer_service_id: linked };
@@ -69,7 +75,7 @@ export async function applyItems(
     const now = row ? { ...row, ...state, ...link } : await addItem(ctx, subscription.id, state, linked);
     items.set(now.id, now);
   }
-  return { items: [...items.values()], writes };
+  return { items: [...items.values()], left, writes };
 }
 
 /**
@@ -96,6 +102,20 @@ export async function relinkItems(ctx: SyncContext, stripeCustomerId: string): P
   await runTogether(ctx.tx, writes);
   await updateDatesOf(ctx, services);
 }
+
+/** An item that comes from another subscription of the same Stripe customer, and as of when that one had it. */
+const lockElsewhere = statement(['id'], (db, { id }) =>
+  db
+    .select({
+      customer_service_id: subscriptionItems.customer_service_id,
+      linked_by_staff: subscriptionItems.linked_by_staff,
+      asOf: subscriptions.provider_as_of,
+    })
+    .from(subscriptionItems)
+    .innerJoin(subscriptions, eq(subscriptions.id, subscriptionItems.subscription_id))
+    .where(eq(subscriptionItems.stripe_subscription_item_id, id))
+    .for('update', { of: subscriptionItems }),
+);
 
 /** The one item that we sold and Stripe now has its own of: it takes that id, and keeps its service. */
 function sold(held: StoredItem[], provider: ProviderSubscription): StoredItem | undefined {

@@ -68,8 +68,8 @@ export async function applySubscription(
   const taken = withAllItems(ctx, told, source, before.row?.updated_at ?? null);
   const writes: Write[] = [];
   let { status, cancel_at } = row;
+  const asOf = decision === 'unchanged' ? source.asOf : decision.asOf;
   if (decision !== 'unchanged') {
-    const { asOf } = decision;
     const state = {
       ...toSubscriptionState(ctx, row, taken, asOf),
       ...(isDeletion && endOf(row, taken, source.asOf)),
@@ -79,11 +79,11 @@ export async function applySubscription(
     const bookkeeping = { provider_as_of: asOf, recheck_at: recheckAt(ctx, row, source, isDoubtful) };
     writes.push(updateSubscription(ctx, row, held.row === null, state, bookkeeping));
   }
-  const after = await applyItems(ctx, row, held, taken, { isSure: isSure(link) });
+  const after = await applyItems(ctx, row, held, taken, { asOf, isSure: isSure(link) });
   ctx.writes.push(...writes, ...after.writes);
   if (isSure(link)) {
     const concerned = [...items, ...after.items].map((item) => item.customer_service_id);
-    const services = await lockServices(ctx, concerned, held.services);
+    const services = await lockServices(ctx, [...concerned, ...after.left], held.services);
     const live = { subscriptionId: row.id, items: status === 'cancelled' ? [] : after.items, cancel_at };
     ctx.writes.push(...(await dateWrites(ctx, services, live)));
     if (isWaiting(row)) {

@@ -59,8 +59,13 @@ function toStatus(
     }
     default:
       ctx.warnings.push(`unknown invoice status ${provider.providerStatus}`);
-      return held.status;
+      return outranked(held.status, held.payment_failed_at);
   }
+}
+
+/** A failed payment makes a sent invoice overdue; paid and cancelled outrank it. */
+export function outranked(status: StoredInvoice['status'], failedAt: Date | null): StoredInvoice['status'] {
+  return status === 'sent' && failedAt ? 'overdue' : status;
 }
 
 /** The earlier of two instants that may not be known. */
