@@ -111,7 +111,7 @@ export const STEP_WEIGHTS = {
   charge: 6,
   changeNumber: 4,
   deleteCustomer: 1,
-  moveItem: 5,
+  moveItem: 7,
   strangeStatus: 3,
   strangeInvoice: 3,
   knownInvoice: 2,
@@ -119,8 +119,8 @@ export const STEP_WEIGHTS = {
   deletePayment: 4,
   changePayment: 2,
   enterPayment: 2,
-  linkItem: 4,
-  confirmLink: 3,
+  linkItem: 9,
+  confirmLink: 4,
   dateService: 1,
 } as const;
 

@@ -66,8 +66,10 @@ export async function linkItem(
     .innerJoin(subscriptions, eq(subscriptions.id, subscriptionItems.subscription_id))
     .where(isNotNull(subscriptionItems.stripe_subscription_item_id))
     .orderBy(asc(subscriptionItems.id));
-  const found = pick(items, a);
-  const own = setup.ours.find(({ id }) => id === found?.owner);
+  const withServices = setup.ours.filter(({ services }) => services.length > 0);
+  const ownerOf = (item: (typeof items)[number]) => withServices.find(({ id }) => id === item.owner);
+  const found = pick(items.filter(ownerOf), a);
+  const own = found && ownerOf(found);
   const service = (b < 2 ? undefined : pick(own?.services ?? [], b)) ?? null;
   const { id, stripe_subscription_item_id: item, customer_service_id: held } = found?.row ?? {};
   if (!id || !item || held === (service?.id ?? null)) return null;
