@@ -107,9 +107,49 @@ export const MUTANTS: Mutant[] = [
       },
     ],
   },
+  {
+    name: 'moved-item-taken-back',
+    edits: [
+      {
+        file: 'lib/sync/apply-items.ts',
+        find: 'if (elsewhere?.asOf && elsewhere.asOf > asOf) continue;',
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'staff-not-heeded-of-items',
+    edits: [
+      {
+        file: 'lib/sync/apply-items.ts',
+        find: '!isSure || (row ?? elsewhere)?.linked_by_staff ||',
+        replace: '!isSure ||',
+      },
+    ],
+  },
+  {
+    name: 'own-number-not-asked-again',
+    edits: [
+      {
+        file: 'lib/sync/link-customer.ts',
+        find: 'isAnother && !isAnswered ? askStripe(ctx, told, numbers) : undefined',
+        replace: 'isAnother && isAnswered ? askStripe(ctx, told, numbers) : undefined',
+      },
+    ],
+  },
+  {
+    name: 'unknown-status-is-active',
+    edits: [
+      {
+        file: 'lib/sync/to-subscription-state.ts',
+        find: 'provider.status ?? row.status',
+        replace: "provider.status ?? 'active'",
+      },
+    ],
+  },
 ];
 
-const RUNS = 500;
+const RUNS = 1500;
 const FOLDER = '.data/mutants';
 
 /** Applies each mutation to a copy of the sources and lets the simulation find it. @returns whether it found all */

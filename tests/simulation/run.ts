@@ -19,7 +19,7 @@ const USAGE = [
   '  --database URL  a PostgreSQL server, for deliveries that race for real; else databases in memory',
   '  --resume        goes on with an interrupted campaign of this seed',
   '  --replay        plays one history again: the seed and path that a failure printed',
-  '  --mutants       shows that eight mutations of the product are found',
+  '  --mutants       shows that mutations of the product are found',
   '  --json          prints only the result, as one line of JSON',
   '  --hurry         does not make a failing history smaller',
 ];
