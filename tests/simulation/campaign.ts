@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { Failure } from './check-history';
 import type { Outcome } from './history';
+import { addTally } from './tally';
 
 export interface CampaignOptions {
   runs: number;
@@ -105,10 +106,14 @@ export const noTotals = (): Totals => ({
   runs: 0,
   ties: 0,
   rows: 0,
+  steps: {},
+  mishaps: {},
 });
 
-export function add(totals: Totals, more: Partial<Totals>): void {
-  for (const key of Object.keys(totals) as (keyof Totals)[]) totals[key] += more[key] ?? 0;
+export function add(totals: Totals, { steps = {}, mishaps = {}, ...more }: Partial<Totals>): void {
+  for (const key of Object.keys(more) as (keyof typeof more)[]) totals[key] += more[key] ?? 0;
+  addTally(totals.steps, steps);
+  addTally(totals.mishaps, mishaps);
 }
 
 function readState(file: string): State | null {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
+import { plans } from './draw-plan';
 import { type Outcome, runHistory, WrongEnd } from './history';
-import { type Plan, plans } from './plan';
+import type { Plan } from './plan';
 import type { Stage } from './stage';
 
 export interface Failure {

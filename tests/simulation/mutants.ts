@@ -102,6 +102,30 @@ export const MUTANTS: Mutant[] = [
       },
     ],
   },
+  edit(
+    'moved-item-taken-back',
+    'lib/sync/decide/items.ts',
+    'if (other?.provider_as_of && other.provider_as_of > asOf) continue;',
+    '',
+  ),
+  edit(
+    'staff-not-heeded-of-items',
+    'lib/sync/decide/items.ts',
+    '!(row ?? elsewhere)?.linked_by_staff',
+    '(row ?? elsewhere)?.id !== 0',
+  ),
+  edit(
+    'own-number-not-asked-again',
+    'lib/sync/decide/link-customer.ts',
+    'isAnother && !isAnswered ? askStripe(draft, told, numbers) : undefined',
+    'isAnother && isAnswered ? askStripe(draft, told, numbers) : undefined',
+  ),
+  edit(
+    'unknown-status-is-active',
+    'lib/sync/decide/subscription-state.ts',
+    'provider.status ?? row.status',
+    "provider.status ?? 'active'",
+  ),
 ];
 
 /** One line of one file. */
@@ -109,7 +133,7 @@ function edit(name: string, file: string, find: string, replace: string): Mutant
   return { name, edits: [{ file, find, replace }] };
 }
 
-const RUNS = 500;
+const RUNS = 1500;
 const FOLDER = '.data/mutants';
 
 /** Applies each mutation to a copy of the sources and lets the simulation find it. @returns whether it found all */

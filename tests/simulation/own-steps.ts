@@ -1,21 +1,15 @@
-import { asc, eq, isNull } from 'drizzle-orm';
+import { asc } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import {
-  customerServices,
-  invoices,
-  payments,
-  stripeCustomers,
-  subscriptionItems,
-  subscriptions,
-} from '@/db/schema';
+import { invoices, payments } from '@/db/schema';
 import { AppError } from '@/lib/errors';
 import { deletePayment } from '@/lib/payments/delete-payment';
 import { recordPayment } from '@/lib/payments/record-payment';
 import { updatePayment } from '@/lib/payments/update-payment';
-import { linkStripeCustomer } from '@/lib/sync/link-stripe-customer';
 import type { SyncDeps } from '@/lib/sync/sync-deps';
+import { pick } from './pick';
 import type { Step } from './plan';
 import { SERVICE_DATE, type Setup } from './setup';
+import { ACTOR, confirmLink, dateService, linkItem } from './staff-steps';
 
 /** What people and programs did here, which sync must leave as it is. */
 export interface Deeds {
@@ -25,8 +19,8 @@ export interface Deeds {
   freed: Set<string>;
   /** By id, payments as somebody left them. */
   written: Map<number, { amount: string; reference: string; source: string }>;
-  /** By Stripe's id of an item, the service that staff linked. */
-  linked: Map<string, number>;
+  /** By Stripe's id of an item, the service that staff linked; null: none, they said. */
+  linked: Map<string, number | null>;
   /** By id of a service, the dates that people gave it. */
   dated: Map<number, string[]>;
 }
@@ -50,8 +44,8 @@ export async function doHere(
     now: deps.now(),
     timeZone: 'UTC',
   };
-  if (kind === 'confirmLink') return confirmLink(deps, setup, a, b);
-  if (kind === 'linkItem') return linkItem(db, setup, deeds, a, b);
+  if (kind === 'confirmLink') return confirmLink(deps, setup, deeds, a, b);
+  if (kind === 'linkItem') return linkItem(deps, setup, deeds, a, b);
   if (kind === 'dateService') return dateService(db, setup, deeds, a, b);
   if (kind === 'enterPayment') return enterPayment();
   const found = pick(await db.select().from(payments).orderBy(asc(payments.id)), a);
@@ -89,72 +83,4 @@ export async function doHere(
   function note(id: number, amount: number, reference: string, source: string): void {
     deeds.written.set(id, { amount: amount.toFixed(3), reference, source });
   }
-}
-
-const ACTOR = { type: 'cli', id: 'simulation', name: 'simulation' } as const;
-
-/** Staff say who a Stripe customer is: the one of ours that it is linked to already, or any other. */
-async function confirmLink(deps: SyncDeps, setup: Setup, a: number, b: number): Promise<string | null> {
-  const links = await deps.db.select().from(stripeCustomers).orderBy(asc(stripeCustomers.stripe_customer_id));
-  const link = pick(links, a);
-  const held = setup.ours.find(({ id }) => id === link?.customer_id);
-  const target = b % 2 === 0 && held ? held : pick(setup.ours, b);
-  const made = setup.stripeCustomers.find(({ customer }) => customer.id === link?.stripe_customer_id);
-  if (!link || !target || !made) return null;
-  const { stripe_customer_id: id, customer_id: from } = link;
-  await linkStripeCustomer({ ...deps, stripe: null }, ACTOR, id, { from, to: target.id });
-  if (made.staff !== null && made.staff !== target.id) made.formerly.push(made.staff);
-  made.staff = target.id;
-  return `staff link ${id} to ${target.number}`;
-}
-
-/** Only what has no link yet and no metadata that says otherwise. */
-async function linkItem(
-  db: Database,
-  setup: Setup,
-  deeds: Deeds,
-  a: number,
-  b: number,
-): Promise<string | null> {
-  const free = await db
-    .select({
-      id: subscriptionItems.id,
-      item: subscriptionItems.stripe_subscription_item_id,
-      owner: subscriptions.customer_id,
-    })
-    .from(subscriptionItems)
-    .innerJoin(subscriptions, eq(subscriptions.id, subscriptionItems.subscription_id))
-    .where(isNull(subscriptionItems.customer_service_id))
-    .orderBy(asc(subscriptionItems.id));
-  const found = pick(free, a);
-  const service = pick(setup.ours.find(({ id }) => id === found?.owner)?.services ?? [], b);
-  if (!found?.item || !service) return null;
-  await db
-    .update(subscriptionItems)
-    .set({ customer_service_id: service.id })
-    .where(eq(subscriptionItems.id, found.id));
-  deeds.linked.set(found.item, service.id);
-  return `staff link ${found.item} to service ${service.id}`;
-}
-
-async function dateService(
-  db: Database,
-  setup: Setup,
-  { dated }: Deeds,
-  a: number,
-  b: number,
-): Promise<string | null> {
-  const service = pick(
-    setup.ours.flatMap(({ services }) => services),
-    a,
-  );
-  if (!service) return null;
-  const next_billing_date = `2021-01-0${1 + b}`;
-  await db.update(customerServices).set({ next_billing_date }).where(eq(customerServices.id, service.id));
-  dated.get(service.id)?.push(next_billing_date);
-  return `staff bill service ${service.id} on ${next_billing_date}`;
-}
-
-function pick<T>(from: T[], at: number): T | undefined {
-  return from[at % Math.max(1, from.length)];
 }

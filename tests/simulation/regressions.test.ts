@@ -25,6 +25,7 @@ import { reconcile } from '@/lib/sync/reconcile';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { useDatabase } from '../support/database';
 import { createCustomer, createService, createSold } from '../support/factories';
+import { orders } from '../support/orders';
 import { type TestRuntime, testRuntime } from '../support/runtime';
 
 // What the simulation found, each in the smallest history that shows it.
@@ -691,13 +692,6 @@ describe('customers', () => {
     expect(await serviceOf(items[0])).toBe(service.id);
   });
 });
-
-/** Every order of a few things. */
-function orders<T>(of: T[]): T[][] {
-  return of.length < 2
-    ? [of]
-    : of.flatMap((one, i) => orders(of.toSpliced(i, 1)).map((rest) => [one, ...rest]));
-}
 
 type Patch = Parameters<typeof act.updateSubscription>[2];
 

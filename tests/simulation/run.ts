@@ -7,6 +7,7 @@ import { type Failure, replayHistory } from './check-history';
 import { openOwnDatabase } from './database';
 import { runMutants } from './mutants';
 import { openStage } from './stage';
+import { showTally } from './tally';
 
 const USAGE = [
   'Usage: npm run simulate -- [--runs N] [--seed S] [--database URL] [--resume]',
@@ -132,6 +133,8 @@ function summary(totals: Totals, seed: number, server: string | null): string {
     `rows compared    ${totals.rows}`,
     `ties exempt      ${totals.ties}`,
     `time             ${Math.round(totals.seconds)} s`,
+    `steps            ${showTally(totals.steps)}`,
+    `mishaps          ${showTally(totals.mishaps)}`,
   ].join('\n');
 }
 

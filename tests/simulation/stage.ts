@@ -11,6 +11,7 @@ import { type ReconcileResult, reconcile } from '@/lib/sync/reconcile';
 import { type SyncDeps, syncDeps } from '@/lib/sync/sync-deps';
 import { testRuntime } from '../support/runtime';
 import { WEBHOOK_SECRET } from '../support/stripe-events';
+import { type Look, watch } from './looks';
 
 /** Where histories are played, one after the other: a database, a local Stripe and the product between them. */
 export interface Stage {
@@ -18,8 +19,9 @@ export interface Stage {
   stripe: StripeLocal;
   /** Sets the scene for a history. */
   begin(scene: Scene): Promise<void>;
-  receive(db: Database, request: Request): Promise<Response>;
-  reconcile(db: Database): Promise<ReconcileResult>;
+  /** @param looks what Stripe tells of customers meanwhile is added to them */
+  receive(db: Database, request: Request, looks: Look[]): Promise<Response>;
+  reconcile(db: Database, looks: Look[]): Promise<ReconcileResult>;
   /** What staff's actions are done with. */
   deps(): SyncDeps;
   close(): Promise<void>;
@@ -41,10 +43,11 @@ export async function openStage({ db, close }: Pick<DatabaseHandle, 'db' | 'clos
   const current = new Proxy({} as World, { get: (_, name) => Reflect.get(world ?? {}, name) });
   const stripe = await startStripeLocal({ world: current, secretKey: KEY });
   const client = createStripeClient(KEY, stripe.url, 10_000);
-  const connection = new AsyncLocalStorage<Database>();
+  const work = new AsyncLocalStorage<{ db: Database; looks: Look[] }>();
+  watch(client, (look) => work.getStore()?.looks.push(look));
   const delegating = new Proxy(db, {
     get(own, name) {
-      const at = connection.getStore() ?? own;
+      const at = work.getStore()?.db ?? own;
       const value: unknown = Reflect.get(at, name);
       return typeof value === 'function' ? value.bind(at) : value;
     },
@@ -75,10 +78,11 @@ export async function openStage({ db, close }: Pick<DatabaseHandle, 'db' | 'clos
       stripe.faults.clear();
       await db.execute(CLEAR);
     },
-    receive: (own, request) => connection.run(own, () => receiveDelivery(request)),
-    reconcile: (own) => {
+    receive: (own, request, looks) => work.run({ db: own, looks }, () => receiveDelivery(request)),
+    reconcile: (own, looks) => {
       if (!runtime) throw new Error('the stage is empty');
-      return reconcile({ ...syncDeps(runtime), db: own }, { trigger: 'cron', startedBy: null });
+      const deps = { ...syncDeps(runtime), db: own };
+      return work.run({ db: own, looks }, () => reconcile(deps, { trigger: 'cron', startedBy: null }));
     },
     deps: () => {
       if (!runtime) throw new Error('the stage is empty');

@@ -10,8 +10,18 @@ export interface Tables {
   items: ItemRow[];
   invoices: InvoiceRow[];
   payments: PaymentRow[];
-  events: { id: string; type: string; outcome: string; payload: string; processed: boolean }[];
-  failures: number;
+  events: EventRow[];
+  /** Stripe's ids of what the last runs could not bring into step. */
+  failures: string[];
+}
+
+export interface EventRow {
+  id: string;
+  type: string;
+  outcome: string;
+  payload: string;
+  processed: boolean;
+  warnings: string[];
 }
 
 export interface SubscriptionRow {
@@ -93,7 +103,8 @@ const SELECTS: Record<keyof Tables, string> = {
     uncollectible, provider_gone_at is not null as gone from invoices order by id`,
   payments: `select id, invoice_id, customer_id, amount::text, currency, payment_date, payment_reference, status, source
     from payments order by id`,
-  events: `select id, type, outcome, payload, processed_at is not null as processed from stripe_events order by id`,
+  events: `select id, type, outcome, payload, processed_at is not null as processed, warnings
+    from stripe_events order by id`,
   failures: '',
 };
 
@@ -103,7 +114,8 @@ const QUERY = sql.raw(
     .map(([name, select]) => `'${name}', (select coalesce(json_agg(t), '[]') from (${select}) t)`)
     .join(
       ', ',
-    )}, 'failures', (select count(*) from reconciliation_failures where resolved_at is null))::text as tables`,
+    )}, 'failures', (select coalesce(json_agg(distinct stripe_id), '[]') from reconciliation_failures
+      where resolved_at is null))::text as tables`,
 );
 
 /** All of it in one query. */

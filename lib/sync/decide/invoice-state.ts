@@ -57,8 +57,13 @@ function toStatus(
     }
     default:
       draft.warnings.add(`unknown invoice status ${provider.providerStatus}`);
-      return stored.status;
+      return outranked(stored.status, stored.payment_failed_at);
   }
+}
+
+/** A failed payment makes a sent invoice overdue; paid and cancelled outrank it. */
+export function outranked(status: StoredInvoice['status'], failedAt: Date | null): StoredInvoice['status'] {
+  return status === 'sent' && failedAt ? 'overdue' : status;
 }
 
 /** The earlier of two instants that may not be known. */

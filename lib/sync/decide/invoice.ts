@@ -6,7 +6,7 @@ import { createdChange, differing, isSameState, toChanges } from './changes';
 import type { Draft } from './draft';
 import { eventsOfSecond } from './events-of-second';
 import { markGone } from './gone';
-import { firstOf, toInvoiceState } from './invoice-state';
+import { firstOf, outranked, toInvoiceState } from './invoice-state';
 import { linkCustomer } from './link-customer';
 import { type Decision, decideOrder, recheckAt, type Source } from './order';
 import { type Applied, findOrAdd } from './subscription';
@@ -138,11 +138,6 @@ function order(
     isStored: (state) => isSameState(row, toInvoiceState(draft, failing, state)),
     decideFromInbox: () => furthestOfSecond(draft, incoming, source.asOf),
   });
-}
-
-/** A failed payment makes a sent invoice overdue; paid and cancelled outrank it. */
-function outranked(status: StoredInvoice['status'], failedAt: Date | null): StoredInvoice['status'] {
-  return status === 'sent' && failedAt ? 'overdue' : status;
 }
 
 /** Of the second's payloads the one furthest on: draft < sent < overdue < paid < cancelled. */

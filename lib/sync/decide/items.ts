@@ -20,25 +20,35 @@ export function isSameItems(stored: StoredItem[], provider: ProviderSubscription
 /**
  * Adds, links and removes items, the last where a complete list no longer holds them.
  *
+ * @param asOf when they were so: one that another subscription has had since stays there
  * @param isSure whether its customer is known for sure: else items keep the services they have
+ * @returns the services that items had which came from another subscription
  */
 export function applyItems(
   draft: Draft,
   subscription: StoredSubscription,
   provider: ProviderSubscription,
+  asOf: Date,
   isSure: boolean,
-): void {
+): (number | null)[] {
   const stored = draft.itemsOf(subscription.id);
   if (provider.itemsComplete) removeGone(draft, stored, provider);
+  const left: (number | null)[] = [];
   for (const item of provider.items) {
     const row =
       stored.find((known) => known.stripe_subscription_item_id === item.id) ?? soldItem(stored, provider);
+    const elsewhere = row ? undefined : draft.item(item.id);
+    const other = draft.subscriptions.get(elsewhere?.subscription_id ?? 0);
+    if (other?.provider_as_of && other.provider_as_of > asOf) continue;
+    left.push(elsewhere?.customer_service_id ?? null);
     const state = toItemState(provider, item, row);
-    const service = isSure && !row?.linked_by_staff ? namedService(draft, subscription, state) : null;
+    const service =
+      isSure && !(row ?? elsewhere)?.linked_by_staff ? namedService(draft, subscription, state) : null;
     const link = service && { customer_service_id: service };
     if (row) updateItem(draft, row, { ...state, ...link });
-    else addItem(draft, subscription.id, { ...state, ...link });
+    else addItem(draft, subscription.id, { ...state, ...link }, elsewhere);
   }
+  return left;
 }
 
 /**
@@ -109,8 +119,8 @@ function addItem(
   draft: Draft,
   subscription_id: number,
   state: ReturnType<typeof toItemState> & { customer_service_id?: number },
+  elsewhere: StoredItem | undefined,
 ): void {
-  const elsewhere = draft.item(state.stripe_subscription_item_id);
   const row = elsewhere
     ? { ...elsewhere, ...state, subscription_id }
     : {

@@ -43,8 +43,9 @@ export function applySubscription(
     return 'stale';
   }
   const taken = withAllItems(draft, decision === 'unchanged' ? incoming : decision.take, source);
+  const asOf = decision === 'unchanged' ? source.asOf : decision.asOf;
   if (decision !== 'unchanged') {
-    const { asOf, recheck } = decision;
+    const { recheck } = decision;
     const state = {
       ...toSubscriptionState(draft, row, taken, asOf),
       ...(isDeletion && endOf(row, taken, source.asOf)),
@@ -55,9 +56,9 @@ export function applySubscription(
   }
   const services = () => draft.itemsOf(row.id).map((item) => item.customer_service_id);
   const before = services();
-  applyItems(draft, row, taken, isSure(link));
+  const left = applyItems(draft, row, taken, asOf, isSure(link));
   if (isSure(link)) {
-    dateServices(draft, [...before, ...services()]);
+    dateServices(draft, [...before, ...left, ...services()]);
     const now = draft.subscriptions.get(row.id) ?? row;
     if (isWaiting(now)) adoptSold(draft, now, [incoming]);
   }

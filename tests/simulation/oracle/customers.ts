@@ -1,6 +1,7 @@
 import type { CheckoutSession, Invoice, Subscription, WorldEvent } from '@/lib/stripe-local/model';
 import type { Tables } from '../tables';
 import type { Truth, Verdict } from './index';
+import { checkAsked, everOwned, type OwnNumber, ownNumbers, wasSeen } from './own-numbers';
 import { ANNOUNCING } from './story';
 
 /** What was told of a Stripe customer. */
@@ -24,11 +25,14 @@ export function checkCustomers(truth: Truth, tables: Tables, full: boolean, verd
       verdict.differences.push({ what: `customer ${customer.id}`, expected: 'a link', actual: null });
       continue;
     }
-    const { ids: expected, by } = linkOf(truth, customer.id, known, full);
-    if (expected.length > 0) {
-      if (!expected.includes(link.customer_id) || link.linked_by !== by) {
-        verdict.differences.push({ what: `customer ${customer.id}`, expected, actual: link });
-      }
+    const links = linksOf(truth, customer.id, known, full);
+    const mayBeNew = links.some(({ by }) => by === 'created');
+    const fits = links.some(({ ids, by }) => by === link.linked_by && ids.includes(link.customer_id));
+    if (links.length > 1) verdict.ties += 1;
+    if (truth.hasKey && staff === null) checkAsked(truth, customer.id, link.customer_id, verdict);
+    if (fits) continue;
+    if (!mayBeNew) {
+      verdict.differences.push({ what: `customer ${customer.id}`, expected: links, actual: link });
       continue;
     }
     const group = groupOf(truth, known, customer.id);
@@ -49,7 +53,7 @@ export function checkCustomers(truth: Truth, tables: Tables, full: boolean, verd
 function isSame(truth: Truth, announced: Map<string, Told>, all: Map<string, Told>): boolean {
   return truth.stripeCustomers.every(({ customer: { id } }) => {
     const [a, b] = [announced.get(id), all.get(id)];
-    const asText = (known: Told | undefined) => JSON.stringify(linkOf(truth, id, known, false));
+    const asText = (known: Told | undefined) => JSON.stringify(linksOf(truth, id, known, false));
     return !a === !b && asText(a) === asText(b);
   });
 }
@@ -60,18 +64,34 @@ interface Link {
   by: 'staff' | 'number' | 'email' | 'created';
 }
 
-function linkOf(truth: Truth, id: string, known: Told | undefined, full: boolean): Link {
+/** What it may be, where it is not known what was known of its own number. */
+function linksOf(truth: Truth, id: string, known: Told | undefined, full: boolean): Link[] {
   const made = truth.stripeCustomers.find(({ customer }) => customer.id === id);
-  if (made && made.staff !== null) return { ids: [made.staff], by: 'staff' };
+  if (made && made.staff !== null) return [{ ids: [made.staff], by: 'staff' }];
+  const owns = truth.hasKey ? ownNumbers(truth, id) : [{ owner: null, former: null }];
+  const links = owns.map((own) => linkOf(truth, made?.stored ?? null, known, own, full));
+  return [...new Map(links.map((link) => [JSON.stringify(link), link])).values()];
+}
+
+function linkOf(
+  truth: Truth,
+  stored: number | null,
+  known: Told | undefined,
+  { owner, former }: OwnNumber,
+  full: boolean,
+): Link {
+  if (owner !== null) return { ids: [owner], by: 'number' };
   const byNumber = numbered(truth, known, full);
   if (byNumber.length > 0) return { ids: byNumber, by: 'number' };
-  if (made && made.stored !== null) return { ids: [made.stored], by: 'email' };
+  if (former !== null) return { ids: [former], by: 'number' };
+  if (stored !== null) return { ids: [stored], by: 'email' };
   const [email] = truth.linkByEmail ? (known?.emails ?? []) : [];
   const byEmail = truth.ours.filter((own) => own.email !== null && own.email === email);
   const [only] = byEmail;
   return only && byEmail.length === 1 ? { ids: [only.id], by: 'email' } : { ids: [], by: 'created' };
 }
 
+/** Of the numbers that others than the customer itself named. */
 function numbered(truth: Truth, known: Told | undefined, full: boolean): number[] {
   const numbers = (known?.numbers ?? [])
     .flatMap((told) =>
@@ -80,7 +100,7 @@ function numbered(truth: Truth, known: Told | undefined, full: boolean): number[
     .sort((a, b) => a.rank - b.rank || a.created - b.created || (a.id < b.id ? -1 : 1));
   const [best] = numbers;
   // What Stripe's lists tell has no event's time.
-  if (best && truth.hasKey && best.rank > 0) {
+  if (best && truth.hasKey) {
     return numbers.filter(({ rank }) => !full || rank === best.rank).map(({ own }) => own);
   }
   return best ? [best.own] : [];
@@ -107,10 +127,7 @@ function toldOf(truth: Truth, full: boolean): Map<string, Told> {
     told.set(customer, known);
     addTold(truth, known, event, about);
     const self = truth.stripeCustomers.find((one) => one.customer.id === customer)?.customer;
-    if (!truth.hasKey || !self) continue;
-    if (self.email) known.emails.add(self.email);
-    const number = self.metadata.customer_number;
-    if (number) known.numbers.push({ number, rank: 0, created: 0, id: '' });
+    if (truth.hasKey && self?.email && wasSeen(truth, customer)) known.emails.add(self.email);
   }
   return told;
 }
@@ -136,11 +153,13 @@ function addTold(
 /** Every one of ours that a number ever told, or staff, said it was. */
 export function couldSurelyBe(truth: Truth, stripeCustomerId: string | null): number[] {
   const known = toldOf(truth, true).get(stripeCustomerId ?? '');
+  const owned = everOwned(truth, stripeCustomerId ?? '');
   const made = truth.stripeCustomers.find(({ customer }) => customer.id === stripeCustomerId);
   return truth.ours
     .filter(
       ({ id, number }) =>
         known?.numbers.some((told) => told.number === number) ||
+        owned.includes(number) ||
         made?.staff === id ||
         made?.formerly.includes(id),
     )

@@ -2,8 +2,10 @@ import type { WorldEvent } from '@/lib/stripe-local/model';
 import type { Tables } from '../tables';
 import { checkCustomers } from './customers';
 import { checkInvoices } from './invoices';
+import { checkWarnings } from './kept-status';
 import { checkPayments } from './payments';
-import { checkServiceDates, checkSubscriptions } from './subscriptions';
+import { checkServiceDates } from './service-dates';
+import { checkSubscriptions } from './subscriptions';
 import type { Difference } from './values';
 
 /** What is known of a history: what truly happened at Stripe, and what was done here. */
@@ -29,7 +31,7 @@ export interface Truth {
     sold: { id: number; quantity: number; services: readonly number[] } | null;
   }[];
   stripeCustomers: readonly {
-    customer: { id: string; email: string | null; metadata: Readonly<Record<string, string>> };
+    customer: { id: string; email: string | null };
     /** Whom staff linked it to, and whom before. */
     staff: number | null;
     formerly: readonly number[];
@@ -39,9 +41,31 @@ export interface Truth {
   deleted: ReadonlySet<string>;
   freed: ReadonlySet<string>;
   written: ReadonlyMap<number, { amount: string; reference: string; source: string }>;
-  linked: ReadonlyMap<string, number>;
+  /** By Stripe's id of an item, the service that staff linked; null: none, they said. */
+  linked: ReadonlyMap<string, number | null>;
+  /** By event, when it happened and when it was brought, in ticks. */
+  times: ReadonlyMap<
+    string,
+    { happened: number; tried: number | null; done: number | null; changes: number | null }
+  >;
+  /** What Stripe told of customers themselves. */
+  looks: readonly Look[];
+  /** Customers that it does not even know any more. */
+  unknown: ReadonlySet<string>;
   /** By id of a service, the dates that people gave it. */
   dated: ReadonlyMap<number, readonly string[]>;
+}
+
+/** An answer of Stripe's about a customer. */
+export interface Look {
+  customer: string;
+  /** asked: for the customer; brought: along with an object of it, which may have been of no account. */
+  kind: 'asked' | 'brought';
+  /** How often its own number had changed by then; null: it was deleted. */
+  changes: number | null;
+  number: string | undefined;
+  /** What was done with it may have been undone. */
+  isDoubtful: boolean;
 }
 
 export interface OwnService {
@@ -70,5 +94,6 @@ export function judge(truth: Truth, tables: Tables, full: boolean): Verdict {
   }
   if (full) checkServiceDates(truth, tables, verdict);
   checkPayments(truth, tables, full, verdict);
+  checkWarnings(truth, tables, verdict);
   return verdict;
 }

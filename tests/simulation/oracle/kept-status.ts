@@ -1,0 +1,90 @@
+import type { WorldEvent } from '@/lib/stripe-local/model';
+import type { Tables } from '../tables';
+import type { Truth, Verdict } from './index';
+import { ANNOUNCING, type Moment } from './story';
+
+const KNOWN = {
+  subscription: new Set([
+    'active',
+    'canceled',
+    'incomplete',
+    'incomplete_expired',
+    'past_due',
+    'paused',
+    'trialing',
+    'unpaid',
+  ]),
+  invoice: new Set(['draft', 'open', 'paid', 'uncollectible', 'void']),
+};
+
+interface WithStatus {
+  object: 'subscription' | 'invoice';
+  status: string;
+}
+
+export const hasKnownStatus = ({ object, status }: WithStatus) => KNOWN[object].has(status);
+
+/**
+ * The statuses that a row may have at a moment: its own; of one that nobody knows, those that may have been held
+ * when it was taken.
+ *
+ * @param unset what a new row has that nothing was told of yet
+ */
+export function keptStatuses<T extends WithStatus>(
+  truth: Truth,
+  story: Moment<T>[],
+  { at, about }: Moment<T>,
+  unset: T['status'],
+): T['status'][] {
+  if (hasKnownStatus(about)) return [about.status];
+  const before = story.filter((moment) => moment.at <= at && (moment.isAnnounced || truth.hasKey));
+  const kept: T['status'][] = [];
+  for (const [i, moment] of [...before.entries()].reverse()) {
+    if (!hasKnownStatus(moment.about)) continue;
+    const stranger = before.slice(i + 1).filter((one) => !hasKnownStatus(one.about));
+    if (mayComeBefore(truth, moment, stranger)) kept.push(moment.about.status);
+    if (mustComeBefore(truth, moment, stranger)) return [...new Set(kept)];
+  }
+  return [...new Set([...kept, unset])];
+}
+
+/** Whether one may have been taken before any later one of those was. */
+function mayComeBefore(truth: Truth, { event }: Moment<unknown>, others: Moment<unknown>[]): boolean {
+  const tried = truth.times.get(event.id)?.tried ?? Number.POSITIVE_INFINITY;
+  const done = others.map((one) => truth.times.get(one.event.id)?.done ?? Number.POSITIVE_INFINITY);
+  return truth.hasKey || tried < Math.min(Number.POSITIVE_INFINITY, ...done);
+}
+
+/** With an API key a state may be seen from when it was there, else from when it is first told. */
+function mustComeBefore(truth: Truth, { event }: Moment<unknown>, others: Moment<unknown>[]): boolean {
+  const done = truth.times.get(event.id)?.done ?? Number.POSITIVE_INFINITY;
+  const seen = others.map((one) => {
+    const times = truth.times.get(one.event.id);
+    return (truth.hasKey ? times?.happened : times?.tried) ?? Number.POSITIVE_INFINITY;
+  });
+  return done < Math.min(Number.POSITIVE_INFINITY, ...seen);
+}
+
+/** An event that tells a status which nobody knows leaves a warning. Asked, Stripe may have told another. */
+export function checkWarnings(truth: Truth, tables: Tables, verdict: Verdict): void {
+  if (truth.hasKey) return;
+  const rows = new Map(tables.events.map((row) => [row.id, row]));
+  for (const event of truth.history) {
+    const { about } = event;
+    if (about.object !== 'subscription' && about.object !== 'invoice') continue;
+    if (hasKnownStatus(about) || !isAlone(truth, event)) continue;
+    const row = rows.get(event.id);
+    if (
+      row?.outcome !== 'processed' ||
+      row.warnings.includes(`unknown ${about.object} status ${about.status}`)
+    )
+      continue;
+    const what = `event ${event.id}`;
+    verdict.differences.push({ what, expected: 'a warning', actual: row.warnings });
+  }
+}
+
+const isAlone = ({ history }: Truth, { created, about }: WorldEvent) =>
+  history.filter(
+    (other) => ANNOUNCING.has(other.type) && other.created === created && other.about.id === about.id,
+  ).length === 1;
