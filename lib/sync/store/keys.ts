@@ -56,12 +56,11 @@ export function noKeys(): Keys {
 
 /** All keys of both. */
 export function mergeKeys(one: Keys, more: Partial<Keys>): Keys {
-  const names = Object.keys(one) as (keyof Keys)[];
-  const merged = names.map((name) => {
-    const own: Key[] = one[name];
-    return [name, [...new Set([...own, ...(more[name] ?? [])])]];
-  });
-  return Object.fromEntries(merged) as unknown as Keys;
+  const merged: Record<string, Key[]> = { ...one };
+  for (const [name, keys] of Object.entries(more)) {
+    if (keys.length > 0) merged[name] = [...new Set<Key>([...(merged[name] ?? []), ...keys])];
+  }
+  return merged as unknown as Keys;
 }
 
 /** The key of an object's second. */

@@ -48,11 +48,7 @@ type Json = Record<string, unknown>;
 
 /** Rows as drizzle reads them, by what identifies them. */
 function toMap<Key, Row>(table: Table, found: Json[], key = 'id'): Map<Key, Row> {
-  const columns = Object.entries(getTableColumns(table));
-  const dates = columns.filter(([, { dataType }]) => dataType === 'date').map(([name]) => name);
-  const amounts = columns
-    .filter(([, { columnType }]) => columnType.startsWith('PgNumeric'))
-    .map(([name]) => name);
+  const { dates, amounts } = decodedOf(table);
   return new Map(
     found.map((row) => {
       for (const name of dates) if (row[name] != null) row[name] = new Date(row[name] as string);
@@ -60,6 +56,23 @@ function toMap<Key, Row>(table: Table, found: Json[], key = 'id'): Map<Key, Row>
       return [row[key] as Key, row as Row];
     }),
   );
+}
+
+const decoded = new Map<Table, { dates: string[]; amounts: string[] }>();
+
+/** The columns that JSON has no values for. */
+function decodedOf(table: Table) {
+  const known = decoded.get(table);
+  if (known) return known;
+  const columns = Object.entries(getTableColumns(table));
+  const names = (isOne: (column: (typeof columns)[number][1]) => boolean) =>
+    columns.filter(([, column]) => isOne(column)).map(([name]) => name);
+  const made = {
+    dates: names(({ dataType }) => dataType === 'date'),
+    amounts: names(({ columnType }) => columnType.startsWith('PgNumeric')),
+  };
+  decoded.set(table, made);
+  return made;
 }
 
 const many = (from: SQL, order: SQL) =>
@@ -97,8 +110,9 @@ function toParameters(keys: Keys): Record<(typeof NAMES)[number], string> {
 }
 
 const readState = readStatement(NAMES, (keys) => {
-  const texts = (values: SQL) => sql`${values}::text[]`;
-  const numbers = (values: SQL) => sql`${values}::int[]`;
+  // In a select, or PostgreSQL would plan anew at every call: the fewer keys, the cheaper it thinks it is.
+  const texts = (values: SQL) => sql`(select ${values}::text[])::text[]`;
+  const numbers = (values: SQL) => sql`(select ${values}::int[])::int[]`;
   return sql`with
     its as (select id, subscription_id from subscription_items where stripe_subscription_item_id = any(${texts(keys.items)})),
     sub_ids as (
@@ -117,7 +131,7 @@ const readState = readStatement(NAMES, (keys) => {
       from customer_services v join svc_ids using (id)),
     inv as materialized (select * from invoices where stripe_invoice_id = any(${texts(keys.invoices)})),
     link_ids as (
-      select unnest(${texts(keys.stripeCustomers)}) as id
+      select unnest((${texts(keys.stripeCustomers)})) as id
       union select stripe_customer_id from stripe_customers where customer_id = any(${numbers(keys.linked)})
       union select stripe_customer_id from subs where stripe_customer_id is not null
       union select stripe_customer_id from inv where stripe_customer_id is not null),
@@ -130,7 +144,7 @@ const readState = readStatement(NAMES, (keys) => {
     ev as (
       select id, outcome, attempts, '' as payload, true as "isStorable" from stripe_events where id = any(${texts(keys.events)})
       union all select id, outcome, attempts, payload, failure_reason is null from stripe_events
-        where object_id = any(${texts(keys.objects)}) and stripe_created = any(${keys.seconds}::timestamptz[])
+        where object_id = any(${texts(keys.objects)}) and stripe_created = any((select ${keys.seconds}::timestamptz[])::timestamptz[])
       union all select id, outcome, attempts, payload, failure_reason is null from stripe_events
         where object_id = any(${texts(keys.told)}) and type like 'customer.subscription.%' and outcome in ('processed', 'stale')
       union all select id, outcome, attempts, payload, failure_reason is null from stripe_events
