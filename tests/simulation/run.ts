@@ -11,7 +11,7 @@ import { showTally } from './tally';
 
 const USAGE = [
   'Usage: npm run simulate -- [--runs N] [--seed S] [--database URL] [--resume]',
-  '       npm run simulate -- --replay SEED:PATH [--database URL]',
+  '       npm run simulate -- --replay=SEED:PATH [--database URL]',
   '       npm run simulate -- --mutants --database URL [--seed S]',
   '',
   '  --runs N        how many histories (2000)',
@@ -139,5 +139,5 @@ function summary(totals: Totals, seed: number, server: string | null): string {
 }
 
 function describe(failure: Failure): string {
-  return `\nA history went wrong: ${failure.error}\n${failure.report}\n\nAgain: npm run simulate -- --replay ${failure.seed}:${failure.path}`;
+  return `\nA history went wrong: ${failure.error}\n${failure.report}\n\nAgain: npm run simulate -- --replay=${failure.seed}:${failure.path}`;
 }

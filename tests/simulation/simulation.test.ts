@@ -23,7 +23,7 @@ test('whatever happens to deliveries, our tables end equal to what Stripe has', 
     const checked = await checkHistory(stage, seedOf(CAMPAIGN, at), 60_000);
     if ('failure' in checked) {
       const { seed, path, error, report } = checked.failure;
-      expect.fail(`${error}\n${report}\nAgain: npm run simulate -- --replay ${seed}:${path}`);
+      expect.fail(`${error}\n${report}\nAgain: npm run simulate -- --replay=${seed}:${path}`);
     }
     played += 1;
   }

@@ -1,7 +1,7 @@
 import type { Invoice } from '@/lib/stripe-local/model';
 import type { InvoiceRow, Tables } from '../tables';
 import type { Truth, Verdict } from './index';
-import { keptStatuses } from './kept-status';
+import { hasKnownStatus, keptStatuses } from './kept-status';
 import { allowedMoments, type Moment, storiesOf } from './story';
 import { amount, date, differing, fits } from './values';
 
@@ -47,9 +47,17 @@ function checkInvoice(
   });
   const failures = failuresOf(truth, story, full);
   const wanted = allowed.flatMap((moment) =>
-    keptStatuses(truth, story, moment, 'draft').flatMap((status) =>
-      expectedRows(truth, tables, { ...moment, about: { ...moment.about, status } }, failures, full),
-    ),
+    keptStatuses(truth, story, moment, 'draft').flatMap((status) => {
+      const rows = expectedRows(
+        truth,
+        tables,
+        { ...moment, about: { ...moment.about, status } },
+        failures,
+        full,
+      );
+      const isKept = status === 'open' && !hasKnownStatus(moment.about);
+      return isKept ? rows.flatMap((row) => keptOpen(story, row, failures)) : rows;
+    }),
   );
   const [first] = wanted;
   if (!first) return;
@@ -131,6 +139,13 @@ function expectedRows(
     ...(wasLate && !isLate && !full && !failures.must ? ['sent'] : []),
   ];
   return statuses.map((status) => ({ ...row, ...failed, status }));
+}
+
+/** No due date makes what is kept overdue or takes that back, whatever passed while it was open. */
+function keptOpen<T extends { status: string }>(story: Moment<Invoice>[], row: T, failures: Failures): T[] {
+  if (failures.must) return [row];
+  const mayBeLate = failures.may || story.some(({ about }) => about.dueDate !== null);
+  return (mayBeLate ? ['sent', 'overdue'] : ['sent']).map((status) => ({ ...row, status }));
 }
 
 const STATUS = { draft: 'draft', paid: 'paid', void: 'cancelled', uncollectible: 'overdue' };

@@ -1,0 +1,65 @@
+import { isDeepStrictEqual } from 'node:util';
+import { desc } from 'drizzle-orm';
+import { reconciliationChanges } from '@/db/schema';
+import type { Look } from './looks';
+import type { Difference } from './oracle/values';
+import type { Played } from './played';
+import type { Stage } from './stage';
+import { readTables, type Tables } from './tables';
+
+export type Fail = (at: string, differences: Difference[]) => void;
+
+/** Ends what a killed process left, then one run of its own. */
+export async function finishRuns(stage: Stage, played: Played, fail: Fail): Promise<void> {
+  played.later(7 * 3600);
+  const { status } = await stage.reconcile(stage.db, played.looks);
+  const tables = await readTables(stage.db);
+  const failed = tables.events.filter(({ outcome }) => outcome === 'failed').map(({ id }) => id);
+  const expected = expectedFailures(played, tables);
+  const actual = { status, failures: tables.failures.toSorted(), failed };
+  if (!isDeepStrictEqual(actual, { ...expected, failed: [] })) {
+    fail('the run', [{ what: 'status', expected, actual }]);
+  }
+}
+
+/** Whom Stripe does not know is named by each run, as long as a checkout of theirs may be looked for. */
+function expectedFailures({ unknown }: Played, { links, subscriptions }: Tables) {
+  const waiting = subscriptions.filter(
+    (row) => row.stripe_subscription_id === null && row.status !== 'cancelled',
+  );
+  const failures = links
+    .filter(
+      (link) =>
+        unknown.has(link.stripe_customer_id) &&
+        waiting.some(({ customer_id }) => customer_id === link.customer_id),
+    )
+    .map(({ stripe_customer_id }) => stripe_customer_id)
+    .toSorted();
+  return { status: failures.length > 0 ? 'completed_with_errors' : 'completed', failures };
+}
+
+/**
+ * A run right after another changes nothing, unless an object that it fetches brings news of its customer, as the
+ * one before may have had no cause to fetch any.
+ *
+ * @returns whether there were such news
+ */
+export async function runAgain(stage: Stage, played: Played, tables: Tables, fail: Fail): Promise<boolean> {
+  played.later(60);
+  const looks: Look[] = [];
+  const again = await stage.reconcile(stage.db, looks);
+  const isNews = looks.some((look) => isNew(look, played.looks));
+  played.looks.push(...looks);
+  const { status } = expectedFailures(played, tables);
+  if (again.status === status && (again.changes === 0 || isNews)) return isNews;
+  const actual = await stage.db
+    .select()
+    .from(reconciliationChanges)
+    .orderBy(desc(reconciliationChanges.id))
+    .limit(again.changes);
+  fail('a second run', [{ what: 'changes', expected: 0, actual: { status: again.status, actual } }]);
+  return false;
+}
+
+const isNew = ({ customer, changes }: Look, before: Look[]) =>
+  changes !== null && before.every((look) => look.customer !== customer || Number(look.changes) < changes);
