@@ -42,7 +42,7 @@ export async function lockKey(tx: Database, key: string): Promise<void> {
   await lock(tx, { key });
 }
 
-/** Takes the lock of a key within another statement. */
-export const keyLock = (key: SQL) => sql`pg_advisory_xact_lock(hashtextextended(${key}, 0))`;
-
-const lock = statement(['key'], (_, { key }) => sql`select ${keyLock(key)}`);
+const lock = statement(
+  ['key'],
+  (_, { key }) => sql`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`,
+);
