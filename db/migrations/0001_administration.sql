@@ -503,4 +503,4 @@ DO $$ BEGIN
   ALTER TABLE "stripe_events" ALTER COLUMN "payload" SET COMPRESSION lz4;
 EXCEPTION WHEN feature_not_supported THEN NULL;
 END $$;
--- Functions: e11da34db612d2a01c48fe61d9d72088e8623d77851513207c218e02112e6be3
+-- Functions: 0dfa850380811c6e84aa1bb084c39bfc7707bb8d78769eff938cac80c0cbb1b7

@@ -49,31 +49,59 @@ const TABLES = {
  * @throws an error of a conflict where a row is not the one that was read, see `isVersionConflict`
  */
 export async function commit(db: Database, { plan, event, runId }: Commit): Promise<void> {
-  const tables = Object.keys(TABLES) as (keyof typeof TABLES)[];
-  const fresh = tables.flatMap((table) =>
+  const { payload, ...entry } = event ?? { payload: null };
+  const fresh = TABLE_NAMES.flatMap((table) =>
     plan[table].inserted.flatMap((row) => ('id' in row ? [`${row.id} ${TABLES[table]}`] : [])),
   );
   const given = {
-    ...Object.fromEntries(tables.map((table) => [table, withoutEmpty(plan[table])])),
-    ...(plan.moves.length > 0 && { moves: plan.moves }),
-    ...(plan.handedOver.length > 0 && { handedOver: plan.handedOver }),
-    ...(plan.abandoned.length > 0 && { abandoned: plan.abandoned }),
-    keys: [...plan.concerned, ...plan.emails.map(({ email }) => `email ${email}`)],
-    ...(plan.absentNumbers.length > 0 && { absentNumbers: plan.absentNumbers }),
-    ...(plan.emails.length > 0 && { emails: plan.emails }),
-    ...(plan.touched.length > 0 && { touched: plan.touched }),
-    ...(plan.audits.length > 0 && { audits: plan.audits.map(toAuditRow) }),
-    ...(event && { event: { ...event, warnings: plan.warnings, changes: plan.changes } }),
+    keys: [...plan.concerned, ...plan.emails.map(({ email }) => `email ${email}`)].sort(),
+    ...Object.fromEntries(toLists(plan).filter(([, list]) => list.length > 0)),
+    ...(event && { event: { ...entry, warnings: plan.warnings, changes: plan.changes } }),
     ...(runId !== null && plan.changes.length > 0 && { run: runId, changes: plan.changes }),
   };
+  if (fresh.length === 0) {
+    await commitPlan(db, { plan: JSON.stringify(given), payload });
+    return;
+  }
   const text = JSON.stringify(given, (_, value) => (isSymbolic(value) ? `\u0001${value}` : value));
-  await commitPlan(db, { text, fresh: `{${fresh.map((one) => `"${one}"`).join()}}` });
+  await commitNew(db, { plan: text, fresh: `{${fresh.map((one) => `"${one}"`).join()}}`, payload });
+}
+
+const TABLE_NAMES = Object.keys(TABLES) as (keyof typeof TABLES)[];
+
+/** As `commit_plan` names them. */
+function toLists(plan: Plan): [string, unknown[]][] {
+  const { moves, handedOver, abandoned, absentNumbers, emails, touched, audits } = plan;
+  const lists = {
+    moves,
+    handedOver,
+    abandoned,
+    absentNumbers,
+    emails,
+    touched,
+    audits: audits.map(toAuditRow),
+  };
+  const ofTables = TABLE_NAMES.flatMap((name): [string, unknown[]][] => {
+    const { inserted, updated, deleted }: TablePlan<unknown, unknown> = plan[name];
+    return [
+      [`${name}Inserted`, inserted],
+      [`${name}Updated`, updated],
+      [`${name}Deleted`, deleted],
+    ];
+  });
+  return [...Object.entries(lists), ...ofTables];
 }
 
 // Outside of a transaction, which would have brought its limits.
+const LIMIT = localLimit('lock_timeout');
 const commitPlan = statement(
-  ['text', 'fresh'],
-  (_, { text, fresh }) => sql`select ${localLimit('lock_timeout')}, commit_plan(${text}, ${fresh}::text[])`,
+  ['plan', 'payload'],
+  (_, { plan, payload }) => sql`select ${LIMIT}, commit_plan(${plan}::jsonb, ${payload})`,
+);
+const commitNew = statement(
+  ['plan', 'fresh', 'payload'],
+  (_, { plan, fresh, payload }) =>
+    sql`select ${LIMIT}, commit_plan(with_new_ids(${plan}, ${fresh}::text[]), ${payload})`,
 );
 
 /** True where somebody else wrote first: decide again. */
@@ -83,7 +111,3 @@ export function isVersionConflict(error: unknown): boolean {
 
 /** An id that the commit makes. */
 const isSymbolic = (value: unknown) => Number.isInteger(value) && (value as number) < 0;
-
-function withoutEmpty(table: TablePlan<unknown, unknown>) {
-  return Object.fromEntries(Object.entries(table).filter(([, rows]) => rows.length > 0));
-}
