@@ -28,9 +28,9 @@ export function readArguments<T extends Options>(
   try {
     const parsed = parseArgs({ args, allowPositionals: true, options: all as unknown as T });
     if ((parsed.values as { help?: boolean }).help) throw new HelpAsked(usage);
+    requireAll(Object.keys(options ?? {}), parsed.values);
     const [extra] = parsed.positionals.slice(positionals);
     if (extra !== undefined) throw new TypeError(`Unknown argument '${extra}'`);
-    requireAll(Object.keys(options ?? {}), parsed.values);
     return parsed;
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;

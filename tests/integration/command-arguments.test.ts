@@ -53,7 +53,7 @@ test.each([
 test.each([
   ['reconcile', [], 'dry-run', 'npm run reconcile'],
   ['db:migrate', [], 'role-limits', 'npm run db:migrate'],
-  ['staff', ['add', 'a@example.com'], 'role', 'npm run staff'],
+  ['staff', ['add', 'a@example.com', 'admin'], 'role', 'npm run staff'],
 ])('npm run %s %j is refused where npm has kept its --%s', (name, args, option, script) => {
   const npm = { npm_lifecycle_event: name, [`npm_config_${option.replaceAll('-', '_')}`]: 'true' };
   const sentence = `npm took --${option} for an option of its own: write ${script} -- --${option}.`;
