@@ -1,10 +1,10 @@
-import { sql } from 'drizzle-orm';
+import { getTableName, sql } from 'drizzle-orm';
 import { type Database, pgErrorCode } from '@/db/database';
 import { localLimit } from '@/db/limits';
 import { statement } from '@/db/statement';
 import type { AuditEntry } from '../../audit/record-audit';
 import type { Plan, TablePlan } from '../decide/plan';
-import type { StoredOutcome } from './rows';
+import { type StoredOutcome, TABLE_NAMES, TABLES } from './rows';
 
 /** The event that is decided on, and what became of it. */
 export interface EventEntry {
@@ -33,28 +33,17 @@ function toAuditRow({ actor, ...entry }: AuditEntry) {
   return { ...entry, actor_type: actor.type, actor_id: actor.id, actor_name: actor.name };
 }
 
-const TABLES = {
-  links: 'stripe_customers',
-  customers: 'customers',
-  services: 'customer_services',
-  subscriptions: 'subscriptions',
-  items: 'subscription_items',
-  invoices: 'invoices',
-  payments: 'payments',
-} as const;
-
 /**
  * Writes a plan in one round trip, all of it or nothing.
  *
  * @throws an error of a conflict where a row is not the one that was read, see `isVersionConflict`
  */
 export async function commit(db: Database, { plan, event, runId }: Commit): Promise<void> {
-  const tables = Object.keys(TABLES) as (keyof typeof TABLES)[];
-  const fresh = tables.flatMap((table) =>
-    plan[table].inserted.flatMap((row) => ('id' in row ? [`${row.id} ${TABLES[table]}`] : [])),
+  const fresh = TABLE_NAMES.flatMap((table) =>
+    plan[table].inserted.flatMap((row) => ('id' in row ? [`${row.id} ${getTableName(TABLES[table])}`] : [])),
   );
   const given = {
-    ...Object.fromEntries(tables.map((table) => [table, withoutEmpty(plan[table])])),
+    ...Object.fromEntries(TABLE_NAMES.map((table) => [table, withoutEmpty(plan[table])])),
     ...(plan.moves.length > 0 && { moves: plan.moves }),
     ...(plan.handedOver.length > 0 && { handedOver: plan.handedOver }),
     ...(plan.abandoned.length > 0 && { abandoned: plan.abandoned }),
