@@ -27,6 +27,7 @@ import { useDatabase } from '../support/database';
 import { createCustomer, createService, createSold } from '../support/factories';
 import { orders } from '../support/orders';
 import { type TestRuntime, testRuntime } from '../support/runtime';
+import { watchedDatabase } from '../support/watched-database';
 
 // What the simulation found, each in the smallest history that shows it.
 const base = useDatabase();
@@ -59,23 +60,8 @@ async function take(event: WorldEvent | undefined, options: { withKey?: boolean;
 
 /** The database of one delivery or run whose commits go through a function. */
 function withCommits(through: (commit: () => Promise<unknown>) => Promise<unknown>): Database {
-  const session = new Proxy(base.db._.session, {
-    get(own, name) {
-      const value: unknown = Reflect.get(own, name);
-      if (name !== 'prepareQuery') return value;
-      return (...given: Parameters<typeof own.prepareQuery>) => {
-        const query = own.prepareQuery(...given);
-        if (!given[0].sql.includes('commit_plan')) return query;
-        return { execute: (values: Record<string, unknown>) => through(() => query.execute(values)) };
-      };
-    },
-  });
-  return new Proxy(base.db, {
-    get(own, name) {
-      if (name === '_') return { ...own._, session };
-      const value: unknown = Reflect.get(own, name);
-      return typeof value === 'function' ? value.bind(own) : value;
-    },
+  return watchedDatabase(base.db, {
+    statement: (text, run) => (text.includes('commit_plan') ? through(run) : run()),
   });
 }
 
