@@ -37,17 +37,17 @@ BEGIN
   END LOOP;
   IF plan -> 'links' ? 'inserted' THEN
     INSERT INTO stripe_customers (
-      stripe_customer_id, customer_id, linked_by, number_source, number_told_at, number_told_by, numbers,
+      stripe_customer_id, customer_id, linked_by, number_source, number_reported_at, number_reported_by, numbers,
       details, recheck_at
     ) SELECT
-      stripe_customer_id, customer_id, linked_by, number_source, number_told_at, number_told_by, numbers,
+      stripe_customer_id, customer_id, linked_by, number_source, number_reported_at, number_reported_by, numbers,
       details, recheck_at
       FROM jsonb_populate_recordset(NULL::stripe_customers, plan -> 'links' -> 'inserted');
   END IF;
   IF plan -> 'links' ? 'updated' THEN
     UPDATE stripe_customers t SET
       customer_id = r.customer_id, linked_by = r.linked_by, number_source = r.number_source,
-      number_told_at = r.number_told_at, number_told_by = r.number_told_by, numbers = r.numbers,
+      number_reported_at = r.number_reported_at, number_reported_by = r.number_reported_by, numbers = r.numbers,
       details = r.details, recheck_at = r.recheck_at, updated_at = now(), version = t.version + 1
       FROM jsonb_populate_recordset(NULL::stripe_customers, plan -> 'links' -> 'updated') r
       WHERE t.stripe_customer_id = r.stripe_customer_id AND t.version = r.version;

@@ -7,7 +7,7 @@ import type { Logger } from '../log';
 /** From so many refused deliveries on, none accepted between them, staff are told. */
 export const MANY_REFUSALS = 10;
 /** Days for which they are told after the last one: Stripe delivers again for three, then nothing more is to come. */
-const TOLD_DAYS = 3;
+const ALERT_DAYS = 3;
 /** The oldest event whose delivery may still be new. */
 const REDELIVERED_DAYS = 4;
 const MINUTE_MS = 60_000;
@@ -75,4 +75,4 @@ async function addRefusals(db: Database, count: number): Promise<void> {
 export const manyRefusals = sql`(
   select count from webhook_refusals
   where count >= ${sql.raw(String(MANY_REFUSALS))}
-    and last_at > now() - make_interval(days => ${sql.raw(String(TOLD_DAYS))}) and not ${accepted})`;
+    and last_at > now() - make_interval(days => ${sql.raw(String(ALERT_DAYS))}) and not ${accepted})`;

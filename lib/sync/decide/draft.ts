@@ -49,7 +49,7 @@ export class Draft extends Lookups {
   /** The first thing that only Stripe can tell. */
   wanted: { kind: WantedKind; id: string; version: number | null } | undefined;
   /** Why it cannot be decided at all. */
-  untold: { what: string; reason: string } | undefined;
+  unreported: { what: string; reason: string } | undefined;
   private lastId = 0;
 
   constructor(
@@ -90,6 +90,6 @@ export class Draft extends Lookups {
 
   /** Leaves it undecided, because Stripe did not tell what the daily job has to know. */
   leave(what: string, fetched: Exclude<Fetched<unknown>, { state: 'found' }>): void {
-    this.untold ??= { what, reason: fetched.state === 'gone' ? 'gone' : fetched.reason };
+    this.unreported ??= { what, reason: fetched.state === 'gone' ? 'gone' : fetched.reason };
   }
 }

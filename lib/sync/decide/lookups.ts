@@ -131,9 +131,9 @@ export class Lookups extends AllTables {
   }
 
   /** Events of the inbox, the one that is decided on among them. */
-  events(wanted: { second: { objectId: string; at: Date } } | { told: string } | { checkouts: string }) {
+  events(wanted: { second: { objectId: string; at: Date } } | { reported: string } | { checkouts: string }) {
     if ('second' in wanted) this.require({ seconds: [secondKey(wanted.second.objectId, wanted.second.at)] });
-    else if ('told' in wanted) this.require({ told: [wanted.told] });
+    else if ('reported' in wanted) this.require({ reported: [wanted.reported] });
     else this.require({ checkouts: [wanted.checkouts] });
     const stored = [...this.snapshot.events.values()].filter(({ payload }) => payload !== '');
     const isRead = stored.some(({ id }) => id === this.event?.id);

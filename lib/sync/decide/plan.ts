@@ -102,7 +102,7 @@ function touched(draft: Draft, updated: StoredLink[]): Plan['touched'] {
 
 /**
  * Services that are billed otherwise than before, though their dates stay: who decides on them at the same
- * time, from another subscription, is told by their version.
+ * time, from another subscription, is noticed by their version.
  */
 function billedAnew(draft: Draft, updated: StoredService[]): StoredService[] {
   const concerned = new Set<number | null>();

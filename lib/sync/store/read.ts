@@ -83,7 +83,7 @@ const NAMES = [
   'payments',
   'seconds',
   'objects',
-  'told',
+  'reported',
 ] as const;
 
 function toParameters(keys: Keys): Record<(typeof NAMES)[number], string> {
@@ -134,7 +134,7 @@ const readState = readStatement(NAMES, (keys) => {
       union all select id, outcome, attempts, payload, failure_reason is null from stripe_events
         where object_id = any(${texts(keys.objects)}) and stripe_created = any((select ${keys.seconds}::timestamptz[])::timestamptz[])
       union all select id, outcome, attempts, payload, failure_reason is null from stripe_events
-        where object_id = any(${texts(keys.told)}) and type like 'customer.subscription.%' and outcome in ('processed', 'stale')
+        where object_id = any(${texts(keys.reported)}) and type like 'customer.subscription.%' and outcome in ('processed', 'stale')
       union all select id, outcome, attempts, payload, failure_reason is null from stripe_events
         where stripe_customer_id = any(${texts(keys.checkouts)}) and type = 'checkout.session.completed')
     select json_build_object(

@@ -162,9 +162,9 @@ function update(
   row: StoredInvoice,
   isNew: boolean,
   state: Partial<StoredInvoice>,
-  told: Partial<StoredInvoice>,
+  reported: Partial<StoredInvoice>,
 ): void {
-  const values = { ...differing(row, state), ...told };
+  const values = { ...differing(row, state), ...reported };
   if (!isNew && Object.keys(values).length === 0) return;
   const subject = { entity: 'invoice' as const, entity_id: row.id, stripe_id: row.stripe_invoice_id };
   const changes = isNew
