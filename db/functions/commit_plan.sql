@@ -23,7 +23,7 @@ BEGIN
   -- Whoever decides on something of a Stripe customer's raises the version of its link, if it has one.
   IF plan ? 'touched' THEN
     FOR r IN SELECT * FROM jsonb_populate_recordset(NULL::stripe_customers, plan -> 'touched') LOOP
-      UPDATE stripe_customers t SET   version = t.version + 1
+      UPDATE stripe_customers t SET version = t.version + 1
         WHERE t.stripe_customer_id = r.stripe_customer_id AND t.version = r.version;
       IF NOT FOUND THEN RAISE SQLSTATE '40001'; END IF;
     END LOOP;
@@ -33,10 +33,10 @@ BEGIN
   END IF;
   IF plan ? 'linksInserted' THEN
     INSERT INTO stripe_customers (
-      stripe_customer_id, customer_id, linked_by, number_source, number_told_at, number_told_by, numbers,
+      stripe_customer_id, customer_id, linked_by, number_source, number_reported_at, number_reported_by, numbers,
       details, recheck_at
     ) SELECT
-      stripe_customer_id, customer_id, linked_by, number_source, number_told_at, number_told_by, numbers,
+      stripe_customer_id, customer_id, linked_by, number_source, number_reported_at, number_reported_by, numbers,
       details, recheck_at
       FROM jsonb_populate_recordset(NULL::stripe_customers, plan -> 'linksInserted');
   END IF;
@@ -44,7 +44,7 @@ BEGIN
     FOR r IN SELECT * FROM jsonb_populate_recordset(NULL::stripe_customers, plan -> 'linksUpdated') LOOP
       UPDATE stripe_customers t SET
         customer_id = r.customer_id, linked_by = r.linked_by, number_source = r.number_source,
-        number_told_at = r.number_told_at, number_told_by = r.number_told_by, numbers = r.numbers,
+        number_reported_at = r.number_reported_at, number_reported_by = r.number_reported_by, numbers = r.numbers,
         details = r.details, recheck_at = r.recheck_at, updated_at = now(), version = t.version + 1
         WHERE t.stripe_customer_id = r.stripe_customer_id AND t.version = r.version;
       IF NOT FOUND THEN RAISE SQLSTATE '40001'; END IF;

@@ -19,7 +19,7 @@ export interface Totals extends Outcome {
   seconds: number;
 }
 
-/** What a worker is told. */
+/** What a worker is sent. */
 export interface Orders {
   campaign: number;
   from: number;
@@ -29,8 +29,8 @@ export interface Orders {
   shrinkFor: number;
 }
 
-/** What a worker tells: the histories done since it last told something, and the next one. */
-export type Told = { next: number; done: Totals } | { failure: Failure };
+/** What a worker reports: the histories done since it last reported, and the next one. */
+export type Reported = { next: number; done: Totals } | { failure: Failure };
 
 const FOLDER = '.data/simulation';
 const SAVE_MS = 2000;
@@ -68,14 +68,14 @@ export async function runCampaign(
         execArgv: ['--import', 'tsx'],
       });
       workers.push(worker);
-      worker.on('message', (told: Told) => {
-        if ('failure' in told) {
-          failure ??= told.failure;
+      worker.on('message', (reported: Reported) => {
+        if ('failure' in reported) {
+          failure ??= reported.failure;
           for (const other of workers) if (other.connected) other.send('stop');
           return;
         }
-        state.next[index] = told.next;
-        add(state.totals, told.done);
+        state.next[index] = reported.next;
+        add(state.totals, reported.done);
         state.totals.seconds = before + (Date.now() - started) / 1000;
         show(state.totals.histories, state.totals);
         if (Date.now() - saved > SAVE_MS) {

@@ -21,8 +21,8 @@ export async function confirmLink(
 ): Promise<string | null> {
   const links = await deps.db.select().from(stripeCustomers).orderBy(asc(stripeCustomers.stripe_customer_id));
   const link = pick(links, a);
-  const held = setup.ours.find(({ id }) => id === link?.customer_id);
-  const target = b % 2 === 0 && held ? held : pick(setup.ours, b);
+  const current = setup.ours.find(({ id }) => id === link?.customer_id);
+  const target = b % 2 === 0 && current ? current : pick(setup.ours, b);
   const made = setup.stripeCustomers.find(({ customer }) => customer.id === link?.stripe_customer_id);
   if (!link || !target || !made) return null;
   const { stripe_customer_id: id, customer_id: from } = link;
@@ -71,8 +71,8 @@ export async function linkItem(
   const found = pick(items.filter(ownerOf), a);
   const own = found && ownerOf(found);
   const service = (b < 2 ? undefined : pick(own?.services ?? [], b)) ?? null;
-  const { id, stripe_subscription_item_id: item, customer_service_id: held } = found?.row ?? {};
-  if (!id || !item || held === (service?.id ?? null)) return null;
+  const { id, stripe_subscription_item_id: item, customer_service_id: current } = found?.row ?? {};
+  if (!id || !item || current === (service?.id ?? null)) return null;
   if (!(await isTaken(() => linkItemOf(deps, ACTOR, id, service?.number ?? null)))) return null;
   const [now] = await deps.db
     .select()

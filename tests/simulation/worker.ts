@@ -1,4 +1,4 @@
-import { add, noTotals, type Orders, type Told } from './campaign';
+import { add, noTotals, type Orders, type Reported } from './campaign';
 import { checkHistory } from './check-history';
 import { openOwnDatabase } from './database';
 import { seedOf } from './seed';
@@ -16,7 +16,7 @@ async function work({ campaign, from, by, until, server, shrinkFor }: Orders): P
   process.on('disconnect', stop); // whoever started it is gone
   const stage = await openStage(await openOwnDatabase(server));
   let done = noTotals();
-  let told = Date.now();
+  let reported = Date.now();
   for (let at = from; at < until && !isStopped; at += by) {
     const checked = await checkHistory(stage, seedOf(campaign, at), shrinkFor);
     if ('failure' in checked) {
@@ -24,18 +24,18 @@ async function work({ campaign, from, by, until, server, shrinkFor }: Orders): P
       break;
     }
     add(done, { ...checked.outcome, histories: 1 });
-    if (Date.now() - told < TELL_MS && at + by < until) continue;
+    if (Date.now() - reported < TELL_MS && at + by < until) continue;
     await tell({ next: at + by, done });
     done = noTotals();
-    told = Date.now();
+    reported = Date.now();
   }
   await stage.close();
 }
 
-const tell = (told: Told) =>
+const tell = (reported: Reported) =>
   new Promise<void>((resolve, reject) => {
     if (!process.connected) resolve();
-    else process.send?.(told, (error) => (error ? reject(error) : resolve()));
+    else process.send?.(reported, (error) => (error ? reject(error) : resolve()));
   });
 
 await work(JSON.parse(process.argv[2] ?? '{}') as Orders);

@@ -1,10 +1,10 @@
-import { sql } from 'drizzle-orm';
+import { getTableName, sql } from 'drizzle-orm';
 import { type Database, pgErrorCode } from '@/db/database';
 import { localLimit } from '@/db/limits';
 import { statement } from '@/db/statement';
 import type { AuditEntry } from '../../audit/record-audit';
 import type { Plan, TablePlan } from '../decide/plan';
-import type { StoredOutcome } from './rows';
+import { type StoredOutcome, TABLE_NAMES, TABLES } from './rows';
 
 /** The event that is decided on, and what became of it. */
 export interface EventEntry {
@@ -33,16 +33,6 @@ function toAuditRow({ actor, ...entry }: AuditEntry) {
   return { ...entry, actor_type: actor.type, actor_id: actor.id, actor_name: actor.name };
 }
 
-const TABLES = {
-  links: 'stripe_customers',
-  customers: 'customers',
-  services: 'customer_services',
-  subscriptions: 'subscriptions',
-  items: 'subscription_items',
-  invoices: 'invoices',
-  payments: 'payments',
-} as const;
-
 /**
  * Writes a plan in one round trip, all of it or nothing.
  *
@@ -51,7 +41,7 @@ const TABLES = {
 export async function commit(db: Database, { plan, event, runId }: Commit): Promise<void> {
   const { payload, ...entry } = event ?? { payload: null };
   const fresh = TABLE_NAMES.flatMap((table) =>
-    plan[table].inserted.flatMap((row) => ('id' in row ? [`${row.id} ${TABLES[table]}`] : [])),
+    plan[table].inserted.flatMap((row) => ('id' in row ? [`${row.id} ${getTableName(TABLES[table])}`] : [])),
   );
   const given = {
     keys: [...plan.concerned, ...plan.emails.map(({ email }) => `email ${email}`)].sort(),
@@ -66,8 +56,6 @@ export async function commit(db: Database, { plan, event, runId }: Commit): Prom
   const text = JSON.stringify(given, (_, value) => (isSymbolic(value) ? `\u0001${value}` : value));
   await commitNew(db, { plan: text, fresh: `{${fresh.map((one) => `"${one}"`).join()}}`, payload });
 }
-
-const TABLE_NAMES = Object.keys(TABLES) as (keyof typeof TABLES)[];
 
 /** As `commit_plan` names them. */
 function toLists(plan: Plan): [string, unknown[]][] {

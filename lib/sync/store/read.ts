@@ -1,17 +1,8 @@
 import { getTableColumns, sql, type Table } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import {
-  customerServices,
-  customers,
-  invoices,
-  payments,
-  stripeCustomers,
-  subscriptionItems,
-  subscriptions,
-} from '@/db/schema';
 import { readStatement } from '@/db/statement';
 import type { Keys } from './keys';
-import type { BillingElsewhere } from './rows';
+import { type BillingElsewhere, keyColumn, TABLE_NAMES, TABLES } from './rows';
 import type { Rows, Snapshot, StoredEvent } from './snapshot';
 
 /** Reads all that keys lead to, in one statement, so that it was all so at one moment. */
@@ -19,15 +10,7 @@ export async function read(db: Database, keys: Keys): Promise<Snapshot> {
   const state = JSON.parse(await readState(db, toParameters(keys))) as State;
   return {
     keys,
-    rows: {
-      links: toMap(stripeCustomers, state.links, 'stripe_customer_id'),
-      customers: toMap(customers, state.customers),
-      services: toMap(customerServices, state.services),
-      subscriptions: toMap(subscriptions, state.subscriptions),
-      items: toMap(subscriptionItems, state.items),
-      invoices: toMap(invoices, state.invoices),
-      payments: toMap(payments, state.payments),
-    },
+    rows: toRows(state),
     billing: (state.billing ?? []).map(
       ({ until, endsAt, ...one }): BillingElsewhere => ({
         ...one,
@@ -63,15 +46,20 @@ const withoutPayload = (event: Pick<StoredEvent, 'id' | 'outcome' | 'attempts'>)
   isStorable: true,
 });
 
+function toRows(state: State): Rows {
+  const maps = TABLE_NAMES.map((name) => [name, toMap(TABLES[name], state[name], keyColumn(name))]);
+  return Object.fromEntries(maps) as Rows;
+}
+
 /** Rows as drizzle reads them, by what identifies them. */
-function toMap<Key, Row>(table: Table, found: Json[] | null, key = 'id'): Map<Key, Row> {
+function toMap(table: Table, found: Json[] | null, key: string): Map<unknown, Json> {
   if (!found) return new Map();
   const { dates, amounts } = decodedOf(table);
   return new Map(
     found.map((row) => {
       for (const name of dates) if (row[name] != null) row[name] = new Date(row[name] as string);
       for (const name of amounts) if (row[name] != null) row[name] = (row[name] as number).toFixed(3);
-      return [row[key] as Key, row as Row];
+      return [row[key], row];
     }),
   );
 }
@@ -110,7 +98,7 @@ const NAMES = [
   'payments',
   'seconds',
   'objects',
-  'told',
+  'reported',
 ] as const;
 
 function toParameters(keys: Keys): Record<(typeof NAMES)[number], string | null> {
