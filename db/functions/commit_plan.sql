@@ -2,7 +2,8 @@
 -- read. Each list of the plan is there only if something is in it. Tables have no schema: a dry run lays its own
 -- before. Planned once, by index, like read_snapshot.
 CREATE OR REPLACE FUNCTION commit_plan(plan jsonb, event_payload text) RETURNS void LANGUAGE plpgsql
-SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 DECLARE
   entry jsonb;

@@ -7,7 +7,8 @@ CREATE OR REPLACE FUNCTION read_snapshot(
   service_numbers text[], invoices_by_id text[], "references" text[], seconds timestamptz[], objects text[],
   reported text[]
 ) RETURNS text LANGUAGE plpgsql STABLE
-SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 DECLARE
   more_ids int[];

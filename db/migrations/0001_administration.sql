@@ -503,4 +503,4 @@ DO $$ BEGIN
   ALTER TABLE "stripe_events" ALTER COLUMN "payload" SET COMPRESSION lz4;
 EXCEPTION WHEN feature_not_supported THEN NULL;
 END $$;
--- Functions: 6b4bbd9697cd58d34de9ed1e53c5c38794dbe996a4ccd6290a0247b02d75535e
+-- Functions: 2343b1578668616ead488fa626e5f9b2790bd75c5f58a34aab346635079f2d77

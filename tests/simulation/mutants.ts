@@ -90,8 +90,8 @@ export const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'db/functions/commit_plan.sql',
-        find: 'IF changed < jsonb_array_length',
-        replace: 'IF changed < 0 * jsonb_array_length',
+        find: "IF NOT FOUND THEN RAISE SQLSTATE '40001'; END IF;",
+        replace: '',
         everywhere: true,
       },
       {

@@ -1,0 +1,22 @@
+import { runMigrations, StripeSync } from '@supabase/stripe-sync-engine';
+
+/** Somebody else's sync: it keeps Stripe's objects as they are, a table for each kind, and knows no customers. */
+export interface Engine {
+  take(payload: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function openEngine(url: string, connections: number): Promise<Engine> {
+  await runMigrations({ databaseUrl: url, schema: 'stripe' });
+  const sync = new StripeSync({
+    poolConfig: { connectionString: url, max: connections },
+    stripeSecretKey: 'sk_test_bench',
+    stripeWebhookSecret: 'whsec_bench',
+    backfillRelatedEntities: false,
+    autoExpandLists: false,
+  });
+  return {
+    take: (payload) => sync.processEvent(JSON.parse(payload)),
+    close: () => sync.postgresClient.pool.end(),
+  };
+}
