@@ -52,7 +52,7 @@ export async function replayEvent(deps: SyncDeps, id: string): Promise<EventOutc
   return handleEvent(deps, event, stored.payload, { again: true });
 }
 
-interface Delivery {
+export interface Delivery {
   event: ProviderEvent;
   payload: string;
   /** The mode of the configured keys, where the event is of the other one. */
@@ -60,7 +60,11 @@ interface Delivery {
   again: boolean;
 }
 
-async function takeIn(deps: SyncDeps, { event, payload, strayFrom, again }: Delivery): Promise<EventOutcome> {
+/** Takes in an event, or nothing of it. */
+export async function takeIn(
+  deps: SyncDeps,
+  { event, payload, strayFrom, again }: Delivery,
+): Promise<EventOutcome> {
   const isIgnored = strayFrom !== null || event.account !== null || !HANDLED_EVENT_TYPES.includes(event.type);
   const { result, warnings } = await synchronize(deps, {
     stripeCustomerId: isIgnored ? null : event.stripeCustomerId,
