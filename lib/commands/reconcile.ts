@@ -1,8 +1,12 @@
 import { DATABASE_VARIABLES } from '../env-variables';
 import type { Runtime } from '../runtime';
-import { beginDryRun } from '../sync/dry-run';
-import { type Progress, type ReconcileResult, reconcile as runReconciliation } from '../sync/reconcile';
-import { listRunChanges, listRunFailures, type RunChange } from '../sync/run-queries';
+import { beginDryRun } from '../sync/reconcile/dry-run';
+import {
+  type Progress,
+  type ReconcileResult,
+  reconcile as runReconciliation,
+} from '../sync/reconcile/reconcile';
+import { listRunChanges, listRunFailures, type RunChange } from '../sync/reconcile/run-queries';
 import { syncDeps } from '../sync/sync-deps';
 import { command, type Terminal } from './command';
 import { ProgressBar } from './progress-bar';

@@ -2,8 +2,8 @@ import { FIRST_ADMIN_PATH, issueFirstAdminToken } from '../auth/first-admin';
 import { inheritedEnv } from '../env';
 import { StartError } from '../errors';
 import { getRuntime, type Runtime } from '../runtime';
-import { reconcile } from '../sync/reconcile';
-import { startSchedule } from '../sync/schedule';
+import { reconcile } from '../sync/reconcile/reconcile';
+import { startSchedule } from '../sync/reconcile/schedule';
 import { syncDeps } from '../sync/sync-deps';
 import { toAppError } from './problem';
 

@@ -5,7 +5,7 @@ import { countRefusal } from '../health/webhook-refusals';
 import { stackOf } from '../log';
 import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
 import { verifyEvent } from '../stripe/verify-event';
-import { handleEvent } from '../sync/handle-event';
+import { handleEvent } from '../sync/inbox/handle-event';
 import { syncDeps } from '../sync/sync-deps';
 import { readBody } from './read-body';
 

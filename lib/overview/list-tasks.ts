@@ -4,7 +4,7 @@ import { stripeCustomers, stripeEvents, subscriptionItems, subscriptions } from 
 import { isOfSureCustomer } from '../customers/sure-link';
 import { type Alert, listAlerts } from '../health/list-alerts';
 import { isWaitingForStaff } from '../subscriptions/queries';
-import { countLinkProposals } from '../sync/link-proposals';
+import { countLinkProposals } from '../sync/staff/link-proposals';
 
 /** Something in the sync that needs a person. */
 export interface Task {

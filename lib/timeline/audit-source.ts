@@ -4,7 +4,7 @@ import { auditedCustomer, auditLog, subscriptionItems, subscriptions } from '@/d
 import { auditNumber } from '../audit/record-audit';
 import { constant } from '../cursor-page';
 import { literal } from '../page-query';
-import { listStripeCustomersOf } from '../sync/stripe-customer-queries';
+import { listStripeCustomersOf } from '../sync/staff/stripe-customer-queries';
 import type { Source } from './entry';
 import { isIdCursor } from './id-cursor';
 

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { type Database, rows } from '@/db/database';
 import type { FieldChange } from '@/db/schema';
 import { literal } from '../page-query';
-import { nameChanges } from '../sync/name-changes';
+import { nameChanges } from '../sync/reconcile/name-changes';
 import type { Source } from './entry';
 import { isIdCursor } from './id-cursor';
 

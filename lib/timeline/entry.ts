@@ -1,7 +1,7 @@
 import type { stripeEvents } from '@/db/schema';
 import type { AuditRow } from '../audit/list-audit';
 import type { PaymentRow } from '../payments/schema';
-import type { NamedChange } from '../sync/name-changes';
+import type { NamedChange } from '../sync/reconcile/name-changes';
 
 /** Something that happened to a customer. */
 export type TimelineEntry = { at: Date } & (

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import * as cron from '@/app/api/cron/reconcile/route';
 import { reconciliationRuns } from '@/db/schema';
-import { acquireRun } from '@/lib/sync/run';
+import { acquireRun } from '@/lib/sync/reconcile/run';
 import { createInvoice } from '../support/factories';
 import { useServer } from '../support/http';
 

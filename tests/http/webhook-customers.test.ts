@@ -7,7 +7,7 @@ import * as act from '@/lib/stripe-local/actions';
 import { seededChance } from '@/lib/stripe-local/chance';
 import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
 import { createWorld } from '@/lib/stripe-local/world';
-import { HANDLED_EVENT_TYPES } from '@/lib/sync/event-types';
+import { HANDLED_EVENT_TYPES } from '@/lib/sync/inbox/event-types';
 import { createCustomer } from '../support/factories';
 import { useServer } from '../support/http';
 import { deliver, recordedEvents, WEBHOOK_SECRET } from '../support/stripe-events';

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { stripeCustomers } from '@/db/schema';
-import { type EventFilters, eventFilters } from '@/lib/sync/event-filters';
-import { findRecordsOf } from '@/lib/sync/find-records';
-import { getEvent, listEvents, listEventsOf, MAX_RELATED } from '@/lib/sync/inbox-queries';
-import { nameChanges } from '@/lib/sync/name-changes';
+import { type EventFilters, eventFilters } from '@/lib/sync/inbox/event-filters';
+import { findRecordsOf } from '@/lib/sync/inbox/find-records';
+import { getEvent, listEvents, listEventsOf, MAX_RELATED } from '@/lib/sync/inbox/inbox-queries';
+import { nameChanges } from '@/lib/sync/reconcile/name-changes';
 import { useDatabase } from '../support/database';
 import {
   createCustomer,

@@ -12,8 +12,8 @@ import * as act from '@/lib/stripe-local/actions';
 import { seededChance } from '@/lib/stripe-local/chance';
 import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
 import { createWorld, type World } from '@/lib/stripe-local/world';
-import { reconcile } from '@/lib/sync/reconcile';
-import { startSchedule } from '@/lib/sync/schedule';
+import { reconcile } from '@/lib/sync/reconcile/reconcile';
+import { startSchedule } from '@/lib/sync/reconcile/schedule';
 
 const KEY = 'sk_test_killed';
 const SUBSCRIPTIONS = 130;

@@ -4,7 +4,7 @@ import { customerServices, subscriptionItems } from '@/db/schema';
 import { listAudit } from '@/lib/audit/list-audit';
 import type { Actor } from '@/lib/audit/record-audit';
 import * as act from '@/lib/stripe-local/actions';
-import { linkItem } from '@/lib/sync/link-item';
+import { linkItem } from '@/lib/sync/staff/link-item';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { useDatabase } from '../support/database';
 import {

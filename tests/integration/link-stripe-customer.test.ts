@@ -12,13 +12,13 @@ import {
 import { listAudit, listAuditOf } from '@/lib/audit/list-audit';
 import type { Actor } from '@/lib/audit/record-audit';
 import * as act from '@/lib/stripe-local/actions';
-import { linkItem } from '@/lib/sync/link-item';
-import { linkStripeCustomer } from '@/lib/sync/link-stripe-customer';
+import { linkItem } from '@/lib/sync/staff/link-item';
+import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
 import {
   getStripeCustomer,
   listCreatedForStripe,
   listItemsOfOthers,
-} from '@/lib/sync/stripe-customer-queries';
+} from '@/lib/sync/staff/stripe-customer-queries';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { useDatabase } from '../support/database';
 import {

@@ -5,7 +5,7 @@ import { listAuditOf } from '@/lib/audit/list-audit';
 import type { Actor } from '@/lib/audit/record-audit';
 import * as act from '@/lib/stripe-local/actions';
 import { renderEvent } from '@/lib/stripe-local/render/event';
-import { isReplayable, replayForStaff } from '@/lib/sync/replay-for-staff';
+import { isReplayable, replayForStaff } from '@/lib/sync/inbox/replay-for-staff';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { useDatabase } from '../support/database';
 import { type TestRuntime, testRuntime } from '../support/runtime';

@@ -21,9 +21,9 @@ import type { WorldEvent } from '@/lib/stripe-local/model';
 import { renderEvent } from '@/lib/stripe-local/render/event';
 import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
 import { createWorld, epochNow, type World } from '@/lib/stripe-local/world';
-import { handleEvent } from '@/lib/sync/handle-event';
-import { type ReconcileResult, reconcile } from '@/lib/sync/reconcile';
-import { LEASE_MS } from '@/lib/sync/run';
+import { handleEvent } from '@/lib/sync/inbox/handle-event';
+import { type ReconcileResult, reconcile } from '@/lib/sync/reconcile/reconcile';
+import { LEASE_MS } from '@/lib/sync/reconcile/run';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { createTestDatabase } from '../support/database';
 import {

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Database } from '@/db/database';
 import { reconciliationRuns } from '@/db/schema';
 import { createLogger } from '@/lib/log';
-import { reconcile as performReconciliation } from '@/lib/sync/reconcile';
-import { startSchedule } from '@/lib/sync/schedule';
+import { reconcile as performReconciliation } from '@/lib/sync/reconcile/reconcile';
+import { startSchedule } from '@/lib/sync/reconcile/schedule';
 import { useDatabase } from '../support/database';
 
 const HOUR = 3_600_000;

@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { customerServices, stripeCustomers } from '@/db/schema';
 import { toProviderEvent } from '@/lib/stripe/to-event';
-import { handleEvent } from '@/lib/sync/handle-event';
+import { handleEvent } from '@/lib/sync/inbox/handle-event';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { useDatabase } from '../support/database';
 import { createService } from '../support/factories';

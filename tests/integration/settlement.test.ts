@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { AppError } from '@/lib/errors';
-import { reconcile } from '@/lib/sync/reconcile';
+import { reconcile } from '@/lib/sync/reconcile/reconcile';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { useDatabase } from '../support/database';
 import { type TestRuntime, testRuntime } from '../support/runtime';

@@ -31,7 +31,7 @@ import { EVENT_TYPES, makeHappen } from '@/lib/stripe-local/happenings';
 import { loadWorld, saveWorld } from '@/lib/stripe-local/persist';
 import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
 import { createWorld, type World } from '@/lib/stripe-local/world';
-import { reconcile } from '@/lib/sync/reconcile';
+import { reconcile } from '@/lib/sync/reconcile/reconcile';
 import { useDatabase } from '../support/database';
 import {
   createCustomer,

@@ -9,7 +9,7 @@ import type { WorldEvent } from '@/lib/stripe-local/model';
 import { renderEvent } from '@/lib/stripe-local/render/event';
 import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
 import { createWorld, type World } from '@/lib/stripe-local/world';
-import { HANDLED_EVENT_TYPES } from '@/lib/sync/event-types';
+import { HANDLED_EVENT_TYPES } from '@/lib/sync/inbox/event-types';
 import { createTestDatabase } from '../support/database';
 import {
   createCustomer,

@@ -8,7 +8,7 @@ import { seededChance } from '@/lib/stripe-local/chance';
 import { renderEvent } from '@/lib/stripe-local/render/event';
 import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
 import { createWorld, type World } from '@/lib/stripe-local/world';
-import { handleEvent, replayEvent } from '@/lib/sync/handle-event';
+import { handleEvent, replayEvent } from '@/lib/sync/inbox/handle-event';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { useDatabase } from '../support/database';
 import { createCustomer } from '../support/factories';

@@ -9,8 +9,8 @@ import {
   subscriptions,
 } from '@/db/schema';
 import * as act from '@/lib/stripe-local/actions';
-import { linkItem } from '@/lib/sync/link-item';
-import { linkStripeCustomer } from '@/lib/sync/link-stripe-customer';
+import { linkItem } from '@/lib/sync/staff/link-item';
+import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { useDatabase } from '../support/database';
 import {

@@ -7,7 +7,7 @@ import { setRuntime } from '@/lib/runtime';
 import { createStripeClient } from '@/lib/stripe/client';
 import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
 import type { World } from '@/lib/stripe-local/world';
-import { type ReconcileResult, reconcile } from '@/lib/sync/reconcile';
+import { type ReconcileResult, reconcile } from '@/lib/sync/reconcile/reconcile';
 import { type SyncDeps, syncDeps } from '@/lib/sync/sync-deps';
 import { testRuntime } from '../support/runtime';
 import { WEBHOOK_SECRET } from '../support/stripe-events';

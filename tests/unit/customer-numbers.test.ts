@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { NumberOrigin } from '@/lib/stripe/provider';
-import { goesBefore } from '@/lib/sync/decide/claims';
+import { goesBefore } from '@/lib/sync/decide/customer/claims';
 
 const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second));
 /** From the strongest on. */

@@ -1,6 +1,6 @@
 import { Code, Group, Stack, Text } from '@mantine/core';
 import { IconArrowRight } from '@tabler/icons-react';
-import type { NamedChange } from '@/lib/sync/name-changes';
+import type { NamedChange } from '@/lib/sync/reconcile/name-changes';
 import { TextLink } from '../../_components/links';
 import { changedField, changedRecord, changedValue } from './changed-record';
 import { RecordList } from './record-list';

@@ -1,4 +1,4 @@
-import type { NamedChange } from '@/lib/sync/name-changes';
+import type { NamedChange } from '@/lib/sync/reconcile/name-changes';
 import { formatField, formatInstant } from '../../_components/format';
 
 const KINDS: Record<NamedChange['entity'], string> = {

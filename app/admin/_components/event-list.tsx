@@ -1,4 +1,4 @@
-import type { EventRow } from '@/lib/sync/inbox-queries';
+import type { EventRow } from '@/lib/sync/inbox/inbox-queries';
 import { Instant } from './instant';
 import { RecordList } from './record-list';
 import { StatusBadge } from './status-badge';

@@ -1,6 +1,6 @@
 import { toCalendarDate } from '@/lib/dates';
 import { getRuntime } from '@/lib/runtime';
-import { listRuns } from '@/lib/sync/run-queries';
+import { listRuns } from '@/lib/sync/reconcile/run-queries';
 import { formatCount, formatDate, formatInstant, formatNumber } from '../../_components/format';
 import { TextLink } from '../../_components/links';
 import { BarChart } from '../_components/bar-chart';

@@ -3,7 +3,7 @@
 import { redirect } from 'next/navigation';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
-import { startReconciliation } from '@/lib/sync/start-reconciliation';
+import { startReconciliation } from '@/lib/sync/reconcile/start-reconciliation';
 
 /** Starts a run, or leads to the one under way. */
 export async function runNow(): Promise<void> {

@@ -2,7 +2,7 @@ import { Alert } from '@mantine/core';
 import type { Metadata } from 'next';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
-import { listRuns } from '@/lib/sync/run-queries';
+import { listRuns } from '@/lib/sync/reconcile/run-queries';
 import { type SearchParams, toPageRequest, toParams } from '../../_components/search-params';
 import { CountedList } from '../_components/counted-list';
 import { PageHeader } from '../_components/page-header';

@@ -1,4 +1,4 @@
-import type { RunRow } from '@/lib/sync/run-queries';
+import type { RunRow } from '@/lib/sync/reconcile/run-queries';
 import { formatCount, formatDuration } from '../../_components/format';
 import { Instant } from '../_components/instant';
 import { RecordList } from '../_components/record-list';

@@ -1,5 +1,5 @@
-import { deadBefore } from '@/lib/sync/run';
-import type { RunRow } from '@/lib/sync/run-queries';
+import { deadBefore } from '@/lib/sync/reconcile/run';
+import type { RunRow } from '@/lib/sync/reconcile/run-queries';
 
 const TRIGGERS: Record<RunRow['trigger'], string> = {
   cron: 'Daily job',

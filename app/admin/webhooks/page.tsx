@@ -8,8 +8,8 @@ import {
   eventFilters,
   OTHER_MODE,
   OTHER_TYPES,
-} from '@/lib/sync/event-filters';
-import { listEvents } from '@/lib/sync/inbox-queries';
+} from '@/lib/sync/inbox/event-filters';
+import { listEvents } from '@/lib/sync/inbox/inbox-queries';
 import { formatField } from '../../_components/format';
 import { type SearchParams, toPageStart, toParams } from '../../_components/search-params';
 import { CursorList } from '../_components/cursor-list';

@@ -2,14 +2,14 @@ import { toProviderCheckout } from '../../stripe/to-checkout';
 import { asTold, type ProviderEvent } from '../../stripe/to-event';
 import { toProviderInvoice } from '../../stripe/to-invoice';
 import { toProviderSubscription } from '../../stripe/to-subscription';
-import type { HandledEventType } from '../event-types';
-import { applyCheckout } from './checkout';
+import type { HandledEventType } from '../inbox/event-types';
+import { applyCheckout } from './checkout/checkout';
 import type { Draft } from './draft';
-import { applyInvoice } from './invoice';
+import { applyInvoice } from './invoice/invoice';
+import { applyPayment } from './invoice/payment';
 import type { Source } from './order';
-import { applyPayment } from './payment';
-import { settleMoved } from './settle-moved';
-import { type Applied, applySubscription } from './subscription';
+import { settleMoved } from './subscription/settle-moved';
+import { type Applied, applySubscription } from './subscription/subscription';
 
 type Apply = (draft: Draft, event: ProviderEvent) => Applied;
 

@@ -1,5 +1,5 @@
 import { type ProviderEvent, toProviderEvent } from '../../stripe/to-event';
-import { HANDLED_EVENT_TYPES } from '../event-types';
+import { HANDLED_EVENT_TYPES } from '../inbox/event-types';
 import type { Draft } from './draft';
 
 /**

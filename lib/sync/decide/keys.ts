@@ -9,7 +9,7 @@ import type { ProviderEvent } from '../../stripe/to-event';
 import { toProviderInvoice } from '../../stripe/to-invoice';
 import { toProviderSubscription } from '../../stripe/to-subscription';
 import { type Keys, mergeKeys, noKeys } from '../store/keys';
-import { toItemState } from './items';
+import { toItemState } from './subscription/items';
 
 /** All that the usual decision on an event looks at. What the rest needs, it says. */
 export function keysOfEvent(event: ProviderEvent): Keys {

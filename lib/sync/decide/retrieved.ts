@@ -1,9 +1,9 @@
 import { latest } from '../../dates';
 import type { Draft } from './draft';
 import { markGone } from './gone';
-import { applyInvoice } from './invoice';
-import { settleMoved } from './settle-moved';
-import { applySubscription } from './subscription';
+import { applyInvoice } from './invoice/invoice';
+import { settleMoved } from './subscription/settle-moved';
+import { applySubscription } from './subscription/subscription';
 
 /**
  * Brings our row into step with an object that Stripe is asked for by its id; one that is gone is marked so.

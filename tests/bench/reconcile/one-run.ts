@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { openPostgres } from '@/db/client';
 import { createLogger } from '@/lib/log';
 import { createStripeClient } from '@/lib/stripe/client';
-import { reconcile } from '@/lib/sync/reconcile';
+import { reconcile } from '@/lib/sync/reconcile/reconcile';
 
 /** What one run in a process of its own took. */
 export interface Measured {

@@ -5,7 +5,7 @@ import { openPostgres } from '@/db/client';
 import { type Database, rows } from '@/db/database';
 import { createLogger } from '@/lib/log';
 import { toProviderEvent } from '@/lib/stripe/to-event';
-import { handleEvent } from '@/lib/sync/handle-event';
+import { handleEvent } from '@/lib/sync/inbox/handle-event';
 import type { SyncDeps } from '@/lib/sync/sync-deps';
 import { buildCopy } from '../build-copy';
 import { withSeededDatabase } from '../database';

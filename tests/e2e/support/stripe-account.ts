@@ -10,7 +10,7 @@ import { fillFromDatabase } from '@/lib/stripe-local/fill-from-database';
 import { renderEvent } from '@/lib/stripe-local/render/event';
 import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
 import { createWorld, type World } from '@/lib/stripe-local/world';
-import { handleEvent } from '@/lib/sync/handle-event';
+import { handleEvent } from '@/lib/sync/inbox/handle-event';
 
 export interface StripeAccount {
   stripe: StripeLocal;

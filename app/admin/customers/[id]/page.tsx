@@ -7,7 +7,7 @@ import { getCustomer } from '@/lib/customers/queries';
 import { sumUnpaidInvoices } from '@/lib/invoices/queries';
 import { countRecords } from '@/lib/overview/count-records';
 import { getRuntime } from '@/lib/runtime';
-import { listStripeCustomersOf } from '@/lib/sync/stripe-customer-queries';
+import { listStripeCustomersOf } from '@/lib/sync/staff/stripe-customer-queries';
 import { type SearchParams, toId, toParams } from '../../../_components/search-params';
 import { ListSkeleton } from '../../_components/list-skeleton';
 import { PageHeader } from '../../_components/page-header';

@@ -1,5 +1,5 @@
 import { Text } from '@mantine/core';
-import type { listStripeCustomersOf } from '@/lib/sync/stripe-customer-queries';
+import type { listStripeCustomersOf } from '@/lib/sync/staff/stripe-customer-queries';
 import { RecordList } from '../../_components/record-list';
 import { Section } from '../../_components/section';
 import { LINKED_BY } from '../../subscriptions/linked-by';

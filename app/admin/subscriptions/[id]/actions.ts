@@ -5,7 +5,7 @@ import { redirect } from 'next/navigation';
 import { requireStaff, staffActor } from '@/lib/auth/staff-session';
 import { AppError } from '@/lib/errors';
 import { getRuntime } from '@/lib/runtime';
-import { linkItem } from '@/lib/sync/link-item';
+import { linkItem } from '@/lib/sync/staff/link-item';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { problemOf } from '../../_components/to-problems';
 

@@ -5,7 +5,7 @@ import { redirect } from 'next/navigation';
 import { requireStaff, staffActor } from '@/lib/auth/staff-session';
 import { AppError } from '@/lib/errors';
 import { getRuntime } from '@/lib/runtime';
-import { adoptReferenced, declineReference } from '@/lib/sync/decide-reference';
+import { adoptReferenced, declineReference } from '@/lib/sync/staff/decide-reference';
 import { syncDeps } from '@/lib/sync/sync-deps';
 
 /** Makes it the subscription that its checkout names; the page then shows how it is, whatever came in between. */

@@ -1,5 +1,5 @@
 import { Alert, Group, Text } from '@mantine/core';
-import type { Obstacle, Reference } from '@/lib/sync/decide-reference';
+import type { Obstacle, Reference } from '@/lib/sync/staff/decide-reference';
 import { TextLink } from '../../../_components/links';
 import { SubmitButton } from '../../_components/submit-button';
 import { adopt, decline } from './reference-actions';

@@ -1,6 +1,6 @@
 import { SimpleGrid } from '@mantine/core';
 import type { SubscriptionDetails } from '@/lib/subscriptions/queries';
-import type { getStripeCustomer } from '@/lib/sync/stripe-customer-queries';
+import type { getStripeCustomer } from '@/lib/sync/staff/stripe-customer-queries';
 import { formatDate, formatDay } from '../../../_components/format';
 import { TextLink } from '../../../_components/links';
 import { toHref } from '../../../_components/search-params';

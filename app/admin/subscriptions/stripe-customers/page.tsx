@@ -3,7 +3,7 @@ import { Suspense } from 'react';
 import { requireStaff } from '@/lib/auth/staff-session';
 import type { PageStart } from '@/lib/cursor-page';
 import { getRuntime } from '@/lib/runtime';
-import { listCreatedForStripe } from '@/lib/sync/stripe-customer-queries';
+import { listCreatedForStripe } from '@/lib/sync/staff/stripe-customer-queries';
 import { LinkButton } from '../../../_components/links';
 import { type SearchParams, toPageStart, toParams } from '../../../_components/search-params';
 import { CursorList } from '../../_components/cursor-list';

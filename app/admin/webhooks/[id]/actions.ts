@@ -4,7 +4,7 @@ import { revalidatePath } from 'next/cache';
 import { redirect } from 'next/navigation';
 import { requireStaff, staffActor } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
-import { replayForStaff } from '@/lib/sync/replay-for-staff';
+import { replayForStaff } from '@/lib/sync/inbox/replay-for-staff';
 import { syncDeps } from '@/lib/sync/sync-deps';
 
 /** Applies an event once more, and shows what came of it. */

@@ -1,6 +1,6 @@
 import { SimpleGrid } from '@mantine/core';
-import type { findRecordsOf } from '@/lib/sync/find-records';
-import type { StoredEvent } from '@/lib/sync/inbox-queries';
+import type { findRecordsOf } from '@/lib/sync/inbox/find-records';
+import type { StoredEvent } from '@/lib/sync/inbox/inbox-queries';
 import { TextLink } from '../../../_components/links';
 import { CustomerLink } from '../../_components/customer-link';
 import { Facts } from '../../_components/facts';

@@ -1,5 +1,5 @@
 import { Alert, List, ListItem, Text } from '@mantine/core';
-import type { StoredEvent } from '@/lib/sync/inbox-queries';
+import type { StoredEvent } from '@/lib/sync/inbox/inbox-queries';
 import { failureText } from '../../_components/failure-text';
 import { Notice } from '../../_components/notice';
 

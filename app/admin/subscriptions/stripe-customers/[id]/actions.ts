@@ -4,7 +4,7 @@ import { revalidatePath } from 'next/cache';
 import { redirect } from 'next/navigation';
 import { requireStaff, staffActor } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
-import { linkStripeCustomer } from '@/lib/sync/link-stripe-customer';
+import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { refusalOf } from '../../../_components/refusal-of';
 

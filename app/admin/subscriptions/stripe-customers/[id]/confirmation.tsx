@@ -1,7 +1,7 @@
 import { Group, List, ListItem, Stack, Text } from '@mantine/core';
 import type { CustomerRow } from '@/lib/customers/schema';
 import { getRuntime } from '@/lib/runtime';
-import { type getStripeCustomer, listItemsOfOthers } from '@/lib/sync/stripe-customer-queries';
+import { type getStripeCustomer, listItemsOfOthers } from '@/lib/sync/staff/stripe-customer-queries';
 import { formatCount } from '../../../../_components/format';
 import { LinkButton } from '../../../../_components/links';
 import { SubmitButton } from '../../../_components/submit-button';

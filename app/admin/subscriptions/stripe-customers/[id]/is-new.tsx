@@ -1,5 +1,5 @@
 import { Alert, Group, Text } from '@mantine/core';
-import type { listSameEmail } from '@/lib/sync/link-proposals';
+import type { listSameEmail } from '@/lib/sync/staff/link-proposals';
 import { SubmitButton } from '../../../_components/submit-button';
 import { linkTo } from './actions';
 

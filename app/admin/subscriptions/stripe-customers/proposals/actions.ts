@@ -3,7 +3,7 @@
 import { revalidatePath } from 'next/cache';
 import { requireStaff, staffActor } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
-import { confirmLinks } from '@/lib/sync/link-proposals';
+import { confirmLinks } from '@/lib/sync/staff/link-proposals';
 import { syncDeps } from '@/lib/sync/sync-deps';
 
 export interface ConfirmState {

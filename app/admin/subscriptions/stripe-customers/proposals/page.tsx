@@ -1,7 +1,7 @@
 import type { Metadata } from 'next';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
-import { listLinkProposals } from '@/lib/sync/link-proposals';
+import { listLinkProposals } from '@/lib/sync/staff/link-proposals';
 import { PageHeader } from '../../../_components/page-header';
 import { confirmChosen } from './actions';
 import { ProposalForm } from './proposal-form';

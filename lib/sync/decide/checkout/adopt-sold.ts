@@ -1,0 +1,107 @@
+import type { ProviderSubscription } from '../../../stripe/provider';
+import { toProviderEvent } from '../../../stripe/to-event';
+import { toProviderSubscription } from '../../../stripe/to-subscription';
+import { SUBSCRIPTION_EVENT_TYPES } from '../../inbox/event-types';
+import type { StoredItem, StoredSubscription } from '../../store/rows';
+import type { Draft } from '../draft';
+import { toItemState } from '../subscription/items';
+import { type BilledItem, matchSold, type SoldItem } from './match-sold';
+import { mergeIntoSold } from './merge-into-sold';
+
+/** Whether a subscription's checkout names one of ours that it has not become. */
+export const isWaiting = (row: Pick<StoredSubscription, 'checkout_reference' | 'reference_declined'>) =>
+  row.checkout_reference !== null && !row.reference_declined;
+
+/**
+ * Makes a subscription of Stripe's the one of ours that its checkout names, if Stripe has told of it just what
+ * was sold: whoever pays may write any reference into the address of a payment link. The caller has made sure
+ * that the link of its customer is sure.
+ *
+ * Any state that was told counts, the latest that fits first, so that it does not matter when the checkout came.
+ *
+ * @param told the states to look at besides the one that is stored; undefined: all that lie in the inbox
+ * @returns the row that then is the subscription's
+ */
+export function adoptSold(
+  draft: Draft,
+  made: StoredSubscription,
+  told?: ProviderSubscription[],
+): StoredSubscription {
+  const ours = isWaiting(made) ? referenced(draft, made) : undefined;
+  if (!ours) return made;
+  const sold = soldItems(draft, ours.id);
+  const stored = made.provider_as_of ? [storedItems(draft, made.id)] : [];
+  for (const billed of [...stored, ...(told ?? toldStates(draft, made)).flatMap(toBilledItems)]) {
+    const pairs = matchSold(sold, billed);
+    if (typeof pairs !== 'string') return mergeIntoSold(draft, ours, made, pairs);
+  }
+  return made;
+}
+
+/** What a subscription of ours was sold with. */
+export function soldItems(draft: Draft, subscriptionId: number): SoldItem[] {
+  const own = draft.itemsOf(subscriptionId).filter((item) => item.stripe_subscription_item_id === null);
+  return own.map(({ id, quantity, customer_service_id }) => {
+    const service = customer_service_id === null ? undefined : draft.service(customer_service_id);
+    return {
+      id,
+      quantity,
+      service: service
+        ? {
+            id: service.id,
+            number: service.service_number,
+            price: service.price,
+            currency: service.currency,
+            interval: service.billing_interval,
+            isEnded: ENDED.has(service.status),
+          }
+        : null,
+    };
+  });
+}
+
+const ENDED = new Set(['cancelled', 'terminated']);
+
+/** What Stripe bills for, as it is stored. */
+export const storedItems = (draft: Draft, subscriptionId: number): BilledItem[] =>
+  draft.itemsOf(subscriptionId).map(toBilledItem);
+
+/** Ours by the reference: of the same customer, neither linked yet nor ended. */
+function referenced(draft: Draft, made: StoredSubscription): StoredSubscription | undefined {
+  const row = draft.subscriptionById(made.checkout_reference ?? 0);
+  const isOpen = row && row.stripe_subscription_id === null && row.status !== 'cancelled';
+  return isOpen && row.customer_id === made.customer_id ? row : undefined;
+}
+
+function toBilledItem(item: StoredItem | ReturnType<typeof toItemState>): BilledItem {
+  return {
+    stripeItemId: item.stripe_subscription_item_id ?? '',
+    amount: item.amount,
+    currency: item.currency,
+    interval: item.interval,
+    intervalCount: item.interval_count,
+    namedServiceId: item.named_service_id,
+    namedServiceNumber: item.named_service_number,
+  };
+}
+
+/** What a state bills for; none of one that does not list all of it. */
+function toBilledItems(state: ProviderSubscription): BilledItem[][] {
+  if (!state.itemsComplete) return [];
+  return [state.items.map((item) => toBilledItem(toItemState(state, item)))];
+}
+
+const MOST = 100;
+
+/** What Stripe has told of a subscription, the latest first. */
+function toldStates(draft: Draft, made: StoredSubscription): ProviderSubscription[] {
+  const id = made.stripe_subscription_id ?? '';
+  return draft
+    .events({ told: id })
+    .filter(({ outcome }) => outcome === 'processed' || outcome === 'stale')
+    .flatMap(({ payload }) => toProviderEvent(JSON.parse(payload)) ?? [])
+    .filter(({ objectId, type }) => objectId === id && SUBSCRIPTION_EVENT_TYPES.includes(type))
+    .sort((a, b) => b.created.getTime() - a.created.getTime() || (a.id < b.id ? 1 : -1))
+    .slice(0, MOST)
+    .flatMap(({ object }) => toProviderSubscription(object) ?? []);
+}

@@ -1,0 +1,68 @@
+import type { billingInterval } from '@/db/schema';
+import { toMinorUnits } from '../../../money';
+import type { ProviderBilled } from '../../../stripe/provider';
+
+/** What we sold: an item of ours that has no id at Stripe yet, and its service. */
+export interface SoldItem {
+  id: number;
+  quantity: number;
+  service: {
+    id: number;
+    number: string;
+    price: string;
+    currency: string;
+    interval: (typeof billingInterval.enumValues)[number];
+    isEnded: boolean;
+  } | null;
+}
+
+/** What Stripe bills for. */
+export interface BilledItem extends ProviderBilled {
+  stripeItemId: string;
+  namedServiceId: string | null;
+  namedServiceNumber: string | null;
+}
+
+/** Why what Stripe bills is not taken for what was sold. */
+export type Mismatch = 'nothing_sold' | 'nothing_billed' | 'price_unknown' | 'price_differs';
+
+/**
+ * By the id of each item at Stripe the item of ours that it is: one to one, the same money before tax in the
+ * same interval, and the same service where Stripe names one.
+ */
+export function matchSold(sold: SoldItem[], billed: BilledItem[]): Map<string, SoldItem> | Mismatch {
+  if (sold.length === 0 || sold.some(({ service }) => !service || service.isEnded)) return 'nothing_sold';
+  if (billed.length === 0) return 'nothing_billed';
+  if (billed.some(({ amount }) => amount === null)) return 'price_unknown';
+  if (billed.length !== sold.length) return 'price_differs';
+  const pairs = new Map<string, SoldItem>();
+  const left = [...sold];
+  // Those that name their service have no choice.
+  const isNamed = ({ namedServiceId, namedServiceNumber }: BilledItem) =>
+    Number(namedServiceId !== null || namedServiceNumber !== null);
+  for (const item of [...billed].sort((a, b) => isNamed(b) - isNamed(a))) {
+    const at = left.findIndex((one) => isOf(item, one) && isSameMoney(item, one));
+    const [found] = at === -1 ? [] : left.splice(at, 1);
+    if (!found) return 'price_differs';
+    pairs.set(item.stripeItemId, found);
+  }
+  return pairs;
+}
+
+function isOf(
+  { namedServiceId: id, namedServiceNumber: number }: BilledItem,
+  { service }: SoldItem,
+): boolean {
+  if (id !== null) return id === String(service?.id);
+  return number === null || number === service?.number;
+}
+
+const MONTHS = { month: 1, quarter: 3, year: 12, once: null };
+const STRIPE_MONTHS: Record<string, number> = { month: 1, year: 12 };
+
+function isSameMoney(billed: BilledItem, { service, quantity }: SoldItem): boolean {
+  if (!service || billed.amount === null || billed.currency !== service.currency) return false;
+  const months = (STRIPE_MONTHS[billed.interval ?? ''] ?? 0) * (billed.intervalCount ?? 0);
+  const minor = toMinorUnits(service.price, service.currency) * quantity;
+  return months === MONTHS[service.interval] && toMinorUnits(billed.amount, service.currency) === minor;
+}

@@ -1,0 +1,39 @@
+import { type NotedNumber, numberSource } from '@/db/schema';
+import { toIso } from '../../../dates';
+import type { NumberOrigin, ProviderCustomerNumber } from '../../../stripe/provider';
+
+/**
+ * Whether a number told there goes before one told elsewhere: the customer's own, then a subscription's, then
+ * an invoice's or checkout's; of two alike the one that the earlier event told, then by the lesser id. What no
+ * event told comes last, that of the older object first. Whatever order they arrive in, the first is the same.
+ *
+ * @param other null: nobody noted it, and only the customer's own number goes before
+ */
+export function goesBefore(one: NumberOrigin, other: NumberOrigin | null): boolean {
+  if (!other) return one.source === 'customer';
+  const sources = numberSource.enumValues;
+  const weaker = sources.indexOf(one.source) - sources.indexOf(other.source);
+  if (weaker !== 0 || one.source === 'customer') return weaker < 0;
+  const [at, otherAt] = [one.at?.getTime() ?? Infinity, other.at?.getTime() ?? Infinity];
+  return at < otherAt || (at === otherAt && (one.by ?? '') < (other.by ?? ''));
+}
+
+/**
+ * Notes numbers that are told, each where it was told first. The customer's own is not noted: it is asked for.
+ *
+ * @returns `noted` itself where there is nothing to note
+ */
+export function noteNumbers(noted: NotedNumber[], told: ProviderCustomerNumber[]): NotedNumber[] {
+  return told.reduce((numbers, one) => {
+    const before = numbers.find(({ number }) => number === one.number);
+    if (one.source === 'customer' || (before && !goesBefore(one, toNumber(before)))) return numbers;
+    return [...numbers.filter((other) => other !== before), { ...one, at: toIso(one.at) }];
+  }, noted);
+}
+
+/** The numbers noted, the strongest first. */
+export function fromNoted(noted: NotedNumber[]): ProviderCustomerNumber[] {
+  return noted.map(toNumber).sort((a, b) => Number(goesBefore(b, a)) - Number(goesBefore(a, b)));
+}
+
+const toNumber = ({ at, ...number }: NotedNumber) => ({ ...number, at: at === null ? null : new Date(at) });

@@ -1,0 +1,67 @@
+import type { NotedDetail } from '@/db/schema';
+import { CREATED_COLUMNS, toCreatedColumns } from '../../../customers/created-columns';
+import { toIso } from '../../../dates';
+import type { ProviderDetail } from '../../../stripe/provider';
+import type { StoredLink } from '../../store/rows';
+import type { Draft } from '../draft';
+import { goesBefore } from './claims';
+
+/**
+ * Notes what is told of a Stripe customer, of each field the strongest: what its own object says, as it says now;
+ * else what the earliest event told, then the one with the lesser id. Whatever order they arrive in, the
+ * same remains.
+ *
+ * @returns `noted` itself where there is nothing to note
+ */
+export function noteDetails(noted: NotedDetail[], told: ProviderDetail[]): NotedDetail[] {
+  return told.reduce((details, one) => {
+    const before = details.find(({ field }) => field === one.field);
+    const now = { ...one, at: toIso(one.at) };
+    const isNews = !before || isStronger(one, before);
+    return isNews ? [...details.filter((other) => other !== before), now] : details;
+  }, noted);
+}
+
+/**
+ * What a customer that was created for Stripe is made of: the details of all Stripe customers that it was
+ * created for, or that came to it by its e-mail address; none of a customer of another origin.
+ */
+export function detailsOfCreated(draft: Draft, customerId: number): NotedDetail[] {
+  const links = draft.linksOf(customerId).filter(isMadeOf);
+  if (!links.some((link) => link.linked_by === 'created')) return [];
+  const all = links.flatMap(({ details }) => details);
+  return all.sort((a, b) => Number(isFirst(b, a)) - Number(isFirst(a, b)));
+}
+
+/**
+ * Completes a created customer with what is known now. What staff have changed since stays.
+ *
+ * @param before what it was made of
+ */
+export function completeCreated(draft: Draft, customerId: number, before: NotedDetail[]): void {
+  const after = detailsOfCreated(draft, customerId);
+  const row = draft.customers.get(customerId);
+  if (after.length === 0 || !row) return;
+  const [were, made] = [toCreatedColumns(before), toCreatedColumns(after)];
+  const values = CREATED_COLUMNS.filter(
+    (group) =>
+      group.some((column) => were[column] !== made[column]) &&
+      group.every((column) => row[column] === (were[column] ?? null)),
+  ).flatMap((group) => group.map((column) => [column, made[column] ?? null]));
+  if (values.length > 0) draft.customers.put({ ...row, ...Object.fromEntries(values) });
+}
+
+const isMadeOf = ({ linked_by }: StoredLink) => linked_by === 'created' || linked_by === 'email';
+
+function isStronger(one: ProviderDetail, other: NotedDetail): boolean {
+  const isOwn = one.source === 'customer';
+  if (isOwn && other.source === 'customer') return JSON.stringify(one.value) !== JSON.stringify(other.value);
+  return isOwn || goesBefore(one, toOrigin(other));
+}
+
+/** Of two own ones of several Stripe customers, the first that is read. */
+function isFirst(one: NotedDetail, other: NotedDetail): boolean {
+  return goesBefore(toOrigin(one), toOrigin(other));
+}
+
+const toOrigin = ({ source, at, by }: NotedDetail) => ({ source, by, at: at === null ? null : new Date(at) });

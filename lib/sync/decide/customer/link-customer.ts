@@ -1,0 +1,191 @@
+import { toCreatedColumns } from '../../../customers/created-columns';
+import { isSure } from '../../../customers/sure-link';
+import type { NumberOrigin, ProviderCustomer, ProviderCustomerNumber } from '../../../stripe/provider';
+import type { StoredLink } from '../../store/rows';
+import type { Draft } from '../draft';
+import { fromNoted, goesBefore, noteNumbers } from './claims';
+import { completeCreated, detailsOfCreated, noteDetails } from './created-customers';
+import { type Link, type LinkedBy, toColumns, toLink } from './link';
+import { moveStripeCustomer } from './move-customer';
+
+const STRENGTH: Record<LinkedBy, number> = { created: 0, email: 1, number: 2, staff: 3 };
+
+/**
+ * Which of our customers a Stripe customer is. The strongest link wins, whenever it arrives: staff, then
+ * customer number, then, where that is on, an e-mail that one customer alone has; else a customer is created.
+ * Where Stripe could have been asked, but did not answer, the link is marked for the daily job.
+ *
+ * @returns the link, as it then is
+ */
+export function linkCustomer(draft: Draft, told: ProviderCustomer): Link {
+  draft.concerned.add(told.stripeCustomerId);
+  const stored = draft.link(told.stripeCustomerId);
+  if (!stored) return linkNew(draft, told);
+  return isSettled(draft, stored, told) ? toLink(stored) : strengthen(draft, told, stored);
+}
+
+/**
+ * Asks Stripe who somebody is of whom it could not be asked before.
+ *
+ * @returns why Stripe did not answer; undefined: it is settled
+ */
+export function recheckLink(draft: Draft, stripeCustomerId: string): string | undefined {
+  draft.concerned.add(stripeCustomerId);
+  const stored = draft.link(stripeCustomerId);
+  if (!stored?.recheck_at) return undefined;
+  const told = { stripeCustomerId, customerNumbers: [], email: null, details: [] };
+  const asked = askStripe(draft, told, stored.numbers);
+  if (asked.failure) return asked.failure;
+  const link = relink(draft, stored, asked, findLink(draft, asked.known, toLink(stored)));
+  noteWhatIsTold(draft, stripeCustomerId, link, asked.known);
+  note(draft, stripeCustomerId, { recheck_at: null });
+  return undefined;
+}
+
+function linkNew(draft: Draft, told: ProviderCustomer): Link {
+  const numbers = noteNumbers([], told.customerNumbers);
+  const asked = askStripe(draft, told, numbers);
+  const details = noteDetails([], asked.known.details);
+  const found = findLink(draft, asked.known);
+  const link = found ?? { customerId: createCustomer(draft, details), linkedBy: 'created', origin: null };
+  const isByEmail = found?.linkedBy === 'email';
+  const before = isByEmail ? detailsOfCreated(draft, link.customerId) : [];
+  draft.links.put({
+    stripe_customer_id: told.stripeCustomerId,
+    ...toColumns(link),
+    numbers,
+    details,
+    recheck_at: asked.failure ? draft.now : null,
+    version: 0,
+    created_at: draft.now,
+    updated_at: draft.now,
+  });
+  if (isByEmail) completeCreated(draft, link.customerId, before);
+  return link;
+}
+
+/** Under the next free number, which the commit gives it. */
+function createCustomer(draft: Draft, details: StoredLink['details']): number {
+  const id = draft.newId();
+  draft.customers.put({ ...toCreatedColumns(details), id, customer_number: '', version: 0 });
+  return id;
+}
+
+/** True where staff made the link, or the first number told made it before and all that are told are noted. */
+function isSettled(draft: Draft, stored: StoredLink, told: ProviderCustomer): boolean {
+  if (stored.linked_by === 'staff') return true;
+  const [first] = told.customerNumbers;
+  return (
+    stored.linked_by === 'number' &&
+    first !== undefined &&
+    first.number === draft.customers.get(stored.customer_id)?.customer_number &&
+    !goesBefore(first, toLink(stored).origin) &&
+    noteNumbers(stored.numbers, told.customerNumbers) === stored.numbers
+  );
+}
+
+interface Asked {
+  /** All that is known of it. */
+  known: ProviderCustomer;
+  /** Stripe itself answered: it has no other number of its own. */
+  isCertain: boolean;
+  /** Why it did not answer, although it could have been asked. */
+  failure: string | undefined;
+}
+
+/** What Stripe knows of the customer comes first: its own number is the strongest it can bring. */
+function askStripe(draft: Draft, told: ProviderCustomer, numbers: StoredLink['numbers']): Asked {
+  const { stripeCustomerId: id } = told;
+  const fetched = draft.ask('customer', id, id);
+  const found = fetched.state === 'found' ? fetched.object : undefined;
+  const own = found?.customerNumbers ?? told.customerNumbers.filter(({ source }) => source === 'customer');
+  const known = {
+    ...told,
+    email: found?.email ?? told.email,
+    details: [...(found?.details ?? []), ...told.details],
+    customerNumbers: [...own, ...fromNoted(numbers)],
+  };
+  const isFailure = fetched.state === 'unavailable' && fetched.reason !== 'no_api_key';
+  return { known, isCertain: found !== undefined, failure: isFailure ? fetched.reason : undefined };
+}
+
+function strengthen(draft: Draft, told: ProviderCustomer, stored: StoredLink): Link {
+  const { stripeCustomerId } = told;
+  const before = toLink(stored);
+  const numbers = noteNumbers(stored.numbers, told.customerNumbers);
+  const named = findLink(draft, told, before);
+  const isAnother = named?.linkedBy === 'number' && named.customerId !== before.customerId;
+  if (isAnother && before.linkedBy === 'number') {
+    draft.warnings.add(
+      `${stripeCustomerId} names the customer number of another customer than it is linked to`,
+    );
+  }
+  // A fetched object brings the customer along, but of two numbers of its own that does not tell the later.
+  const isAnswered = isOwn(named?.origin) && named?.origin?.at === null && !isOwn(before.origin);
+  const asked = isAnother && !isAnswered ? askStripe(draft, told, numbers) : undefined;
+  const found = asked ? findLink(draft, asked.known, before) : named;
+  const link = relink(draft, stored, asked ?? { isCertain: false }, found);
+  noteWhatIsTold(draft, stripeCustomerId, link, asked?.known ?? told);
+  if (numbers !== stored.numbers) note(draft, stripeCustomerId, { numbers });
+  if (asked?.failure) note(draft, stripeCustomerId, { recheck_at: draft.now });
+  return link;
+}
+
+const isOwn = (origin: NumberOrigin | null | undefined) => origin?.source === 'customer';
+
+/** Links to what was found, where that is stronger, or the own number it was linked by is gone. */
+function relink(
+  draft: Draft,
+  stored: StoredLink,
+  { isCertain }: Pick<Asked, 'isCertain'>,
+  found: Link | undefined,
+): Link {
+  const before = toLink(stored);
+  if (!found) return before;
+  const isPast =
+    isCertain && isOwn(before.origin) && (found.customerId !== before.customerId || !isOwn(found.origin));
+  if (!isPast && !isStronger(found, before)) return before;
+  moveStripeCustomer(draft, stored.stripe_customer_id, before, found);
+  return found;
+}
+
+function isStronger(one: Link, other: Link): boolean {
+  if (one.linkedBy !== other.linkedBy) return STRENGTH[one.linkedBy] > STRENGTH[other.linkedBy];
+  return one.origin !== null && goesBefore(one.origin, other.origin);
+}
+
+/** @param before the link that there is: only a stronger one is looked for, and another by number */
+function findLink(draft: Draft, told: ProviderCustomer, before?: Link): Link | undefined {
+  const byNumber = firstOfNumbers(draft, told.customerNumbers);
+  if (byNumber) return { ...byNumber, linkedBy: 'number' };
+  const isWeaker = before === undefined || STRENGTH[before.linkedBy] < STRENGTH.email;
+  if (!draft.settings.linkByEmail || !told.email || !isWeaker) return undefined;
+  // The customer that was created for it has the address, too, and is not the one looked for.
+  const [only, ...others] = draft.customersByEmail(told.email).filter(({ id }) => id !== before?.customerId);
+  return only && others.length === 0 ? { customerId: only.id, linkedBy: 'email', origin: null } : undefined;
+}
+
+/** The customer of ours that the first of the numbers names which anybody has, and where that stands. */
+function firstOfNumbers(draft: Draft, told: ProviderCustomerNumber[]) {
+  const [first] = told.flatMap(({ number, ...origin }) => {
+    const customerId = draft.customerByNumber(number)?.id;
+    return customerId === undefined ? [] : [{ customerId, origin }];
+  });
+  return first;
+}
+
+/** A customer that was created for it is made of all that is told, as long as nothing surer is known. */
+function noteWhatIsTold(draft: Draft, stripeCustomerId: string, link: Link, told: ProviderCustomer): void {
+  const stored = draft.links.get(stripeCustomerId);
+  if (!stored || isSure(link)) return;
+  const details = noteDetails(stored.details, told.details);
+  if (details === stored.details) return;
+  const before = detailsOfCreated(draft, link.customerId);
+  note(draft, stripeCustomerId, { details });
+  completeCreated(draft, link.customerId, before);
+}
+
+function note(draft: Draft, stripeCustomerId: string, values: Partial<StoredLink>): void {
+  const stored = draft.links.get(stripeCustomerId);
+  if (stored) draft.links.put({ ...stored, ...values });
+}

@@ -1,0 +1,32 @@
+import type { NumberOrigin } from '../../../stripe/provider';
+import type { StoredLink } from '../../store/rows';
+
+export type LinkedBy = StoredLink['linked_by'];
+
+/** To which customer of ours, and how surely. */
+export interface Link {
+  customerId: number;
+  linkedBy: LinkedBy;
+  /** Of the number it is linked by; null: by none, or nobody noted where that stands. */
+  origin: NumberOrigin | null;
+}
+
+/** A link as it is stored. */
+export function toColumns({ customerId, linkedBy, origin }: Link) {
+  return {
+    customer_id: customerId,
+    linked_by: linkedBy,
+    number_source: origin?.source ?? null,
+    number_told_at: origin?.at ?? null,
+    number_told_by: origin?.by ?? null,
+  };
+}
+
+export function toLink(stored: ReturnType<typeof toColumns>): Link {
+  const { number_source: source, number_told_at: at, number_told_by: by } = stored;
+  return {
+    customerId: stored.customer_id,
+    linkedBy: stored.linked_by,
+    origin: source && { source, at, by },
+  };
+}

@@ -1,0 +1,72 @@
+import { earliest, toCalendarDate } from '../../../dates';
+import type { ProviderInvoice } from '../../../stripe/provider';
+import type { StoredInvoice } from '../../store/rows';
+import type { Draft } from '../draft';
+
+/** Our columns for a state of Stripe's. */
+export function toInvoiceState(
+  draft: Pick<Draft, 'now' | 'timeZone' | 'warnings'>,
+  stored: StoredInvoice,
+  provider: ProviderInvoice,
+) {
+  const { currency, subtotal, tax, total, number } = provider;
+  const due_date = provider.dueAt ? toCalendarDate(provider.dueAt, draft.timeZone) : null;
+  const payment_failed_at = firstOf(stored.payment_failed_at, provider.paymentFailed ? draft.now : null);
+  return {
+    number,
+    status: toStatus(draft, { ...stored, due_date, payment_failed_at }, provider),
+    invoice_date: provider.issuedAt ? toCalendarDate(provider.issuedAt, draft.timeZone) : stored.invoice_date,
+    due_date,
+    currency,
+    subtotal,
+    tax,
+    total,
+    amount_paid: provider.amountPaid,
+    amount_due: provider.amountDue,
+    paid_at: provider.paidAt ?? (provider.status === 'paid' ? stored.paid_at : null),
+    payment_failed_at,
+    uncollectible: provider.status === null ? stored.uncollectible : provider.status === 'uncollectible',
+    amount_off_stripe: provider.amountOffStripe ?? knownOffStripe(stored, provider),
+    stripe_customer_id: stored.stripe_customer_id ?? provider.customer?.stripeCustomerId ?? null,
+  };
+}
+
+/** What is known of an amount holds until another is paid. */
+function knownOffStripe(stored: StoredInvoice, { amountPaid }: ProviderInvoice): string | null {
+  return Number(stored.amount_paid) === Number(amountPaid) ? stored.amount_off_stripe : null;
+}
+
+function toStatus(
+  draft: Parameters<typeof toInvoiceState>[0],
+  stored: StoredInvoice,
+  provider: ProviderInvoice,
+): StoredInvoice['status'] {
+  switch (provider.status) {
+    case 'draft':
+      return 'draft';
+    case 'paid':
+      return 'paid';
+    case 'void':
+      return 'cancelled';
+    case 'uncollectible':
+      return 'overdue';
+    case 'open': {
+      const today = toCalendarDate(draft.now, draft.timeZone);
+      const isPastDue = stored.due_date !== null && stored.due_date < today;
+      return isPastDue || stored.payment_failed_at ? 'overdue' : 'sent';
+    }
+    default:
+      draft.warnings.add(`unknown invoice status ${provider.providerStatus}`);
+      return outranked(stored.status, stored.payment_failed_at);
+  }
+}
+
+/** A failed payment makes a sent invoice overdue; paid and cancelled outrank it. */
+export function outranked(status: StoredInvoice['status'], failedAt: Date | null): StoredInvoice['status'] {
+  return status === 'sent' && failedAt ? 'overdue' : status;
+}
+
+/** The earlier of two instants that may not be known. */
+export function firstOf(a: Date | null, b: Date | null): Date | null {
+  return a && b ? earliest(a, b) : (a ?? b);
+}

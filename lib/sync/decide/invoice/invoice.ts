@@ -1,0 +1,174 @@
+import { latest, toCalendarDate } from '../../../dates';
+import type { ProviderInvoice } from '../../../stripe/provider';
+import { toProviderInvoice } from '../../../stripe/to-invoice';
+import type { StoredInvoice } from '../../store/rows';
+import { createdChange, differing, isSameState, toChanges } from '../changes';
+import { linkCustomer } from '../customer/link-customer';
+import type { Draft } from '../draft';
+import { eventsOfSecond } from '../events-of-second';
+import { markGone } from '../gone';
+import { type Decision, decideOrder, recheckAt, type Source } from '../order';
+import { type Applied, findOrAdd } from '../subscription/subscription';
+import { firstOf, outranked, toInvoiceState } from './invoice-state';
+
+const RANK = { draft: 0, sent: 1, overdue: 2, paid: 3, cancelled: 4 } as const;
+
+/**
+ * Brings our invoice to a state of Stripe's, if that is the later one.
+ *
+ * @param failedAt a payment failed then: an effect that lasts, however late it is heard of
+ */
+export function applyInvoice(
+  draft: Draft,
+  incoming: ProviderInvoice,
+  source: Source,
+  failedAt: Date | null = null,
+): { applied: Applied; invoice: StoredInvoice | null } {
+  const { customer } = incoming;
+  if (!customer) return { applied: 'unmatched', invoice: null };
+  const { customerId } = linkCustomer(draft, customer);
+  const stored = draft.invoice(incoming.id);
+  if (source.origin === 'listed' && mayHaveFailed(incoming, stored)) {
+    return applyFetched(draft, incoming, stored?.provider_as_of ?? null);
+  }
+  const row = stored ?? add(draft, incoming, customerId);
+  const subscriptionId = subscriptionOf(draft, incoming, customerId);
+  const links = { ...(subscriptionId && { subscription_id: subscriptionId }) };
+  const payment_failed_at = firstOf(row.payment_failed_at, failedAt);
+  const failing = { ...row, payment_failed_at };
+  const decision = order(draft, row, failing, incoming, source);
+  const taken = typeof decision === 'object';
+  const state = taken
+    ? { ...toInvoiceState(draft, failing, decision.take), ...links }
+    : // Links and the failure are no state: they are noted even where the state is old news.
+      { payment_failed_at, status: outranked(row.status, payment_failed_at), ...links };
+  update(draft, row, stored === undefined, state, {
+    ...(taken && {
+      provider_as_of: decision.asOf,
+      recheck_at: recheckAt(draft, row, source, decision.recheck),
+      provider_gone_at: null,
+    }),
+  });
+  return { applied: taken ? 'applied' : decision, invoice: draft.invoices.get(row.id) ?? row };
+}
+
+/**
+ * An open invoice whose payment was attempted may have failed: a list does not tell, since bank debits under
+ * way are attempted too.
+ */
+function mayHaveFailed(provider: ProviderInvoice, row: StoredInvoice | undefined): boolean {
+  return provider.status === 'open' && provider.attempted && !row?.payment_failed_at;
+}
+
+function applyFetched(
+  draft: Draft,
+  listed: ProviderInvoice,
+  storedAsOf: Date | null,
+): ReturnType<typeof applyInvoice> {
+  const fetched = draft.ask('invoice', listed.id, listed.customer?.stripeCustomerId ?? '');
+  if (fetched.state === 'found') {
+    const asOf = storedAsOf ? latest(fetched.asOf, storedAsOf) : fetched.asOf;
+    return applyInvoice(draft, fetched.object, { origin: 'fetched', asOf });
+  }
+  if (fetched.state === 'gone') markGone(draft, 'invoice', listed.id);
+  else draft.leave(`whether ${listed.id} could be collected`, fetched);
+  return { applied: 'unchanged', invoice: null };
+}
+
+function add(
+  draft: Draft,
+  { id, number, currency, issuedAt, customer }: ProviderInvoice,
+  customer_id: number,
+): StoredInvoice {
+  return {
+    id: draft.newId(),
+    number,
+    customer_id,
+    subscription_id: null,
+    status: 'draft',
+    invoice_date: toCalendarDate(issuedAt ?? draft.now, draft.timeZone),
+    due_date: null,
+    currency,
+    subtotal: '0',
+    tax: '0',
+    total: '0',
+    amount_paid: '0',
+    amount_due: '0',
+    paid_at: null,
+    payment_failed_at: null,
+    uncollectible: false,
+    amount_off_stripe: null,
+    stripe_invoice_id: id,
+    stripe_customer_id: customer?.stripeCustomerId ?? null,
+    stripe_synced_at: null,
+    provider_as_of: null,
+    provider_gone_at: null,
+    recheck_at: null,
+    version: 0,
+    created_at: draft.now,
+    updated_at: draft.now,
+  };
+}
+
+/** An unknown subscription gets a row without state, so that the link never depends on order. */
+function subscriptionOf(
+  draft: Draft,
+  { stripeSubscriptionId, customer }: ProviderInvoice,
+  customerId: number,
+): number | null {
+  if (!stripeSubscriptionId || !customer) return null;
+  const { row } = findOrAdd(draft, stripeSubscriptionId, customerId, customer.stripeCustomerId);
+  if (row.customer_id === customerId) return row.id;
+  draft.warnings.add(`the invoice names a subscription of another customer: ${stripeSubscriptionId}`);
+  return null;
+}
+
+function order(
+  draft: Draft,
+  row: StoredInvoice,
+  failing: StoredInvoice,
+  incoming: ProviderInvoice,
+  source: Source,
+): Decision<ProviderInvoice> {
+  return decideOrder(draft, {
+    kind: 'invoice',
+    incoming,
+    source,
+    row,
+    isStored: (state) => isSameState(row, toInvoiceState(draft, failing, state)),
+    decideFromInbox: () => furthestOfSecond(draft, incoming, source.asOf),
+  });
+}
+
+/** Of the second's payloads the one furthest on: draft < sent < overdue < paid < cancelled. */
+function furthestOfSecond(draft: Draft, incoming: ProviderInvoice, second: Date): ProviderInvoice {
+  const candidates = eventsOfSecond(draft, incoming.id, second).flatMap((event) => {
+    const invoice = toProviderInvoice(event.object);
+    return invoice ? [{ id: event.id, invoice, rank: RANK[openRank(invoice)] }] : [];
+  });
+  const [furthest] = candidates.sort((a, b) => b.rank - a.rank || (a.id < b.id ? 1 : -1));
+  return furthest?.invoice ?? incoming;
+}
+
+function openRank({ status }: ProviderInvoice): StoredInvoice['status'] {
+  if (status === 'open' || status === null) return 'sent';
+  if (status === 'uncollectible') return 'overdue';
+  return status === 'void' ? 'cancelled' : status;
+}
+
+function update(
+  draft: Draft,
+  row: StoredInvoice,
+  isNew: boolean,
+  state: Partial<StoredInvoice>,
+  told: Partial<StoredInvoice>,
+): void {
+  const values = { ...differing(row, state), ...told };
+  if (!isNew && Object.keys(values).length === 0) return;
+  const subject = { entity: 'invoice' as const, entity_id: row.id, stripe_id: row.stripe_invoice_id };
+  const changes = isNew
+    ? [createdChange(subject, state.number ?? row.stripe_invoice_id)]
+    : toChanges(subject, row, state);
+  draft.changes.push(...changes);
+  draft.invoices.put({ ...row, ...values, stripe_synced_at: draft.now });
+}

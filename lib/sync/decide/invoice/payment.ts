@@ -1,0 +1,76 @@
+import { toCalendarDate } from '../../../dates';
+import { toAmountText } from '../../../money';
+import type { StoredInvoice, StoredPayment } from '../../store/rows';
+import { createdChange, toChanges } from '../changes';
+import type { Draft } from '../draft';
+
+export interface Collected {
+  amountPaid: string;
+  /** Paid without Stripe; null: it is not known. */
+  amountOffStripe: string | null;
+  paidAt: Date;
+  paymentIntentId: string | null;
+}
+
+/**
+ * Records what Stripe collected for an invoice: once, whatever arrives how often; corrected while nobody has
+ * changed its amount, and then dated anew while nobody has changed its date; never brought back once deleted.
+ * Where Stripe has not told how much was paid without it, all counts as collected until the daily job has asked.
+ */
+export function applyPayment(draft: Draft, invoice: StoredInvoice, collected: Collected): void {
+  const { stripe_invoice_id: reference, currency } = invoice;
+  if (!reference) return;
+  const isStored = Number(collected.amountPaid) === Number(invoice.amount_paid);
+  const off = collected.amountOffStripe ?? (isStored ? invoice.amount_off_stripe : null);
+  const amount = (Number(collected.amountPaid) - Number(off ?? 0)).toFixed(3);
+  if (Number(amount) <= 0 || draft.isBuried(reference)) return;
+  const payment_date = toCalendarDate(collected.paidAt, draft.timeZone);
+  const stored = draft.payment(reference);
+  if (stored?.source === 'stripe') correct(draft, stored, amount, payment_date, off !== null);
+  else if (stored) draft.warnings.add(`payment ${stored.id} already has the reference ${reference}`);
+  if (stored) return;
+  const made = draft.payments.put({
+    id: draft.newId(),
+    invoice_id: invoice.id,
+    customer_id: invoice.customer_id,
+    amount,
+    currency,
+    payment_date,
+    payment_reference: reference,
+    status: 'completed',
+    source: 'stripe',
+    provider_amount: amount,
+    provider_payment_date: payment_date,
+    stripe_payment_intent_id: collected.paymentIntentId,
+    version: 0,
+    created_at: draft.now,
+    updated_at: draft.now,
+  });
+  draft.changes.push(createdChange(subjectOf(made), toAmountText(amount, currency)));
+}
+
+/** @param isExact whether the amount is all that Stripe collected; else no more than that: it lowers nothing */
+function correct(
+  draft: Draft,
+  stored: StoredPayment,
+  amount: string,
+  payment_date: string,
+  isExact: boolean,
+): void {
+  const isUntouched = Number(stored.amount) === Number(stored.provider_amount);
+  const difference = Number(amount) - Number(stored.amount);
+  if (!isUntouched || difference === 0 || (difference < 0 && !isExact)) return;
+  const isOwnDate = stored.payment_date === stored.provider_payment_date;
+  const after = { amount, ...(isOwnDate && { payment_date }) };
+  draft.changes.push(...toChanges(subjectOf(stored), stored, after));
+  draft.payments.put({
+    ...stored,
+    ...after,
+    provider_amount: amount,
+    ...(isOwnDate && { provider_payment_date: payment_date }),
+  });
+}
+
+function subjectOf({ id, payment_reference }: StoredPayment) {
+  return { entity: 'payment' as const, entity_id: id, stripe_id: payment_reference };
+}

@@ -1,0 +1,23 @@
+import type { ProviderSubscription } from '../../../stripe/provider';
+import type { Draft } from '../draft';
+import type { Source } from '../order';
+
+/** Events, lists and single objects show the first ten items of a subscription. */
+export const hasMoreItems = ({ itemsComplete, items }: ProviderSubscription): boolean =>
+  !itemsComplete && items.length > 0;
+
+/**
+ * A subscription with all of its items; with those that were told, where Stripe cannot be asked. The daily job
+ * leaves it then, and tries again.
+ */
+export function withAllItems(
+  draft: Draft,
+  provider: ProviderSubscription,
+  source: Source,
+): ProviderSubscription {
+  if (!hasMoreItems(provider)) return provider;
+  const fetched = draft.ask('items', provider.id, provider.customer?.stripeCustomerId ?? '');
+  if (fetched.state === 'found') return { ...provider, items: fetched.object, itemsComplete: true };
+  if (source.origin !== 'event') draft.leave(`the items of ${provider.id}`, fetched);
+  return provider;
+}

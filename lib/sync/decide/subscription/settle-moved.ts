@@ -1,0 +1,40 @@
+import { isSure } from '../../../customers/sure-link';
+import { toProviderCheckout } from '../../../stripe/to-checkout';
+import { asTold, toProviderEvent } from '../../../stripe/to-event';
+import { adoptSold } from '../checkout/adopt-sold';
+import { applyCheckout } from '../checkout/checkout';
+import type { Draft } from '../draft';
+import { relinkItems } from './items';
+import { dateServices } from './service-dates';
+
+/**
+ * A checkout links only a subscription of its own customer, and an item only a service of it, and both only
+ * where it is known for sure who that is. Once the customer has moved, or is known surely, both look again.
+ */
+export function settleMoved(draft: Draft): void {
+  // A checkout that is looked at again may move it once more.
+  for (let customer = draft.moved.pop(); customer; customer = draft.moved.pop()) {
+    reapplyCheckouts(draft, customer);
+    const link = draft.links.get(customer);
+    if (!link || !isSure({ linkedBy: link.linked_by })) continue;
+    dateServices(draft, relinkItems(draft, customer));
+    for (const row of draft.subscriptionsOf(customer)) adoptSold(draft, row);
+  }
+}
+
+function reapplyCheckouts(draft: Draft, customer: string): void {
+  const events = draft
+    .events({ checkouts: customer })
+    .flatMap(({ payload }) => toProviderEvent(JSON.parse(payload)) ?? [])
+    .filter(
+      (event) =>
+        event.stripeCustomerId === customer &&
+        event.account === null &&
+        event.type === 'checkout.session.completed',
+    )
+    .sort((a, b) => a.created.getTime() - b.created.getTime() || (a.id < b.id ? -1 : 1));
+  for (const event of events) {
+    const checkout = asTold(event, toProviderCheckout(event.object, event.created));
+    if (checkout) applyCheckout(draft, checkout);
+  }
+}

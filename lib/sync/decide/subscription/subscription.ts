@@ -1,0 +1,142 @@
+import { isSure } from '../../../customers/sure-link';
+import { latest } from '../../../dates';
+import { lastOfSecond } from '../../../stripe/chain-events';
+import type { ProviderSubscription } from '../../../stripe/provider';
+import { toProviderSubscription } from '../../../stripe/to-subscription';
+import type { StoredSubscription } from '../../store/rows';
+import { createdChange, isSameState, toChanges } from '../changes';
+import { adoptSold, isWaiting } from '../checkout/adopt-sold';
+import { linkCustomer } from '../customer/link-customer';
+import type { Draft } from '../draft';
+import { eventsOfSecond } from '../events-of-second';
+import { type Decision, decideOrder, recheckAt, type Source } from '../order';
+import { hasMoreItems, withAllItems } from './all-items';
+import { applyItems, isSameItems } from './items';
+import { dateServices } from './service-dates';
+import { endOf, isActivated, toSubscriptionState } from './subscription-state';
+
+export type Applied = 'applied' | 'unchanged' | 'stale' | 'unmatched';
+
+/**
+ * Brings our subscription, its items and the billing dates of their services to a state of Stripe's, if
+ * that is the later one.
+ *
+ * @param isDeletion Stripe deleted it: cancelled whatever the payload says, and for ever
+ */
+export function applySubscription(
+  draft: Draft,
+  incoming: ProviderSubscription,
+  source: Source,
+  isDeletion = false,
+): Applied {
+  if (!incoming.customer) return 'unmatched';
+  const link = linkCustomer(draft, incoming.customer);
+  const { row, isNew } = findOrAdd(draft, incoming.id, link.customerId, incoming.customer.stripeCustomerId);
+  const decision = isDeletion
+    ? { take: incoming, asOf: latest(source.asOf, row.provider_as_of ?? source.asOf), recheck: false }
+    : order(draft, row, incoming, source);
+  const hasEnded = row.status === 'cancelled' && row.provider_as_of !== null && source.origin === 'event';
+  const revives = typeof decision === 'object' && !isDeletion && decision.take.status !== 'cancelled';
+  if (decision === 'stale' || (hasEnded && revives)) {
+    // Old news, too, may show just what was sold.
+    if (isSure(link)) adoptSold(draft, row, [incoming]);
+    return 'stale';
+  }
+  const taken = withAllItems(draft, decision === 'unchanged' ? incoming : decision.take, source);
+  const asOf = decision === 'unchanged' ? source.asOf : decision.asOf;
+  if (decision !== 'unchanged') {
+    const { recheck } = decision;
+    const state = {
+      ...toSubscriptionState(draft, row, taken, asOf),
+      ...(isDeletion && endOf(row, taken, source.asOf)),
+    };
+    const isDoubtful = recheck || hasMoreItems(taken) || isActivated(row, taken, asOf);
+    const recheck_at = recheckAt(draft, row, source, isDoubtful);
+    update(draft, row, isNew, state, { provider_as_of: asOf, recheck_at });
+  }
+  const services = () => draft.itemsOf(row.id).map((item) => item.customer_service_id);
+  const before = services();
+  const left = applyItems(draft, row, taken, asOf, isSure(link));
+  if (isSure(link)) {
+    dateServices(draft, [...before, ...left, ...services()]);
+    const now = draft.subscriptions.get(row.id) ?? row;
+    if (isWaiting(now)) adoptSold(draft, now, [incoming]);
+  }
+  return decision === 'unchanged' ? 'unchanged' : 'applied';
+}
+
+/** Our row of a Stripe subscription; made without state where there is none yet. */
+export function findOrAdd(
+  draft: Draft,
+  stripe_subscription_id: string,
+  customer_id: number,
+  stripe_customer_id: string,
+): { row: StoredSubscription; isNew: boolean } {
+  const stored = draft.subscription(stripe_subscription_id);
+  if (stored) return { row: stored, isNew: false };
+  const row = draft.subscriptions.put({
+    id: draft.newId(),
+    customer_id,
+    status: 'incomplete',
+    next_billing_date: null,
+    cancel_at_period_end: false,
+    cancel_at: null,
+    ended_at: null,
+    pause_behavior: null,
+    pause_resumes_at: null,
+    checkout_completed_at: null,
+    stripe_subscription_id,
+    stripe_customer_id,
+    stripe_synced_at: null,
+    provider_as_of: null,
+    recheck_at: null,
+    provider_gone_at: null,
+    checkout_reference: null,
+    reference_declined: false,
+    is_stub: true,
+    version: 0,
+    created_at: draft.now,
+    updated_at: draft.now,
+  });
+  return { row, isNew: true };
+}
+
+function order(
+  draft: Draft,
+  row: StoredSubscription,
+  incoming: ProviderSubscription,
+  source: Source,
+): Decision<ProviderSubscription> {
+  return decideOrder(draft, {
+    kind: 'subscription',
+    incoming,
+    source,
+    row,
+    isStored: (state) =>
+      isSameState(row, toSubscriptionState(draft, row, state, source.asOf)) &&
+      isSameItems(draft.itemsOf(row.id), state),
+    decideFromInbox: () => {
+      const last = lastOfSecond(eventsOfSecond(draft, incoming.id, source.asOf));
+      return (last && toProviderSubscription(last.object)) ?? incoming;
+    },
+  });
+}
+
+function update(
+  draft: Draft,
+  row: StoredSubscription,
+  isNew: boolean,
+  state: Partial<StoredSubscription>,
+  told: Pick<StoredSubscription, 'provider_as_of' | 'recheck_at'>,
+): void {
+  const { id, stripe_subscription_id: stripe_id } = row;
+  const subject = { entity: 'subscription' as const, entity_id: id, stripe_id };
+  draft.changes.push(...(isNew ? [createdChange(subject, stripe_id)] : toChanges(subject, row, state)));
+  draft.subscriptions.put({
+    ...row,
+    ...state,
+    ...told,
+    stripe_synced_at: draft.now,
+    provider_gone_at: null,
+  });
+}

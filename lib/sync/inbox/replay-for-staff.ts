@@ -1,0 +1,52 @@
+import { isDatabaseUnavailable, pgErrorCode } from '@/db/database';
+import { type Actor, auditNumber, recordAudit } from '../../audit/record-audit';
+import { stackOf } from '../../log';
+import type { SyncDeps } from '../sync-deps';
+import { HANDLED_EVENT_TYPES } from './event-types';
+import { type EventOutcome, replayEvent } from './handle-event';
+import { getEvent, type StoredEvent } from './inbox-queries';
+
+/** Whether applying an event once more may do anything. */
+export function isReplayable({ type, outcome }: Pick<StoredEvent, 'type' | 'outcome'>): boolean {
+  return outcome === 'failed' || HANDLED_EVENT_TYPES.includes(type);
+}
+
+/**
+ * Applies a stored event once more because a member of staff asks for it, and notes who did and what came
+ * of it; also when it fails again.
+ *
+ * @throws AppError not_found
+ */
+export async function replayForStaff(
+  deps: SyncDeps,
+  actor: Actor,
+  id: string,
+): Promise<EventOutcome | 'failed'> {
+  const before = await auditedEvent(deps, id);
+  const result = await tryReplay(deps, id);
+  await recordAudit(deps.db, {
+    actor,
+    action: 'stripe_event.replay',
+    entity: 'stripe_event',
+    entity_id: auditNumber(id),
+    before,
+    after: { ...(await auditedEvent(deps, id)), ...(result === 'failed' && { result }) },
+  });
+  return result;
+}
+
+async function tryReplay(deps: SyncDeps, id: string): Promise<EventOutcome | 'failed'> {
+  try {
+    return await replayEvent(deps, id);
+  } catch (error) {
+    if (isDatabaseUnavailable(error)) throw error;
+    deps.log.error({ event: id, code: pgErrorCode(error), stack: stackOf(error) }, 'replay failed');
+    return 'failed';
+  }
+}
+
+/** The row without what never changes. */
+async function auditedEvent({ db }: SyncDeps, id: string) {
+  const { outcome, attempts, error_code, warnings, changes } = await getEvent(db, id);
+  return { id, outcome, attempts, error_code, warnings, changes };
+}

@@ -1,0 +1,84 @@
+import { inArray } from 'drizzle-orm';
+import type { Database } from '@/db/database';
+import {
+  customerServices,
+  customers,
+  type FieldChange,
+  invoices,
+  payments,
+  subscriptionItems,
+  subscriptions,
+} from '@/db/schema';
+import { customerName } from '../../customers/snippet';
+
+/** What staff call a record; of an item also the subscription on whose page it stands. */
+interface RecordName {
+  id: number;
+  name?: string | null;
+  subscription_id?: number;
+}
+
+type Subject = Pick<FieldChange, 'entity' | 'entity_id'>;
+
+/** A change together with its record, as far as that is still there. */
+export type NamedChange = FieldChange & { record: RecordName | null };
+
+/** Adds their records to changes, with one query a kind of record. */
+export async function nameChanges<Change extends Subject>(db: Database, changes: Change[]) {
+  const records = new Map<string, RecordName>();
+  for (const [entity, read] of READERS) {
+    const ids = changes.flatMap((one) => (one.entity === entity ? (one.entity_id ?? []) : []));
+    if (ids.length === 0) continue;
+    for (const record of await read(db, [...new Set(ids)])) records.set(`${entity} ${record.id}`, record);
+  }
+  return changes.map((change) => ({
+    ...change,
+    record: records.get(`${change.entity} ${change.entity_id}`) ?? null,
+  }));
+}
+
+type Reader = (db: Database, ids: number[]) => Promise<RecordName[]>;
+
+const READERS: [FieldChange['entity'], Reader][] = [
+  [
+    'customer',
+    async (db, ids) => {
+      const found = await db.select().from(customers).where(inArray(customers.id, ids));
+      return found.map((row) => ({ id: row.id, name: customerName(row) || row.customer_number }));
+    },
+  ],
+  [
+    'customer_service',
+    (db, ids) =>
+      db
+        .select({ id: customerServices.id, name: customerServices.service_number })
+        .from(customerServices)
+        .where(inArray(customerServices.id, ids)),
+  ],
+  [
+    'subscription',
+    (db, ids) =>
+      db.select({ id: subscriptions.id }).from(subscriptions).where(inArray(subscriptions.id, ids)),
+  ],
+  [
+    'subscription_item',
+    (db, ids) =>
+      db
+        .select({ id: subscriptionItems.id, subscription_id: subscriptionItems.subscription_id })
+        .from(subscriptionItems)
+        .where(inArray(subscriptionItems.id, ids)),
+  ],
+  [
+    'invoice',
+    (db, ids) =>
+      db.select({ id: invoices.id, name: invoices.number }).from(invoices).where(inArray(invoices.id, ids)),
+  ],
+  [
+    'payment',
+    (db, ids) =>
+      db
+        .select({ id: payments.id, name: payments.payment_reference })
+        .from(payments)
+        .where(inArray(payments.id, ids)),
+  ],
+];

@@ -1,0 +1,58 @@
+import { and, asc, gt, isNotNull, isNull, or, sql } from 'drizzle-orm';
+import { invoices, reconciliationFailures, subscriptions } from '@/db/schema';
+import { guarded, type Kind, retrieveAndApply } from '../sync-object';
+import type { Run } from './run';
+import { nextAfter, STEP_PAGE, type StripeDeps } from './step';
+
+/** Retrieves what was decided without Stripe's word, and subscriptions that were only ever named. */
+export async function recheck(
+  deps: StripeDeps,
+  run: Run,
+  kind: Kind,
+  after: string | null,
+): Promise<string | null> {
+  const table = kind === 'subscription' ? subscriptions : invoices;
+  const column = kind === 'subscription' ? subscriptions.stripe_subscription_id : invoices.stripe_invoice_id;
+  const isStub = kind === 'subscription' ? sql`${subscriptions.is_stub}` : undefined;
+  const found = await deps.db
+    .select({ id: table.id, stripeId: column })
+    .from(table)
+    .where(
+      and(
+        isNotNull(column),
+        isNull(table.provider_gone_at),
+        gt(table.id, Number(after ?? 0)),
+        or(isNotNull(table.recheck_at), isStub),
+      ),
+    )
+    .orderBy(asc(table.id))
+    .limit(STEP_PAGE);
+  for (const { stripeId } of found) {
+    if (!stripeId) continue;
+    await guarded(deps, run, kind, stripeId, () => retrieveAndApply(deps, run, kind, stripeId));
+  }
+  return nextAfter(found);
+}
+
+/** Tries again what failed, in this run or an earlier one, whether or not we have a row of it. */
+export async function retryFailures(
+  deps: StripeDeps,
+  run: Run,
+  after: string | null,
+): Promise<string | null> {
+  const failed = await deps.db
+    .select({
+      id: reconciliationFailures.id,
+      object: reconciliationFailures.object,
+      stripeId: reconciliationFailures.stripe_id,
+    })
+    .from(reconciliationFailures)
+    .where(and(isNull(reconciliationFailures.resolved_at), gt(reconciliationFailures.id, Number(after ?? 0))))
+    .orderBy(asc(reconciliationFailures.id))
+    .limit(STEP_PAGE);
+  for (const { object, stripeId } of failed) {
+    if (object === 'event' || object === 'customer') continue; // the inbox and the link keep those themselves
+    await guarded(deps, run, object, stripeId, () => retrieveAndApply(deps, run, object, stripeId));
+  }
+  return nextAfter(failed);
+}

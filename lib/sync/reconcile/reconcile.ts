@@ -1,0 +1,146 @@
+import { isDatabaseUnavailable, pgErrorCode } from '@/db/database';
+import { stackOf } from '../../log';
+import { stripeErrorCode } from '../../stripe/fetch';
+import type { SyncDeps } from '../sync-deps';
+import {
+  acquireRun,
+  checkpoint,
+  countFailures,
+  finishRun,
+  LeaseLostError,
+  type Run,
+  type RunRequest,
+  releaseRun,
+} from './run';
+import { LAST_LIST, STEPS, type Step } from './steps';
+
+export interface ReconcileOptions extends RunRequest {
+  /** Stop cleanly at the next page after this instant; the next call goes on from there. */
+  deadline?: Date;
+  /** Told before each page. */
+  onProgress?: (progress: Progress) => void;
+}
+
+/** How far a run is: the step under way, counted from 1, and what is done so far. */
+export interface Progress {
+  step: string;
+  number: number;
+  steps: number;
+  checked: number;
+  changes: number;
+}
+
+export interface ReconcileResult {
+  runId: number;
+  /** `running`: somebody else's; `stopped`: the deadline came, the run goes on with the next call. */
+  status: 'completed' | 'completed_with_errors' | 'failed' | 'running' | 'stopped';
+  checked: number;
+  changes: number;
+  failures: number;
+  stripeSkipped: boolean;
+  alreadyRunning: boolean;
+}
+
+/**
+ * Compares what Stripe has with what we hold and repairs it, logging each changed field. One run at a
+ * time, whoever starts it; a run whose process died goes on from its last page. Without an API key only
+ * our own rows are looked at.
+ */
+export async function reconcile(deps: SyncDeps, options: ReconcileOptions): Promise<ReconcileResult> {
+  const run = await acquireRun(deps.db, deps.now(), options, deps.stripe !== null);
+  if ('runningId' in run) return toResult(deps, { id: run.runningId }, 'running');
+  return performRun(deps, run, options);
+}
+
+/** Takes an acquired run to its end, or to the deadline. */
+export async function performRun(
+  deps: SyncDeps,
+  run: Run,
+  options: Pick<ReconcileOptions, 'deadline' | 'onProgress'>,
+): Promise<ReconcileResult> {
+  const [resumedStep = '', resumedCursor = null] = run.cursor?.split('\n') ?? [];
+  const first = Math.max(
+    0,
+    STEPS.findIndex((step) => step.name === resumedStep),
+  );
+  let errorCode: string | null = null;
+  for (const [index, step] of STEPS.slice(first).entries()) {
+    try {
+      const start = index === 0 ? resumedCursor : null;
+      const isDone = await performStep(deps, run, step, start, errorCode !== null, options);
+      if (!isDone) return toResult(deps, run, 'stopped');
+    } catch (error) {
+      if (error instanceof LeaseLostError) return toResult(deps, run, 'running');
+      errorCode ??= errorCodeOf(error);
+      deps.log.error(
+        { run: run.id, step: step.name, code: errorCodeOf(error), stack: stackOf(error) },
+        'reconciliation step failed',
+      );
+      if (isDatabaseUnavailable(error)) throw error; // nothing can be noted: the lease runs out by itself
+    }
+  }
+  run.counts.failures_count = await countFailures(deps.db, run);
+  const status = errorCode ? 'failed' : run.counts.failures_count > 0 ? 'completed_with_errors' : 'completed';
+  await finishRun(deps.db, run, deps.now(), { status, error_code: errorCode });
+  return toResult(deps, run, status);
+}
+
+/** @returns false when the deadline came first */
+async function performStep(
+  deps: SyncDeps,
+  run: Run,
+  step: Step,
+  start: string | null,
+  hasFailed: boolean,
+  { deadline, onProgress }: Pick<ReconcileOptions, 'deadline' | 'onProgress'>,
+): Promise<boolean> {
+  const { stripe } = deps;
+  if (step.needs === 'stripe' && (!stripe || hasFailed)) return true;
+  let cursor = start === '' ? null : start;
+  do {
+    onProgress?.(toProgress(run, step));
+    await checkpoint(deps.db, run, deps.now(), {
+      phase: step.phase,
+      cursor: `${step.name}\n${cursor ?? ''}`,
+    });
+    if (deadline && deps.now() >= deadline) {
+      await releaseRun(deps.db, run);
+      return false;
+    }
+    if (step.needs === 'database') cursor = await step.page(deps, run, cursor);
+    else if (stripe) cursor = await step.page({ ...deps, stripe }, run, cursor);
+  } while (cursor !== null);
+  if (step.name === LAST_LIST) await checkpoint(deps.db, run, deps.now(), { lists_completed: true });
+  return true;
+}
+
+function toProgress({ counts }: Run, step: Step): Progress {
+  return {
+    step: step.name,
+    number: STEPS.indexOf(step) + 1,
+    steps: STEPS.length,
+    checked: counts.objects_checked,
+    changes: counts.changes_count,
+  };
+}
+
+function errorCodeOf(error: unknown): string {
+  return pgErrorCode(error) ?? stripeErrorCode(error);
+}
+
+function toResult(
+  deps: SyncDeps,
+  run: Run | { id: number },
+  status: ReconcileResult['status'],
+): ReconcileResult {
+  const counts = 'counts' in run ? run.counts : { objects_checked: 0, changes_count: 0, failures_count: 0 };
+  return {
+    runId: run.id,
+    status,
+    checked: counts.objects_checked,
+    changes: counts.changes_count,
+    failures: counts.failures_count,
+    stripeSkipped: deps.stripe === null,
+    alreadyRunning: status === 'running',
+  };
+}

@@ -1,0 +1,83 @@
+import { sql } from 'drizzle-orm';
+import { rows } from '@/db/database';
+import type { Draft } from '../decide/draft';
+import { applyPayment } from '../decide/invoice/payment';
+import { mergeKeys, noKeys } from '../store/keys';
+import type { StoredInvoice } from '../store/rows';
+import type { SyncDeps } from '../sync-deps';
+import { guarded, inRun, retrieveAndApply } from '../sync-object';
+import type { Run } from './run';
+import { nextAfter, STEP_PAGE } from './step';
+
+/**
+ * Records what Stripe collected for invoices that have no payment, be they paid or not, and corrects
+ * payments that were recorded before more was collected, or before it was known how much was paid without
+ * Stripe: our own rows tell, whatever their age.
+ */
+export async function recordMissingPayments(
+  deps: SyncDeps,
+  run: Run,
+  after: string | null,
+): Promise<string | null> {
+  const found = await rows<{ id: number; stripe_id: string; is_known: boolean; customer: string | null }>(
+    deps.db,
+    sql`select i.id, i.stripe_invoice_id as stripe_id, i.stripe_customer_id as customer,
+        i.amount_off_stripe is not null as is_known
+      from invoices i left join payments p on p.payment_reference = i.stripe_invoice_id
+      where i.stripe_invoice_id is not null and i.amount_paid > 0 and i.id > ${Number(after ?? 0)}::int
+        and i.amount_paid > coalesce(i.amount_off_stripe, 0)
+        and (i.amount_off_stripe is not null or (${deps.stripe !== null}::boolean and i.provider_gone_at is null))
+        and (p.id is null or p.source = 'stripe' and p.amount = p.provider_amount
+          and p.amount is distinct from i.amount_paid - i.amount_off_stripe)
+        and not exists (select from payment_tombstones t where t.reference = i.stripe_invoice_id)
+      order by i.id limit ${sql.raw(String(STEP_PAGE))}`,
+  );
+  for (const { stripe_id, is_known, customer } of found) {
+    await guarded(deps, run, 'invoice', stripe_id, () =>
+      recordMissing(deps, run, stripe_id, is_known, customer),
+    );
+  }
+  return nextAfter(found);
+}
+
+/** How much of it was paid without Stripe is looked up once where no event told, and kept. */
+async function recordMissing(
+  deps: SyncDeps,
+  run: Run,
+  stripeId: string,
+  isKnown: boolean,
+  customer: string | null,
+): Promise<void> {
+  const { stripe } = deps;
+  if (stripe && !isKnown) await retrieveAndApply({ ...deps, stripe }, run, 'invoice', stripeId);
+  await inRun(deps, run, {
+    stripeCustomerId: customer,
+    keys: mergeKeys(noKeys(), { invoices: [stripeId], payments: [stripeId] }),
+    decide: (draft) => decideMissing(draft, stripeId),
+  });
+}
+
+/** Records or corrects the payment of an invoice by what its row tells. */
+export function decideMissing(draft: Draft, stripeId: string): void {
+  const row = draft.invoice(stripeId);
+  if (!row || row.amount_off_stripe === null) return; // not known, so not guessed
+  if (row.stripe_customer_id) draft.concerned.add(row.stripe_customer_id);
+  applyPayment(draft, row, {
+    amountPaid: row.amount_paid,
+    amountOffStripe: row.amount_off_stripe,
+    paidAt: collectedAt(draft, row, stripeId),
+    paymentIntentId: null,
+  });
+}
+
+/** Of an invoice that Stripe collected as a whole, when it was paid; else when Stripe last collected of it. */
+function collectedAt(draft: Draft, row: StoredInvoice, stripeId: string): Date {
+  const known = row.paid_at ?? row.provider_as_of ?? draft.now;
+  const isWhole = row.status === 'paid' && Number(row.amount_off_stripe) === 0;
+  if (isWhole || row.provider_gone_at) return known;
+  const fetched = draft.ask('collectedAt', stripeId, row.stripe_customer_id ?? '');
+  if (fetched.state === 'found') return fetched.object ?? known;
+  const hasKey = fetched.state === 'gone' || fetched.reason !== 'no_api_key';
+  if (hasKey) draft.leave(`when it collected for ${stripeId}`, fetched);
+  return known;
+}

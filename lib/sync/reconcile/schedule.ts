@@ -1,0 +1,74 @@
+import { Cron } from 'croner';
+import { sql } from 'drizzle-orm';
+import { type Database, pgErrorCode, rows } from '@/db/database';
+import type { Logger } from '../../log';
+import { deadBefore } from './run';
+
+/** 03:40 every day; Vercel has the same line in vercel.json, and means UTC. */
+const DAILY = '40 3 * * *';
+/** Every two minutes: a run whose process died is not left lying until the night. */
+const LOOK = '*/2 * * * *';
+/** A day, and time for a run to have begun late. */
+const OVERDUE_HOURS = 25;
+
+interface ScheduleDeps {
+  db: Database;
+  log: Logger;
+  now(): Date;
+  /** In which the hour is meant; null: in the machine's own. */
+  timeZone: string | null;
+}
+
+/**
+ * Runs the daily reconciliation of a server of our own: every night, and at once where the last run
+ * is more than 25 hours ago. A run whose process died is taken up at the start or within minutes. One that
+ * fails is logged and does not end the schedule.
+ *
+ * @param reconcile keeps to one run at a time by itself, and takes up one that died before it starts another
+ */
+export async function startSchedule(
+  deps: ScheduleDeps,
+  reconcile: () => Promise<unknown>,
+): Promise<{ stop(): void }> {
+  const run = async () => {
+    await reconcile().catch((error: unknown) => logFailure(deps, error));
+  };
+  const daily = new Cron(DAILY, { unref: true, ...(deps.timeZone && { timezone: deps.timeZone }) }, run);
+  // The server does not wait for the run that it missed.
+  const found = await look(deps);
+  if (found?.recent === false || found?.dead) void run();
+  const looking = new Cron(LOOK, { unref: true, protect: true }, async () => {
+    if ((await look(deps))?.dead) void run();
+  });
+  return {
+    stop: () => {
+      daily.stop();
+      looking.stop();
+    },
+  };
+}
+
+/** @returns whether a run began lately, and whether one is dead; undefined where the database does not tell */
+async function look(deps: ScheduleDeps): Promise<{ recent: boolean; dead: boolean } | undefined> {
+  const now = deps.now();
+  try {
+    const [found] = await rows<{ recent: boolean; dead: boolean }>(
+      deps.db,
+      sql`select
+        exists (select from reconciliation_runs
+          where started_at > ${now.toISOString()}::timestamptz - ${OVERDUE_HOURS} * interval '1 hour') as recent,
+        exists (select from reconciliation_runs
+          where status = 'running' and heartbeat_at < ${deadBefore(now).toISOString()}::timestamptz) as dead`,
+    );
+    return found;
+  } catch (error) {
+    logFailure(deps, error);
+    return undefined;
+  }
+}
+
+function logFailure({ log }: ScheduleDeps, error: unknown): void {
+  // Never the driver's message: it holds the parameters.
+  const name = error instanceof Error ? error.name : typeof error;
+  log.error({ error: name, code: pgErrorCode(error) }, 'scheduled reconciliation failed');
+}

@@ -1,0 +1,75 @@
+import type { reconciliationRuns } from '@/db/schema';
+import type { SyncDeps } from '../sync-deps';
+import { linkCheckouts } from './link-checkouts';
+import { markOverdue } from './mark-overdue';
+import { recheck, retryFailures } from './recheck';
+import { recheckCustomers } from './recheck-customers';
+import { reconcileInvoicePage, reconcileSubscriptionPage, reconcileUnseen } from './reconcile-lists';
+import { recordMissingPayments } from './record-missing-payments';
+import { retryFailedEvents } from './retry-failed-events';
+import type { Run } from './run';
+import type { StripeDeps } from './step';
+
+type Phase = (typeof reconciliationRuns.$inferSelect)['phase'];
+/** Does one page. @returns where the next one begins; null when the step is done */
+type Page<Deps> = (deps: Deps, run: Run, cursor: string | null) => Promise<string | null>;
+export type Step = { name: string; phase: Phase } & (
+  | { needs: 'stripe'; page: Page<StripeDeps> }
+  | { needs: 'database'; page: Page<SyncDeps> }
+);
+
+const subscriptionList =
+  (status: string | null): Page<StripeDeps> =>
+  (deps, run, cursor) =>
+    reconcileSubscriptionPage(deps, run, { status, createdFrom: status ? run.windowFrom : null }, cursor);
+
+const invoiceList =
+  (status: string | null): Page<StripeDeps> =>
+  (deps, run, cursor) =>
+    reconcileInvoicePage(deps, run, { status, createdFrom: status ? null : run.windowFrom }, cursor);
+
+const recheckSubscriptions: Page<StripeDeps> = (deps, run, cursor) =>
+  recheck(deps, run, 'subscription', cursor);
+
+/**
+ * The steps of a run, in order. What is open at Stripe, what was created lately, what we hold open and saw
+ * in neither: the cost grows with these, not with history.
+ */
+export const STEPS: Step[] = [
+  { name: 'failed events', phase: 'inbox', needs: 'database', page: retryFailedEvents },
+  { name: 'live subscriptions', phase: 'subscriptions', needs: 'stripe', page: subscriptionList(null) },
+  { name: 'recent subscriptions', phase: 'subscriptions', needs: 'stripe', page: subscriptionList('all') },
+  {
+    name: 'unseen subscriptions',
+    phase: 'subscriptions',
+    needs: 'stripe',
+    page: (deps, run, cursor) => reconcileUnseen(deps, run, 'subscription', cursor),
+  },
+  { name: 'open invoices', phase: 'invoices', needs: 'stripe', page: invoiceList('open') },
+  { name: 'draft invoices', phase: 'invoices', needs: 'stripe', page: invoiceList('draft') },
+  { name: 'uncollectible invoices', phase: 'invoices', needs: 'stripe', page: invoiceList('uncollectible') },
+  { name: 'recent invoices', phase: 'invoices', needs: 'stripe', page: invoiceList(null) },
+  {
+    name: 'unseen invoices',
+    phase: 'invoices',
+    needs: 'stripe',
+    page: (deps, run, cursor) => reconcileUnseen(deps, run, 'invoice', cursor),
+  },
+  { name: 'Stripe customers to recheck', phase: 'rechecks', needs: 'stripe', page: recheckCustomers },
+  { name: 'subscriptions to recheck', phase: 'rechecks', needs: 'stripe', page: recheckSubscriptions },
+  {
+    name: 'invoices to recheck',
+    phase: 'rechecks',
+    needs: 'stripe',
+    page: (deps, run, cursor) => recheck(deps, run, 'invoice', cursor),
+  },
+  { name: 'earlier failures', phase: 'rechecks', needs: 'stripe', page: retryFailures },
+  // Only now is known whose each Stripe customer is: a checkout is linked to its own customer's alone.
+  { name: 'checkouts', phase: 'rechecks', needs: 'stripe', page: linkCheckouts },
+  { name: 'subscriptions of checkouts', phase: 'rechecks', needs: 'stripe', page: recheckSubscriptions },
+  { name: 'missing payments', phase: 'payments', needs: 'database', page: recordMissingPayments },
+  { name: 'overdue invoices', phase: 'overdue', needs: 'database', page: markOverdue },
+];
+
+/** Once this step is done, all of Stripe's lists were read. */
+export const LAST_LIST = 'unseen invoices';

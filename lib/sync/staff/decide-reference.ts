@@ -1,0 +1,127 @@
+import { eq } from 'drizzle-orm';
+import type { Database } from '@/db/database';
+import { subscriptions } from '@/db/schema';
+import type { Actor } from '../../audit/record-audit';
+import { AppError } from '../../errors';
+import { isWaiting, soldItems, storedItems } from '../decide/checkout/adopt-sold';
+import { type Mismatch, matchSold, type SoldItem } from '../decide/checkout/match-sold';
+import { mergeIntoSold } from '../decide/checkout/merge-into-sold';
+import { Draft } from '../decide/draft';
+import { type Keys, mergeKeys, noKeys } from '../store/keys';
+import { read } from '../store/read';
+import type { StoredSubscription } from '../store/rows';
+import type { SyncDeps } from '../sync-deps';
+import { synchronize } from '../synchronize';
+
+/** Why a subscription is not the one of ours that its checkout names. */
+export type Obstacle = Mismatch | 'customer_unsure' | 'other_customer' | 'already_linked' | 'cancelled';
+
+/** With these staff may still say that it is the one. */
+const MAY_BE: ReadonlySet<Obstacle> = new Set([
+  'nothing_sold',
+  'nothing_billed',
+  'price_unknown',
+  'price_differs',
+]);
+
+export interface Reference {
+  /** The subscription of ours that the checkout names. */
+  id: number;
+  /** Null: nothing, the next that Stripe tells will do it. */
+  obstacle: Obstacle | null;
+  canAdopt: boolean;
+}
+
+/** What a subscription's checkout names, while it waits; null: nothing. */
+export async function getReference(db: Database, subscriptionId: number): Promise<Reference | null> {
+  const snapshot = await read(db, await keysOfBoth(db, subscriptionId));
+  const settings = { now: new Date(0), timeZone: 'UTC', linkByEmail: false }; // nothing of it is looked at
+  const draft = new Draft(snapshot, settings, () => undefined);
+  const found = both(draft, subscriptionId);
+  if (!found) return null;
+  const obstacle = obstacleOf(draft, found);
+  return { id: found.ours.id, obstacle, canAdopt: obstacle === null || MAY_BE.has(obstacle) };
+}
+
+/**
+ * Makes a subscription of Stripe's the one of ours that its checkout names, though they do not match.
+ *
+ * @returns the id of the subscription that it is then
+ * @throws AppError not_found; conflict where it cannot be
+ */
+export function adoptReferenced(deps: SyncDeps, actor: Actor, subscriptionId: number): Promise<number> {
+  return decide(deps, subscriptionId, (draft, found) => {
+    const { ours, made } = found;
+    const obstacle = obstacleOf(draft, found);
+    if (obstacle !== null && !MAY_BE.has(obstacle)) {
+      throw new AppError('conflict', 'It cannot be linked to that subscription any more: look at it again.');
+    }
+    const after = mergeIntoSold(draft, ours, made, pairsOf(draft, found));
+    const audit = { action: 'subscription.adopt', entity: 'subscription', entity_id: after.id } as const;
+    draft.audits.push({ actor, ...audit, before: { ...ours }, after: { ...after } });
+    return ours.id;
+  });
+}
+
+/** Leaves a subscription what it is, whatever its checkout names. @throws AppError not_found */
+export function declineReference(deps: SyncDeps, actor: Actor, subscriptionId: number): Promise<void> {
+  return decide(deps, subscriptionId, (draft, { made }) => {
+    const after = draft.subscriptions.put({ ...made, reference_declined: true });
+    const audit = { action: 'subscription.decline', entity: 'subscription', entity_id: made.id } as const;
+    draft.audits.push({ actor, ...audit, before: { ...made }, after: { ...after } });
+  });
+}
+
+interface Both {
+  made: StoredSubscription;
+  ours: StoredSubscription;
+}
+
+async function decide<T>(deps: SyncDeps, id: number, work: (draft: Draft, found: Both) => T): Promise<T> {
+  const { result } = await synchronize(deps, {
+    stripeCustomerId: null,
+    keys: await keysOfBoth(deps.db, id),
+    decide: (draft) => {
+      const found = both(draft, id);
+      if (!found) throw new AppError('not_found', 'Its checkout names no subscription of ours any more.');
+      if (found.made.stripe_customer_id) draft.concerned.add(found.made.stripe_customer_id);
+      return work(draft, found);
+    },
+  });
+  return result;
+}
+
+async function keysOfBoth(db: Database, id: number): Promise<Keys> {
+  const [made] = await db
+    .select({ reference: subscriptions.checkout_reference })
+    .from(subscriptions)
+    .where(eq(subscriptions.id, id));
+  return mergeKeys(noKeys(), { subscriptionIds: [id, made?.reference ?? 0] });
+}
+
+function both(draft: Draft, id: number): Both | null {
+  const made = draft.subscriptions.get(id);
+  if (!made || !isWaiting(made)) return null;
+  const ours = draft.subscriptions.get(made.checkout_reference ?? 0);
+  return ours ? { made, ours } : null;
+}
+
+function obstacleOf(draft: Draft, { made, ours }: Both): Obstacle | null {
+  if (!made.stripe_customer_id || !draft.isSure(made)) return 'customer_unsure';
+  if (made.customer_id !== ours.customer_id) return 'other_customer';
+  if (ours.stripe_subscription_id !== null) return 'already_linked';
+  if (ours.status === 'cancelled') return 'cancelled';
+  const matched = matchSold(soldItems(draft, ours.id), storedItems(draft, made.id));
+  return typeof matched === 'string' ? matched : null;
+}
+
+/** As they match; where they do not, a single one with a single one. */
+function pairsOf(draft: Draft, { ours, made }: Both): Map<string, SoldItem> {
+  const [sold, billed] = [soldItems(draft, ours.id), storedItems(draft, made.id)];
+  const matched = matchSold(sold, billed);
+  if (typeof matched !== 'string') return matched;
+  const [one, item] = [sold[0], billed[0]];
+  return one && item && sold.length === 1 && billed.length === 1
+    ? new Map([[item.stripeItemId, one]])
+    : new Map();
+}

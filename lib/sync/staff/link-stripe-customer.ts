@@ -1,0 +1,72 @@
+import { type Actor, auditNumber } from '../../audit/record-audit';
+import { AppError, invalidField } from '../../errors';
+import { MAX_ID } from '../../page';
+import { type Link, toColumns, toLink } from '../decide/customer/link';
+import { moveStripeCustomer } from '../decide/customer/move-customer';
+import type { Draft } from '../decide/draft';
+import { dateServices } from '../decide/subscription/service-dates';
+import { setItemService } from '../decide/subscription/set-item-service';
+import { settleMoved } from '../decide/subscription/settle-moved';
+import { mergeKeys, noKeys } from '../store/keys';
+import type { SyncDeps } from '../sync-deps';
+import { synchronize } from '../synchronize';
+
+/**
+ * Says which of our customers a Stripe customer is, by the strongest link there is, so that nothing that
+ * Stripe sends says otherwise again. Its subscriptions, its invoices and their payments move. Services stay
+ * with the customer that has them, and items that paid for them lose their link.
+ *
+ * @param link.from the customer that staff saw it linked to
+ * @throws AppError not_found; conflict where it was linked anew meanwhile; validation_failed
+ */
+export async function linkStripeCustomer(
+  deps: SyncDeps,
+  actor: Actor,
+  stripeCustomerId: string,
+  link: { from: number; to: number },
+): Promise<void> {
+  const to = Math.min(link.to, MAX_ID);
+  await synchronize(deps, {
+    stripeCustomerId,
+    keys: mergeKeys(noKeys(), {
+      stripeCustomers: [stripeCustomerId],
+      whole: [stripeCustomerId],
+      linked: [link.from, to],
+    }),
+    decide: (draft) => relink(draft, actor, stripeCustomerId, { from: link.from, to }),
+  });
+}
+
+function relink(draft: Draft, actor: Actor, id: string, link: { from: number; to: number }): void {
+  draft.concerned.add(id);
+  const stored = draft.link(id);
+  if (!stored) throw new AppError('not_found', `There is no Stripe customer ${id}.`);
+  if (stored.customer_id !== link.from) {
+    throw new AppError('conflict', 'It was linked to another customer meanwhile: look at it again.');
+  }
+  const [before, target] = [draft.customers.get(link.from), draft.customers.get(link.to)];
+  if (!target) throw invalidField('to', 'is not one of our customers');
+  const to: Link = { customerId: link.to, linkedBy: 'staff', origin: null };
+  moveStripeCustomer(draft, id, toLink(stored), to);
+  unlinkServicesOfOthers(draft, actor, id, link.to);
+  settleMoved(draft);
+  draft.audits.push({
+    actor,
+    action: 'stripe_customer.link',
+    entity: 'stripe_customer',
+    entity_id: auditNumber(id),
+    before: { ...stored, customer: before?.customer_number },
+    after: { ...stored, ...toColumns(to), customer: target.customer_number },
+  });
+}
+
+function unlinkServicesOfOthers(draft: Draft, actor: Actor, id: string, customerId: number): void {
+  for (const subscription of draft.subscriptionsOf(id)) {
+    for (const item of draft.itemsOf(subscription.id)) {
+      const service = draft.services.get(item.customer_service_id ?? 0);
+      if (!service || service.customer_id === customerId) continue;
+      setItemService(draft, actor, 'move', item, null);
+      dateServices(draft, [service.id]);
+    }
+  }
+}
