@@ -7,7 +7,7 @@ import { isFailingRun, type Plan } from './plan';
 import { play } from './play';
 import type { Played } from './played';
 import type { Stage } from './stage';
-import { readTables, type Tables } from './tables';
+import type { Tables } from './tables';
 import type { Tally } from './tally';
 
 export interface Outcome {
@@ -43,7 +43,7 @@ export async function runHistory(stage: Stage, plan: Plan, seed: number): Promis
     played.faults.map((what) => ({ what, expected: '200', actual: null })),
   );
   const { steps, mishaps } = played;
-  let tables = await readTables(stage.db);
+  let tables = await stage.tables();
   fail('inbox', checkInbox(played, tables));
   const first = judge(truthOf(played), tables, false);
   fail('after the deliveries', first.differences);
@@ -52,7 +52,7 @@ export async function runHistory(stage: Stage, plan: Plan, seed: number): Promis
     await finishRuns(stage, played, fail);
     let isNews = true;
     while (isNews) {
-      tables = await readTables(stage.db);
+      tables = await stage.tables();
       const last = judge(truthOf(played), tables, true);
       fail('after a run', last.differences);
       ties += last.ties;

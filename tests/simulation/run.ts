@@ -5,8 +5,8 @@ import { StartError } from '@/lib/errors';
 import { runCampaign, type Totals } from './campaign';
 import { type Failure, replayHistory } from './check-history';
 import { openOwnDatabase } from './database';
+import { openStage } from './database-stage';
 import { runMutants } from './mutants';
-import { openStage } from './stage';
 import { showTally } from './tally';
 
 const USAGE = [

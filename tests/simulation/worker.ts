@@ -1,8 +1,8 @@
 import { add, noTotals, type Orders, type Told } from './campaign';
 import { checkHistory } from './check-history';
 import { openOwnDatabase } from './database';
+import { openStage } from './database-stage';
 import { seedOf } from './seed';
-import { openStage } from './stage';
 
 const TELL_MS = 500;
 
