@@ -107,7 +107,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
       `> ${event.type} ${event.about.id} (${event.id}): ${isAnswered ? answer : `${status}, ${crash?.mode} at ${crash?.at}`}`,
     );
     if (status !== 200 && !crashed) {
-      played.faults.push(`${event.id} ${event.type} was answered ${status}`);
+      played.faults.push(`${event.id} ${event.type} was answered ${status} ${answer}`);
     }
     if (status === 200) played.delivered.add(event.id);
     if (status === 200 && !/duplicate/.test(answer)) {

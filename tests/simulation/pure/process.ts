@@ -1,0 +1,87 @@
+import { isConflict } from '@/db/transaction';
+import type { Commit } from '@/lib/sync/store/commit';
+import type { Keys } from '@/lib/sync/store/keys';
+import type { Snapshot } from '@/lib/sync/store/snapshot';
+import type { Store } from '@/lib/sync/store/store';
+import type { Crash } from '../plan';
+import { commitModel } from './commit';
+import type { Owner } from './locks';
+import type { Model } from './model';
+import { readModel } from './read';
+import { StateError } from './tables';
+
+const CODES = { killed: '57P01', refused: 'XX000', conflict: '40001' };
+const TRIES = 6;
+
+/** A process at the model, at which one thing goes wrong, if any. */
+export class ModelProcess implements Store {
+  readonly scope: object = this;
+  /** Whether it came to pass. */
+  crashed = false;
+  private passed = 0;
+
+  constructor(
+    private readonly model: Model,
+    private readonly crash: Crash | undefined,
+  ) {}
+
+  readonly read = (keys: Keys): Promise<Snapshot> => this.stating(() => readModel(this.model.tables, keys));
+
+  async commit(commit: Commit): Promise<void> {
+    const owner: Owner = { waitsFor: null };
+    try {
+      await this.commitAs(owner, commit);
+    } finally {
+      this.model.locks.release(owner);
+    }
+  }
+
+  /** As a transaction that begins again where another one came in between. */
+  async locked<T>(key: string | null, work: (store: Store) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      const owner: Owner = { waitsFor: null };
+      try {
+        this.pass();
+        if (key !== null) await this.model.locks.take(owner, key);
+        return await work({
+          scope: this,
+          read: this.read,
+          commit: (commit) => this.commitAs(owner, commit),
+          locked: () => Promise.reject(new Error('it is locked already')),
+        });
+      } catch (error) {
+        if (attempt === TRIES || !isConflict(error)) throw error;
+      } finally {
+        this.model.locks.release(owner);
+      }
+    }
+  }
+
+  /** One statement. */
+  async stating<T>(work: () => T): Promise<T> {
+    await this.model.turns.wait();
+    this.pass();
+    const result = work();
+    this.pass();
+    return result;
+  }
+
+  private async commitAs(owner: Owner, commit: Commit): Promise<void> {
+    const { locks, turns, tables, now } = this.model;
+    await turns.wait();
+    this.pass(true);
+    const emails = commit.plan.emails.map(({ email }) => `email ${email}`);
+    for (const key of [...commit.plan.concerned, ...emails].sort()) await locks.take(owner, key);
+    commitModel(tables, commit, now());
+    this.pass();
+  }
+
+  private pass(mayConflict = false): void {
+    this.passed += 1;
+    const { crash } = this;
+    const isNow = crash && this.passed > crash.at && (mayConflict || crash.mode !== 'conflict');
+    if (!isNow || (this.crashed && crash.mode !== 'killed')) return;
+    this.crashed = true;
+    throw new StateError(CODES[crash.mode], `made to fail: ${crash.mode}`);
+  }
+}
