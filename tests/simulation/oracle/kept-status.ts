@@ -56,7 +56,12 @@ function mayComeBefore(truth: Truth, { event }: Moment<unknown>, others: Moment<
 }
 
 /** With an API key a state may be seen from when it was there, else from when it is first told. */
-function mustComeBefore(truth: Truth, { event }: Moment<unknown>, others: Moment<unknown>[]): boolean {
+function mustComeBefore(
+  truth: Truth,
+  { event, isAnnounced }: Moment<unknown>,
+  others: Moment<unknown>[],
+): boolean {
+  if (!isAnnounced) return false; // an event that is ignored tells nothing
   const done = truth.times.get(event.id)?.done ?? Number.POSITIVE_INFINITY;
   const seen = others.map((one) => {
     const times = truth.times.get(one.event.id);
