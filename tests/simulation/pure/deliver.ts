@@ -2,13 +2,10 @@ import { isDatabaseUnavailable, pgErrorCode } from '@/db/database';
 import type { ProviderEvent } from '@/lib/stripe/to-event';
 import { type EventOutcome, takeIn } from '@/lib/sync/inbox/handle-event';
 import type { SyncDeps } from '@/lib/sync/sync-deps';
-import { failModelEvent } from './events';
-import type { Model } from './model';
 import type { ModelProcess } from './process';
 
 /** As `handleEvent`: what cannot be applied is kept as failed. */
 export async function takeModelEvent(
-  { tables }: Model,
   process: ModelProcess,
   deps: SyncDeps,
   { event, payload, again }: { event: ProviderEvent; payload: string; again: boolean },
@@ -18,7 +15,7 @@ export async function takeModelEvent(
   } catch (error) {
     if (!isDatabaseUnavailable(error)) {
       const code = pgErrorCode(error) ?? (error instanceof Error ? error.name : 'unknown');
-      await process.stating(() => failModelEvent(tables, event, payload, code));
+      await process.failEvent(event, payload, code);
     }
     throw error;
   }

@@ -1,5 +1,8 @@
 import { seededChance } from '@/lib/stripe-local/chance';
+import type { SyncDeps } from '@/lib/sync/sync-deps';
+import type { Hands } from '../hands';
 import type { Crash } from '../plan';
+import { modelHands } from './hands';
 import { Locks } from './locks';
 import { ModelProcess } from './process';
 import type { ModelRun, RunFailure } from './runs';
@@ -23,5 +26,9 @@ export class Model {
 
   process(crash: Crash | undefined): ModelProcess {
     return new ModelProcess(this, crash);
+  }
+
+  hands(process: ModelProcess, deps: SyncDeps): Hands {
+    return modelHands(this, process, deps);
   }
 }

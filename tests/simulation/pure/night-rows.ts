@@ -26,7 +26,7 @@ export async function failedEvents(night: Night): Promise<void> {
   for (const { id, payload } of failed.sort((a, b) => (a.id < b.id ? -1 : 1))) {
     await night.guarded('event', id, async () => {
       const event = toProviderEvent(JSON.parse(payload));
-      if (event) await takeModelEvent(model, process, deps, { event, payload, again: true });
+      if (event) await takeModelEvent(process, deps, { event, payload, again: true });
     });
   }
   await process.stating(() =>

@@ -1,10 +1,12 @@
 import { isConflict } from '@/db/transaction';
+import type { ProviderEvent } from '@/lib/stripe/to-event';
 import type { Commit } from '@/lib/sync/store/commit';
 import type { Keys } from '@/lib/sync/store/keys';
 import type { Snapshot } from '@/lib/sync/store/snapshot';
 import type { Store } from '@/lib/sync/store/store';
 import type { Crash } from '../plan';
 import { commitModel } from './commit';
+import { failModelEvent } from './events';
 import type { Owner } from './locks';
 import type { Model } from './model';
 import { readModel } from './read';
@@ -21,11 +23,16 @@ export class ModelProcess implements Store {
   private passed = 0;
 
   constructor(
-    private readonly model: Model,
+    protected readonly model: Model,
     private readonly crash: Crash | undefined,
   ) {}
 
-  readonly read = (keys: Keys): Promise<Snapshot> => this.stating(() => readModel(this.model.tables, keys));
+  readonly read = (keys: Keys): Promise<Snapshot> => this.stating(() => this.readNow(keys));
+
+  /** As `failEvent`. */
+  failEvent(event: ProviderEvent, payload: string, code: string): Promise<void> {
+    return this.stating(() => this.failEventNow(event, payload, code));
+  }
 
   async commit(commit: Commit): Promise<void> {
     const owner: Owner = { waitsFor: null };
@@ -58,22 +65,34 @@ export class ModelProcess implements Store {
   }
 
   /** One statement. */
-  async stating<T>(work: () => T): Promise<T> {
+  async stating<T>(work: () => T | Promise<T>): Promise<T> {
     await this.model.turns.wait();
     this.pass();
-    const result = work();
+    const result = await work();
     this.pass();
     return result;
   }
 
   private async commitAs(owner: Owner, commit: Commit): Promise<void> {
-    const { locks, turns, tables, now } = this.model;
+    const { locks, turns } = this.model;
     await turns.wait();
     this.pass(true);
     const emails = commit.plan.emails.map(({ email }) => `email ${email}`);
     for (const key of [...commit.plan.concerned, ...emails].sort()) await locks.take(owner, key);
-    commitModel(tables, commit, now());
+    await this.commitNow(commit);
     this.pass();
+  }
+
+  protected readNow(keys: Keys): Snapshot | Promise<Snapshot> {
+    return readModel(this.model.tables, keys);
+  }
+
+  protected commitNow(commit: Commit): void | Promise<void> {
+    commitModel(this.model.tables, commit, this.model.now());
+  }
+
+  protected failEventNow(event: ProviderEvent, payload: string, code: string): void | Promise<void> {
+    failModelEvent(this.model.tables, event, payload, code);
   }
 
   private pass(mayConflict = false): void {

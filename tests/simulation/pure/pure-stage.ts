@@ -6,7 +6,6 @@ import type { Look } from '../looks';
 import type { Scene, Stage } from '../stage';
 import { ModelApi } from './api';
 import { takeModelEvent } from './deliver';
-import { modelHands } from './hands';
 import { Model } from './model';
 import { reconcileModel } from './night';
 import type { ModelProcess } from './process';
@@ -20,8 +19,10 @@ const NO_DATABASE = new Proxy({} as Database, {
 const silent = () => {};
 const NO_LOG = { info: silent, warn: silent, error: silent } as unknown as Logger;
 
+const openModel = ({ seed, now }: Scene) => new Model(seed, now);
+
 /** Decisions over tables in memory: nothing in between that takes time. */
-export function openPureStage(): Stage {
+export function openPureStage(open: (scene: Scene) => Model | Promise<Model> = openModel): Stage {
   const api = new ModelApi();
   let scene: Scene | undefined;
   let model: Model | undefined;
@@ -48,7 +49,7 @@ export function openPureStage(): Stage {
     requestCount: () => api.count,
     async begin(given) {
       scene = given;
-      const made = new Model(given.seed, given.now);
+      const made = await open(given);
       model = made;
       shared = made.process(undefined);
       api.world = given.world;
@@ -63,7 +64,7 @@ export function openPureStage(): Stage {
       const deps = depsOf(scene, process, looks);
       const given = { event, payload: body, again: false };
       try {
-        const outcome = await model.turns.doing(() => takeModelEvent(model, process, deps, given));
+        const outcome = await model.turns.doing(() => takeModelEvent(process, deps, given));
         return { status: 200, answer: JSON.stringify({ received: true, outcome }), crashed: process.crashed };
       } catch (error) {
         const answer = error instanceof Error ? String(error.stack) : String(error);
@@ -84,7 +85,7 @@ export function openPureStage(): Stage {
     },
     hands() {
       const { scene, model, shared } = current();
-      return modelHands(model, shared, depsOf(scene, shared, []));
+      return model.hands(shared, depsOf(scene, shared, []));
     },
     tables: async () => toTables(current().model),
     lastChanges: async (count) => current().model.tables.runChanges.slice(-count).reverse(),
