@@ -71,7 +71,8 @@ export async function openStage({ db, close }: Pick<DatabaseHandle, 'db' | 'clos
       const own = isOwnProcess ? guarded.db : db;
       const request = toRequest(body, world?.now() ?? current().now());
       const response = await work.run({ db: own, looks }, () => receiveDelivery(request));
-      return { status: response.status, answer: await response.text(), crashed: guarded.happened() };
+      const answer = await response.text();
+      return { status: response.status, answer, crashed: guarded.happened(), contested: guarded.contested() };
     },
     async reconcile(crash, looks) {
       const guarded = crashing(db, crash);
@@ -79,10 +80,10 @@ export async function openStage({ db, close }: Pick<DatabaseHandle, 'db' | 'clos
       const running = () => reconcile(deps, { trigger: 'cron', startedBy: null });
       try {
         const result = await work.run({ db: guarded.db, looks }, running);
-        return { result, crashed: guarded.happened() };
+        return { result, crashed: guarded.happened(), contested: guarded.contested() };
       } catch (error) {
         if (!guarded.happened()) throw error;
-        return { result: null, crashed: true };
+        return { result: null, crashed: true, contested: guarded.contested() };
       }
     },
     hands: () => databaseHands(syncDeps(current())),

@@ -62,4 +62,5 @@ export async function runAgain(stage: Stage, played: Played, tables: Tables, fai
 }
 
 const isNew = ({ customer, changes }: Look, before: Look[]) =>
-  changes !== null && before.every((look) => look.customer !== customer || Number(look.changes) < changes);
+  changes !== null &&
+  before.every((look) => look.customer !== customer || look.isDoubtful || Number(look.changes) < changes);

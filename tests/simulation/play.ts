@@ -10,9 +10,11 @@ import { type Fate, isFailingRun, type Plan, type Step } from './plan';
 import type { Played } from './played';
 import { Queue } from './queue';
 import { setUp } from './setup';
-import type { Stage } from './stage';
+import type { Received, Stage } from './stage';
 import { doAtStripe } from './stripe-steps';
 import { count } from './tally';
+
+type Went = Pick<Received, 'crashed' | 'contested'>;
 
 const START = Date.parse('2026-03-15T22:30:00Z');
 const HOUR = 3_600_000;
@@ -100,9 +102,10 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     const looks: Look[] = [];
     const crash = fate.crashes[tries];
     const isOwnProcess = crash !== undefined || played.counts.deliveries % 2 === 0;
-    const { status, answer, crashed } = await stage.receive({ ...told, crash, isOwnProcess }, looks);
+    const received = await stage.receive({ ...told, crash, isOwnProcess }, looks);
+    const { status, answer, crashed } = received;
     const isAnswered = status === 200 && !(crashed && crash?.mode === 'killed');
-    noteCrash(crashed, crash?.mode, looks);
+    noteCrash(received, crash?.mode, looks);
     note(
       `> ${event.type} ${event.about.id} (${event.id}): ${isAnswered ? answer : `${status}, ${crash?.mode} at ${crash?.at}`}`,
     );
@@ -120,10 +123,10 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     else queue.push(clock + wait, () => attempt(event, fate, tries + 1));
   };
 
-  const noteCrash = (happened: boolean, mode: string | undefined, looks: Look[]) => {
-    for (const look of looks) look.isDoubtful = happened;
+  const noteCrash = ({ crashed, contested }: Went, mode: string | undefined, looks: Look[]) => {
+    for (const look of looks) look.isDoubtful = crashed || contested;
     played.looks.push(...looks);
-    if (!happened) return;
+    if (!crashed) return;
     played.counts.crashes += 1;
     count(mishaps, String(mode));
   };
@@ -151,10 +154,11 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     const failing = plan.hasKey && isFailingRun(step);
     const looks: Look[] = [];
     if (failing) played.apiFaults.failing(step);
-    const { result, crashed } = await stage.reconcile(step.crash ?? undefined, looks);
+    const ran = await stage.reconcile(step.crash ?? undefined, looks);
+    const { result } = ran;
     if (result) note(`run: ${result.status}, ${result.changes} changes${failing ? ', Stripe failing' : ''}`);
     else note(`run: ${step.crash?.mode} at ${step.crash?.at}`);
-    noteCrash(crashed, step.crash?.mode, looks);
+    noteCrash(ran, step.crash?.mode, looks);
     count(mishaps, 'Stripe failing', Number(failing));
     if (failing) played.apiFaults.asPlanned();
   };

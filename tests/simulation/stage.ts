@@ -50,10 +50,13 @@ export interface Received {
   answer: string;
   /** The crash came to pass. */
   crashed: boolean;
+  /** Another was quicker, so that what Stripe had answered until then may have been of no account. */
+  contested: boolean;
 }
 
 /** How a run ended; null: a crash threw it out. */
 export interface Ran {
   result: Pick<ReconcileResult, 'status' | 'changes'> | null;
   crashed: boolean;
+  contested: boolean;
 }

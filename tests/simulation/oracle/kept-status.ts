@@ -43,7 +43,7 @@ export function keptStatuses<T extends WithStatus>(
     if (!hasKnownStatus(moment.about)) continue;
     const stranger = before.slice(i + 1).filter((one) => !hasKnownStatus(one.about));
     if (mayComeBefore(truth, moment, stranger)) kept.push(moment.about.status);
-    if (mustComeBefore(truth, moment, stranger)) return [...new Set(kept)];
+    if (mustComeBefore(truth, before.slice(0, i + 1), stranger)) return [...new Set(kept)];
   }
   return [...new Set([...kept, unset])];
 }
@@ -55,19 +55,20 @@ function mayComeBefore(truth: Truth, { event }: Moment<unknown>, others: Moment<
   return truth.hasKey || tried < Math.min(Number.POSITIVE_INFINITY, ...done);
 }
 
-/** With an API key a state may be seen from when it was there, else from when it is first told. */
-function mustComeBefore(
-  truth: Truth,
-  { event, isAnnounced }: Moment<unknown>,
-  others: Moment<unknown>[],
-): boolean {
-  if (!isAnnounced) return false; // an event that is ignored tells nothing
-  const done = truth.times.get(event.id)?.done ?? Number.POSITIVE_INFINITY;
+/**
+ * With an API key a state may be seen from when it was there, else from when it is first told. Of a second it is
+ * not known which state is the last before all that came until then are told.
+ */
+function mustComeBefore(truth: Truth, until: Moment<unknown>[], others: Moment<unknown>[]): boolean {
+  const last = until.at(-1);
+  if (!last?.isAnnounced) return false; // an event that is ignored tells nothing
+  const second = until.filter((one) => one.isAnnounced && one.event.created === last.event.created);
+  const done = second.map(({ event }) => truth.times.get(event.id)?.done ?? Number.POSITIVE_INFINITY);
   const seen = others.map((one) => {
     const times = truth.times.get(one.event.id);
     return (truth.hasKey ? times?.happened : times?.tried) ?? Number.POSITIVE_INFINITY;
   });
-  return done < Math.min(Number.POSITIVE_INFINITY, ...seen);
+  return Math.max(...done) < Math.min(Number.POSITIVE_INFINITY, ...seen);
 }
 
 /** An event that tells a status which nobody knows leaves a warning. Asked, Stripe may have told another. */

@@ -24,7 +24,6 @@ export class Locks {
       throw new StateError('40P01', key);
     }
     await new Promise<void>((resume) => this.waiting.push({ key, owner, resume }));
-    owner.waitsFor = null;
   }
 
   release(owner: Owner): void {
@@ -32,9 +31,13 @@ export class Locks {
       if (holder !== owner) continue;
       const at = this.waiting.findIndex((one) => one.key === key);
       const [next] = at === -1 ? [] : this.waiting.splice(at, 1);
-      if (next) this.holders.set(key, next.owner);
-      else this.holders.delete(key);
-      next?.resume();
+      if (!next) {
+        this.holders.delete(key);
+        continue;
+      }
+      this.holders.set(key, next.owner);
+      next.owner.waitsFor = null;
+      next.resume();
     }
   }
 

@@ -24,8 +24,9 @@ export class Model {
     this.turns = new Turns(seededChance(seed ^ 0x5eed));
   }
 
-  process(crash: Crash | undefined): ModelProcess {
-    return new ModelProcess(this, crash);
+  /** @param scope of another piece of work in the same process */
+  process(crash: Crash | undefined, scope?: object): ModelProcess {
+    return new ModelProcess(this, crash, scope);
   }
 
   hands(process: ModelProcess, deps: SyncDeps): Hands {

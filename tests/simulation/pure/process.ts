@@ -1,6 +1,6 @@
 import { isConflict } from '@/db/transaction';
 import type { ProviderEvent } from '@/lib/stripe/to-event';
-import type { Commit } from '@/lib/sync/store/commit';
+import { type Commit, isVersionConflict } from '@/lib/sync/store/commit';
 import type { Keys } from '@/lib/sync/store/keys';
 import type { Snapshot } from '@/lib/sync/store/snapshot';
 import type { Store } from '@/lib/sync/store/store';
@@ -17,14 +17,14 @@ const TRIES = 6;
 
 /** A process at the model, at which one thing goes wrong, if any. */
 export class ModelProcess implements Store {
-  readonly scope: object = this;
-  /** Whether it came to pass. */
-  crashed = false;
+  /** Whether it came to pass, and whether anything had to be decided again. */
+  readonly went = { crashed: false, contested: false };
   private passed = 0;
 
   constructor(
     protected readonly model: Model,
     private readonly crash: Crash | undefined,
+    readonly scope: object = {},
   ) {}
 
   readonly read = (keys: Keys): Promise<Snapshot> => this.stating(() => this.readNow(keys));
@@ -51,7 +51,7 @@ export class ModelProcess implements Store {
         this.pass();
         if (key !== null) await this.model.locks.take(owner, key);
         return await work({
-          scope: this,
+          scope: this.scope,
           read: this.read,
           commit: (commit) => this.commitAs(owner, commit),
           locked: () => Promise.reject(new Error('it is locked already')),
@@ -79,7 +79,12 @@ export class ModelProcess implements Store {
     this.pass(true);
     const emails = commit.plan.emails.map(({ email }) => `email ${email}`);
     for (const key of [...commit.plan.concerned, ...emails].sort()) await locks.take(owner, key);
-    await this.commitNow(commit);
+    try {
+      await this.commitNow(commit);
+    } catch (error) {
+      this.went.contested ||= isVersionConflict(error);
+      throw error;
+    }
     this.pass();
   }
 
@@ -99,8 +104,8 @@ export class ModelProcess implements Store {
     this.passed += 1;
     const { crash } = this;
     const isNow = crash && this.passed > crash.at && (mayConflict || crash.mode !== 'conflict');
-    if (!isNow || (this.crashed && crash.mode !== 'killed')) return;
-    this.crashed = true;
+    if (!isNow || (this.went.crashed && crash.mode !== 'killed')) return;
+    this.went.crashed = true;
     throw new StateError(CODES[crash.mode], `made to fail: ${crash.mode}`);
   }
 }

@@ -58,17 +58,17 @@ export function openPureStage(open: (scene: Scene) => Model | Promise<Model> = o
     },
     async receive({ rendered, body, crash, isOwnProcess }, looks) {
       const { scene, model, shared } = current();
-      const process = isOwnProcess ? model.process(crash) : shared;
+      const process = isOwnProcess ? model.process(crash) : model.process(undefined, shared.scope);
       const event = toProviderEvent(rendered);
       if (!event) throw new Error('the world renders events');
       const deps = depsOf(scene, process, looks);
       const given = { event, payload: body, again: false };
       try {
         const outcome = await model.turns.doing(() => takeModelEvent(process, deps, given));
-        return { status: 200, answer: JSON.stringify({ received: true, outcome }), crashed: process.crashed };
+        return { status: 200, answer: JSON.stringify({ received: true, outcome }), ...process.went };
       } catch (error) {
         const answer = error instanceof Error ? String(error.stack) : String(error);
-        return { status: 500, answer, crashed: process.crashed };
+        return { status: 500, answer, ...process.went };
       }
     },
     async reconcile(crash, looks) {
@@ -77,10 +77,10 @@ export function openPureStage(open: (scene: Scene) => Model | Promise<Model> = o
       const deps = depsOf(scene, process, looks);
       try {
         const result = await model.turns.doing(() => reconcileModel(model, process, deps));
-        return { result, crashed: process.crashed };
+        return { result, ...process.went };
       } catch (error) {
-        if (!process.crashed) throw error;
-        return { result: null, crashed: true };
+        if (!process.went.crashed) throw error;
+        return { result: null, ...process.went };
       }
     },
     hands() {

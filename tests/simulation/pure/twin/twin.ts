@@ -43,8 +43,8 @@ export class TwinModel extends Model {
     this.chance = seededChance(seed + 1);
   }
 
-  override process(crash: Crash | undefined): ModelProcess {
-    return new TwinProcess(this, crash);
+  override process(crash: Crash | undefined, scope?: object): ModelProcess {
+    return new TwinProcess(this, crash, scope);
   }
 
   override hands(process: ModelProcess, deps: SyncDeps): Hands {
@@ -109,8 +109,9 @@ class TwinProcess extends ModelProcess {
   constructor(
     private readonly twin: TwinModel,
     crash: Crash | undefined,
+    scope: object | undefined,
   ) {
-    super(twin, crash);
+    super(twin, crash, scope);
   }
 
   protected override readNow(keys: Keys): Promise<Snapshot> {
