@@ -43,7 +43,11 @@ export function keptStatuses<T extends WithStatus>(
     if (!hasKnownStatus(moment.about)) continue;
     const stranger = before.slice(i + 1).filter((one) => !hasKnownStatus(one.about));
     if (mayComeBefore(truth, moment, stranger)) kept.push(moment.about.status);
-    if (mustComeBefore(truth, before.slice(0, i + 1), stranger)) return [...new Set(kept)];
+    const until = before.slice(0, i + 1);
+    if (!mustComeBefore(truth, until, stranger)) continue;
+    // Where Stripe is not asked, nothing tells for sure which of its second was the last.
+    const tied = truth.hasKey && !truth.mayFail ? [] : announcedOfSecond(until).map((one) => one.about);
+    return [...new Set([...kept, ...tied.filter(hasKnownStatus).map(({ status }) => status)])];
   }
   return [...new Set([...kept, unset])];
 }
@@ -55,6 +59,11 @@ function mayComeBefore(truth: Truth, { event }: Moment<unknown>, others: Moment<
   return truth.hasKey || tried < Math.min(Number.POSITIVE_INFINITY, ...done);
 }
 
+function announcedOfSecond<T>(until: Moment<T>[]): Moment<T>[] {
+  const second = until.at(-1)?.event.created;
+  return until.filter((one) => one.isAnnounced && one.event.created === second);
+}
+
 /**
  * With an API key a state may be seen from when it was there, else from when it is first told. Of a second it is
  * not known which state is the last before all that came until then are told.
@@ -62,8 +71,9 @@ function mayComeBefore(truth: Truth, { event }: Moment<unknown>, others: Moment<
 function mustComeBefore(truth: Truth, until: Moment<unknown>[], others: Moment<unknown>[]): boolean {
   const last = until.at(-1);
   if (!last?.isAnnounced) return false; // an event that is ignored tells nothing
-  const second = until.filter((one) => one.isAnnounced && one.event.created === last.event.created);
-  const done = second.map(({ event }) => truth.times.get(event.id)?.done ?? Number.POSITIVE_INFINITY);
+  const done = announcedOfSecond(until).map(
+    ({ event }) => truth.times.get(event.id)?.done ?? Number.POSITIVE_INFINITY,
+  );
   const seen = others.map((one) => {
     const times = truth.times.get(one.event.id);
     return (truth.hasKey ? times?.happened : times?.tried) ?? Number.POSITIVE_INFINITY;
