@@ -10,6 +10,9 @@ import type { Stage } from './stage';
 import type { Tables } from './tables';
 import type { Tally } from './tally';
 
+/** More often than that, runs do not come upon something new one after the other. */
+const MOST_RUNS = 5;
+
 export interface Outcome {
   deliveries: number;
   crashes: number;
@@ -51,7 +54,8 @@ export async function runHistory(stage: Stage, plan: Plan, seed: number): Promis
   if (plan.hasKey) {
     await finishRuns(stage, played, fail);
     let isNews = true;
-    while (isNews) {
+    for (let runs = 1; isNews; runs += 1) {
+      if (runs > MOST_RUNS) throw new WrongEnd('runs that bring news', [], played.log);
       tables = await stage.tables();
       const last = judge(truthOf(played), tables, true);
       fail('after a run', last.differences);
