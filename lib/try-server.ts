@@ -14,9 +14,17 @@ const SENTENCES: { code: RegExp; url?: RegExp; sentence: string }[] = [
       'The user of DATABASE_URL lacks rights in that database: make it the owner (alter database NAME owner to USER), or grant create on database NAME and on schema public to it.',
   },
   {
-    // Class 28 is a refused user or password, 3D a database that is not there.
-    code: /^(28...|3D000)$/,
-    sentence: 'The database of DATABASE_URL refused us: check its user, password and name.',
+    code: /^28P01$/,
+    sentence: 'The server of DATABASE_URL refused its user or password: check both.',
+  },
+  {
+    code: /^28...$/,
+    sentence:
+      'The server of DATABASE_URL does not let its user in: check the user, and what pg_hba.conf allows from here.',
+  },
+  {
+    code: /^3D000$/,
+    sentence: 'The server of DATABASE_URL has no database of that name: create it, or correct the name.',
   },
   {
     code: /^(ECONNRESET|EPROTO|ERR_SSL_\w+)$/,

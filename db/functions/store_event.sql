@@ -1,13 +1,12 @@
 -- Fails with 40001 where another delivery was first: `before` is what the decision saw, null where it was new.
-CREATE OR REPLACE FUNCTION store_event(event jsonb) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE
-  r stripe_events := jsonb_populate_record(NULL::stripe_events, event);
+CREATE OR REPLACE FUNCTION store_event(event jsonb, event_payload text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   IF event ->> 'before' IS NULL THEN
     INSERT INTO stripe_events (id, type, api_version, livemode, stripe_created, object_id, stripe_customer_id,
         payload, outcome, warnings, changes, processed_at)
-      VALUES (r.id, r.type, r.api_version, r.livemode, r.stripe_created, r.object_id, r.stripe_customer_id,
-        r.payload, r.outcome, r.warnings, r.changes, r.processed_at);
+      SELECT id, type, api_version, livemode, stripe_created, object_id, stripe_customer_id,
+        event_payload, outcome, warnings, changes, processed_at
+      FROM jsonb_populate_record(NULL::stripe_events, event);
     RETURN;
   END IF;
   UPDATE stripe_events e SET
@@ -17,6 +16,7 @@ BEGIN
       -- What an earlier attempt changed was changed by it, too.
       changes = e.changes || r.changes, attempts = e.attempts + 1, error_code = NULL, failure_reason = NULL,
       updated_at = now()
+    FROM jsonb_populate_record(NULL::stripe_events, event) r
     WHERE e.id = r.id AND e.outcome::text || ' ' || e.attempts = event ->> 'before';
   IF NOT FOUND THEN RAISE SQLSTATE '40001'; END IF;
 END $$;

@@ -80,8 +80,8 @@ CREATE TABLE "stripe_customers" (
 	"customer_id" integer NOT NULL,
 	"linked_by" "stripe_linked_by" NOT NULL,
 	"number_source" "stripe_number_source",
-	"number_told_at" timestamp with time zone,
-	"number_told_by" text,
+	"number_reported_at" timestamp with time zone,
+	"number_reported_by" text,
 	"numbers" jsonb DEFAULT '[]'::jsonb NOT NULL,
 	"details" jsonb DEFAULT '[]'::jsonb NOT NULL,
 	"recheck_at" timestamp with time zone,
@@ -503,4 +503,4 @@ DO $$ BEGIN
   ALTER TABLE "stripe_events" ALTER COLUMN "payload" SET COMPRESSION lz4;
 EXCEPTION WHEN feature_not_supported THEN NULL;
 END $$;
--- Functions: e11da34db612d2a01c48fe61d9d72088e8623d77851513207c218e02112e6be3
+-- Functions: 6b4bbd9697cd58d34de9ed1e53c5c38794dbe996a4ccd6290a0247b02d75535e

@@ -68,7 +68,7 @@ export const customers = pgTable(
   ],
 );
 
-/** A customer number of ours that Stripe told, as `ProviderCustomerNumber`, its time as ISO 8601. */
+/** A customer number of ours that Stripe reported, as `ProviderCustomerNumber`, its time as ISO 8601. */
 export interface NotedNumber {
   number: string;
   source: (typeof numberSource.enumValues)[number];
@@ -76,7 +76,7 @@ export interface NotedNumber {
   by: string | null;
 }
 
-/** What Stripe told of a customer, as `ProviderDetail`, its time as ISO 8601. */
+/** What Stripe reported of a customer, as `ProviderDetail`, its time as ISO 8601. */
 export type NotedDetail = Omit<NotedNumber, 'number'> & {
   field: 'name' | 'email' | 'phone' | 'address';
   /** Of an address its four columns. */
@@ -95,9 +95,9 @@ export const stripeCustomers = pgTable(
     /** Where the number stands by which it is linked; null: nobody noted it. */
     number_source: numberSource(),
     /** This and the next as in `NumberOrigin`. */
-    number_told_at: instant(),
-    number_told_by: text(),
-    /** Every number that was told of it but its own, which is asked for; each where it was told first. */
+    number_reported_at: instant(),
+    number_reported_by: text(),
+    /** Every number that was reported of it but its own, which is asked for; each where it was reported first. */
     numbers: jsonb().$type<NotedNumber[]>().notNull().default([]),
     /** What the customer that was created for it is made of. */
     details: jsonb().$type<NotedDetail[]>().notNull().default([]),

@@ -1,5 +1,6 @@
 import { addDays } from '@/lib/dates';
 import { toMinorUnits } from '@/lib/money';
+import { isUnpaid } from '@/lib/overdue';
 import type { Agreement } from './agreement';
 import { addMonths, daysBetween, OFFICE_HOURS, SAFE_DAYS } from './calendar';
 import { CATALOGUE, priceIn } from './catalogue';
@@ -59,7 +60,7 @@ function localInvoice(
 ): InvoiceRow {
   const wait = Math.max(0, Math.min(chance.int(2, 35), age - SAFE_DAYS));
   const total = toMinorUnits(amountsOf(customer, netMinor).total, customer.currency);
-  const inPart = (status === 'sent' || status === 'overdue') && age > 0 && chance.happens(0.2);
+  const inPart = isUnpaid(status) && age > 0 && chance.happens(0.2);
   return invoiceRow(customer, netMinor, {
     status,
     invoice_date: calendar.day(-age),

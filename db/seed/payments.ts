@@ -1,5 +1,6 @@
 import { addDays } from '@/lib/dates';
 import { toMinorUnits } from '@/lib/money';
+import { isUnpaid } from '@/lib/overdue';
 import { daysBetween } from './calendar';
 import { amountText } from './catalogue';
 import type { InvoiceRow, PaymentRow, Source } from './rows';
@@ -15,7 +16,7 @@ export function buildPayments(source: Source, invoices: InvoiceRow[], count: num
     ...local.flatMap((invoice) => completedPayments(source, invoice)),
   ];
   const paid = local.filter(({ status }) => status === 'paid');
-  const open = local.filter(({ status }) => status === 'sent' || status === 'overdue');
+  const open = local.filter(({ status }) => isUnpaid(status));
   const others = Array.from({ length: count - counting.length }, () =>
     otherPayment(source, source.chance.pick(source.chance.happens(0.5) ? paid : open)),
   );

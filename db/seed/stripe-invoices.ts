@@ -1,4 +1,5 @@
 import { addDays } from '@/lib/dates';
+import { unpaidStatus } from '@/lib/overdue';
 import type { Agreement } from './agreement';
 import { addMonths, addSeconds, SAFE_DAYS } from './calendar';
 import { invoiceRow } from './invoice-row';
@@ -109,10 +110,14 @@ function mayBeOpen(dueDate: string | null, { today }: { today: string }): dueDat
 function statusOf(standing: Standing, dueDate: string | null, today: string): InvoiceRow['status'] {
   switch (standing) {
     case 'open':
-      return dueDate !== null && dueDate < today ? 'overdue' : 'sent';
     case 'failing':
-    case 'written off':
-      return 'overdue';
+    case 'written off': {
+      const paymentFailed = standing === 'failing';
+      return unpaidStatus(
+        { due_date: dueDate, paymentFailed, uncollectible: standing === 'written off' },
+        today,
+      );
+    }
     case 'void':
       return 'cancelled';
     default:

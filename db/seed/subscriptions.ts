@@ -11,7 +11,7 @@ const FORMER = 6;
 const LOCAL = 12;
 const SUSPENDED_STATUSES: SubscriptionStatus[] = ['past_due', 'unpaid', 'paused'];
 
-/** Also brings the dates of the services in step with their subscriptions. */
+/** Also brings the dates of the services in sync with their subscriptions. */
 export function buildSubscriptions(source: Source, clients: Client[], count: number): Agreement[] {
   const { chance } = source;
   const bundles = bundleServices(chance, clients);

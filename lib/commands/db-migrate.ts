@@ -8,7 +8,8 @@ import { readArguments } from './read-arguments';
 const USAGE = [
   'Usage: npm run db:migrate [-- --role-limits]',
   'Brings the database to this version.',
-  '--role-limits also ends what the role of DATABASE_URL does for too long there (alter role … set statement_timeout).',
+  '--role-limits also ends what the role of DATABASE_URL does for too long there (alter role … set statement_timeout):',
+  'run it once for each role and database, with a pooler or without, since connections are given no limits.',
 ];
 
 /** Brings the database to this version: done already where a runtime could be had. */

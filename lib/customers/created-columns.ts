@@ -14,12 +14,12 @@ export type CreatedColumns = Record<Column, string | null>;
 /** The columns of a created customer that belong together, since they come from one place. */
 export const CREATED_COLUMNS = Object.values(FIELDS).map((columns) => Object.keys(columns) as Column[]);
 
-/** The columns of a customer that is made of what Stripe told, of each field the strongest. */
+/** The columns of a customer that is made of what Stripe reported, of each field the strongest. */
 export function toCreatedColumns(details: Pick<NotedDetail, 'field' | 'value'>[]): CreatedColumns {
   const columns = Object.fromEntries(
     Object.entries(FIELDS).flatMap(([field, parts]) => {
-      const told = details.find((one) => one.field === field);
-      return Object.entries(parts).map(([column, part]) => [column, told?.value[part] ?? null]);
+      const reported = details.find((one) => one.field === field);
+      return Object.entries(parts).map(([column, part]) => [column, reported?.value[part] ?? null]);
     }),
   );
   return columns as CreatedColumns;

@@ -67,24 +67,24 @@ export function down(database: Exclude<Health['database'], 'ok'> = 'unreachable'
 
 async function ask({ db, env, now }: Asked): Promise<Health> {
   const { alerts, everRun } = await listAlerts(db, now(), env);
-  const told = new Set(alerts.map(({ code }) => code));
+  const codes = new Set(alerts.map(({ code }) => code));
   return {
     status: alerts.length > 0 ? 'degraded' : 'ok',
     version: manifest.version,
     database: 'ok',
     checks: {
-      reconciliation: everRun ? reconciliationOf(told) : 'none',
-      inbox: told.has('inbox_failures') || told.has('inbox_other_mode') ? 'failures' : 'ok',
-      webhook: told.has('webhook_refuses') ? 'refuses' : 'ok',
-      disk: told.has('disk_full') ? 'full' : told.has('disk_low') ? 'low' : 'ok',
+      reconciliation: everRun ? reconciliationOf(codes) : 'none',
+      inbox: codes.has('inbox_failures') || codes.has('inbox_other_mode') ? 'failures' : 'ok',
+      webhook: codes.has('webhook_refuses') ? 'refuses' : 'ok',
+      disk: codes.has('disk_full') ? 'full' : codes.has('disk_low') ? 'low' : 'ok',
     },
     alerts,
   };
 }
 
-function reconciliationOf(told: Set<Alert['code']>): Health['checks']['reconciliation'] {
-  if (told.has('reconciliation_overdue')) return 'overdue';
-  if (told.has('reconciliation_silent')) return 'silent';
-  if (told.has('reconciliation_failed')) return 'failed';
-  return told.has('reconciliation_drift') ? 'drift' : 'ok';
+function reconciliationOf(codes: Set<Alert['code']>): Health['checks']['reconciliation'] {
+  if (codes.has('reconciliation_overdue')) return 'overdue';
+  if (codes.has('reconciliation_silent')) return 'silent';
+  if (codes.has('reconciliation_failed')) return 'failed';
+  return codes.has('reconciliation_drift') ? 'drift' : 'ok';
 }

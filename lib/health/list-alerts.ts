@@ -5,7 +5,7 @@ import type { runStatus } from '@/db/schema';
 import type { Env } from '../env';
 import { deadBefore } from '../sync/reconcile/run';
 import { checkDisk, type Disk } from './disk';
-import { manyRefusals } from './webhook-refusals';
+import { lacksSecret, manyRefusals } from './webhook-refusals';
 
 /** Something that a person has to look at. */
 export const alert = z.object({
@@ -49,7 +49,7 @@ type Found = {
 export async function listAlerts(
   db: Database,
   now: Date,
-  env: Pick<Env, 'alerts' | 'databaseUrl' | 'dataDir'>,
+  env: Pick<Env, 'alerts' | 'databaseUrl' | 'dataDir' | 'stripe'>,
 ): Promise<{ alerts: Alert[]; everRun: boolean }> {
   const limits = env.alerts;
   const at = sql`${now.toISOString()}::timestamptz`;
@@ -74,11 +74,13 @@ export async function listAlerts(
   );
   if (!found) throw new Error('a query without from answers one row');
   const disk = await checkDisk(env);
-  return { alerts: [...ofDisk(disk, limits), ...toAlerts(found, limits)], everRun: found.overdue !== null };
+  return { alerts: [...ofDisk(disk, limits), ...toAlerts(found, env)], everRun: found.overdue !== null };
 }
 
-function toAlerts(found: Found, limits: Env['alerts']): Alert[] {
+function toAlerts(found: Found, env: Pick<Env, 'alerts' | 'stripe'>): Alert[] {
+  const limits = env.alerts;
   const { run_id, silent_run, changes, failed_events: failed, other_mode_events: others, refused } = found;
+  const deliveries = counted(refused ?? 0, 'delivery', 'deliveries');
   const run = run_id === null ? {} : { run_id };
   const is = (code: Alert['code'], holds: boolean, message: string, more = {}): Alert[] =>
     holds ? [{ code, message, ...more }] : [];
@@ -104,7 +106,9 @@ function toAlerts(found: Found, limits: Env['alerts']): Alert[] {
     ...is(
       'webhook_refuses',
       refused !== null,
-      `${counted(refused ?? 0, 'delivery', 'deliveries')} to Stripe’s webhook had no valid signature, and none was accepted since: compare STRIPE_WEBHOOK_SECRET with the signing secret of the endpoint.`,
+      lacksSecret(env)
+        ? `${deliveries} to Stripe’s webhook were refused, because no STRIPE_WEBHOOK_SECRET is set: it is the signing secret of the endpoint.`
+        : `${deliveries} to Stripe’s webhook had no valid signature, and none was accepted since: compare STRIPE_WEBHOOK_SECRET with the signing secret of the endpoint.`,
     ),
     ...is('inbox_failures', failed > 0, `${counted(failed, 'event')} of Stripe’s could not be processed.`),
     ...is(

@@ -1,15 +1,22 @@
 import { waitUntil } from '@vercel/functions';
 import { sql } from 'drizzle-orm';
 import { type Database, pgErrorCode } from '@/db/database';
+import type { Env } from '../env';
 import type { Logger } from '../log';
 
 /** From so many refused deliveries on, none accepted between them, staff are told. */
 export const MANY_REFUSALS = 10;
-/** Days for which they are told after the last one. */
-const TOLD_DAYS = 7;
-/** Stripe delivers what was refused again for three days. */
+/** Days for which they are told after the last one: Stripe delivers again for three, then nothing more is to come. */
+const ALERT_DAYS = 3;
+/** The oldest event whose delivery may still be new. */
 const REDELIVERED_DAYS = 4;
 const MINUTE_MS = 60_000;
+
+interface World {
+  db: Database;
+  log: Logger;
+  env: Pick<Env, 'stripe'>;
+}
 
 interface Tally {
   count: number;
@@ -20,21 +27,24 @@ interface Tally {
 const tallies = new WeakMap<Database, Tally>();
 
 /** Counts a delivery whose signature was refused: one write and one line of the log a minute, however many come. */
-export function countRefusal(world: { db: Database; log: Logger }): void {
+export function countRefusal(world: World): void {
   const tally = tallies.get(world.db) ?? { count: 0 };
   tallies.set(world.db, tally);
   tally.count += 1;
   if (!tally.pause) tell(world, tally);
 }
 
-function tell(world: { db: Database; log: Logger }, tally: Tally): void {
+function tell(world: World, tally: Tally): void {
   const { count } = tally;
   tally.count = 0;
   tally.pause = setTimeout(() => {
     tally.pause = undefined;
     if (tally.count > 0) tell(world, tally);
   }, MINUTE_MS).unref();
-  world.log.warn({ refused: count }, 'webhook refused deliveries: their signatures are not valid');
+  const reason = lacksSecret(world.env)
+    ? 'no STRIPE_WEBHOOK_SECRET is set'
+    : 'their signatures are not valid';
+  world.log.warn({ refused: count }, `webhook refused deliveries: ${reason}`);
   waitUntil(
     addRefusals(world.db, count).catch((error: unknown) => {
       tally.count += count; // told with the next ones
@@ -42,6 +52,9 @@ function tell(world: { db: Database; log: Logger }, tally: Tally): void {
     }),
   );
 }
+
+/** Without a secret no signature can be valid. */
+export const lacksSecret = ({ stripe }: Pick<Env, 'stripe'>): boolean => stripe.webhookSecrets.length === 0;
 
 // The database's clock on both sides. An accepted delivery begins the count anew, whichever process took it.
 const accepted = sql`exists (
@@ -62,4 +75,4 @@ async function addRefusals(db: Database, count: number): Promise<void> {
 export const manyRefusals = sql`(
   select count from webhook_refusals
   where count >= ${sql.raw(String(MANY_REFUSALS))}
-    and last_at > now() - make_interval(days => ${sql.raw(String(TOLD_DAYS))}) and not ${accepted})`;
+    and last_at > now() - make_interval(days => ${sql.raw(String(ALERT_DAYS))}) and not ${accepted})`;

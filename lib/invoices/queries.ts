@@ -3,6 +3,7 @@ import type { Database } from '@/db/database';
 import { customers, invoices } from '@/db/schema';
 import { snippetColumns, toCustomerSnippet } from '../customers/snippet';
 import { toJsonAmount } from '../money';
+import { UNPAID_STATUSES } from '../overdue';
 import { MAX_ID, type Page, pageRequest, toPage } from '../page';
 import { readPage } from '../page-query';
 import { matchInvoice } from './match-invoice';
@@ -86,7 +87,7 @@ export async function sumUnpaidInvoices(
   const sums = await db
     .select({ currency: invoices.currency, count: count(), total: sum(invoices.amount_due) })
     .from(invoices)
-    .where(and(eq(invoices.customer_id, customer.id), inArray(invoices.status, ['sent', 'overdue'])))
+    .where(and(eq(invoices.customer_id, customer.id), inArray(invoices.status, UNPAID_STATUSES)))
     .groupBy(invoices.currency)
     .orderBy(desc(sql`${invoices.currency} = ${customer.currency}`), desc(count()), invoices.currency);
   const [first, ...others] = sums.map((row) => ({ ...row, total: toJsonAmount(row.total ?? '0') }));

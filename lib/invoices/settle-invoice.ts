@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { statement } from '@/db/statement';
+import { unpaidStatusSql } from '../overdue';
 
 /**
  * Recomputes what a local invoice's completed payments make of it. An invoice that Stripe manages takes
@@ -17,6 +18,12 @@ export async function settleInvoice(
   await settle(tx, { invoiceId, today, instant: now.toISOString() });
 }
 
+const INVOICE = {
+  due_date: sql`i.due_date`,
+  payment_failed_at: sql`i.payment_failed_at`,
+  uncollectible: sql`i.uncollectible`,
+};
+
 const settle = statement(
   ['invoiceId', 'today', 'instant'],
   (_, { invoiceId, today, instant }) => sql`
@@ -26,8 +33,7 @@ const settle = statement(
       status = case
         when i.status in ('draft', 'cancelled') then i.status
         when p.paid >= i.total then 'paid'
-        when i.due_date < ${today}::date then 'overdue'
-        else 'sent' end::invoice_status,
+        else ${unpaidStatusSql(INVOICE, sql`${today}::date`)} end,
       paid_at = case
         when i.status in ('draft', 'cancelled') then i.paid_at
         when p.paid >= i.total then coalesce(i.paid_at, ${instant}::timestamptz) end,

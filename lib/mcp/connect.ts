@@ -117,7 +117,7 @@ function codex(url: string): Connection {
 function inspector(url: string): Connection {
   return {
     client: 'MCP Inspector',
-    how: 'Lists the tools; without `--cli` and `--method` it opens a page in the browser.',
+    how: 'Lists the tools; without `--cli` and `--method` it opens a page in the browser. It needs Node 22.19 or newer.',
     language: 'sh',
     snippet: `npx @modelcontextprotocol/inspector --cli ${url} --transport http \\\n  --header "${BEARER}" --method tools/list`,
   };

@@ -1,6 +1,7 @@
 import { count, desc, inArray, sql, sum } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { invoices } from '@/db/schema';
+import { UNPAID_STATUSES } from '../overdue';
 import { type CurrencySum, toCurrencySum } from './currency-sum';
 
 export interface OpenInvoices {
@@ -22,7 +23,7 @@ export async function sumOpenInvoices(db: Database): Promise<OpenInvoices> {
       overdue_total: sql<string | null>`(sum(${invoices.amount_due}) filter (where ${isOverdue}))::text`,
     })
     .from(invoices)
-    .where(inArray(invoices.status, ['sent', 'overdue']))
+    .where(inArray(invoices.status, UNPAID_STATUSES))
     .groupBy(invoices.currency)
     .orderBy(desc(count()), invoices.currency);
   return {

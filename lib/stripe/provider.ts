@@ -20,7 +20,7 @@ export interface ProviderCustomerNumber extends NumberOrigin {
   number: string;
 }
 
-/** Where something that is told of a customer stands, and which event told it when. */
+/** Where something that is reported of a customer stands, and which event reported it when. */
 export interface NumberOrigin {
   source: (typeof numberSource.enumValues)[number];
   /** Null: no event did. */
@@ -89,7 +89,7 @@ export interface ProviderInvoice {
   /** Paid without Stripe; null: the payload does not tell. */
   amountOffStripe: string | null;
   paymentIntentId: string | null;
-  /** Open, and its payment was tried and refused; told by expanded payment intents alone. */
+  /** Open, and its payment was tried and refused; reported by expanded payment intents alone. */
   paymentFailed: boolean;
 }
 

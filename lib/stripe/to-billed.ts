@@ -3,7 +3,7 @@ import type { ProviderBilled } from './provider';
 import { asInteger, asList, asObject, asText, type Json } from './read';
 
 /**
- * What an item of a subscription is billed with, told by its price or, in old API versions, by its plan.
+ * What an item of a subscription is billed with, reported by its price or, in old API versions, by its plan.
  *
  * The amount is null where it does not follow from the price and the quantity alone: tiers, metered use,
  * packages, a price that includes its tax, or one that stands in another currency than the subscription.
@@ -44,8 +44,8 @@ function amountOf(item: Json, currency: string): string | null {
   if (quantity === null || quantity < 0 || whole === undefined) return null;
   const [scaled, scale] = [BigInt(whole + fraction) * BigInt(quantity), 10n ** BigInt(fraction.length)];
   const minor = scaled / scale;
-  const isHeld = minor <= BigInt(MAX_AMOUNT) * 10n ** BigInt(currencyDecimals(currency));
-  return isHeld && scaled % scale === 0n ? fromMinorUnits(Number(minor), currency) : null;
+  const fits = minor <= BigInt(MAX_AMOUNT) * 10n ** BigInt(currencyDecimals(currency));
+  return fits && scaled % scale === 0n ? fromMinorUnits(Number(minor), currency) : null;
 }
 
 /** Minor units, with fractions where Stripe has them; Stripe's client gives decimals as objects. */

@@ -6,7 +6,7 @@ import { toProviderCustomer } from './to-customer';
 /**
  * A completed checkout that bought a subscription.
  *
- * @param completedAt when its event told that it was
+ * @param completedAt when its event reported that it was
  * @returns null for one that did not (mode payment or setup, or no mode at all)
  */
 export function toProviderCheckout(

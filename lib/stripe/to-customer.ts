@@ -14,7 +14,7 @@ export function toProviderCustomer(
   const stripeCustomerId = asId(payload.customer);
   if (stripeCustomerId === null) return null;
   const expanded = asObject(payload.customer);
-  const told = asObject(payload.customer_details);
+  const reported = asObject(payload.customer_details);
   const byPayload = `${asInteger(payload.created)} ${asText(payload.id)}`;
   const numbersIn = (source: NumberOrigin['source'], among: unknown[]) =>
     among.flatMap((metadata) => {
@@ -29,15 +29,15 @@ export function toProviderCustomer(
       ...numbersIn('subscription', metadata.subscription ?? []),
       ...numbersIn('other', [metadata.other]),
     ],
-    email: asText(expanded.email) ?? asText(payload.customer_email) ?? asText(told.email),
+    email: asText(expanded.email) ?? asText(payload.customer_email) ?? asText(reported.email),
     details: [
       ...toDetails(expanded, { source: 'customer', at: null, by: null }),
       ...toDetails(
         {
-          name: asText(payload.customer_name) ?? told.name,
-          email: asText(payload.customer_email) ?? told.email,
-          phone: asText(payload.customer_phone) ?? told.phone,
-          address: payload.customer_address ?? told.address,
+          name: asText(payload.customer_name) ?? reported.name,
+          email: asText(payload.customer_email) ?? reported.email,
+          phone: asText(payload.customer_phone) ?? reported.phone,
+          address: payload.customer_address ?? reported.address,
         },
         { source: 'other', at: null, by: byPayload },
       ),

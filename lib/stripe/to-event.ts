@@ -38,14 +38,17 @@ export function toProviderEvent(body: unknown): ProviderEvent | null {
   };
 }
 
-/** An object of an event's, which told what it says of the customer. */
-export function asTold<T extends { customer: ProviderCustomer | null }>(
+/** An object of an event's, which reported what it says of the customer. */
+export function asReported<T extends { customer: ProviderCustomer | null }>(
   { id, created }: ProviderEvent,
   object: T | null,
 ): T | null {
   const customer = object?.customer;
   if (!customer) return object;
-  const toldHere = <One>(one: One) => ({ ...one, at: created, by: id });
-  const [customerNumbers, details] = [customer.customerNumbers.map(toldHere), customer.details.map(toldHere)];
+  const reportedHere = <One>(one: One) => ({ ...one, at: created, by: id });
+  const [customerNumbers, details] = [
+    customer.customerNumbers.map(reportedHere),
+    customer.details.map(reportedHere),
+  ];
   return { ...object, customer: { ...customer, customerNumbers, details } };
 }

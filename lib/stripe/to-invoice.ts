@@ -96,8 +96,8 @@ function taxOf(payload: Json, total: number): number {
 
 /** In minor units; null where the payload does not tell, as events from basil on do not. */
 function amountOffStripe(payload: Json, paid: number): number | null {
-  const told = asAmount(payload.amount_paid_off_stripe);
-  if (told !== null) return told;
+  const reported = asAmount(payload.amount_paid_off_stripe);
+  if (reported !== null) return reported;
   if (isSettledOutOfBand(payload)) return paid - Math.max(0, asAmount(payload.amount_paid) ?? 0);
   if (typeof payload.paid_out_of_band === 'boolean') return 0;
   const payments = asObject(payload.payments);

@@ -58,14 +58,14 @@ function firstEnd(items: ProviderSubscriptionItem[], periodEnd: Date | null): Da
 }
 
 function toPause({ behavior, resumes_at }: Json): ProviderSubscription['pause'] {
-  const told = asText(behavior);
-  return told === null ? null : { behavior: told, resumesAt: asInstant(resumes_at) };
+  const reported = asText(behavior);
+  return reported === null ? null : { behavior: reported, resumesAt: asInstant(resumes_at) };
 }
 
 /**
  * One shape of an item.
  *
- * @param subscription as it was told, where it came with the item
+ * @param subscription as it was reported, where it came with the item
  * @returns null for one without an id
  */
 export function toProviderItem(object: unknown, subscription: Json = {}): ProviderSubscriptionItem | null {

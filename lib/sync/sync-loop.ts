@@ -9,8 +9,8 @@ const MOST_FETCHES = 4;
 const MOST_READS = 8;
 
 /** Stripe did not tell what the daily job has to know of an object. */
-export class NotToldError extends Error {
-  override readonly name = 'NotToldError';
+export class NotReportedError extends Error {
+  override readonly name = 'NotReportedError';
   constructor(
     what: string,
     /** Short, for tables. */
@@ -65,7 +65,7 @@ export class Inquiry {
  * Reads and decides, with more keys each time, until the decision lacks nothing but what Stripe has to tell.
  *
  * @returns the decision, or what Stripe is to be asked for
- * @throws NotToldError where the daily job has to leave it
+ * @throws NotReportedError where the daily job has to leave it
  */
 export async function readAndDecide<T>(
   read: (keys: Keys) => Promise<Snapshot>,
@@ -77,7 +77,7 @@ export async function readAndDecide<T>(
     const draft = new Draft(snapshot, question.settings, inquiry.answers, question.event);
     const result = question.decide(draft);
     if (!draft.isIncomplete) {
-      if (draft.untold) throw new NotToldError(draft.untold.what, draft.untold.reason);
+      if (draft.unreported) throw new NotReportedError(draft.unreported.what, draft.unreported.reason);
       return { result, plan: toPlan(draft), snapshot };
     }
     question.keys = mergeKeys(question.keys, draft.missing);

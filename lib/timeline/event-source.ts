@@ -7,7 +7,7 @@ import type { Source } from './entry';
 
 const CURSOR = /^(\d{1,11})\.([!-}]{1,255})$/;
 
-/** What Stripe told of the Stripe customers that are a customer of ours. */
+/** What Stripe reported of the Stripe customers that are a customer of ours. */
 export function eventSource(db: Database, customerId: number): Source {
   return {
     isCursor: (text) => CURSOR.test(text),

@@ -10,7 +10,7 @@ import { paymentSource } from './payment-source';
 const LIMIT = 30;
 
 /**
- * What happened to a customer, the newest first: its payments, what Stripe told, what reconciliation changed,
+ * What happened to a customer, the newest first: its payments, what Stripe reported, what reconciliation changed,
  * and what people and programs did.
  *
  * @param options.before the cursor of an older page; what is none: the newest

@@ -54,6 +54,12 @@ describe('npm start says what is wrong, in sentences, and exits with 1', () => {
     expect([code, output]).toEqual([1, "Unknown option '--migrat': --help shows what there is.\n"]);
   });
 
+  test('an option that npm has kept', async () => {
+    const { code, output } = await runToEnd(['npm', '-s', 'start', '--migrate']);
+    const sentence = 'npm took --migrate for an option of its own: write npm start -- --migrate.';
+    expect([code, output.trim().split('\n').at(-1)]).toEqual([1, sentence]);
+  });
+
   test('a port in use', async () => {
     const server = createServer().listen(0);
     const { port } = server.address() as AddressInfo;

@@ -35,7 +35,7 @@ async function sell(count: number) {
   return { ...done, id: done.object.id, serviceId: service.id };
 }
 
-async function held(stripeId: string) {
+async function storedOf(stripeId: string) {
   const { db } = server.runtime;
   const [row] = await db
     .select()
@@ -63,21 +63,21 @@ const dateOf = async (id: number) => {
 test('items beyond the tenth are fetched, count for the billing date, and are removed with the others', async () => {
   const { id, serviceId, ...sold } = await sell(12);
   await tell(sold);
-  const { row, items } = await held(id);
+  const { row, items } = await storedOf(id);
   expect(items).toEqual(atStripe(id));
   expect(row).toMatchObject({ next_billing_date: '2026-04-15', recheck_at: null });
   expect(await dateOf(serviceId)).toBe('2026-04-15');
   later(60);
   const left = sold.object.items.slice(0, 11);
   await tell(act.updateSubscription(stripe.world, id, { items: left }));
-  expect(await held(id)).toMatchObject({ row: { next_billing_date: '2027-03-15' }, items: atStripe(id) });
+  expect(await storedOf(id)).toMatchObject({ row: { next_billing_date: '2027-03-15' }, items: atStripe(id) });
 });
 
 test('more than a page of them is read to its end', async () => {
   const { id, ...sold } = await sell(230);
   const before = stripe.local.requests.length;
   await tell(sold);
-  expect((await held(id)).items).toEqual(atStripe(id));
+  expect((await storedOf(id)).items).toEqual(atStripe(id));
   const pages = stripe.local.requests.slice(before).filter(({ path }) => path === '/v1/subscription_items');
   expect(pages.map(({ query }) => query.limit)).toEqual(['100', '100', '100']);
 });
@@ -85,15 +85,15 @@ test('more than a page of them is read to its end', async () => {
 test('without an API key what is told is applied, nothing is removed, and the daily job completes it', async () => {
   const { id, ...sold } = await sell(13);
   await tell(sold, { withKey: false });
-  expect((await held(id)).items).toHaveLength(10);
-  expect((await held(id)).row?.recheck_at).not.toBeNull();
+  expect((await storedOf(id)).items).toHaveLength(10);
+  expect((await storedOf(id)).row?.recheck_at).not.toBeNull();
   later(60);
   const [first, ...others] = sold.object.items;
   await tell(act.updateSubscription(stripe.world, id, { items: others }), { withKey: false });
-  expect((await held(id)).items).toHaveLength(11); // the first of them, too
-  expect((await held(id)).items.map(([item]) => item)).toContain(first?.id);
+  expect((await storedOf(id)).items).toHaveLength(11); // the first of them, too
+  expect((await storedOf(id)).items.map(([item]) => item)).toContain(first?.id);
   expect(await night()).toMatchObject({ status: 'completed', failures: 0 });
-  expect(await held(id)).toMatchObject({ row: { recheck_at: null }, items: atStripe(id) });
+  expect(await storedOf(id)).toMatchObject({ row: { recheck_at: null }, items: atStripe(id) });
 });
 
 test('what changed beyond the tenth without a word is found at night, and nothing in the next', async () => {
@@ -112,7 +112,7 @@ test('what changed beyond the tenth without a word is found at night, and nothin
     [items.at(-1)?.id, 'quantity', '7'],
     [items.at(-1)?.id, 'amount', '7.00 EUR'],
   ]);
-  expect((await held(id)).items).toEqual(atStripe(id));
+  expect((await storedOf(id)).items).toEqual(atStripe(id));
   expect(await night()).toMatchObject({ status: 'completed', changes: 0 });
 });
 
@@ -122,8 +122,8 @@ test('a subscription whose items Stripe does not tell is marked, named at night,
   const { id, ...sold } = await sell(12);
   stripe.local.faults.add({ when: isAsked, fault: { kind: 'status', status: 400 } });
   await tell(sold);
-  expect((await held(id)).items).toHaveLength(10);
-  expect((await held(id)).row?.recheck_at).not.toBeNull();
+  expect((await storedOf(id)).items).toHaveLength(10);
+  expect((await storedOf(id)).row?.recheck_at).not.toBeNull();
   expect(await night()).toMatchObject({ status: 'completed_with_errors', failures: 1 });
   const [failure] = await server.runtime.db.select().from(reconciliationFailures);
   expect(failure).toMatchObject({
@@ -133,5 +133,5 @@ test('a subscription whose items Stripe does not tell is marked, named at night,
   });
   stripe.local.faults.clear();
   expect(await night()).toMatchObject({ status: 'completed', failures: 0 });
-  expect(await held(id)).toMatchObject({ row: { recheck_at: null }, items: atStripe(id) });
+  expect(await storedOf(id)).toMatchObject({ row: { recheck_at: null }, items: atStripe(id) });
 });

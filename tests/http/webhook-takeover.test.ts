@@ -45,12 +45,12 @@ describe.each(['propose', 'on'])('a stranger’s checkout, with LINK_BY_EMAIL=%s
       .select()
       .from(subscriptionItems)
       .where(eq(subscriptionItems.subscription_id, sold.id));
-    const [held] = await db.select().from(customerServices).where(eq(customerServices.id, service.id));
+    const [stored] = await db.select().from(customerServices).where(eq(customerServices.id, service.id));
     return {
       status: row?.status,
       stripe_subscription_id: row?.stripe_subscription_id,
       item: item?.stripe_subscription_item_id,
-      next_billing_date: held?.next_billing_date,
+      next_billing_date: stored?.next_billing_date,
       invoices: (await db.select().from(invoices).where(eq(invoices.customer_id, customer.id))).length,
     };
   };

@@ -17,18 +17,18 @@ const COMMANDS = [
 ];
 
 /** Of package.json's script, without npm, whose start costs as much as the command. */
-function run(name: string, ...args: string[]) {
+function run(name: string, args: string[], npm: Record<string, string> = {}) {
   const [program = '', ...fixed] = (scripts[name as keyof typeof scripts] ?? '').split(' ');
   const { PATH, TMPDIR } = process.env;
   const { status, stdout, stderr } = spawnSync(program, [...fixed, ...args], {
     encoding: 'utf8',
-    env: { PATH, TMPDIR, NODE_ENV: 'production', DATA_DIR: '/dev/null/none', PORT: 'http' },
+    env: { PATH, TMPDIR, NODE_ENV: 'production', DATA_DIR: '/dev/null/none', PORT: 'http', ...npm },
   });
   return { code: status, out: stdout, err: stderr };
 }
 
 test.each(COMMANDS)('npm run %s -- --help says how it is used, whatever the environment', (name) => {
-  expect(run(name, '--help')).toEqual({
+  expect(run(name, ['--help'])).toEqual({
     code: 0,
     out: expect.stringMatching(/^Usage: npm (run|start)/),
     err: '',
@@ -47,5 +47,15 @@ test.each([
     '--mutants needs --database URL, a PostgreSQL server: some mutations show only where connections race.',
   ],
 ])('npm run %s -- %j is one sentence', (name, args, sentence) => {
-  expect(run(name, ...args)).toEqual({ code: 1, out: '', err: `${sentence}\n` });
+  expect(run(name, args)).toEqual({ code: 1, out: '', err: `${sentence}\n` });
+});
+
+test.each([
+  ['reconcile', [], 'dry-run', 'npm run reconcile'],
+  ['db:migrate', [], 'role-limits', 'npm run db:migrate'],
+  ['staff', ['add', 'a@example.com', 'admin'], 'role', 'npm run staff'],
+])('npm run %s %j is refused where npm has kept its --%s', (name, args, option, script) => {
+  const npm = { npm_lifecycle_event: name, [`npm_config_${option.replaceAll('-', '_')}`]: 'true' };
+  const sentence = `npm took --${option} for an option of its own: write ${script} -- --${option}.`;
+  expect(run(name, args, npm)).toEqual({ code: 1, out: '', err: `${sentence}\n` });
 });

@@ -91,6 +91,8 @@ async function openScratch(): Promise<{ db: Database; end(): Promise<void> }> {
       db: database.db,
       end: async () => {
         await database.db.execute(sql`discard temp`);
+        // What was planned for the temporary tables' types.
+        await database.db.execute(sql`discard plans`);
         await database.db.execute(sql`set default_transaction_read_only = off`);
       },
     };

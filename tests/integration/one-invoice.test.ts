@@ -120,10 +120,10 @@ test.each([
     expect(stored.map((event) => event.id).sort()).toEqual(told.map((event) => event.id).sort());
     expect(stored.every(({ outcome }) => outcome === 'processed' || outcome === 'stale')).toBe(true);
 
-    const held = await base.db.select().from(invoices).where(eq(invoices.stripe_invoice_id, id));
+    const found = await base.db.select().from(invoices).where(eq(invoices.stripe_invoice_id, id));
     const failures = told.filter(({ type }) => type === 'invoice.payment_failed');
     const date = (epoch = 0) => new Date(epoch * 1000);
-    expect(held).toMatchObject([
+    expect(found).toMatchObject([
       {
         status: 'paid',
         number: truth?.number,

@@ -5,6 +5,7 @@ import { paymentsCsv } from '@/lib/payments/payments-csv';
 import { staffFilters } from '@/lib/payments/staff-filters';
 import { useDatabase } from '../support/database';
 import { createCustomer, createInvoice, createPayment } from '../support/factories';
+import { watchedDatabase } from '../support/watched-database';
 
 const database = useDatabase();
 const csvOf = (input: Record<string, string>) => paymentsCsv(database.db, staffFilters.parse(input));
@@ -84,13 +85,10 @@ test('stops reading when nobody takes more, and fails where a batch fails', asyn
   const { db } = database;
   await insertMany('STOP-', 2500);
   let transactions = 0;
-  const counting = new Proxy(db, {
-    get(target, name, self) {
-      if (name === 'transaction') {
-        transactions += 1;
-        if (transactions === 4) throw new Error('the connection is gone');
-      }
-      return Reflect.get(target, name, self);
+  const counting = watchedDatabase(db, {
+    transaction() {
+      transactions += 1;
+      if (transactions === 4) throw new Error('the connection is gone');
     },
   });
   const filters = staffFilters.parse({ reference: 'STOP-' });

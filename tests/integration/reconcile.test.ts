@@ -34,6 +34,7 @@ import { syncDeps } from '@/lib/sync/sync-deps';
 import { createTestDatabase } from '../support/database';
 import { createInvoice } from '../support/factories';
 import { type TestRuntime, testRuntime } from '../support/runtime';
+import { watchedDatabase } from '../support/watched-database';
 
 const KEY = 'sk_test_local';
 const START = new Date('2026-03-15T12:00:00Z');
@@ -313,22 +314,12 @@ describe('what cannot be done at once', () => {
     const deps = syncDeps(runtime);
     let applied = 0;
     // The connection is lost at the second object that is changed.
-    const session = new Proxy(deps.db._.session, {
-      get(own, name) {
-        const value: unknown = Reflect.get(own, name);
-        if (name !== 'prepareQuery') return value;
-        return (...given: Parameters<typeof own.prepareQuery>) => {
-          if (given[0].sql.includes('commit_plan') && ++applied === 2)
-            throw Object.assign(new Error('gone'), { code: '57P01' });
-          return own.prepareQuery(...given);
-        };
-      },
-    });
-    const dying = new Proxy(deps.db, {
-      get(db, name) {
-        if (name === '_') return { ...db._, session };
-        const value: unknown = Reflect.get(db, name);
-        return typeof value === 'function' ? value.bind(db) : value;
+    const dying = watchedDatabase(deps.db, {
+      async statement(text, run) {
+        if (text.includes('commit_plan') && ++applied === 2) {
+          throw Object.assign(new Error('gone'), { code: '57P01' });
+        }
+        return run();
       },
     });
     await expect(run({ ...deps, db: dying })).rejects.toThrow('gone');

@@ -307,8 +307,8 @@ describe('a run that nothing disturbs', () => {
   test('ends with what Stripe has', async () => {
     await rewind();
     await run();
-    const held = await database.db.select().from(invoices).where(isNotNull(invoices.stripe_invoice_id));
-    const byId = new Map(held.map((row) => [row.stripe_invoice_id, row]));
+    const stored = await database.db.select().from(invoices).where(isNotNull(invoices.stripe_invoice_id));
+    const byId = new Map(stored.map((row) => [row.stripe_invoice_id, row]));
     for (const { id, status, amountPaid, attemptCount, dueDate } of world.invoices.values()) {
       const isOverdue = status === 'open' && attemptCount > 0;
       expect(byId.get(id), id).toMatchObject({

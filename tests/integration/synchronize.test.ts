@@ -1,6 +1,5 @@
 import { eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Database } from '@/db/database';
 import {
   customerServices,
   stripeCustomers,
@@ -21,6 +20,7 @@ import {
 } from '../support/factories';
 import { type TestRuntime, testRuntime } from '../support/runtime';
 import { openTestStripe, subscribe, type TestStripe } from '../support/stripe-world';
+import { watchedDatabase } from '../support/watched-database';
 
 const GRACE = { type: 'staff' as const, id: 'grace', name: 'Grace' };
 const base = useDatabase();
@@ -35,32 +35,17 @@ beforeAll(() => {
 /** The database seen by one delivery: counts, and does something of others' just before its second statement. */
 function watched(meanwhile: () => Promise<unknown> = async () => {}) {
   const counts = { statements: 0, transactions: 0 };
-  const session = new Proxy(base.db._.session, {
-    get(from, name) {
-      const value: unknown = Reflect.get(from, name);
-      if (name !== 'prepareQuery') return value;
-      return (...given: Parameters<typeof from.prepareQuery>) => {
-        const query = from.prepareQuery(...given);
-        counts.statements += 1;
-        if (counts.statements !== 2) return query;
-        return {
-          execute: async (values: Record<string, unknown>) => {
-            await meanwhile();
-            return query.execute(values);
-          },
-        };
-      };
+  const db = watchedDatabase(base.db, {
+    async statement(_, run) {
+      counts.statements += 1;
+      if (counts.statements === 2) await meanwhile();
+      return run();
+    },
+    transaction: () => {
+      counts.transactions += 1;
     },
   });
-  const db = new Proxy(base.db, {
-    get(from, name) {
-      if (name === '_') return { ...from._, session };
-      if (name === 'transaction') counts.transactions += 1;
-      const value: unknown = Reflect.get(from, name);
-      return typeof value === 'function' ? value.bind(from) : value;
-    },
-  });
-  return { db: db as Database, counts };
+  return { db, counts };
 }
 
 /** A subscription with one item of a service, and events of it that nobody has delivered yet. */

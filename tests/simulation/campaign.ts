@@ -21,7 +21,7 @@ export interface Totals extends Outcome {
   seconds: number;
 }
 
-/** What a worker is told. */
+/** What a worker is sent. */
 export interface Orders {
   campaign: number;
   from: number;
@@ -34,8 +34,8 @@ export interface Orders {
   shrinkFor: number;
 }
 
-/** What a worker tells: the histories done since it last told something, the next one, and what it never reached. */
-export type Told = { next: number; done: Totals; unreached?: string[] } | { failure: Failure };
+/** What a worker reports: the histories done since it last reported something, the next one, and what it never reached. */
+export type Reported = { next: number; done: Totals; unreached?: string[] } | { failure: Failure };
 
 const FOLDER = '.data/simulation';
 const SAVE_MS = 2000;
@@ -77,15 +77,15 @@ export async function runCampaign(
         execArgv: ['--import', 'tsx'],
       });
       workers.push(worker);
-      worker.on('message', (told: Told) => {
-        if ('failure' in told) {
-          failure ??= told.failure;
+      worker.on('message', (reported: Reported) => {
+        if ('failure' in reported) {
+          failure ??= reported.failure;
           stopAll();
           return;
         }
-        state.next[index] = told.next;
-        if (told.unreached) noteUnreached(told.unreached);
-        add(state.totals, told.done);
+        state.next[index] = reported.next;
+        if (reported.unreached) noteUnreached(reported.unreached);
+        add(state.totals, reported.done);
         state.totals.seconds = before + (Date.now() - started) / 1000;
         show(state.totals.histories, state.totals);
         if (Date.now() - saved > SAVE_MS) {

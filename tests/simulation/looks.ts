@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 
-/** What Stripe told of a customer itself, in an answer that arrived. */
+/** What Stripe reported of a customer itself, in an answer that arrived. */
 export interface Look {
   customer: string;
   /** asked: for the customer; brought: along with an object of it. */
@@ -16,7 +16,7 @@ export function changesOf(metadata: Readonly<Record<string, string>> | undefined
   return Number(metadata?.changes ?? 0);
 }
 
-/** Lets someone see what the client is told of customers. */
+/** Lets someone see what the client is sent of customers. */
 export function watch(client: Stripe, see: (look: Look) => void): void {
   const { customers, subscriptions, invoices } = client;
   const retrieve = customers.retrieve.bind(customers);
@@ -50,9 +50,9 @@ function watchBrought(resource: object, see: (look: Look) => void): void {
 
 const GONE = { changes: null, number: undefined, isDoubtful: false };
 
-function toLook(told: Stripe.Customer | Stripe.DeletedCustomer, kind: Look['kind']): Look {
-  if (told.deleted) return { ...GONE, customer: told.id, kind };
-  const { id, metadata } = told;
+function toLook(reported: Stripe.Customer | Stripe.DeletedCustomer, kind: Look['kind']): Look {
+  if (reported.deleted) return { ...GONE, customer: reported.id, kind };
+  const { id, metadata } = reported;
   return {
     customer: id,
     kind,

@@ -117,8 +117,8 @@ export const MUTANTS: Mutant[] = [
   edit(
     'own-number-not-asked-again',
     'lib/sync/decide/customer/link-customer.ts',
-    'isAnother && !isAnswered ? askStripe(draft, told, numbers) : undefined',
-    'isAnother && isAnswered ? askStripe(draft, told, numbers) : undefined',
+    'isAnother && !isAnswered ? askStripe(draft, reported, numbers) : undefined',
+    'isAnother && isAnswered ? askStripe(draft, reported, numbers) : undefined',
   ),
   edit(
     'unknown-status-is-active',

@@ -47,7 +47,7 @@ export async function doHere(
   const isStripes = Number(found.provider_amount) === 1 + b;
   const status = b === 0 && !isStripes ? 'refunded' : 'completed';
   await hands.updatePayment(found.id, { amount: 1 + b, status });
-  // With the amount that Stripe told it is Stripe's, which may still correct it.
+  // With the amount that Stripe reported it is Stripe's, which may still correct it.
   if (isStripes) deeds.written.delete(found.id);
   else note(found.id, 1 + b, found.payment_reference, found.source);
   return `payment ${found.payment_reference} is changed here to ${1 + b}`;

@@ -63,7 +63,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
   const scene = { world, plan, setup, unknown, checkedOut: new Set<number>() };
   const bodies = new Map<string, ReturnType<typeof toBody>>();
   let known = 0;
-  let toldAnyway = 0;
+  let sentAnyway = 0;
   let ticks = 0;
   let staffsTurn: Promise<unknown> = Promise.resolve();
 
@@ -77,7 +77,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
   };
   const schedule = (event: WorldEvent) => {
     times.set(event.id, { happened: ++ticks, tried: null, done: null, changes: null });
-    if (!ANNOUNCING.has(event.type) && toldAnyway++ % 6 !== 0) return; // enough to see that they are ignored
+    if (!ANNOUNCING.has(event.type) && sentAnyway++ % 6 !== 0) return; // enough to see that they are ignored
     const fate = plan.fates[known++] ?? PROMPT;
     const lost = !plan.lossless && (fate.lost || isNeverHeardOf(event.about.id));
     note(`  ${event.type} ${event.about.id} (${event.id})${lost ? ' is lost' : ''}`);

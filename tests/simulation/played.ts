@@ -16,7 +16,7 @@ export interface Played {
   delivered: Set<string>;
   /** When each event was there, in ticks that only count up. */
   times: Map<string, EventTimes>;
-  /** What Stripe told of customers itself. */
+  /** What Stripe reported of customers itself. */
   looks: Look[];
   /** Stripe customers that it does not even know any more. */
   unknown: ReadonlySet<string>;

@@ -13,7 +13,7 @@ export class Queue {
   readonly #items: Item[] = [];
   #depth = 0;
 
-  /** @param begin told before each batch: its time, and how many are done together */
+  /** @param begin called before each batch: its time, and how many are done together */
   constructor(private readonly begin: (at: number, together: number) => void) {}
 
   push(at: number, run: () => Promise<void>, together = false): void {

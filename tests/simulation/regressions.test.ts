@@ -27,6 +27,7 @@ import { useDatabase } from '../support/database';
 import { createCustomer, createService, createSold } from '../support/factories';
 import { orders } from '../support/orders';
 import { type TestRuntime, testRuntime } from '../support/runtime';
+import { watchedDatabase } from '../support/watched-database';
 
 // What the simulation found, each in the smallest history that shows it.
 const base = useDatabase();
@@ -59,23 +60,8 @@ async function take(event: WorldEvent | undefined, options: { withKey?: boolean;
 
 /** The database of one delivery or run whose commits go through a function. */
 function withCommits(through: (commit: () => Promise<unknown>) => Promise<unknown>): Database {
-  const session = new Proxy(base.db._.session, {
-    get(own, name) {
-      const value: unknown = Reflect.get(own, name);
-      if (name !== 'prepareQuery') return value;
-      return (...given: Parameters<typeof own.prepareQuery>) => {
-        const query = own.prepareQuery(...given);
-        if (!given[0].sql.includes('commit_plan')) return query;
-        return { execute: (values: Record<string, unknown>) => through(() => query.execute(values)) };
-      };
-    },
-  });
-  return new Proxy(base.db, {
-    get(own, name) {
-      if (name === '_') return { ...own._, session };
-      const value: unknown = Reflect.get(own, name);
-      return typeof value === 'function' ? value.bind(own) : value;
-    },
+  return watchedDatabase(base.db, {
+    statement: (text, run) => (text.includes('commit_plan') ? through(run) : run()),
   });
 }
 
@@ -138,7 +124,7 @@ describe('what is paid without Stripe', () => {
     expect(await paymentOf(id)).toMatchObject([{ amount: '60.000' }]);
   });
 
-  test('is taken off a payment that somebody wrote as Stripe told it, and of no other', async () => {
+  test('is taken off a payment that somebody wrote as Stripe reported it, and of no other', async () => {
     const writer = {
       actor: { type: 'cli', id: 'test', name: 'test' } as const,
       source: 'api' as const,
@@ -158,13 +144,13 @@ describe('what is paid without Stripe', () => {
     }
     later(60);
     await run();
-    const held = (await Promise.all(ids.map(paymentOf))).flat().map(({ amount }) => amount);
-    expect(held).toEqual(['60.000', '60.000', '80.000']);
+    const stored = (await Promise.all(ids.map(paymentOf))).flat().map(({ amount }) => amount);
+    expect(stored).toEqual(['60.000', '60.000', '80.000']);
   });
 });
 
 describe('customers', () => {
-  test('two Stripe customers of one new address are one customer, even where the address is told late', async () => {
+  test('two Stripe customers of one new address are one customer, even where the address is reported late', async () => {
     runtime.env.linkByEmail = true;
     const email = 'late@example.com';
     const [a, b] = [0, 1].map(() => act.createCustomer(world, { email }).object.id);
@@ -242,7 +228,7 @@ describe('customers', () => {
     expect((await linkOf(customer))?.customer_id).toBe(ours[0]?.id);
   });
 
-  test('a number that a list told of a subscription is not lost to one that an invoice’s event tells', async () => {
+  test('a number that a list reported of a subscription is not lost to one that an invoice’s event tells', async () => {
     const [one, other] = [await createCustomer(base.db), await createCustomer(base.db)];
     const customer = act.createCustomer(world).object.id;
     subscribed(customer, { metadata: { customer_number: one.customer_number } });
@@ -251,14 +237,14 @@ describe('customers', () => {
     expect((await linkOf(customer))?.customer_id).toBe(one.id);
   });
 
-  test('a number that an event told is not lost to one that a list tells of an older invoice', async () => {
-    const [told, other] = [await createCustomer(base.db), await createCustomer(base.db)];
+  test('a number that an event reported is not lost to one that a list tells of an older invoice', async () => {
+    const [reported, other] = [await createCustomer(base.db), await createCustomer(base.db)];
     const customer = act.createCustomer(world).object.id;
     finalized({ customer, metadata: { customer_number: other.customer_number } });
     later(5);
-    await take(finalized({ customer, metadata: { customer_number: told.customer_number } }).event);
+    await take(finalized({ customer, metadata: { customer_number: reported.customer_number } }).event);
     await run();
-    expect((await linkOf(customer))?.customer_id).toBe(told.id);
+    expect((await linkOf(customer))?.customer_id).toBe(reported.id);
   });
 
   test('of several numbers the earlier event’s wins, although Stripe could not be asked for its own', async () => {
@@ -303,7 +289,7 @@ describe('customers', () => {
     expect((await linkOf(customer))?.customer_id).toBe(own.id);
   });
 
-  test('a number that was the customer’s own once gives way to one that is told now', async () => {
+  test('a number that was the customer’s own once gives way to one that is reported now', async () => {
     const [own, other] = [await createCustomer(base.db), await createCustomer(base.db)];
     const customer = act.createCustomer(world, { metadata: { customer_number: own.customer_number } }).object
       .id;
@@ -329,15 +315,15 @@ describe('customers', () => {
 
   describe.each([
     ['', false],
-    [', told while Stripe failed', true],
-  ])('of several numbers told after the customer’s own is gone the first wins%s', (_, isFailing) => {
+    [', reported while Stripe failed', true],
+  ])('of several numbers reported after the customer’s own is gone the first wins%s', (_, isFailing) => {
     test.each([[[1]], [[1, 2]], [[2, 1]], [[0, 1]], [[1, 0]]])('in the order %s', async (order) => {
-      const told = [await someone(), await someone(), await someone()] as const;
-      const [own] = told;
+      const reported = [await someone(), await someone(), await someone()] as const;
+      const [own] = reported;
       const customer = act.createCustomer(world, numberOf(own)).object.id;
       await take(finalized({ customer }).event, { withKey: true });
       act.updateCustomer(world, customer, { metadata: {} });
-      const events = told.map((one) => {
+      const events = reported.map((one) => {
         later(5);
         return subscribed(customer, numberOf(one)).event;
       });
@@ -346,14 +332,14 @@ describe('customers', () => {
       if (isFailing) expect((await linkOf(customer))?.customer_id).toBe(own.id);
       later(60);
       await run();
-      const first = told[Math.min(...order)];
+      const first = reported[Math.min(...order)];
       expect(await linkOf(customer)).toMatchObject({ customer_id: first?.id, recheck_at: null });
       later(60);
       expect(await run()).toMatchObject({ status: 'completed', changes: 0 });
     });
   });
 
-  test('a number told while the customer had the same of its own is not forgotten', async () => {
+  test('a number reported while the customer had the same of its own is not forgotten', async () => {
     const [first, second] = [await someone(), await someone()];
     const customer = act.createCustomer(world, numberOf(first)).object.id;
     await take(subscribed(customer, numberOf(first)).event, { withKey: true });
@@ -363,7 +349,7 @@ describe('customers', () => {
     expect(await linkOf(customer)).toMatchObject({ customer_id: first.id, number_source: 'subscription' });
   });
 
-  test('a number told before the customer had one of its own is not forgotten', async () => {
+  test('a number reported before the customer had one of its own is not forgotten', async () => {
     const [own, first, second] = [await someone(), await someone(), await someone()];
     const customer = act.createCustomer(world).object.id;
     await take(subscribed(customer, numberOf(first)).event, { withKey: true });
@@ -378,10 +364,10 @@ describe('customers', () => {
   });
 
   test('a number of its own that nobody had and that is gone is no number of its own any more', async () => {
-    const [held, other] = [await someone(), await someone()];
-    const number = `${held.customer_number}-own`;
+    const [linked, other] = [await someone(), await someone()];
+    const number = `${linked.customer_number}-own`;
     const customer = act.createCustomer(world, { metadata: { customer_number: number } }).object.id;
-    await take(subscribed(customer, numberOf(held)).event, { withKey: true });
+    await take(subscribed(customer, numberOf(linked)).event, { withKey: true });
     later(5);
     const { id } = finalized({ customer, ...numberOf(other) });
     await run();
@@ -394,10 +380,10 @@ describe('customers', () => {
     act.updateCustomer(world, customer, { metadata: {} });
     later(60);
     await run();
-    expect((await linkOf(customer))?.customer_id).toBe(held.id);
+    expect((await linkOf(customer))?.customer_id).toBe(linked.id);
   });
 
-  test('what Stripe told of a customer before another answer came does not cover that', async () => {
+  test('what Stripe reported of a customer before another answer came does not cover that', async () => {
     const [before, after, other] = [await someone(), await someone(), await someone()];
     const customer = act.createCustomer(world, numberOf(before)).object.id;
     refuse(customer, 1);
@@ -550,7 +536,7 @@ describe('customers', () => {
     expect(row).toMatchObject({ customer_id: other.id, recheck_at: null });
   });
 
-  test('the customer’s own number is asked for again where another one is told first', async () => {
+  test('the customer’s own number is asked for again where another one is reported first', async () => {
     const [own, other] = [await createCustomer(base.db), await createCustomer(base.db)];
     const customer = act.createCustomer(world).object.id;
     await take(finalized({ customer }).event, { withKey: true });
@@ -680,7 +666,7 @@ describe('customers', () => {
     expect(await serviceOf(items[0])).toBe(service.id);
   });
 
-  test('an item that only a list told is linked when its customer is known', async () => {
+  test('an item that only a list reported is linked when its customer is known', async () => {
     const service = await createService(base.db);
     const [own] = await base.db.select().from(customers).where(eq(customers.id, service.customer_id));
     const customer = act.createCustomer(world).object.id;
@@ -736,11 +722,11 @@ test.each([
         .from(subscriptions)
         .where(eq(subscriptions.stripe_subscription_id, id));
       expect(row, String(order)).toMatchObject(expected);
-      const held = await base.db
+      const stored = await base.db
         .select()
         .from(subscriptionItems)
         .where(eq(subscriptionItems.subscription_id, row?.id ?? 0));
-      expect(held, String(order)).toHaveLength(count);
+      expect(stored, String(order)).toHaveLength(count);
     }
   },
 );
@@ -767,8 +753,8 @@ test.each([[[0, 1]], [[1, 0]]])(
     const deps = { ...syncDeps(runtime), stripe: null };
     const ids: string[] = [];
     for (const patch of patches) {
-      const [told] = act.updateSubscription(world, id, patch).events;
-      const body = JSON.stringify(renderEvent(told as WorldEvent, '2026-10-28.endive'));
+      const [reported] = act.updateSubscription(world, id, patch).events;
+      const body = JSON.stringify(renderEvent(reported as WorldEvent, '2026-10-28.endive'));
       const parsed = toProviderEvent(JSON.parse(body));
       if (!parsed) throw new Error('the world renders events');
       ids.push(parsed.id);

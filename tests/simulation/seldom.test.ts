@@ -62,7 +62,7 @@ function move(from: Subscription, to: Subscription, metadata: Metadata = {}) {
   return [...leaves, ...arrives];
 }
 
-async function heldItem({ items: [item] }: Subscription) {
+async function storedItem({ items: [item] }: Subscription) {
   const ofItem = eq(subscriptionItems.stripe_subscription_item_id, item?.id ?? '');
   const [row] = await base.db
     .select({ item: subscriptionItems, of: subscriptions.stripe_subscription_id })
@@ -77,20 +77,20 @@ test('an item that moved is where it was last, in every order', async () => {
     const { from, to, created } = await subscribed();
     const events = [...created, ...move(from, to)];
     for (const at of order) await take(events[at]);
-    expect((await heldItem(from))?.of, String(order)).toBe(to.id);
+    expect((await storedItem(from))?.of, String(order)).toBe(to.id);
   }
 });
 
 test('an item that staff linked keeps its service where it moves to', async () => {
   const { from, to, created, service, other } = await subscribed();
   for (const event of created) await take(event);
-  const id = (await heldItem(from))?.item.id ?? 0;
+  const id = (await storedItem(from))?.item.id ?? 0;
   const actor = { type: 'cli', id: 'test', name: 'test' } as const;
   await linkItem(syncDeps(runtime), actor, id, service.service_number);
   const [leaves, arrives] = move(from, to, { service_number: other.service_number });
   for (const event of [arrives, leaves]) await take(event);
   const item = { customer_service_id: service.id, linked_by_staff: true };
-  expect(await heldItem(from)).toMatchObject({ of: to.id, item });
+  expect(await storedItem(from)).toMatchObject({ of: to.id, item });
 });
 
 test('a service is billed no more by an item that moved and pays for another now', async () => {

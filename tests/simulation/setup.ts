@@ -38,19 +38,20 @@ export const SERVICE_DATE = '2020-01-01';
 
 export async function setUp(making: Making, world: World, plan: Plan): Promise<Setup> {
   const ours: Own[] = [];
-  for (const told of plan.ours) ours.push(await createOwn(making, told));
+  for (const planned of plan.ours) ours.push(await createOwn(making, planned));
   const made: Setup['stripeCustomers'] = [];
-  for (const told of plan.stripeCustomers) {
-    const number = told.number === null ? null : (ours[told.number]?.number ?? 'NOBODY');
+  for (const planned of plan.stripeCustomers) {
+    const number = planned.number === null ? null : (ours[planned.number]?.number ?? 'NOBODY');
     const { object } = createStripeCustomer(world, {
-      email: emailOf(told.email),
+      email: emailOf(planned.email),
       name: 'Ada Tester',
       metadata: number === null ? {} : { customer_number: number },
     });
-    const staff = told.staff === null ? null : (ours[told.staff]?.id ?? null);
+    const staff = planned.staff === null ? null : (ours[planned.staff]?.id ?? null);
     const sameEmail = ours.filter(({ email }) => email !== null && email === object.email);
     // Whoever has a number at Stripe was linked by that, and nobody would ask for it again.
-    const isStored = told.isLinkedByEmail && told.number === null && staff === null && sameEmail.length === 1;
+    const isStored =
+      planned.isLinkedByEmail && planned.number === null && staff === null && sameEmail.length === 1;
     const stored = isStored ? (sameEmail[0]?.id ?? null) : null;
     const customer_id = staff ?? stored;
     if (customer_id !== null) {
@@ -71,10 +72,10 @@ const PRICES = [
   { text: '49', minor: 4900, currency: 'eur', interval: 'year', months: 12 },
 ] as const;
 
-async function createOwn(making: Making, told: Plan['ours'][number]): Promise<Own> {
-  const { id, customer_number } = await making.makeCustomer(emailOf(told.email));
+async function createOwn(making: Making, planned: Plan['ours'][number]): Promise<Own> {
+  const { id, customer_number } = await making.makeCustomer(emailOf(planned.email));
   const services: Own['services'] = [];
-  for (let i = 0; i < told.services; i += 1) {
+  for (let i = 0; i < planned.services; i += 1) {
     const price = PRICES[(id + i) % PRICES.length] ?? PRICES[0];
     const service = await making.makeService({
       customer_id: id,
@@ -85,10 +86,10 @@ async function createOwn(making: Making, told: Plan['ours'][number]): Promise<Ow
     });
     services.push({ id: service.id, number: service.service_number, price });
   }
-  const sold = services.slice(0, told.sold).map((service) => service.id);
+  const sold = services.slice(0, planned.sold).map((service) => service.id);
   const quantity = 1 + (id % 2);
   if (sold.length === 0)
-    return { id, number: customer_number, email: emailOf(told.email), services, sold: null };
+    return { id, number: customer_number, email: emailOf(planned.email), services, sold: null };
   const subscription = await making.makeSold(id);
   for (const customer_service_id of sold) {
     await making.makeSoldItem({ subscription_id: subscription.id, customer_service_id, quantity });
@@ -96,7 +97,7 @@ async function createOwn(making: Making, told: Plan['ours'][number]): Promise<Ow
   return {
     id,
     number: customer_number,
-    email: emailOf(told.email),
+    email: emailOf(planned.email),
     services,
     sold: { id: subscription.id, quantity, services: sold },
   };

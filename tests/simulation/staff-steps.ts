@@ -13,8 +13,8 @@ export async function confirmLink(
   b: number,
 ): Promise<string | null> {
   const link = pick(await hands.links(), a);
-  const held = setup.ours.find(({ id }) => id === link?.customer_id);
-  const target = b % 2 === 0 && held ? held : pick(setup.ours, b);
+  const current = setup.ours.find(({ id }) => id === link?.customer_id);
+  const target = b % 2 === 0 && current ? current : pick(setup.ours, b);
   const made = setup.stripeCustomers.find(({ customer }) => customer.id === link?.stripe_customer_id);
   if (!link || !target || !made) return null;
   const { stripe_customer_id: id, customer_id: from } = link;
@@ -53,8 +53,8 @@ export async function linkItem(
   const found = pick(items.filter(ownerOf), a);
   const own = found && ownerOf(found);
   const service = (b < 2 ? undefined : pick(own?.services ?? [], b)) ?? null;
-  const { id, stripe_subscription_item_id: item, customer_service_id: held } = found ?? {};
-  if (!id || !item || held === (service?.id ?? null)) return null;
+  const { id, stripe_subscription_item_id: item, customer_service_id: current } = found ?? {};
+  if (!id || !item || current === (service?.id ?? null)) return null;
   if (!(await isTaken(() => hands.linkItem(id, service?.number ?? null)))) return null;
   if (!(await hands.isLinkedByStaff(id))) return null; // what was done at the same time had linked it to the same
   linked.set(item, service?.id ?? null);

@@ -1,4 +1,4 @@
-import { add, noTotals, type Orders, type Told } from './campaign';
+import { add, noTotals, type Orders, type Reported } from './campaign';
 import { checkHistory } from './check-history';
 import { openOwnDatabase } from './database';
 import { openStage } from './database-stage';
@@ -27,7 +27,7 @@ export async function work(
   process.on('disconnect', stop); // whoever started it is gone
   const stage = isPure ? openPureStage() : await openStage(await openOwnDatabase(server));
   let done = noTotals();
-  let told = Date.now();
+  let reported = Date.now();
   let played = 0;
   let look = 100;
   for (let at = from; at < until && !isStopped; at += by) {
@@ -40,18 +40,18 @@ export async function work(
     played += 1;
     const isLast = at + by >= until;
     const isLook = unreached !== null && (played >= look || isLast);
-    if (Date.now() - told < TELL_MS && !isLast && !isLook) continue;
+    if (Date.now() - reported < TELL_MS && !isLast && !isLook) continue;
     const unseen = isLook ? { unreached: await unreached() } : {};
     if (isLook) look = Math.min(played * LOOK_GROWTH, played + LOOK_AFTER);
     await tell({ next: at + by, done, ...unseen });
     done = noTotals();
-    told = Date.now();
+    reported = Date.now();
   }
   await stage.close();
 }
 
-const tell = (told: Told) =>
+const tell = (reported: Reported) =>
   new Promise<void>((resolve, reject) => {
     if (!process.connected) resolve();
-    else process.send?.(told, (error) => (error ? reject(error) : resolve()));
+    else process.send?.(reported, (error) => (error ? reject(error) : resolve()));
   });

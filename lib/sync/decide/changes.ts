@@ -46,10 +46,10 @@ export function toChanges(subject: Subject, row: Row, values: Row): FieldChange[
     }));
 }
 
-function isSame(field: string, held: unknown, value: unknown): boolean {
-  if (held instanceof Date && value instanceof Date) return held.getTime() === value.getTime();
-  if (AMOUNTS.test(field) && held !== null && value !== null) return Number(held) === Number(value);
-  return held === value;
+function isSame(field: string, stored: unknown, value: unknown): boolean {
+  if (stored instanceof Date && value instanceof Date) return stored.getTime() === value.getTime();
+  if (AMOUNTS.test(field) && stored !== null && value !== null) return Number(stored) === Number(value);
+  return stored === value;
 }
 
 function toText(field: string, value: unknown, currency: string): string | null {

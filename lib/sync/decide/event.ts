@@ -1,5 +1,5 @@
 import { toProviderCheckout } from '../../stripe/to-checkout';
-import { asTold, type ProviderEvent } from '../../stripe/to-event';
+import { asReported, type ProviderEvent } from '../../stripe/to-event';
 import { toProviderInvoice } from '../../stripe/to-invoice';
 import { toProviderSubscription } from '../../stripe/to-subscription';
 import type { HandledEventType } from '../inbox/event-types';
@@ -16,13 +16,13 @@ type Apply = (draft: Draft, event: ProviderEvent) => Applied;
 const subscription =
   (isDeletion: boolean): Apply =>
   (draft, event) => {
-    const provider = asTold(event, toProviderSubscription(event.object));
+    const provider = asReported(event, toProviderSubscription(event.object));
     return provider ? applySubscription(draft, provider, sourceOf(event), isDeletion) : 'unmatched';
   };
 
 const HANDLERS: Record<HandledEventType, Apply> = {
   'checkout.session.completed': (draft, event) => {
-    const checkout = asTold(event, toProviderCheckout(event.object, event.created));
+    const checkout = asReported(event, toProviderCheckout(event.object, event.created));
     return checkout ? applyCheckout(draft, checkout) : 'unchanged';
   },
   'customer.subscription.created': subscription(false),
@@ -44,7 +44,7 @@ export function decideEvent(draft: Draft, event: ProviderEvent): 'processed' | '
 }
 
 function invoice(draft: Draft, event: ProviderEvent): Applied {
-  const provider = asTold(event, toProviderInvoice(event.object));
+  const provider = asReported(event, toProviderInvoice(event.object));
   if (!provider) return 'unmatched';
   if (event.type === 'invoice.paid') provider.status = 'paid';
   const failedAt = event.type === 'invoice.payment_failed' ? event.created : null;

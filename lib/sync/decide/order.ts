@@ -38,11 +38,11 @@ export function decideOrder<Kind extends 'subscription' | 'invoice'>(
 ): Decision<ProviderObjects[Kind]> {
   const { provider_as_of: storedAsOf, recheck_at } = row;
   // A list that shows what is stored is no news: not even that it was so later, too.
-  const isInStep = () =>
+  const isInSync = () =>
     source.origin === 'listed' && !recheck_at && !row.provider_gone_at && isStored(incoming);
   const take = (asOf: Date, recheck = false) => ({ take: incoming, asOf, recheck });
   if (storedAsOf === null) return take(source.asOf);
-  if (source.asOf > storedAsOf) return isInStep() ? 'unchanged' : take(source.asOf);
+  if (source.asOf > storedAsOf) return isInSync() ? 'unchanged' : take(source.asOf);
   if (source.asOf < storedAsOf) return 'stale';
   if (source.origin === 'fetched') return take(storedAsOf); // the fetch began after what is stored
   // An event that was missing then may show what was taken without it, and the last state be another.

@@ -1,16 +1,17 @@
 import type { FieldChange } from '@/db/schema';
 import type { AuditEntry } from '../../audit/record-audit';
-import type {
-  StoredCustomer,
-  StoredInvoice,
-  StoredItem,
-  StoredLink,
-  StoredPayment,
-  StoredService,
-  StoredSubscription,
+import {
+  type KeyOf,
+  type StoredLink,
+  type StoredRows,
+  type StoredService,
+  type StoredSubscription,
+  TABLE_NAMES,
+  type TableName,
 } from '../store/rows';
 import type { Draft } from './draft';
 import type { Table } from './table';
+import type { Tables } from './tables';
 
 /** What changes in a table. Ids below 0 stand for those that the commit gives. */
 export interface TablePlan<Row, Key = number> {
@@ -20,15 +21,10 @@ export interface TablePlan<Row, Key = number> {
   deleted: Key[];
 }
 
+type TablePlans = { [Name in TableName]: TablePlan<StoredRows[Name], KeyOf<Name>> };
+
 /** All that a decision changes. */
-export interface Plan {
-  links: TablePlan<StoredLink, string>;
-  customers: TablePlan<StoredCustomer>;
-  services: TablePlan<StoredService>;
-  subscriptions: TablePlan<StoredSubscription>;
-  items: TablePlan<StoredItem>;
-  invoices: TablePlan<StoredInvoice>;
-  payments: TablePlan<StoredPayment>;
+export interface Plan extends TablePlans {
   moves: Draft['moves'];
   handedOver: Draft['handedOver'];
   abandoned: number[];
@@ -45,15 +41,11 @@ export interface Plan {
 }
 
 export function toPlan(draft: Draft): Plan {
-  const [links, services] = [toTablePlan(draft.links), toTablePlan(draft.services)];
+  const plans = toTablePlans(draft);
+  const { links, services } = plans;
   return {
-    links,
-    customers: toTablePlan(draft.customers),
+    ...plans,
     services: { ...services, updated: [...services.updated, ...billedAnew(draft, services.updated)] },
-    subscriptions: toTablePlan(draft.subscriptions),
-    items: toTablePlan(draft.items),
-    invoices: toTablePlan(draft.invoices),
-    payments: toTablePlan(draft.payments),
     moves: draft.moves,
     handedOver: draft.handedOver,
     abandoned: draft.abandoned,
@@ -69,10 +61,14 @@ export function toPlan(draft: Draft): Plan {
 
 /** True where everything is as it should be. */
 export function isEmpty(plan: Plan): boolean {
-  const { links, customers, services, subscriptions, items, invoices, payments } = plan;
-  const tables = [links, customers, services, subscriptions, items, invoices, payments];
+  const tables = TABLE_NAMES.flatMap((name): unknown[][] => Object.values(plan[name]));
   const lists = [plan.changes, plan.moves, plan.handedOver, plan.abandoned, plan.audits];
-  return [...lists, ...tables.flatMap((table) => Object.values(table))].every((list) => list.length === 0);
+  return [...lists, ...tables].every((list) => list.length === 0);
+}
+
+function toTablePlans(tables: Tables): TablePlans {
+  const plan = <Name extends TableName>(name: Name) => [name, toTablePlan(tables[name])];
+  return Object.fromEntries(TABLE_NAMES.map(plan)) as TablePlans;
 }
 
 function toTablePlan<Key extends string | number, Row extends object>(
@@ -106,7 +102,7 @@ function touched(draft: Draft, updated: StoredLink[]): Plan['touched'] {
 
 /**
  * Services that are billed otherwise than before, though their dates stay: who decides on them at the same
- * time, from another subscription, is told by their version.
+ * time, from another subscription, is noticed by their version.
  */
 function billedAnew(draft: Draft, updated: StoredService[]): StoredService[] {
   const concerned = new Set<number | null>();

@@ -32,8 +32,8 @@ export async function handleEvent(
   { mode = null, again = false }: { mode?: StripeMode | null; again?: boolean } = {},
 ): Promise<EventOutcome> {
   try {
-    const strayFrom = mode !== null && event.livemode !== (mode === 'live') ? mode : null;
-    return await takeIn(deps, { event, payload, strayFrom, again });
+    const expectedMode = mode !== null && event.livemode !== (mode === 'live') ? mode : null;
+    return await takeIn(deps, { event, payload, expectedMode, again });
   } catch (error) {
     if (!isDatabaseUnavailable(error))
       await failEvent(deps.db, event, payload, errorCode(error), reasonOf(error));
@@ -55,17 +55,18 @@ export async function replayEvent(deps: SyncDeps, id: string): Promise<EventOutc
 export interface Delivery {
   event: ProviderEvent;
   payload: string;
-  /** The mode of the configured keys, where the event is of the other one. */
-  strayFrom: StripeMode | null;
+  /** The mode of the configured keys, where the event is of the wrong one. */
+  expectedMode: StripeMode | null;
   again: boolean;
 }
 
 /** Takes in an event, or nothing of it. */
 export async function takeIn(
   deps: SyncDeps,
-  { event, payload, strayFrom, again }: Delivery,
+  { event, payload, expectedMode, again }: Delivery,
 ): Promise<EventOutcome> {
-  const isIgnored = strayFrom !== null || event.account !== null || !HANDLED_EVENT_TYPES.includes(event.type);
+  const isIgnored =
+    expectedMode !== null || event.account !== null || !HANDLED_EVENT_TYPES.includes(event.type);
   const { result, warnings } = await synchronize(deps, {
     stripeCustomerId: isIgnored ? null : event.stripeCustomerId,
     keys: isIgnored ? mergeKeys(noKeys(), { events: [event.id] }) : keysOfEvent(event),
@@ -73,7 +74,7 @@ export async function takeIn(
     decide: (draft): EventOutcome => {
       const before = draft.snapshot.events.get(event.id);
       if (before && isSettled(before.outcome) && !again) return 'duplicate';
-      if (strayFrom) draft.warnings.add(otherMode(event, strayFrom));
+      if (expectedMode) draft.warnings.add(wrongMode(event, expectedMode));
       return isIgnored ? 'ignored' : decideEvent(draft, event);
     },
     toEntry: (outcome, snapshot) => {
@@ -101,7 +102,7 @@ function toEntry(
   };
 }
 
-function otherMode({ livemode }: ProviderEvent, mode: StripeMode): string {
+function wrongMode({ livemode }: ProviderEvent, mode: StripeMode): string {
   return `a ${livemode ? 'live' : 'test'} event, while the configured keys are ${mode} keys`;
 }
 

@@ -9,7 +9,7 @@ import { guarded, inRun } from '../sync-object';
 import type { Run } from './run';
 import { nextAfter, STEP_PAGE, type StripeDeps } from './step';
 
-/** Links subscriptions that we sold to the completed checkouts which no event told of. */
+/** Links subscriptions that we sold to the completed checkouts which no event reported. */
 export async function linkCheckouts(
   deps: StripeDeps,
   run: Run,

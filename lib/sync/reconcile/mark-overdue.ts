@@ -1,7 +1,8 @@
-import { and, eq, inArray, isNull, lt } from 'drizzle-orm';
+import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
 import { invoices, reconciliationChanges } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { toCalendarDate } from '../../dates';
+import { isPastDueSql } from '../../overdue';
 import type { SyncDeps } from '../sync-deps';
 import type { Run } from './run';
 import { STEP_PAGE } from './step';
@@ -9,13 +10,12 @@ import { STEP_PAGE } from './step';
 /** Sent invoices of our own whose due date has passed become overdue. */
 export async function markOverdue(deps: SyncDeps, run: Run): Promise<string | null> {
   const today = toCalendarDate(deps.now(), deps.timeZone);
+  const isPastDue = isPastDueSql(invoices.due_date, sql`${today}::date`);
   const changed = await transact(deps.db, async (tx) => {
     const due = tx
       .select({ id: invoices.id })
       .from(invoices)
-      .where(
-        and(eq(invoices.status, 'sent'), isNull(invoices.stripe_invoice_id), lt(invoices.due_date, today)),
-      )
+      .where(and(eq(invoices.status, 'sent'), isNull(invoices.stripe_invoice_id), isPastDue))
       .limit(STEP_PAGE)
       .for('update');
     const changed = await tx

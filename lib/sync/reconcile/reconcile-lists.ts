@@ -59,7 +59,7 @@ async function reconcilePage(
     await guarded(deps, run, kind, id, () => Promise.reject(error));
   }
   const met = (await unmet(deps, run, page.objects)).map((value) => ({ kind, value }) as Provided);
-  const done = await inStep(deps, met, page.asOf);
+  const done = await findInSync(deps, met, page.asOf);
   for (const object of met) {
     if (done.has(object)) run.counts.objects_checked += 1;
     else {
@@ -74,12 +74,12 @@ async function reconcilePage(
   return page.next;
 }
 
-/** Who somebody is was asked when it was told; a list that tells it again is no reason to ask. */
+/** Who somebody is was asked when it was reported; a list that tells it again is no reason to ask. */
 const ANSWERS = ((kind: WantedKind) =>
   kind === 'customer' ? { state: 'unavailable', reason: 'no_api_key' } : undefined) as Answers;
 
 /** Which of a page's objects change nothing: all of them are read at once, and each is decided on. */
-export async function inStep(deps: SyncDeps, objects: Provided[], asOf: Date): Promise<Set<Provided>> {
+export async function findInSync(deps: SyncDeps, objects: Provided[], asOf: Date): Promise<Set<Provided>> {
   const { timeZone, linkByEmail } = deps;
   const store = deps.store ?? databaseStore(deps.db);
   const settings = { now: deps.now(), timeZone, linkByEmail };
@@ -101,7 +101,7 @@ export async function inStep(deps: SyncDeps, objects: Provided[], asOf: Date): P
 const MOST_READS = 3;
 
 const changesNothing = (draft: Draft | undefined) =>
-  draft !== undefined && !draft.isIncomplete && !draft.untold && isEmpty(toPlan(draft));
+  draft !== undefined && !draft.isIncomplete && !draft.unreported && isEmpty(toPlan(draft));
 
 /** Retrieves those of ours that no list showed. @returns the last id looked at; null at the end */
 export async function reconcileUnseen(

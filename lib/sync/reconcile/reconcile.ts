@@ -17,7 +17,7 @@ import { LAST_LIST, STEPS, type Step } from './steps';
 export interface ReconcileOptions extends RunRequest {
   /** Stop cleanly at the next page after this instant; the next call goes on from there. */
   deadline?: Date;
-  /** Told before each page. */
+  /** Called before each page. */
   onProgress?: (progress: Progress) => void;
 }
 

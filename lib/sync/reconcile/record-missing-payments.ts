@@ -40,7 +40,7 @@ export async function recordMissingPayments(
   return nextAfter(found);
 }
 
-/** How much of it was paid without Stripe is looked up once where no event told, and kept. */
+/** How much of it was paid without Stripe is looked up once where no event reported it, and kept. */
 async function recordMissing(
   deps: SyncDeps,
   run: Run,

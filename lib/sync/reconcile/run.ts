@@ -148,7 +148,7 @@ export async function finishRun(
 }
 
 /** Writes only while the lease is ours: the heartbeat is the one that we set. */
-async function moveHeartbeat(db: Database, id: number, held: Date, values: Partial<StoredRun>) {
+async function moveHeartbeat(db: Database, id: number, lease: Date, values: Partial<StoredRun>) {
   const [row] = await db
     .update(reconciliationRuns)
     .set(values)
@@ -156,7 +156,7 @@ async function moveHeartbeat(db: Database, id: number, held: Date, values: Parti
       and(
         eq(reconciliationRuns.id, id),
         eq(reconciliationRuns.status, 'running'),
-        eq(reconciliationRuns.heartbeat_at, held),
+        eq(reconciliationRuns.heartbeat_at, lease),
       ),
     )
     .returning();

@@ -7,7 +7,7 @@ import { deadBefore } from './run';
 /** 03:40 every day; Vercel has the same line in vercel.json, and means UTC. */
 const DAILY = '40 3 * * *';
 /** Every two minutes: a run whose process died is not left lying until the night. */
-const LOOK = '*/2 * * * *';
+const POLL = '*/2 * * * *';
 /** A day, and time for a run to have begun late. */
 const OVERDUE_HOURS = 25;
 
@@ -35,21 +35,21 @@ export async function startSchedule(
   };
   const daily = new Cron(DAILY, { unref: true, ...(deps.timeZone && { timezone: deps.timeZone }) }, run);
   // The server does not wait for the run that it missed.
-  const found = await look(deps);
+  const found = await poll(deps);
   if (found?.recent === false || found?.dead) void run();
-  const looking = new Cron(LOOK, { unref: true, protect: true }, async () => {
-    if ((await look(deps))?.dead) void run();
+  const polling = new Cron(POLL, { unref: true, protect: true }, async () => {
+    if ((await poll(deps))?.dead) void run();
   });
   return {
     stop: () => {
       daily.stop();
-      looking.stop();
+      polling.stop();
     },
   };
 }
 
 /** @returns whether a run began lately, and whether one is dead; undefined where the database does not tell */
-async function look(deps: ScheduleDeps): Promise<{ recent: boolean; dead: boolean } | undefined> {
+async function poll(deps: ScheduleDeps): Promise<{ recent: boolean; dead: boolean } | undefined> {
   const now = deps.now();
   try {
     const [found] = await rows<{ recent: boolean; dead: boolean }>(

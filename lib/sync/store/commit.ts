@@ -1,10 +1,10 @@
-import { sql } from 'drizzle-orm';
+import { getTableName, sql } from 'drizzle-orm';
 import { type Database, pgErrorCode } from '@/db/database';
 import { localLimit } from '@/db/limits';
 import { statement } from '@/db/statement';
 import type { AuditEntry } from '../../audit/record-audit';
 import type { Plan, TablePlan } from '../decide/plan';
-import type { StoredOutcome } from './rows';
+import { type StoredOutcome, TABLE_NAMES, TABLES } from './rows';
 
 /** The event that is decided on, and what became of it. */
 export interface EventEntry {
@@ -33,47 +33,63 @@ function toAuditRow({ actor, ...entry }: AuditEntry) {
   return { ...entry, actor_type: actor.type, actor_id: actor.id, actor_name: actor.name };
 }
 
-const TABLES = {
-  links: 'stripe_customers',
-  customers: 'customers',
-  services: 'customer_services',
-  subscriptions: 'subscriptions',
-  items: 'subscription_items',
-  invoices: 'invoices',
-  payments: 'payments',
-} as const;
-
 /**
  * Writes a plan in one round trip, all of it or nothing.
  *
  * @throws an error of a conflict where a row is not the one that was read, see `isVersionConflict`
  */
 export async function commit(db: Database, { plan, event, runId }: Commit): Promise<void> {
-  const tables = Object.keys(TABLES) as (keyof typeof TABLES)[];
-  const fresh = tables.flatMap((table) =>
-    plan[table].inserted.flatMap((row) => ('id' in row ? [`${row.id} ${TABLES[table]}`] : [])),
+  const { payload, ...entry } = event ?? { payload: null };
+  const fresh = TABLE_NAMES.flatMap((table) =>
+    plan[table].inserted.flatMap((row) => ('id' in row ? [`${row.id} ${getTableName(TABLES[table])}`] : [])),
   );
   const given = {
-    ...Object.fromEntries(tables.map((table) => [table, withoutEmpty(plan[table])])),
-    ...(plan.moves.length > 0 && { moves: plan.moves }),
-    ...(plan.handedOver.length > 0 && { handedOver: plan.handedOver }),
-    ...(plan.abandoned.length > 0 && { abandoned: plan.abandoned }),
-    keys: [...plan.concerned, ...plan.emails.map(({ email }) => `email ${email}`)],
-    ...(plan.absentNumbers.length > 0 && { absentNumbers: plan.absentNumbers }),
-    ...(plan.emails.length > 0 && { emails: plan.emails }),
-    ...(plan.touched.length > 0 && { touched: plan.touched }),
-    ...(plan.audits.length > 0 && { audits: plan.audits.map(toAuditRow) }),
-    ...(event && { event: { ...event, warnings: plan.warnings, changes: plan.changes } }),
+    keys: [...plan.concerned, ...plan.emails.map(({ email }) => `email ${email}`)].sort(),
+    ...Object.fromEntries(toLists(plan).filter(([, list]) => list.length > 0)),
+    ...(event && { event: { ...entry, warnings: plan.warnings, changes: plan.changes } }),
     ...(runId !== null && plan.changes.length > 0 && { run: runId, changes: plan.changes }),
   };
+  if (fresh.length === 0) {
+    await commitPlan(db, { plan: JSON.stringify(given), payload });
+    return;
+  }
   const text = JSON.stringify(given, (_, value) => (isSymbolic(value) ? `\u0001${value}` : value));
-  await commitPlan(db, { text, fresh: `{${fresh.map((one) => `"${one}"`).join()}}` });
+  await commitNew(db, { plan: text, fresh: `{${fresh.map((one) => `"${one}"`).join()}}`, payload });
+}
+
+/** As `commit_plan` names them. */
+function toLists(plan: Plan): [string, unknown[]][] {
+  const { moves, handedOver, abandoned, absentNumbers, emails, touched, audits } = plan;
+  const lists = {
+    moves,
+    handedOver,
+    abandoned,
+    absentNumbers,
+    emails,
+    touched,
+    audits: audits.map(toAuditRow),
+  };
+  const ofTables = TABLE_NAMES.flatMap((name): [string, unknown[]][] => {
+    const { inserted, updated, deleted }: TablePlan<unknown, unknown> = plan[name];
+    return [
+      [`${name}Inserted`, inserted],
+      [`${name}Updated`, updated],
+      [`${name}Deleted`, deleted],
+    ];
+  });
+  return [...Object.entries(lists), ...ofTables];
 }
 
 // Outside of a transaction, which would have brought its limits.
+const LIMIT = localLimit('lock_timeout');
 const commitPlan = statement(
-  ['text', 'fresh'],
-  (_, { text, fresh }) => sql`select ${localLimit('lock_timeout')}, commit_plan(${text}, ${fresh}::text[])`,
+  ['plan', 'payload'],
+  (_, { plan, payload }) => sql`select ${LIMIT}, commit_plan(${plan}::jsonb, ${payload})`,
+);
+const commitNew = statement(
+  ['plan', 'fresh', 'payload'],
+  (_, { plan, fresh, payload }) =>
+    sql`select ${LIMIT}, commit_plan(with_new_ids(${plan}, ${fresh}::text[]), ${payload})`,
 );
 
 /** True where somebody else wrote first: decide again. */
@@ -83,7 +99,3 @@ export function isVersionConflict(error: unknown): boolean {
 
 /** An id that the commit makes. */
 const isSymbolic = (value: unknown) => Number.isInteger(value) && (value as number) < 0;
-
-function withoutEmpty(table: TablePlan<unknown, unknown>) {
-  return Object.fromEntries(Object.entries(table).filter(([, rows]) => rows.length > 0));
-}

@@ -28,7 +28,7 @@ export interface Keys {
   /** Objects with a second: all events that Stripe created of it then. */
   seconds: string[];
   /** Subscriptions whose applied events are wanted, the latest first. */
-  told: string[];
+  reported: string[];
 }
 
 type Key = Keys[keyof Keys][number];
@@ -50,7 +50,7 @@ export function noKeys(): Keys {
     invoices: [],
     payments: [],
     seconds: [],
-    told: [],
+    reported: [],
   };
 }
 

@@ -1,50 +1,80 @@
-import type {
+import {
   customerServices,
   customers,
   invoices,
   payments,
   stripeCustomers,
-  stripeEvents,
+  type stripeEvents,
   subscriptionItems,
   subscriptions,
 } from '@/db/schema';
 
+/** The tables that sync reads and writes, in the order in which ids are made. */
+export const TABLES = {
+  links: stripeCustomers,
+  customers,
+  services: customerServices,
+  subscriptions,
+  items: subscriptionItems,
+  invoices,
+  payments,
+} as const;
+
+export type TableName = keyof typeof TABLES;
+export const TABLE_NAMES = Object.keys(TABLES) as TableName[];
+
+/** A link is identified by its Stripe customer, all else by an id. */
+export type KeyOf<Name extends TableName> = Name extends 'links' ? string : number;
+export const keyColumn = (name: TableName) => (name === 'links' ? 'stripe_customer_id' : 'id');
+export const keyOf =
+  <Name extends TableName>(name: Name) =>
+  (row: object): KeyOf<Name> =>
+    Reflect.get(row, keyColumn(name)) as KeyOf<Name>;
+
 /** What sync stores, row by row. */
-export type StoredLink = typeof stripeCustomers.$inferSelect;
-export type StoredSubscription = typeof subscriptions.$inferSelect;
-export type StoredItem = typeof subscriptionItems.$inferSelect;
-export type StoredInvoice = typeof invoices.$inferSelect;
-export type StoredPayment = typeof payments.$inferSelect;
+export type StoredRows = {
+  [Name in TableName]: Name extends keyof InPart ? InPart[Name] : (typeof TABLES)[Name]['$inferSelect'];
+};
+
+/** Tables that are not read with all of their columns. */
+interface InPart {
+  customers: Pick<
+    typeof customers.$inferSelect,
+    | 'id'
+    | 'customer_number'
+    | 'email'
+    | 'last_name'
+    | 'phone'
+    | 'street'
+    | 'postal_code'
+    | 'city'
+    | 'country'
+    | 'version'
+  >;
+  services: Pick<
+    typeof customerServices.$inferSelect,
+    | 'id'
+    | 'customer_id'
+    | 'service_number'
+    | 'status'
+    | 'price'
+    | 'currency'
+    | 'billing_interval'
+    | 'next_billing_date'
+    | 'synced_billing_date'
+    | 'ends_on'
+    | 'version'
+  >;
+}
+
+export type StoredLink = StoredRows['links'];
+export type StoredCustomer = StoredRows['customers'];
+export type StoredService = StoredRows['services'];
+export type StoredSubscription = StoredRows['subscriptions'];
+export type StoredItem = StoredRows['items'];
+export type StoredInvoice = StoredRows['invoices'];
+export type StoredPayment = StoredRows['payments'];
 export type StoredOutcome = (typeof stripeEvents.$inferSelect)['outcome'];
-
-export type StoredCustomer = Pick<
-  typeof customers.$inferSelect,
-  | 'id'
-  | 'customer_number'
-  | 'email'
-  | 'last_name'
-  | 'phone'
-  | 'street'
-  | 'postal_code'
-  | 'city'
-  | 'country'
-  | 'version'
->;
-
-export type StoredService = Pick<
-  typeof customerServices.$inferSelect,
-  | 'id'
-  | 'customer_id'
-  | 'service_number'
-  | 'status'
-  | 'price'
-  | 'currency'
-  | 'billing_interval'
-  | 'next_billing_date'
-  | 'synced_billing_date'
-  | 'ends_on'
-  | 'version'
->;
 
 /** A live item, of a surely known customer, of a subscription that was not read as a whole. */
 export interface BillingElsewhere {

@@ -1,26 +1,8 @@
 import type { Keys } from './keys';
-import type {
-  BillingElsewhere,
-  StoredCustomer,
-  StoredInvoice,
-  StoredItem,
-  StoredLink,
-  StoredOutcome,
-  StoredPayment,
-  StoredService,
-  StoredSubscription,
-} from './rows';
+import type { BillingElsewhere, KeyOf, StoredOutcome, StoredRows, TableName } from './rows';
 
 /** Rows by what identifies them, in the order of that. */
-export interface Rows {
-  links: Map<string, StoredLink>;
-  customers: Map<number, StoredCustomer>;
-  services: Map<number, StoredService>;
-  subscriptions: Map<number, StoredSubscription>;
-  items: Map<number, StoredItem>;
-  invoices: Map<number, StoredInvoice>;
-  payments: Map<number, StoredPayment>;
-}
+export type Rows = { [Name in TableName]: Map<KeyOf<Name>, StoredRows[Name]> };
 
 /** An event of the inbox, as far as a decision looks at it. */
 export interface StoredEvent {

@@ -4,8 +4,8 @@ import type { Truth, Verdict } from './index';
 import { checkAsked, everOwned, type OwnNumber, ownNumbers, wasSeen } from './own-numbers';
 import { ANNOUNCING } from './story';
 
-/** What was told of a Stripe customer. */
-interface Told {
+/** What was reported of a Stripe customer. */
+interface Reported {
   emails: Set<string>;
   numbers: { number: string; rank: number; created: number; id: string }[];
 }
@@ -13,12 +13,12 @@ interface Told {
 /** Who each Stripe customer is: staff, then number, then an address that one of ours alone has. */
 export function checkCustomers(truth: Truth, tables: Tables, full: boolean, verdict: Verdict): void {
   if (truth.mayFail && !full) return; // Stripe could not always be asked who they are
-  const told = toldOf(truth, full);
-  if (truth.hasKey && !full && !isSame(truth, told, toldOf(truth, true))) return; // a run may have told it
+  const reported = reportedOf(truth, full);
+  if (truth.hasKey && !full && !isSame(truth, reported, reportedOf(truth, true))) return; // a run may have reported it
   const groups = new Map<string, number>();
   const own = new Set(truth.ours.map(({ id }) => id));
   for (const { customer, staff, stored } of truth.stripeCustomers) {
-    const known = told.get(customer.id);
+    const known = reported.get(customer.id);
     const link = tables.links.find(({ stripe_customer_id: id }) => id === customer.id);
     if (!known && staff === null && stored === null) continue;
     if (!link) {
@@ -50,10 +50,10 @@ export function checkCustomers(truth: Truth, tables: Tables, full: boolean, verd
   }
 }
 
-function isSame(truth: Truth, announced: Map<string, Told>, all: Map<string, Told>): boolean {
+function isSame(truth: Truth, announced: Map<string, Reported>, all: Map<string, Reported>): boolean {
   return truth.stripeCustomers.every(({ customer: { id } }) => {
     const [a, b] = [announced.get(id), all.get(id)];
-    const asText = (known: Told | undefined) =>
+    const asText = (known: Reported | undefined) =>
       JSON.stringify([linksOf(truth, id, known, false), groupOf(truth, known, id)]);
     return !a === !b && asText(a) === asText(b);
   });
@@ -66,7 +66,7 @@ interface Link {
 }
 
 /** What it may be, where it is not known what was known of its own number. */
-function linksOf(truth: Truth, id: string, known: Told | undefined, full: boolean): Link[] {
+function linksOf(truth: Truth, id: string, known: Reported | undefined, full: boolean): Link[] {
   const made = truth.stripeCustomers.find(({ customer }) => customer.id === id);
   if (made && made.staff !== null) return [{ ids: [made.staff], by: 'staff' }];
   const owns = truth.hasKey ? ownNumbers(truth, id) : [{ owner: null, former: null }];
@@ -77,7 +77,7 @@ function linksOf(truth: Truth, id: string, known: Told | undefined, full: boolea
 function linkOf(
   truth: Truth,
   stored: number | null,
-  known: Told | undefined,
+  known: Reported | undefined,
   { owner, former }: OwnNumber,
   full: boolean,
 ): Link {
@@ -93,10 +93,10 @@ function linkOf(
 }
 
 /** Of the numbers that others than the customer itself named. */
-function numbered(truth: Truth, known: Told | undefined, full: boolean): number[] {
+function numbered(truth: Truth, known: Reported | undefined, full: boolean): number[] {
   const numbers = (known?.numbers ?? [])
-    .flatMap((told) =>
-      truth.ours.filter((own) => own.number === told.number).map(({ id }) => ({ ...told, own: id })),
+    .flatMap((reported) =>
+      truth.ours.filter((own) => own.number === reported.number).map(({ id }) => ({ ...reported, own: id })),
     )
     .sort((a, b) => a.rank - b.rank || a.created - b.created || (a.id < b.id ? -1 : 1));
   const [best] = numbers;
@@ -108,15 +108,15 @@ function numbered(truth: Truth, known: Told | undefined, full: boolean): number[
 }
 
 /** Those who share an address that none of ours has are one new customer, where an address tells anything. */
-function groupOf(truth: Truth, known: Told | undefined, id: string): string {
+function groupOf(truth: Truth, known: Reported | undefined, id: string): string {
   const [email] = known?.emails ?? [];
   return truth.linkByEmail && email && !truth.ours.some((own) => own.email === email)
     ? `new ${email}`
     : `new ${id}`;
 }
 
-function toldOf(truth: Truth, full: boolean): Map<string, Told> {
-  const told = new Map<string, Told>();
+function reportedOf(truth: Truth, full: boolean): Map<string, Reported> {
+  const reported = new Map<string, Reported>();
   for (const event of truth.history) {
     if (!ANNOUNCING.has(event.type) && !full) continue;
     const { about } = event;
@@ -124,18 +124,18 @@ function toldOf(truth: Truth, full: boolean): Map<string, Told> {
       continue;
     const { customer } = about;
     if (customer === null) continue;
-    const known = told.get(customer) ?? { emails: new Set(), numbers: [] };
-    told.set(customer, known);
-    addTold(truth, known, event, about);
+    const known = reported.get(customer) ?? { emails: new Set(), numbers: [] };
+    reported.set(customer, known);
+    addReported(truth, known, event, about);
     const self = truth.stripeCustomers.find((one) => one.customer.id === customer)?.customer;
     if (truth.hasKey && self?.email && wasSeen(truth, customer)) known.emails.add(self.email);
   }
-  return told;
+  return reported;
 }
 
-function addTold(
+function addReported(
   truth: Truth,
-  known: Told,
+  known: Reported,
   { created, id }: WorldEvent,
   about: Subscription | Invoice | CheckoutSession,
 ): void {
@@ -151,15 +151,15 @@ function addTold(
   add(about.metadata.customer_number, 2);
 }
 
-/** Every one of ours that a number ever told, or staff, said it was. */
+/** Every one of ours that a number ever reported, or staff, said it was. */
 export function couldSurelyBe(truth: Truth, stripeCustomerId: string | null): number[] {
-  const known = toldOf(truth, true).get(stripeCustomerId ?? '');
+  const known = reportedOf(truth, true).get(stripeCustomerId ?? '');
   const owned = everOwned(truth, stripeCustomerId ?? '');
   const made = truth.stripeCustomers.find(({ customer }) => customer.id === stripeCustomerId);
   return truth.ours
     .filter(
       ({ id, number }) =>
-        known?.numbers.some((told) => told.number === number) ||
+        known?.numbers.some((reported) => reported.number === number) ||
         owned.includes(number) ||
         made?.staff === id ||
         made?.formerly.includes(id),

@@ -48,7 +48,7 @@ export interface Truth {
     string,
     { happened: number; tried: number | null; done: number | null; changes: number | null }
   >;
-  /** What Stripe told of customers themselves. */
+  /** What Stripe reported of customers themselves. */
   looks: readonly Look[];
   /** Customers that it does not even know any more. */
   unknown: ReadonlySet<string>;

@@ -82,7 +82,7 @@ interface Failures {
   /** It must be known that a payment failed. */
   must: boolean;
   may: boolean;
-  /** When, where only events can have told. */
+  /** When, where only events can have reported. */
   at: number | null;
 }
 
@@ -90,9 +90,9 @@ function failuresOf(truth: Truth, story: Moment<Invoice>[], full: boolean): Fail
   const failed = story.filter(({ event }) => event.type === 'invoice.payment_failed');
   const last = story.at(-1);
   // Of an open invoice Stripe itself still tells it, until another payment is under way.
-  const stillTold = full && last?.about.status === 'open' && last.event.type === 'invoice.payment_failed';
+  const stillReported = full && last?.about.status === 'open' && last.event.type === 'invoice.payment_failed';
   return {
-    must: stillTold || (truth.lossless && failed.length > 0),
+    must: stillReported || (truth.lossless && failed.length > 0),
     may: failed.length > 0,
     at: truth.hasKey ? null : (failed[0]?.event.created ?? null),
   };

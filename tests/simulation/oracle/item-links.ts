@@ -31,7 +31,7 @@ export function checkLink(
   const kept = [...ever, ...sold, null];
   const said = named.length > 0 ? named : kept;
   const expected: (number | null)[] = staff === undefined ? said : [staff];
-  // One that left its former subscription here before it was told to be in another is a new one.
+  // One that left its former subscription here before it was reported to be in another is a new one.
   if (staff !== undefined && wasMoved(truth, id) && said.includes(actual.customer_service_id)) {
     verdict.ties += Number(actual.customer_service_id !== staff);
     return;

@@ -25,10 +25,10 @@ interface WithStatus {
 export const hasKnownStatus = ({ object, status }: WithStatus) => KNOWN[object].has(status);
 
 /**
- * The statuses that a row may have at a moment: its own; of one that nobody knows, those that may have been held
+ * The statuses that a row may have at a moment: its own; of one that nobody knows, those that may have been stored
  * when it was taken.
  *
- * @param unset what a new row has that nothing was told of yet
+ * @param unset what a new row has that nothing was reported of yet
  */
 export function keptStatuses<T extends WithStatus>(
   truth: Truth,
@@ -65,8 +65,8 @@ function announcedOfSecond<T>(until: Moment<T>[]): Moment<T>[] {
 }
 
 /**
- * With an API key a state may be seen from when it was there, else from when it is first told. Of a second it is
- * not known which state is the last before all that came until then are told.
+ * With an API key a state may be seen from when it was there, else from when it is first reported. Of a second it is
+ * not known which state is the last before all that came until then are reported.
  */
 function mustComeBefore(truth: Truth, until: Moment<unknown>[], others: Moment<unknown>[]): boolean {
   const last = until.at(-1);
@@ -81,7 +81,7 @@ function mustComeBefore(truth: Truth, until: Moment<unknown>[], others: Moment<u
   return Math.max(...done) < Math.min(Number.POSITIVE_INFINITY, ...seen);
 }
 
-/** An event that tells a status which nobody knows leaves a warning. Asked, Stripe may have told another. */
+/** An event that tells a status which nobody knows leaves a warning. Asked, Stripe may have reported another. */
 export function checkWarnings(truth: Truth, tables: Tables, verdict: Verdict): void {
   if (truth.hasKey) return;
   const rows = new Map(tables.events.map((row) => [row.id, row]));

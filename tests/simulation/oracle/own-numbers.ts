@@ -11,7 +11,7 @@ export interface OwnNumber {
 }
 
 /**
- * A customer's own number is what Stripe told last when it was asked: its changes alone are told by nothing.
+ * A customer's own number is what Stripe reported last when it was asked: its changes alone are reported by nothing.
  * That of an answer which was of no account perhaps may be known or not.
  */
 export function ownNumbers(truth: Truth, customer: string): OwnNumber[] {
@@ -38,17 +38,17 @@ function formerOwners(truth: Truth, looks: Look[]): (number | null)[] {
 
 const isSure = ({ kind, isDoubtful }: Look) => kind === 'asked' && !isDoubtful;
 
-const ownerOf = (truth: Truth, told: Look | undefined) =>
-  truth.ours.find(({ number }) => number === told?.number)?.id ?? null;
+const ownerOf = (truth: Truth, reported: Look | undefined) =>
+  truth.ours.find(({ number }) => number === reported?.number)?.id ?? null;
 
 /** An object that brings no number along says nothing. */
 const mayCount = ({ kind, number }: Look) => kind === 'asked' || number !== undefined;
 
-/** Whether anything ever told what the customer is. */
+/** Whether anything ever reported what the customer is. */
 export const wasSeen = (truth: Truth, customer: string) =>
   truth.looks.some((look) => look.customer === customer && look.changes !== null);
 
-/** Whose numbers Stripe told to be its own at any time. */
+/** Whose numbers Stripe reported to be its own at any time. */
 export const everOwned = (truth: Truth, customer: string) =>
   truth.looks.filter((look) => look.customer === customer).map(({ number }) => number);
 

@@ -48,9 +48,9 @@ function checkPayment(
   if (!last) return;
   const { id, currency } = last.about;
   const announced = story.some(({ event }) => event.type === 'invoice.payment_succeeded');
-  const isTold = announced && truth.lossless && !truth.freed.has(id);
+  const isReported = announced && truth.lossless && !truth.freed.has(id);
   // A run on the way may have found a part of it.
-  const moments = (full || isTold ? [last] : story).filter(({ about }) => collectedOf(about) > 0);
+  const moments = (full || isReported ? [last] : story).filter(({ about }) => collectedOf(about) > 0);
   const expected = moments.flatMap((moment) => {
     const dates = full ? [lastCollected(story)] : datesOf(story, moment);
     // Events of newer versions do not tell what was paid without Stripe.
@@ -68,7 +68,7 @@ function checkPayment(
     status: 'completed',
     source: 'stripe',
   };
-  const mayLack = !first || !(full || isTold);
+  const mayLack = !first || !(full || isReported);
   if (row ? expected.some((one) => fits({ ...common, ...one }, row)) : mayLack) return;
   const what = `payment ${id}`;
   verdict.differences.push(
@@ -88,7 +88,7 @@ function lastCollected(story: Moment<Invoice>[]): number | null {
   return grown?.event.created ?? null;
 }
 
-/** Without an API key nobody tells when a part was collected: then it is as of what told of it. */
+/** Without an API key nobody tells when a part was collected: then it is as of what reported it. */
 function datesOf(story: Moment<Invoice>[], { about }: Moment<Invoice>): number[] {
   return story
     .filter((moment) => collectedOf(moment.about) === collectedOf(about))

@@ -9,7 +9,7 @@ import { differing, fits } from './values';
 /** The subscription at Stripe that one of ours becomes, by the checkout that names it. */
 interface Adopted {
   id: string;
-  /** It is so for sure; else what is told last, or who it belongs to, may have been another at the time. */
+  /** It is so for sure; else what is reported last, or who it belongs to, may have been another at the time. */
   must: boolean;
 }
 
@@ -28,10 +28,10 @@ function adopted(truth: Truth, tables: Tables, full: boolean): Map<number, Adopt
     const isOwns = link?.customer_id === own.id && isSure(tables, session.customer);
     if (fitting.length === 0 || !(isOwns || couldSurelyBe(truth, session.customer).includes(own.id)))
       continue;
-    const isTold = truth.lossless && fitting.some(({ isAnnounced }) => isAnnounced);
+    const isReported = truth.lossless && fitting.some(({ isAnnounced }) => isAnnounced);
     const isFound = !truth.unknown.has(session.customer ?? '') || isDelivered(truth, story);
     const isLast = full && fitting.at(-1) === moments.at(-1) && isFound;
-    found.set(own.sold.id, { id: session.subscription, must: isOwns && (isTold || isLast) });
+    found.set(own.sold.id, { id: session.subscription, must: isOwns && (isReported || isLast) });
   }
   return found;
 }

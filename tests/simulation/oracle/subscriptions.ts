@@ -52,8 +52,8 @@ function checkSubscription(
         ...(mayLack ? [shownRow(truth, tables, about, story, actual.items)] : []),
       ];
       return rows
-        .map((told) => ({ ...told, items: settled(told.items) }))
-        .flatMap((told) => checkedOut(truth, told, one, full));
+        .map((reported) => ({ ...reported, items: settled(reported.items) }))
+        .flatMap((reported) => checkedOut(truth, reported, one, full));
     });
   const first = allowed[0] && expected(allowed[0])[0];
   if (!first) return;
@@ -73,7 +73,7 @@ const withoutKeys = ({ subscription_id: _, customer_service_id: __, ...item }: I
 /** Until Stripe is asked, a checkout that was completed in that second or later makes active what is incomplete. */
 function checkedOut<Row extends { status: string }>(
   truth: Truth,
-  told: Row,
+  reported: Row,
   { about, event }: Moment<Subscription>,
   full: boolean,
 ): Row[] {
@@ -86,9 +86,9 @@ function checkedOut<Row extends { status: string }>(
       session.paymentStatus !== 'unpaid' &&
       (isStrange || created >= event.created),
   );
-  if ((full && !isStrange) || told.status !== 'incomplete' || !isCheckedOut) return [told];
-  const active = { ...told, status: 'active' };
-  return truth.hasKey || isStrange ? [active, told] : [active]; // it may have been asked later than that
+  if ((full && !isStrange) || reported.status !== 'incomplete' || !isCheckedOut) return [reported];
+  const active = { ...reported, status: 'active' };
+  return truth.hasKey || isStrange ? [active, reported] : [active]; // it may have been asked later than that
 }
 
 function expectedRow(truth: Truth, tables: Tables, about: Subscription) {
@@ -123,19 +123,19 @@ const itemRows = ({ currency, items }: Pick<Subscription, 'currency' | 'items'>)
 /** Items that an event shows of its subscription. */
 const SHOWN = 10;
 
-/** The row where only events told: what they showed is there, and what else it ever had may still be. */
+/** The row where only events reported: what they showed is there, and what else it ever had may still be. */
 function shownRow(
   truth: Truth,
   tables: Tables,
   about: Subscription,
   story: Moment<Subscription>[],
-  held: ReturnType<typeof withoutKeys>[],
+  stored: ReturnType<typeof withoutKeys>[],
 ) {
   const shown = about.items.slice(0, SHOWN);
   const row = expectedRow(truth, tables, { ...about, items: shown });
   if (about.items.length <= SHOWN) return row;
   const ever = new Set<string | null>(story.flatMap((moment) => moment.about.items.map(({ id }) => id)));
-  const others = held.filter(
+  const others = stored.filter(
     ({ stripe_subscription_item_id: id }) => ever.has(id) && !shown.some((item) => item.id === id),
   );
   const byId = (item: { stripe_subscription_item_id: string | null }) =>

@@ -107,13 +107,13 @@ class Writer {
   }
 
   update(name: Planned, { updated }: AnyPlan): void {
-    const rows = updated.map((row) => {
-      const before = this.stored(name, row);
-      if (before?.version !== row.version) throw changedMeanwhile(name);
-      return this.toStored(name, row, before);
-    });
-    for (const row of rows) this.put(name, row);
-    for (const row of rows) checkReferences(this.tables, name, row as RowOf<Planned>);
+    for (const planned of updated) {
+      const before = this.stored(name, planned);
+      if (before?.version !== planned.version) throw changedMeanwhile(name);
+      const row = this.toStored(name, planned, before);
+      this.put(name, row);
+      checkReferences(this.tables, name, row as RowOf<Planned>);
+    }
   }
 
   private stored(name: Planned, row: AnyRow): AnyRow | undefined {

@@ -11,7 +11,7 @@ export async function takeModelEvent(
   { event, payload, again }: { event: ProviderEvent; payload: string; again: boolean },
 ): Promise<EventOutcome> {
   try {
-    return await takeIn(deps, { event, payload, strayFrom: null, again });
+    return await takeIn(deps, { event, payload, expectedMode: null, again });
   } catch (error) {
     if (!isDatabaseUnavailable(error)) {
       const code = pgErrorCode(error) ?? (error instanceof Error ? error.name : 'unknown');

@@ -59,8 +59,8 @@ export function modelMaking({ tables, now }: Model): Making {
       tables.put('links', link.stripe_customer_id, {
         ...link,
         number_source: null,
-        number_told_at: null,
-        number_told_by: null,
+        number_reported_at: null,
+        number_reported_by: null,
         numbers: [],
         details: [],
         recheck_at: null,

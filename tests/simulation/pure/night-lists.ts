@@ -1,6 +1,6 @@
 import { listProviderInvoices, listProviderSubscriptions } from '@/lib/stripe/list';
 import { applyRetrieved } from '@/lib/sync/decide/retrieved';
-import { inStep } from '@/lib/sync/reconcile/reconcile-lists';
+import { findInSync } from '@/lib/sync/reconcile/reconcile-lists';
 import { mergeKeys, noKeys } from '@/lib/sync/store/keys';
 import { decideListed, inRun, type Kind, keysOfProvided, type Provided } from '@/lib/sync/sync-object';
 import type { Night } from './night';
@@ -29,7 +29,7 @@ async function page(
   for (const { id, error } of refused) await night.guarded(kind, id, () => Promise.reject(error));
   const unmet = await process.stating(() => objects.filter(({ id }) => !lease.row.seen.has(id)));
   const provided = unmet.map((value) => ({ kind, value }) as Provided);
-  const done = provided.length > 0 ? await inStep(deps, provided, asOf) : new Set();
+  const done = provided.length > 0 ? await findInSync(deps, provided, asOf) : new Set();
   for (const object of provided) {
     if (done.has(object)) continue;
     await night.guarded(kind, object.value.id, () => apply(night, object, asOf));

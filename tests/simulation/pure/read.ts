@@ -107,11 +107,11 @@ function readEvents(events: Map<string, ModelEvent>, keys: Keys): Map<string, St
   const seconds = keys.seconds.map((key) => key.split(' '));
   const times = seconds.map(([time = '']) => Date.parse(time));
   const objects = seconds.map(([, object = '']) => object);
-  if (objects.length + keys.told.length + keys.checkouts.length === 0) return found;
+  if (objects.length + keys.reported.length + keys.checkouts.length === 0) return found;
   for (const event of events.values()) {
     const isWanted =
       (has(objects, event.object_id) && times.includes(event.stripe_created.getTime())) ||
-      (has(keys.told, event.object_id) && isTold(event)) ||
+      (has(keys.reported, event.object_id) && isReported(event)) ||
       (has(keys.checkouts, event.stripe_customer_id) && event.type === 'checkout.session.completed');
     if (!isWanted) continue;
     const { payload, failure_reason } = event;
@@ -122,5 +122,5 @@ function readEvents(events: Map<string, ModelEvent>, keys: Keys): Map<string, St
 
 const outcomeOf = ({ id, outcome, attempts }: ModelEvent) => ({ id, outcome, attempts });
 
-const isTold = ({ type, outcome }: ModelEvent) =>
+const isReported = ({ type, outcome }: ModelEvent) =>
   type.startsWith('customer.subscription.') && (outcome === 'processed' || outcome === 'stale');

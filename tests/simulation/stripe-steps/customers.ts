@@ -30,7 +30,7 @@ export const CUSTOMER_STEPS = {
   },
 } satisfies Steps;
 
-/** Such a draft told an address that perhaps nobody saw, and nobody can ask for it any more. */
+/** Such a draft reported an address that perhaps nobody saw, and nobody can ask for it any more. */
 function hadDeletedDraft({ world, plan }: Scene, id: string): boolean {
   return (
     plan.linkByEmail &&

@@ -1,5 +1,6 @@
 import type { CustomerRow } from '@/lib/customers/schema';
 import { listInvoices } from '@/lib/invoices/queries';
+import { UNPAID_STATUSES } from '@/lib/overdue';
 import type { RecordCounts } from '@/lib/overview/count-records';
 import { namePayments } from '@/lib/payments/payment-context';
 import { listPayments } from '@/lib/payments/queries';
@@ -72,7 +73,7 @@ export function CustomerRecords({ customer, counts }: Props) {
 async function UnpaidInvoices({ id }: { id: number }) {
   const { db } = await getRuntime();
   const [overdue, sent] = await Promise.all(
-    (['overdue', 'sent'] as const).map((status) =>
+    UNPAID_STATUSES.toReversed().map((status) =>
       listInvoices(db, { customer_id: id, status, per_page: ROWS }),
     ),
   );

@@ -13,25 +13,25 @@ export const isWaiting = (row: Pick<StoredSubscription, 'checkout_reference' | '
   row.checkout_reference !== null && !row.reference_declined;
 
 /**
- * Makes a subscription of Stripe's the one of ours that its checkout names, if Stripe has told of it just what
+ * Makes a subscription of Stripe's the one of ours that its checkout names, if Stripe has reported of it just what
  * was sold: whoever pays may write any reference into the address of a payment link. The caller has made sure
  * that the link of its customer is sure.
  *
- * Any state that was told counts, the latest that fits first, so that it does not matter when the checkout came.
+ * Any state that was reported counts, the latest that fits first, so that it does not matter when the checkout came.
  *
- * @param told the states to look at besides the one that is stored; undefined: all that lie in the inbox
+ * @param reported the states to look at besides the one that is stored; undefined: all that lie in the inbox
  * @returns the row that then is the subscription's
  */
 export function adoptSold(
   draft: Draft,
   made: StoredSubscription,
-  told?: ProviderSubscription[],
+  reported?: ProviderSubscription[],
 ): StoredSubscription {
   const ours = isWaiting(made) ? referenced(draft, made) : undefined;
   if (!ours) return made;
   const sold = soldItems(draft, ours.id);
   const stored = made.provider_as_of ? [storedItems(draft, made.id)] : [];
-  for (const billed of [...stored, ...(told ?? toldStates(draft, made)).flatMap(toBilledItems)]) {
+  for (const billed of [...stored, ...(reported ?? reportedStates(draft, made)).flatMap(toBilledItems)]) {
     const pairs = matchSold(sold, billed);
     if (typeof pairs !== 'string') return mergeIntoSold(draft, ours, made, pairs);
   }
@@ -93,11 +93,11 @@ function toBilledItems(state: ProviderSubscription): BilledItem[][] {
 
 const MOST = 100;
 
-/** What Stripe has told of a subscription, the latest first. */
-function toldStates(draft: Draft, made: StoredSubscription): ProviderSubscription[] {
+/** What Stripe has reported of a subscription, the latest first. */
+function reportedStates(draft: Draft, made: StoredSubscription): ProviderSubscription[] {
   const id = made.stripe_subscription_id ?? '';
   return draft
-    .events({ told: id })
+    .events({ reported: id })
     .filter(({ outcome }) => outcome === 'processed' || outcome === 'stale')
     .flatMap(({ payload }) => toProviderEvent(JSON.parse(payload)) ?? [])
     .filter(({ objectId, type }) => objectId === id && SUBSCRIPTION_EVENT_TYPES.includes(type))

@@ -10,7 +10,7 @@ import { adoptSold } from './adopt-sold';
 
 /**
  * Links a completed checkout's subscription to ours. Paid, or with nothing to pay, it activates what Stripe
- * told nothing of yet, or that it was incomplete then or before, until Stripe's own word. A checkout says
+ * reported nothing of yet, or that it was incomplete then or before, until Stripe's own word. A checkout says
  * nothing of the state's time, so it never stamps one.
  */
 export function applyCheckout(draft: Draft, checkout: ProviderCheckout): Applied {

@@ -3,13 +3,14 @@ import { toIso } from '../../../dates';
 import type { NumberOrigin, ProviderCustomerNumber } from '../../../stripe/provider';
 
 /**
- * Whether a number told there goes before one told elsewhere: the customer's own, then a subscription's, then
- * an invoice's or checkout's; of two alike the one that the earlier event told, then by the lesser id. What no
- * event told comes last, that of the older object first. Whatever order they arrive in, the first is the same.
+ * Whether a number reported there takes precedence over one reported elsewhere: the customer's own, then a
+ * subscription's, then an invoice's or checkout's; of two alike the one that the earlier event reported, then by
+ * the lesser id. What no event reported comes last, that of the older object first. Whatever order they arrive in,
+ * the first is the same.
  *
- * @param other null: nobody noted it, and only the customer's own number goes before
+ * @param other null: nobody noted it, and only the customer's own number takes precedence
  */
-export function goesBefore(one: NumberOrigin, other: NumberOrigin | null): boolean {
+export function takesPrecedence(one: NumberOrigin, other: NumberOrigin | null): boolean {
   if (!other) return one.source === 'customer';
   const sources = numberSource.enumValues;
   const weaker = sources.indexOf(one.source) - sources.indexOf(other.source);
@@ -19,21 +20,21 @@ export function goesBefore(one: NumberOrigin, other: NumberOrigin | null): boole
 }
 
 /**
- * Notes numbers that are told, each where it was told first. The customer's own is not noted: it is asked for.
+ * Notes numbers that are reported, each where it was reported first. The customer's own is not noted: it is asked for.
  *
  * @returns `noted` itself where there is nothing to note
  */
-export function noteNumbers(noted: NotedNumber[], told: ProviderCustomerNumber[]): NotedNumber[] {
-  return told.reduce((numbers, one) => {
+export function noteNumbers(noted: NotedNumber[], reported: ProviderCustomerNumber[]): NotedNumber[] {
+  return reported.reduce((numbers, one) => {
     const before = numbers.find(({ number }) => number === one.number);
-    if (one.source === 'customer' || (before && !goesBefore(one, toNumber(before)))) return numbers;
+    if (one.source === 'customer' || (before && !takesPrecedence(one, toNumber(before)))) return numbers;
     return [...numbers.filter((other) => other !== before), { ...one, at: toIso(one.at) }];
   }, noted);
 }
 
 /** The numbers noted, the strongest first. */
 export function fromNoted(noted: NotedNumber[]): ProviderCustomerNumber[] {
-  return noted.map(toNumber).sort((a, b) => Number(goesBefore(b, a)) - Number(goesBefore(a, b)));
+  return noted.map(toNumber).sort((a, b) => Number(takesPrecedence(b, a)) - Number(takesPrecedence(a, b)));
 }
 
 const toNumber = ({ at, ...number }: NotedNumber) => ({ ...number, at: at === null ? null : new Date(at) });

@@ -4,17 +4,17 @@ import { toIso } from '../../../dates';
 import type { ProviderDetail } from '../../../stripe/provider';
 import type { StoredLink } from '../../store/rows';
 import type { Draft } from '../draft';
-import { goesBefore } from './claims';
+import { takesPrecedence } from './claims';
 
 /**
- * Notes what is told of a Stripe customer, of each field the strongest: what its own object says, as it says now;
- * else what the earliest event told, then the one with the lesser id. Whatever order they arrive in, the
+ * Notes what is reported of a Stripe customer, of each field the strongest: what its own object says, as it says now;
+ * else what the earliest event reported, then the one with the lesser id. Whatever order they arrive in, the
  * same remains.
  *
  * @returns `noted` itself where there is nothing to note
  */
-export function noteDetails(noted: NotedDetail[], told: ProviderDetail[]): NotedDetail[] {
-  return told.reduce((details, one) => {
+export function noteDetails(noted: NotedDetail[], reported: ProviderDetail[]): NotedDetail[] {
+  return reported.reduce((details, one) => {
     const before = details.find(({ field }) => field === one.field);
     const now = { ...one, at: toIso(one.at) };
     const isNews = !before || isStronger(one, before);
@@ -56,12 +56,12 @@ const isMadeOf = ({ linked_by }: StoredLink) => linked_by === 'created' || linke
 function isStronger(one: ProviderDetail, other: NotedDetail): boolean {
   const isOwn = one.source === 'customer';
   if (isOwn && other.source === 'customer') return JSON.stringify(one.value) !== JSON.stringify(other.value);
-  return isOwn || goesBefore(one, toOrigin(other));
+  return isOwn || takesPrecedence(one, toOrigin(other));
 }
 
 /** Of two own ones of several Stripe customers, the first that is read. */
 function isFirst(one: NotedDetail, other: NotedDetail): boolean {
-  return goesBefore(toOrigin(one), toOrigin(other));
+  return takesPrecedence(toOrigin(one), toOrigin(other));
 }
 
 const toOrigin = ({ source, at, by }: NotedDetail) => ({ source, by, at: at === null ? null : new Date(at) });

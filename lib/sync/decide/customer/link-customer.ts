@@ -3,7 +3,7 @@ import { isSure } from '../../../customers/sure-link';
 import type { NumberOrigin, ProviderCustomer, ProviderCustomerNumber } from '../../../stripe/provider';
 import type { StoredLink } from '../../store/rows';
 import type { Draft } from '../draft';
-import { fromNoted, goesBefore, noteNumbers } from './claims';
+import { fromNoted, noteNumbers, takesPrecedence } from './claims';
 import { completeCreated, detailsOfCreated, noteDetails } from './created-customers';
 import { type Link, type LinkedBy, toColumns, toLink } from './link';
 import { moveStripeCustomer } from './move-customer';
@@ -17,11 +17,11 @@ const STRENGTH: Record<LinkedBy, number> = { created: 0, email: 1, number: 2, st
  *
  * @returns the link, as it then is
  */
-export function linkCustomer(draft: Draft, told: ProviderCustomer): Link {
-  draft.concerned.add(told.stripeCustomerId);
-  const stored = draft.link(told.stripeCustomerId);
-  if (!stored) return linkNew(draft, told);
-  return isSettled(draft, stored, told) ? toLink(stored) : strengthen(draft, told, stored);
+export function linkCustomer(draft: Draft, reported: ProviderCustomer): Link {
+  draft.concerned.add(reported.stripeCustomerId);
+  const stored = draft.link(reported.stripeCustomerId);
+  if (!stored) return linkNew(draft, reported);
+  return isSettled(draft, stored, reported) ? toLink(stored) : strengthen(draft, reported, stored);
 }
 
 /**
@@ -33,25 +33,25 @@ export function recheckLink(draft: Draft, stripeCustomerId: string): string | un
   draft.concerned.add(stripeCustomerId);
   const stored = draft.link(stripeCustomerId);
   if (!stored?.recheck_at) return undefined;
-  const told = { stripeCustomerId, customerNumbers: [], email: null, details: [] };
-  const asked = askStripe(draft, told, stored.numbers);
+  const reported = { stripeCustomerId, customerNumbers: [], email: null, details: [] };
+  const asked = askStripe(draft, reported, stored.numbers);
   if (asked.failure) return asked.failure;
   const link = relink(draft, stored, asked, findLink(draft, asked.known, toLink(stored)));
-  noteWhatIsTold(draft, stripeCustomerId, link, asked.known);
+  noteReported(draft, stripeCustomerId, link, asked.known);
   note(draft, stripeCustomerId, { recheck_at: null });
   return undefined;
 }
 
-function linkNew(draft: Draft, told: ProviderCustomer): Link {
-  const numbers = noteNumbers([], told.customerNumbers);
-  const asked = askStripe(draft, told, numbers);
+function linkNew(draft: Draft, reported: ProviderCustomer): Link {
+  const numbers = noteNumbers([], reported.customerNumbers);
+  const asked = askStripe(draft, reported, numbers);
   const details = noteDetails([], asked.known.details);
   const found = findLink(draft, asked.known);
   const link = found ?? { customerId: createCustomer(draft, details), linkedBy: 'created', origin: null };
   const isByEmail = found?.linkedBy === 'email';
   const before = isByEmail ? detailsOfCreated(draft, link.customerId) : [];
   draft.links.put({
-    stripe_customer_id: told.stripeCustomerId,
+    stripe_customer_id: reported.stripeCustomerId,
     ...toColumns(link),
     numbers,
     details,
@@ -71,16 +71,16 @@ function createCustomer(draft: Draft, details: StoredLink['details']): number {
   return id;
 }
 
-/** True where staff made the link, or the first number told made it before and all that are told are noted. */
-function isSettled(draft: Draft, stored: StoredLink, told: ProviderCustomer): boolean {
+/** True where staff made the link, or the first number reported made it before and all that are reported are noted. */
+function isSettled(draft: Draft, stored: StoredLink, reported: ProviderCustomer): boolean {
   if (stored.linked_by === 'staff') return true;
-  const [first] = told.customerNumbers;
+  const [first] = reported.customerNumbers;
   return (
     stored.linked_by === 'number' &&
     first !== undefined &&
     first.number === draft.customers.get(stored.customer_id)?.customer_number &&
-    !goesBefore(first, toLink(stored).origin) &&
-    noteNumbers(stored.numbers, told.customerNumbers) === stored.numbers
+    !takesPrecedence(first, toLink(stored).origin) &&
+    noteNumbers(stored.numbers, reported.customerNumbers) === stored.numbers
   );
 }
 
@@ -94,26 +94,27 @@ interface Asked {
 }
 
 /** What Stripe knows of the customer comes first: its own number is the strongest it can bring. */
-function askStripe(draft: Draft, told: ProviderCustomer, numbers: StoredLink['numbers']): Asked {
-  const { stripeCustomerId: id } = told;
+function askStripe(draft: Draft, reported: ProviderCustomer, numbers: StoredLink['numbers']): Asked {
+  const { stripeCustomerId: id } = reported;
   const fetched = draft.ask('customer', id, id);
   const found = fetched.state === 'found' ? fetched.object : undefined;
-  const own = found?.customerNumbers ?? told.customerNumbers.filter(({ source }) => source === 'customer');
+  const own =
+    found?.customerNumbers ?? reported.customerNumbers.filter(({ source }) => source === 'customer');
   const known = {
-    ...told,
-    email: found?.email ?? told.email,
-    details: [...(found?.details ?? []), ...told.details],
+    ...reported,
+    email: found?.email ?? reported.email,
+    details: [...(found?.details ?? []), ...reported.details],
     customerNumbers: [...own, ...fromNoted(numbers)],
   };
   const isFailure = fetched.state === 'unavailable' && fetched.reason !== 'no_api_key';
   return { known, isCertain: found !== undefined, failure: isFailure ? fetched.reason : undefined };
 }
 
-function strengthen(draft: Draft, told: ProviderCustomer, stored: StoredLink): Link {
-  const { stripeCustomerId } = told;
+function strengthen(draft: Draft, reported: ProviderCustomer, stored: StoredLink): Link {
+  const { stripeCustomerId } = reported;
   const before = toLink(stored);
-  const numbers = noteNumbers(stored.numbers, told.customerNumbers);
-  const named = findLink(draft, told, before);
+  const numbers = noteNumbers(stored.numbers, reported.customerNumbers);
+  const named = findLink(draft, reported, before);
   const isAnother = named?.linkedBy === 'number' && named.customerId !== before.customerId;
   if (isAnother && before.linkedBy === 'number') {
     draft.warnings.add(
@@ -122,10 +123,10 @@ function strengthen(draft: Draft, told: ProviderCustomer, stored: StoredLink): L
   }
   // A fetched object brings the customer along, but of two numbers of its own that does not tell the later.
   const isAnswered = isOwn(named?.origin) && named?.origin?.at === null && !isOwn(before.origin);
-  const asked = isAnother && !isAnswered ? askStripe(draft, told, numbers) : undefined;
+  const asked = isAnother && !isAnswered ? askStripe(draft, reported, numbers) : undefined;
   const found = asked ? findLink(draft, asked.known, before) : named;
   const link = relink(draft, stored, asked ?? { isCertain: false }, found);
-  noteWhatIsTold(draft, stripeCustomerId, link, asked?.known ?? told);
+  noteReported(draft, stripeCustomerId, link, asked?.known ?? reported);
   if (numbers !== stored.numbers) note(draft, stripeCustomerId, { numbers });
   if (asked?.failure) note(draft, stripeCustomerId, { recheck_at: draft.now });
   return link;
@@ -151,34 +152,36 @@ function relink(
 
 function isStronger(one: Link, other: Link): boolean {
   if (one.linkedBy !== other.linkedBy) return STRENGTH[one.linkedBy] > STRENGTH[other.linkedBy];
-  return one.origin !== null && goesBefore(one.origin, other.origin);
+  return one.origin !== null && takesPrecedence(one.origin, other.origin);
 }
 
 /** @param before the link that there is: only a stronger one is looked for, and another by number */
-function findLink(draft: Draft, told: ProviderCustomer, before?: Link): Link | undefined {
-  const byNumber = firstOfNumbers(draft, told.customerNumbers);
+function findLink(draft: Draft, reported: ProviderCustomer, before?: Link): Link | undefined {
+  const byNumber = firstOfNumbers(draft, reported.customerNumbers);
   if (byNumber) return { ...byNumber, linkedBy: 'number' };
   const isWeaker = before === undefined || STRENGTH[before.linkedBy] < STRENGTH.email;
-  if (!draft.settings.linkByEmail || !told.email || !isWeaker) return undefined;
+  if (!draft.settings.linkByEmail || !reported.email || !isWeaker) return undefined;
   // The customer that was created for it has the address, too, and is not the one looked for.
-  const [only, ...others] = draft.customersByEmail(told.email).filter(({ id }) => id !== before?.customerId);
+  const [only, ...others] = draft
+    .customersByEmail(reported.email)
+    .filter(({ id }) => id !== before?.customerId);
   return only && others.length === 0 ? { customerId: only.id, linkedBy: 'email', origin: null } : undefined;
 }
 
 /** The customer of ours that the first of the numbers names which anybody has, and where that stands. */
-function firstOfNumbers(draft: Draft, told: ProviderCustomerNumber[]) {
-  const [first] = told.flatMap(({ number, ...origin }) => {
+function firstOfNumbers(draft: Draft, reported: ProviderCustomerNumber[]) {
+  const [first] = reported.flatMap(({ number, ...origin }) => {
     const customerId = draft.customerByNumber(number)?.id;
     return customerId === undefined ? [] : [{ customerId, origin }];
   });
   return first;
 }
 
-/** A customer that was created for it is made of all that is told, as long as nothing surer is known. */
-function noteWhatIsTold(draft: Draft, stripeCustomerId: string, link: Link, told: ProviderCustomer): void {
+/** A customer that was created for it is made of all that is reported, as long as nothing surer is known. */
+function noteReported(draft: Draft, stripeCustomerId: string, link: Link, reported: ProviderCustomer): void {
   const stored = draft.links.get(stripeCustomerId);
   if (!stored || isSure(link)) return;
-  const details = noteDetails(stored.details, told.details);
+  const details = noteDetails(stored.details, reported.details);
   if (details === stored.details) return;
   const before = detailsOfCreated(draft, link.customerId);
   note(draft, stripeCustomerId, { details });

@@ -17,13 +17,13 @@ export function toColumns({ customerId, linkedBy, origin }: Link) {
     customer_id: customerId,
     linked_by: linkedBy,
     number_source: origin?.source ?? null,
-    number_told_at: origin?.at ?? null,
-    number_told_by: origin?.by ?? null,
+    number_reported_at: origin?.at ?? null,
+    number_reported_by: origin?.by ?? null,
   };
 }
 
 export function toLink(stored: ReturnType<typeof toColumns>): Link {
-  const { number_source: source, number_told_at: at, number_told_by: by } = stored;
+  const { number_source: source, number_reported_at: at, number_reported_by: by } = stored;
   return {
     customerId: stored.customer_id,
     linkedBy: stored.linked_by,

@@ -1,4 +1,5 @@
 import { earliest, toCalendarDate } from '../../../dates';
+import { keptStatus, unpaidStatus } from '../../../overdue';
 import type { ProviderInvoice } from '../../../stripe/provider';
 import type { StoredInvoice } from '../../store/rows';
 import type { Draft } from '../draft';
@@ -49,21 +50,18 @@ function toStatus(
     case 'void':
       return 'cancelled';
     case 'uncollectible':
-      return 'overdue';
     case 'open': {
-      const today = toCalendarDate(draft.now, draft.timeZone);
-      const isPastDue = stored.due_date !== null && stored.due_date < today;
-      return isPastDue || stored.payment_failed_at ? 'overdue' : 'sent';
+      const owed = {
+        due_date: stored.due_date,
+        paymentFailed: stored.payment_failed_at !== null,
+        uncollectible: provider.status === 'uncollectible',
+      };
+      return unpaidStatus(owed, toCalendarDate(draft.now, draft.timeZone));
     }
     default:
       draft.warnings.add(`unknown invoice status ${provider.providerStatus}`);
-      return outranked(stored.status, stored.payment_failed_at);
+      return keptStatus(stored.status, stored.payment_failed_at !== null);
   }
-}
-
-/** A failed payment makes a sent invoice overdue; paid and cancelled outrank it. */
-export function outranked(status: StoredInvoice['status'], failedAt: Date | null): StoredInvoice['status'] {
-  return status === 'sent' && failedAt ? 'overdue' : status;
 }
 
 /** The earlier of two instants that may not be known. */

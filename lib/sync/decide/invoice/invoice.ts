@@ -1,4 +1,5 @@
 import { latest, toCalendarDate } from '../../../dates';
+import { keptStatus } from '../../../overdue';
 import type { ProviderInvoice } from '../../../stripe/provider';
 import { toProviderInvoice } from '../../../stripe/to-invoice';
 import type { StoredInvoice } from '../../store/rows';
@@ -9,7 +10,7 @@ import { eventsOfSecond } from '../events-of-second';
 import { markGone } from '../gone';
 import { type Decision, decideOrder, recheckAt, type Source } from '../order';
 import { type Applied, findOrAdd } from '../subscription/subscription';
-import { firstOf, outranked, toInvoiceState } from './invoice-state';
+import { firstOf, toInvoiceState } from './invoice-state';
 
 const RANK = { draft: 0, sent: 1, overdue: 2, paid: 3, cancelled: 4 } as const;
 
@@ -41,7 +42,7 @@ export function applyInvoice(
   const state = taken
     ? { ...toInvoiceState(draft, failing, decision.take), ...links }
     : // Links and the failure are no state: they are noted even where the state is old news.
-      { payment_failed_at, status: outranked(row.status, payment_failed_at), ...links };
+      { payment_failed_at, status: keptStatus(row.status, payment_failed_at !== null), ...links };
   update(draft, row, stored === undefined, state, {
     ...(taken && {
       provider_as_of: decision.asOf,
@@ -161,9 +162,9 @@ function update(
   row: StoredInvoice,
   isNew: boolean,
   state: Partial<StoredInvoice>,
-  told: Partial<StoredInvoice>,
+  reported: Partial<StoredInvoice>,
 ): void {
-  const values = { ...differing(row, state), ...told };
+  const values = { ...differing(row, state), ...reported };
   if (!isNew && Object.keys(values).length === 0) return;
   const subject = { entity: 'invoice' as const, entity_id: row.id, stripe_id: row.stripe_invoice_id };
   const changes = isNew

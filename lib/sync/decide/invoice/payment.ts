@@ -15,7 +15,7 @@ export interface Collected {
 /**
  * Records what Stripe collected for an invoice: once, whatever arrives how often; corrected while nobody has
  * changed its amount, and then dated anew while nobody has changed its date; never brought back once deleted.
- * Where Stripe has not told how much was paid without it, all counts as collected until the daily job has asked.
+ * Where Stripe has not reported how much was paid without it, all counts as collected until the daily job has asked.
  */
 export function applyPayment(draft: Draft, invoice: StoredInvoice, collected: Collected): void {
   const { stripe_invoice_id: reference, currency } = invoice;

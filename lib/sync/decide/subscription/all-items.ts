@@ -7,7 +7,7 @@ export const hasMoreItems = ({ itemsComplete, items }: ProviderSubscription): bo
   !itemsComplete && items.length > 0;
 
 /**
- * A subscription with all of its items; with those that were told, where Stripe cannot be asked. The daily job
+ * A subscription with all of its items; with those that were reported, where Stripe cannot be asked. The daily job
  * leaves it then, and tries again.
  */
 export function withAllItems(

@@ -106,7 +106,7 @@ function soldItem(stored: StoredItem[], provider: ProviderSubscription): StoredI
 function updateItem(draft: Draft, row: StoredItem, state: Partial<StoredItem>): void {
   const changed = differing(row, state);
   if (Object.keys(changed).length === 0) return;
-  // What was never told before is no news.
+  // What was never reported before is no news.
   const news = Object.entries(changed).filter(([field]) => !BILLED.has(field) || row.interval !== null);
   draft.changes.push(...toChanges(subjectOf(row), row, Object.fromEntries(news)));
   draft.items.put({ ...row, ...changed });

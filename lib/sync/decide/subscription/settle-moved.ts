@@ -1,6 +1,6 @@
 import { isSure } from '../../../customers/sure-link';
 import { toProviderCheckout } from '../../../stripe/to-checkout';
-import { asTold, toProviderEvent } from '../../../stripe/to-event';
+import { asReported, toProviderEvent } from '../../../stripe/to-event';
 import { adoptSold } from '../checkout/adopt-sold';
 import { applyCheckout } from '../checkout/checkout';
 import type { Draft } from '../draft';
@@ -34,7 +34,7 @@ function reapplyCheckouts(draft: Draft, customer: string): void {
     )
     .sort((a, b) => a.created.getTime() - b.created.getTime() || (a.id < b.id ? -1 : 1));
   for (const event of events) {
-    const checkout = asTold(event, toProviderCheckout(event.object, event.created));
+    const checkout = asReported(event, toProviderCheckout(event.object, event.created));
     if (checkout) applyCheckout(draft, checkout);
   }
 }

@@ -127,7 +127,7 @@ function update(
   row: StoredSubscription,
   isNew: boolean,
   state: Partial<StoredSubscription>,
-  told: Pick<StoredSubscription, 'provider_as_of' | 'recheck_at'>,
+  reported: Pick<StoredSubscription, 'provider_as_of' | 'recheck_at'>,
 ): void {
   const { id, stripe_subscription_id: stripe_id } = row;
   const subject = { entity: 'subscription' as const, entity_id: id, stripe_id };
@@ -135,7 +135,7 @@ function update(
   draft.subscriptions.put({
     ...row,
     ...state,
-    ...told,
+    ...reported,
     stripe_synced_at: draft.now,
     provider_gone_at: null,
   });

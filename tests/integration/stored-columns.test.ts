@@ -1,0 +1,119 @@
+import { type Column, desc, getTableColumns } from 'drizzle-orm';
+import { beforeAll, expect, test } from 'vitest';
+import { CREATED_COLUMNS } from '@/lib/customers/created-columns';
+import type { Plan } from '@/lib/sync/decide/plan';
+import { commit } from '@/lib/sync/store/commit';
+import { keyColumn, TABLE_NAMES, TABLES, type TableName } from '@/lib/sync/store/rows';
+import { useDatabase } from '../support/database';
+import { createCustomer, createInvoice, createService, createSubscription } from '../support/factories';
+
+type Values = Record<string, unknown>;
+
+/** The database's own. */
+const OWN = ['id', 'version', 'created_at', 'updated_at'];
+/** What sync writes of rows that people have as well; all else is theirs. */
+const WRITTEN: Partial<Record<TableName, string[]>> = {
+  customers: CREATED_COLUMNS.flat(),
+  services: ['next_billing_date', 'synced_billing_date', 'ends_on'],
+};
+
+const CHECKED: Record<string, [string, string]> = { currency: ['usd', 'gbp'], country: ['AT', 'CH'] };
+
+const base = useDatabase();
+/** Of what a column refers to, two. */
+const others: Record<string, [number, number]> = {};
+
+beforeAll(async () => {
+  const two = async (create: () => Promise<{ id: number }>): Promise<[number, number]> => [
+    (await create()).id,
+    (await create()).id,
+  ];
+  others.customer_id = await two(() => createCustomer(base.db));
+  others.subscription_id = await two(() => createSubscription(base.db));
+  others.customer_service_id = await two(() => createService(base.db));
+  others.invoice_id = await two(() => createInvoice(base.db));
+});
+
+function columnsOf(name: TableName): [string, Column][] {
+  const all: [string, Column][] = Object.entries(getTableColumns(TABLES[name]));
+  return all.filter(([column, { generated }]) => !generated && !OWN.includes(column));
+}
+
+/** The first or the second of two values that a column takes, neither of them what it has by itself. */
+function valueFor(name: string, column: Column, which: 0 | 1): unknown {
+  const values = others[name] ?? CHECKED[name] ?? twoOf(name, column);
+  if (!values) throw new Error(`which values ${name} takes is to be said here`);
+  return values[which];
+}
+
+function twoOf(name: string, { dataType, columnType, enumValues }: Column): unknown[] | undefined {
+  if (enumValues?.length) return [enumValues[1], enumValues[2]];
+  if (columnType === 'PgNumeric') return ['11.250', '12.500'];
+  if (columnType === 'PgDateString') return ['2026-04-01', '2026-04-02'];
+  const ofType: Record<string, unknown[]> = {
+    string: [`${name} 1`, `${name} 2`],
+    number: [11, 12],
+    boolean: [true, false],
+    date: [new Date('2026-04-01T10:00:00Z'), new Date('2026-04-02T10:00:00Z')],
+    json: [[{ field: name, value: 1 }], [{ field: name, value: 2 }]],
+  };
+  return ofType[dataType];
+}
+
+const valuesOf = (name: TableName, which: 0 | 1): Values =>
+  Object.fromEntries(columnsOf(name).map(([column, type]) => [column, valueFor(column, type, which)]));
+
+async function write(name: TableName, kind: 'inserted' | 'updated', row: Values): Promise<void> {
+  const nothing = { inserted: [], updated: [], deleted: [] };
+  const plan = {
+    ...Object.fromEntries(TABLE_NAMES.map((table) => [table, nothing])),
+    [name]: { ...nothing, [kind]: [row] },
+    ...{ moves: [], handedOver: [], abandoned: [], audits: [], concerned: [], absentNumbers: [] },
+    ...{ emails: [], touched: [], changes: [], warnings: [] },
+  } as unknown as Plan;
+  await commit(base.db, { plan, event: null, runId: null });
+}
+
+async function latest(name: TableName): Promise<Values> {
+  const table = TABLES[name];
+  const [row] = await base.db.select().from(table).orderBy(desc(table.created_at)).limit(1);
+  if (!row) throw new Error(`${name} is empty`);
+  return row;
+}
+
+test.each(TABLE_NAMES.filter((name) => !(name in WRITTEN)))(
+  'every column of %s is stored, when a row is new and when it changes',
+  async (name) => {
+    const values = valuesOf(name, 0);
+    const key = keyColumn(name);
+    await write(name, 'inserted', { ...(key === 'id' && { id: -1 }), ...values });
+    const stored = await latest(name);
+    expect(stored).toMatchObject(values);
+
+    const changed = { ...valuesOf(name, 1), [key]: stored[key] };
+    await write(name, 'updated', { ...stored, ...changed });
+    expect(await latest(name)).toMatchObject(changed);
+  },
+);
+
+test('of a new customer are stored what it is made of', async () => {
+  const values = written('customers', 0);
+  await write('customers', 'inserted', { id: -1, ...values });
+  expect(await latest('customers')).toMatchObject(values);
+});
+
+test.each(['customers', 'services'] as const)(
+  'of %s that change are stored the columns of sync alone',
+  async (name) => {
+    if (name === 'services') await createService(base.db);
+    const stored = await latest(name);
+    await write(name, 'updated', { ...stored, ...valuesOf(name, 1) });
+    const { version, updated_at, search_text, ...others } = { ...stored, ...written(name, 1) } as Values;
+    expect(await latest(name)).toMatchObject(others);
+  },
+);
+
+function written(name: TableName, which: 0 | 1): Values {
+  const mine = Object.entries(valuesOf(name, which)).filter(([column]) => WRITTEN[name]?.includes(column));
+  return Object.fromEntries(mine);
+}
