@@ -1,5 +1,5 @@
-import { beforeAll, expect, test } from 'vitest';
 import { eq } from 'drizzle-orm';
+import { beforeAll, expect, test } from 'vitest';
 import { customers, invoices } from '@/db/schema';
 import { toProviderEvent } from '@/lib/stripe/to-event';
 import * as act from '@/lib/stripe-local/actions';
