@@ -90,12 +90,6 @@ export const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'db/functions/commit_plan.sql',
-        find: 'IF changed < jsonb_array_length',
-        replace: 'IF changed < 0 * jsonb_array_length',
-        everywhere: true,
-      },
-      {
-        file: 'db/functions/commit_plan.sql',
         find: ' AND t.version = r.version',
         replace: '',
         everywhere: true,
