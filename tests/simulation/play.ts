@@ -62,6 +62,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
   const { mishaps, times } = played;
   const scene = { world, plan, setup, unknown, checkedOut: new Set<number>() };
   const bodies = new Map<string, ReturnType<typeof toBody>>();
+  const atWork = new Set<{ isAlone: boolean }>();
   let known = 0;
   let sentAnyway = 0;
   let ticks = 0;
@@ -102,7 +103,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     const looks: Look[] = [];
     const crash = fate.crashes[tries];
     const isOwnProcess = crash !== undefined || played.counts.deliveries % 2 === 0;
-    const received = await stage.receive({ ...told, crash, isOwnProcess }, looks);
+    const received = await amidst(() => stage.receive({ ...told, crash, isOwnProcess }, looks));
     const { status, answer, crashed } = received;
     const isAnswered = status === 200 && !(crashed && crash?.mode === 'killed');
     noteCrash(received, crash?.mode, looks);
@@ -121,6 +122,19 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     const wait = RETRIES[tries];
     if (wait === undefined) played.faults.push(`${event.id} ran out of attempts`);
     else queue.push(clock + wait, () => attempt(event, fate, tries + 1));
+  };
+
+  /** While others are at work, too, what Stripe answers may be of no account: they were quicker. */
+  const amidst = async <T extends Went>(work: () => Promise<T>): Promise<T> => {
+    const own = { isAlone: atWork.size === 0 };
+    for (const other of atWork) other.isAlone = false;
+    atWork.add(own);
+    try {
+      const went = await work();
+      return { ...went, contested: went.contested || !own.isAlone };
+    } finally {
+      atWork.delete(own);
+    }
   };
 
   const noteCrash = ({ crashed, contested }: Went, mode: string | undefined, looks: Look[]) => {
@@ -154,7 +168,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     const failing = plan.hasKey && isFailingRun(step);
     const looks: Look[] = [];
     if (failing) played.apiFaults.failing(step);
-    const ran = await stage.reconcile(step.crash ?? undefined, looks);
+    const ran = await amidst(() => stage.reconcile(step.crash ?? undefined, looks));
     const { result } = ran;
     if (result) note(`run: ${result.status}, ${result.changes} changes${failing ? ', Stripe failing' : ''}`);
     else note(`run: ${step.crash?.mode} at ${step.crash?.at}`);
