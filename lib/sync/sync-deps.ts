@@ -1,10 +1,13 @@
 import type Stripe from 'stripe';
 import type { Database } from '@/db/database';
 import type { Logger } from '../log';
+import type { Store } from './store/store';
 
 /** What sync needs from the outside. */
 export interface SyncDeps {
   db: Database;
+  /** Where steps read and commit; the database unless it is given. */
+  store?: Store;
   /** Null without an API key: everything is decided from the payloads. */
   stripe: Stripe | null;
   now(): Date;

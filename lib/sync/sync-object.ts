@@ -18,7 +18,7 @@ import { synchronize, type Work } from './synchronize';
 
 export type Kind = 'subscription' | 'invoice';
 /** What a run may fail to bring into step. */
-type Subject = Kind | 'customer' | 'event';
+export type Subject = Kind | 'customer' | 'event';
 
 /** One step of sync for the daily job: what it changes is logged to the run. */
 export async function inRun<T>(

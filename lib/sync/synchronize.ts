@@ -1,15 +1,13 @@
-import { type Database, lockKey } from '@/db/database';
-import { transact, writeInTurn } from '@/db/transaction';
 import { fetchObject } from '../stripe/fetch';
 import { fetchCollectedAt } from '../stripe/fetch-collected';
 import { fetchItems } from '../stripe/fetch-items';
 import type { Draft, WantedKind } from './decide/draft';
 import { isEmpty } from './decide/plan';
 import { inTurn } from './in-turn';
-import { commit, type EventEntry, isVersionConflict } from './store/commit';
+import { type EventEntry, isVersionConflict } from './store/commit';
 import type { Keys } from './store/keys';
-import { read } from './store/read';
 import type { Snapshot, StoredEvent } from './store/snapshot';
+import { databaseStore, type Store } from './store/store';
 import type { SyncDeps } from './sync-deps';
 import { type Decided, Inquiry, type Question, readAndDecide } from './sync-loop';
 
@@ -42,6 +40,7 @@ export interface Done<T> {
  */
 export async function synchronize<T>(deps: SyncDeps, work: Work<T>): Promise<Done<T>> {
   const { timeZone, linkByEmail } = deps;
+  const store = deps.store ?? databaseStore(deps.db);
   const inquiry = new Inquiry(deps.stripe !== null);
   const question: Question<T> = {
     settings: { now: deps.now(), timeZone, linkByEmail },
@@ -51,14 +50,14 @@ export async function synchronize<T>(deps: SyncDeps, work: Work<T>): Promise<Don
   };
   let key = work.stripeCustomerId;
   for (let conflicts = 0; ; ) {
-    const attempt = async (db: Database) => {
-      const decided = await readAndDecide((keys) => read(db, keys), question, inquiry);
+    const attempt = async (at: Store) => {
+      const decided = await readAndDecide(at.read, question, inquiry);
       if ('wanted' in decided) return decided;
       key ??= decided.plan.concerned[0] ?? null;
-      return finish(db, work, decided);
+      return finish(at, work, decided);
     };
     try {
-      const done = await (conflicts === 0 ? once(deps.db, key, attempt) : locked(deps.db, key, attempt));
+      const done = await (conflicts === 0 ? once(store, key, attempt) : store.locked(key, attempt));
       if (!('wanted' in done)) return done;
       inquiry.add(done.wanted, await ask(deps, done.wanted.kind, done.wanted.id));
     } catch (error) {
@@ -70,31 +69,19 @@ export async function synchronize<T>(deps: SyncDeps, work: Work<T>): Promise<Don
 }
 
 /** Of two steps at once in this process, each would find what the other one changed. */
-function once<T>(db: Database, key: string | null, attempt: (db: Database) => Promise<T>): Promise<T> {
-  return key === null ? attempt(db) : inTurn(db, key, () => attempt(db));
-}
-
-function locked<T>(db: Database, key: string | null, attempt: (tx: Database) => Promise<T>): Promise<T> {
-  return transact(
-    db,
-    async (tx) => {
-      if (key !== null) await lockKey(tx, key);
-      return attempt(tx);
-    },
-    key ?? undefined,
-  );
+function once<T>(store: Store, key: string | null, attempt: (store: Store) => Promise<T>): Promise<T> {
+  return key === null ? attempt(store) : inTurn(store.scope, key, () => attempt(store));
 }
 
 async function finish<T>(
-  db: Database,
+  store: Store,
   work: Work<T>,
   { result, plan, snapshot }: Decided<T>,
 ): Promise<Done<T>> {
   const event = work.toEntry?.(result, snapshot) ?? null;
   const done = { result, changes: plan.changes.length, warnings: plan.warnings };
   if (event === null && isEmpty(plan)) return done;
-  const about = work.stripeCustomerId ?? undefined;
-  await writeInTurn(db, about, () => commit(db, { plan, event, runId: work.runId ?? null }));
+  await store.commit({ plan, event, runId: work.runId ?? null }, work.stripeCustomerId ?? undefined);
   return done;
 }
 

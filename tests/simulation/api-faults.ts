@@ -1,6 +1,6 @@
 import type { RequestLogEntry } from '@/lib/stripe-local/faults';
-import type { StripeLocal } from '@/lib/stripe-local/server';
 import type { ApiFate, Step } from './plan';
+import type { Stage } from './stage';
 
 /** What goes wrong with Stripe's API in a history. */
 export interface ApiFaults {
@@ -17,7 +17,7 @@ export interface ApiFaults {
  * @param meanwhile lets so much else happen before a late answer arrives
  */
 export function apiFaults(
-  { faults, requestCount }: StripeLocal,
+  { faults, requestCount }: Pick<Stage, 'faults' | 'requestCount'>,
   fates: ApiFate[],
   unknown: ReadonlySet<string>,
   meanwhile: (count: number) => Promise<void>,

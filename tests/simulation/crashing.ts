@@ -1,10 +1,13 @@
 import type { Database } from '@/db/database';
+import { isVersionConflict } from '@/lib/sync/store/commit';
 import type { Crash } from './plan';
 
 export interface Crashing {
   db: Database;
   /** Whether it came to pass. */
   happened(): boolean;
+  /** Whether anything has to be decided again, since another was quicker. */
+  contested(): boolean;
 }
 
 const STATEMENTS = new Set(['select', 'selectDistinct', 'insert', 'update', 'delete', 'execute', '$count']);
@@ -19,6 +22,7 @@ const CODES = { killed: '57P01', refused: 'XX000', conflict: '40001' };
 export function crashing(db: Database, crash: Crash | undefined): Crashing {
   let passed = 0;
   let happened = false;
+  let contested = false;
   const pass = (isInside: boolean) => {
     passed += 1;
     const isNow = crash && passed > crash.at && (isInside || crash.mode !== 'conflict');
@@ -57,7 +61,10 @@ export function crashing(db: Database, crash: Crash | undefined): Crashing {
   /** A statement outside a transaction commits by itself. */
   const committing = (query: { execute(values: unknown): Promise<unknown> }) => ({
     execute: async (values: unknown) => {
-      const answer = await query.execute(values);
+      const answer = await query.execute(values).catch((error: unknown) => {
+        contested ||= isVersionConflict(error);
+        throw error;
+      });
       pass(false);
       return answer;
     },
@@ -72,5 +79,5 @@ export function crashing(db: Database, crash: Crash | undefined): Crashing {
     pass(false);
     return result;
   };
-  return { db: wrap(db, false), happened: () => happened };
+  return { db: wrap(db, false), happened: () => happened, contested: () => contested };
 }

@@ -1,15 +1,9 @@
-import { asc } from 'drizzle-orm';
-import type { Database } from '@/db/database';
-import { invoices, payments } from '@/db/schema';
 import { AppError } from '@/lib/errors';
-import { deletePayment } from '@/lib/payments/delete-payment';
-import { recordPayment } from '@/lib/payments/record-payment';
-import { updatePayment } from '@/lib/payments/update-payment';
-import type { SyncDeps } from '@/lib/sync/sync-deps';
+import type { Hands } from './hands';
 import { pick } from './pick';
 import type { Step } from './plan';
 import { SERVICE_DATE, type Setup } from './setup';
-import { ACTOR, confirmLink, dateService, linkItem } from './staff-steps';
+import { confirmLink, dateService, linkItem } from './staff-steps';
 
 /** What people and programs did here, which sync must leave as it is. */
 export interface Deeds {
@@ -35,44 +29,38 @@ export const noDeeds = ({ ours }: Setup): Deeds => ({
 
 /** Does something here, as a program or staff would. @returns what; null where it does not fit */
 export async function doHere(
-  { db, deps, setup, deeds }: { db: Database; deps: SyncDeps; setup: Setup; deeds: Deeds },
+  { hands, setup, deeds }: { hands: Hands; setup: Setup; deeds: Deeds },
   { kind, a, b }: Step,
 ): Promise<string | null> {
-  const writer = {
-    actor: ACTOR,
-    source: 'api' as const,
-    now: deps.now(),
-    timeZone: 'UTC',
-  };
-  if (kind === 'confirmLink') return confirmLink(deps, setup, deeds, a, b);
-  if (kind === 'linkItem') return linkItem(deps, setup, deeds, a, b);
-  if (kind === 'dateService') return dateService(db, setup, deeds, a, b);
+  if (kind === 'confirmLink') return confirmLink(hands, setup, deeds, a, b);
+  if (kind === 'linkItem') return linkItem(hands, setup, deeds, a, b);
+  if (kind === 'dateService') return dateService(hands, setup, deeds, a, b);
   if (kind === 'enterPayment') return enterPayment();
-  const found = pick(await db.select().from(payments).orderBy(asc(payments.id)), a);
+  const found = pick(await hands.payments(), a);
   if (!found) return null;
   if (kind === 'deletePayment') {
-    await deletePayment(db, found.id, writer);
+    await hands.deletePayment(found.id);
     deeds.written.delete(found.id);
     (found.source === 'stripe' ? deeds.deleted : deeds.freed).add(found.payment_reference);
     return `payment ${found.payment_reference} is deleted here`;
   }
   const isStripes = Number(found.provider_amount) === 1 + b;
   const status = b === 0 && !isStripes ? 'refunded' : 'completed';
-  await updatePayment(db, found.id, { amount: 1 + b, status }, writer);
+  await hands.updatePayment(found.id, { amount: 1 + b, status });
   // With the amount that Stripe reported it is Stripe's, which may still correct it.
   if (isStripes) deeds.written.delete(found.id);
   else note(found.id, 1 + b, found.payment_reference, found.source);
   return `payment ${found.payment_reference} is changed here to ${1 + b}`;
 
   async function enterPayment(): Promise<string | null> {
-    const invoice = pick(await db.select().from(invoices).orderBy(asc(invoices.id)), a);
+    const invoice = pick(await hands.invoices(), a);
     if (!invoice?.stripe_invoice_id) return null;
     const payment_reference = b % 2 === 0 ? invoice.stripe_invoice_id : `API-${invoice.id}`;
     const { id: invoice_id, customer_id } = invoice;
     const input = { invoice_id, customer_id, amount: 5 + b, payment_date: '2026-03-10', payment_reference };
     try {
-      const { payment } = await recordPayment(db, input, writer, { onlyNew: true });
-      note(payment.id, 5 + b, payment_reference, 'api');
+      const { id } = await hands.recordPayment(input);
+      note(id, 5 + b, payment_reference, 'api');
       return `a payment is entered here as ${payment_reference}`;
     } catch (error) {
       if (error instanceof AppError) return null; // a draft, or cancelled; or the reference is taken

@@ -2,9 +2,7 @@ import { seededChance } from '@/lib/stripe-local/chance';
 import type { WorldEvent } from '@/lib/stripe-local/model';
 import { renderEvent } from '@/lib/stripe-local/render/event';
 import { createWorld, type World } from '@/lib/stripe-local/world';
-import { signatureOf } from '../support/stripe-events';
 import { apiFaults } from './api-faults';
-import { crashing } from './crashing';
 import { changesOf, type Look } from './looks';
 import { ANNOUNCING } from './oracle/story';
 import { doHere, noDeeds } from './own-steps';
@@ -12,9 +10,11 @@ import { type Fate, isFailingRun, type Plan, type Step } from './plan';
 import type { Played } from './played';
 import { Queue } from './queue';
 import { setUp } from './setup';
-import type { Stage } from './stage';
+import type { Received, Stage } from './stage';
 import { doAtStripe } from './stripe-steps';
 import { count } from './tally';
+
+type Went = Pick<Received, 'crashed' | 'contested'>;
 
 const START = Date.parse('2026-03-15T22:30:00Z');
 const HOUR = 3_600_000;
@@ -33,10 +33,10 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     chance: seededChance(seed),
   });
   const { hasKey, timeZone, linkByEmail } = plan;
-  await stage.begin({ world, hasKey, timeZone, linkByEmail, now });
-  const setup = await setUp(stage.db, world, plan);
+  await stage.begin({ world, seed, hasKey, timeZone, linkByEmail, now });
+  const setup = await setUp(stage.hands(), world, plan);
   world.history.splice(0); // customers tell nothing of their own
-  const base = stage.stripe.requestCount();
+  const base = stage.requestCount();
   const unknown = new Set<string>();
   const played: Played = {
     plan,
@@ -53,7 +53,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     counts: { deliveries: 0, crashes: 0, runs: 0 },
     steps: {},
     mishaps: {},
-    apiFaults: apiFaults(stage.stripe, plan.api, unknown, (some) => queue.proceed(some)),
+    apiFaults: apiFaults(stage, plan.api, unknown, (some) => queue.proceed(some)),
     now,
     later: (seconds) => {
       clock += seconds * 1000;
@@ -61,6 +61,8 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
   };
   const { mishaps, times } = played;
   const scene = { world, plan, setup, unknown, checkedOut: new Set<number>() };
+  const bodies = new Map<string, ReturnType<typeof toBody>>();
+  const atWork = new Set<{ isAlone: boolean }>();
   let known = 0;
   let sentAnyway = 0;
   let ticks = 0;
@@ -90,8 +92,9 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
   };
 
   const attempt = async (event: WorldEvent, fate: Fate, tries: number): Promise<void> => {
-    const body = played.payloads.get(event.id) ?? JSON.stringify(renderEvent(event, versionOf(plan, event)));
-    played.payloads.set(event.id, body);
+    const told = bodies.get(event.id) ?? toBody(event, versionOf(plan, event));
+    bodies.set(event.id, told);
+    played.payloads.set(event.id, told.body);
     played.counts.deliveries += 1;
     const time = times.get(event.id);
     if (!time) throw new Error(`${event.id} never happened`);
@@ -99,28 +102,19 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     const changes = customerChanges(world, event);
     const looks: Look[] = [];
     const crash = fate.crashes[tries];
-    const guarded = crashing(stage.db, crash);
-    const request = new Request('http://localhost/api/stripe/webhook', {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        'stripe-signature': signatureOf(body, world.now()),
-      },
-      body,
-    });
     const isOwnProcess = crash !== undefined || played.counts.deliveries % 2 === 0;
-    const response = await stage.receive(isOwnProcess ? guarded.db : stage.db, request, looks);
-    const answer = await response.text();
-    const isAnswered = response.status === 200 && !(guarded.happened() && crash?.mode === 'killed');
-    noteCrash(guarded.happened(), crash?.mode, looks);
+    const received = await amidst(() => stage.receive({ ...told, crash, isOwnProcess }, looks));
+    const { status, answer, crashed } = received;
+    const isAnswered = status === 200 && !(crashed && crash?.mode === 'killed');
+    noteCrash(received, crash?.mode, looks);
     note(
-      `> ${event.type} ${event.about.id} (${event.id}): ${isAnswered ? answer : `${response.status}, ${crash?.mode} at ${crash?.at}`}`,
+      `> ${event.type} ${event.about.id} (${event.id}): ${isAnswered ? answer : `${status}, ${crash?.mode} at ${crash?.at}`}`,
     );
-    if (response.status !== 200 && !guarded.happened()) {
-      played.faults.push(`${event.id} ${event.type} was answered ${response.status}`);
+    if (status !== 200 && !crashed) {
+      played.faults.push(`${event.id} ${event.type} was answered ${status} ${answer}`);
     }
-    if (response.status === 200) played.delivered.add(event.id);
-    if (response.status === 200 && !/duplicate/.test(answer)) {
+    if (status === 200) played.delivered.add(event.id);
+    if (status === 200 && !/duplicate/.test(answer)) {
       time.done ??= ++ticks;
       time.changes = changes;
     }
@@ -130,10 +124,23 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     else queue.push(clock + wait, () => attempt(event, fate, tries + 1));
   };
 
-  const noteCrash = (happened: boolean, mode: string | undefined, looks: Look[]) => {
-    for (const look of looks) look.isDoubtful = happened;
+  /** While others are at work, too, what Stripe answers may be of no account: they were quicker. */
+  const amidst = async <T extends Went>(work: () => Promise<T>): Promise<T> => {
+    const own = { isAlone: atWork.size === 0 };
+    for (const other of atWork) other.isAlone = false;
+    atWork.add(own);
+    try {
+      const went = await work();
+      return { ...went, contested: went.contested || !own.isAlone };
+    } finally {
+      atWork.delete(own);
+    }
+  };
+
+  const noteCrash = ({ crashed, contested }: Went, mode: string | undefined, looks: Look[]) => {
+    for (const look of looks) look.isDoubtful = crashed || contested;
     played.looks.push(...looks);
-    if (!happened) return;
+    if (!crashed) return;
     played.counts.crashes += 1;
     count(mishaps, String(mode));
   };
@@ -150,7 +157,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
   /** Staff do one thing at a time, whatever is delivered meanwhile. */
   const doInTurn = (step: Step): Promise<string | null> => {
     const { deeds } = played;
-    const done = staffsTurn.then(() => doHere({ db: stage.db, deps: stage.deps(), setup, deeds }, step));
+    const done = staffsTurn.then(() => doHere({ hands: stage.hands(), setup, deeds }, step));
     staffsTurn = done.catch(() => undefined);
     return done;
   };
@@ -158,18 +165,14 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
   const runReconciliation = async (step: Step): Promise<void> => {
     played.counts.runs += 1;
     count(played.steps, 'run');
-    const guarded = crashing(stage.db, step.crash ?? undefined);
     const failing = plan.hasKey && isFailingRun(step);
     const looks: Look[] = [];
     if (failing) played.apiFaults.failing(step);
-    try {
-      const { status, changes } = await stage.reconcile(guarded.db, looks);
-      note(`run: ${status}, ${changes} changes${failing ? ', Stripe failing' : ''}`);
-    } catch (error) {
-      if (!guarded.happened()) throw error;
-      note(`run: ${step.crash?.mode} at ${step.crash?.at}`);
-    }
-    noteCrash(guarded.happened(), step.crash?.mode, looks);
+    const ran = await amidst(() => stage.reconcile(step.crash ?? undefined, looks));
+    const { result } = ran;
+    if (result) note(`run: ${result.status}, ${result.changes} changes${failing ? ', Stripe failing' : ''}`);
+    else note(`run: ${step.crash?.mode} at ${step.crash?.at}`);
+    noteCrash(ran, step.crash?.mode, looks);
     count(mishaps, 'Stripe failing', Number(failing));
     if (failing) played.apiFaults.asPlanned();
   };
@@ -182,7 +185,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
   }
   await queue.empty();
   played.apiFaults.none();
-  for (const { kind } of plan.api.slice(0, stage.stripe.requestCount() - base)) {
+  for (const { kind } of plan.api.slice(0, stage.requestCount() - base)) {
     count(mishaps, `answer ${kind}`, Number(kind !== 'none'));
   }
   const long = [...world.subscriptions.values()].filter(({ items }) => items.length > 10);
@@ -202,6 +205,11 @@ function customerChanges(world: World, { about }: WorldEvent): number | null {
 /** Of some objects all events are lost, as while the endpoint is away: nothing but a list tells of them. */
 function isNeverHeardOf(id: string): boolean {
   return (id.charCodeAt(id.length - 1) + id.charCodeAt(id.length - 2)) % 5 === 0;
+}
+
+function toBody(event: WorldEvent, version: string) {
+  const rendered = renderEvent(event, version);
+  return { rendered, body: JSON.stringify(rendered) };
 }
 
 /** An endpoint has one version at a time: it changes between seconds, not within one. */

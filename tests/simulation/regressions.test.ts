@@ -780,3 +780,20 @@ test('a run that could not take an event is told when a delivery has', async () 
   const [failure] = await base.db.select().from(reconciliationFailures).where(ofEvent);
   expect(failure?.resolved_at).toEqual(runtime.now());
 });
+
+test('an item that moved within a second stays where Stripe has it, whichever is told last', async () => {
+  const customer = act.createCustomer(world).object.id;
+  const to = subscribed(customer);
+  const from = subscribed(customer, { items: [{ unitAmount: 500 }, { unitAmount: 700 }] });
+  const [moved, ...rest] = from.items;
+  const leaves = act.updateSubscription(world, from.id, { items: rest }).events;
+  const arrives = act.updateSubscription(world, to.id, { items: [...to.items, { ...moved }] }).events;
+  for (const event of [to.event, arrives[0], from.event, leaves[0]]) await take(event, { withKey: true });
+  const ofItem = eq(subscriptionItems.stripe_subscription_item_id, moved?.id ?? '');
+  const [held] = await base.db
+    .select({ subscription: subscriptions.stripe_subscription_id })
+    .from(subscriptionItems)
+    .innerJoin(subscriptions, eq(subscriptions.id, subscriptionItems.subscription_id))
+    .where(ofItem);
+  expect(held?.subscription).toBe(to.id);
+});

@@ -5,18 +5,21 @@ import { StartError } from '@/lib/errors';
 import { runCampaign, type Totals } from './campaign';
 import { type Failure, replayHistory } from './check-history';
 import { openOwnDatabase } from './database';
+import { openStage } from './database-stage';
 import { runMutants } from './mutants';
-import { openStage } from './stage';
+import { openPureStage } from './pure/pure-stage';
+import { showPlaces } from './pure/show-places';
 import { showTally } from './tally';
 
 const USAGE = [
-  'Usage: npm run simulate -- [--runs N] [--seed S] [--database URL] [--resume]',
-  '       npm run simulate -- --replay=SEED:PATH [--database URL]',
+  'Usage: npm run simulate -- [--runs N] [--seed S] [--database URL | --pure] [--resume]',
+  '       npm run simulate -- --replay=SEED:PATH [--database URL | --pure]',
   '       npm run simulate -- --mutants --database URL [--seed S]',
   '',
   '  --runs N        how many histories (2000)',
   '  --seed S        of the campaign (1)',
   '  --database URL  a PostgreSQL server, for deliveries that race for real; else databases in memory',
+  '  --pure          decisions alone, over a model of the database; fails if any block of them is never reached',
   '  --resume        goes on with an interrupted campaign of this seed',
   '  --replay        plays one history again: the seed and path that a failure printed',
   '  --mutants       shows that mutations of the product are found',
@@ -24,6 +27,8 @@ const USAGE = [
   '  --hurry         does not make a failing history smaller',
 ];
 
+/** Fewer histories need not reach every block of `decide`. */
+const ENOUGH_FOR_ALL = 20_000;
 const SHRINK_MS = 120_000;
 const MAX_NUMBER = 2 ** 31 - 1;
 const print = (text: string) => process.stdout.write(`${text}\n`);
@@ -32,6 +37,7 @@ interface Wanted {
   runs: number;
   seed: number;
   server: string | null;
+  isPure: boolean;
   replay: { seed: number; path: string } | null;
   resume: boolean;
   mutants: boolean;
@@ -42,7 +48,7 @@ interface Wanted {
 runCommand(async (args) => {
   const wanted = read(args);
   const { seed, server } = wanted;
-  if (wanted.replay) process.exitCode = await replay(wanted.replay, server);
+  if (wanted.replay) process.exitCode = await replay(wanted.replay, wanted);
   else if (wanted.mutants && server) process.exitCode = (await runMutants(seed, server, print)) ? 0 : 1;
   else process.exitCode = await campaign(wanted);
 });
@@ -55,6 +61,7 @@ function read(args: string[]): Wanted {
     seed: text,
     database: text,
     replay: text,
+    pure: flag,
     resume: flag,
     mutants: flag,
     json: flag,
@@ -66,6 +73,8 @@ function read(args: string[]): Wanted {
   if (server !== null && !/^postgres(ql)?:\/\/./.test(server)) {
     throw new StartError(['--database must start with postgres:// or postgresql://.']);
   }
+  if (values.pure && (server || mutants))
+    throw new StartError(['--pure is for neither a database nor mutants.']);
   if (mutants && !server) {
     throw new StartError([
       '--mutants needs --database URL, a PostgreSQL server: some mutations show only where connections race.',
@@ -75,6 +84,7 @@ function read(args: string[]): Wanted {
     runs: toNumber('runs', values.runs ?? '2000', 1),
     seed: toNumber('seed', values.seed ?? '1', 0),
     replay: values.replay === undefined ? null : toReplay(values.replay),
+    isPure: values.pure === true,
     ...{ server, resume, mutants, json, hurry },
   };
 }
@@ -93,10 +103,10 @@ function toReplay(what: string): { seed: number; path: string } {
   return { seed: Number(seed), path };
 }
 
-async function campaign({ runs, seed, server, resume, json, hurry }: Wanted): Promise<number> {
+async function campaign({ runs, seed, server, isPure, resume, json, hurry }: Wanted): Promise<number> {
   const bar = new ProgressBar();
-  const { totals, failure } = await runCampaign(
-    { runs, seed, server, resume, shrinkFor: hurry ? 0 : SHRINK_MS },
+  const { totals, failure, unreached } = await runCampaign(
+    { runs, seed, server, isPure, resume, shrinkFor: hurry ? 0 : SHRINK_MS },
     (done, { deliveries, seconds }) => {
       // Where there is no terminal, a line every ten percent.
       const label = `histories (${Math.floor((done / runs) * 10)}0 %)`;
@@ -105,28 +115,31 @@ async function campaign({ runs, seed, server, resume, json, hurry }: Wanted): Pr
     },
   );
   bar.end();
-  if (json) print(JSON.stringify({ totals, failure }));
+  const missed = totals.histories >= ENOUGH_FOR_ALL ? unreached : [];
+  if (json) print(JSON.stringify({ totals, failure, unreached }));
   else {
-    print(summary(totals, seed, server));
+    print(summary(totals, seed, isPure ? 'pure' : server ? 'PostgreSQL' : 'in memory'));
     if (failure) print(describe(failure));
+    for (const line of showPlaces(unreached)) print(`never reached: ${line}`);
+    if (isPure) print(`${totals.histories + Number(failure !== null)} histories, ${failure ? 1 : 0} wrong`);
   }
-  return failure ? 1 : 0;
+  return failure || missed.length > 0 ? 1 : 0;
 }
 
 async function replay(
   { seed, path }: { seed: number; path: string },
-  server: string | null,
+  { server, isPure }: Pick<Wanted, 'server' | 'isPure'>,
 ): Promise<number> {
-  const stage = await openStage(await openOwnDatabase(server));
+  const stage = isPure ? openPureStage() : await openStage(await openOwnDatabase(server));
   const checked = await replayHistory(stage, seed, path);
   await stage.close();
   print('failure' in checked ? describe(checked.failure) : 'The history ends as it must.');
   return 'failure' in checked ? 1 : 0;
 }
 
-function summary(totals: Totals, seed: number, server: string | null): string {
+function summary(totals: Totals, seed: number, on: string): string {
   return [
-    `histories        ${totals.histories} (seed ${seed}, ${server ? 'PostgreSQL' : 'in memory'})`,
+    `histories        ${totals.histories} (seed ${seed}, ${on})`,
     `deliveries       ${totals.deliveries}`,
     `crashes          ${totals.crashes}`,
     `runs in between  ${totals.runs}`,

@@ -1,14 +1,7 @@
-import type { Database } from '@/db/database';
-import { stripeCustomers } from '@/db/schema';
 import { createCustomer as createStripeCustomer } from '@/lib/stripe-local/actions';
 import type { Customer } from '@/lib/stripe-local/model';
 import type { World } from '@/lib/stripe-local/world';
-import {
-  createCustomer,
-  createService,
-  createSubscription,
-  createSubscriptionItem,
-} from '../support/factories';
+import type { Making } from './hands';
 import type { Plan } from './plan';
 
 /** Ours, as they stand before anything happens. */
@@ -43,9 +36,9 @@ export interface Setup {
 export const emailOf = (at: number | null) => (at === null ? null : `mail-${at}@example.com`);
 export const SERVICE_DATE = '2020-01-01';
 
-export async function setUp(db: Database, world: World, plan: Plan): Promise<Setup> {
+export async function setUp(making: Making, world: World, plan: Plan): Promise<Setup> {
   const ours: Own[] = [];
-  for (const planned of plan.ours) ours.push(await createOwn(db, planned));
+  for (const planned of plan.ours) ours.push(await createOwn(making, planned));
   const made: Setup['stripeCustomers'] = [];
   for (const planned of plan.stripeCustomers) {
     const number = planned.number === null ? null : (ours[planned.number]?.number ?? 'NOBODY');
@@ -63,7 +56,7 @@ export async function setUp(db: Database, world: World, plan: Plan): Promise<Set
     const customer_id = staff ?? stored;
     if (customer_id !== null) {
       const linked_by = staff !== null ? 'staff' : 'email';
-      await db.insert(stripeCustomers).values({ stripe_customer_id: object.id, customer_id, linked_by });
+      await making.makeLink({ stripe_customer_id: object.id, customer_id, linked_by });
     }
     made.push({ customer: object, staff, formerly: [], stored });
   }
@@ -79,12 +72,12 @@ const PRICES = [
   { text: '49', minor: 4900, currency: 'eur', interval: 'year', months: 12 },
 ] as const;
 
-async function createOwn(db: Database, planned: Plan['ours'][number]): Promise<Own> {
-  const { id, customer_number } = await createCustomer(db, { email: emailOf(planned.email) });
+async function createOwn(making: Making, planned: Plan['ours'][number]): Promise<Own> {
+  const { id, customer_number } = await making.makeCustomer(emailOf(planned.email));
   const services: Own['services'] = [];
   for (let i = 0; i < planned.services; i += 1) {
     const price = PRICES[(id + i) % PRICES.length] ?? PRICES[0];
-    const service = await createService(db, {
+    const service = await making.makeService({
       customer_id: id,
       next_billing_date: SERVICE_DATE,
       price: price.text,
@@ -97,18 +90,9 @@ async function createOwn(db: Database, planned: Plan['ours'][number]): Promise<O
   const quantity = 1 + (id % 2);
   if (sold.length === 0)
     return { id, number: customer_number, email: emailOf(planned.email), services, sold: null };
-  const subscription = await createSubscription(db, {
-    customer_id: id,
-    status: 'incomplete',
-    stripe_subscription_id: null,
-  });
+  const subscription = await making.makeSold(id);
   for (const customer_service_id of sold) {
-    await createSubscriptionItem(db, {
-      subscription_id: subscription.id,
-      customer_service_id,
-      stripe_subscription_item_id: null,
-      quantity,
-    });
+    await making.makeSoldItem({ subscription_id: subscription.id, customer_service_id, quantity });
   }
   return {
     id,

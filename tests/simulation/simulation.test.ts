@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase } from '../support/database';
 import { checkHistory } from './check-history';
+import { openStage } from './database-stage';
 import { seedOf } from './seed';
-import { openStage, type Stage } from './stage';
+import type { Stage } from './stage';
 
 const CAMPAIGN = 20260315;
 const HISTORIES = 300;

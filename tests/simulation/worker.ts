@@ -1,42 +1,16 @@
-import { add, noTotals, type Orders, type Reported } from './campaign';
-import { checkHistory } from './check-history';
-import { openOwnDatabase } from './database';
-import { seedOf } from './seed';
-import { openStage } from './stage';
+import type { Orders } from './campaign';
 
-const TELL_MS = 500;
-
-/** A share of a campaign, on a database of its own. */
-async function work({ campaign, from, by, until, server, shrinkFor }: Orders): Promise<void> {
-  let isStopped = false;
-  const stop = () => {
-    isStopped = true;
-  };
-  process.on('message', stop);
-  process.on('disconnect', stop); // whoever started it is gone
-  const stage = await openStage(await openOwnDatabase(server));
-  let done = noTotals();
-  let reported = Date.now();
-  for (let at = from; at < until && !isStopped; at += by) {
-    const checked = await checkHistory(stage, seedOf(campaign, at), shrinkFor);
-    if ('failure' in checked) {
-      await tell(checked);
-      break;
-    }
-    add(done, { ...checked.outcome, histories: 1 });
-    if (Date.now() - reported < TELL_MS && at + by < until) continue;
-    await tell({ next: at + by, done });
-    done = noTotals();
-    reported = Date.now();
-  }
-  await stage.close();
+const orders = JSON.parse(process.argv[2] ?? '{}') as Orders;
+if (orders.isCovered) {
+  // Blocks are counted in what is compiled from then on.
+  const { BlockCoverage } = await import('./pure/coverage');
+  const coverage = new BlockCoverage();
+  await coverage.start();
+  const { work } = await import('./work');
+  await coverage.readSources();
+  await work(orders, () => coverage.take());
+} else {
+  const { work } = await import('./work');
+  await work(orders, null);
 }
-
-const tell = (reported: Reported) =>
-  new Promise<void>((resolve, reject) => {
-    if (!process.connected) resolve();
-    else process.send?.(reported, (error) => (error ? reject(error) : resolve()));
-  });
-
-await work(JSON.parse(process.argv[2] ?? '{}') as Orders);
 process.exit(0);

@@ -2,6 +2,7 @@ import type { FieldChange } from '@/db/schema';
 import type { AuditEntry } from '../../audit/record-audit';
 import {
   type KeyOf,
+  type StoredInvoice,
   type StoredLink,
   type StoredRows,
   type StoredService,
@@ -42,10 +43,11 @@ export interface Plan extends TablePlans {
 
 export function toPlan(draft: Draft): Plan {
   const plans = toTablePlans(draft);
-  const { links, services } = plans;
+  const { links, services, invoices } = plans;
   return {
     ...plans,
     services: { ...services, updated: [...services.updated, ...billedAnew(draft, services.updated)] },
+    invoices: { ...invoices, updated: invoices.updated.map((row) => afterHandover(draft, row)) },
     moves: draft.moves,
     handedOver: draft.handedOver,
     abandoned: draft.abandoned,
@@ -57,6 +59,13 @@ export function toPlan(draft: Draft): Plan {
     changes: draft.changes,
     warnings: [...draft.warnings],
   };
+}
+
+/** What is handed over has a new version by the time that it is compared. */
+function afterHandover(draft: Draft, row: StoredInvoice): StoredInvoice {
+  const before = draft.invoices.before(row.id)?.subscription_id;
+  const isHandedOver = draft.handedOver.some(({ from }) => from === before);
+  return isHandedOver ? { ...row, version: row.version + 1 } : row;
 }
 
 /** True where everything is as it should be. */

@@ -52,7 +52,7 @@ export async function replayEvent(deps: SyncDeps, id: string): Promise<EventOutc
   return handleEvent(deps, event, stored.payload, { again: true });
 }
 
-interface Delivery {
+export interface Delivery {
   event: ProviderEvent;
   payload: string;
   /** The mode of the configured keys, where the event is of the wrong one. */
@@ -60,7 +60,8 @@ interface Delivery {
   again: boolean;
 }
 
-async function takeIn(
+/** Takes in an event, or nothing of it. */
+export async function takeIn(
   deps: SyncDeps,
   { event, payload, expectedMode, again }: Delivery,
 ): Promise<EventOutcome> {

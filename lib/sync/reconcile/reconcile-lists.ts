@@ -11,7 +11,7 @@ import {
 import { type Answers, Draft, type WantedKind } from '../decide/draft';
 import { isEmpty, toPlan } from '../decide/plan';
 import { mergeKeys, noKeys } from '../store/keys';
-import { read } from '../store/read';
+import { databaseStore } from '../store/store';
 import type { SyncDeps } from '../sync-deps';
 import {
   applyListed,
@@ -79,12 +79,13 @@ const ANSWERS = ((kind: WantedKind) =>
   kind === 'customer' ? { state: 'unavailable', reason: 'no_api_key' } : undefined) as Answers;
 
 /** Which of a page's objects change nothing: all of them are read at once, and each is decided on. */
-async function findInSync(deps: SyncDeps, objects: Provided[], asOf: Date): Promise<Set<Provided>> {
+export async function findInSync(deps: SyncDeps, objects: Provided[], asOf: Date): Promise<Set<Provided>> {
   const { timeZone, linkByEmail } = deps;
+  const store = deps.store ?? databaseStore(deps.db);
   const settings = { now: deps.now(), timeZone, linkByEmail };
   let keys = objects.map(keysOfProvided).reduce(mergeKeys, noKeys());
   for (let reads = 1; ; reads += 1) {
-    const snapshot = await read(deps.db, keys);
+    const snapshot = await store.read(keys);
     const drafts = objects.map((object) => {
       const draft = new Draft(snapshot, settings, ANSWERS);
       decideListed(draft, object, asOf);

@@ -53,17 +53,20 @@ async function recordMissing(
   await inRun(deps, run, {
     stripeCustomerId: customer,
     keys: mergeKeys(noKeys(), { invoices: [stripeId], payments: [stripeId] }),
-    decide: (draft) => {
-      const row = draft.invoice(stripeId);
-      if (!row || row.amount_off_stripe === null) return; // not known, so not guessed
-      if (row.stripe_customer_id) draft.concerned.add(row.stripe_customer_id);
-      applyPayment(draft, row, {
-        amountPaid: row.amount_paid,
-        amountOffStripe: row.amount_off_stripe,
-        paidAt: collectedAt(draft, row, stripeId),
-        paymentIntentId: null,
-      });
-    },
+    decide: (draft) => decideMissing(draft, stripeId),
+  });
+}
+
+/** Records or corrects the payment of an invoice by what its row tells. */
+export function decideMissing(draft: Draft, stripeId: string): void {
+  const row = draft.invoice(stripeId);
+  if (!row || row.amount_off_stripe === null) return; // not known, so not guessed
+  if (row.stripe_customer_id) draft.concerned.add(row.stripe_customer_id);
+  applyPayment(draft, row, {
+    amountPaid: row.amount_paid,
+    amountOffStripe: row.amount_off_stripe,
+    paidAt: collectedAt(draft, row, stripeId),
+    paymentIntentId: null,
   });
 }
 

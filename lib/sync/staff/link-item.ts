@@ -7,6 +7,7 @@ import type { Draft } from '../decide/draft';
 import { dateServices } from '../decide/subscription/service-dates';
 import { setItemService } from '../decide/subscription/set-item-service';
 import { mergeKeys, noKeys } from '../store/keys';
+import type { StoredSubscription } from '../store/rows';
 import type { SyncDeps } from '../sync-deps';
 import { synchronize } from '../synchronize';
 
@@ -24,7 +25,17 @@ export async function linkItem(
   itemId: number,
   serviceNumber: string | null,
 ): Promise<FieldChange[]> {
-  const found = await subscriptionOf(deps.db, itemId);
+  return relinkItem(deps, actor, await subscriptionOf(deps.db, itemId), itemId, serviceNumber);
+}
+
+/** @param found the subscription whose item it was last */
+export async function relinkItem(
+  deps: SyncDeps,
+  actor: Actor,
+  found: Pick<StoredSubscription, 'id' | 'stripe_customer_id'>,
+  itemId: number,
+  serviceNumber: string | null,
+): Promise<FieldChange[]> {
   const { result } = await synchronize(deps, {
     stripeCustomerId: found.stripe_customer_id,
     keys: mergeKeys(noKeys(), {

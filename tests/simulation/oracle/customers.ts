@@ -53,7 +53,8 @@ export function checkCustomers(truth: Truth, tables: Tables, full: boolean, verd
 function isSame(truth: Truth, announced: Map<string, Reported>, all: Map<string, Reported>): boolean {
   return truth.stripeCustomers.every(({ customer: { id } }) => {
     const [a, b] = [announced.get(id), all.get(id)];
-    const asText = (known: Reported | undefined) => JSON.stringify(linksOf(truth, id, known, false));
+    const asText = (known: Reported | undefined) =>
+      JSON.stringify([linksOf(truth, id, known, false), groupOf(truth, known, id)]);
     return !a === !b && asText(a) === asText(b);
   });
 }

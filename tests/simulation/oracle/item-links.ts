@@ -24,7 +24,10 @@ export function checkLink(
         .flatMap((one) => servicesNamed(allServices(truth), about, one)),
     );
   const staff = truth.linked.get(id);
-  const sold = truth.ours.find((own) => own.sold?.id === row.id)?.sold?.services ?? [];
+  // It takes along what it was sold as.
+  const isSoldTo = (own: Truth['ours'][number]) =>
+    own.sold?.id === row.id || (own.id === row.customer_id && wasMoved(truth, id));
+  const sold = truth.ours.filter(isSoldTo).flatMap((own) => own.sold?.services ?? []);
   const kept = [...ever, ...sold, null];
   const said = named.length > 0 ? named : kept;
   const expected: (number | null)[] = staff === undefined ? said : [staff];

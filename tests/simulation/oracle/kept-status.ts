@@ -43,7 +43,11 @@ export function keptStatuses<T extends WithStatus>(
     if (!hasKnownStatus(moment.about)) continue;
     const stranger = before.slice(i + 1).filter((one) => !hasKnownStatus(one.about));
     if (mayComeBefore(truth, moment, stranger)) kept.push(moment.about.status);
-    if (mustComeBefore(truth, moment, stranger)) return [...new Set(kept)];
+    const until = before.slice(0, i + 1);
+    if (!mustComeBefore(truth, until, stranger)) continue;
+    // Where Stripe is not asked, nothing tells for sure which of its second was the last.
+    const tied = truth.hasKey && !truth.mayFail ? [] : announcedOfSecond(until).map((one) => one.about);
+    return [...new Set([...kept, ...tied.filter(hasKnownStatus).map(({ status }) => status)])];
   }
   return [...new Set([...kept, unset])];
 }
@@ -55,14 +59,26 @@ function mayComeBefore(truth: Truth, { event }: Moment<unknown>, others: Moment<
   return truth.hasKey || tried < Math.min(Number.POSITIVE_INFINITY, ...done);
 }
 
-/** With an API key a state may be seen from when it was there, else from when it is first reported. */
-function mustComeBefore(truth: Truth, { event }: Moment<unknown>, others: Moment<unknown>[]): boolean {
-  const done = truth.times.get(event.id)?.done ?? Number.POSITIVE_INFINITY;
+function announcedOfSecond<T>(until: Moment<T>[]): Moment<T>[] {
+  const second = until.at(-1)?.event.created;
+  return until.filter((one) => one.isAnnounced && one.event.created === second);
+}
+
+/**
+ * With an API key a state may be seen from when it was there, else from when it is first reported. Of a second it is
+ * not known which state is the last before all that came until then are reported.
+ */
+function mustComeBefore(truth: Truth, until: Moment<unknown>[], others: Moment<unknown>[]): boolean {
+  const last = until.at(-1);
+  if (!last?.isAnnounced) return false; // an event that is ignored tells nothing
+  const done = announcedOfSecond(until).map(
+    ({ event }) => truth.times.get(event.id)?.done ?? Number.POSITIVE_INFINITY,
+  );
   const seen = others.map((one) => {
     const times = truth.times.get(one.event.id);
     return (truth.hasKey ? times?.happened : times?.tried) ?? Number.POSITIVE_INFINITY;
   });
-  return done < Math.min(Number.POSITIVE_INFINITY, ...seen);
+  return Math.max(...done) < Math.min(Number.POSITIVE_INFINITY, ...seen);
 }
 
 /** An event that tells a status which nobody knows leaves a warning. Asked, Stripe may have reported another. */

@@ -37,6 +37,8 @@ export const SUBSCRIPTION_STEPS = {
     const others = items.filter((_, i) => i !== at);
     const one = items[at] ?? first;
     const sharedPeriod = {
+      interval: first.interval,
+      intervalCount: first.intervalCount,
       currentPeriodStart: first.currentPeriodStart,
       currentPeriodEnd: first.currentPeriodEnd,
     };

@@ -3,6 +3,7 @@ import type { StoredItem, StoredService, StoredSubscription } from '../../store/
 import { createdChange, differing, isSameState, toChanges } from '../changes';
 import type { Draft } from '../draft';
 import { hasMoreItems } from './all-items';
+import { isStillIn } from './moved-item';
 
 type Named = Pick<StoredItem, 'named_service_id' | 'named_service_number'>;
 
@@ -39,7 +40,7 @@ export function applyItems(
       stored.find((known) => known.stripe_subscription_item_id === item.id) ?? soldItem(stored, provider);
     const elsewhere = row ? undefined : draft.item(item.id);
     const other = draft.subscriptions.get(elsewhere?.subscription_id ?? 0);
-    if (other?.provider_as_of && other.provider_as_of > asOf) continue;
+    if (isStillIn(draft, other, item.id, asOf)) continue;
     left.push(elsewhere?.customer_service_id ?? null);
     const state = toItemState(provider, item, row);
     const service =

@@ -1,0 +1,129 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { desc, sql } from 'drizzle-orm';
+import type { DatabaseHandle } from '@/db/client';
+import type { Database } from '@/db/database';
+import { reconciliationChanges } from '@/db/schema';
+import { receiveDelivery } from '@/lib/http/webhook-route';
+import { setRuntime } from '@/lib/runtime';
+import { createStripeClient } from '@/lib/stripe/client';
+import { startStripeLocal } from '@/lib/stripe-local/server';
+import type { World } from '@/lib/stripe-local/world';
+import { reconcile } from '@/lib/sync/reconcile/reconcile';
+import { syncDeps } from '@/lib/sync/sync-deps';
+import { testRuntime } from '../support/runtime';
+import { signatureOf, WEBHOOK_SECRET } from '../support/stripe-events';
+import { crashing } from './crashing';
+import { databaseHands } from './database-hands';
+import { type Look, watch } from './looks';
+import type { Scene, Stage } from './stage';
+import { readTables } from './tables';
+
+const KEY = 'sk_test_simulation';
+
+/** A database, a Stripe API over HTTP and the product between them. */
+export async function openStage({ db, close }: Pick<DatabaseHandle, 'db' | 'close'>): Promise<Stage> {
+  let world: World | undefined;
+  // The server is told its world once; histories have one each.
+  const shown = new Proxy({} as World, { get: (_, name) => Reflect.get(world ?? {}, name) });
+  const stripe = await startStripeLocal({ world: shown, secretKey: KEY });
+  const client = createStripeClient(KEY, stripe.url, 10_000);
+  const work = new AsyncLocalStorage<{ db: Database; looks: Look[] }>();
+  watch(client, (look) => work.getStore()?.looks.push(look));
+  const delegating = new Proxy(db, {
+    get(own, name) {
+      const at = work.getStore()?.db ?? own;
+      const value: unknown = Reflect.get(at, name);
+      return typeof value === 'function' ? value.bind(at) : value;
+    },
+  });
+  const runtimes = new Map<string, ReturnType<typeof testRuntime>>();
+  const runtimeOf = ({ hasKey, timeZone, linkByEmail }: Scene) => {
+    const name = `${hasKey} ${timeZone} ${linkByEmail}`;
+    const known = runtimes.get(name);
+    if (known) return known;
+    const env = {
+      STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
+      APP_TIMEZONE: timeZone,
+      LINK_BY_EMAIL: linkByEmail ? 'on' : 'propose',
+    };
+    const made = testRuntime(delegating, { env, stripe: hasKey ? client : null });
+    runtimes.set(name, made);
+    return made;
+  };
+  let runtime: ReturnType<typeof testRuntime> | undefined;
+  const current = () => {
+    if (!runtime) throw new Error('the stage is empty');
+    return runtime;
+  };
+  return {
+    faults: stripe.faults,
+    requestCount: stripe.requestCount,
+    async begin(scene) {
+      world = scene.world;
+      runtime = runtimeOf(scene);
+      runtime.now = scene.now;
+      setRuntime(runtime);
+      stripe.faults.clear();
+      await clear(db);
+    },
+    async receive({ body, crash, isOwnProcess }, looks) {
+      const guarded = crashing(db, crash);
+      const own = isOwnProcess ? guarded.db : db;
+      const request = toRequest(body, world?.now() ?? current().now());
+      const response = await work.run({ db: own, looks }, () => receiveDelivery(request));
+      const answer = await response.text();
+      return { status: response.status, answer, crashed: guarded.happened(), contested: guarded.contested() };
+    },
+    async reconcile(crash, looks) {
+      const guarded = crashing(db, crash);
+      const deps = { ...syncDeps(current()), db: guarded.db };
+      const running = () => reconcile(deps, { trigger: 'cron', startedBy: null });
+      try {
+        const result = await work.run({ db: guarded.db, looks }, running);
+        return { result, crashed: guarded.happened(), contested: guarded.contested() };
+      } catch (error) {
+        if (!guarded.happened()) throw error;
+        return { result: null, crashed: true, contested: guarded.contested() };
+      }
+    },
+    hands: () => databaseHands(syncDeps(current())),
+    tables: () => readTables(db),
+    lastChanges: (count) =>
+      db.select().from(reconciliationChanges).orderBy(desc(reconciliationChanges.id)).limit(count),
+    async close() {
+      setRuntime(undefined);
+      await stripe.close();
+      await close();
+    },
+  };
+}
+
+function toRequest(body: string, now: Date): Request {
+  return new Request('http://localhost/api/stripe/webhook', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'stripe-signature': signatureOf(body, now) },
+    body,
+  });
+}
+
+const TABLES = [
+  'reconciliation_runs',
+  'stripe_events',
+  'payments',
+  'payment_tombstones',
+  'audit_log',
+  'subscription_items',
+  'invoices',
+  'subscriptions',
+  'stripe_customers',
+  'customer_services',
+  'customers',
+];
+
+/** Leaves nothing of a history. */
+export async function clear(db: Database): Promise<void> {
+  await db.execute(CLEAR);
+}
+
+// One statement, and for little rows much quicker than truncate.
+const CLEAR = sql.raw(`do $$ begin ${TABLES.map((table) => `delete from ${table};`).join(' ')} end $$`);

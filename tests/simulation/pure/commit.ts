@@ -1,0 +1,138 @@
+import type { Plan, TablePlan } from '@/lib/sync/decide/plan';
+import type { Commit } from '@/lib/sync/store/commit';
+import { checkReferences, checkRow, checkUnique } from './constraints';
+import { storeEvent } from './events';
+import { handOver, insertCreated, moveStripeCustomer, removeIfEmpty } from './moves';
+import { type Made, toId, toStored } from './stored';
+import { type ModelTables, type RowOf, StateError } from './tables';
+
+const TABLES = ['links', 'customers', 'services', 'subscriptions', 'items', 'invoices', 'payments'] as const;
+type Planned = (typeof TABLES)[number];
+
+/** What `commit_plan` writes, statement by statement. @throws StateError, and then nothing is written */
+export function commitModel(tables: ModelTables, commit: Commit, now: Date): void {
+  const made = makeIds(tables, commit.plan);
+  tables.atOnce(() => write(new Writer(tables, made, now), commit));
+}
+
+/** Of those that a commit takes and does not use, no row is made. */
+function makeIds(tables: ModelTables, plan: Plan): Made {
+  const made: Made = new Map();
+  for (const table of TABLES) {
+    for (const row of plan[table].inserted) if ('id' in row) made.set(row.id, tables.nextId(table));
+  }
+  return made;
+}
+
+function write(writer: Writer, { plan, event, runId }: Commit): void {
+  const { tables, made, now } = writer;
+  compareAbsent(tables, plan);
+  for (const { stripe_customer_id, version } of plan.touched) {
+    const link = tables.rows.links.get(stripe_customer_id);
+    if (link?.version !== version) throw changedMeanwhile('links');
+    tables.put('links', stripe_customer_id, { ...link, version: version + 1 });
+  }
+  for (const row of plan.customers.inserted)
+    insertCreated(tables, toStored('customers', row, undefined, made, { now, version: 0 }));
+  writer.insert('links', plan.links);
+  writer.update('links', plan.links);
+  writer.update('customers', plan.customers);
+  writer.update('services', plan.services);
+  writer.insert('subscriptions', plan.subscriptions);
+  for (const id of plan.items.deleted) tables.delete('items', id);
+  writer.update('items', plan.items);
+  writer.insert('items', plan.items);
+  for (const { from, to } of plan.handedOver) handOver(tables, from, Number(toId(to, made)));
+  deleteSubscriptions(tables, plan.subscriptions.deleted);
+  writer.update('subscriptions', plan.subscriptions);
+  writer.insert('invoices', plan.invoices);
+  writer.update('invoices', plan.invoices);
+  for (const { stripe_customer_id: id, customer_id } of plan.moves) {
+    moveStripeCustomer(tables, id, Number(toId(customer_id, made)), now);
+  }
+  writer.insert('payments', plan.payments);
+  writer.update('payments', plan.payments);
+  for (const { payment_reference } of plan.payments.inserted) {
+    if (tables.rows.tombstones.has(payment_reference)) throw changedMeanwhile('tombstones');
+  }
+  for (const id of plan.abandoned) removeIfEmpty(tables, Number(toId(id, made)));
+  const changes = plan.changes.map((one) => ({ ...one, entity_id: toId(one.entity_id, made) }));
+  if (event) storeEvent(tables, event, plan.warnings, changes);
+  tables.audits += plan.audits.length;
+  if (runId !== null) tables.runChanges.push(...changes.map((change) => ({ run: runId, change })));
+}
+
+function compareAbsent({ rows }: ModelTables, plan: Plan): void {
+  const all = [...rows.customers.values()];
+  const isTaken = (number: string) => all.some((row) => row.customer_number.toLowerCase() === number);
+  if (plan.absentNumbers.some(isTaken)) throw changedMeanwhile('numbers');
+  for (const { email, ids } of plan.emails) {
+    const now = all.filter((row) => row.email?.toLowerCase() === email).map(({ id }) => id);
+    if (now.sort((a, b) => a - b).join() !== ids.join()) throw changedMeanwhile('emails');
+  }
+}
+
+/** Their items go with them. */
+function deleteSubscriptions(tables: ModelTables, ids: number[]): void {
+  for (const id of ids) {
+    tables.delete('subscriptions', id);
+    for (const item of tables.rows.items.values())
+      if (item.subscription_id === id) tables.delete('items', item.id);
+    for (const invoice of tables.rows.invoices.values()) {
+      if (invoice.subscription_id === id) throw new StateError('23503', `subscription ${id} has invoices`);
+    }
+  }
+}
+
+const changedMeanwhile = (what: string) => new StateError('40001', what);
+
+/** A table of a plan, whichever it is. */
+type AnyRow = { id?: number; stripe_customer_id?: string | null; version: number };
+type AnyPlan = Pick<TablePlan<AnyRow, unknown>, 'inserted' | 'updated'>;
+
+class Writer {
+  constructor(
+    readonly tables: ModelTables,
+    readonly made: Made,
+    readonly now: Date,
+  ) {}
+
+  insert(name: Planned, { inserted }: AnyPlan): void {
+    const rows = inserted.map((row) => this.toStored(name, row, undefined));
+    for (const row of rows) {
+      if (this.stored(name, row)) throw new StateError('23505', name);
+      this.put(name, row);
+    }
+    for (const row of rows) checkReferences(this.tables, name, row as RowOf<Planned>);
+  }
+
+  update(name: Planned, { updated }: AnyPlan): void {
+    for (const planned of updated) {
+      const before = this.stored(name, planned);
+      if (before?.version !== planned.version) throw changedMeanwhile(name);
+      const row = this.toStored(name, planned, before);
+      this.put(name, row);
+      checkReferences(this.tables, name, row as RowOf<Planned>);
+    }
+  }
+
+  private stored(name: Planned, row: AnyRow): AnyRow | undefined {
+    return (this.tables.rows[name] as Map<unknown, AnyRow>).get(keyOf(name, row));
+  }
+
+  private toStored(name: Planned, row: AnyRow, before: AnyRow | undefined): AnyRow {
+    const version = before ? before.version + 1 : 0;
+    return toStored(name, row as RowOf<Planned>, before as RowOf<Planned> | undefined, this.made, {
+      now: this.now,
+      version,
+    });
+  }
+
+  private put(name: Planned, row: AnyRow): void {
+    checkRow(name, row as RowOf<Planned>);
+    checkUnique(this.tables, name, row as RowOf<Planned> & AnyRow);
+    this.tables.put(name, keyOf(name, row) as never, row as never);
+  }
+}
+
+const keyOf = (name: Planned, row: AnyRow) => (name === 'links' ? row.stripe_customer_id : row.id);

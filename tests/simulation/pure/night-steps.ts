@@ -1,0 +1,32 @@
+import type { Night } from './night';
+import { listed, unseen } from './night-lists';
+import {
+  checkouts,
+  earlierFailures,
+  failedEvents,
+  missingPayments,
+  recheck,
+  recheckCustomers,
+} from './night-rows';
+
+/** What each step of a run does, by its name. */
+export const NIGHT_STEPS: Record<string, (night: Night) => Promise<void>> = {
+  'failed events': failedEvents,
+  'live subscriptions': listed('subscription', null),
+  'recent subscriptions': listed('subscription', 'all'),
+  'unseen subscriptions': unseen('subscription'),
+  'open invoices': listed('invoice', 'open'),
+  'draft invoices': listed('invoice', 'draft'),
+  'uncollectible invoices': listed('invoice', 'uncollectible'),
+  'recent invoices': listed('invoice', null),
+  'unseen invoices': unseen('invoice'),
+  'Stripe customers to recheck': recheckCustomers,
+  'subscriptions to recheck': recheck('subscription'),
+  'invoices to recheck': recheck('invoice'),
+  'earlier failures': earlierFailures,
+  checkouts,
+  'subscriptions of checkouts': recheck('subscription'),
+  'missing payments': missingPayments,
+  // Invoices of our own, which no history has.
+  'overdue invoices': async () => {},
+};

@@ -1,0 +1,126 @@
+import { isSure } from '@/lib/customers/sure-link';
+import type { Keys } from '@/lib/sync/store/keys';
+import type { BillingElsewhere } from '@/lib/sync/store/rows';
+import type { Snapshot, StoredEvent } from '@/lib/sync/store/snapshot';
+import type { ModelEvent, ModelTables } from './tables';
+
+/** What `read` reads by the same keys. */
+export function readModel({ rows }: ModelTables, keys: Keys): Snapshot {
+  const items = pick(rows.items, keys.items, (row) => row.stripe_subscription_item_id);
+  const of = new Set(items.map((row) => row.subscription_id));
+  const subscriptions = where(
+    rows.subscriptions,
+    (row) =>
+      has(keys.subscriptions, row.stripe_subscription_id) ||
+      has(keys.subscriptionIds, row.id) ||
+      has(keys.whole, row.stripe_customer_id) ||
+      of.has(row.id),
+  );
+  const own = where(rows.items, (row) => subscriptions.has(row.subscription_id));
+  const billed = new Set([...own.values()].map((row) => row.customer_service_id));
+  const services = where(
+    rows.services,
+    (row) =>
+      billed.has(row.id) || has(keys.serviceIds, row.id) || has(keys.serviceNumbers, row.service_number),
+  );
+  const invoices = new Map(
+    pick(rows.invoices, keys.invoices, (row) => row.stripe_invoice_id).map((row) => [row.id, row]),
+  );
+  const named = new Set<string | null>(keys.stripeCustomers);
+  for (const row of [...subscriptions.values(), ...invoices.values()]) named.add(row.stripe_customer_id);
+  const links = where(
+    rows.links,
+    (row) => named.has(row.stripe_customer_id) || has(keys.linked, row.customer_id),
+  );
+  const linked = new Set([...links.values()].map((row) => row.customer_id));
+  return {
+    keys,
+    rows: {
+      links: sorted(links),
+      customers: sorted(
+        where(
+          rows.customers,
+          (row) =>
+            linked.has(row.id) ||
+            has(keys.linked, row.id) ||
+            has(keys.numbers, row.customer_number.toLowerCase()) ||
+            has(keys.emails, row.email?.toLowerCase() ?? null),
+        ),
+      ),
+      services: sorted(services),
+      subscriptions: sorted(subscriptions),
+      items: sorted(own),
+      invoices: sorted(invoices),
+      payments: sorted(
+        new Map(
+          pick(rows.payments, keys.payments, (row) => row.payment_reference).map((row) => [row.id, row]),
+        ),
+      ),
+    },
+    billing: [...services.keys()]
+      .flatMap((id) => billingElsewhere(rows, id, subscriptions))
+      .sort((a, b) => a.subscription_id - b.subscription_id || a.until.getTime() - b.until.getTime()),
+    tombstones: new Set(keys.payments.filter((reference) => rows.tombstones.has(reference))),
+    events: readEvents(rows.events, keys),
+  };
+}
+
+const has = <T>(keys: T[], key: T | null) => key !== null && keys.length > 0 && keys.includes(key);
+
+function where<Key, Row>(table: Map<Key, Row>, isIt: (row: Row) => boolean): Map<Key, Row> {
+  const found = new Map<Key, Row>();
+  for (const [key, row] of table) if (isIt(row)) found.set(key, row);
+  return found;
+}
+
+function pick<Row>(table: Map<unknown, Row>, keys: string[], keyOf: (row: Row) => string | null): Row[] {
+  return keys.length === 0 ? [] : [...table.values()].filter((row) => has(keys, keyOf(row)));
+}
+
+function sorted<Key extends string | number, Row>(rows: Map<Key, Row>): Map<Key, Row> {
+  if (rows.size < 2) return rows;
+  return new Map([...rows].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function billingElsewhere(
+  { items, subscriptions, links }: ModelTables['rows'],
+  serviceId: number,
+  known: Map<number, unknown>,
+): BillingElsewhere[] {
+  return [...items.values()].flatMap((item) => {
+    const { customer_service_id, subscription_id, current_period_end: until } = item;
+    if (customer_service_id !== serviceId || until === null || known.has(subscription_id)) return [];
+    const subscription = subscriptions.get(subscription_id);
+    const link = links.get(subscription?.stripe_customer_id ?? '');
+    if (!subscription || subscription.status === 'cancelled') return [];
+    if (link && !isSure({ linkedBy: link.linked_by })) return [];
+    return [{ customer_service_id, subscription_id, until, endsAt: subscription.cancel_at }];
+  });
+}
+
+function readEvents(events: Map<string, ModelEvent>, keys: Keys): Map<string, StoredEvent> {
+  const found = new Map<string, StoredEvent>();
+  for (const id of keys.events) {
+    const event = events.get(id);
+    if (event) found.set(id, { ...outcomeOf(event), payload: '', isStorable: true });
+  }
+  const seconds = keys.seconds.map((key) => key.split(' '));
+  const times = seconds.map(([time = '']) => Date.parse(time));
+  const objects = seconds.map(([, object = '']) => object);
+  if (objects.length + keys.reported.length + keys.checkouts.length === 0) return found;
+  for (const event of events.values()) {
+    const isWanted =
+      (has(objects, event.object_id) && times.includes(event.stripe_created.getTime())) ||
+      (has(keys.reported, event.object_id) && isReported(event)) ||
+      (has(keys.checkouts, event.stripe_customer_id) && event.type === 'checkout.session.completed');
+    if (!isWanted) continue;
+    const { payload, failure_reason } = event;
+    found.set(event.id, { ...outcomeOf(event), payload, isStorable: failure_reason === null });
+  }
+  return found;
+}
+
+const outcomeOf = ({ id, outcome, attempts }: ModelEvent) => ({ id, outcome, attempts });
+
+const isReported = ({ type, outcome }: ModelEvent) =>
+  type.startsWith('customer.subscription.') && (outcome === 'processed' || outcome === 'stale');
