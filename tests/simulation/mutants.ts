@@ -104,8 +104,8 @@ export const MUTANTS: Mutant[] = [
   },
   edit(
     'moved-item-taken-back',
-    'lib/sync/decide/subscription/items.ts',
-    'if (other?.provider_as_of && other.provider_as_of > asOf) continue;',
+    'lib/sync/decide/subscription/moved-item.ts',
+    'if (other.provider_as_of > asOf) return true;',
     '',
   ),
   edit(
