@@ -31,6 +31,9 @@ export function limitWriters(db: Database, connections: number): void {
   servers.set(db, new Bulkhead({ atOnce, perKey: 2, waiting: 500, patience: 20_000 }));
 }
 
+/** Whether it is a pool of a server's connections, rather than the embedded database or a transaction. */
+export const isServer = (db: Database): boolean => servers.has(db);
+
 /**
  * Does work that may wait for locks. Only so much of it runs at once that reading always finds a connection.
  *
@@ -71,7 +74,7 @@ export function readLimited<T>(db: Database, read: (tx: Database) => Promise<T>)
 }
 
 async function limited<T>(db: Database, tx: Database, work: (tx: Database) => Promise<T>): Promise<T> {
-  if (!servers.has(db)) return work(tx);
+  if (!isServer(db)) return work(tx);
   const limits = limitTransaction(tx);
   limits.catch(() => {}); // thrown below, unless the work, which fails for the same reason, was first
   const result = await work(tx);

@@ -503,4 +503,4 @@ DO $$ BEGIN
   ALTER TABLE "stripe_events" ALTER COLUMN "payload" SET COMPRESSION lz4;
 EXCEPTION WHEN feature_not_supported THEN NULL;
 END $$;
--- Functions: 2343b1578668616ead488fa626e5f9b2790bd75c5f58a34aab346635079f2d77
+-- Functions: 4cd87cca853db819ef77776de9dd8dc58baf2dd8f8a7d3599538a8e0b63adcdc

@@ -1,7 +1,7 @@
-import { getTableName, sql } from 'drizzle-orm';
+import { getTableName, type SQL, sql } from 'drizzle-orm';
 import { type Database, pgErrorCode } from '@/db/database';
 import { localLimit } from '@/db/limits';
-import { statement } from '@/db/statement';
+import { readStatement, statement } from '@/db/statement';
 import type { AuditEntry } from '../../audit/record-audit';
 import type { Plan, TablePlan } from '../decide/plan';
 import { type StoredOutcome, TABLE_NAMES, TABLES } from './rows';
@@ -38,10 +38,29 @@ function toAuditRow({ actor, ...entry }: AuditEntry) {
  *
  * @throws an error of a conflict where a row is not the one that was read, see `isVersionConflict`
  */
-export async function commit(db: Database, { plan, event, runId }: Commit): Promise<void> {
+export async function commit(db: Database, given: Commit): Promise<void> {
+  await commitPlan(db, encode(given));
+}
+
+/**
+ * Writes plans in one round trip and one transaction, each of them or nothing of it, unless it had to wait for a lock.
+ *
+ * @returns for each why it was not written, an SQLSTATE; null: it was
+ */
+export async function commitAll(db: Database, all: Commit[]): Promise<(string | null)[]> {
+  const values = all.flatMap((one, i) =>
+    Object.entries(encode(one)).map(([name, value]) => [name + i, value]),
+  );
+  return JSON.parse(await commitPlans(all.length)(db, Object.fromEntries(values))) as (string | null)[];
+}
+
+/** As the functions take it: new ids, which `fresh` names, are marked in the text. */
+function encode({ plan, event, runId }: Commit) {
   const { payload, ...entry } = event ?? { payload: null };
   const fresh = TABLE_NAMES.flatMap((table) =>
-    plan[table].inserted.flatMap((row) => ('id' in row ? [`${row.id} ${getTableName(TABLES[table])}`] : [])),
+    plan[table].inserted.flatMap((row) =>
+      'id' in row ? [`"${row.id} ${getTableName(TABLES[table])}"`] : [],
+    ),
   );
   const given = {
     keys: [...plan.concerned, ...plan.emails.map(({ email }) => `email ${email}`)].sort(),
@@ -49,12 +68,9 @@ export async function commit(db: Database, { plan, event, runId }: Commit): Prom
     ...(event && { event: { ...entry, warnings: plan.warnings, changes: plan.changes } }),
     ...(runId !== null && plan.changes.length > 0 && { run: runId, changes: plan.changes }),
   };
-  if (fresh.length === 0) {
-    await commitPlan(db, { plan: JSON.stringify(given), payload });
-    return;
-  }
-  const text = JSON.stringify(given, (_, value) => (isSymbolic(value) ? `\u0001${value}` : value));
-  await commitNew(db, { plan: text, fresh: `{${fresh.map((one) => `"${one}"`).join()}}`, payload });
+  const marked = (_: string, value: unknown) => (isSymbolic(value) ? `\u0001${value}` : value);
+  const text = JSON.stringify(given, fresh.length > 0 ? marked : undefined);
+  return { plan: text, fresh: `{${fresh.join()}}`, payload };
 }
 
 /** As `commit_plan` names them. */
@@ -83,19 +99,37 @@ function toLists(plan: Plan): [string, unknown[]][] {
 // Outside of a transaction, which would have brought its limits.
 const LIMIT = localLimit('lock_timeout');
 const commitPlan = statement(
-  ['plan', 'payload'],
-  (_, { plan, payload }) => sql`select ${LIMIT}, commit_plan(${plan}::jsonb, ${payload})`,
-);
-const commitNew = statement(
   ['plan', 'fresh', 'payload'],
   (_, { plan, fresh, payload }) =>
     sql`select ${LIMIT}, commit_plan(with_new_ids(${plan}, ${fresh}::text[]), ${payload})`,
 );
 
+const statements: ReturnType<typeof readStatement<string>>[] = [];
+
+/** A statement for so many. */
+function commitPlans(count: number) {
+  statements[count] ??= readStatement(
+    Array.from({ length: count }, (_, i) => [`plan${i}`, `fresh${i}`, `payload${i}`]).flat(),
+    (values) => {
+      const list = (one: (i: number) => SQL) =>
+        sql.join(
+          Array.from({ length: count }, (_, i) => one(i)),
+          sql`, `,
+        );
+      const plans = list((i) => sql`with_new_ids(${values[`plan${i}`]}, ${values[`fresh${i}`]}::text[])`);
+      const payloads = list((i) => sql`${values[`payload${i}`]}::text`);
+      return sql`select array_to_json(commit_plans(array[${plans}], array[${payloads}]))::text`;
+    },
+  );
+  return statements[count];
+}
+
 /** True where somebody else wrote first: decide again. */
 export function isVersionConflict(error: unknown): boolean {
-  return ['40001', '40P01', '23505', '23503'].includes(pgErrorCode(error) ?? '');
+  return CONFLICTS.includes(pgErrorCode(error) ?? '');
 }
+
+export const CONFLICTS = ['40001', '40P01', '23505', '23503'];
 
 /** An id that the commit makes. */
 const isSymbolic = (value: unknown) => Number.isInteger(value) && (value as number) < 0;

@@ -63,5 +63,14 @@ export function mergeKeys(one: Keys, more: Partial<Keys>): Keys {
   return merged as unknown as Keys;
 }
 
+/** All keys of all. */
+export function uniteKeys(all: Keys[]): Keys {
+  const [first = noKeys(), ...others] = all;
+  if (others.length === 0) return first;
+  const names = Object.keys(first) as (keyof Keys)[];
+  const united = names.map((name) => [name, [...new Set<Key>(all.flatMap((keys): Key[] => keys[name]))]]);
+  return Object.fromEntries(united) as Keys;
+}
+
 /** The key of an object's second. */
 export const secondKey = (objectId: string, second: Date): string => `${second.toISOString()} ${objectId}`;

@@ -1,7 +1,8 @@
 import { type Database, lockKey } from '@/db/database';
-import { transact, writeInTurn } from '@/db/transaction';
-import { type Commit, commit } from './commit';
-import type { Keys } from './keys';
+import { isServer, transact, writeInTurn } from '@/db/transaction';
+import { Batches } from './batches';
+import { CONFLICTS, type Commit, commit, commitAll } from './commit';
+import { type Keys, uniteKeys } from './keys';
 import { read } from './read';
 import type { Snapshot } from './snapshot';
 
@@ -23,10 +24,17 @@ export interface Store {
 }
 
 export function databaseStore(db: Database): Store {
+  const together = isServer(db) ? togetherAt(db) : null;
+  const commitAlone: Store['commit'] = (given, about) => writeInTurn(db, about, () => commit(db, given));
   return {
     scope: db,
-    read: (keys) => read(db, keys),
-    commit: (given, about) => writeInTurn(db, about, () => commit(db, given)),
+    read: (keys) => (together ? together.reads.run(keys) : read(db, keys)),
+    commit: async (given, about) => {
+      const failure = together ? await together.commits.run(given) : 'alone';
+      if (failure === null) return;
+      if (CONFLICTS.includes(failure)) throw new VersionConflictError(failure);
+      await commitAlone(given, about);
+    },
     locked: (key, work) =>
       transact(
         db,
@@ -37,4 +45,34 @@ export function databaseStore(db: Database): Store {
         key ?? undefined,
       ),
   };
+}
+
+/** As the database says it of a plan that is committed alone. */
+class VersionConflictError extends Error {
+  override readonly name = 'VersionConflictError';
+  constructor(readonly code: string) {
+    super('somebody else wrote first');
+  }
+}
+
+interface Together {
+  reads: Batches<Keys, Snapshot>;
+  commits: Batches<Commit, string | null>;
+}
+
+const batches = new WeakMap<Database, Together>();
+
+/** What is read and written at one server at the same time. */
+function togetherAt(db: Database): Together {
+  const known = batches.get(db);
+  if (known) return known;
+  const made: Together = {
+    reads: new Batches(async (all) => {
+      const snapshot = await read(db, uniteKeys(all));
+      return all.map(() => snapshot);
+    }),
+    commits: new Batches((all) => writeInTurn(db, undefined, () => commitAll(db, all))),
+  };
+  batches.set(db, made);
+  return made;
 }

@@ -1,0 +1,43 @@
+interface Waiting<Given, Done> {
+  given: Given;
+  resolve(done: Done): void;
+  reject(error: unknown): void;
+}
+
+const AT_ONCE = 2;
+/** What is prepared for each size of a batch stays few. */
+const MOST = 16;
+
+/** Does together what is asked for while other batches are under way; alone it waits for nothing. */
+export class Batches<Given, Done> {
+  private waiting: Waiting<Given, Done>[] = [];
+  private underWay = 0;
+
+  /** @param perform what is given, and answers in the same order; if it fails, all of it has failed */
+  constructor(private readonly perform: (given: Given[]) => Promise<Done[]>) {}
+
+  run(given: Given): Promise<Done> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ given, resolve, reject });
+      if (this.underWay < AT_ONCE) this.start();
+    });
+  }
+
+  private start(): void {
+    this.underWay += 1;
+    // Whoever was answered by one batch asks at once for the next.
+    process.nextTick(async () => {
+      while (this.waiting.length > 0) await this.next(this.waiting.splice(0, MOST));
+      this.underWay -= 1;
+    });
+  }
+
+  private async next(batch: Waiting<Given, Done>[]): Promise<void> {
+    try {
+      const done = await this.perform(batch.map(({ given }) => given));
+      for (const [i, { resolve }] of batch.entries()) resolve(done[i] as Done);
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  }
+}
