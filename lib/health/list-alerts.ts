@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Database, rows } from '@/db/database';
 import type { runStatus } from '@/db/schema';
 import type { Env } from '../env';
-import { deadBefore } from '../sync/reconcile/run';
+import { deadBefore } from '../sync/reconcile/lease';
 import { checkDisk, type Disk } from './disk';
 import { lacksSecret, manyRefusals } from './webhook-refusals';
 

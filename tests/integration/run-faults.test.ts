@@ -22,8 +22,8 @@ import { renderEvent } from '@/lib/stripe-local/render/event';
 import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
 import { createWorld, epochNow, type World } from '@/lib/stripe-local/world';
 import { handleEvent } from '@/lib/sync/inbox/handle-event';
+import { LEASE_MS } from '@/lib/sync/reconcile/lease';
 import { type ReconcileResult, reconcile } from '@/lib/sync/reconcile/reconcile';
-import { LEASE_MS } from '@/lib/sync/reconcile/run';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { createTestDatabase } from '../support/database';
 import {

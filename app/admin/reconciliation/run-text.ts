@@ -1,4 +1,4 @@
-import { deadBefore } from '@/lib/sync/reconcile/run';
+import { deadBefore } from '@/lib/sync/reconcile/lease';
 import type { RunRow } from '@/lib/sync/reconcile/run-queries';
 
 const TRIGGERS: Record<RunRow['trigger'], string> = {

@@ -2,7 +2,7 @@ import { Cron } from 'croner';
 import { sql } from 'drizzle-orm';
 import { type Database, pgErrorCode, rows } from '@/db/database';
 import type { Logger } from '../../log';
-import { deadBefore } from './run';
+import { deadBefore } from './lease';
 
 /** 03:40 every day; Vercel has the same line in vercel.json, and means UTC. */
 const DAILY = '40 3 * * *';

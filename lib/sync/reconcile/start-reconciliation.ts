@@ -3,8 +3,9 @@ import { pgErrorCode } from '@/db/database';
 import { stackOf } from '../../log';
 import { syncDeps } from '../sync-deps';
 import { continueRun, runDeadline } from './continue-run';
+import type { Run } from './lease';
 import { performRun } from './reconcile';
-import { acquireRun, type Run, type RunRequest } from './run';
+import { acquireRun, type RunRequest } from './run';
 
 /** What a run takes of a runtime. */
 type Runtime = Parameters<typeof syncDeps>[0] &

@@ -1,14 +1,15 @@
 import type { reconciliationRuns } from '@/db/schema';
 import type { SyncDeps } from '../sync-deps';
-import { linkCheckouts } from './link-checkouts';
-import { markOverdue } from './mark-overdue';
-import { recheck, retryFailures } from './recheck';
-import { recheckCustomers } from './recheck-customers';
-import { reconcileInvoicePage, reconcileSubscriptionPage, reconcileUnseen } from './reconcile-lists';
-import { recordMissingPayments } from './record-missing-payments';
-import { retryFailedEvents } from './retry-failed-events';
-import type { Run } from './run';
+import type { Run } from './lease';
 import type { StripeDeps } from './step';
+import { linkCheckouts } from './steps/link-checkouts';
+import { markOverdue } from './steps/mark-overdue';
+import { recheck, retryFailures } from './steps/recheck';
+import { recheckCustomers } from './steps/recheck-customers';
+import { reconcileInvoicePage, reconcileSubscriptionPage } from './steps/reconcile-lists';
+import { recordMissingPayments } from './steps/record-missing-payments';
+import { retryFailedEvents } from './steps/retry-failed-events';
+import { reconcileUnseen } from './steps/seen';
 
 type Phase = (typeof reconciliationRuns.$inferSelect)['phase'];
 /** Does one page. @returns where the next one begins; null when the step is done */

@@ -1,8 +1,14 @@
 import { listProviderInvoices, listProviderSubscriptions } from '@/lib/stripe/list';
 import { applyRetrieved } from '@/lib/sync/decide/retrieved';
-import { findInSync } from '@/lib/sync/reconcile/reconcile-lists';
+import { findInSync } from '@/lib/sync/reconcile/steps/reconcile-lists';
+import {
+  decideListed,
+  inRun,
+  type Kind,
+  keysOfProvided,
+  type Provided,
+} from '@/lib/sync/reconcile/sync-object';
 import { mergeKeys, noKeys } from '@/lib/sync/store/keys';
-import { decideListed, inRun, type Kind, keysOfProvided, type Provided } from '@/lib/sync/sync-object';
 import type { Night } from './night';
 import { resolveModelFailures } from './runs';
 

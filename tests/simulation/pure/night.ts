@@ -1,9 +1,9 @@
 import { isDatabaseUnavailable } from '@/db/database';
 import { failureCode } from '@/lib/sync/reconcile/failure-code';
-import { LeaseLostError, type Run } from '@/lib/sync/reconcile/run';
+import type { Subject } from '@/lib/sync/reconcile/failures';
+import { LeaseLostError, type Run } from '@/lib/sync/reconcile/lease';
 import { LAST_LIST, STEPS } from '@/lib/sync/reconcile/steps';
 import type { SyncDeps } from '@/lib/sync/sync-deps';
-import type { Subject } from '@/lib/sync/sync-object';
 import type { Ran } from '../stage';
 import type { Model } from './model';
 import { NIGHT_STEPS } from './night-steps';

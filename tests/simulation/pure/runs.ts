@@ -1,5 +1,5 @@
-import { deadBefore, LeaseLostError } from '@/lib/sync/reconcile/run';
-import type { Subject } from '@/lib/sync/sync-object';
+import type { Subject } from '@/lib/sync/reconcile/failures';
+import { deadBefore, LeaseLostError } from '@/lib/sync/reconcile/lease';
 import type { Model } from './model';
 
 const HEARTBEAT_MS = 15_000;

@@ -1,8 +1,9 @@
 import { and, asc, gt, isNotNull, isNull, or, sql } from 'drizzle-orm';
 import { invoices, reconciliationFailures, subscriptions } from '@/db/schema';
-import { guarded, type Kind, retrieveAndApply } from '../sync-object';
-import type { Run } from './run';
-import { nextAfter, STEP_PAGE, type StripeDeps } from './step';
+import { guarded } from '../failures';
+import type { Run } from '../lease';
+import { nextAfter, STEP_PAGE, type StripeDeps } from '../step';
+import { type Kind, retrieveAndApply } from '../sync-object';
 
 /** Retrieves what was decided without Stripe's word, and subscriptions that were only ever named. */
 export async function recheck(

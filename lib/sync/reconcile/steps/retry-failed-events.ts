@@ -1,10 +1,10 @@
 import { and, asc, eq, gt, isNull, notExists, sql } from 'drizzle-orm';
 import { reconciliationFailures, stripeEvents } from '@/db/schema';
-import { replayEvent } from '../inbox/handle-event';
-import type { SyncDeps } from '../sync-deps';
-import { guarded, resolveFailures } from '../sync-object';
-import type { Run } from './run';
-import { nextAfter, STEP_PAGE } from './step';
+import { replayEvent } from '../../inbox/handle-event';
+import type { SyncDeps } from '../../sync-deps';
+import { guarded, resolveFailures } from '../failures';
+import type { Run } from '../lease';
+import { nextAfter, STEP_PAGE } from '../step';
 
 // A literal, so that the partial indexes over it are used.
 const hasFailed = sql`${stripeEvents.outcome} = 'failed'`;

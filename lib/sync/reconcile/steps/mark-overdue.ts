@@ -1,11 +1,11 @@
 import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
 import { invoices, reconciliationChanges } from '@/db/schema';
 import { transact } from '@/db/transaction';
-import { toCalendarDate } from '../../dates';
-import { isPastDueSql } from '../../overdue';
-import type { SyncDeps } from '../sync-deps';
-import type { Run } from './run';
-import { STEP_PAGE } from './step';
+import { toCalendarDate } from '../../../dates';
+import { isPastDueSql } from '../../../overdue';
+import type { SyncDeps } from '../../sync-deps';
+import type { Run } from '../lease';
+import { STEP_PAGE } from '../step';
 
 /** Sent invoices of our own whose due date has passed become overdue. */
 export async function markOverdue(deps: SyncDeps, run: Run): Promise<string | null> {

@@ -1,13 +1,14 @@
 import { sql } from 'drizzle-orm';
 import { rows } from '@/db/database';
-import { listProviderCheckouts } from '../../stripe/list';
-import { applyCheckout } from '../decide/checkout/checkout';
-import { keysOfCheckout } from '../decide/keys';
-import { settleMoved } from '../decide/subscription/settle-moved';
-import { mergeKeys, noKeys } from '../store/keys';
-import { guarded, inRun } from '../sync-object';
-import type { Run } from './run';
-import { nextAfter, STEP_PAGE, type StripeDeps } from './step';
+import { listProviderCheckouts } from '../../../stripe/list';
+import { applyCheckout } from '../../decide/checkout/checkout';
+import { keysOfCheckout } from '../../decide/keys';
+import { settleMoved } from '../../decide/subscription/settle-moved';
+import { mergeKeys, noKeys } from '../../store/keys';
+import { guarded } from '../failures';
+import type { Run } from '../lease';
+import { nextAfter, STEP_PAGE, type StripeDeps } from '../step';
+import { inRun } from '../sync-object';
 
 /** Links subscriptions that we sold to the completed checkouts which no event reported. */
 export async function linkCheckouts(

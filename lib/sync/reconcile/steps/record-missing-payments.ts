@@ -1,13 +1,14 @@
 import { sql } from 'drizzle-orm';
 import { rows } from '@/db/database';
-import type { Draft } from '../decide/draft';
-import { applyPayment } from '../decide/invoice/payment';
-import { mergeKeys, noKeys } from '../store/keys';
-import type { StoredInvoice } from '../store/rows';
-import type { SyncDeps } from '../sync-deps';
-import { guarded, inRun, retrieveAndApply } from '../sync-object';
-import type { Run } from './run';
-import { nextAfter, STEP_PAGE } from './step';
+import type { Draft } from '../../decide/draft';
+import { applyPayment } from '../../decide/invoice/payment';
+import { mergeKeys, noKeys } from '../../store/keys';
+import type { StoredInvoice } from '../../store/rows';
+import type { SyncDeps } from '../../sync-deps';
+import { guarded } from '../failures';
+import type { Run } from '../lease';
+import { nextAfter, STEP_PAGE } from '../step';
+import { inRun, retrieveAndApply } from '../sync-object';
 
 /**
  * Records what Stripe collected for invoices that have no payment, be they paid or not, and corrects

@@ -1,11 +1,12 @@
 import { and, asc, eq, gt, isNotNull, notExists, sql } from 'drizzle-orm';
 import { reconciliationFailures, stripeCustomers } from '@/db/schema';
-import { recheckLink } from '../decide/customer/link-customer';
-import { settleMoved } from '../decide/subscription/settle-moved';
-import { mergeKeys, noKeys } from '../store/keys';
-import { guarded, inRun, recordFailure, resolveFailures } from '../sync-object';
-import type { Run } from './run';
-import { nextAfter, STEP_PAGE, type StripeDeps } from './step';
+import { recheckLink } from '../../decide/customer/link-customer';
+import { settleMoved } from '../../decide/subscription/settle-moved';
+import { mergeKeys, noKeys } from '../../store/keys';
+import { guarded, recordFailure, resolveFailures } from '../failures';
+import type { Run } from '../lease';
+import { nextAfter, STEP_PAGE, type StripeDeps } from '../step';
+import { inRun } from '../sync-object';
 
 const { stripe_customer_id: id, recheck_at } = stripeCustomers;
 

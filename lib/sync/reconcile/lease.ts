@@ -1,0 +1,70 @@
+import { and, eq } from 'drizzle-orm';
+import type { Database } from '@/db/database';
+import { reconciliationRuns } from '@/db/schema';
+
+export type StoredRun = typeof reconciliationRuns.$inferSelect;
+
+/**
+ * A running run without a sign of life for this long is dead; whoever comes next takes it up. Longer than
+ * the slowest object takes: five requests, each tried three times for 10 s.
+ */
+export const LEASE_MS = 180_000;
+/** Of a run that is dead the heartbeat is before this instant. */
+export const deadBefore = (now: Date): Date => new Date(now.getTime() - LEASE_MS);
+const HEARTBEAT_MS = 15_000;
+/** A run under way in this process: its lease, and what it has counted. */
+export interface Run {
+  id: number;
+  windowFrom: Date | null;
+  /** Step and position within it, to be resumed there. */
+  cursor: string | null;
+  counts: { objects_checked: number; changes_count: number; failures_count: number };
+  heartbeatAt: Date;
+}
+
+/** Another process took the run over: this one must stop. */
+export class LeaseLostError extends Error {
+  override readonly name = 'LeaseLostError';
+}
+
+/** Where the run stands, in one row, for whoever resumes it. @throws LeaseLostError */
+export async function checkpoint(
+  db: Database,
+  run: Run,
+  now: Date,
+  position: Partial<Pick<StoredRun, 'phase' | 'cursor' | 'lists_completed'>> = {},
+): Promise<void> {
+  const moved = await moveHeartbeat(db, run.id, run.heartbeatAt, {
+    heartbeat_at: now,
+    ...run.counts,
+    ...position,
+  });
+  if (!moved) throw new LeaseLostError(`run ${run.id} was taken over`);
+  run.heartbeatAt = now;
+}
+
+/** Shows life during a long page. */
+export async function beat(db: Database, run: Run, now: Date): Promise<void> {
+  if (now.getTime() - run.heartbeatAt.getTime() >= HEARTBEAT_MS) await checkpoint(db, run, now);
+}
+
+/** Gives the lease up, so that whoever comes next goes on from the checkpoint at once. */
+export async function releaseRun(db: Database, run: Run): Promise<void> {
+  await checkpoint(db, run, new Date(0));
+}
+
+/** Writes only while the lease is ours: the heartbeat is the one that we set. */
+export async function moveHeartbeat(db: Database, id: number, lease: Date, values: Partial<StoredRun>) {
+  const [row] = await db
+    .update(reconciliationRuns)
+    .set(values)
+    .where(
+      and(
+        eq(reconciliationRuns.id, id),
+        eq(reconciliationRuns.status, 'running'),
+        eq(reconciliationRuns.heartbeat_at, lease),
+      ),
+    )
+    .returning();
+  return row;
+}

@@ -1,0 +1,64 @@
+import { sql } from 'drizzle-orm';
+import { rows } from '@/db/database';
+import { reconciliationSeen } from '@/db/schema';
+import type { SyncDeps } from '../../sync-deps';
+import { guarded } from '../failures';
+import type { Run } from '../lease';
+import { nextAfter, STEP_PAGE, type StripeDeps } from '../step';
+import { type Kind, retrieveAndApply } from '../sync-object';
+
+/** Retrieves those of ours that no list showed. @returns the last id looked at; null at the end */
+export async function reconcileUnseen(
+  deps: StripeDeps,
+  run: Run,
+  kind: Kind,
+  after: string | null,
+): Promise<string | null> {
+  const found = await unseen(deps, run, kind, Number(after ?? 0));
+  for (const row of found) {
+    await guarded(deps, run, kind, row.stripe_id, () => retrieveAndApply(deps, run, kind, row.stripe_id));
+  }
+  return nextAfter(found);
+}
+
+/**
+ * The objects of a page that no earlier one of this run had. Each id is looked up by itself: the table was
+ * empty when PostgreSQL last counted it, so that it would rather read all of the run's.
+ */
+export async function unmet<T extends { id: string }>(
+  { db }: SyncDeps,
+  run: Run,
+  objects: T[],
+): Promise<T[]> {
+  const ids = sql.param(objects.map(({ id }) => id));
+  const met = await rows<{ id: string }>(
+    db,
+    sql`select id from unnest(${ids}::text[]) as id, lateral (
+        select from reconciliation_seen s where s.run_id = ${run.id}::int and s.stripe_id = id limit 1) as seen`,
+  );
+  const known = new Set(met.map(({ id }) => id));
+  return objects.filter(({ id }) => !known.has(id));
+}
+
+/** Only once they are done: a run that dies within a page goes through all of it again. */
+export async function markSeen({ db }: SyncDeps, run: Run, objects: { id: string }[]): Promise<void> {
+  if (objects.length === 0) return;
+  const seen = objects.map(({ id }) => ({ run_id: run.id, stripe_id: id }));
+  await db.insert(reconciliationSeen).values(seen).onConflictDoNothing();
+}
+
+async function unseen({ db }: SyncDeps, run: Run, kind: Kind, after: number) {
+  const [table, column, open] =
+    kind === 'subscription'
+      ? [sql`subscriptions`, sql`stripe_subscription_id`, sql`t.status <> 'cancelled'`]
+      : [sql`invoices`, sql`stripe_invoice_id`, sql`t.status in ('draft', 'sent', 'overdue')`];
+  return rows<{ id: number; stripe_id: string }>(
+    db,
+    sql`select t.id, t.${column} as stripe_id
+      from ${table} t
+      where t.id > ${after}::int and t.${column} is not null and t.provider_gone_at is null and ${open}
+        and not exists (
+          select from reconciliation_seen s where s.run_id = ${run.id}::int and s.stripe_id = t.${column})
+      order by t.id limit ${sql.raw(String(STEP_PAGE))}`,
+  );
+}
