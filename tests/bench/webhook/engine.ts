@@ -1,4 +1,10 @@
-import { runMigrations, StripeSync } from '@supabase/stripe-sync-engine';
+import { createRequire } from 'node:module';
+import type * as StripeSyncEngine from '@supabase/stripe-sync-engine';
+
+// As a module it does not find its migrations.
+const { runMigrations, StripeSync }: typeof StripeSyncEngine = createRequire(import.meta.url)(
+  '@supabase/stripe-sync-engine',
+);
 
 /** Somebody else's sync: it keeps Stripe's objects as they are, a table for each kind, and knows no customers. */
 export interface Engine {
