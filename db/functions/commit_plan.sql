@@ -1,6 +1,6 @@
 -- Writes what a decision of sync changes, or nothing: fails with 40001 where a row is not the one that was
--- read. Each list of the plan is there only if something is in it. Tables have no schema: a dry run lays its own
--- before. Planned once, by index, like read_snapshot.
+-- read. Each list of the plan is there only if something is in it. Table names have no schema, so that a dry run's
+-- temporary tables take their place. Planned once, by index, like read_snapshot.
 CREATE OR REPLACE FUNCTION commit_plan(plan jsonb, event_payload text) RETURNS void LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_hashjoin = off SET enable_mergejoin = off
@@ -9,7 +9,7 @@ DECLARE
   entry jsonb;
   r record;
 BEGIN
-  -- Who begins again holds this lock before reading: it is then the others who come too late.
+  -- A retry takes these locks before it reads: others wait here, and then fail the check of their versions.
   FOR entry IN SELECT jsonb_array_elements(plan -> 'keys') LOOP
     PERFORM pg_advisory_xact_lock(hashtextextended(entry #>> '{}', 0));
   END LOOP;

@@ -1,6 +1,7 @@
 -- What a decision of sync looks at: all that these keys lead to, as it is at one moment (STABLE: every query sees
 -- what the caller's statement sees). Parts without a key are not asked for. No key means null.
--- Planned once, by index: planned for each call, or for a hundred rows that it believes in, it takes twice as long.
+-- One generic plan, by plain index scans: a plan for each call, or joins made for the hundred rows that PostgreSQL
+-- expects of a set, take several times as long.
 CREATE OR REPLACE FUNCTION read_snapshot(
   event_ids text[], stripe_customers_by_id text[], whole text[], checkouts text[], linked int[], numbers text[],
   emails text[], subscriptions_by_id text[], subscription_ids int[], items_by_id text[], service_ids int[],

@@ -503,4 +503,4 @@ DO $$ BEGIN
   ALTER TABLE "stripe_events" ALTER COLUMN "payload" SET COMPRESSION lz4;
 EXCEPTION WHEN feature_not_supported THEN NULL;
 END $$;
--- Functions: 4cd87cca853db819ef77776de9dd8dc58baf2dd8f8a7d3599538a8e0b63adcdc
+-- Functions: e96a23a24026e56401c5df63330c73bd882b99266d98345bd8d605bc8b52988b

@@ -37,6 +37,9 @@ export interface Done<T> {
 /**
  * One step of sync: reads, decides, and commits, if nobody else has written since; else all of it again, now
  * under the lock of the Stripe customer. Stripe is asked in between, while nothing is locked.
+ *
+ * So of two deliveries of one event, one is applied: in this process the second waits for the first and reads what
+ * it left; of another process the later commit finds another version, or the event in the inbox, and begins again.
  */
 export async function synchronize<T>(deps: SyncDeps, work: Work<T>): Promise<Done<T>> {
   const { timeZone, linkByEmail } = deps;
@@ -68,7 +71,7 @@ export async function synchronize<T>(deps: SyncDeps, work: Work<T>): Promise<Don
   }
 }
 
-/** Of two steps at once in this process, each would find what the other one changed. */
+/** Steps on one Stripe customer go one at a time in this process: of two at once, one would have to begin again. */
 function once<T>(store: Store, key: string | null, attempt: (store: Store) => Promise<T>): Promise<T> {
   return key === null ? attempt(store) : inTurn(store.scope, key, () => attempt(store));
 }

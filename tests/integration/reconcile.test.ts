@@ -373,6 +373,33 @@ describe('one run at a time', () => {
     expect(last).toMatchObject({ status: 'completed', phase: 'done', cursor: null });
   });
 
+  test('a run that has failed stays so when it goes on with the next call', async () => {
+    const deaf = createStripeClient(KEY, 'http://127.0.0.1:9', 1000);
+    let isLate = false;
+    const stopped = await reconcile(
+      {
+        ...syncDeps(runtime),
+        stripe: deaf,
+        now: () => new Date(runtime.now().getTime() + (isLate ? 1000 : 0)),
+      },
+      {
+        trigger: 'cron',
+        startedBy: null,
+        deadline: new Date(runtime.now().getTime() + 500),
+        onProgress: ({ step }) => {
+          isLate = step === 'missing payments';
+        },
+      },
+    );
+    expect(stopped.status).toBe('stopped');
+    expect(await run()).toMatchObject({ status: 'failed', runId: stopped.runId });
+    const [last] = await database.db
+      .select()
+      .from(reconciliationRuns)
+      .where(eq(reconciliationRuns.id, stopped.runId));
+    expect(last).toMatchObject({ status: 'failed', lists_completed: false, error_code: 'stripe_connection' });
+  });
+
   test('a run whose process died is taken up once its lease has run out', async () => {
     const died = await acquireRun(database.db, runtime.now(), { trigger: 'cron', startedBy: null }, true);
     expect(await run()).toMatchObject({ status: 'running', alreadyRunning: true });

@@ -68,7 +68,7 @@ function afterHandover(draft: Draft, row: StoredInvoice): StoredInvoice {
   return isHandedOver ? { ...row, version: row.version + 1 } : row;
 }
 
-/** True where everything is as it should be. */
+/** True where there is nothing to write; a link whose version alone is raised does not count. */
 export function isEmpty(plan: Plan): boolean {
   const tables = TABLE_NAMES.flatMap((name): unknown[][] => Object.values(plan[name]));
   const lists = [plan.changes, plan.moves, plan.handedOver, plan.abandoned, plan.audits];

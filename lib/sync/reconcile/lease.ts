@@ -19,6 +19,8 @@ export interface Run {
   /** Step and position within it, to be resumed there. */
   cursor: string | null;
   counts: { objects_checked: number; changes_count: number; failures_count: number };
+  /** Why it has failed, though steps that need no Stripe go on; null: it has not. */
+  errorCode: string | null;
   heartbeatAt: Date;
 }
 
@@ -36,6 +38,7 @@ export async function checkpoint(
 ): Promise<void> {
   const moved = await moveHeartbeat(db, run.id, run.heartbeatAt, {
     heartbeat_at: now,
+    error_code: run.errorCode,
     ...run.counts,
     ...position,
   });

@@ -55,15 +55,14 @@ export async function performRun(
     0,
     STEPS.findIndex((step) => step.name === resumedStep),
   );
-  let errorCode: string | null = null;
   for (const [index, step] of STEPS.slice(first).entries()) {
     try {
       const start = index === 0 ? resumedCursor : null;
-      const isDone = await performStep(deps, run, step, start, errorCode !== null, options);
+      const isDone = await performStep(deps, run, step, start, options);
       if (!isDone) return toResult(deps, run, 'stopped');
     } catch (error) {
       if (error instanceof LeaseLostError) return toResult(deps, run, 'running');
-      errorCode ??= errorCodeOf(error);
+      run.errorCode ??= errorCodeOf(error);
       deps.log.error(
         { run: run.id, step: step.name, code: errorCodeOf(error), stack: stackOf(error) },
         'reconciliation step failed',
@@ -72,8 +71,12 @@ export async function performRun(
     }
   }
   run.counts.failures_count = await countFailures(deps.db, run);
-  const status = errorCode ? 'failed' : run.counts.failures_count > 0 ? 'completed_with_errors' : 'completed';
-  await finishRun(deps.db, run, deps.now(), { status, error_code: errorCode });
+  const status = run.errorCode
+    ? 'failed'
+    : run.counts.failures_count > 0
+      ? 'completed_with_errors'
+      : 'completed';
+  await finishRun(deps.db, run, deps.now(), status);
   return toResult(deps, run, status);
 }
 
@@ -83,11 +86,10 @@ async function performStep(
   run: Run,
   step: Step,
   start: string | null,
-  hasFailed: boolean,
   { deadline, onProgress }: Pick<ReconcileOptions, 'deadline' | 'onProgress'>,
 ): Promise<boolean> {
   const { stripe } = deps;
-  if (step.needs === 'stripe' && (!stripe || hasFailed)) return true;
+  if (step.needs === 'stripe' && (!stripe || run.errorCode !== null)) return true;
   let cursor = start === '' ? null : start;
   do {
     onProgress?.(toProgress(run, step));

@@ -82,11 +82,12 @@ export async function finishRun(
   db: Database,
   run: Run,
   now: Date,
-  end: { status: 'completed' | 'completed_with_errors' | 'failed'; error_code: string | null },
+  status: 'completed' | 'completed_with_errors' | 'failed',
 ): Promise<void> {
   const ended = await moveHeartbeat(db, run.id, run.heartbeatAt, {
     ...run.counts,
-    ...end,
+    status,
+    error_code: run.errorCode,
     phase: 'done',
     cursor: null,
     finished_at: now,
@@ -115,6 +116,7 @@ function toRun(row: StoredRun): Run {
     windowFrom: row.window_from,
     cursor: row.cursor,
     counts: { objects_checked, changes_count, failures_count },
+    errorCode: row.error_code,
     heartbeatAt: row.heartbeat_at,
   };
 }
