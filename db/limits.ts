@@ -29,7 +29,14 @@ export async function limitRole(db: Database): Promise<void> {
   await db.execute(sql`do $$ begin ${sql.join(settings, sql` `)} end $$`);
 }
 
-const setLimits = statement([], () => {
-  const limits = (Object.keys(LIMITS) as Limit[]).map(localLimit);
-  return sql`select ${sql.join(limits, sql`, `)}`;
-});
+/** Sets them all, and takes the lock of a key: what `lockKey` does, in one statement with them. */
+export async function limitAndLock(tx: Database, key: string): Promise<void> {
+  await setAndLock(tx, { key });
+}
+
+const all = () => sql.join((Object.keys(LIMITS) as Limit[]).map(localLimit), sql`, `);
+const setLimits = statement([], () => sql`select ${all()}`);
+const setAndLock = statement(
+  ['key'],
+  (_, { key }) => sql`select ${all()}, pg_advisory_xact_lock(hashtextextended(${key}, 0))`,
+);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Bulkhead } from './bulkhead';
-import { type Database, pgErrorCode } from './database';
-import { limitTransaction } from './limits';
+import { type Database, lockKey, pgErrorCode } from './database';
+import { limitAndLock, limitTransaction } from './limits';
 
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
@@ -49,15 +49,17 @@ export function writeInTurn<T>(db: Database, about: string | undefined, work: ()
  * `tx` only: the embedded database has a single connection, and `db` would wait for it for ever.
  *
  * @param about see writeInTurn
+ * @param key whose lock it takes first, see lockKey
  */
 export async function transact<T>(
   db: Database,
   work: (tx: Database) => Promise<T>,
   about?: string,
+  key?: string,
 ): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await writeInTurn(db, about, () => db.transaction((tx) => limited(db, tx, work)));
+      return await writeInTurn(db, about, () => db.transaction((tx) => limited(db, tx, work, key)));
     } catch (error) {
       if (attempt === TRIES || !isConflict(error)) throw error;
       await sleep(5 * 2 ** attempt);
@@ -73,7 +75,16 @@ export function readLimited<T>(db: Database, read: (tx: Database) => Promise<T>)
   return db.transaction((tx) => limited(db, tx, read));
 }
 
-async function limited<T>(db: Database, tx: Database, work: (tx: Database) => Promise<T>): Promise<T> {
+async function limited<T>(
+  db: Database,
+  tx: Database,
+  work: (tx: Database) => Promise<T>,
+  key?: string,
+): Promise<T> {
+  if (key !== undefined) {
+    await (isServer(db) ? limitAndLock(tx, key) : lockKey(tx, key));
+    return work(tx);
+  }
   if (!isServer(db)) return work(tx);
   const limits = limitTransaction(tx);
   limits.catch(() => {}); // thrown below, unless the work, which fails for the same reason, was first

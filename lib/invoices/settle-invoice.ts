@@ -37,7 +37,8 @@ const settle = statement(
       paid_at = case
         when i.status in ('draft', 'cancelled') then i.paid_at
         when p.paid >= i.total then coalesce(i.paid_at, ${instant}::timestamptz) end,
-      updated_at = now()
+      updated_at = now(),
+      version = i.version + 1
     from (
       select coalesce(sum(amount) filter (where status = 'completed'), 0) as paid
       from payments where invoice_id = ${invoiceId}

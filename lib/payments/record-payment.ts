@@ -10,8 +10,8 @@ import type { PaymentInput, PaymentRow } from './schema';
 import {
   changePayment,
   finishWrite,
+  keyOfReference,
   lockByReference,
-  lockReference,
   type PaymentWriter,
   type StoredPayment,
   WRITTEN_COLUMNS,
@@ -38,7 +38,6 @@ export async function recordPayment(
     transact(
       db,
       async (tx) => {
-        await lockReference(tx, input.payment_reference);
         const { payment, invoices } = await lockByReference(tx, input.payment_reference, input.invoice_id);
         requirePrecondition(payment, options.precondition);
         if (payment && options.onlyNew) throw referenceTaken();
@@ -48,6 +47,7 @@ export async function recordPayment(
         return { payment: toPaymentRow(written), created: !payment };
       },
       `invoice ${input.invoice_id}`,
+      keyOfReference(input.payment_reference),
     ),
   );
 }

@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import { type Database, lockKey } from '@/db/database';
 import { payments, paymentTombstones } from '@/db/schema';
 import { statement } from '@/db/statement';
@@ -85,10 +85,8 @@ const lockRow = statement(['reference'], (db, { reference }) =>
   db.select().from(payments).where(eq(payments.payment_reference, reference)).for('update'),
 );
 
-/** Serialises the people and programs who write the payment of one reference. */
-export async function lockReference(tx: Database, reference: string): Promise<void> {
-  await lockKey(tx, `payment ${reference}`);
-}
+/** Whose lock serialises the people and programs who write the payment of one reference. */
+export const keyOfReference = (reference: string): string => `payment ${reference}`;
 
 /** A payment by its id, under its key and that of its reference. @throws AppError not_found */
 export async function readPayment(tx: Database, id: number): Promise<StoredPayment> {
@@ -99,7 +97,7 @@ export async function readPayment(tx: Database, id: number): Promise<StoredPayme
   };
   // Who renames a payment holds this key: the reference stays while we wait for its own.
   await lockKey(tx, `payment-id ${id}`);
-  await lockReference(tx, (await read()).payment_reference);
+  await lockKey(tx, keyOfReference((await read()).payment_reference));
   return read();
 }
 
@@ -136,7 +134,11 @@ export async function changePayment(
 }
 
 const updateRow = statement(['id', ...WRITTEN_COLUMNS], (db, { id, ...values }) =>
-  db.update(payments).set(values).where(eq(payments.id, id)).returning(),
+  db
+    .update(payments)
+    .set({ ...values, version: sql`${payments.version} + 1` })
+    .where(eq(payments.id, id))
+    .returning(),
 );
 
 /** What every write ends with: its audit entry, and the invoices it touched settled. */

@@ -1,4 +1,4 @@
-import { type Database, lockKey } from '@/db/database';
+import type { Database } from '@/db/database';
 import { isServer, transact, writeInTurn } from '@/db/transaction';
 import { Batches } from './batches';
 import { CONFLICTS, type Commit, commit, commitAll } from './commit';
@@ -35,15 +35,7 @@ export function databaseStore(db: Database): Store {
       if (CONFLICTS.includes(failure)) throw new VersionConflictError(failure);
       await commitAlone(given, about);
     },
-    locked: (key, work) =>
-      transact(
-        db,
-        async (tx) => {
-          if (key !== null) await lockKey(tx, key);
-          return work(databaseStore(tx));
-        },
-        key ?? undefined,
-      ),
+    locked: (key, work) => transact(db, (tx) => work(databaseStore(tx)), key ?? undefined, key ?? undefined),
   };
 }
 
