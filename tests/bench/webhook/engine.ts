@@ -1,5 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { createRequire } from 'node:module';
 import type * as StripeSyncEngine from '@supabase/stripe-sync-engine';
+import postgres from 'postgres';
+import { withDatabase } from '../../support/database-url';
 
 // As a module it does not find its migrations.
 const { runMigrations, StripeSync }: typeof StripeSyncEngine = createRequire(import.meta.url)(
@@ -12,7 +15,12 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-export async function openEngine(url: string, connections: number): Promise<Engine> {
+/** In a database of its own on the same server: its migrations take our types for theirs. */
+export async function openEngine(server: string, connections: number): Promise<Engine> {
+  const name = `w5t_bench_engine_${randomBytes(6).toString('hex')}`;
+  const admin = postgres(server, { max: 1 });
+  await admin.unsafe(`create database ${name}`);
+  const url = withDatabase(server, name);
   await runMigrations({ databaseUrl: url, schema: 'stripe' });
   const sync = new StripeSync({
     poolConfig: { connectionString: url, max: connections },
@@ -23,6 +31,10 @@ export async function openEngine(url: string, connections: number): Promise<Engi
   });
   return {
     take: (payload) => sync.processEvent(JSON.parse(payload)),
-    close: () => sync.postgresClient.pool.end(),
+    close: async () => {
+      await sync.postgresClient.pool.end();
+      await admin.unsafe(`drop database ${name} with (force)`);
+      await admin.end();
+    },
   };
 }
