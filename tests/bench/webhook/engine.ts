@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createRequire } from 'node:module';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type * as StripeSyncEngine from '@supabase/stripe-sync-engine';
 import postgres from 'postgres';
 import { withDatabase } from '../../support/database-url';
@@ -33,7 +34,9 @@ export async function openEngine(server: string, connections: number): Promise<E
     take: (payload) => sync.processEvent(JSON.parse(payload)),
     close: async () => {
       await sync.postgresClient.pool.end();
-      await admin.unsafe(`drop database ${name} with (force)`);
+      // The pool does not wait until its connections are closed.
+      while ((await admin`select from pg_stat_activity where datname = ${name}`).length > 0) await sleep(50);
+      await admin.unsafe(`drop database ${name}`);
       await admin.end();
     },
   };
