@@ -17,7 +17,7 @@ interface Mutant {
   edits: Edit[];
 }
 
-const CLAIM_ORDER = "return at < otherAt || (at === otherAt && (one.by ?? '') < (other.by ?? ''));";
+const CLAIM_ORDER = "return at < otherAt || (at === otherAt && String(one.by) < String(other.by));";
 
 export const MUTANTS: Mutant[] = [
   edit('no-guard', 'lib/sync/decide/order.ts', "if (source.asOf < storedAsOf) return 'stale';", ''),

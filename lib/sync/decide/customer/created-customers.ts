@@ -46,8 +46,8 @@ export function completeCreated(draft: Draft, customerId: number, before: NotedD
   const values = CREATED_COLUMNS.filter(
     (group) =>
       group.some((column) => were[column] !== made[column]) &&
-      group.every((column) => row[column] === (were[column] ?? null)),
-  ).flatMap((group) => group.map((column) => [column, made[column] ?? null]));
+      group.every((column) => row[column] === were[column]),
+  ).flatMap((group) => group.map((column) => [column, made[column]]));
   if (values.length > 0) draft.customers.put({ ...row, ...Object.fromEntries(values) });
 }
 
