@@ -17,7 +17,7 @@ interface Mutant {
   edits: Edit[];
 }
 
-const CLAIM_ORDER = "return at < otherAt || (at === otherAt && String(one.by) < String(other.by));";
+const CLAIM_ORDER = 'return at < otherAt || (at === otherAt && String(one.by) < String(other.by));';
 
 export const MUTANTS: Mutant[] = [
   edit('no-guard', 'lib/sync/decide/order.ts', "if (source.asOf < storedAsOf) return 'stale';", ''),
@@ -104,9 +104,9 @@ export const MUTANTS: Mutant[] = [
   },
   edit(
     'moved-item-taken-back',
-    'lib/sync/decide/subscription/items.ts',
-    'if (other?.provider_as_of && other.provider_as_of > asOf) continue;',
-    '',
+    'lib/sync/decide/subscription/moved-item.ts',
+    'if (other.provider_as_of > asOf) return true;',
+    'if (other.provider_as_of > asOf) return false;',
   ),
   edit(
     'staff-not-heeded-of-items',

@@ -1,5 +1,5 @@
 import type { ProviderSubscription } from '../../../stripe/provider';
-import { toProviderEvent } from '../../../stripe/to-event';
+import { fromInbox } from '../../../stripe/to-event';
 import { toProviderSubscription } from '../../../stripe/to-subscription';
 import { SUBSCRIPTION_EVENT_TYPES } from '../../inbox/event-types';
 import type { StoredItem, StoredSubscription } from '../../store/rows';
@@ -46,6 +46,7 @@ export function soldItems(draft: Draft, subscriptionId: number): SoldItem[] {
     return {
       id,
       quantity,
+      serviceId: customer_service_id,
       service: service
         ? {
             id: service.id,
@@ -99,7 +100,7 @@ function reportedStates(draft: Draft, made: StoredSubscription): ProviderSubscri
   return draft
     .events({ reported: id })
     .filter(({ outcome }) => outcome === 'processed' || outcome === 'stale')
-    .flatMap(({ payload }) => toProviderEvent(JSON.parse(payload)) ?? [])
+    .map(({ payload }) => fromInbox(payload))
     .filter(({ objectId, type }) => objectId === id && SUBSCRIPTION_EVENT_TYPES.includes(type))
     .sort((a, b) => b.created.getTime() - a.created.getTime() || (a.id < b.id ? 1 : -1))
     .slice(0, MOST)

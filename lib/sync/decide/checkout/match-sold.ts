@@ -6,6 +6,7 @@ import type { ProviderBilled } from '../../../stripe/provider';
 export interface SoldItem {
   id: number;
   quantity: number;
+  serviceId: number | null;
   service: {
     id: number;
     number: string;
