@@ -34,6 +34,12 @@ export interface Setup {
 }
 
 export const emailOf = (at: number | null) => (at === null ? null : `mail-${at}@example.com`);
+/** Those with an even one, or none, have an address. */
+const addressOf = (at: number | null) =>
+  (at ?? 0) % 2 === 1
+    ? null
+    : { line1: `Road ${at ?? 0}`, line2: null, postal_code: '10115', city: 'Berlin', country: 'DE' };
+
 export const SERVICE_DATE = '2020-01-01';
 
 export async function setUp(making: Making, world: World, plan: Plan): Promise<Setup> {
@@ -45,6 +51,7 @@ export async function setUp(making: Making, world: World, plan: Plan): Promise<S
     const { object } = createStripeCustomer(world, {
       email: emailOf(planned.email),
       name: 'Ada Tester',
+      address: addressOf(planned.email),
       metadata: number === null ? {} : { customer_number: number },
     });
     const staff = planned.staff === null ? null : (ours[planned.staff]?.id ?? null);

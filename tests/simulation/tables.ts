@@ -3,7 +3,7 @@ import { type Database, rows } from '@/db/database';
 
 /** Our tables as they are: instants in seconds since the epoch, amounts as text. */
 export interface Tables {
-  customers: { id: number; customer_number: string; email: string | null }[];
+  customers: { id: number; customer_number: string; email: string | null; street: string | null }[];
   links: { stripe_customer_id: string; customer_id: number; linked_by: string }[];
   services: { id: number; next_billing_date: string | null; ends_on: string | null }[];
   subscriptions: SubscriptionRow[];
@@ -88,7 +88,7 @@ export interface PaymentRow {
 const epoch = (column: string) => `extract(epoch from ${column})::float8 as ${column}`;
 
 const SELECTS: Record<keyof Tables, string> = {
-  customers: 'select id, customer_number, email from customers order by id',
+  customers: 'select id, customer_number, email, street from customers order by id',
   links: 'select stripe_customer_id, customer_id, linked_by from stripe_customers order by 1',
   services: 'select id, next_billing_date, ends_on from customer_services order by id',
   subscriptions: `select id, customer_id, status, next_billing_date, cancel_at_period_end, ${epoch('cancel_at')},
