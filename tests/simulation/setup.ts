@@ -11,7 +11,13 @@ export interface Own {
   email: string | null;
   services: OwnService[];
   /** A subscription that waits for its checkout, and the services it was sold with. */
-  sold: { id: number; quantity: number; services: number[] } | null;
+  sold: {
+    id: number;
+    quantity: number;
+    services: number[];
+    /** One of its items is for none of the services, and nothing that Stripe bills is that. */
+    isUnclear: boolean;
+  } | null;
 }
 
 export interface OwnService {
@@ -93,7 +99,8 @@ async function createOwn(making: Making, planned: Plan['ours'][number]): Promise
     });
     services.push({ id: service.id, number: service.service_number, price });
   }
-  const sold = services.slice(0, planned.sold).map((service) => service.id);
+  const isUnclear = planned.sold === 3;
+  const sold = services.slice(0, isUnclear ? 1 : planned.sold).map((service) => service.id);
   const quantity = 1 + (id % 2);
   if (sold.length === 0)
     return { id, number: customer_number, email: emailOf(planned.email), services, sold: null };
@@ -101,11 +108,14 @@ async function createOwn(making: Making, planned: Plan['ours'][number]): Promise
   for (const customer_service_id of sold) {
     await making.makeSoldItem({ subscription_id: subscription.id, customer_service_id, quantity });
   }
+  if (isUnclear) {
+    await making.makeSoldItem({ subscription_id: subscription.id, customer_service_id: null, quantity });
+  }
   return {
     id,
     number: customer_number,
     email: emailOf(planned.email),
     services,
-    sold: { id: subscription.id, quantity, services: sold },
+    sold: { id: subscription.id, quantity, services: sold, isUnclear },
   };
 }

@@ -36,6 +36,7 @@ export interface SubscriptionRow {
   ended_at: number | null;
   stripe_subscription_id: string | null;
   stripe_customer_id: string | null;
+  gone: boolean;
 }
 
 export interface ItemRow {
@@ -93,7 +94,7 @@ const SELECTS: Record<keyof Tables, string> = {
   services: 'select id, next_billing_date, ends_on from customer_services order by id',
   subscriptions: `select id, customer_id, status, next_billing_date, cancel_at_period_end, ${epoch('cancel_at')},
     pause_behavior, ${epoch('pause_resumes_at')}, ${epoch('ended_at')},
-    stripe_subscription_id, stripe_customer_id from subscriptions order by id`,
+    stripe_subscription_id, stripe_customer_id, provider_gone_at is not null as gone from subscriptions order by id`,
   items: `select subscription_id, customer_service_id, stripe_subscription_item_id, quantity,
     amount::text, currency, interval, interval_count,
     ${epoch('current_period_end')} from subscription_items order by stripe_subscription_item_id`,

@@ -29,7 +29,7 @@ export interface Truth {
     number: string;
     email: string | null;
     services: readonly OwnService[];
-    sold: { id: number; quantity: number; services: readonly number[] } | null;
+    sold: { id: number; quantity: number; services: readonly number[]; isUnclear: boolean } | null;
   }[];
   stripeCustomers: readonly {
     customer: { id: string; email: string | null; address: { line1: string } | null };

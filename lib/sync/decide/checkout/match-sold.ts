@@ -24,7 +24,7 @@ const hasService = (item: SoldItem): item is SoldWithService => item.service?.is
 
 /** What Stripe bills for. */
 export interface BilledItem extends ProviderBilled {
-  stripeItemId: string;
+  stripeItemId: string | null;
   namedServiceId: string | null;
   namedServiceNumber: string | null;
 }
@@ -36,13 +36,16 @@ export type Mismatch = 'nothing_sold' | 'nothing_billed' | 'price_unknown' | 'pr
  * By the id of each item at Stripe the item of ours that it is: one to one, the same money before tax in the
  * same interval, and the same service where Stripe names one.
  */
-export function matchSold(all: SoldItem[], billed: BilledItem[]): Map<string, SoldWithService> | Mismatch {
+export function matchSold(
+  all: SoldItem[],
+  billed: BilledItem[],
+): Map<string | null, SoldWithService> | Mismatch {
   const sold = all.filter(hasService);
   if (sold.length === 0 || sold.length < all.length) return 'nothing_sold';
   if (billed.length === 0) return 'nothing_billed';
   if (billed.some(({ amount }) => amount === null)) return 'price_unknown';
   if (billed.length !== sold.length) return 'price_differs';
-  const pairs = new Map<string, SoldWithService>();
+  const pairs = new Map<string | null, SoldWithService>();
   const left = [...sold];
   // Those that name their service have no choice.
   const isNamed = ({ namedServiceId, namedServiceNumber }: BilledItem) =>
