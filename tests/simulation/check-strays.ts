@@ -1,6 +1,6 @@
-import type { Difference } from './oracle/values';
-import { differing, fits } from './oracle/values';
-import { isStray, type Left, type Stray } from './strays';
+import { type Difference, differing, fits } from './oracle/values';
+import type { Left } from './stray-kinds';
+import { isStray, type Stray } from './strays';
 import type { Tables } from './tables';
 
 /** What strays left here, and nothing else. @param isAsked every one of them was asked for */
