@@ -4,12 +4,21 @@
  */
 export type Metadata = Readonly<Record<string, string>>;
 
+export interface Address {
+  readonly line1: string;
+  readonly line2: string | null;
+  readonly postal_code: string;
+  readonly city: string;
+  readonly country: string;
+}
+
 export interface Customer {
   readonly object: 'customer';
   readonly id: string;
   readonly created: number;
   readonly email: string | null;
   readonly name: string | null;
+  readonly address: Address | null;
   readonly metadata: Metadata;
   readonly deleted: boolean;
   /** What its invoice numbers start with. */
@@ -83,6 +92,7 @@ export interface Invoice {
   readonly customer: string;
   readonly customerEmail: string | null;
   readonly customerName: string | null;
+  readonly customerAddress: Address | null;
   readonly subscription: string | null;
   readonly subscriptionMetadata: Metadata;
   readonly status: 'draft' | 'open' | 'paid' | 'uncollectible' | 'void';

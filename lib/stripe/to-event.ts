@@ -38,6 +38,13 @@ export function toProviderEvent(body: unknown): ProviderEvent | null {
   };
 }
 
+/** An event as the inbox keeps it. */
+export function fromInbox(payload: string): ProviderEvent {
+  const event = toProviderEvent(JSON.parse(payload));
+  if (!event) throw new Error('the inbox holds what is no event');
+  return event;
+}
+
 /** An object of an event's, which reported what it says of the customer. */
 export function asReported<T extends { customer: ProviderCustomer | null }>(
   { id, created }: ProviderEvent,

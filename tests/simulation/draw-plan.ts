@@ -104,7 +104,7 @@ export const plans: fc.Arbitrary<Plan> = fc
       fc.array(fc.constantFrom(...BASIL), { minLength: 1, maxLength: 2 }),
       fc.array(fc.constantFrom(...BASIL, ...OLDER), { minLength: 1, maxLength: 3 }),
     ),
-    ours: fc.array(fc.record({ email, services: fc.nat({ max: 3 }), sold: fc.nat({ max: 2 }) }), {
+    ours: fc.array(fc.record({ email, services: fc.nat({ max: 3 }), sold: fc.nat({ max: 3 }) }), {
       maxLength: 3,
       size: 'max',
     }),

@@ -28,7 +28,7 @@ export interface Making {
   makeSold(customer_id: number): Promise<{ id: number }>;
   makeSoldItem(item: {
     subscription_id: number;
-    customer_service_id: number;
+    customer_service_id: number | null;
     quantity: number;
   }): Promise<void>;
   makeLink(link: {

@@ -1,4 +1,5 @@
 import { toCalendarDate } from '@/lib/dates';
+import { checkStrays, withoutStrays } from './check-strays';
 import { type Fail, finishRuns, runAgain } from './final-runs';
 import { judge, type Truth } from './oracle';
 import { ANNOUNCING } from './oracle/story';
@@ -7,6 +8,7 @@ import { isFailingRun, type Plan } from './plan';
 import { play } from './play';
 import type { Played } from './played';
 import type { Stage } from './stage';
+import type { Stray } from './strays';
 import type { Tables } from './tables';
 import type { Tally } from './tally';
 
@@ -48,7 +50,8 @@ export async function runHistory(stage: Stage, plan: Plan, seed: number): Promis
   const { steps, mishaps } = played;
   let tables = await stage.tables();
   fail('inbox', checkInbox(played, tables));
-  const first = judge(truthOf(played), tables, false);
+  fail('strays', checkStrays(played.strays, played.delivered, tables, false));
+  const first = judge(truthOf(played), withoutStrays(tables, played.setup.ours), false);
   fail('after the deliveries', first.differences);
   let { ties } = first;
   if (plan.hasKey) {
@@ -57,7 +60,8 @@ export async function runHistory(stage: Stage, plan: Plan, seed: number): Promis
     for (let runs = 1; isNews; runs += 1) {
       if (runs > MOST_RUNS) throw new WrongEnd('runs that bring news', [], played.log);
       tables = await stage.tables();
-      const last = judge(truthOf(played), tables, true);
+      fail('strays after a run', checkStrays(played.strays, played.delivered, tables, true));
+      const last = judge(truthOf(played), withoutStrays(tables, played.setup.ours), true);
       fail('after a run', last.differences);
       ties += last.ties;
       isNews = await runAgain(stage, played, tables, fail);
@@ -87,15 +91,18 @@ function truthOf({ plan, world, setup, deeds, now, times, looks, unknown }: Play
   };
 }
 
+const outcomesOf = ({ outcome }: Stray) => (outcome === 'processed' ? ['processed', 'stale'] : [outcome]);
+
 /** Every event that came is there as it was signed, and was dealt with. */
-function checkInbox({ payloads, world, delivered }: Played, tables: Tables): Difference[] {
+function checkInbox({ payloads, world, delivered, strays }: Played, tables: Tables): Difference[] {
   const rows = new Map(tables.events.map((row) => [row.id, row]));
   const differences: Difference[] = [];
   const types = new Map(world.history.map(({ id, type }) => [id, type]));
   for (const id of delivered) {
     const row = rows.get(id);
     const isOurs = ANNOUNCING.has(types.get(id) ?? '');
-    const outcomes = isOurs ? ['processed', 'stale'] : ['ignored'];
+    const stray = strays.find(({ event }) => event.id === id);
+    const outcomes = stray ? outcomesOf(stray) : isOurs ? ['processed', 'stale'] : ['ignored'];
     if (!row?.processed || !outcomes.includes(row.outcome) || row.payload !== payloads.get(id)) {
       differences.push({ what: `event ${id}`, expected: outcomes, actual: row ?? null });
     }

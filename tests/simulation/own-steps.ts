@@ -4,6 +4,7 @@ import { pick } from './pick';
 import type { Step } from './plan';
 import { SERVICE_DATE, type Setup } from './setup';
 import { confirmLink, dateService, linkItem } from './staff-steps';
+import { isStray } from './strays';
 
 /** What people and programs did here, which sync must leave as it is. */
 export interface Deeds {
@@ -36,7 +37,11 @@ export async function doHere(
   if (kind === 'linkItem') return linkItem(hands, setup, deeds, a, b);
   if (kind === 'dateService') return dateService(hands, setup, deeds, a, b);
   if (kind === 'enterPayment') return enterPayment();
-  const found = pick(await hands.payments(), a);
+  const payments = await hands.payments();
+  const found = pick(
+    payments.filter(({ payment_reference }) => !isStray(payment_reference)),
+    a,
+  );
   if (!found) return null;
   if (kind === 'deletePayment') {
     await hands.deletePayment(found.id);
@@ -53,7 +58,11 @@ export async function doHere(
   return `payment ${found.payment_reference} is changed here to ${1 + b}`;
 
   async function enterPayment(): Promise<string | null> {
-    const invoice = pick(await hands.invoices(), a);
+    const invoices = await hands.invoices();
+    const invoice = pick(
+      invoices.filter(({ stripe_invoice_id }) => !isStray(stripe_invoice_id)),
+      a,
+    );
     if (!invoice?.stripe_invoice_id) return null;
     const payment_reference = b % 2 === 0 ? invoice.stripe_invoice_id : `API-${invoice.id}`;
     const { id: invoice_id, customer_id } = invoice;

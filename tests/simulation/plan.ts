@@ -26,7 +26,7 @@ export interface OurCustomer {
   /** Of a few addresses, so that some are shared. */
   email: number | null;
   services: number;
-  /** How many of its services a subscription was sold for that waits for its checkout; 0: none. */
+  /** How many of its services a subscription was sold for that waits for its checkout; 0: none; 3: one, and something else. */
   sold: number;
 }
 
@@ -115,6 +115,7 @@ export const STEP_WEIGHTS = {
   strangeStatus: 3,
   strangeInvoice: 3,
   knownInvoice: 2,
+  stray: 2,
   run: 8,
   deletePayment: 4,
   changePayment: 2,

@@ -11,6 +11,7 @@ import type { Played } from './played';
 import { Queue } from './queue';
 import { setUp } from './setup';
 import type { Received, Stage } from './stage';
+import { makeStrays } from './strays';
 import { doAtStripe } from './stripe-steps';
 import { count } from './tally';
 
@@ -43,6 +44,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     world,
     setup,
     unknown,
+    strays: [],
     deeds: noDeeds(setup),
     delivered: new Set(),
     times: new Map(),
@@ -60,7 +62,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     },
   };
   const { mishaps, times } = played;
-  const scene = { world, plan, setup, unknown, checkedOut: new Set<number>() };
+  const scene = { world, plan, setup, unknown, checkedOut: new Set<number>(), strays: { count: 0 } };
   const bodies = new Map<string, ReturnType<typeof toBody>>();
   const atWork = new Set<{ isAlone: boolean }>();
   let known = 0;
@@ -147,11 +149,22 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
 
   const act = async (step: Step): Promise<void> => {
     if (step.kind === 'run') return runReconciliation(step);
+    if (step.kind === 'stray') return letStray(step);
     const from = world.history.length;
     const sentence = doAtStripe(scene, step) ?? (OURS.has(step.kind) ? await doInTurn(step) : null);
     if (sentence) note(sentence);
     count(played.steps, step.kind, Number(sentence !== null));
     for (const event of world.history.slice(from)) schedule(event);
+  };
+
+  const letStray = async (step: Step): Promise<void> => {
+    count(played.steps, step.kind);
+    for (const stray of makeStrays(scene, step)) {
+      const { event, rendered } = stray;
+      played.strays.push(stray);
+      bodies.set(event.id, { rendered, body: JSON.stringify(rendered) });
+      schedule(event);
+    }
   };
 
   /** Staff do one thing at a time, whatever is delivered meanwhile. */
@@ -207,7 +220,7 @@ function isNeverHeardOf(id: string): boolean {
   return (id.charCodeAt(id.length - 1) + id.charCodeAt(id.length - 2)) % 5 === 0;
 }
 
-function toBody(event: WorldEvent, version: string) {
+function toBody(event: WorldEvent, version: string): { rendered: object; body: string } {
   const rendered = renderEvent(event, version);
   return { rendered, body: JSON.stringify(rendered) };
 }

@@ -4,6 +4,7 @@ import type { Look } from './looks';
 import type { Deeds } from './own-steps';
 import type { Plan } from './plan';
 import type { Setup } from './setup';
+import type { Stray } from './strays';
 import type { Tally } from './tally';
 
 /** A history as it went. */
@@ -20,6 +21,7 @@ export interface Played {
   looks: Look[];
   /** Stripe customers that it does not even know any more. */
   unknown: ReadonlySet<string>;
+  strays: Stray[];
   /** Signed bodies by event id. */
   payloads: Map<string, string>;
   /** Readable, in order. */

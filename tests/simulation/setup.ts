@@ -11,7 +11,13 @@ export interface Own {
   email: string | null;
   services: OwnService[];
   /** A subscription that waits for its checkout, and the services it was sold with. */
-  sold: { id: number; quantity: number; services: number[] } | null;
+  sold: {
+    id: number;
+    quantity: number;
+    services: number[];
+    /** One of its items is for none of the services, and nothing that Stripe bills is that. */
+    isUnclear: boolean;
+  } | null;
 }
 
 export interface OwnService {
@@ -34,6 +40,12 @@ export interface Setup {
 }
 
 export const emailOf = (at: number | null) => (at === null ? null : `mail-${at}@example.com`);
+/** Those with an even one, or none, have an address. */
+const addressOf = (at: number | null) =>
+  (at ?? 0) % 2 === 1
+    ? null
+    : { line1: `Road ${at ?? 0}`, line2: null, postal_code: '10115', city: 'Berlin', country: 'DE' };
+
 export const SERVICE_DATE = '2020-01-01';
 
 export async function setUp(making: Making, world: World, plan: Plan): Promise<Setup> {
@@ -45,6 +57,7 @@ export async function setUp(making: Making, world: World, plan: Plan): Promise<S
     const { object } = createStripeCustomer(world, {
       email: emailOf(planned.email),
       name: 'Ada Tester',
+      address: addressOf(planned.email),
       metadata: number === null ? {} : { customer_number: number },
     });
     const staff = planned.staff === null ? null : (ours[planned.staff]?.id ?? null);
@@ -86,7 +99,8 @@ async function createOwn(making: Making, planned: Plan['ours'][number]): Promise
     });
     services.push({ id: service.id, number: service.service_number, price });
   }
-  const sold = services.slice(0, planned.sold).map((service) => service.id);
+  const isUnclear = planned.sold === 3;
+  const sold = services.slice(0, isUnclear ? 1 : planned.sold).map((service) => service.id);
   const quantity = 1 + (id % 2);
   if (sold.length === 0)
     return { id, number: customer_number, email: emailOf(planned.email), services, sold: null };
@@ -94,11 +108,14 @@ async function createOwn(making: Making, planned: Plan['ours'][number]): Promise
   for (const customer_service_id of sold) {
     await making.makeSoldItem({ subscription_id: subscription.id, customer_service_id, quantity });
   }
+  if (isUnclear) {
+    await making.makeSoldItem({ subscription_id: subscription.id, customer_service_id: null, quantity });
+  }
   return {
     id,
     number: customer_number,
     email: emailOf(planned.email),
     services,
-    sold: { id: subscription.id, quantity, services: sold },
+    sold: { id: subscription.id, quantity, services: sold, isUnclear },
   };
 }

@@ -3,6 +3,7 @@ import type { Hands } from './hands';
 import type { Deeds } from './own-steps';
 import { pick } from './pick';
 import type { Setup } from './setup';
+import { isStray } from './strays';
 
 /** Staff say who a Stripe customer is: the one of ours that it is linked to already, or any other. */
 export async function confirmLink(
@@ -47,7 +48,7 @@ export async function linkItem(
   a: number,
   b: number,
 ): Promise<string | null> {
-  const items = await hands.items();
+  const items = (await hands.items()).filter((item) => !isStray(item.stripe_subscription_item_id));
   const withServices = setup.ours.filter(({ services }) => services.length > 0);
   const ownerOf = (item: (typeof items)[number]) => withServices.find(({ id }) => id === item.owner);
   const found = pick(items.filter(ownerOf), a);

@@ -3,7 +3,7 @@ import { type Database, rows } from '@/db/database';
 
 /** Our tables as they are: instants in seconds since the epoch, amounts as text. */
 export interface Tables {
-  customers: { id: number; customer_number: string; email: string | null }[];
+  customers: { id: number; customer_number: string; email: string | null; street: string | null }[];
   links: { stripe_customer_id: string; customer_id: number; linked_by: string }[];
   services: { id: number; next_billing_date: string | null; ends_on: string | null }[];
   subscriptions: SubscriptionRow[];
@@ -36,6 +36,7 @@ export interface SubscriptionRow {
   ended_at: number | null;
   stripe_subscription_id: string | null;
   stripe_customer_id: string | null;
+  gone: boolean;
 }
 
 export interface ItemRow {
@@ -88,12 +89,12 @@ export interface PaymentRow {
 const epoch = (column: string) => `extract(epoch from ${column})::float8 as ${column}`;
 
 const SELECTS: Record<keyof Tables, string> = {
-  customers: 'select id, customer_number, email from customers order by id',
+  customers: 'select id, customer_number, email, street from customers order by id',
   links: 'select stripe_customer_id, customer_id, linked_by from stripe_customers order by 1',
   services: 'select id, next_billing_date, ends_on from customer_services order by id',
   subscriptions: `select id, customer_id, status, next_billing_date, cancel_at_period_end, ${epoch('cancel_at')},
     pause_behavior, ${epoch('pause_resumes_at')}, ${epoch('ended_at')},
-    stripe_subscription_id, stripe_customer_id from subscriptions order by id`,
+    stripe_subscription_id, stripe_customer_id, provider_gone_at is not null as gone from subscriptions order by id`,
   items: `select subscription_id, customer_service_id, stripe_subscription_item_id, quantity,
     amount::text, currency, interval, interval_count,
     ${epoch('current_period_end')} from subscription_items order by stripe_subscription_item_id`,

@@ -1,4 +1,4 @@
-import type { Customer, Metadata } from '../model';
+import type { Address, Customer, Metadata } from '../model';
 import { act, type Done, emit, epochNow, newId, type World } from '../world';
 import { hasEnded, liveCustomer } from './live';
 import { cancelSubscription } from './subscriptions';
@@ -6,6 +6,7 @@ import { cancelSubscription } from './subscriptions';
 export interface CustomerInput {
   email?: string | null;
   name?: string | null;
+  address?: Address | null;
   metadata?: Metadata;
 }
 
@@ -19,6 +20,7 @@ export function createCustomer(world: World, input: CustomerInput = {}): Done<Cu
       created: epochNow(world),
       email: input.email ?? null,
       name: input.name ?? null,
+      address: input.address ?? null,
       metadata: input.metadata ?? {},
       deleted: false,
       invoicePrefix: invoicePrefix(id),

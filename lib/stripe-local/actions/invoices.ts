@@ -31,6 +31,7 @@ export function createInvoice(world: World, input: InvoiceInput): Done<Invoice> 
       customer: customer.id,
       customerEmail: customer.email,
       customerName: customer.name,
+      customerAddress: customer.address,
       subscription: input.subscription ?? null,
       subscriptionMetadata: subscription?.metadata ?? {},
       status: 'draft',

@@ -43,6 +43,7 @@ function putCustomer(world: World, row: OurCustomer, id: string, linkedBy: Linke
     created: toEpoch(row.created_at),
     email: row.email,
     name: row.company ?? ([row.first_name, row.last_name].filter(Boolean).join(' ') || null),
+    address: null,
     // One that it names would be a sure link.
     metadata: isSure({ linkedBy }) ? { customer_number: row.customer_number } : {},
     deleted: false,

@@ -78,6 +78,7 @@ function toInvoice(
     customer: customer.id,
     customerEmail: customer.email,
     customerName: customer.name,
+    customerAddress: customer.address,
     subscription,
     subscriptionMetadata: {},
     status,

@@ -1,4 +1,5 @@
 import type { Customer } from '../model';
+import { renderAddress } from './address';
 import type { Json } from './shape';
 
 /** The same in every version we know. */
@@ -7,7 +8,7 @@ export function renderCustomer(customer: Customer): Json {
   return {
     id: customer.id,
     object: 'customer',
-    address: null,
+    address: renderAddress(customer.address),
     balance: 0,
     created: customer.created,
     currency: null,

@@ -1,4 +1,5 @@
 import type { Invoice } from '../model';
+import { renderAddress } from './address';
 import { renderLine } from './invoice-line';
 import { embeddedList, type Json, type Shape } from './shape';
 
@@ -30,7 +31,7 @@ export function renderInvoice(invoice: Invoice, shape: Shape): Json {
     currency: invoice.currency,
     custom_fields: null,
     customer: invoice.customer,
-    customer_address: null,
+    customer_address: renderAddress(invoice.customerAddress),
     customer_email: invoice.customerEmail,
     customer_name: invoice.customerName,
     customer_phone: null,

@@ -2,7 +2,7 @@ import { toProviderCheckout } from '../../stripe/to-checkout';
 import { asReported, type ProviderEvent } from '../../stripe/to-event';
 import { toProviderInvoice } from '../../stripe/to-invoice';
 import { toProviderSubscription } from '../../stripe/to-subscription';
-import type { HandledEventType } from '../inbox/event-types';
+import type { HandledEvent, HandledEventType } from '../inbox/event-types';
 import { applyCheckout } from './checkout/checkout';
 import type { Draft } from './draft';
 import { applyInvoice } from './invoice/invoice';
@@ -34,11 +34,9 @@ const HANDLERS: Record<HandledEventType, Apply> = {
   'invoice.payment_failed': invoice,
 };
 
-/** What an event of a handled type changes. */
-export function decideEvent(draft: Draft, event: ProviderEvent): 'processed' | 'stale' | 'unmatched' {
-  const handler = (HANDLERS as Record<string, Apply | undefined>)[event.type];
-  if (!handler) throw new Error(`no handler for ${event.type}`);
-  const applied = handler(draft, event);
+/** What an event changes. */
+export function decideEvent(draft: Draft, event: HandledEvent): 'processed' | 'stale' | 'unmatched' {
+  const applied = HANDLERS[event.type](draft, event);
   settleMoved(draft);
   return applied === 'applied' || applied === 'unchanged' ? 'processed' : applied;
 }
@@ -50,7 +48,7 @@ function invoice(draft: Draft, event: ProviderEvent): Applied {
   const failedAt = event.type === 'invoice.payment_failed' ? event.created : null;
   const { applied, invoice: row } = applyInvoice(draft, provider, sourceOf(event), failedAt);
   if (row && event.type === 'invoice.payment_succeeded') {
-    applyPayment(draft, row, { ...provider, paidAt: provider.paidAt ?? event.created });
+    applyPayment(draft, provider.id, row, { ...provider, paidAt: provider.paidAt ?? event.created });
   }
   return applied;
 }

@@ -1,4 +1,4 @@
-import { type ProviderEvent, toProviderEvent } from '../../stripe/to-event';
+import { fromInbox, type ProviderEvent } from '../../stripe/to-event';
 import { HANDLED_EVENT_TYPES } from '../inbox/event-types';
 import type { Draft } from './draft';
 
@@ -10,7 +10,7 @@ export function eventsOfSecond(draft: Draft, objectId: string, at: Date): Provid
   return draft
     .events({ second: { objectId, at } })
     .filter(({ isStorable }) => isStorable)
-    .flatMap(({ payload }) => toProviderEvent(JSON.parse(payload)) ?? [])
+    .map(({ payload }) => fromInbox(payload))
     .filter((event) => event.objectId === objectId && event.created.getTime() === at.getTime())
     .filter(({ account, type }) => account === null && HANDLED_EVENT_TYPES.includes(type));
 }

@@ -5,14 +5,14 @@ import type {
   ProviderSubscription,
 } from '../../stripe/provider';
 import { toProviderCheckout } from '../../stripe/to-checkout';
-import type { ProviderEvent } from '../../stripe/to-event';
 import { toProviderInvoice } from '../../stripe/to-invoice';
 import { toProviderSubscription } from '../../stripe/to-subscription';
+import type { HandledEvent } from '../inbox/event-types';
 import { type Keys, mergeKeys, noKeys } from '../store/keys';
 import { toItemState } from './subscription/items';
 
 /** All that the usual decision on an event looks at. What the rest needs, it says. */
-export function keysOfEvent(event: ProviderEvent): Keys {
+export function keysOfEvent(event: HandledEvent): Keys {
   const keys = mergeKeys(noKeys(), { events: [event.id] });
   if (event.type.startsWith('customer.subscription.')) {
     return mergeKeys(keys, keysOfSubscription(toProviderSubscription(event.object)));
@@ -20,10 +20,8 @@ export function keysOfEvent(event: ProviderEvent): Keys {
   if (event.type === 'checkout.session.completed') {
     return mergeKeys(keys, keysOfCheckout(toProviderCheckout(event.object, event.created)));
   }
-  if (!event.type.startsWith('invoice.')) return keys;
-  const paid = event.type === 'invoice.payment_succeeded' && event.objectId !== null;
-  const more = mergeKeys(keys, keysOfInvoice(toProviderInvoice(event.object)));
-  return paid ? mergeKeys(more, { payments: [event.objectId ?? ''] }) : more;
+  const own = mergeKeys(keys, keysOfInvoice(toProviderInvoice(event.object)));
+  return event.type === 'invoice.payment_succeeded' ? mergeKeys(own, { payments: own.invoices }) : own;
 }
 
 export function keysOfSubscription(provider: ProviderSubscription | null): Partial<Keys> {

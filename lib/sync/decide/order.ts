@@ -19,6 +19,7 @@ type Stored = { provider_as_of: Date | null; recheck_at: Date | null; provider_g
 export interface Question<Kind extends 'subscription' | 'invoice'> {
   kind: Kind;
   incoming: ProviderObjects[Kind];
+  stripeCustomerId: string;
   source: Source;
   /** The row; one without any state is a stub. */
   row: Stored;
@@ -34,7 +35,7 @@ export interface Question<Kind extends 'subscription' | 'invoice'> {
  */
 export function decideOrder<Kind extends 'subscription' | 'invoice'>(
   draft: Draft,
-  { kind, incoming, source, row, isStored, decideFromInbox }: Question<Kind>,
+  { kind, incoming, stripeCustomerId, source, row, isStored, decideFromInbox }: Question<Kind>,
 ): Decision<ProviderObjects[Kind]> {
   const { provider_as_of: storedAsOf, recheck_at } = row;
   // A list that shows what is stored is no news: not even that it was so later, too.
@@ -48,7 +49,7 @@ export function decideOrder<Kind extends 'subscription' | 'invoice'>(
   // An event that was missing then may show what was taken without it, and the last state be another.
   const isSettled = recheck_at === null || source.origin === 'listed';
   if (isSettled && isStored(incoming)) return 'unchanged';
-  const fetched = draft.ask(kind, incoming.id, incoming.customer?.stripeCustomerId ?? '');
+  const fetched = draft.ask(kind, incoming.id, stripeCustomerId);
   if (fetched.state === 'found') {
     return { take: fetched.object, asOf: latest(fetched.asOf, storedAsOf), recheck: false };
   }

@@ -4,6 +4,7 @@ import {
   type KeyOf,
   type StoredInvoice,
   type StoredLink,
+  type StoredPayment,
   type StoredRows,
   type StoredService,
   type StoredSubscription,
@@ -43,11 +44,12 @@ export interface Plan extends TablePlans {
 
 export function toPlan(draft: Draft): Plan {
   const plans = toTablePlans(draft);
-  const { links, services, invoices } = plans;
+  const { links, services, invoices, payments } = plans;
   return {
     ...plans,
     services: { ...services, updated: [...services.updated, ...billedAnew(draft, services.updated)] },
     invoices: { ...invoices, updated: invoices.updated.map((row) => afterHandover(draft, row)) },
+    payments: { ...payments, updated: payments.updated.map((row) => afterMoves(draft, row)) },
     moves: draft.moves,
     handedOver: draft.handedOver,
     abandoned: draft.abandoned,
@@ -66,6 +68,19 @@ function afterHandover(draft: Draft, row: StoredInvoice): StoredInvoice {
   const before = draft.invoices.before(row.id)?.subscription_id;
   const isHandedOver = draft.handedOver.some(({ from }) => from === before);
   return isHandedOver ? { ...row, version: row.version + 1 } : row;
+}
+
+/** So has a payment that moved along with its Stripe customer. */
+function afterMoves(draft: Draft, row: StoredPayment): StoredPayment {
+  const owner = draft.invoices.get(row.invoice_id)?.stripe_customer_id;
+  let customer_id = draft.payments.before(row.id)?.customer_id;
+  let { version } = row;
+  for (const move of draft.moves) {
+    if (move.stripe_customer_id !== owner || move.customer_id === customer_id) continue;
+    customer_id = move.customer_id;
+    version += 1;
+  }
+  return { ...row, version };
 }
 
 /** True where there is nothing to write; a link whose version alone is raised does not count. */

@@ -1,3 +1,5 @@
+import type { ProviderEvent } from '../../stripe/to-event';
+
 const TYPES = [
   'checkout.session.completed',
   'customer.subscription.created',
@@ -13,6 +15,11 @@ export type HandledEventType = (typeof TYPES)[number];
 
 /** The event types that change anything here; all others are stored and left alone. */
 export const HANDLED_EVENT_TYPES: string[] = [...TYPES];
+
+export type HandledEvent = ProviderEvent & { type: HandledEventType };
+
+export const isHandled = (event: ProviderEvent): event is HandledEvent =>
+  HANDLED_EVENT_TYPES.includes(event.type);
 
 /** Those of them that tell a subscription's state. */
 export const SUBSCRIPTION_EVENT_TYPES = HANDLED_EVENT_TYPES.filter((type) =>

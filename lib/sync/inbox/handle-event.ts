@@ -13,7 +13,7 @@ import type { StoredOutcome } from '../store/rows';
 import type { StoredEvent } from '../store/snapshot';
 import type { SyncDeps } from '../sync-deps';
 import { synchronize } from '../synchronize';
-import { HANDLED_EVENT_TYPES } from './event-types';
+import { isHandled } from './event-types';
 import { failEvent, isSettled, toRow } from './inbox';
 
 export type EventOutcome = 'processed' | 'duplicate' | 'stale' | 'ignored' | 'unmatched';
@@ -65,17 +65,16 @@ export async function takeIn(
   deps: SyncDeps,
   { event, payload, expectedMode, again }: Delivery,
 ): Promise<EventOutcome> {
-  const isIgnored =
-    expectedMode !== null || event.account !== null || !HANDLED_EVENT_TYPES.includes(event.type);
+  const handled = expectedMode === null && event.account === null && isHandled(event) ? event : null;
   const { result, warnings } = await synchronize(deps, {
-    stripeCustomerId: isIgnored ? null : event.stripeCustomerId,
-    keys: isIgnored ? mergeKeys(noKeys(), { events: [event.id] }) : keysOfEvent(event),
+    stripeCustomerId: handled && event.stripeCustomerId,
+    keys: handled ? keysOfEvent(handled) : mergeKeys(noKeys(), { events: [event.id] }),
     event: { id: event.id, outcome: 'failed', attempts: 1, payload, isStorable: true },
     decide: (draft): EventOutcome => {
       const before = draft.snapshot.events.get(event.id);
       if (before && isSettled(before.outcome) && !again) return 'duplicate';
       if (expectedMode) draft.warnings.add(wrongMode(event, expectedMode));
-      return isIgnored ? 'ignored' : decideEvent(draft, event);
+      return handled ? decideEvent(draft, handled) : 'ignored';
     },
     toEntry: (outcome, snapshot) => {
       if (outcome === 'duplicate') return null;

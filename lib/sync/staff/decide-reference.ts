@@ -116,7 +116,7 @@ function obstacleOf(draft: Draft, { made, ours }: Both): Obstacle | null {
 }
 
 /** As they match; where they do not, a single one with a single one. */
-function pairsOf(draft: Draft, { ours, made }: Both): Map<string, SoldItem> {
+function pairsOf(draft: Draft, { ours, made }: Both): Map<string | null, SoldItem> {
   const [sold, billed] = [soldItems(draft, ours.id), storedItems(draft, made.id)];
   const matched = matchSold(sold, billed);
   if (typeof matched !== 'string') return matched;

@@ -1,7 +1,7 @@
 import { type Actor, auditNumber } from '../../audit/record-audit';
 import { AppError, invalidField } from '../../errors';
 import { MAX_ID } from '../../page';
-import { type Link, toColumns, toLink } from '../decide/customer/link';
+import { type Link, toColumns } from '../decide/customer/link';
 import { moveStripeCustomer } from '../decide/customer/move-customer';
 import type { Draft } from '../decide/draft';
 import { dateServices } from '../decide/subscription/service-dates';
@@ -47,7 +47,7 @@ function relink(draft: Draft, actor: Actor, id: string, link: { from: number; to
   const [before, target] = [draft.customers.get(link.from), draft.customers.get(link.to)];
   if (!target) throw invalidField('to', 'is not one of our customers');
   const to: Link = { customerId: link.to, linkedBy: 'staff', origin: null };
-  moveStripeCustomer(draft, id, toLink(stored), to);
+  moveStripeCustomer(draft, stored, to);
   unlinkServicesOfOthers(draft, actor, id, link.to);
   settleMoved(draft);
   draft.audits.push({

@@ -1,5 +1,6 @@
 import type { WorldEvent } from '@/lib/stripe-local/model';
 import type { Tables } from '../tables';
+import { checkCreated } from './created';
 import { checkCustomers } from './customers';
 import { checkInvoices } from './invoices';
 import { checkWarnings } from './kept-status';
@@ -28,10 +29,10 @@ export interface Truth {
     number: string;
     email: string | null;
     services: readonly OwnService[];
-    sold: { id: number; quantity: number; services: readonly number[] } | null;
+    sold: { id: number; quantity: number; services: readonly number[]; isUnclear: boolean } | null;
   }[];
   stripeCustomers: readonly {
-    customer: { id: string; email: string | null };
+    customer: { id: string; email: string | null; address: { line1: string } | null };
     /** Whom staff linked it to, and whom before. */
     staff: number | null;
     formerly: readonly number[];
@@ -89,6 +90,7 @@ export function judge(truth: Truth, tables: Tables, full: boolean): Verdict {
   const verdict: Verdict = { differences: [], ties: 0 };
   if (full || truth.lossless) {
     checkCustomers(truth, tables, full, verdict);
+    checkCreated(truth, tables, full, verdict);
     checkSubscriptions(truth, tables, full, verdict);
     checkInvoices(truth, tables, full, verdict);
   }

@@ -48,6 +48,10 @@ const mayCount = ({ kind, number }: Look) => kind === 'asked' || number !== unde
 export const wasSeen = (truth: Truth, customer: string) =>
   truth.looks.some((look) => look.customer === customer && look.changes !== null);
 
+/** Whether Stripe was asked for it for sure, and reported what it is. */
+export const wasAsked = (truth: Truth, customer: string) =>
+  truth.looks.some((look) => look.customer === customer && look.changes !== null && isSure(look));
+
 /** Whose numbers Stripe reported to be its own at any time. */
 export const everOwned = (truth: Truth, customer: string) =>
   truth.looks.filter((look) => look.customer === customer).map(({ number }) => number);

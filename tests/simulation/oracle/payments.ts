@@ -52,7 +52,7 @@ function checkPayment(
   // A run on the way may have found a part of it.
   const moments = (full || isReported ? [last] : story).filter(({ about }) => collectedOf(about) > 0);
   const expected = moments.flatMap((moment) => {
-    const dates = full ? [lastCollected(story)] : datesOf(story, moment);
+    const dates = full ? [lastCollected(story)] : datesOf(truth, story, moment);
     // Events of newer versions do not tell what was paid without Stripe.
     const amounts = [collectedOf(moment.about), ...(!full && announced ? [moment.about.amountPaid] : [])];
     return amounts.flatMap((minor) =>
@@ -88,9 +88,12 @@ function lastCollected(story: Moment<Invoice>[]): number | null {
   return grown?.event.created ?? null;
 }
 
-/** Without an API key nobody tells when a part was collected: then it is as of what reported it. */
-function datesOf(story: Moment<Invoice>[], { about }: Moment<Invoice>): number[] {
+/**
+ * Without an API key nobody tells when a part was collected: then it is as of what reported it. With one, more may
+ * have been collected by the time that Stripe was asked when it did.
+ */
+function datesOf({ hasKey }: Truth, story: Moment<Invoice>[], { at, about }: Moment<Invoice>): number[] {
   return story
-    .filter((moment) => collectedOf(moment.about) === collectedOf(about))
+    .filter((moment) => collectedOf(moment.about) === collectedOf(about) || (hasKey && moment.at > at))
     .map(({ event }) => event.created);
 }

@@ -55,7 +55,7 @@ function isSold({ services, sold }: Truth['ours'][number], about: Subscription):
         ),
     );
   };
-  return pair(about.items, wanted);
+  return sold?.isUnclear === false && pair(about.items, wanted);
 }
 
 function isBilled(
@@ -83,7 +83,11 @@ export function checkSold(truth: Truth, tables: Tables, full: boolean, verdict: 
     const items = tables.items.filter((item) => item.subscription_id === sold.id);
     const left = items.filter((item) => item.stripe_subscription_item_id === null).length;
     const checkout = wanted.get(sold.id);
-    const waits = { stripe_subscription_id: null, status: 'incomplete', left: sold.services.length };
+    const waits = {
+      stripe_subscription_id: null,
+      status: 'incomplete',
+      left: sold.services.length + Number(sold.isUnclear),
+    };
     const becomes = { stripe_subscription_id: checkout?.id, left: 0 };
     const expected = checkout ? [becomes, ...(checkout.must ? [] : [waits])] : [waits];
     const actual = { ...row, left };

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Plan, TablePlan } from '@/lib/sync/decide/plan';
 import type { Commit } from '@/lib/sync/store/commit';
 import { checkReferences, checkRow, checkUnique } from './constraints';
@@ -111,6 +112,8 @@ class Writer {
       const before = this.stored(name, planned);
       if (before?.version !== planned.version) throw changedMeanwhile(name);
       const row = this.toStored(name, planned, before);
+      if (name === 'links' && isAlike(row, before))
+        throw new Error(`a link is written as it is: ${keyOf(name, row)}`);
       this.put(name, row);
       checkReferences(this.tables, name, row as RowOf<Planned>);
     }
@@ -134,5 +137,9 @@ class Writer {
     this.tables.put(name, keyOf(name, row) as never, row as never);
   }
 }
+
+/** But for its version, and when it was written. */
+const isAlike = (row: AnyRow, before: AnyRow) =>
+  isDeepStrictEqual({ ...row, version: 0, updated_at: 0 }, { ...before, version: 0, updated_at: 0 });
 
 const keyOf = (name: Planned, row: AnyRow) => (name === 'links' ? row.stripe_customer_id : row.id);

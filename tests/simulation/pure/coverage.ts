@@ -1,5 +1,6 @@
 import { Session } from 'node:inspector/promises';
 import { SourceMap, type SourceMapping } from 'node:module';
+import { exemptPlaces } from './exempt';
 
 const DECIDE = /\/(lib\/sync\/decide\/[^?]+)/;
 
@@ -24,6 +25,7 @@ export class BlockCoverage {
 
   /** Once all of it is loaded. */
   async readSources(): Promise<void> {
+    const isExempt = exemptPlaces();
     const found: { scriptId: string; url: string }[] = [];
     this.session.on('Debugger.scriptParsed', ({ params }) => found.push(params));
     await this.session.post('Debugger.enable');
@@ -33,7 +35,7 @@ export class BlockCoverage {
       const { scriptSource } = await this.session.post('Debugger.getScriptSource', { scriptId });
       const places = placesOf(file, scriptSource);
       this.scripts.set(url, { file, places });
-      for (const place of places) if (place !== null) this.unreached.add(place);
+      for (const place of places) if (place !== null && !isExempt(place)) this.unreached.add(place);
     }
     await this.session.post('Debugger.disable');
   }

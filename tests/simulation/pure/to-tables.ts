@@ -16,6 +16,7 @@ export function toTables({ tables: { rows }, failures }: Model): Tables {
       cancel_at: epoch(row.cancel_at),
       pause_resumes_at: epoch(row.pause_resumes_at),
       ended_at: epoch(row.ended_at),
+      gone: row.provider_gone_at !== null,
     })),
     items: [...rows.items.values()]
       .sort((a, b) => compareLast(a.stripe_subscription_item_id, b.stripe_subscription_item_id))

@@ -1,4 +1,5 @@
 import * as act from '@/lib/stripe-local/actions';
+import type { WorldEvent } from '@/lib/stripe-local/model';
 import { changesOf } from '../looks';
 import { ownerOf, type Scene } from './scene';
 import type { Steps } from './steps';
@@ -22,7 +23,7 @@ export const CUSTOMER_STEPS = {
   },
   deleteCustomer(scene, { a, b }) {
     const owner = ownerOf(scene, a);
-    if (!owner || hadDeletedDraft(scene, owner.id)) return null;
+    if (!owner || mayHideAddress(scene, owner.id)) return null;
     act.deleteCustomer(scene.world, owner.id);
     const isUnknown = b % 3 === 0;
     if (isUnknown) scene.unknown.add(owner.id);
@@ -30,12 +31,10 @@ export const CUSTOMER_STEPS = {
   },
 } satisfies Steps;
 
-/** Such a draft reported an address that perhaps nobody saw, and nobody can ask for it any more. */
-function hadDeletedDraft({ world, plan }: Scene, id: string): boolean {
-  return (
-    plan.linkByEmail &&
-    world.history.some(
-      ({ type, about }) => type === 'invoice.deleted' && about.object === 'invoice' && about.customer === id,
-    )
-  );
+/** A deleted draft, or a lost checkout, told an address that perhaps nobody saw, and nobody can ask for it any more. */
+function mayHideAddress({ world, plan }: Scene, id: string): boolean {
+  const isHidden = ({ type, about }: WorldEvent) =>
+    (type === 'invoice.deleted' && about.object === 'invoice' && about.customer === id) ||
+    (!plan.lossless && about.object === 'checkout.session' && about.customer === id);
+  return plan.linkByEmail && world.history.some(isHidden);
 }

@@ -76,10 +76,11 @@ export const INVOICE_STEPS = {
     act.deleteDraftInvoice(scene.world, found.id);
     return `${found.id} is deleted`;
   },
-  changeDueDate(scene, { a, c }) {
+  changeDueDate(scene, { a, b, c }) {
     const found = invoiceThat(scene, a, 'draft', 'open');
     if (!found) return null;
-    act.updateInvoice(scene.world, found.id, { dueDate: epochNow(scene.world) + c * DAY });
+    const metadata = { ...numberMetadata(scene, b), ...found.metadata };
+    act.updateInvoice(scene.world, found.id, { dueDate: epochNow(scene.world) + c * DAY, metadata });
     return `${found.id} is due ${c} days from now`;
   },
   /** A renewal as it goes most often: all of it within a second. */

@@ -12,6 +12,8 @@ export interface Scene {
   checkedOut: Set<number>;
   /** Stripe customers that were deleted and that Stripe does not even know any more. */
   unknown: Set<string>;
+  /** How many events of strays there were. */
+  strays: { count: number };
 }
 
 export function newItem(

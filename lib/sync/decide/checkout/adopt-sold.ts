@@ -1,5 +1,5 @@
 import type { ProviderSubscription } from '../../../stripe/provider';
-import { toProviderEvent } from '../../../stripe/to-event';
+import { fromInbox } from '../../../stripe/to-event';
 import { toProviderSubscription } from '../../../stripe/to-subscription';
 import { SUBSCRIPTION_EVENT_TYPES } from '../../inbox/event-types';
 import type { StoredItem, StoredSubscription } from '../../store/rows';
@@ -9,8 +9,10 @@ import { type BilledItem, matchSold, type SoldItem } from './match-sold';
 import { mergeIntoSold } from './merge-into-sold';
 
 /** Whether a subscription's checkout names one of ours that it has not become. */
-export const isWaiting = (row: Pick<StoredSubscription, 'checkout_reference' | 'reference_declined'>) =>
+export const isWaiting = <Row extends Waiting>(row: Row): row is Row & { checkout_reference: number } =>
   row.checkout_reference !== null && !row.reference_declined;
+
+type Waiting = Pick<StoredSubscription, 'checkout_reference' | 'reference_declined'>;
 
 /**
  * Makes a subscription of Stripe's the one of ours that its checkout names, if Stripe has reported of it just what
@@ -27,11 +29,12 @@ export function adoptSold(
   made: StoredSubscription,
   reported?: ProviderSubscription[],
 ): StoredSubscription {
-  const ours = isWaiting(made) ? referenced(draft, made) : undefined;
-  if (!ours) return made;
+  const { stripe_subscription_id: id } = made;
+  const ours = isWaiting(made) ? referenced(draft, made.checkout_reference, made.customer_id) : undefined;
+  if (!ours || !id) return made;
   const sold = soldItems(draft, ours.id);
   const stored = made.provider_as_of ? [storedItems(draft, made.id)] : [];
-  for (const billed of [...stored, ...(reported ?? reportedStates(draft, made)).flatMap(toBilledItems)]) {
+  for (const billed of [...stored, ...(reported ?? reportedStates(draft, id)).flatMap(toBilledItems)]) {
     const pairs = matchSold(sold, billed);
     if (typeof pairs !== 'string') return mergeIntoSold(draft, ours, made, pairs);
   }
@@ -46,6 +49,7 @@ export function soldItems(draft: Draft, subscriptionId: number): SoldItem[] {
     return {
       id,
       quantity,
+      serviceId: customer_service_id,
       service: service
         ? {
             id: service.id,
@@ -67,15 +71,15 @@ export const storedItems = (draft: Draft, subscriptionId: number): BilledItem[] 
   draft.itemsOf(subscriptionId).map(toBilledItem);
 
 /** Ours by the reference: of the same customer, neither linked yet nor ended. */
-function referenced(draft: Draft, made: StoredSubscription): StoredSubscription | undefined {
-  const row = draft.subscriptionById(made.checkout_reference ?? 0);
+function referenced(draft: Draft, reference: number, customerId: number): StoredSubscription | undefined {
+  const row = draft.subscriptionById(reference);
   const isOpen = row && row.stripe_subscription_id === null && row.status !== 'cancelled';
-  return isOpen && row.customer_id === made.customer_id ? row : undefined;
+  return isOpen && row.customer_id === customerId ? row : undefined;
 }
 
 function toBilledItem(item: StoredItem | ReturnType<typeof toItemState>): BilledItem {
   return {
-    stripeItemId: item.stripe_subscription_item_id ?? '',
+    stripeItemId: item.stripe_subscription_item_id,
     amount: item.amount,
     currency: item.currency,
     interval: item.interval,
@@ -94,14 +98,14 @@ function toBilledItems(state: ProviderSubscription): BilledItem[][] {
 const MOST = 100;
 
 /** What Stripe has reported of a subscription, the latest first. */
-function reportedStates(draft: Draft, made: StoredSubscription): ProviderSubscription[] {
-  const id = made.stripe_subscription_id ?? '';
+function reportedStates(draft: Draft, id: string): ProviderSubscription[] {
   return draft
     .events({ reported: id })
     .filter(({ outcome }) => outcome === 'processed' || outcome === 'stale')
-    .flatMap(({ payload }) => toProviderEvent(JSON.parse(payload)) ?? [])
+    .map(({ payload }) => fromInbox(payload))
     .filter(({ objectId, type }) => objectId === id && SUBSCRIPTION_EVENT_TYPES.includes(type))
     .sort((a, b) => b.created.getTime() - a.created.getTime() || (a.id < b.id ? 1 : -1))
     .slice(0, MOST)
-    .flatMap(({ object }) => toProviderSubscription(object) ?? []);
+    .map(({ object }) => toProviderSubscription(object))
+    .filter((state) => state !== null);
 }

@@ -6,6 +6,7 @@ import type { ProviderBilled } from '../../../stripe/provider';
 export interface SoldItem {
   id: number;
   quantity: number;
+  serviceId: number | null;
   service: {
     id: number;
     number: string;
@@ -16,9 +17,14 @@ export interface SoldItem {
   } | null;
 }
 
+/** One whose service has not ended. */
+export type SoldWithService = SoldItem & { service: NonNullable<SoldItem['service']> };
+
+const hasService = (item: SoldItem): item is SoldWithService => item.service?.isEnded === false;
+
 /** What Stripe bills for. */
 export interface BilledItem extends ProviderBilled {
-  stripeItemId: string;
+  stripeItemId: string | null;
   namedServiceId: string | null;
   namedServiceNumber: string | null;
 }
@@ -30,12 +36,16 @@ export type Mismatch = 'nothing_sold' | 'nothing_billed' | 'price_unknown' | 'pr
  * By the id of each item at Stripe the item of ours that it is: one to one, the same money before tax in the
  * same interval, and the same service where Stripe names one.
  */
-export function matchSold(sold: SoldItem[], billed: BilledItem[]): Map<string, SoldItem> | Mismatch {
-  if (sold.length === 0 || sold.some(({ service }) => !service || service.isEnded)) return 'nothing_sold';
+export function matchSold(
+  all: SoldItem[],
+  billed: BilledItem[],
+): Map<string | null, SoldWithService> | Mismatch {
+  const sold = all.filter(hasService);
+  if (sold.length === 0 || sold.length < all.length) return 'nothing_sold';
   if (billed.length === 0) return 'nothing_billed';
   if (billed.some(({ amount }) => amount === null)) return 'price_unknown';
   if (billed.length !== sold.length) return 'price_differs';
-  const pairs = new Map<string, SoldItem>();
+  const pairs = new Map<string | null, SoldWithService>();
   const left = [...sold];
   // Those that name their service have no choice.
   const isNamed = ({ namedServiceId, namedServiceNumber }: BilledItem) =>
@@ -51,18 +61,21 @@ export function matchSold(sold: SoldItem[], billed: BilledItem[]): Map<string, S
 
 function isOf(
   { namedServiceId: id, namedServiceNumber: number }: BilledItem,
-  { service }: SoldItem,
+  { service }: SoldWithService,
 ): boolean {
-  if (id !== null) return id === String(service?.id);
-  return number === null || number === service?.number;
+  if (id !== null) return id === String(service.id);
+  return number === null || number === service.number;
 }
 
 const MONTHS = { month: 1, quarter: 3, year: 12, once: null };
-const STRIPE_MONTHS: Record<string, number> = { month: 1, year: 12 };
+const STRIPE_MONTHS = new Map<string | null, number>([
+  ['month', 1],
+  ['year', 12],
+]);
 
-function isSameMoney(billed: BilledItem, { service, quantity }: SoldItem): boolean {
-  if (!service || billed.amount === null || billed.currency !== service.currency) return false;
-  const months = (STRIPE_MONTHS[billed.interval ?? ''] ?? 0) * (billed.intervalCount ?? 0);
+function isSameMoney(billed: BilledItem, { service, quantity }: SoldWithService): boolean {
+  if (billed.amount === null || billed.currency !== service.currency) return false;
+  const months = Number(STRIPE_MONTHS.get(billed.interval)) * Number(billed.intervalCount);
   const minor = toMinorUnits(service.price, service.currency) * quantity;
   return months === MONTHS[service.interval] && toMinorUnits(billed.amount, service.currency) === minor;
 }

@@ -13,7 +13,7 @@ export function mergeIntoSold(
   draft: Draft,
   ours: StoredSubscription,
   made: StoredSubscription,
-  pairs: Map<string, SoldItem>,
+  pairs: Map<string | null, SoldItem>,
 ): StoredSubscription {
   const { stripe_subscription_id, stripe_customer_id, checkout_completed_at, status } = made;
   const link = { stripe_subscription_id, stripe_customer_id };
@@ -40,7 +40,7 @@ export function mergeIntoSold(
     checkout_reference: null,
     reference_declined: false,
   });
-  const sold = [...pairs.values()].map(({ service }) => service?.id ?? null);
+  const sold = [...pairs.values()].map(({ serviceId }) => serviceId);
   dateServices(draft, [...sold, ...draft.itemsOf(ours.id).map((item) => item.customer_service_id)]);
   return merged;
 }
@@ -53,9 +53,9 @@ function handOverInvoices(draft: Draft, from: number, to: number): void {
   }
 }
 
-function handOverItems(draft: Draft, from: number, to: number, pairs: Map<string, SoldItem>): void {
+function handOverItems(draft: Draft, from: number, to: number, pairs: Map<string | null, SoldItem>): void {
   for (const item of draft.itemsOf(from)) {
-    const service = pairs.get(item.stripe_subscription_item_id ?? '')?.service?.id ?? null;
+    const service = pairs.get(item.stripe_subscription_item_id)?.serviceId ?? null;
     const isFree = item.customer_service_id === null && !item.linked_by_staff;
     const link = isFree && { customer_service_id: service };
     draft.items.put({ ...item, ...link, subscription_id: to });

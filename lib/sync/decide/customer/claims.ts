@@ -16,7 +16,7 @@ export function takesPrecedence(one: NumberOrigin, other: NumberOrigin | null): 
   const weaker = sources.indexOf(one.source) - sources.indexOf(other.source);
   if (weaker !== 0 || one.source === 'customer') return weaker < 0;
   const [at, otherAt] = [one.at?.getTime() ?? Infinity, other.at?.getTime() ?? Infinity];
-  return at < otherAt || (at === otherAt && (one.by ?? '') < (other.by ?? ''));
+  return at < otherAt || (at === otherAt && String(one.by) < String(other.by));
 }
 
 /**

@@ -46,8 +46,8 @@ export function completeCreated(draft: Draft, customerId: number, before: NotedD
   const values = CREATED_COLUMNS.filter(
     (group) =>
       group.some((column) => were[column] !== made[column]) &&
-      group.every((column) => row[column] === (were[column] ?? null)),
-  ).flatMap((group) => group.map((column) => [column, made[column] ?? null]));
+      group.every((column) => row[column] === were[column]),
+  ).flatMap((group) => group.map((column) => [column, made[column]]));
   if (values.length > 0) draft.customers.put({ ...row, ...Object.fromEntries(values) });
 }
 
@@ -55,8 +55,13 @@ const isMadeOf = ({ linked_by }: StoredLink) => linked_by === 'created' || linke
 
 function isStronger(one: ProviderDetail, other: NotedDetail): boolean {
   const isOwn = one.source === 'customer';
-  if (isOwn && other.source === 'customer') return JSON.stringify(one.value) !== JSON.stringify(other.value);
+  if (isOwn && other.source === 'customer') return !isSameValue(one.value, other.value);
   return isOwn || takesPrecedence(one, toOrigin(other));
+}
+
+/** jsonb gives keys back in an order of its own. */
+function isSameValue(one: NotedDetail['value'], other: NotedDetail['value']): boolean {
+  return Object.keys({ ...one, ...other }).every((part) => one[part] === other[part]);
 }
 
 /** Of two own ones of several Stripe customers, the first that is read. */

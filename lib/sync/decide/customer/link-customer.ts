@@ -146,7 +146,7 @@ function relink(
   const isPast =
     isCertain && isOwn(before.origin) && (found.customerId !== before.customerId || !isOwn(found.origin));
   if (!isPast && !isStronger(found, before)) return before;
-  moveStripeCustomer(draft, stored.stripe_customer_id, before, found);
+  moveStripeCustomer(draft, stored, found);
   return found;
 }
 

@@ -1,17 +1,19 @@
 import { isSure } from '../../../customers/sure-link';
+import type { StoredLink } from '../../store/rows';
 import type { Draft } from '../draft';
 import { completeCreated, detailsOfCreated } from './created-customers';
-import { type Link, toColumns } from './link';
+import { type Link, toColumns, toLink } from './link';
 
 /**
  * Moves what a Stripe customer has here to another of our customers, and removes the customer that was
  * created for it once that is empty.
  */
-export function moveStripeCustomer(draft: Draft, stripeCustomerId: string, from: Link, to: Link): void {
-  const stored = draft.links.get(stripeCustomerId);
-  if (!stored) return;
-  const concerned = [from, to].filter((link) => !isSure(link)).map((link) => link.customerId);
-  const before = concerned.map((id) => detailsOfCreated(draft, id));
+export function moveStripeCustomer(draft: Draft, stored: StoredLink, to: Link): void {
+  const { stripe_customer_id: stripeCustomerId } = stored;
+  const from = toLink(stored);
+  const concerned = [from, to]
+    .filter((link) => !isSure(link))
+    .map(({ customerId: id }) => ({ id, before: detailsOfCreated(draft, id) }));
   draft.links.put({ ...stored, ...toColumns(to) });
   const customer_id = to.customerId;
   if (customer_id !== from.customerId || (isSure(to) && !isSure(from))) draft.moved.push(stripeCustomerId);
@@ -27,7 +29,7 @@ export function moveStripeCustomer(draft: Draft, stripeCustomerId: string, from:
     outcome: 'fixed',
   });
   if (from.linkedBy === 'created') leaveToOthers(draft, from.customerId);
-  for (const [i, id] of concerned.entries()) completeCreated(draft, id, before[i] ?? []);
+  for (const { id, before } of concerned) completeCreated(draft, id, before);
   if (from.linkedBy === 'created') draft.abandoned.push(from.customerId);
 }
 

@@ -27,30 +27,31 @@ export function applyInvoice(
 ): { applied: Applied; invoice: StoredInvoice | null } {
   const { customer } = incoming;
   if (!customer) return { applied: 'unmatched', invoice: null };
+  const { stripeCustomerId } = customer;
   const { customerId } = linkCustomer(draft, customer);
   const stored = draft.invoice(incoming.id);
   if (source.origin === 'listed' && mayHaveFailed(incoming, stored)) {
-    return applyFetched(draft, incoming, stored?.provider_as_of ?? null);
+    return applyFetched(draft, incoming, stripeCustomerId, stored?.provider_as_of ?? null);
   }
-  const row = stored ?? add(draft, incoming, customerId);
-  const subscriptionId = subscriptionOf(draft, incoming, customerId);
+  const row = stored ?? add(draft, incoming, stripeCustomerId, customerId);
+  const subscriptionId = subscriptionOf(draft, incoming, stripeCustomerId, customerId);
   const links = { ...(subscriptionId && { subscription_id: subscriptionId }) };
   const payment_failed_at = firstOf(row.payment_failed_at, failedAt);
   const failing = { ...row, payment_failed_at };
-  const decision = order(draft, row, failing, incoming, source);
+  const decision = order(draft, row, failing, incoming, stripeCustomerId, source);
   const taken = typeof decision === 'object';
   const state = taken
     ? { ...toInvoiceState(draft, failing, decision.take), ...links }
     : // Links and the failure are no state: they are noted even where the state is old news.
       { payment_failed_at, status: keptStatus(row.status, payment_failed_at !== null), ...links };
-  update(draft, row, stored === undefined, state, {
+  const invoice = update(draft, row, stored === undefined, state, {
     ...(taken && {
       provider_as_of: decision.asOf,
       recheck_at: recheckAt(draft, row, source, decision.recheck),
       provider_gone_at: null,
     }),
   });
-  return { applied: taken ? 'applied' : decision, invoice: draft.invoices.get(row.id) ?? row };
+  return { applied: taken ? 'applied' : decision, invoice };
 }
 
 /**
@@ -64,9 +65,10 @@ function mayHaveFailed(provider: ProviderInvoice, row: StoredInvoice | undefined
 function applyFetched(
   draft: Draft,
   listed: ProviderInvoice,
+  stripeCustomerId: string,
   storedAsOf: Date | null,
 ): ReturnType<typeof applyInvoice> {
-  const fetched = draft.ask('invoice', listed.id, listed.customer?.stripeCustomerId ?? '');
+  const fetched = draft.ask('invoice', listed.id, stripeCustomerId);
   if (fetched.state === 'found') {
     const asOf = storedAsOf ? latest(fetched.asOf, storedAsOf) : fetched.asOf;
     return applyInvoice(draft, fetched.object, { origin: 'fetched', asOf });
@@ -78,7 +80,8 @@ function applyFetched(
 
 function add(
   draft: Draft,
-  { id, number, currency, issuedAt, customer }: ProviderInvoice,
+  { id, number, currency, issuedAt }: ProviderInvoice,
+  stripe_customer_id: string,
   customer_id: number,
 ): StoredInvoice {
   return {
@@ -100,7 +103,7 @@ function add(
     uncollectible: false,
     amount_off_stripe: null,
     stripe_invoice_id: id,
-    stripe_customer_id: customer?.stripeCustomerId ?? null,
+    stripe_customer_id,
     stripe_synced_at: null,
     provider_as_of: null,
     provider_gone_at: null,
@@ -114,11 +117,12 @@ function add(
 /** An unknown subscription gets a row without state, so that the link never depends on order. */
 function subscriptionOf(
   draft: Draft,
-  { stripeSubscriptionId, customer }: ProviderInvoice,
+  { stripeSubscriptionId }: ProviderInvoice,
+  stripeCustomerId: string,
   customerId: number,
 ): number | null {
-  if (!stripeSubscriptionId || !customer) return null;
-  const { row } = findOrAdd(draft, stripeSubscriptionId, customerId, customer.stripeCustomerId);
+  if (!stripeSubscriptionId) return null;
+  const { row } = findOrAdd(draft, stripeSubscriptionId, customerId, stripeCustomerId);
   if (row.customer_id === customerId) return row.id;
   draft.warnings.add(`the invoice names a subscription of another customer: ${stripeSubscriptionId}`);
   return null;
@@ -129,11 +133,13 @@ function order(
   row: StoredInvoice,
   failing: StoredInvoice,
   incoming: ProviderInvoice,
+  stripeCustomerId: string,
   source: Source,
 ): Decision<ProviderInvoice> {
   return decideOrder(draft, {
     kind: 'invoice',
     incoming,
+    stripeCustomerId,
     source,
     row,
     isStored: (state) => isSameState(row, toInvoiceState(draft, failing, state)),
@@ -143,12 +149,12 @@ function order(
 
 /** Of the second's payloads the one furthest on: draft < sent < overdue < paid < cancelled. */
 function furthestOfSecond(draft: Draft, incoming: ProviderInvoice, second: Date): ProviderInvoice {
-  const candidates = eventsOfSecond(draft, incoming.id, second).flatMap((event) => {
-    const invoice = toProviderInvoice(event.object);
-    return invoice ? [{ id: event.id, invoice, rank: RANK[openRank(invoice)] }] : [];
-  });
-  const [furthest] = candidates.sort((a, b) => b.rank - a.rank || (a.id < b.id ? 1 : -1));
-  return furthest?.invoice ?? incoming;
+  const events = eventsOfSecond(draft, incoming.id, second).sort((a, b) => (a.id < b.id ? 1 : -1));
+  const [furthest = incoming] = events
+    .map(({ object }) => toProviderInvoice(object))
+    .filter((invoice) => invoice !== null)
+    .sort((a, b) => RANK[openRank(b)] - RANK[openRank(a)]);
+  return furthest;
 }
 
 function openRank({ status }: ProviderInvoice): StoredInvoice['status'] {
@@ -163,13 +169,13 @@ function update(
   isNew: boolean,
   state: Partial<StoredInvoice>,
   reported: Partial<StoredInvoice>,
-): void {
+): StoredInvoice {
   const values = { ...differing(row, state), ...reported };
-  if (!isNew && Object.keys(values).length === 0) return;
+  if (!isNew && Object.keys(values).length === 0) return row;
   const subject = { entity: 'invoice' as const, entity_id: row.id, stripe_id: row.stripe_invoice_id };
   const changes = isNew
     ? [createdChange(subject, state.number ?? row.stripe_invoice_id)]
     : toChanges(subject, row, state);
   draft.changes.push(...changes);
-  draft.invoices.put({ ...row, ...values, stripe_synced_at: draft.now });
+  return draft.invoices.put({ ...row, ...values, stripe_synced_at: draft.now });
 }

@@ -16,10 +16,16 @@ export interface Collected {
  * Records what Stripe collected for an invoice: once, whatever arrives how often; corrected while nobody has
  * changed its amount, and then dated anew while nobody has changed its date; never brought back once deleted.
  * Where Stripe has not reported how much was paid without it, all counts as collected until the daily job has asked.
+ *
+ * @param reference Stripe's id of the invoice
  */
-export function applyPayment(draft: Draft, invoice: StoredInvoice, collected: Collected): void {
-  const { stripe_invoice_id: reference, currency } = invoice;
-  if (!reference) return;
+export function applyPayment(
+  draft: Draft,
+  reference: string,
+  invoice: StoredInvoice,
+  collected: Collected,
+): void {
+  const { currency } = invoice;
   const isStored = Number(collected.amountPaid) === Number(invoice.amount_paid);
   const off = collected.amountOffStripe ?? (isStored ? invoice.amount_off_stripe : null);
   const amount = (Number(collected.amountPaid) - Number(off ?? 0)).toFixed(3);

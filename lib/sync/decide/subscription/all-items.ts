@@ -13,10 +13,11 @@ export const hasMoreItems = ({ itemsComplete, items }: ProviderSubscription): bo
 export function withAllItems(
   draft: Draft,
   provider: ProviderSubscription,
+  stripeCustomerId: string,
   source: Source,
 ): ProviderSubscription {
   if (!hasMoreItems(provider)) return provider;
-  const fetched = draft.ask('items', provider.id, provider.customer?.stripeCustomerId ?? '');
+  const fetched = draft.ask('items', provider.id, stripeCustomerId);
   if (fetched.state === 'found') return { ...provider, items: fetched.object, itemsComplete: true };
   if (source.origin !== 'event') draft.leave(`the items of ${provider.id}`, fetched);
   return provider;

@@ -8,9 +8,9 @@ export function isStillIn(
   item: string,
   asOf: Date,
 ): boolean {
-  if (!other?.provider_as_of || other.provider_as_of < asOf) return false;
+  const { stripe_subscription_id: id, stripe_customer_id: customer } = other ?? {};
+  if (!other?.provider_as_of || !id || !customer || other.provider_as_of < asOf) return false;
   if (other.provider_as_of > asOf) return true;
-  const { stripe_subscription_id: id, stripe_customer_id: customer } = other;
-  const fetched = draft.ask('subscription', id ?? '', customer ?? '');
+  const fetched = draft.ask('subscription', id, customer);
   return fetched.state === 'found' && fetched.object.items.some((one) => one.id === item);
 }

@@ -1,6 +1,6 @@
 import { isSure } from '../../../customers/sure-link';
 import { toProviderCheckout } from '../../../stripe/to-checkout';
-import { asReported, toProviderEvent } from '../../../stripe/to-event';
+import { asReported, fromInbox } from '../../../stripe/to-event';
 import { adoptSold } from '../checkout/adopt-sold';
 import { applyCheckout } from '../checkout/checkout';
 import type { Draft } from '../draft';
@@ -25,7 +25,7 @@ export function settleMoved(draft: Draft): void {
 function reapplyCheckouts(draft: Draft, customer: string): void {
   const events = draft
     .events({ checkouts: customer })
-    .flatMap(({ payload }) => toProviderEvent(JSON.parse(payload)) ?? [])
+    .map(({ payload }) => fromInbox(payload))
     .filter(
       (event) =>
         event.stripeCustomerId === customer &&

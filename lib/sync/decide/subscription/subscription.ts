@@ -30,11 +30,12 @@ export function applySubscription(
   isDeletion = false,
 ): Applied {
   if (!incoming.customer) return 'unmatched';
+  const { stripeCustomerId } = incoming.customer;
   const link = linkCustomer(draft, incoming.customer);
-  const { row, isNew } = findOrAdd(draft, incoming.id, link.customerId, incoming.customer.stripeCustomerId);
+  const { row, isNew } = findOrAdd(draft, incoming.id, link.customerId, stripeCustomerId);
   const decision = isDeletion
     ? { take: incoming, asOf: latest(source.asOf, row.provider_as_of ?? source.asOf), recheck: false }
-    : order(draft, row, incoming, source);
+    : order(draft, row, incoming, stripeCustomerId, source);
   const hasEnded = row.status === 'cancelled' && row.provider_as_of !== null && source.origin === 'event';
   const revives = typeof decision === 'object' && !isDeletion && decision.take.status !== 'cancelled';
   if (decision === 'stale' || (hasEnded && revives)) {
@@ -42,8 +43,14 @@ export function applySubscription(
     if (isSure(link)) adoptSold(draft, row, [incoming]);
     return 'stale';
   }
-  const taken = withAllItems(draft, decision === 'unchanged' ? incoming : decision.take, source);
+  const taken = withAllItems(
+    draft,
+    decision === 'unchanged' ? incoming : decision.take,
+    stripeCustomerId,
+    source,
+  );
   const asOf = decision === 'unchanged' ? source.asOf : decision.asOf;
+  let now = row;
   if (decision !== 'unchanged') {
     const { recheck } = decision;
     const state = {
@@ -52,14 +59,13 @@ export function applySubscription(
     };
     const isDoubtful = recheck || hasMoreItems(taken) || isActivated(row, taken, asOf);
     const recheck_at = recheckAt(draft, row, source, isDoubtful);
-    update(draft, row, isNew, state, { provider_as_of: asOf, recheck_at });
+    now = update(draft, row, isNew, state, { provider_as_of: asOf, recheck_at });
   }
   const services = () => draft.itemsOf(row.id).map((item) => item.customer_service_id);
   const before = services();
   const left = applyItems(draft, row, taken, asOf, isSure(link));
   if (isSure(link)) {
     dateServices(draft, [...before, ...left, ...services()]);
-    const now = draft.subscriptions.get(row.id) ?? row;
     if (isWaiting(now)) adoptSold(draft, now, [incoming]);
   }
   return decision === 'unchanged' ? 'unchanged' : 'applied';
@@ -105,19 +111,22 @@ function order(
   draft: Draft,
   row: StoredSubscription,
   incoming: ProviderSubscription,
+  stripeCustomerId: string,
   source: Source,
 ): Decision<ProviderSubscription> {
   return decideOrder(draft, {
     kind: 'subscription',
     incoming,
+    stripeCustomerId,
     source,
     row,
     isStored: (state) =>
       isSameState(row, toSubscriptionState(draft, row, state, source.asOf)) &&
       isSameItems(draft.itemsOf(row.id), state),
     decideFromInbox: () => {
-      const last = lastOfSecond(eventsOfSecond(draft, incoming.id, source.asOf));
-      return (last && toProviderSubscription(last.object)) ?? incoming;
+      const event = lastOfSecond(eventsOfSecond(draft, incoming.id, source.asOf));
+      const [last = incoming] = [toProviderSubscription(event?.object)].filter((state) => state !== null);
+      return last;
     },
   });
 }
@@ -128,11 +137,11 @@ function update(
   isNew: boolean,
   state: Partial<StoredSubscription>,
   reported: Pick<StoredSubscription, 'provider_as_of' | 'recheck_at'>,
-): void {
+): StoredSubscription {
   const { id, stripe_subscription_id: stripe_id } = row;
   const subject = { entity: 'subscription' as const, entity_id: id, stripe_id };
   draft.changes.push(...(isNew ? [createdChange(subject, stripe_id)] : toChanges(subject, row, state)));
-  draft.subscriptions.put({
+  return draft.subscriptions.put({
     ...row,
     ...state,
     ...reported,

@@ -63,7 +63,7 @@ export function decideMissing(draft: Draft, stripeId: string): void {
   const row = draft.invoice(stripeId);
   if (!row || row.amount_off_stripe === null) return; // not known, so not guessed
   if (row.stripe_customer_id) draft.concerned.add(row.stripe_customer_id);
-  applyPayment(draft, row, {
+  applyPayment(draft, stripeId, row, {
     amountPaid: row.amount_paid,
     amountOffStripe: row.amount_off_stripe,
     paidAt: collectedAt(draft, row, stripeId),
