@@ -1,12 +1,12 @@
 import { type Difference, differing, fits } from './oracle/values';
+import type { Played } from './played';
 import type { Left } from './stray-kinds';
-import { isStray, type Stray } from './strays';
+import { isStray } from './strays';
 import type { Tables } from './tables';
 
 /** What strays left here, and nothing else. @param isAsked every one of them was asked for */
 export function checkStrays(
-  strays: readonly Stray[],
-  delivered: ReadonlySet<string>,
+  { strays, delivered, deeds }: Pick<Played, 'strays' | 'delivered' | 'deeds'>,
   tables: Tables,
   isAsked: boolean,
 ): Difference[] {
@@ -15,7 +15,12 @@ export function checkStrays(
     const isWhole = strays.every((one) => !isSame(one.leaves, leaves) || delivered.has(one.event.id));
     if (!leaves || !isWhole) return [];
     const row = rowOf(tables, leaves);
-    const isGone = isAsked && leaves.isAsked;
+    const isDeleted = deeds.deleted.has(leaves.id);
+    if (leaves.table === 'payments' && isDeleted) {
+      return row ? [{ what: `payment ${leaves.id}`, expected: null, actual: row }] : [];
+    }
+    // Of an invoice whose payment was deleted nobody asks.
+    const isGone = isAsked && leaves.isAsked && !isDeleted;
     const expected = { ...leaves.row, ...(isGone && { gone: true }) };
     return row && fits(expected, row) ? [] : [differing(leaves.id, expected, row ?? {})];
   });

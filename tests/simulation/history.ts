@@ -50,7 +50,7 @@ export async function runHistory(stage: Stage, plan: Plan, seed: number): Promis
   const { steps, mishaps } = played;
   let tables = await stage.tables();
   fail('inbox', checkInbox(played, tables));
-  fail('strays', checkStrays(played.strays, played.delivered, tables, false));
+  fail('strays', checkStrays(played, tables, false));
   const first = judge(truthOf(played), withoutStrays(tables, played.setup.ours), false);
   fail('after the deliveries', first.differences);
   let { ties } = first;
@@ -60,7 +60,7 @@ export async function runHistory(stage: Stage, plan: Plan, seed: number): Promis
     for (let runs = 1; isNews; runs += 1) {
       if (runs > MOST_RUNS) throw new WrongEnd('runs that bring news', [], played.log);
       tables = await stage.tables();
-      fail('strays after a run', checkStrays(played.strays, played.delivered, tables, true));
+      fail('strays after a run', checkStrays(played, tables, true));
       const last = judge(truthOf(played), withoutStrays(tables, played.setup.ours), true);
       fail('after a run', last.differences);
       ties += last.ties;

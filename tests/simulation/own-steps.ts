@@ -28,20 +28,27 @@ export const noDeeds = ({ ours }: Setup): Deeds => ({
   dated: new Map(ours.flatMap(({ services }) => services.map(({ id }) => [id, [SERVICE_DATE]]))),
 });
 
+interface Here {
+  hands: Hands;
+  setup: Setup;
+  deeds: Deeds;
+  /** Whether an event is still to tell of the payment of an invoice. */
+  isAwaited(stripeInvoiceId: string): boolean;
+}
+
 /** Does something here, as a program or staff would. @returns what; null where it does not fit */
 export async function doHere(
-  { hands, setup, deeds }: { hands: Hands; setup: Setup; deeds: Deeds },
+  { hands, setup, deeds, isAwaited }: Here,
   { kind, a, b }: Step,
 ): Promise<string | null> {
   if (kind === 'confirmLink') return confirmLink(hands, setup, deeds, a, b);
   if (kind === 'linkItem') return linkItem(hands, setup, deeds, a, b);
   if (kind === 'dateService') return dateService(hands, setup, deeds, a, b);
   if (kind === 'enterPayment') return enterPayment();
-  const payments = await hands.payments();
-  const found = pick(
-    payments.filter(({ payment_reference }) => !isStray(payment_reference)),
-    a,
-  );
+  const isFree = (id: string) => kind === 'deletePayment' || !isStray(id);
+  const payments = (await hands.payments()).filter(({ payment_reference: id }) => isFree(id));
+  const late = payments.filter(({ payment_reference: id }) => isAwaited(id));
+  const found = pick(late.length > 0 ? late : payments, a);
   if (!found) return null;
   if (kind === 'deletePayment') {
     await hands.deletePayment(found.id);

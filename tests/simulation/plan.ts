@@ -117,7 +117,7 @@ export const STEP_WEIGHTS = {
   knownInvoice: 2,
   stray: 2,
   run: 8,
-  deletePayment: 4,
+  deletePayment: 6,
   changePayment: 2,
   enterPayment: 2,
   linkItem: 9,

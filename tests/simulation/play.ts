@@ -167,10 +167,18 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     }
   };
 
+  const isAwaited = (id: string) =>
+    [...world.history, ...played.strays.map(({ event }) => event)].some(
+      (event) =>
+        event.type === 'invoice.payment_succeeded' &&
+        event.about.id === id &&
+        times.get(event.id)?.tried === null,
+    );
+
   /** Staff do one thing at a time, whatever is delivered meanwhile. */
   const doInTurn = (step: Step): Promise<string | null> => {
     const { deeds } = played;
-    const done = staffsTurn.then(() => doHere({ hands: stage.hands(), setup, deeds }, step));
+    const done = staffsTurn.then(() => doHere({ hands: stage.hands(), setup, deeds, isAwaited }, step));
     staffsTurn = done.catch(() => undefined);
     return done;
   };

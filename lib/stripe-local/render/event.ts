@@ -30,10 +30,15 @@ export function previousAttributes(before: Json, after: Json): Json {
   for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
     const old = before[key] ?? null;
     const now = after[key] ?? null;
-    if (JSON.stringify(old) === JSON.stringify(now)) continue;
+    if (isSame(old, now)) continue;
     changed[key] = isHash(old) && isHash(now) ? previousAttributes(old, now) : old;
   }
   return changed;
+}
+
+/** Most values are plain, and told apart without their text. */
+function isSame(one: unknown, other: unknown): boolean {
+  return one === other || (typeof one === 'object' && JSON.stringify(one) === JSON.stringify(other));
 }
 
 function isHash(value: unknown): value is Json {

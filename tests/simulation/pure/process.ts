@@ -5,7 +5,7 @@ import type { Keys } from '@/lib/sync/store/keys';
 import type { Snapshot } from '@/lib/sync/store/snapshot';
 import type { Store } from '@/lib/sync/store/store';
 import type { Crash } from '../plan';
-import { commitModel } from './commit';
+import { checkNews, commitModel } from './commit';
 import { failModelEvent } from './events';
 import type { Owner } from './locks';
 import type { Model } from './model';
@@ -93,6 +93,7 @@ export class ModelProcess implements Store {
   }
 
   protected commitNow(commit: Commit): void | Promise<void> {
+    checkNews(this.model.tables, commit.plan);
     commitModel(this.model.tables, commit, this.model.now());
   }
 

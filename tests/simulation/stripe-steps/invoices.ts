@@ -72,7 +72,9 @@ export const INVOICE_STEPS = {
     const isKnown = [...scene.world.subscriptions.values()].some(
       ({ customer }) => customer === found?.customer,
     );
-    if (!found || !isKnown || found.metadata.customer_number) return null;
+    // Nor is an address that only it still told.
+    const isLast = scene.plan.linkByEmail && scene.world.customers.get(found?.customer ?? '')?.deleted;
+    if (!found || !isKnown || isLast || found.metadata.customer_number) return null;
     act.deleteDraftInvoice(scene.world, found.id);
     return `${found.id} is deleted`;
   },
