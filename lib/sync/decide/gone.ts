@@ -2,7 +2,7 @@ import type { StoredInvoice, StoredSubscription } from '../store/rows';
 import { toChanges } from './changes';
 import type { Draft } from './draft';
 
-/** What Stripe no longer has is reported once; a draft that is gone there is cancelled here. */
+/** What Stripe no longer has is reported once; an invoice that was still a draft is cancelled here. */
 export function markGone(draft: Draft, kind: 'subscription' | 'invoice', stripeId: string): void {
   if (kind === 'subscription') {
     const row = draft.subscription(stripeId);

@@ -5,7 +5,7 @@ import type { Draft } from './draft';
 /** Where a state comes from and as of when it holds. */
 export type Source =
   | { origin: 'event'; asOf: Date }
-  /** Fetched by itself: the truth as of then, which is never before what was stored when the fetch began. */
+  /** Fetched by itself: the truth as of then, never earlier than what was stored when the request began. */
   | { origin: 'fetched'; asOf: Date }
   /** A row of a list page. */
   | { origin: 'listed'; asOf: Date };
@@ -38,7 +38,7 @@ export function decideOrder<Kind extends 'subscription' | 'invoice'>(
   { kind, incoming, stripeCustomerId, source, row, isStored, decideFromInbox }: Question<Kind>,
 ): Decision<ProviderObjects[Kind]> {
   const { provider_as_of: storedAsOf, recheck_at } = row;
-  // A list that shows what is stored is no news: not even that it was so later, too.
+  // A list that shows what is stored changes nothing, not even the time as of which it is stored.
   const isInSync = () =>
     source.origin === 'listed' && !recheck_at && !row.provider_gone_at && isStored(incoming);
   const take = (asOf: Date, recheck = false) => ({ take: incoming, asOf, recheck });
@@ -46,7 +46,7 @@ export function decideOrder<Kind extends 'subscription' | 'invoice'>(
   if (source.asOf > storedAsOf) return isInSync() ? 'unchanged' : take(source.asOf);
   if (source.asOf < storedAsOf) return 'stale';
   if (source.origin === 'fetched') return take(storedAsOf); // the fetch began after what is stored
-  // An event that was missing then may show what was taken without it, and the last state be another.
+  // Until its recheck, a tie may have been decided before this event came: that it shows the same proves nothing.
   const isSettled = recheck_at === null || source.origin === 'listed';
   if (isSettled && isStored(incoming)) return 'unchanged';
   const fetched = draft.ask(kind, incoming.id, stripeCustomerId);

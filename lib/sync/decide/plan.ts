@@ -63,7 +63,7 @@ export function toPlan(draft: Draft): Plan {
   };
 }
 
-/** What is handed over has a new version by the time that it is compared. */
+/** Handing invoices over raises their versions earlier in the same commit. */
 function afterHandover(draft: Draft, row: StoredInvoice): StoredInvoice {
   const before = draft.invoices.before(row.id)?.subscription_id;
   const isHandedOver = draft.handedOver.some(({ from }) => from === before);

@@ -9,9 +9,9 @@ import { type Applied, findOrAdd } from '../subscription/subscription';
 import { adoptSold } from './adopt-sold';
 
 /**
- * Links a completed checkout's subscription to ours. Paid, or with nothing to pay, it activates what Stripe
- * reported nothing of yet, or that it was incomplete then or before, until Stripe's own word. A checkout says
- * nothing of the state's time, so it never stamps one.
+ * Links a completed checkout's subscription to ours. Paid, or with nothing to pay, it makes ours active if Stripe has
+ * reported no state of it, or `incomplete` no later than the checkout; Stripe's next state overrides that. A checkout
+ * says nothing of the state's time, so it never stamps one.
  */
 export function applyCheckout(draft: Draft, checkout: ProviderCheckout): Applied {
   const { customer, stripeSubscriptionId, completedAt } = checkout;

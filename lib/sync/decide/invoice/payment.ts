@@ -55,7 +55,7 @@ export function applyPayment(
   draft.changes.push(createdChange(subjectOf(made), toAmountText(amount, currency)));
 }
 
-/** @param isExact whether the amount is all that Stripe collected; else no more than that: it lowers nothing */
+/** @param isExact false: the amount may include what was paid outside Stripe, so it may raise the payment, never lower it */
 function correct(
   draft: Draft,
   stored: StoredPayment,
