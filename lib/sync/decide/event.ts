@@ -3,45 +3,75 @@ import { asReported, type ProviderEvent } from '../../stripe/to-event';
 import { toProviderInvoice } from '../../stripe/to-invoice';
 import { toProviderSubscription } from '../../stripe/to-subscription';
 import type { HandledEvent, HandledEventType } from '../inbox/event-types';
+import { type Keys, mergeKeys, noKeys } from '../store/keys';
 import { applyCheckout } from './checkout/checkout';
 import type { Draft } from './draft';
 import { applyInvoice } from './invoice/invoice';
 import { applyPayment } from './invoice/payment';
+import { keysOfCheckout, keysOfInvoice, keysOfSubscription } from './keys';
 import type { Source } from './order';
 import { settleMoved } from './subscription/settle-moved';
 import { type Applied, applySubscription } from './subscription/subscription';
 
-type Apply = (draft: Draft, event: ProviderEvent) => Applied;
+interface Handler {
+  /** All that the usual decision looks at. What the rest needs, it says. */
+  keys(event: ProviderEvent): Partial<Keys>;
+  apply(draft: Draft, event: ProviderEvent): Applied;
+}
 
-const subscription =
-  (isDeletion: boolean): Apply =>
-  (draft, event) => {
+const subscription = (isDeletion: boolean): Handler => ({
+  keys: ({ object }) => keysOfSubscription(toProviderSubscription(object)),
+  apply: (draft, event) => {
     const provider = asReported(event, toProviderSubscription(event.object));
     return provider ? applySubscription(draft, provider, sourceOf(event), isDeletion) : 'unmatched';
-  };
-
-const HANDLERS: Record<HandledEventType, Apply> = {
-  'checkout.session.completed': (draft, event) => {
-    const checkout = asReported(event, toProviderCheckout(event.object, event.created));
-    return checkout ? applyCheckout(draft, checkout) : 'unchanged';
   },
+});
+
+const checkout: Handler = {
+  keys: ({ object, created }) => keysOfCheckout(toProviderCheckout(object, created)),
+  apply: (draft, event) => {
+    const completed = asReported(event, toProviderCheckout(event.object, event.created));
+    return completed ? applyCheckout(draft, completed) : 'unchanged';
+  },
+};
+
+const invoice: Handler = {
+  keys: ({ object }) => keysOfInvoice(toProviderInvoice(object)),
+  apply: applyInvoiceEvent,
+};
+
+const paidInvoice: Handler = {
+  ...invoice,
+  keys: (event) => {
+    const keys = invoice.keys(event);
+    return { ...keys, payments: keys.invoices ?? [] };
+  },
+};
+
+const HANDLERS: Record<HandledEventType, Handler> = {
+  'checkout.session.completed': checkout,
   'customer.subscription.created': subscription(false),
   'customer.subscription.updated': subscription(false),
   'customer.subscription.deleted': subscription(true),
   'invoice.finalized': invoice,
   'invoice.paid': invoice,
-  'invoice.payment_succeeded': invoice,
+  'invoice.payment_succeeded': paidInvoice,
   'invoice.payment_failed': invoice,
 };
 
+/** What the decision on an event is made with at first. */
+export function keysOfEvent(event: HandledEvent): Keys {
+  return mergeKeys(noKeys(), { events: [event.id], ...HANDLERS[event.type].keys(event) });
+}
+
 /** What an event changes. */
 export function decideEvent(draft: Draft, event: HandledEvent): 'processed' | 'stale' | 'unmatched' {
-  const applied = HANDLERS[event.type](draft, event);
+  const applied = HANDLERS[event.type].apply(draft, event);
   settleMoved(draft);
   return applied === 'applied' || applied === 'unchanged' ? 'processed' : applied;
 }
 
-function invoice(draft: Draft, event: ProviderEvent): Applied {
+function applyInvoiceEvent(draft: Draft, event: ProviderEvent): Applied {
   const provider = asReported(event, toProviderInvoice(event.object));
   if (!provider) return 'unmatched';
   if (event.type === 'invoice.paid') provider.status = 'paid';

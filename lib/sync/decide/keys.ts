@@ -4,25 +4,8 @@ import type {
   ProviderInvoice,
   ProviderSubscription,
 } from '../../stripe/provider';
-import { toProviderCheckout } from '../../stripe/to-checkout';
-import { toProviderInvoice } from '../../stripe/to-invoice';
-import { toProviderSubscription } from '../../stripe/to-subscription';
-import type { HandledEvent } from '../inbox/event-types';
-import { type Keys, mergeKeys, noKeys } from '../store/keys';
+import type { Keys } from '../store/keys';
 import { toItemState } from './subscription/items';
-
-/** All that the usual decision on an event looks at. What the rest needs, it says. */
-export function keysOfEvent(event: HandledEvent): Keys {
-  const keys = mergeKeys(noKeys(), { events: [event.id] });
-  if (event.type.startsWith('customer.subscription.')) {
-    return mergeKeys(keys, keysOfSubscription(toProviderSubscription(event.object)));
-  }
-  if (event.type === 'checkout.session.completed') {
-    return mergeKeys(keys, keysOfCheckout(toProviderCheckout(event.object, event.created)));
-  }
-  const own = mergeKeys(keys, keysOfInvoice(toProviderInvoice(event.object)));
-  return event.type === 'invoice.payment_succeeded' ? mergeKeys(own, { payments: own.invoices }) : own;
-}
 
 export function keysOfSubscription(provider: ProviderSubscription | null): Partial<Keys> {
   if (!provider) return {};
