@@ -42,7 +42,7 @@ export async function lockKey(tx: Database, key: string): Promise<void> {
   await lock(tx, { key });
 }
 
-const lock = statement(
-  ['key'],
-  (_, { key }) => sql`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`,
-);
+/** What `lockKey` asks for. */
+export const takeLock = (key: SQL): SQL => sql`pg_advisory_xact_lock(hashtextextended(${key}, 0))`;
+
+const lock = statement(['key'], (_, { key }) => sql`select ${takeLock(key)}`);

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import type { Database } from './database';
+import { type Database, takeLock } from './database';
 import { statement } from './statement';
 
 /** Milliseconds: nothing that a request does may hold a connection or a lock for longer. */
@@ -36,7 +36,4 @@ export async function limitAndLock(tx: Database, key: string): Promise<void> {
 
 const all = () => sql.join((Object.keys(LIMITS) as Limit[]).map(localLimit), sql`, `);
 const setLimits = statement([], () => sql`select ${all()}`);
-const setAndLock = statement(
-  ['key'],
-  (_, { key }) => sql`select ${all()}, pg_advisory_xact_lock(hashtextextended(${key}, 0))`,
-);
+const setAndLock = statement(['key'], (_, { key }) => sql`select ${all()}, ${takeLock(key)}`);
