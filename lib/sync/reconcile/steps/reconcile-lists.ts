@@ -7,7 +7,7 @@ import {
 } from '../../../stripe/list';
 import { type Answers, Draft, type WantedKind } from '../../decide/draft';
 import { isEmpty, toPlan } from '../../decide/plan';
-import { mergeKeys, noKeys } from '../../store/keys';
+import { uniteKeys } from '../../store/keys';
 import { databaseStore } from '../../store/store';
 import type { SyncDeps } from '../../sync-deps';
 import { guarded } from '../failures';
@@ -74,7 +74,7 @@ export async function findInSync(deps: SyncDeps, objects: Provided[], asOf: Date
   const { timeZone, linkByEmail } = deps;
   const store = deps.store ?? databaseStore(deps.db);
   const settings = { now: deps.now(), timeZone, linkByEmail };
-  let keys = objects.map(keysOfProvided).reduce(mergeKeys, noKeys());
+  let keys = uniteKeys(objects.map(keysOfProvided));
   for (let reads = 1; ; reads += 1) {
     const snapshot = await store.read(keys);
     const drafts = objects.map((object) => {
@@ -82,10 +82,9 @@ export async function findInSync(deps: SyncDeps, objects: Provided[], asOf: Date
       decideListed(draft, object, asOf);
       return draft;
     });
-    const more = drafts.map(({ missing }) => missing).reduce(mergeKeys, keys);
     const isDone = drafts.every(({ isMissing }) => !isMissing) || reads === MOST_READS;
     if (isDone) return new Set(objects.filter((_, i) => changesNothing(drafts[i])));
-    keys = more;
+    keys = uniteKeys([keys, ...drafts.map(({ missing }) => missing)]);
   }
 }
 
