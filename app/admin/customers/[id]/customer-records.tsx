@@ -1,6 +1,5 @@
 import type { CustomerRow } from '@/lib/customers/schema';
 import { listInvoices } from '@/lib/invoices/queries';
-import { UNPAID_STATUSES } from '@/lib/overdue';
 import type { RecordCounts } from '@/lib/overview/count-records';
 import { namePayments } from '@/lib/payments/payment-context';
 import { listPayments } from '@/lib/payments/queries';
@@ -72,12 +71,12 @@ export function CustomerRecords({ customer, counts }: Props) {
 /** Overdue ones first. */
 async function UnpaidInvoices({ id }: { id: number }) {
   const { db } = await getRuntime();
-  const [overdue, sent] = await Promise.all(
-    UNPAID_STATUSES.toReversed().map((status) =>
+  const pages = await Promise.all(
+    (['overdue', 'sent'] as const).map((status) =>
       listInvoices(db, { customer_id: id, status, per_page: ROWS }),
     ),
   );
-  const rows = [...(overdue?.data ?? []), ...(sent?.data ?? [])];
+  const rows = pages.flatMap(({ data }) => data);
   return <OwnInvoiceList invoices={rows.slice(0, ROWS)} />;
 }
 
