@@ -134,7 +134,7 @@ export const reconciliationChanges = pgTable(
   ],
 );
 
-/** Objects a run could not bring into step; the next run takes them up by id. */
+/** Objects a run could not bring in sync; the next run takes them up by id. */
 export const reconciliationFailures = pgTable(
   'reconciliation_failures',
   {

@@ -6,7 +6,7 @@ import { failureText } from '../_components/failure-text';
 import { Instant } from '../_components/instant';
 import classes from '../_components/list.module.css';
 
-/** The objects a run could not bring into step; the next run takes them up again. */
+/** The objects a run could not bring in sync; the next run takes them up again. */
 export function FailureList({ failures, timeZone }: { failures: RunFailure[]; timeZone: string }) {
   return failures.map((failure) => (
     <Group key={failure.id} justify="space-between" className={classes.entry ?? ''} display="flex" gap="xs">

@@ -6,7 +6,7 @@ import { settleMoved } from './subscription/settle-moved';
 import { applySubscription } from './subscription/subscription';
 
 /**
- * Brings our row into step with an object that Stripe is asked for by its id; one that is gone is marked so.
+ * Brings our row in sync with an object that Stripe is asked for by its id; one that is gone is marked so.
  *
  * @returns why Stripe did not answer; undefined: it did
  */

@@ -18,8 +18,8 @@ import { failEvent, isSettled, toRow } from './inbox';
 export type EventOutcome = 'processed' | 'duplicate' | 'stale' | 'ignored' | 'unmatched';
 
 /**
- * Takes in one verified event, in one transaction: lock, inbox, effects, outcome. When that fails all of
- * it is undone, the event is kept as failed, and the error is thrown on.
+ * Takes in one verified event: what it changes and what the inbox says of it are written together. When that fails
+ * none of it is, the event is kept as failed, and the error is thrown on.
  *
  * @param mode of the configured keys; an event of the other mode is kept and ignored, as is one of a connected account
  * @param again apply it even if it was applied before (a replay by staff)

@@ -70,7 +70,7 @@ export async function listRunChanges(
 
 export const MAX_FAILURES = 100;
 
-/** The first 100 objects that a run could not bring into step. */
+/** The first 100 objects that a run could not bring in sync. */
 export async function listRunFailures(db: Database, runId: number): Promise<RunFailure[]> {
   return db
     .select()

@@ -70,7 +70,7 @@ async function resumeRun(db: Database, row: StoredRun): Promise<Run> {
   return run;
 }
 
-/** Objects that this run could not bring into step, not even at its second try. */
+/** Objects that this run could not bring in sync, not even at its second try. */
 export async function countFailures(db: Database, run: Run): Promise<number> {
   return db.$count(
     reconciliationFailures,

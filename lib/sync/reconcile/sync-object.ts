@@ -13,6 +13,7 @@ import type { Run } from './lease';
 import type { StripeDeps } from './step';
 
 export type Kind = 'subscription' | 'invoice';
+
 /** One step of sync for the daily job: what it changes is logged to the run. */
 export async function inRun<T>(
   deps: SyncDeps,
@@ -32,7 +33,7 @@ export type Provided =
 export const keysOfProvided = ({ kind, value }: Provided): Keys =>
   mergeKeys(noKeys(), kind === 'subscription' ? keysOfSubscription(value) : keysOfInvoice(value));
 
-/** Brings our row into step with an object of a list. */
+/** Brings our row in sync with an object of a list. */
 export function decideListed(draft: Draft, { kind, value }: Provided, asOf: Date): void {
   const source = { origin: 'listed' as const, asOf };
   if (kind === 'subscription') applySubscription(draft, value, source);

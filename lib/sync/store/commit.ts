@@ -43,7 +43,8 @@ export async function commit(db: Database, given: Commit): Promise<void> {
 }
 
 /**
- * Writes plans in one round trip and one transaction, each of them or nothing of it, unless it had to wait for a lock.
+ * Writes plans in one round trip and one transaction, each of them whole or not at all. One that would have to wait
+ * for somebody's lock is not written.
  *
  * @returns for each why it was not written, an SQLSTATE; null: it was
  */

@@ -81,6 +81,7 @@ function decodedOf(table: Table) {
   return made;
 }
 
+/** In the order of the function's parameters. */
 const NAMES = [
   'events',
   'stripeCustomers',
