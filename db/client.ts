@@ -7,6 +7,7 @@ import { drizzle as drizzlePostgres } from 'drizzle-orm/postgres-js';
 import postgres from 'postgres';
 import type { Database } from './database';
 import { lockDataDir } from './lock';
+import type { Pooler } from './pooler';
 import { keepPrivate } from './private-files';
 import { PrivateFs } from './private-fs';
 import { serverUrl } from './server-url';
@@ -28,12 +29,12 @@ export const isDriverPatched = (): boolean => 'survivesLostConnections' in postg
  * A pool on a PostgreSQL server (15 or newer); connects at the first query. It asks for no settings, since a
  * pooler in between refuses them: transactions bring their own, see `transact`.
  *
- * @param options.prepare false: statements without names, for poolers that do not keep named ones
+ * @param options.pooler what stands in between, if anything does
  * @param options.scratch one connection that stays, straight to the server, and that writes to temporary tables only
  */
 export function openPostgres(
   url: string,
-  options: { max?: number; prepare?: boolean; scratch?: boolean } = {},
+  options: { max?: number; pooler?: Pooler | undefined; scratch?: boolean } = {},
 ): DatabaseHandle {
   const max = options.scratch ? 1 : (options.max ?? 10);
   const client = postgres(serverUrl(url), {
@@ -41,7 +42,10 @@ export function openPostgres(
     connect_timeout: 10,
     idle_timeout: options.scratch ? 0 : 60,
     ...(options.scratch && { max_lifetime: null }),
-    ...(options.prepare === false && { prepare: false }),
+    prepare: options.pooler?.keepsStatements ?? true,
+    // A pooler takes the session away at an answer, though the next question is on its way already:
+    // https://github.com/pgbouncer/pgbouncer/issues/759
+    ...(options.pooler?.sharesSessions && { share_busy: false }),
     onnotice: () => {},
     connection: {
       application_name: 'w5t',

@@ -12,6 +12,9 @@ export interface Pooler {
   keepsStatements: boolean;
 }
 
+/** What is safe behind any. */
+export const TRANSACTION_POOLER: Pooler = { sharesSessions: true, keepsStatements: false };
+
 const PATIENCE_MS = 3000;
 
 /** False where something stands between us and the server: it names another process than the server does. */
@@ -45,10 +48,10 @@ export async function probePooler(url: string): Promise<Pooler> {
         after !== undefined && { sharesSessions: taken === before || after !== before, keepsStatements: true }
       );
     });
-    return (await tried) || { sharesSessions: true, keepsStatements: false };
+    return (await tried) || TRANSACTION_POOLER;
   } catch (error) {
     if (!(error instanceof postgres.PostgresError)) throw error;
-    return { sharesSessions: true, keepsStatements: false };
+    return TRANSACTION_POOLER;
   } finally {
     await Promise.all([first, second].map((one) => one.end({ timeout: 1 })));
   }

@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { openPostgres } from '@/db/client';
 import { type Database, rows } from '@/db/database';
-import { probePooler } from '@/db/pooler';
+import { probePooler, TRANSACTION_POOLER } from '@/db/pooler';
 import { transact } from '@/db/transaction';
 import { commandActor } from '@/lib/audit/record-audit';
 import { verifyAccessToken } from '@/lib/auth/access-token';
@@ -60,6 +60,16 @@ if (server && isPoolerInstalled()) {
       await expect(askMuch(handle.db)).rejects.toMatchObject({
         code: expect.stringMatching(/^(26000|42P05)$/),
       });
+      await handle.close();
+    });
+
+    test('whatever is asked at once is answered, with values and without', async () => {
+      const handle = openPostgres(pooled, { pooler: TRANSACTION_POOLER, max: 4 });
+      const asked = Array.from({ length: 500 }, async (_, i) => {
+        if (i % 2) await handle.db.execute(sql`select pg_sleep(0.0002)`);
+        return rows(handle.db, sql`select ${i}::int as number`);
+      });
+      expect((await Promise.all(asked)).flat()).toEqual(asked.map((_, number) => ({ number })));
       await handle.close();
     });
 
@@ -134,10 +144,10 @@ if (server && isPoolerInstalled()) {
     test('what it can do is found out', async () => {
       const session = await startPooler(server.url, { pool_mode: 'session' });
       const narrow = await startPooler(server.url, { default_pool_size: '1' });
-      expect(await probePooler(pooled)).toEqual({ sharesSessions: true, keepsStatements: false });
+      expect(await probePooler(pooled)).toEqual(TRANSACTION_POOLER);
       expect(await probePooler(direct)).toEqual({ sharesSessions: false, keepsStatements: true });
       expect(await probePooler(session.url)).toEqual({ sharesSessions: false, keepsStatements: true });
-      expect(await probePooler(narrow.url)).toEqual({ sharesSessions: true, keepsStatements: false });
+      expect(await probePooler(narrow.url)).toEqual(TRANSACTION_POOLER);
       await Promise.all([session.stop(), narrow.stop()]);
     });
   });
