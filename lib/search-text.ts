@@ -3,6 +3,15 @@ export function containsPattern(text: string): string {
   return `%${escapeLike(text)}%`;
 }
 
+/** Whether a trigram index serves a search for any part of a text. */
+export const hasTrigram = (text: string): boolean => /[\p{L}\p{N}]{3}/u.test(text);
+
+/** Each two letters that follow one another in a text; of a text of one letter that one. */
+export function letterPairs(text: string): string[] {
+  const letters = [...text];
+  return letters.length === 1 ? letters : letters.slice(1).map((letter, at) => `${letters[at]}${letter}`);
+}
+
 /** An ILIKE pattern for texts that start with this one. */
 export function prefixPattern(text: string): string {
   return `${escapeLike(text)}%`;
@@ -20,7 +29,7 @@ export function wholePattern(text: string): string {
  * @param separators what may stand before a word in the texts that are searched
  */
 export function indexedPatterns(text: string, separators: string[]): string[] {
-  if (/[\p{L}\p{N}]{3}/u.test(text)) return [containsPattern(text)];
+  if (hasTrigram(text)) return [containsPattern(text)];
   if (!/^[\p{L}\p{N}]/u.test(text)) return [];
   return [prefixPattern(text), ...separators.map((separator) => `%${separator}${prefixPattern(text)}`)];
 }

@@ -3,12 +3,15 @@ CREATE TYPE "public"."actor_type" AS ENUM('token', 'staff', 'cli');--> statement
 CREATE TYPE "public"."billing_interval" AS ENUM('month', 'quarter', 'year', 'once');--> statement-breakpoint
 CREATE TYPE "public"."change_outcome" AS ENUM('fixed', 'reported', 'failed');--> statement-breakpoint
 CREATE TYPE "public"."customer_status" AS ENUM('active', 'inactive', 'blocked');--> statement-breakpoint
+CREATE TYPE "public"."dispute_status" AS ENUM('warning_needs_response', 'warning_under_review', 'warning_closed', 'needs_response', 'under_review', 'won', 'lost', 'prevented');--> statement-breakpoint
 CREATE TYPE "public"."event_outcome" AS ENUM('processed', 'stale', 'ignored', 'unmatched', 'failed');--> statement-breakpoint
 CREATE TYPE "public"."invoice_status" AS ENUM('draft', 'sent', 'paid', 'overdue', 'cancelled');--> statement-breakpoint
 CREATE TYPE "public"."stripe_number_source" AS ENUM('customer', 'subscription', 'other');--> statement-breakpoint
 CREATE TYPE "public"."payment_source" AS ENUM('api', 'staff', 'stripe', 'import');--> statement-breakpoint
 CREATE TYPE "public"."payment_status" AS ENUM('pending', 'completed', 'failed', 'refunded');--> statement-breakpoint
-CREATE TYPE "public"."run_phase" AS ENUM('inbox', 'subscriptions', 'invoices', 'rechecks', 'payments', 'overdue', 'done');--> statement-breakpoint
+CREATE TYPE "public"."refund_source" AS ENUM('stripe', 'staff', 'api');--> statement-breakpoint
+CREATE TYPE "public"."refund_status" AS ENUM('pending', 'succeeded', 'failed', 'cancelled');--> statement-breakpoint
+CREATE TYPE "public"."run_phase" AS ENUM('inbox', 'subscriptions', 'invoices', 'rechecks', 'payments', 'money_back', 'overdue', 'done');--> statement-breakpoint
 CREATE TYPE "public"."run_status" AS ENUM('running', 'completed', 'completed_with_errors', 'failed');--> statement-breakpoint
 CREATE TYPE "public"."run_trigger" AS ENUM('cron', 'schedule', 'staff', 'cli');--> statement-breakpoint
 CREATE TYPE "public"."sales_document_status" AS ENUM('draft', 'sent', 'accepted', 'rejected', 'expired', 'converted');--> statement-breakpoint
@@ -108,6 +111,7 @@ CREATE TABLE "invoices" (
 	"payment_failed_at" timestamp with time zone,
 	"uncollectible" boolean DEFAULT false NOT NULL,
 	"amount_off_stripe" numeric(15, 3),
+	"amount_credited" numeric(15, 3) DEFAULT '0' NOT NULL,
 	"stripe_invoice_id" text,
 	"stripe_customer_id" text,
 	"stripe_synced_at" timestamp with time zone,
@@ -121,6 +125,56 @@ CREATE TABLE "invoices" (
 	CONSTRAINT "invoices_number_present" CHECK ("invoices"."number" is not null or "invoices"."status" = 'draft' or "invoices"."stripe_invoice_id" is not null),
 	CONSTRAINT "invoices_amount_paid" CHECK ("invoices"."amount_paid" >= 0),
 	CONSTRAINT "invoices_currency_iso" CHECK ("invoices"."currency" ~ '^[a-z]{3}$')
+);
+--> statement-breakpoint
+CREATE TABLE "disputes" (
+	"id" integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "disputes_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 2147483647 START WITH 1 CACHE 1),
+	"payment_id" integer,
+	"stripe_payment_intent_id" text,
+	"stripe_charge_id" text,
+	"stripe_invoice_id" text,
+	"amount" numeric(15, 3) NOT NULL,
+	"currency" text DEFAULT 'eur' NOT NULL,
+	"provider_status" text,
+	"reason" text,
+	"issued_at" timestamp with time zone NOT NULL,
+	"provider_as_of" timestamp with time zone,
+	"provider_gone_at" timestamp with time zone,
+	"version" integer DEFAULT 0 NOT NULL,
+	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"stripe_dispute_id" text NOT NULL,
+	"status" "dispute_status" NOT NULL,
+	"evidence_due_at" timestamp with time zone,
+	"funds_withdrawn_at" timestamp with time zone,
+	"funds_returned_at" timestamp with time zone,
+	CONSTRAINT "disputes_stripe_dispute_id_unique" UNIQUE("stripe_dispute_id"),
+	CONSTRAINT "disputes_amount" CHECK ("disputes"."amount" > 0),
+	CONSTRAINT "disputes_currency_iso" CHECK ("disputes"."currency" ~ '^[a-z]{3}$')
+);
+--> statement-breakpoint
+CREATE TABLE "refunds" (
+	"id" integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "refunds_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 2147483647 START WITH 1 CACHE 1),
+	"payment_id" integer,
+	"stripe_payment_intent_id" text,
+	"stripe_charge_id" text,
+	"stripe_invoice_id" text,
+	"amount" numeric(15, 3) NOT NULL,
+	"currency" text DEFAULT 'eur' NOT NULL,
+	"provider_status" text,
+	"reason" text,
+	"issued_at" timestamp with time zone NOT NULL,
+	"provider_as_of" timestamp with time zone,
+	"provider_gone_at" timestamp with time zone,
+	"version" integer DEFAULT 0 NOT NULL,
+	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"stripe_refund_id" text,
+	"status" "refund_status" NOT NULL,
+	"source" "refund_source" NOT NULL,
+	CONSTRAINT "refunds_stripe_refund_id_unique" UNIQUE("stripe_refund_id"),
+	CONSTRAINT "refunds_amount" CHECK ("refunds"."amount" > 0),
+	CONSTRAINT "refunds_currency_iso" CHECK ("refunds"."currency" ~ '^[a-z]{3}$')
 );
 --> statement-breakpoint
 CREATE TABLE "payment_tombstones" (
@@ -137,6 +191,7 @@ CREATE TABLE "payments" (
 	"currency" text DEFAULT 'eur' NOT NULL,
 	"payment_date" date NOT NULL,
 	"payment_reference" text NOT NULL,
+	"refunded_amount" numeric(15, 3) DEFAULT '0' NOT NULL,
 	"status" "payment_status" DEFAULT 'completed' NOT NULL,
 	"source" "payment_source" NOT NULL,
 	"provider_amount" numeric(15, 3),
@@ -147,6 +202,7 @@ CREATE TABLE "payments" (
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "payments_payment_reference_unique" UNIQUE("payment_reference"),
 	CONSTRAINT "payments_amount" CHECK ("payments"."amount" > 0),
+	CONSTRAINT "payments_refunded_amount" CHECK ("payments"."refunded_amount" between 0 and "payments"."amount"),
 	CONSTRAINT "payments_reference" CHECK (length("payments"."payment_reference") between 1 and 255),
 	CONSTRAINT "payments_currency_iso" CHECK ("payments"."currency" ~ '^[a-z]{3}$')
 );
@@ -410,6 +466,8 @@ CREATE TABLE "webhook_refusals" (
 ALTER TABLE "stripe_customers" ADD CONSTRAINT "stripe_customers_customer_id_customers_id_fk" FOREIGN KEY ("customer_id") REFERENCES "public"."customers"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "invoices" ADD CONSTRAINT "invoices_customer_id_customers_id_fk" FOREIGN KEY ("customer_id") REFERENCES "public"."customers"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "invoices" ADD CONSTRAINT "invoices_subscription_id_subscriptions_id_fk" FOREIGN KEY ("subscription_id") REFERENCES "public"."subscriptions"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "disputes" ADD CONSTRAINT "disputes_payment_id_payments_id_fk" FOREIGN KEY ("payment_id") REFERENCES "public"."payments"("id") ON DELETE set null ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "refunds" ADD CONSTRAINT "refunds_payment_id_payments_id_fk" FOREIGN KEY ("payment_id") REFERENCES "public"."payments"("id") ON DELETE set null ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "payments" ADD CONSTRAINT "payments_invoice_id_invoices_id_fk" FOREIGN KEY ("invoice_id") REFERENCES "public"."invoices"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "payments" ADD CONSTRAINT "payments_customer_id_customers_id_fk" FOREIGN KEY ("customer_id") REFERENCES "public"."customers"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "sales_documents" ADD CONSTRAINT "sales_documents_customer_id_customers_id_fk" FOREIGN KEY ("customer_id") REFERENCES "public"."customers"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
@@ -444,14 +502,23 @@ CREATE INDEX "invoices_customer" ON "invoices" USING btree ("customer_id","invoi
 CREATE INDEX "invoices_status" ON "invoices" USING btree ("status","invoice_date","id");--> statement-breakpoint
 CREATE INDEX "invoices_subscription" ON "invoices" USING btree ("subscription_id");--> statement-breakpoint
 CREATE INDEX "invoices_due" ON "invoices" USING btree ("due_date") WHERE "invoices"."status" = 'sent';--> statement-breakpoint
-CREATE INDEX "invoices_stripe_paid" ON "invoices" USING btree ("id") WHERE "invoices"."stripe_invoice_id" is not null and "invoices"."amount_paid" > 0;--> statement-breakpoint
+CREATE INDEX "invoices_stripe" ON "invoices" USING btree ("id") WHERE "invoices"."stripe_invoice_id" is not null;--> statement-breakpoint
 CREATE INDEX "invoices_stripe_customer" ON "invoices" USING btree ("stripe_customer_id");--> statement-breakpoint
 CREATE INDEX "invoices_recheck" ON "invoices" USING btree ("id") WHERE "invoices"."recheck_at" is not null;--> statement-breakpoint
+CREATE INDEX "disputes_payment" ON "disputes" USING btree ("payment_id","id");--> statement-breakpoint
+CREATE INDEX "disputes_issued" ON "disputes" USING btree ("issued_at","id");--> statement-breakpoint
+CREATE INDEX "disputes_open" ON "disputes" USING btree ("issued_at") WHERE "disputes"."status" not in ('won', 'lost', 'warning_closed', 'prevented');--> statement-breakpoint
+CREATE INDEX "disputes_without_payment" ON "disputes" USING btree ("id") WHERE "disputes"."payment_id" is null;--> statement-breakpoint
+CREATE INDEX "refunds_payment" ON "refunds" USING btree ("payment_id","id");--> statement-breakpoint
+CREATE INDEX "refunds_issued" ON "refunds" USING btree ("issued_at","id");--> statement-breakpoint
+CREATE INDEX "refunds_open" ON "refunds" USING btree ("id") WHERE "refunds"."status" = 'pending' and "refunds"."stripe_refund_id" is not null;--> statement-breakpoint
+CREATE INDEX "refunds_without_payment" ON "refunds" USING btree ("id") WHERE "refunds"."payment_id" is null;--> statement-breakpoint
 CREATE INDEX "payments_date" ON "payments" USING btree ("payment_date","id");--> statement-breakpoint
 CREATE INDEX "payments_customer" ON "payments" USING btree ("customer_id","payment_date","id");--> statement-breakpoint
 CREATE INDEX "payments_invoice" ON "payments" USING btree ("invoice_id","payment_date","id");--> statement-breakpoint
 CREATE INDEX "payments_status" ON "payments" USING btree ("status","payment_date","id");--> statement-breakpoint
 CREATE INDEX "payments_amount" ON "payments" USING btree ("amount","id");--> statement-breakpoint
+CREATE INDEX "payments_refunded_in_part" ON "payments" USING btree ("payment_date","id") WHERE "payments"."refunded_amount" > 0 and "payments"."refunded_amount" < "payments"."amount";--> statement-breakpoint
 CREATE INDEX "payments_stripe_intent" ON "payments" USING btree ("stripe_payment_intent_id") WHERE "payments"."stripe_payment_intent_id" is not null;--> statement-breakpoint
 CREATE INDEX "payments_reference_trgm" ON "payments" USING gin ("payment_reference" gin_trgm_ops);--> statement-breakpoint
 CREATE INDEX "sales_documents_date" ON "sales_documents" USING btree ("document_date","id");--> statement-breakpoint
@@ -503,4 +570,4 @@ DO $$ BEGIN
   ALTER TABLE "stripe_events" ALTER COLUMN "payload" SET COMPRESSION lz4;
 EXCEPTION WHEN feature_not_supported THEN NULL;
 END $$;
--- Functions: e96a23a24026e56401c5df63330c73bd882b99266d98345bd8d605bc8b52988b
+-- Functions: e9ea9397802a7b807aaa1921b81409e743bdeed101432bf5aa75645735c8a9c3

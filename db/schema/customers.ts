@@ -20,6 +20,9 @@ export function customerSerial(customerNumber: SQLWrapper): SQL<string | null> {
   return sql`substring(${customerNumber} from '^[Kk](\\d{1,15})$')::bigint`;
 }
 
+const beginning = (name: string, field: SQLWrapper) =>
+  index(name).on(sql`lower(left(${field}, 200)) text_pattern_ops`);
+
 export const customers = pgTable(
   'customers',
   {
@@ -40,20 +43,30 @@ export const customers = pgTable(
     currency: currency(),
     status: customerStatus().notNull().default('active'),
     /**
-     * One field a line, so that a substring search over all of them is one index scan: a search text
-     * never holds a line break, hence a match never spans two fields ("first last" is one of them).
+     * One field a line, in lower case, so that a substring search over all of them is one index scan: a search
+     * text never holds a line break, hence a match never spans two fields ("first last" is one of them). What a
+     * field starts with follows a line break.
      */
     search_text: text()
       .notNull()
       .generatedAlwaysAs(
         (): SQL =>
-          sql`customer_number || E'\n' || coalesce(email, '') || E'\n' || coalesce(first_name, '') || ' ' || coalesce(last_name, '') || E'\n' || coalesce(company, '')`,
+          sql`lower(E'\n' || customer_number || E'\n' || coalesce(email, '') || E'\n' || coalesce(first_name, '') || ' ' || coalesce(last_name, '') || E'\n' || coalesce(last_name, '') || E'\n' || coalesce(company, ''))`,
       ),
     version: version(),
     ...timestamps,
   },
   (t) => [
     index('customers_search_text_trgm').using('gin', t.search_text.op('gin_trgm_ops')),
+    // What a field begins with, whatever the database's collation. An index takes no text of any length.
+    beginning('customers_number_beginning', t.customer_number),
+    beginning('customers_email_beginning', t.email),
+    beginning('customers_last_name_beginning', t.last_name),
+    beginning('customers_company_beginning', t.company),
+    beginning(
+      'customers_full_name_beginning',
+      sql`coalesce(${t.first_name}, '') || ' ' || coalesce(${t.last_name}, '')`,
+    ),
     // Numbers are found in any case: two that differ in nothing else would be one.
     uniqueIndex('customers_number_lower').on(sql`lower(${t.customer_number})`),
     index('customers_email_lower').on(sql`lower(${t.email})`),

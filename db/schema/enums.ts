@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import { pgEnum } from 'drizzle-orm/pg-core';
 
 /** Every closed set of values lives here once; zod schemas take `.enumValues`. */
@@ -43,6 +44,23 @@ export const salesDocumentStatus = pgEnum('sales_document_status', [
   'converted',
 ]);
 export const paymentStatus = pgEnum('payment_status', ['pending', 'completed', 'failed', 'refunded']);
+export const refundStatus = pgEnum('refund_status', ['pending', 'succeeded', 'failed', 'cancelled']);
+export const refundSource = pgEnum('refund_source', ['stripe', 'staff', 'api']);
+/** Disputes that go no further. */
+export const DECIDED_DISPUTES = ['won', 'lost', 'warning_closed', 'prevented'] as const;
+/** The same as literals, so that the partial index over the others is used. */
+export const decidedDisputes = sql.raw(`('${DECIDED_DISPUTES.join("', '")}')`);
+/** Stripe's own; `warning_…` is an inquiry, which withdraws nothing. */
+export const disputeStatus = pgEnum('dispute_status', [
+  'warning_needs_response',
+  'warning_under_review',
+  'warning_closed',
+  'needs_response',
+  'under_review',
+  'won',
+  'lost',
+  'prevented',
+]);
 export const paymentSource = pgEnum('payment_source', ['api', 'staff', 'stripe', 'import']);
 export const eventOutcome = pgEnum('event_outcome', ['processed', 'stale', 'ignored', 'unmatched', 'failed']);
 export const runStatus = pgEnum('run_status', ['running', 'completed', 'completed_with_errors', 'failed']);
@@ -53,6 +71,7 @@ export const runPhase = pgEnum('run_phase', [
   'invoices',
   'rechecks',
   'payments',
+  'money_back',
   'overdue',
   'done',
 ]);

@@ -29,6 +29,8 @@ export const invoices = pgTable(
     uncollectible: boolean().notNull().default(false),
     /** Paid, but not collected by Stripe (cash, transfer noted there); null: not known yet. */
     amount_off_stripe: money(),
+    /** Of the total, by Stripe's credit notes, before and after payment. */
+    amount_credited: money().notNull().default('0'),
     stripe_invoice_id: text().unique(),
     /** Whose it is at Stripe. */
     stripe_customer_id: text(),
@@ -48,9 +50,8 @@ export const invoices = pgTable(
     index('invoices_status').on(t.status, t.invoice_date, t.id),
     index('invoices_subscription').on(t.subscription_id),
     index('invoices_due').on(t.due_date).where(sql`${t.status} = 'sent'`),
-    index('invoices_stripe_paid')
-      .on(t.id)
-      .where(sql`${t.stripe_invoice_id} is not null and ${t.amount_paid} > 0`),
+    // For what Stripe collected. With amount_paid in the condition, no settlement could be a HOT update.
+    index('invoices_stripe').on(t.id).where(sql`${t.stripe_invoice_id} is not null`),
     index('invoices_stripe_customer').on(t.stripe_customer_id),
     index('invoices_recheck').on(t.id).where(sql`${t.recheck_at} is not null`),
     check(

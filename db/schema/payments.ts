@@ -19,6 +19,8 @@ export const payments = pgTable(
     currency: currency(),
     payment_date: date().notNull(),
     payment_reference: text().notNull().unique(),
+    /** What came back of the amount: succeeded refunds and lost disputes, never more than it. */
+    refunded_amount: money().notNull().default('0'),
     status: paymentStatus().notNull().default('completed'),
     source: paymentSource().notNull(),
     /** What sync itself last wrote into `amount`; a difference means that somebody changed it. */
@@ -35,11 +37,15 @@ export const payments = pgTable(
     index('payments_invoice').on(t.invoice_id, t.payment_date, t.id),
     index('payments_status').on(t.status, t.payment_date, t.id),
     index('payments_amount').on(t.amount, t.id),
+    index('payments_refunded_in_part')
+      .on(t.payment_date, t.id)
+      .where(sql`${t.refunded_amount} > 0 and ${t.refunded_amount} < ${t.amount}`),
     index('payments_stripe_intent')
       .on(t.stripe_payment_intent_id)
       .where(sql`${t.stripe_payment_intent_id} is not null`),
     index('payments_reference_trgm').using('gin', t.payment_reference.op('gin_trgm_ops')),
     check('payments_amount', sql`${t.amount} > 0`),
+    check('payments_refunded_amount', sql`${t.refunded_amount} between 0 and ${t.amount}`),
     check('payments_reference', sql`length(${t.payment_reference}) between 1 and 255`),
     check('payments_currency_iso', sql`${t.currency} ~ '^[a-z]{3}$'`),
   ],

@@ -30,6 +30,7 @@ export const salesDocuments = pgTable(
     index('sales_documents_customer').on(t.customer_id, t.document_date, t.id),
     index('sales_documents_status').on(t.status, t.document_date, t.id),
     index('sales_documents_type').on(t.type, t.document_date, t.id),
+    index('sales_documents_type_status').on(t.type, t.status, t.document_date, t.id),
     index('sales_documents_invoice').on(t.converted_to_invoice_id),
     check('sales_documents_currency_iso', sql`${t.currency} ~ '^[a-z]{3}$'`),
   ],

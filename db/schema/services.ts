@@ -37,6 +37,7 @@ export const customerServices = pgTable(
     index('customer_services_customer').on(t.customer_id, t.service_number),
     index('customer_services_status').on(t.status, t.service_number),
     index('customer_services_type').on(t.service_type, t.service_number),
+    index('customer_services_type_status').on(t.service_type, t.status, t.service_number),
     index('customer_services_server').on(t.server_id),
     index('customer_services_domain_trgm').using('gin', t.domain.op('gin_trgm_ops')),
     check('customer_services_price', sql`${t.price} >= 0`),

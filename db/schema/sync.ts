@@ -15,7 +15,15 @@ import { changeOutcome, eventOutcome, runPhase, runStatus, runTrigger } from './
 
 /** One field of one row that sync changed, or found different and only reported. */
 export interface FieldChange {
-  entity: 'customer' | 'customer_service' | 'subscription' | 'subscription_item' | 'invoice' | 'payment';
+  entity:
+    | 'customer'
+    | 'customer_service'
+    | 'subscription'
+    | 'subscription_item'
+    | 'invoice'
+    | 'payment'
+    | 'refund'
+    | 'dispute';
   entity_id: number | null;
   stripe_id: string | null;
   field: string;
@@ -142,7 +150,9 @@ export const reconciliationFailures = pgTable(
     run_id: integer()
       .notNull()
       .references(() => reconciliationRuns.id, { onDelete: 'cascade' }),
-    object: text().$type<'subscription' | 'invoice' | 'customer' | 'event'>().notNull(),
+    object: text()
+      .$type<'subscription' | 'invoice' | 'refund' | 'dispute' | 'customer' | 'event'>()
+      .notNull(),
     stripe_id: text().notNull(),
     error_code: text().notNull(),
     resolved_at: instant(),

@@ -1,5 +1,6 @@
 import type { Command } from './command';
 import { dbMigrate } from './db-migrate';
+import { dbRecount } from './db-recount';
 import { dbSeed } from './db-seed';
 import { reconcile } from './reconcile';
 import { staff } from './staff';
@@ -8,6 +9,7 @@ import { token } from './token';
 /** The commands that need the database, by the names of their npm scripts. */
 export const COMMANDS = {
   'db:migrate': dbMigrate,
+  'db:recount': dbRecount,
   'db:seed': dbSeed,
   reconcile,
   staff,

@@ -52,6 +52,19 @@ export function hasNumber(numbers: string[]): SQL {
   );
 }
 
+/** The same as filters of a list: `row_id`, or `numbers` as a JSON array. */
+export const numberFilters = (columns: { id: PgColumn; number: PgColumn }) => ({
+  row_id: (id: SQL) => eq(columns.id, id),
+  numbers: (numbers: SQL) => sql`${columns.number} in (select jsonb_array_elements_text(${numbers}::jsonb))`,
+});
+
+/** The values of those filters for a text; none for no text. */
+export function toNumberFilters(text: string | undefined): { row_id?: number; numbers?: string } {
+  if (text === undefined) return {};
+  const id = idAfterHash(text);
+  return id === null ? { numbers: JSON.stringify(spellings(text)) } : { row_id: id };
+}
+
 /** Rows by `#id` or by a whole number. */
 export function matchNumbered(columns: { id: PgColumn; number: PgColumn }, text: string): SQL {
   const id = idAfterHash(text);

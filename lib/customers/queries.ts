@@ -1,33 +1,12 @@
-import { eq, ilike, type SQL, sql } from 'drizzle-orm';
+import { eq, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customers } from '@/db/schema';
 import { MAX_ID } from '../page';
 import { literal } from '../page-query';
-import { containsPattern, prefixPattern } from '../search-text';
+import { prefixPattern } from '../search-text';
 import { hasNumber } from './match-customer';
-import { type CustomerMatches, type CustomerRow, customerMatches, customerRow, MAX_MATCHES } from './schema';
-import { customerName, snippetColumns, toCustomerSnippet } from './snippet';
-
-/**
- * The customers with a text in their number, e-mail, first name, last name, "first last" or company:
- * exact number or e-mail first, then those that start with it, then the rest, by number.
- *
- * @param query as `customerQuery` parsed it: trimmed, without control characters
- */
-export async function findCustomers(db: Database, query: string): Promise<CustomerMatches> {
-  const found = await db
-    .select(snippetColumns)
-    .from(customers)
-    .where(ilike(customers.search_text, containsPattern(query)))
-    .orderBy(matchRank(query), customers.customer_number)
-    .limit(literal(MAX_MATCHES + 1));
-  const matches = found.slice(0, MAX_MATCHES).map(toCustomerSnippet);
-  return customerMatches.parse({
-    count: matches.length,
-    truncated: found.length > MAX_MATCHES,
-    matches,
-  });
-}
+import { type CustomerRow, customerRow } from './schema';
+import { customerName } from './snippet';
 
 /** Master data of one customer, by id or by number; null where there is none. */
 export async function getCustomer(

@@ -1,12 +1,13 @@
 import { and, count, desc, eq, gte, inArray, lte, type SQL, sql, sum } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { customers, invoices } from '@/db/schema';
+import { customers, invoiceBlocks, invoiceDeltas, invoices } from '@/db/schema';
+import { listReader } from '../counted-list/list-reader';
+import { numberFilters, toNumberFilters } from '../customers/match-customer';
 import { snippetColumns, toCustomerSnippet } from '../customers/snippet';
 import { toJsonAmount } from '../money';
 import { UNPAID_STATUSES } from '../overdue';
-import { MAX_ID, type Page, pageRequest, toPage } from '../page';
-import { readPage } from '../page-query';
-import { matchInvoice } from './match-invoice';
+import { MAX_ID, type Page, type PageRequest, pageRequest, toPage } from '../page';
+import { isRefundedInPart } from './money-back';
 import {
   type InvoiceFilters,
   type InvoiceRow,
@@ -38,45 +39,64 @@ export const newestFirst = [desc(invoices.invoice_date), desc(invoices.id)];
 export interface InvoiceConditions extends InvoiceFilters {
   /** A whole number, or `#` and our id. */
   number?: string | undefined;
+  isRefundedInPart?: boolean;
 }
 
 /** Invoices, newest first; a page past the last is empty. */
-export async function listInvoices(db: Database, filters: InvoiceConditions): Promise<Page<InvoiceRow>> {
-  const request = pageRequest(filters);
+export async function listInvoices(
+  db: Database,
+  { page, per_page, ...filters }: InvoiceConditions,
+): Promise<Page<InvoiceRow>> {
+  const request = pageRequest({ page, per_page });
   if ((filters.customer_id ?? 0) > MAX_ID) return toPage(request, 0, []);
-  const where = matchInvoices(filters);
-  const page = await readPage(
-    request,
-    ({ limit, offset }) => {
-      // The ids first, from an index alone: the rows of the pages before are never joined.
-      const ids = db.select({ id: invoices.id }).from(invoices).where(where);
-      const found = ids
-        .orderBy(...newestFirst)
-        .limit(limit)
-        .offset(offset)
-        .as('found');
-      return db
-        .select(invoiceColumns)
-        .from(found)
-        .innerJoin(invoices, eq(invoices.id, found.id))
-        .innerJoin(customers, eq(customers.id, invoices.customer_id))
-        .orderBy(...newestFirst);
-    },
-    async () => (await db.select({ total: count() }).from(invoices).where(where))[0]?.total ?? 0,
-  );
-  return invoicePage.parse({ ...page, data: page.data.map(toInvoiceRow) });
+  const found = await readInvoices(db, request, toValues(filters));
+  return invoicePage.parse({ ...found, data: found.data.map(toInvoiceRow) });
 }
 
+const FILTERS = {
+  customer_id: (id: SQL) => eq(invoices.customer_id, id),
+  status: (status: SQL) => eq(invoices.status, status),
+  invoice_date_from: (from: SQL) => gte(invoices.invoice_date, from),
+  invoice_date_to: (to: SQL) => lte(invoices.invoice_date, to),
+  ...numberFilters(invoices),
+  is_refunded_in_part: isRefundedInPart,
+};
+
+const readInvoices = listReader({
+  list: {
+    table: invoices,
+    blocks: invoiceBlocks,
+    deltas: invoiceDeltas,
+    order: [invoices.invoice_date, invoices.id],
+    newestFirst: true,
+  },
+  filters: FILTERS,
+  closed: ['status'],
+  days: ['invoice_date_from', 'invoice_date_to'],
+  select: (db, found, total) =>
+    db
+      .select({ ...invoiceColumns, total_rows: total })
+      .from(found)
+      .innerJoin(invoices, eq(invoices.id, sql`found.id`))
+      .innerJoin(customers, eq(customers.id, invoices.customer_id))
+      .orderBy(...newestFirst),
+});
+
 /** The invoices that pass a list's filters. */
-export function matchInvoices(filters: InvoiceConditions): SQL | undefined {
-  const { customer_id, number, status, invoice_date_from: from, invoice_date_to: to } = filters;
-  return and(
-    customer_id === undefined ? undefined : eq(invoices.customer_id, customer_id),
-    number === undefined ? undefined : matchInvoice(number),
-    status && eq(invoices.status, status),
-    from === undefined ? undefined : gte(invoices.invoice_date, from),
-    to === undefined ? undefined : lte(invoices.invoice_date, to),
+export function matchInvoices({ page: _, per_page: __, ...filters }: InvoiceConditions): SQL | undefined {
+  const values: Record<string, unknown> = toValues(filters);
+  const conditions = Object.entries(FILTERS).map(([name, matches]) =>
+    values[name] === undefined ? undefined : matches(sql`${values[name]}`),
   );
+  return and(...conditions);
+}
+
+function toValues({
+  number,
+  isRefundedInPart: isPart,
+  ...filters
+}: Omit<InvoiceConditions, keyof PageRequest>) {
+  return { ...filters, ...toNumberFilters(number), is_refunded_in_part: isPart || undefined };
 }
 
 /** What a customer has still to pay; the customer's own currency first where it has unpaid invoices. */

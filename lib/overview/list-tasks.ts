@@ -3,6 +3,7 @@ import type { Database } from '@/db/database';
 import { stripeCustomers, stripeEvents, subscriptionItems, subscriptions } from '@/db/schema';
 import { isOfSureCustomer } from '../customers/sure-link';
 import { type Alert, listAlerts } from '../health/list-alerts';
+import { countRaising } from '../payments/money-back-questions';
 import { isWaitingForStaff } from '../subscriptions/queries';
 import { countLinkProposals } from '../sync/staff/link-proposals';
 
@@ -10,6 +11,9 @@ import { countLinkProposals } from '../sync/staff/link-proposals';
 export interface Task {
   code:
     | Alert['code']
+    | 'money_back_unmatched'
+    | 'money_back_excess'
+    | 'money_back_currency'
     | 'events_unmatched'
     | 'items_unlinked'
     | 'checkouts_waiting'
@@ -30,6 +34,24 @@ export async function listTasks(
   const { alerts } = await listAlerts(db, now, env);
   return [
     ...alerts,
+    ...of(
+      'money_back_excess',
+      await countRaising(db, 'excess', now),
+      ['payment was', 'payments were'],
+      'paid back with more than was paid.',
+    ),
+    ...of(
+      'money_back_currency',
+      await countRaising(db, 'other_currency', now),
+      ['refund or dispute is', 'refunds and disputes are'],
+      'in another currency than the payment.',
+    ),
+    ...of(
+      'money_back_unmatched',
+      await countRaising(db, 'unmatched', now),
+      ['refund or dispute belongs', 'refunds and disputes belong'],
+      'to no payment of ours.',
+    ),
     ...of(
       'events_unmatched',
       await db.$count(stripeEvents, sql`${stripeEvents.outcome} = 'unmatched'`),

@@ -1,61 +1,101 @@
-import { and, count, eq, gte, lte, sql, sum } from 'drizzle-orm';
-import type { Database } from '@/db/database';
-import { payments } from '@/db/schema';
-import { addDays } from '../dates';
-import { type CurrencySum, toCurrencySum } from './currency-sum';
+import { sql } from 'drizzle-orm';
+import { type Database, rows } from '@/db/database';
+import { addDays, startOfDay } from '../dates';
+import { toJsonAmount } from '../money';
+import { cameBackSince } from '../payments/counted-back';
+import type { CurrencySum } from './currency-sum';
 
 /** The periods that staff look at, in days. */
 export const PERIODS = [30, 90, 365] as const;
 export type Period = (typeof PERIODS)[number];
 
+/** Of payments, less what came back; the count is that of payments. */
+interface Received {
+  count: number;
+  /** Below zero where more came back than was received. */
+  total: number;
+  /** What came back: refunds and lost disputes. */
+  returned: number;
+}
+
 export interface MoneyReceived {
   /** All that was received, the currency of most payments first. */
-  sums: CurrencySum[];
+  sums: (CurrencySum & Received)[];
   /** The one that the days are of; null without any payment. */
   currency: string | null;
   /** Every day of the period, also those without a payment. */
-  days: { date: string; count: number; total: number }[];
+  days: (Received & { date: string })[];
+}
+
+/** Now, as calendar date in the service's zone, and that zone. */
+interface Today {
+  today: string;
+  timeZone: string;
 }
 
 /**
- * Completed payments of the last days, today included.
+ * Money received in the last days, today included: what was paid, less what came back.
  *
- * @param today the calendar date in the service's zone
+ * A payment counts on its date with its whole amount, also after it was refunded, and what came back is taken off on
+ * the day it went (see `COUNTED_BACK`), in the service's time zone: the days that are over stay as they were. Of a
+ * payment that was noted as refunded without a refund that says how, nothing counts.
+ *
  * @param wanted the currency of the days, where there is one; else that of most payments
  */
 export async function getMoneyReceived(
   db: Database,
-  today: string,
+  { today, timeZone }: Today,
   period: Period,
   wanted?: string,
 ): Promise<MoneyReceived> {
   const first = addDays(today, 1 - period);
-  const found = await db
-    .select({
-      currency: payments.currency,
-      /** Null in a currency's sum of all days. */
-      date: sql<string | null>`${payments.payment_date}`,
-      count: count(),
-      total: sum(payments.amount),
-    })
-    .from(payments)
-    .where(
-      and(
-        eq(payments.status, 'completed'),
-        gte(payments.payment_date, first),
-        lte(payments.payment_date, today),
-      ),
-    )
-    .groupBy(sql`grouping sets ((${payments.currency}, ${payments.payment_date}), (${payments.currency}))`);
-  const rows = found.map(({ date, ...row }) => ({ date, ...toCurrencySum(row) }));
-  const sums = rows
+  const found = await readDays(db, { first, today, timeZone });
+  const sums = found
     .flatMap(({ date, ...sum }) => (date === null ? [sum] : []))
     .sort((a, b) => b.count - a.count || a.currency.localeCompare(b.currency));
   const { currency } = sums.find((one) => one.currency === wanted) ?? sums[0] ?? { currency: null };
-  const byDate = new Map(rows.filter((row) => row.currency === currency).map((row) => [row.date, row]));
+  const byDate = new Map(found.filter((row) => row.currency === currency).map((row) => [row.date, row]));
   const days = Array.from({ length: period }, (_, i) => {
     const date = addDays(first, i);
-    return { date, count: byDate.get(date)?.count ?? 0, total: byDate.get(date)?.total ?? 0 };
+    const { count = 0, total = 0, returned = 0 } = byDate.get(date) ?? {};
+    return { date, count, total, returned };
   });
   return { sums, currency, days };
+}
+
+interface Row {
+  [column: string]: unknown;
+  currency: string;
+  /** Null in a currency's sum of all days. */
+  date: string | null;
+  count: number;
+  total: string;
+  returned: string;
+}
+
+async function readDays(db: Database, { first, today, timeZone }: Today & { first: string }) {
+  const found = await rows<Row>(
+    db,
+    sql`
+      select currency, day::text as date, sum(paid)::int as count,
+        sum(received - back)::text as total, sum(back)::text as returned
+      from (
+        select currency, day, row_count as paid, 0 as back, amount as received
+        from (select * from sums union all select * from sum_deltas) kept
+        where of = 'received' and day between ${first}::date and ${today}::date
+        union all
+        select currency, (at at time zone ${timeZone}::text)::date, 0, back, 0
+        from (${cameBackSince(startOfDay(first, timeZone))}) returned
+        where back > 0
+      ) moved
+      where day <= ${today}::date
+      group by grouping sets ((currency, day), (currency))`,
+  );
+  return found.map(({ currency, date, count, total, returned }) => ({
+    currency,
+    date,
+    count,
+    total: toJsonAmount(total),
+    returned: toJsonAmount(returned),
+  }));
 }

@@ -1,7 +1,5 @@
-import { count, desc, inArray, sql, sum } from 'drizzle-orm';
-import type { Database } from '@/db/database';
-import { invoices } from '@/db/schema';
-import { UNPAID_STATUSES } from '../overdue';
+import { sql } from 'drizzle-orm';
+import { type Database, rows } from '@/db/database';
 import { type CurrencySum, toCurrencySum } from './currency-sum';
 
 export interface OpenInvoices {
@@ -11,21 +9,28 @@ export interface OpenInvoices {
   overdue: CurrencySum[];
 }
 
+interface Summed {
+  [column: string]: unknown;
+  currency: string;
+  count: number;
+  total: string;
+  overdue_count: number;
+  overdue_total: string | null;
+}
+
 /** What customers have still to pay. */
 export async function sumOpenInvoices(db: Database): Promise<OpenInvoices> {
-  const isOverdue = sql`${invoices.status} = 'overdue'`;
-  const sums = await db
-    .select({
-      currency: invoices.currency,
-      count: count(),
-      total: sum(invoices.amount_due),
-      overdue_count: sql<number>`(count(*) filter (where ${isOverdue}))::int`,
-      overdue_total: sql<string | null>`(sum(${invoices.amount_due}) filter (where ${isOverdue}))::text`,
-    })
-    .from(invoices)
-    .where(inArray(invoices.status, UNPAID_STATUSES))
-    .groupBy(invoices.currency)
-    .orderBy(desc(count()), invoices.currency);
+  const sums = await rows<Summed>(
+    db,
+    sql`
+      select currency, sum(row_count)::int as count, sum(amount)::text as total,
+        coalesce(sum(row_count) filter (where of = 'overdue'), 0)::int as overdue_count,
+        (sum(amount) filter (where of = 'overdue'))::text as overdue_total
+      from (select * from sums union all select * from sum_deltas) kept
+      where of in ('sent', 'overdue')
+      group by currency having sum(row_count) > 0
+      order by count desc, currency`,
+  );
   return {
     open: sums.map(({ currency, count, total }) => toCurrencySum({ currency, count, total })),
     overdue: sums

@@ -1,64 +1,45 @@
-import { and, desc, eq, getTableColumns, gte, lte, type Placeholder, type SQL, sql } from 'drizzle-orm';
+import { desc, eq, getTableColumns, gte, lte, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { payments } from '@/db/schema';
+import { paymentBlocks, paymentDeltas, payments } from '@/db/schema';
 import { statement } from '@/db/statement';
+import { listReader } from '../counted-list/list-reader';
 import { AppError } from '../errors';
 import { toJsonAmount } from '../money';
-import { MAX_ID, type Page, pageBounds, pageRequest, toPage } from '../page';
+import { MAX_ID, type Page, pageRequest } from '../page';
 import { type PaymentFilters, type PaymentRow, paymentRow } from './schema';
 
 /** Payments, newest first; a page past the end is empty. */
 export async function listPayments(db: Database, filters: PaymentFilters): Promise<Page<PaymentRow>> {
-  const request = pageRequest(filters);
-  const values = filters as Record<Filter, unknown>;
-  const { readPage, readTotal } = queriesWith(FILTERS.filter((name) => filters[name] !== undefined));
-  const rows = await readPage(db, { ...values, ...pageBounds(request) });
-  const counted = rows.length > 0 || request.page === 1 ? rows : await readTotal(db, values);
-  return toPage(request, counted[0]?.total ?? 0, rows.map(toPaymentRow));
+  const { page, per_page, ...values } = filters;
+  const found = await readPayments(db, pageRequest({ page, per_page }), values);
+  return { ...found, data: found.data.map(toPaymentRow) };
 }
 
-const CONDITIONS = {
-  customer_id: (value: SQL) => eq(payments.customer_id, value),
-  invoice_id: (value: SQL) => eq(payments.invoice_id, value),
-  status: (value: SQL) => eq(payments.status, value),
-  payment_reference: (value: SQL) => eq(payments.payment_reference, value),
-  payment_date_from: (value: SQL) => gte(payments.payment_date, value),
-  payment_date_to: (value: SQL) => lte(payments.payment_date, value),
-};
-type Filter = keyof typeof CONDITIONS;
-const FILTERS = Object.keys(CONDITIONS) as Filter[];
-
-const queries = new Map<string, ReturnType<typeof buildQueries>>();
-
-/** The two queries of one choice of filters, of which there are 64. */
-function queriesWith(filters: Filter[]) {
-  const key = filters.join();
-  const known = queries.get(key) ?? buildQueries(filters);
-  queries.set(key, known);
-  return known;
-}
-
-function buildQueries(filters: Filter[]) {
-  const whereOf = (values: Record<Filter, SQL>) =>
-    and(...filters.map((name) => CONDITIONS[name](values[name])));
-  const selectTotal = (db: Database, values: Record<Filter, SQL>) =>
-    db.select({ total: sql<number>`count(*)::int` }).from(payments).where(whereOf(values));
-  return {
-    // A bound limit costs nothing here: each filter has an index in the order of the list.
-    readPage: statement([...FILTERS, 'limit', 'offset'], (db, values) =>
-      db
-        .select({ ...getTableColumns(payments), total: sql<number>`${selectTotal(db, values)}` })
-        .from(payments)
-        .where(whereOf(values))
-        .orderBy(desc(payments.payment_date), desc(payments.id))
-        .limit(hidden(values.limit))
-        .offset(hidden(values.offset)),
-    ),
-    readTotal: statement(FILTERS, selectTotal),
-  };
-}
-
-const hidden = (value: SQL) => sql`(select ${value}::int)` as unknown as Placeholder;
+const readPayments = listReader({
+  list: {
+    table: payments,
+    blocks: paymentBlocks,
+    deltas: paymentDeltas,
+    order: [payments.payment_date, payments.id],
+    newestFirst: true,
+  },
+  filters: {
+    customer_id: (id) => eq(payments.customer_id, id),
+    invoice_id: (id) => eq(payments.invoice_id, id),
+    status: (status) => eq(payments.status, status),
+    payment_reference: (reference) => eq(payments.payment_reference, reference),
+    payment_date_from: (from) => gte(payments.payment_date, from),
+    payment_date_to: (to) => lte(payments.payment_date, to),
+  },
+  closed: ['status'],
+  days: ['payment_date_from', 'payment_date_to'],
+  select: (db, found, total) =>
+    db
+      .select({ ...getTableColumns(payments), total_rows: total })
+      .from(found)
+      .innerJoin(payments, eq(payments.id, sql`found.id`))
+      .orderBy(desc(payments.payment_date), desc(payments.id)),
+});
 
 /** @throws AppError not_found */
 export async function getPayment(db: Database, id: number): Promise<PaymentRow> {
@@ -78,6 +59,7 @@ export function toPaymentRow(row: typeof payments.$inferSelect): PaymentRow {
   return paymentRow.parse({
     ...row,
     amount: toJsonAmount(row.amount),
+    refunded_amount: toJsonAmount(row.refunded_amount),
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   });

@@ -1,11 +1,11 @@
-import { and, count, desc, eq, gte, inArray, lte, type SQL } from 'drizzle-orm';
+import { desc, eq, gte, inArray, lte, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { customers, salesDocuments } from '@/db/schema';
-import { matchNumbered } from '../customers/match-customer';
+import { customers, salesDocumentBlocks, salesDocumentDeltas, salesDocuments } from '@/db/schema';
+import { listReader } from '../counted-list/list-reader';
+import { numberFilters, toNumberFilters } from '../customers/match-customer';
 import { snippetColumns, toCustomerSnippet } from '../customers/snippet';
 import { toJsonAmount } from '../money';
-import { MAX_ID, MAX_PER_PAGE, type Page, type PageRequest, pageRequest, toPage } from '../page';
-import { readPage } from '../page-query';
+import { MAX_ID, MAX_PER_PAGE, type Page, pageRequest, toPage } from '../page';
 import { type SalesDocumentFilters, type SalesDocumentRow, salesDocumentPage } from './schema';
 
 const d = salesDocuments;
@@ -26,8 +26,6 @@ export const documentColumns = {
   customer: snippetColumns,
 };
 
-const newestFirst = [desc(d.document_date), desc(d.id)];
-
 /** Narrows a list further than tools can. */
 export interface SalesDocumentConditions extends SalesDocumentFilters {
   /** A whole number, or `#` and our id. */
@@ -38,26 +36,11 @@ export interface SalesDocumentConditions extends SalesDocumentFilters {
 /** Offers and order confirmations, newest first; a page past the last is empty. */
 export async function listSalesDocuments(
   db: Database,
-  filters: SalesDocumentConditions,
+  { page, per_page, document_number, ...filters }: SalesDocumentConditions,
 ): Promise<Page<SalesDocumentRow>> {
-  const request = pageRequest(filters);
+  const request = pageRequest({ page, per_page });
   if ((filters.customer_id ?? 0) > MAX_ID) return toPage(request, 0, []);
-  const { document_number: number } = filters;
-  return pageWhere(
-    db,
-    request,
-    and(
-      filters.customer_id === undefined ? undefined : eq(d.customer_id, filters.customer_id),
-      number === undefined ? undefined : matchNumbered({ id: d.id, number: d.document_number }, number),
-      filters.converted_to_invoice_id === undefined
-        ? undefined
-        : eq(d.converted_to_invoice_id, filters.converted_to_invoice_id),
-      filters.type && eq(d.type, filters.type),
-      filters.status && eq(d.status, filters.status),
-      filters.document_date_from ? gte(d.document_date, filters.document_date_from) : undefined,
-      filters.document_date_to ? lte(d.document_date, filters.document_date_to) : undefined,
-    ),
-  );
+  return toRows(await readDocuments(db, request, { ...filters, ...toNumberFilters(document_number) }));
 }
 
 /** The newest of a customer's documents that still wait for something: draft, sent or accepted. */
@@ -65,39 +48,40 @@ export async function listOpenSalesDocuments(
   db: Database,
   customer_id: number,
 ): Promise<Page<SalesDocumentRow>> {
-  return pageWhere(
-    db,
-    { page: 1, per_page: MAX_PER_PAGE },
-    and(eq(d.customer_id, customer_id), inArray(d.status, ['draft', 'sent', 'accepted'])),
-  );
+  return toRows(await readDocuments(db, { page: 1, per_page: MAX_PER_PAGE }, { customer_id, is_open: true }));
 }
 
-async function pageWhere(
-  db: Database,
-  request: PageRequest,
-  where: SQL | undefined,
-): Promise<Page<SalesDocumentRow>> {
-  const page = await readPage(
-    request,
-    ({ limit, offset }) => {
-      // The ids first, from an index alone: the rows of the pages before are never joined.
-      const ids = db.select({ id: d.id }).from(d).where(where);
-      const found = ids
-        .orderBy(...newestFirst)
-        .limit(limit)
-        .offset(offset)
-        .as('found');
-      return db
-        .select(documentColumns)
-        .from(found)
-        .innerJoin(d, eq(d.id, found.id))
-        .innerJoin(customers, eq(customers.id, d.customer_id))
-        .orderBy(...newestFirst);
-    },
-    async () => (await db.select({ total: count() }).from(d).where(where))[0]?.total ?? 0,
-  );
-  return salesDocumentPage.parse({ ...page, data: page.data.map(toSalesDocumentRow) });
-}
+const readDocuments = listReader({
+  list: {
+    table: d,
+    blocks: salesDocumentBlocks,
+    deltas: salesDocumentDeltas,
+    order: [d.document_date, d.id],
+    newestFirst: true,
+  },
+  filters: {
+    customer_id: (id) => eq(d.customer_id, id),
+    type: (type) => eq(d.type, type),
+    status: (status) => eq(d.status, status),
+    document_date_from: (from) => gte(d.document_date, from),
+    document_date_to: (to) => lte(d.document_date, to),
+    converted_to_invoice_id: (id) => eq(d.converted_to_invoice_id, id),
+    ...numberFilters({ id: d.id, number: d.document_number }),
+    is_open: () => inArray(d.status, ['draft', 'sent', 'accepted']),
+  },
+  closed: ['type', 'status'],
+  days: ['document_date_from', 'document_date_to'],
+  select: (db, found, total) =>
+    db
+      .select({ ...documentColumns, total_rows: total })
+      .from(found)
+      .innerJoin(d, eq(d.id, sql`found.id`))
+      .innerJoin(customers, eq(customers.id, d.customer_id))
+      .orderBy(desc(d.document_date), desc(d.id)),
+});
+
+const toRows = (page: Page<SalesDocumentRecord>): Page<SalesDocumentRow> =>
+  salesDocumentPage.parse({ ...page, data: page.data.map(toSalesDocumentRow) });
 
 type SalesDocumentRecord = Pick<typeof d.$inferSelect, Exclude<keyof typeof documentColumns, 'customer'>> & {
   customer: Parameters<typeof toCustomerSnippet>[0];

@@ -1,11 +1,11 @@
-import { and, asc, count, desc, eq, ilike, sql } from 'drizzle-orm';
+import { asc, eq, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { customerServices, customers } from '@/db/schema';
-import { matchNumbered } from '../customers/match-customer';
+import { customerServices, customers, serviceBlocks, serviceDeltas } from '@/db/schema';
+import { listReader } from '../counted-list/list-reader';
+import { numberFilters, toNumberFilters } from '../customers/match-customer';
 import { snippetColumns, toCustomerSnippet } from '../customers/snippet';
 import { toJsonAmount } from '../money';
 import { MAX_ID, type Page, pageRequest, toPage } from '../page';
-import { readPage } from '../page-query';
 import { containsPattern } from '../search-text';
 import { type ServiceFilters, type ServiceRow, servicePage } from './schema';
 
@@ -38,44 +38,43 @@ export interface ServiceConditions extends ServiceFilters {
 }
 
 /** Customer services by service number; a page past the last is empty. */
-export async function listServices(db: Database, filters: ServiceConditions): Promise<Page<ServiceRow>> {
-  const request = pageRequest(filters);
+export async function listServices(
+  db: Database,
+  { page, per_page, service_number, domain, ...filters }: ServiceConditions,
+): Promise<Page<ServiceRow>> {
+  const request = pageRequest({ page, per_page });
   if ((filters.customer_id ?? 0) > MAX_ID) return toPage(request, 0, []);
-  const { service_number: number } = filters;
-  const where = and(
-    filters.customer_id === undefined ? undefined : eq(s.customer_id, filters.customer_id),
-    filters.server_id === undefined ? undefined : eq(s.server_id, filters.server_id),
-    number === undefined ? undefined : matchNumbered({ id: s.id, number: s.service_number }, number),
-    filters.status && eq(s.status, filters.status),
-    filters.service_type && eq(s.service_type, filters.service_type),
-    filters.domain === undefined ? undefined : ilike(s.domain, containsPattern(filters.domain)),
-  );
-  const page = await readPage(
-    request,
-    ({ limit, offset }) => {
-      // The ids first: the rows of the pages before are never joined.
-      const ids = db.select({ id: s.id }).from(s).where(where);
-      const found = ids
-        .orderBy(...order(filters))
-        .limit(limit)
-        .offset(offset)
-        .as('found');
-      return db
-        .select(serviceColumns)
-        .from(found)
-        .innerJoin(s, eq(s.id, found.id))
-        .innerJoin(customers, eq(customers.id, s.customer_id))
-        .orderBy(asc(s.service_number), desc(s.id));
-    },
-    async () => (await db.select({ total: count() }).from(s).where(where))[0]?.total ?? 0,
-  );
-  return servicePage.parse({ ...page, data: page.data.map(toServiceRow) });
+  const part = domain === undefined ? {} : { domain: containsPattern(domain) };
+  const found = await readServices(db, request, { ...filters, ...toNumberFilters(service_number), ...part });
+  return servicePage.parse({ ...found, data: found.data.map(toServiceRow) });
 }
 
-function order({ domain }: ServiceFilters) {
-  // Walking an index in this order would read every service to find the few of a domain.
-  return [domain === undefined ? asc(s.service_number) : sql`${s.service_number} || ''`, desc(s.id)];
-}
+const readServices = listReader({
+  list: {
+    table: s,
+    blocks: serviceBlocks,
+    deltas: serviceDeltas,
+    order: [s.service_number],
+    newestFirst: false,
+  },
+  filters: {
+    customer_id: (id) => eq(s.customer_id, id),
+    server_id: (id) => eq(s.server_id, id),
+    service_type: (type) => eq(s.service_type, type),
+    status: (status) => eq(s.status, status),
+    domain: (pattern) => sql`${s.domain} ilike ${pattern}`,
+    ...numberFilters({ id: s.id, number: s.service_number }),
+  },
+  closed: ['service_type', 'status'],
+  sorted: ['domain', sql`${s.service_number} || ''`],
+  select: (db, found, total) =>
+    db
+      .select({ ...serviceColumns, total_rows: total })
+      .from(found)
+      .innerJoin(s, eq(s.id, sql`found.id`))
+      .innerJoin(customers, eq(customers.id, s.customer_id))
+      .orderBy(asc(s.service_number)),
+});
 
 type ServiceRecord = Pick<typeof s.$inferSelect, Exclude<keyof typeof serviceColumns, 'customer'>> & {
   customer: Parameters<typeof toCustomerSnippet>[0];

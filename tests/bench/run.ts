@@ -6,6 +6,7 @@ const BENCHES: Record<string, () => Promise<unknown>> = {
   mcp: () => import('./mcp/bench'),
   payments: () => import('./payments/bench'),
   reconcile: () => import('./reconcile/bench'),
+  scale: () => import('./scale/bench'),
   webhook: () => import('./webhook/bench'),
 };
 

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { subscriptions } from '@/db/schema';
+import { findCustomers } from '@/lib/customers/find-customers';
 import { listCustomersForStaff } from '@/lib/customers/list-for-staff';
 import { findCustomerId } from '@/lib/customers/match-customer';
-import { findCustomers, getCustomer } from '@/lib/customers/queries';
+import { getCustomer } from '@/lib/customers/queries';
 import { customerQuery } from '@/lib/customers/schema';
 import { customerFilters } from '@/lib/customers/staff-filters';
 import { MAX_ID } from '@/lib/page';

@@ -16,13 +16,13 @@ import {
 import { createStoredEvent } from '../support/stored-events';
 
 const NOW = new Date('2026-03-15T12:00:00Z');
-const TODAY = '2026-03-15';
+const UTC = { today: '2026-03-15', timeZone: 'UTC' };
 
 describe('money received', () => {
   const base = useDatabase();
 
   test('without a payment the days are there all the same', async () => {
-    const received = await getMoneyReceived(base.db, TODAY, 30);
+    const received = await getMoneyReceived(base.db, UTC, 30);
     expect(received).toMatchObject({ sums: [], currency: null });
     expect(received.days).toHaveLength(30);
     expect(received.days.every(({ total, count }) => total === 0 && count === 0)).toBe(true);
@@ -38,20 +38,20 @@ describe('money received', () => {
     await pay('50', '2026-03-16');
     await pay('50', '2026-03-14', { status: 'pending' });
     await pay('1000', '2026-03-01', { currency: 'jpy' });
-    const { sums, currency, days } = await getMoneyReceived(base.db, TODAY, 30);
+    const { sums, currency, days } = await getMoneyReceived(base.db, UTC, 30);
     expect(sums).toEqual([
-      { currency: 'eur', count: 3, total: 7.3 },
-      { currency: 'jpy', count: 1, total: 1000 },
+      { currency: 'eur', count: 3, total: 7.3, returned: 0 },
+      { currency: 'jpy', count: 1, total: 1000, returned: 0 },
     ]);
     expect(currency).toBe('eur');
     expect([days[0]?.date, days.at(-1)?.date]).toEqual(['2026-02-14', '2026-03-15']);
     expect(days.filter(({ count }) => count > 0)).toEqual([
-      { date: '2026-02-14', count: 1, total: 7 },
-      { date: '2026-03-15', count: 2, total: 0.3 },
+      { date: '2026-02-14', count: 1, total: 7, returned: 0 },
+      { date: '2026-03-15', count: 2, total: 0.3, returned: 0 },
     ]);
-    const yen = await getMoneyReceived(base.db, TODAY, 30, 'jpy');
+    const yen = await getMoneyReceived(base.db, UTC, 30, 'jpy');
     expect([yen.currency, yen.days.find(({ count }) => count > 0)?.date]).toEqual(['jpy', '2026-03-01']);
-    expect((await getMoneyReceived(base.db, TODAY, 90, 'chf')).currency).toBe('eur');
+    expect((await getMoneyReceived(base.db, UTC, 90, 'chf')).currency).toBe('eur');
   });
 });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { findCustomers } from '@/lib/customers/queries';
+import { findCustomers } from '@/lib/customers/find-customers';
 import { customerMatches, customerQuery } from '@/lib/customers/schema';
 import { defineTool } from '../define-tool';
 

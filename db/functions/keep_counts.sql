@@ -1,0 +1,164 @@
+-- Makes what keeps the counts of a list (db/schema/list-counts.ts): the functions count_…, fold_…, recount_…, differ_…,
+-- check_… and rebuild_… of its name, and the triggers of its table.
+--
+-- Writers only insert deltas, so that no two of them wait for each other. Whoever folds them holds a lock that nobody
+-- waits for. Deltas are deleted in the same statement that adds them up, or that counts the rows which they stand for:
+-- what is committed meanwhile is not seen by it, and comes with deltas of its own.
+CREATE OR REPLACE FUNCTION keep_counts(list text, source text, columns text[], keys text[], first text, closed text[])
+RETURNS void LANGUAGE plpgsql AS $keep$
+DECLARE
+  -- [keys], [keys of x], [columns of x] and so on are replaced below.
+  template text := $template$
+CREATE OR REPLACE FUNCTION count_[list]() RETURNS trigger LANGUAGE plpgsql AS $body$
+DECLARE
+  written int := 2;
+BEGIN
+  IF TG_OP = 'TRUNCATE' THEN
+    PERFORM pg_advisory_xact_lock(hashtextextended('fold [list]', 0));
+    DELETE FROM [list]_deltas;
+    DELETE FROM [list]_blocks;
+    RETURN NULL;
+  ELSIF TG_OP = 'UPDATE' THEN
+    INSERT INTO [list]_deltas ([keys], kinds, row_count)
+      VALUES ([columns of OLD], [kinds of OLD], -1), ([columns of NEW], [kinds of NEW], 1);
+  ELSE
+    INSERT INTO [list]_deltas ([keys], kinds, row_count)
+      SELECT [columns of r], [kinds of r], CASE TG_OP WHEN 'INSERT' THEN 1 ELSE -1 END FROM changed r;
+    GET DIAGNOSTICS written = ROW_COUNT;
+  END IF;
+  IF written >= 1000 OR written > 0 AND random() < 0.002 THEN
+    PERFORM fold_[list]();
+  END IF;
+  RETURN NULL;
+END $body$;
+
+CREATE OR REPLACE FUNCTION fold_[list]() RETURNS void LANGUAGE plpgsql AS $body$
+DECLARE
+  full_block [list]_blocks;
+  next_block [list]_blocks;
+BEGIN
+  -- A snapshot from before it held the lock might lack what others folded.
+  IF current_setting('transaction_isolation') <> 'read committed'
+    OR NOT pg_try_advisory_xact_lock(hashtextextended('fold [list]', 0)) THEN RETURN; END IF;
+  IF NOT EXISTS (SELECT FROM [list]_blocks) THEN
+    PERFORM recount_[list](ROW([first], '', 0)::[list]_blocks, NULL);
+    RETURN;
+  END IF;
+  WITH folded AS (
+    DELETE FROM [list]_deltas RETURNING *
+  ), starts AS (
+    SELECT [keys], row_number() OVER (ORDER BY [keys]) AS block FROM [list]_blocks WHERE kind = ''
+  ), placed AS (
+    SELECT kinds, row_count,
+      count(*) FILTER (WHERE kinds IS NULL) OVER (ORDER BY [keys], kinds NULLS FIRST ROWS UNBOUNDED PRECEDING) AS block
+    FROM (SELECT [keys], kinds, row_count FROM folded UNION ALL SELECT [keys], NULL, 0 FROM starts) points
+  ), sums AS (
+    SELECT block, kind, sum(row_count) AS row_count
+    FROM placed, unnest(kinds) kind GROUP BY block, kind HAVING sum(row_count) <> 0
+  )
+  INSERT INTO [list]_blocks AS b ([keys], kind, row_count)
+    SELECT [keys], kind, row_count FROM sums JOIN starts USING (block)
+    ON CONFLICT (kind, [keys]) DO UPDATE SET row_count = b.row_count + excluded.row_count;
+  FOR full_block IN SELECT * FROM [list]_blocks WHERE kind = '' AND row_count > 5000 LOOP
+    SELECT * INTO next_block FROM [list]_blocks
+      WHERE kind = '' AND ([keys]) > ([keys of full_block]) ORDER BY [keys] LIMIT 1;
+    PERFORM recount_[list](full_block, next_block);
+  END LOOP;
+END $body$;
+
+-- Counts the rows from a block to another (null: to the end), and cuts them into blocks anew. The caller holds the lock.
+CREATE OR REPLACE FUNCTION recount_[list](from_block [list]_blocks, to_block [list]_blocks) RETURNS void
+LANGUAGE plpgsql SET plan_cache_mode = force_custom_plan AS $body$
+BEGIN
+  DELETE FROM [list]_blocks
+    WHERE ([keys]) >= ([keys of from_block]) AND (to_block IS NULL OR ([keys]) < ([keys of to_block]));
+  WITH folded AS (
+    DELETE FROM [list]_deltas
+      WHERE ([keys]) >= ([keys of from_block]) AND (to_block IS NULL OR ([keys]) < ([keys of to_block]))
+  ), numbered AS (
+    SELECT [columns of r], [kinds of r] AS kinds, row_number() OVER (ORDER BY [columns of r]) - 1 AS place
+    FROM [source] r
+    WHERE ([columns of r]) >= ([keys of from_block]) AND (to_block IS NULL OR ([columns of r]) < ([keys of to_block]))
+  ), sums AS (
+    SELECT place / 2500 AS block, kind, count(*) AS row_count FROM numbered, unnest(kinds) kind GROUP BY 1, 2
+    UNION ALL SELECT 0, '', 0 WHERE NOT EXISTS (SELECT FROM numbered)
+  ), starts AS (
+    SELECT [keys of from_block], 0 AS block
+    UNION ALL SELECT [columns of n], place / 2500 FROM numbered n WHERE place > 0 AND place % 2500 = 0
+  )
+  INSERT INTO [list]_blocks ([keys], kind, row_count)
+    SELECT [keys], kind, row_count FROM sums JOIN starts USING (block);
+END $body$;
+
+-- What differs from the rows from a block to another (null: to the end), and by how many rows it is too much.
+CREATE OR REPLACE FUNCTION differ_[list](from_block [list]_blocks, to_block [list]_blocks)
+RETURNS TABLE (differing text, excess bigint) LANGUAGE plpgsql SET plan_cache_mode = force_custom_plan AS $body$
+BEGIN
+  RETURN QUERY SELECT kind, sum(row_count)::bigint FROM (
+    SELECT kind, row_count FROM [list]_blocks
+      WHERE ([keys]) >= ([keys of from_block]) AND (to_block IS NULL OR ([keys]) < ([keys of to_block]))
+    UNION ALL
+    SELECT unnest(kinds), row_count FROM [list]_deltas
+      WHERE ([keys]) >= ([keys of from_block]) AND (to_block IS NULL OR ([keys]) < ([keys of to_block]))
+    UNION ALL
+    SELECT unnest([kinds of r]), -1 FROM [source] r
+      WHERE ([columns of r]) >= ([keys of from_block]) AND (to_block IS NULL OR ([columns of r]) < ([keys of to_block]))
+  ) counts GROUP BY kind HAVING sum(row_count) <> 0 ORDER BY kind;
+END $body$;
+
+-- Whether some block, another one each time, is right. Null: it is being changed.
+CREATE OR REPLACE FUNCTION check_[list]() RETURNS boolean LANGUAGE plpgsql AS $body$
+DECLARE
+  some_block [list]_blocks;
+  next_block [list]_blocks;
+BEGIN
+  IF NOT pg_try_advisory_xact_lock(hashtextextended('fold [list]', 0)) THEN RETURN NULL; END IF;
+  SELECT * INTO some_block FROM [list]_blocks WHERE kind = '' ORDER BY random() LIMIT 1;
+  SELECT * INTO next_block FROM [list]_blocks
+    WHERE kind = '' AND ([keys]) > ([keys of some_block]) ORDER BY [keys] LIMIT 1;
+  RETURN NOT EXISTS (SELECT FROM differ_[list](some_block, next_block));
+END $body$;
+
+-- Counts everything anew, and tells what was wrong in which block.
+CREATE OR REPLACE FUNCTION rebuild_[list]() RETURNS TABLE (block text, kind_of_rows text, excess_rows bigint)
+LANGUAGE plpgsql AS $body$
+DECLARE
+  some_block [list]_blocks;
+  next_block [list]_blocks;
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended('fold [list]', 0));
+  FOR some_block IN SELECT * FROM [list]_blocks WHERE kind = '' ORDER BY [keys] LOOP
+    SELECT * INTO next_block FROM [list]_blocks
+      WHERE kind = '' AND ([keys]) > ([keys of some_block]) ORDER BY [keys] LIMIT 1;
+    RETURN QUERY SELECT concat_ws(' #', [keys of some_block]), d.* FROM differ_[list](some_block, next_block) d;
+  END LOOP;
+  PERFORM recount_[list](ROW([first], '', 0)::[list]_blocks, NULL);
+END $body$;
+
+CREATE OR REPLACE TRIGGER count_inserted AFTER INSERT ON [source] REFERENCING NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION count_[list]();
+CREATE OR REPLACE TRIGGER count_deleted AFTER DELETE ON [source] REFERENCING OLD TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION count_[list]();
+CREATE OR REPLACE TRIGGER count_truncated AFTER TRUNCATE ON [source]
+  FOR EACH STATEMENT EXECUTE FUNCTION count_[list]();
+CREATE OR REPLACE TRIGGER count_updated AFTER UPDATE OF [counted] ON [source] FOR EACH ROW
+  WHEN (([counted of OLD]) IS DISTINCT FROM ([counted of NEW])) EXECUTE FUNCTION count_[list]();
+SELECT fold_[list]();
+  $template$;
+  alias text;
+  kinds text[];
+  counted CONSTANT text[] := columns || closed;
+BEGIN
+  template := replace(replace(replace(template, '[list]', list), '[source]', source), '[first]', first);
+  template := replace(replace(template, '[keys]', array_to_string(keys, ', ')), '[counted]', array_to_string(counted, ', '));
+  FOREACH alias IN ARRAY ARRAY['OLD', 'NEW', 'r', 'n', 'from_block', 'to_block', 'full_block', 'some_block'] LOOP
+    SELECT array_agg(format('%s.%I::text', alias, name) ORDER BY place) INTO kinds
+      FROM unnest(closed) WITH ORDINALITY AS c (name, place);
+    IF cardinality(kinds) > 1 THEN kinds := kinds || array_to_string(kinds, ' || '' '' || '); END IF;
+    template := replace(template, format('[kinds of %s]', alias), format('ARRAY['''', %s]', array_to_string(kinds, ', ')));
+    template := replace(template, format('[keys of %s]', alias), alias || '.' || array_to_string(keys, ', ' || alias || '.'));
+    template := replace(template, format('[columns of %s]', alias), alias || '.' || array_to_string(columns, ', ' || alias || '.'));
+    template := replace(template, format('[counted of %s]', alias), alias || '.' || array_to_string(counted, ', ' || alias || '.'));
+  END LOOP;
+  EXECUTE template;
+END $keep$;

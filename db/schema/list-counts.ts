@@ -1,0 +1,36 @@
+import { date, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { instant } from './columns';
+
+// How many rows a list has, so that no list counts them (db/functions/keep_counts.sql keeps all of it, and
+// lib/counted-list.ts reads it). A list's order is cut into blocks of some thousand rows; a block tells how
+// many it holds of each kind, such as of a status. Writing a row adds a delta; now and then a writer folds the
+// deltas into the blocks.
+
+const byDate = { day: date().notNull(), row_id: integer().notNull() };
+const byNumber = { number: text().notNull() };
+
+/** Of one kind each ('': all rows), from here to where the next block begins. */
+const blockCounts = { kind: text().notNull(), row_count: integer().notNull() };
+/** Of one row that was written: 1 or -1 for each of its kinds. */
+const delta = { kinds: text().array().notNull(), row_count: integer().notNull() };
+
+const blocksByDate = (name: string) =>
+  pgTable(name, { ...byDate, ...blockCounts }, (t) => [primaryKey({ columns: [t.kind, t.day, t.row_id] })]);
+const deltasByDate = (name: string) => pgTable(name, { ...byDate, ...delta });
+
+export const invoiceBlocks = blocksByDate('invoice_blocks');
+export const invoiceDeltas = deltasByDate('invoice_deltas');
+export const paymentBlocks = blocksByDate('payment_blocks');
+export const paymentDeltas = deltasByDate('payment_deltas');
+export const salesDocumentBlocks = blocksByDate('sales_document_blocks');
+export const salesDocumentDeltas = deltasByDate('sales_document_deltas');
+export const serviceBlocks = pgTable('service_blocks', { ...byNumber, ...blockCounts }, (t) => [
+  primaryKey({ columns: [t.kind, t.number] }),
+]);
+export const serviceDeltas = pgTable('service_deltas', { ...byNumber, ...delta });
+
+/** Lists of which the daily job found a block that is wrong, until they are counted anew. */
+export const wrongCounts = pgTable('wrong_counts', {
+  list: text().primaryKey(),
+  noticed_at: instant().notNull().defaultNow(),
+});

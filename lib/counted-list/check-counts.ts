@@ -1,0 +1,70 @@
+import { eq, sql } from 'drizzle-orm';
+import { type Database, rows } from '@/db/database';
+import { wrongCounts } from '@/db/schema';
+import { isServer, transact } from '@/db/transaction';
+
+/** The lists that are counted, by the names that db/functions/kept_counts.sql gives them. */
+const LISTS = ['invoice', 'payment', 'sales_document', 'service'] as const;
+/** They and the sums of the overview. */
+const KEPT = [...LISTS, 'sums'] as const;
+export type CountedName = (typeof KEPT)[number];
+
+/**
+ * Compares a block of each list with its rows, another one each time, and notes the lists where it is wrong. Does
+ * nothing on a connection that may only read.
+ *
+ * @returns the lists that are wrong
+ */
+export async function checkCounts(db: Database): Promise<CountedName[]> {
+  const [state] = await rows<{ reads: boolean }>(
+    db,
+    sql`select current_setting('transaction_read_only') = 'on' as reads`,
+  );
+  if (state?.reads) return [];
+  // A server vacuums by itself. The embedded database does not, and what was folded would stay for ever.
+  if (!isServer(db)) for (const list of LISTS) await db.execute(sql.raw(`vacuum ${list}_deltas`));
+  if (!isServer(db)) await db.execute(sql`vacuum sum_deltas`);
+  return transact(db, async (tx) => {
+    const wrong: CountedName[] = [];
+    for (const list of KEPT) {
+      const [checked] = await rows<{ right: boolean | null }>(
+        tx,
+        sql.raw(`select check_${list}() as "right"`),
+      );
+      if (checked?.right === false) wrong.push(list);
+    }
+    const noted = wrong.map((list) => ({ list }));
+    if (noted.length > 0) await tx.insert(wrongCounts).values(noted).onConflictDoNothing();
+    return wrong;
+  });
+}
+
+/**
+ * What was wrong: so many rows too much (below zero: too few) of one kind ('': of all) in one block; of the sums, such
+ * an amount of one currency on one day.
+ */
+export interface WrongCount {
+  [column: string]: unknown;
+  block: string;
+  kind: string;
+  excess: number;
+}
+
+/** Counts all lists anew, one after the other; meanwhile their rows are read and written as ever. */
+export async function* recountLists(
+  db: Database,
+): AsyncGenerator<{ list: CountedName; wrong: WrongCount[] }> {
+  for (const list of KEPT) {
+    const wrong = await db.transaction(async (tx) => {
+      await tx.execute(
+        sql`select set_config('statement_timeout', '0', true), set_config('lock_timeout', '0', true)`,
+      );
+      await tx.delete(wrongCounts).where(eq(wrongCounts.list, list));
+      return rows<WrongCount>(
+        tx,
+        sql.raw(`select block, kind_of_rows as kind, excess_rows::float as excess from rebuild_${list}()`),
+      );
+    });
+    yield { list, wrong };
+  }
+}

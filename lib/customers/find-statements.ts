@@ -1,0 +1,134 @@
+import { asc, eq, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import type { Database } from '@/db/database';
+import { customers } from '@/db/schema';
+import { statement } from '@/db/statement';
+import { literal } from '../page-query';
+import { MAX_MATCHES } from './schema';
+import { snippetColumns } from './snippet';
+
+// What a search for customers asks, see find-customers.ts. All answer so many at most:
+export const WANTED = MAX_MATCHES + 1;
+
+/** So many that begin with a text are read and sorted, before and after the start of the list was gone through. */
+const FEW = 200;
+const SOME = 5000;
+/** So far the list is gone through for a text: one that is rarer has few entries in an index. */
+const NEAR = 2000;
+const FAR = 5000;
+const isExact = (query: SQL) =>
+  or(
+    eq(sql`lower(${customers.customer_number})`, sql`lower(${query}::text)`),
+    eq(sql`lower(${customers.email})`, sql`lower(${query}::text)`),
+  ) as SQL;
+
+/** Each has an index; see db/schema/customers.ts. */
+const BEGINNINGS = [
+  customers.customer_number,
+  customers.email,
+  customers.last_name,
+  customers.company,
+  sql`coalesce(${customers.first_name}, '') || ' ' || coalesce(${customers.last_name}, '')`,
+];
+
+/** All that begin with a text, unless of some field there are more than so many. */
+const beginningsUpTo = (most: number) =>
+  statement(['query'], (db, { query }) => {
+    const limit = sql.raw(String(most));
+    const begun = BEGINNINGS.map(
+      (field, kind) => sql`(select ${sql.raw(String(kind))} as kind, id from ${customers}
+        where lower(left(${field}, 200)) ~>=~ lower(${query}::text)
+          and lower(left(${field}, 200)) ~<~ (lower(${query}::text) || chr(1114111)) limit ${limit} + 1)`,
+    );
+    return db
+      .select({ ...snippetColumns, are_all: sql<boolean>`begun.are_all` })
+      .from(
+        sql`(with some_of_each as materialized (${sql.join(begun, sql` union all `)}),
+          counted as (
+            select not exists (select from some_of_each group by kind having count(*) > ${limit}) as are_all
+          )
+          select are_all, array(select distinct id from some_of_each where are_all) as ids from counted) begun`,
+      )
+      .leftJoin(customers, sql`${customers.id} = any(begun.ids)`)
+      .orderBy(sql`${isExact(query)} is true desc`, asc(customers.customer_number))
+      .limit(WANTED);
+  });
+export const readFew = beginningsUpTo(FEW);
+export const readSome = beginningsUpTo(SOME);
+
+export const readExact = statement(['query'], (db, { query }) =>
+  db
+    .select(snippetColumns)
+    .from(customers)
+    .where(isExact(query))
+    .orderBy(asc(customers.customer_number))
+    .limit(WANTED),
+);
+
+const has = (pattern: SQL) => sql`${customers.search_text} like lower(${pattern}::text)`;
+/** The same, of which no index knows. */
+const shows = (pattern: SQL, searched: SQLWrapper = customers.search_text) =>
+  sql`${searched} || '' like lower(${pattern}::text)`;
+/** Sorted, without going through the list in its order. */
+const sorted = sql`${customers.customer_number} || ''`;
+
+export const readBeginnings = statement(['start'], (db, { start }) =>
+  db
+    .select(snippetColumns)
+    .from(customers)
+    .where(shows(start))
+    .orderBy(asc(customers.customer_number))
+    .limit(WANTED),
+);
+
+/** Of the first so many of the list. */
+const firstOf = (db: Database, count: number) =>
+  db
+    .select({ ...snippetColumns, search_text: customers.search_text })
+    .from(customers)
+    .orderBy(asc(customers.customer_number))
+    .limit(literal(count))
+    .as('first_ones');
+
+export const readNearBeginnings = statement(['start'], (db, { start }) => {
+  const near = firstOf(db, NEAR);
+  const { search_text, ...columns } = near._.selectedFields;
+  return db
+    .select(columns)
+    .from(near)
+    .where(shows(start, search_text))
+    .orderBy(asc(near.customer_number))
+    .limit(WANTED);
+});
+
+export const readNear = statement(['text', 'start'], (db, { text, start }) => {
+  const near = firstOf(db, FAR);
+  const { search_text, ...columns } = near._.selectedFields;
+  return db
+    .select(columns)
+    .from(near)
+    .where(sql`${shows(text, search_text)} and not ${shows(start, search_text)}`)
+    .orderBy(asc(near.customer_number))
+    .limit(WANTED);
+});
+
+export const readByTrigram = statement(['text', 'start'], (db, { text, start }) =>
+  db
+    .select(snippetColumns)
+    .from(customers)
+    .where(sql`${has(text)} and not ${shows(start)}`)
+    .orderBy(sorted)
+    .limit(WANTED),
+);
+
+export const readByPairs = statement(['text', 'start', 'pairs'], (db, { text, start, pairs }) =>
+  db
+    .select(snippetColumns)
+    .from(customers)
+    .where(
+      sql`letter_pairs(${customers.search_text})
+          @> array(select jsonb_array_elements_text(lower(${pairs}::text)::jsonb))
+        and ${shows(text)} and not ${shows(start)}`,
+    )
+    .orderBy(sorted)
+    .limit(WANTED),
+);
