@@ -34,6 +34,9 @@ export async function limitAndLock(tx: Database, key: string): Promise<void> {
   await setAndLock(tx, { key });
 }
 
+/** The statements of a write find rows by their keys: planning them anew takes longer than it could save. */
+const planOnce = sql`set_config('plan_cache_mode', 'force_generic_plan', true)`;
+
 const all = () => sql.join((Object.keys(LIMITS) as Limit[]).map(localLimit), sql`, `);
 const setLimits = statement([], () => sql`select ${all()}`);
-const setAndLock = statement(['key'], (_, { key }) => sql`select ${all()}, ${takeLock(key)}`);
+const setAndLock = statement(['key'], (_, { key }) => sql`select ${planOnce}, ${all()}, ${takeLock(key)}`);

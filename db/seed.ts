@@ -18,6 +18,8 @@ const TABLES: Record<keyof SeedRows, PgTable> = {
   invoices: schema.invoices,
   sales_documents: schema.salesDocuments,
   payments: schema.payments,
+  refunds: schema.refunds,
+  disputes: schema.disputes,
 };
 
 /** A statement takes 65,535 parameters. */

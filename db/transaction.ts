@@ -75,20 +75,37 @@ export function readLimited<T>(db: Database, read: (tx: Database) => Promise<T>)
   return db.transaction((tx) => limited(db, tx, read));
 }
 
+/**
+ * What statements of one transaction answer that were sent together; the server runs them in that order.
+ *
+ * @throws what the first that failed threw: the rest only say that the transaction has failed (25P02)
+ */
+export async function answersOf<T extends readonly Promise<unknown>[]>(
+  ...sent: T
+): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
+  for (const { status, reason } of (await Promise.allSettled(sent)) as PromiseRejectedResult[]) {
+    if (status === 'rejected') throw reason;
+  }
+  return Promise.all(sent);
+}
+
 async function limited<T>(
   db: Database,
   tx: Database,
   work: (tx: Database) => Promise<T>,
   key?: string,
 ): Promise<T> {
-  if (key !== undefined) {
-    await (isServer(db) ? limitAndLock(tx, key) : lockKey(tx, key));
-    return work(tx);
+  const limiting = limit(db, tx, key);
+  limiting.catch(() => {}); // thrown below
+  try {
+    // Sent without waiting: the server runs it after the limits and the lock, and it sees what was committed until then.
+    return await work(tx);
+  } finally {
+    await limiting; // its error comes first: the work only failed because of it
   }
-  if (!isServer(db)) return work(tx);
-  const limits = limitTransaction(tx);
-  limits.catch(() => {}); // thrown below, unless the work, which fails for the same reason, was first
-  const result = await work(tx);
-  await limits;
-  return result;
+}
+
+function limit(db: Database, tx: Database, key: string | undefined): Promise<void> {
+  if (key === undefined) return isServer(db) ? limitTransaction(tx) : Promise.resolve();
+  return isServer(db) ? limitAndLock(tx, key) : lockKey(tx, key);
 }

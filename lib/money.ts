@@ -36,6 +36,12 @@ export function toMinorUnits(amount: string, currency: string): number {
   return amount.startsWith('-') ? -minor : minor;
 }
 
+/** An amount to calculate with: exact, since a column holds fifteen digits, three of them decimals. */
+export const toThousandths = (amount: string): number => Math.round(Number(amount) * 1000);
+
+/** And back, as a column shows it. */
+export const fromThousandths = (amount: number): string => (amount / 1000).toFixed(3);
+
 /** A `numeric` column's text as the number of a JSON answer: exact, since it has at most 15 digits. */
 export function toJsonAmount(amount: string): number {
   return Number(amount);

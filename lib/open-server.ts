@@ -1,7 +1,7 @@
 import { type DatabaseHandle, isDriverPatched, openPostgres } from '@/db/client';
 import { pgErrorCode } from '@/db/database';
 import { migrate } from '@/db/migrate';
-import { isDirect, probePooler } from '@/db/pooler';
+import { isDirect, probePooler, TRANSACTION_POOLER } from '@/db/pooler';
 import type { Env } from './env';
 import { StartError } from './errors';
 import { explainForeign, requireMigrated } from './require-migrated';
@@ -18,18 +18,21 @@ const UNPATCHED =
   'The PostgreSQL driver lacks its patch, which npm ci --ignore-scripts leaves out: run npx patch-package, and npm run build again.';
 
 /**
- * Opens the database of DATABASE_URL and makes sure that it has this version's schema. A pooler that does not
- * keep named statements gets none.
+ * Opens the database of DATABASE_URL and makes sure that it has this version's schema. What stands in between is
+ * found out, where DATABASE_POOLER does not tell.
  *
  * @param url of DATABASE_URL
  * @throws StartError saying what to do; NotMigratedError
  */
 export async function openServer(url: string, { databasePooler }: ServerEnv): Promise<DatabaseHandle> {
   requirePatchedDriver();
-  const named = await openMigrated(url, openPostgres(url, { prepare: databasePooler !== 'transaction' }));
-  if (databasePooler || (await isDirect(named.db)) || (await probePooler(url)).keepsStatements) return named;
-  await named.close();
-  return openPostgres(url, { prepare: false });
+  const told = databasePooler === 'transaction' ? TRANSACTION_POOLER : undefined;
+  const handle = await openMigrated(url, openPostgres(url, { pooler: told }));
+  if (databasePooler || (await isDirect(handle.db))) return handle;
+  const pooler = await probePooler(url);
+  if (!pooler.sharesSessions) return handle;
+  await handle.close();
+  return openPostgres(url, { pooler });
 }
 
 /**
@@ -65,7 +68,7 @@ export async function migrateServer({ databaseUrl, databaseUrlDirect }: ServerEn
   const url = databaseUrlDirect ?? databaseUrl;
   if (!url) return;
   requirePatchedDriver();
-  const handle = openPostgres(url, { max: 1, prepare: false });
+  const handle = openPostgres(url, { max: 1, pooler: TRANSACTION_POOLER });
   await tryServer(handle, url, () => migrate(handle).catch(explainForeign));
   await handle.close();
 }

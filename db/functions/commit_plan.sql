@@ -1,7 +1,7 @@
 -- Writes what a decision of sync changes, or nothing: fails with 40001 where a row is not the one that was
 -- read. Each list of the plan is there only if something is in it. Table names have no schema, so that a dry run's
 -- temporary tables take their place. Planned once, by index, like read_snapshot.
-CREATE OR REPLACE FUNCTION commit_plan(plan jsonb, event_payload text) RETURNS void LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION commit_plan(plan jsonb, payloads jsonb) RETURNS void LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
@@ -140,12 +140,14 @@ BEGIN
   IF plan ? 'invoicesInserted' THEN
     INSERT INTO invoices (
       id, number, customer_id, subscription_id, status, invoice_date, due_date, currency, subtotal, tax, total,
-      amount_paid, amount_due, paid_at, payment_failed_at, uncollectible, amount_off_stripe, stripe_invoice_id,
+      amount_paid, amount_due, paid_at, payment_failed_at, uncollectible, amount_off_stripe, amount_credited,
+      stripe_invoice_id,
       stripe_customer_id, stripe_synced_at, provider_as_of, provider_gone_at, recheck_at
     )
       OVERRIDING SYSTEM VALUE SELECT
       id, number, customer_id, subscription_id, status, invoice_date, due_date, currency, subtotal, tax, total,
-      amount_paid, amount_due, paid_at, payment_failed_at, uncollectible, amount_off_stripe, stripe_invoice_id,
+      amount_paid, amount_due, paid_at, payment_failed_at, uncollectible, amount_off_stripe, amount_credited,
+      stripe_invoice_id,
       stripe_customer_id, stripe_synced_at, provider_as_of, provider_gone_at, recheck_at
       FROM jsonb_populate_recordset(NULL::invoices, plan -> 'invoicesInserted');
   END IF;
@@ -157,8 +159,9 @@ BEGIN
         currency = r.currency, subtotal = r.subtotal, tax = r.tax, total = r.total,
         amount_paid = r.amount_paid, amount_due = r.amount_due, paid_at = r.paid_at,
         payment_failed_at = r.payment_failed_at, uncollectible = r.uncollectible,
-        amount_off_stripe = r.amount_off_stripe, stripe_invoice_id = r.stripe_invoice_id,
-        stripe_customer_id = r.stripe_customer_id, stripe_synced_at = r.stripe_synced_at,
+        amount_off_stripe = r.amount_off_stripe, amount_credited = r.amount_credited,
+        stripe_invoice_id = r.stripe_invoice_id, stripe_customer_id = r.stripe_customer_id,
+        stripe_synced_at = r.stripe_synced_at,
         provider_as_of = r.provider_as_of, provider_gone_at = r.provider_gone_at,
         recheck_at = r.recheck_at, updated_at = now(), version = t.version + 1
         WHERE t.id = r.id AND t.version = r.version;
@@ -172,11 +175,11 @@ BEGIN
   IF plan ? 'paymentsInserted' THEN
     INSERT INTO payments (
       id, invoice_id, customer_id, amount, currency, payment_date, payment_reference, status, source,
-      provider_amount, provider_payment_date, stripe_payment_intent_id
+      provider_amount, provider_payment_date, stripe_payment_intent_id, refunded_amount
     )
       OVERRIDING SYSTEM VALUE SELECT
       id, invoice_id, customer_id, amount, currency, payment_date, payment_reference, status, source,
-      provider_amount, provider_payment_date, stripe_payment_intent_id
+      provider_amount, provider_payment_date, stripe_payment_intent_id, refunded_amount
       FROM jsonb_populate_recordset(NULL::payments, plan -> 'paymentsInserted');
     IF EXISTS (
       SELECT FROM jsonb_populate_recordset(NULL::payments, plan -> 'paymentsInserted') p
@@ -190,15 +193,23 @@ BEGIN
         currency = r.currency, payment_date = r.payment_date,
         payment_reference = r.payment_reference, status = r.status, source = r.source,
         provider_amount = r.provider_amount, provider_payment_date = r.provider_payment_date,
-        stripe_payment_intent_id = r.stripe_payment_intent_id, updated_at = now(), version = t.version + 1
+        stripe_payment_intent_id = r.stripe_payment_intent_id, refunded_amount = r.refunded_amount,
+        updated_at = now(), version = t.version + 1
         WHERE t.id = r.id AND t.version = r.version;
       IF NOT FOUND THEN RAISE SQLSTATE '40001'; END IF;
     END LOOP;
   END IF;
+  IF plan ?| ARRAY['refundsDeleted', 'refundsUpdated', 'refundsInserted', 'disputesUpdated', 'disputesInserted'] THEN
+    PERFORM commit_money_back(plan);
+  END IF;
   IF plan ? 'abandoned' THEN
     PERFORM remove_if_empty(id::int) FROM jsonb_array_elements_text(plan -> 'abandoned') AS id;
   END IF;
-  IF plan ? 'event' THEN PERFORM store_event(plan -> 'event', event_payload); END IF;
+  IF plan ? 'events' THEN
+    FOR i IN 1 .. jsonb_array_length(plan -> 'events') LOOP
+      PERFORM store_event(plan -> 'events' -> (i - 1), payloads ->> (i - 1));
+    END LOOP;
+  END IF;
   IF plan ? 'audits' THEN
     INSERT INTO audit_log (actor_type, actor_id, actor_name, action, entity, entity_id, before, after)
       SELECT actor_type, actor_id, actor_name, action, entity, entity_id, before, after

@@ -14,4 +14,8 @@ DO $$ BEGIN
     WHEN (NEW.version = OLD.version) EXECUTE FUNCTION raise_version();
   CREATE OR REPLACE TRIGGER raise_version BEFORE UPDATE ON payments FOR EACH ROW
     WHEN (NEW.version = OLD.version) EXECUTE FUNCTION raise_version();
+  CREATE OR REPLACE TRIGGER raise_version BEFORE UPDATE ON refunds FOR EACH ROW
+    WHEN (NEW.version = OLD.version) EXECUTE FUNCTION raise_version();
+  CREATE OR REPLACE TRIGGER raise_version BEFORE UPDATE ON disputes FOR EACH ROW
+    WHEN (NEW.version = OLD.version) EXECUTE FUNCTION raise_version();
 END $$;

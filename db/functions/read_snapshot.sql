@@ -6,13 +6,14 @@ CREATE OR REPLACE FUNCTION read_snapshot(
   event_ids text[], stripe_customers_by_id text[], whole text[], checkouts text[], linked int[], numbers text[],
   emails text[], subscriptions_by_id text[], subscription_ids int[], items_by_id text[], service_ids int[],
   service_numbers text[], invoices_by_id text[], "references" text[], seconds timestamptz[], objects text[],
-  reported text[]
+  reported text[], refunds_by_id text[], disputes_by_id text[], payment_ids int[], intents text[]
 ) RETURNS text LANGUAGE plpgsql STABLE
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 DECLARE
   more_ids int[];
+  invoice_ids int[];
   customer_ids int[] := linked;
   link_ids text[] := stripe_customers_by_id;
   more_links text[];
@@ -23,6 +24,8 @@ DECLARE
   items json;
   invoices_found json;
   payments_found json;
+  refunds_found json;
+  disputes_found json;
   tombstones json;
   billing json;
   events json;
@@ -67,9 +70,45 @@ BEGIN
             AND l.linked_by NOT IN ('staff', 'number'))
     ) b;
   END IF;
-  IF invoices_by_id IS NOT NULL THEN
-    SELECT json_agg(i ORDER BY i.id), array_agg(i.stripe_customer_id) INTO invoices_found, more_links
-      FROM invoices i WHERE i.stripe_invoice_id = ANY (invoices_by_id);
+  IF refunds_by_id IS NOT NULL THEN
+    SELECT array_agg(r.payment_id) INTO more_ids FROM refunds r WHERE r.stripe_refund_id = ANY (refunds_by_id);
+    payment_ids := payment_ids || more_ids;
+  END IF;
+  IF disputes_by_id IS NOT NULL THEN
+    SELECT array_agg(d.payment_id) INTO more_ids FROM disputes d WHERE d.stripe_dispute_id = ANY (disputes_by_id);
+    payment_ids := payment_ids || more_ids;
+  END IF;
+  IF intents IS NOT NULL THEN
+    SELECT array_agg(p.id) INTO more_ids FROM payments p WHERE p.stripe_payment_intent_id = ANY (intents);
+    payment_ids := payment_ids || more_ids;
+  END IF;
+  IF payment_ids IS NOT NULL THEN
+    SELECT array_agg(p.invoice_id) INTO invoice_ids FROM payments p WHERE p.id = ANY (payment_ids);
+    -- An invoice of our own is settled by all of its payments.
+    SELECT array_agg(p.id) INTO more_ids FROM invoices i JOIN payments p ON p.invoice_id = i.id
+      WHERE i.id = ANY (invoice_ids) AND i.stripe_invoice_id IS NULL;
+    payment_ids := payment_ids || more_ids;
+  END IF;
+  IF refunds_by_id IS NOT NULL OR payment_ids IS NOT NULL THEN
+    SELECT json_agg(r ORDER BY r.id) INTO refunds_found FROM (
+      SELECT * FROM refunds WHERE stripe_refund_id = ANY (refunds_by_id)
+      UNION ALL SELECT * FROM refunds WHERE payment_id = ANY (payment_ids)
+        AND (stripe_refund_id = ANY (refunds_by_id)) IS NOT TRUE
+    ) r;
+  END IF;
+  IF disputes_by_id IS NOT NULL OR payment_ids IS NOT NULL THEN
+    SELECT json_agg(d ORDER BY d.id) INTO disputes_found FROM (
+      SELECT * FROM disputes WHERE stripe_dispute_id = ANY (disputes_by_id)
+      UNION ALL SELECT * FROM disputes WHERE payment_id = ANY (payment_ids)
+        AND (stripe_dispute_id = ANY (disputes_by_id)) IS NOT TRUE
+    ) d;
+  END IF;
+  IF invoices_by_id IS NOT NULL OR invoice_ids IS NOT NULL THEN
+    SELECT json_agg(i ORDER BY i.id), array_agg(i.stripe_customer_id) INTO invoices_found, more_links FROM (
+      SELECT * FROM invoices WHERE stripe_invoice_id = ANY (invoices_by_id)
+      UNION ALL SELECT * FROM invoices WHERE id = ANY (invoice_ids)
+        AND (stripe_invoice_id = ANY (invoices_by_id)) IS NOT TRUE
+    ) i;
     link_ids := link_ids || more_links;
   END IF;
   IF linked IS NOT NULL THEN
@@ -96,8 +135,14 @@ BEGIN
       FROM customers c WHERE c.id = ANY (customer_ids)
     ) c;
   END IF;
+  IF "references" IS NOT NULL OR payment_ids IS NOT NULL THEN
+    SELECT json_agg(p ORDER BY p.id) INTO payments_found FROM (
+      SELECT * FROM payments WHERE payment_reference = ANY ("references")
+      UNION ALL SELECT * FROM payments WHERE id = ANY (payment_ids)
+        AND (payment_reference = ANY ("references")) IS NOT TRUE
+    ) p;
+  END IF;
   IF "references" IS NOT NULL THEN
-    SELECT json_agg(p ORDER BY p.id) INTO payments_found FROM payments p WHERE p.payment_reference = ANY ("references");
     SELECT json_agg(t.reference) INTO tombstones FROM payment_tombstones t WHERE t.reference = ANY ("references");
   END IF;
   IF objects IS NOT NULL OR reported IS NOT NULL OR checkouts IS NOT NULL THEN
@@ -113,7 +158,8 @@ BEGIN
   END IF;
   RETURN json_build_object(
     'links', links, 'customers', customers_found, 'services', services, 'subscriptions', subscriptions_found,
-    'items', items, 'invoices', invoices_found, 'payments', payments_found, 'tombstones', tombstones,
+    'items', items, 'invoices', invoices_found, 'payments', payments_found,
+    'refunds', refunds_found, 'disputes', disputes_found, 'tombstones', tombstones,
     'billing', billing, 'events', events, 'outcomes', (
       SELECT json_agg(o) FROM (
         SELECT e.id, e.outcome, e.attempts FROM stripe_events e WHERE e.id = ANY (event_ids)

@@ -10,9 +10,10 @@ BEGIN
     RETURN;
   END IF;
   UPDATE stripe_events e SET
-      -- What was applied stays so, though a replay finds a later state.
+      -- What was applied stays so, with what it left for staff, though a replay finds a later state.
       outcome = CASE WHEN e.outcome = 'processed' AND r.outcome = 'stale' THEN e.outcome ELSE r.outcome END,
-      warnings = r.warnings, processed_at = r.processed_at,
+      warnings = CASE WHEN e.outcome = 'processed' AND r.outcome = 'stale' THEN e.warnings ELSE r.warnings END,
+      processed_at = r.processed_at,
       -- What an earlier attempt changed was changed by it, too.
       changes = e.changes || r.changes, attempts = e.attempts + 1, error_code = NULL, failure_reason = NULL,
       updated_at = now()

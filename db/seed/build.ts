@@ -3,6 +3,7 @@ import { createChance } from './chance';
 import { clientsOf } from './clients';
 import { buildCustomers } from './customers';
 import { buildInvoices } from './invoices';
+import { buildMoneyBack } from './money-back';
 import { buildPayments } from './payments';
 import { fileProposals } from './proposals';
 import type { SeedRows, Source } from './rows';
@@ -46,6 +47,6 @@ export function buildRows({ today, timeZone, seed = DEFAULT_SEED }: SeedOptions)
     subscription_items: agreements.flatMap(({ items }) => items),
     invoices,
     sales_documents: buildSalesDocuments(source('documents'), customers, invoices, 600),
-    payments: buildPayments(source('payments'), invoices, 2500),
+    ...buildMoneyBack(source('money back'), buildPayments(source('payments'), invoices, 2500)),
   });
 }

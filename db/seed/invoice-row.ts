@@ -34,6 +34,7 @@ export function invoiceRow(customer: CustomerRow, netMinor: number, opening: Ope
     payment_failed_at: null,
     uncollectible: false,
     amount_off_stripe: null,
+    amount_credited: '0',
     stripe_invoice_id: null,
     stripe_customer_id: null,
     stripe_synced_at: null,

@@ -95,6 +95,7 @@ function paymentOf(invoice: InvoiceRow, amount: string, payment_date: string): P
     currency: invoice.currency,
     payment_date,
     payment_reference: '',
+    refunded_amount: '0',
     status: 'completed',
     source: 'api',
     provider_amount: null,

@@ -1,8 +1,10 @@
 import type {
   customerServices,
   customers,
+  disputes,
   invoices,
   payments,
+  refunds,
   salesDocuments,
   servers,
   stripeCustomers,
@@ -24,6 +26,8 @@ export type SubscriptionItemRow = Seeded<typeof subscriptionItems.$inferSelect>;
 export type InvoiceRow = Seeded<typeof invoices.$inferSelect>;
 export type SalesDocumentRow = Seeded<typeof salesDocuments.$inferSelect>;
 export type PaymentRow = Seeded<typeof payments.$inferSelect>;
+export type RefundRow = Seeded<typeof refunds.$inferSelect>;
+export type DisputeRow = Seeded<typeof disputes.$inferSelect>;
 
 /** All rows of the sample company, in the order in which foreign keys let them in. */
 export interface SeedRows {
@@ -36,6 +40,8 @@ export interface SeedRows {
   invoices: InvoiceRow[];
   sales_documents: SalesDocumentRow[];
   payments: PaymentRow[];
+  refunds: RefundRow[];
+  disputes: DisputeRow[];
 }
 
 export interface Source {

@@ -21,6 +21,7 @@ export interface AuditEntry {
   /** `payment.create`, `payment.update`, … */
   action: string;
   entity:
+    | 'invoice'
     | 'payment'
     | 'access_token'
     | 'staff_user'

@@ -5,14 +5,17 @@ import { readArguments } from '../commands/read-arguments';
 import { readEnv } from '../env';
 import { StartError } from '../errors';
 import { type HappenedAnswer, happenedAnswer } from '../stripe-local/control';
+import { STATUSES } from '../stripe-local/happening';
 import { EVENT_TYPES, type EventType } from '../stripe-local/happenings';
 import { runCommand } from './run-command';
 
 const USAGE = [
-  'Usage: npm run stripe:event -- TYPE [--customer NUMBER] [--invoice NUMBER] [--silent]',
+  'Usage: npm run stripe:event -- TYPE [--customer NUMBER] [--invoice NUMBER] [--status STATUS] [--silent]',
   'Makes something happen in the Stripe of the running demo, which tells the webhook about it.',
   '--silent: the webhook is not told, as if the delivery were lost.',
   `TYPE is one of: ${EVENT_TYPES.join(', ')}`,
+  'STATUS, the first where there is none, is for',
+  ...Object.entries(STATUSES).map(([type, statuses]) => `  ${type}: ${statuses.join(', ')}`),
 ];
 
 const demoFile = z.object({ stripeLocalUrl: z.url(), stripeSecretKey: z.string() });
@@ -29,6 +32,7 @@ interface Wanted {
   type: EventType;
   customer_number?: string;
   invoice_number?: string;
+  status?: string;
   silent: boolean;
 }
 
@@ -36,7 +40,7 @@ function read(args: string[]): Wanted {
   const text = { type: 'string' } as const;
   const { values, positionals } = readArguments(args, {
     usage: USAGE,
-    options: { customer: text, invoice: text, silent: { type: 'boolean' } },
+    options: { customer: text, invoice: text, status: text, silent: { type: 'boolean' } },
     positionals: 1,
   });
   const [name] = positionals;
@@ -47,6 +51,7 @@ function read(args: string[]): Wanted {
     type,
     ...(values.customer !== undefined && { customer_number: values.customer }),
     ...(values.invoice !== undefined && { invoice_number: values.invoice }),
+    ...(values.status !== undefined && { status: values.status }),
     silent: values.silent ?? false,
   };
 }

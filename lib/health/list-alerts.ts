@@ -17,6 +17,7 @@ export const alert = z.object({
     'inbox_failures',
     'inbox_other_mode',
     'webhook_refuses',
+    'counts_wrong',
     'disk_full',
     'disk_low',
   ]),
@@ -39,6 +40,7 @@ type Found = {
   failed_events: number;
   other_mode_events: number;
   refused: number | null;
+  wrong_lists: string | null;
 };
 
 /**
@@ -65,7 +67,8 @@ export async function listAlerts(
         (select count(*) from stripe_events where outcome = 'failed')::int as failed_events,
         (select count(*) from stripe_events where outcome = 'ignored' and warnings <> '[]'
           and created_at > ${at} - make_interval(days => ${OTHER_MODE_DAYS}::int))::int as other_mode_events,
-        ${manyRefusals} as refused
+        ${manyRefusals} as refused,
+        (select string_agg(rtrim(replace(list, '_', ' '), 's') || 's', ', ' order by list) from wrong_counts) as wrong_lists
       from (select 1) as one
       left join lateral (
         select id, status, changes_count from reconciliation_runs where status <> 'running'
@@ -115,6 +118,11 @@ function toAlerts(found: Found, env: Pick<Env, 'alerts' | 'stripe'>): Alert[] {
       'inbox_other_mode',
       others > 0,
       `${counted(others, 'event')} came from Stripe’s other mode: the webhook’s secret and the keys do not match.`,
+    ),
+    ...is(
+      'counts_wrong',
+      found.wrong_lists !== null,
+      `These totals are wrong: ${found.wrong_lists}. Run npm run db:recount.`,
     ),
     ...is(
       'reconciliation_drift',

@@ -3,6 +3,7 @@ import type { Database } from '@/db/database';
 import { customers, invoices } from '@/db/schema';
 import { toCsv } from '../csv';
 import { literal } from '../page-query';
+import { addMoneyBack, type WithMoneyBack } from './money-back';
 import { type InvoiceConditions, invoiceColumns, matchInvoices, newestFirst, toInvoiceRow } from './queries';
 import { type InvoiceRow, invoiceRow } from './schema';
 import { type InvoiceStaffFilters, toInvoiceConditions } from './staff-filters';
@@ -10,6 +11,8 @@ import { type InvoiceStaffFilters, toInvoiceConditions } from './staff-filters';
 const BATCH = 1000;
 const COLUMNS = [
   ...Object.keys(invoiceRow.shape).filter((column) => column !== 'customer'),
+  'refunded_amount',
+  'amount_credited',
   'customer_id',
   'customer_number',
   'customer_name',
@@ -24,7 +27,7 @@ async function* readRecords(db: Database, filters: InvoiceStaffFilters) {
   const conditions = await toInvoiceConditions(db, filters);
   for (let last: InvoiceRow | undefined, more = true; more; ) {
     const batch: InvoiceRow[] = conditions ? await readBatch(db, conditions, last) : [];
-    yield batch.map(toRecord);
+    yield (await addMoneyBack(db, batch)).map(toRecord);
     last = batch.at(-1);
     more = batch.length === BATCH;
   }
@@ -44,7 +47,7 @@ async function readBatch(db: Database, conditions: InvoiceConditions, last: Invo
   return found.map(toInvoiceRow);
 }
 
-function toRecord({ customer, ...invoice }: InvoiceRow) {
+function toRecord({ customer, ...invoice }: WithMoneyBack<InvoiceRow>) {
   return {
     ...invoice,
     customer_id: customer.id,

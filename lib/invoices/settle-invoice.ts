@@ -4,7 +4,7 @@ import { statement } from '@/db/statement';
 import { unpaidStatusSql } from '../overdue';
 
 /**
- * Recomputes what a local invoice's completed payments make of it. An invoice that Stripe manages takes
+ * Recomputes a local invoice from what is left of its completed payments; `settled` is the same in TypeScript. An invoice that Stripe manages takes
  * its state from Stripe alone and stays as it is; so does the status of a draft or a cancelled one.
  * The caller holds the invoice's row lock.
  *
@@ -40,7 +40,7 @@ const settle = statement(
       updated_at = now(),
       version = i.version + 1
     from (
-      select coalesce(sum(amount) filter (where status = 'completed'), 0) as paid
+      select coalesce(sum(amount - refunded_amount) filter (where status = 'completed'), 0) as paid
       from payments where invoice_id = ${invoiceId}
     ) p
     where i.id = ${invoiceId} and i.stripe_invoice_id is null`,

@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { payments } from '@/db/schema';
 import { transact } from '@/db/transaction';
+import { forgetRefunds } from './recorded-refunds';
 import {
   finishWrite,
   leaveTombstone,
@@ -29,6 +30,7 @@ export async function deletePayment(
       const seen = await readPayment(tx, id);
       const { payment: before } = await lockPayment(tx, seen, seen.invoice_id, precondition);
       if (before.source === 'stripe') await leaveTombstone(tx, before.payment_reference);
+      await forgetRefunds(tx, id);
       await tx.delete(payments).where(eq(payments.id, id));
       await finishWrite(tx, 'payment.delete', before, null, writer);
     },

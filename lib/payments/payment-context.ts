@@ -1,14 +1,12 @@
-import { eq, inArray } from 'drizzle-orm';
+import { and, eq, inArray } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { customers, invoices, paymentStatus } from '@/db/schema';
+import { customers, disputes, invoices } from '@/db/schema';
 import type { CustomerSnippet } from '../customers/schema';
 import { snippetColumns, toCustomerSnippet } from '../customers/snippet';
 import { AppError } from '../errors';
 import { toJsonAmount } from '../money';
+import { isOpenDispute } from './counted-back';
 import type { PaymentRow } from './schema';
-
-/** The states a payment can be filtered by, in their order. */
-export const PAYMENT_STATUSES = paymentStatus.enumValues;
 
 type Keys = Pick<PaymentRow, 'customer_id' | 'invoice_id'>;
 
@@ -55,9 +53,11 @@ export type PaymentContext = Awaited<ReturnType<typeof getPaymentContext>>;
 export interface NamedPayment extends PaymentRow {
   customer: CustomerSnippet | null;
   invoice_number: string | null;
+  /** The status of a dispute over it that is not decided yet; null: there is none. */
+  disputed: (typeof disputes.$inferSelect)['status'] | null;
 }
 
-/** Adds the customers and the invoice numbers to the payments of one page. */
+/** Adds the customers, the invoice numbers and the open disputes to the payments of one page. */
 export async function namePayments(db: Database, payments: PaymentRow[]): Promise<NamedPayment[]> {
   if (payments.length === 0) return [];
   const customerIds = [...new Set(payments.map((payment) => payment.customer_id))];
@@ -67,11 +67,25 @@ export async function namePayments(db: Database, payments: PaymentRow[]): Promis
     .select({ id: invoices.id, number: invoices.number })
     .from(invoices)
     .where(inArray(invoices.id, invoiceIds));
+  const open = await db
+    .select({ id: disputes.payment_id, status: disputes.status })
+    .from(disputes)
+    .where(
+      and(
+        inArray(
+          disputes.payment_id,
+          payments.map(({ id }) => id),
+        ),
+        isOpenDispute,
+      ),
+    );
   const customerById = new Map(people.map((record) => [record.id, toCustomerSnippet(record)]));
   const numberById = new Map(numbers.map((invoice) => [invoice.id, invoice.number]));
+  const disputeById = new Map(open.map(({ id, status }) => [id, status]));
   return payments.map((payment) => ({
     ...payment,
     customer: customerById.get(payment.customer_id) ?? null,
     invoice_number: numberById.get(payment.invoice_id) ?? null,
+    disputed: disputeById.get(payment.id) ?? null,
   }));
 }

@@ -5,7 +5,13 @@ import { paymentRow } from './schema';
 import type { StaffFilters } from './staff-filters';
 
 const BATCH = 1000;
-const COLUMNS = [...Object.keys(paymentRow.shape), 'invoice_number', 'customer_number', 'customer_name'];
+const COLUMNS = [
+  ...Object.keys(paymentRow.shape),
+  'disputed',
+  'invoice_number',
+  'customer_number',
+  'customer_name',
+];
 
 /** The payments that match as CSV, piece by piece. */
 export function paymentsCsv(db: Database, filters: StaffFilters): AsyncGenerator<string> {

@@ -6,6 +6,7 @@ import { AppError } from '../errors';
 import { withAmountLimit } from './amount-limit';
 import { checkPayment, type LockedInvoice, referenceTaken } from './check-payment';
 import { toPaymentRow } from './queries';
+import { recordRefund } from './recorded-refunds';
 import type { PaymentInput, PaymentRow } from './schema';
 import {
   changePayment,
@@ -13,6 +14,7 @@ import {
   keyOfReference,
   lockByReference,
   type PaymentWriter,
+  recorderOf,
   type StoredPayment,
   WRITTEN_COLUMNS,
 } from './write-payment';
@@ -65,15 +67,18 @@ async function createPayment(
   writer: PaymentWriter,
 ): Promise<StoredPayment> {
   const { currency } = checkPayment(input, invoice, true);
+  const status = input.status ?? 'completed';
   const [created] = await insertRow(tx, {
     ...input,
     amount: String(input.amount),
     currency,
-    status: input.status ?? 'completed',
+    status,
+    refunded_amount: status === 'refunded' ? String(input.amount) : '0',
     source: writer.source,
   });
   // Somebody was quicker: begin again, as an update of theirs.
   if (!created) throw new ChangedMeanwhileError('the reference was taken');
+  if (status === 'refunded') await recordRefund(tx, created, created.amount, recorderOf(writer));
   await finishWrite(tx, 'payment.create', null, created, writer);
   return created;
 }

@@ -51,6 +51,7 @@ const readOnly = z.unknown().optional().meta({ readOnly: true });
 const readOnlyFields = {
   id: readOnly,
   currency: readOnly,
+  refunded_amount: readOnly,
   source: readOnly,
   created_at: readOnly,
   updated_at: readOnly,
@@ -96,6 +97,10 @@ export const paymentRow = z.object({
   payment_date: z.string().meta({ format: 'date', examples: ['2026-03-10'] }),
   payment_reference: z.string().meta({ examples: ['BANK-2026-0310'] }),
   status: z.enum(paymentStatus.enumValues),
+  refunded_amount: z.number().meta({
+    description: 'What came back of the amount: succeeded refunds and lost disputes.',
+    examples: [0],
+  }),
   source: z.enum(paymentSource.enumValues).meta({ description: 'Who recorded it.' }),
   created_at: instant,
   updated_at: instant,

@@ -8,6 +8,9 @@ import { normalReference } from './normal-reference';
 const SORTS = ['-date', 'date', '-amount', 'amount', '-reference', 'reference'] as const;
 export type PaymentSort = (typeof SORTS)[number];
 
+/** The states a payment can be filtered by: its own, and what came of it since. */
+export const PAYMENT_STATES = [...paymentStatus.enumValues, 'refunded_in_part', 'disputed'] as const;
+
 /** What staff narrow a list of payments to, as they type it, and its form. */
 export const staffFilters = z
   .object({
@@ -15,7 +18,7 @@ export const staffFilters = z
     invoice: textLine(100).optional(),
     /** A number, `#` and our id, or part of a number, name, company or e-mail address. */
     customer: textLine(200).optional(),
-    status: oneOf(paymentStatus.enumValues).optional(),
+    status: oneOf(PAYMENT_STATES).optional(),
     /** Part of it; case does not matter. */
     reference: textLine(255, normalReference).optional(),
     ...dateRange,

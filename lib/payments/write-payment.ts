@@ -2,13 +2,15 @@ import { eq, sql } from 'drizzle-orm';
 import { type Database, lockKey } from '@/db/database';
 import { payments, paymentTombstones } from '@/db/schema';
 import { statement } from '@/db/statement';
-import { ChangedMeanwhileError } from '@/db/transaction';
+import { answersOf, ChangedMeanwhileError } from '@/db/transaction';
 import { type Actor, recordAudit } from '../audit/record-audit';
 import { toCalendarDate } from '../dates';
 import { AppError, invalidField } from '../errors';
 import { settleInvoice } from '../invoices/settle-invoice';
+import { statusAfter } from './came-back';
 import { checkPayment, type LockedInvoice, lockInvoices } from './check-payment';
 import { paymentNotFound, toPaymentRow } from './queries';
+import { agreeRefunds } from './recorded-refunds';
 import type { PaymentChanges, PaymentRow } from './schema';
 
 /** Whoever writes a payment, and the time it is. */
@@ -30,6 +32,7 @@ export const WRITTEN_COLUMNS = [
   'payment_date',
   'payment_reference',
   'status',
+  'refunded_amount',
 ] as const;
 
 /** Whether a payment is as the writer saw it last. */
@@ -74,8 +77,10 @@ export async function lockByReference(
   reference: string,
   target: number,
 ): Promise<Partial<LockedPayment> & Pick<LockedPayment, 'invoices'>> {
-  const invoices = await lockInvoices(tx, reference, target);
-  const [payment] = await lockRow(tx, { reference });
+  const [invoices, [payment]] = await answersOf(
+    lockInvoices(tx, reference, target),
+    lockRow(tx, { reference }),
+  );
   if (!payment) return { invoices };
   if (!invoices.has(payment.invoice_id)) throw new ChangedMeanwhileError('the payment was moved');
   return { payment, invoices };
@@ -127,11 +132,30 @@ export async function changePayment(
   if (before.source === 'stripe' && wanted.payment_reference !== before.payment_reference) {
     await leaveTombstone(tx, before.payment_reference);
   }
-  const [after] = await updateRow(tx, { id: before.id, ...values });
+  const refunded_amount = await refundedAfter(tx, before, values, changes.status, writer);
+  const status = changes.status ?? statusAfter(before, { amount: values.amount, refunded_amount });
+  const [after] = await updateRow(tx, { id: before.id, ...values, refunded_amount, status });
   if (!after) throw paymentNotFound(before.id);
   await finishWrite(tx, 'payment.update', before, after, writer);
   return after;
 }
+
+/** What came back of a payment once it has other values; of most nothing ever did. */
+function refundedAfter(
+  tx: Database,
+  before: StoredPayment,
+  values: Pick<StoredPayment, 'amount' | 'currency' | 'status'>,
+  given: StoredPayment['status'] | undefined,
+  writer: PaymentWriter,
+): Promise<string> | string {
+  const isUsual = before.status !== 'refunded' && values.status !== 'refunded';
+  if (isUsual && Number(before.refunded_amount) === 0) return '0';
+  return agreeRefunds(tx, before, { id: before.id, ...values }, given, recorderOf(writer));
+}
+
+/** Whoever records a refund. */
+export const recorderOf = ({ source, now }: PaymentWriter) =>
+  ({ source: source === 'api' ? 'api' : 'staff', now }) as const;
 
 const updateRow = statement(['id', ...WRITTEN_COLUMNS], (db, { id, ...values }) =>
   db
@@ -152,11 +176,10 @@ export async function finishWrite(
   const entity_id = after?.id ?? before?.id ?? 0;
   const touched = new Set([before?.invoice_id, after?.invoice_id].filter((id) => id !== undefined));
   const day = { today: toCalendarDate(now, timeZone), now };
-  // Sent at once, since none waits for what another answers.
-  await Promise.all([
+  await answersOf(
     recordAudit(tx, { actor, action, entity: 'payment', entity_id, before, after }),
     ...[...touched].map((id) => settleInvoice(tx, id, day)),
-  ]);
+  );
 }
 
 /** Keeps sync from making a payment of this reference again. */

@@ -18,10 +18,11 @@ export function setForwarding(request: IncomingMessage, trusted: BlockList): boo
   const peer = normalAddress(socket.remoteAddress ?? '');
   if (peer === null) return false;
   const chain = headers['x-forwarded-for'];
-  const kept = isWithin(trusted, peer) ? FROM_PROXIES : [];
-  for (const name of Object.keys(headers)) {
-    if (FORWARDING.test(name) && !kept.includes(name)) delete headers[name];
+  const forwarding = Object.keys(headers).filter((name) => FORWARDING.test(name));
+  if (forwarding.length > 0) {
+    const kept = isWithin(trusted, peer) ? FROM_PROXIES : [];
+    for (const name of forwarding) if (!kept.includes(name)) delete headers[name];
   }
-  headers['x-forwarded-for'] = clientAddress(peer, chain?.toString(), trusted);
+  headers['x-forwarded-for'] = chain === undefined ? peer : clientAddress(peer, chain.toString(), trusted);
   return true;
 }

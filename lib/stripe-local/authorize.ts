@@ -16,6 +16,11 @@ export function authorize(req: IncomingMessage, secretKey: string): void {
   }
 }
 
+/** Whether an address is that of this machine. */
+export function isLoopback(address: string | undefined): boolean {
+  return address === '127.0.0.1' || address === '::1' || address === '::ffff:127.0.0.1';
+}
+
 function hash(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

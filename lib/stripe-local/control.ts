@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
-import { authorize } from './authorize';
+import { authorize, isLoopback } from './authorize';
 import { deliverEvent } from './deliver';
 import { ApiError } from './errors';
 import { ControlError, findCustomer } from './find-target';
@@ -28,6 +28,7 @@ const request = z.strictObject({
   type: z.enum(EVENT_TYPES, { error: `must be one of ${EVENT_TYPES.join(', ')}` }),
   customer_number: z.string().min(1).optional(),
   invoice_number: z.string().min(1).optional(),
+  status: z.string().min(1).optional(),
   silent: z.boolean().default(false),
 });
 
@@ -75,7 +76,12 @@ async function happen(options: ControlOptions, wanted: z.infer<typeof request>):
   const { world, webhook } = options;
   const customer = wanted.customer_number === undefined ? null : findCustomer(world, wanted.customer_number);
   const { object: happened, events } = act(world, () =>
-    makeHappen(wanted.type, { world, customer, invoiceNumber: wanted.invoice_number ?? null }),
+    makeHappen(wanted.type, {
+      world,
+      customer,
+      invoiceNumber: wanted.invoice_number ?? null,
+      status: wanted.status,
+    }),
   );
   options.onChange();
   const deliveries: HappenedAnswer['deliveries'] = [];
@@ -138,8 +144,4 @@ function parseJson(text: string): unknown {
   } catch {
     throw new ControlError(400, 'The body is not JSON.');
   }
-}
-
-function isLoopback(address: string | undefined): boolean {
-  return address === '127.0.0.1' || address === '::1' || address === '::ffff:127.0.0.1';
 }

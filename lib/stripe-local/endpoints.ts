@@ -1,18 +1,11 @@
-import type { Collection } from './collection';
 import { notFound } from './errors';
-import { expand } from './expand';
-import { matchesInvoice, matchesSubscription, oneOf, referencesOf } from './filters';
+import { matchesInvoice, matchesInvoicePayment, matchesSubscription, oneOf } from './filters';
 import { listPage } from './list';
-import type { WorldObject } from './model';
+import { type Endpoint, listOf, retrieve } from './object-endpoints';
 import { envelope, listItems, listLines } from './part-lists';
-import { parseListQuery, parseRetrieveQuery, type Query } from './query';
+import { parseListQuery, parseRetrieveQuery } from './query';
 import { renderEvent } from './render/event';
-import { renderObject } from './render/object';
-import { type Json, shapeOf } from './render/shape';
 import type { World } from './world';
-
-/** One GET: answers the body. */
-export type Endpoint = (view: { world: World; version: string }, id: string, params: URLSearchParams) => Json;
 
 /** By path, `:id` standing for one segment. */
 export const ENDPOINTS: Record<string, Endpoint> = {
@@ -45,11 +38,8 @@ export const ENDPOINTS: Record<string, Endpoint> = {
   '/v1/invoice_payments': listOf(
     'invoice_payment',
     (world) => world.invoicePayments,
-    ['created', 'invoice', 'status'],
-    (query) => {
-      const status = oneOf(query, ['canceled', 'open', 'paid']);
-      return (payment) => status === undefined || payment.status === status;
-    },
+    ['created', 'invoice', 'payment[payment_intent]', 'payment[payment_record]', 'payment[type]', 'status'],
+    matchesInvoicePayment,
   ),
   '/v1/invoice_payments/:id': retrieve('invoice_payment', (world) => world.invoicePayments),
   '/v1/payment_intents/:id': retrieve('payment_intent', (world) => world.paymentIntents),
@@ -63,6 +53,12 @@ export const ENDPOINTS: Record<string, Endpoint> = {
     },
   ),
   '/v1/checkout/sessions/:id': retrieve('checkout.session', (world) => world.checkoutSessions),
+  '/v1/refunds': listOf('refund', (world) => world.refunds, ['charge', 'created', 'payment_intent']),
+  '/v1/refunds/:id': retrieve('refund', (world) => world.refunds),
+  '/v1/disputes': listOf('dispute', (world) => world.disputes, ['charge', 'created', 'payment_intent']),
+  '/v1/disputes/:id': retrieve('dispute', (world) => world.disputes),
+  '/v1/credit_notes': listOf('credit_note', (world) => world.creditNotes, ['created', 'customer', 'invoice']),
+  '/v1/credit_notes/:id': retrieve('credit_note', (world) => world.creditNotes),
   '/v1/events': listEvents,
   '/v1/events/:id': ({ world, version }, id, params) => {
     parseRetrieveQuery(params);
@@ -71,43 +67,6 @@ export const ENDPOINTS: Record<string, Endpoint> = {
     return renderEvent(event, version);
   },
 };
-
-function listOf<T extends WorldObject>(
-  noun: T['object'],
-  of: (world: World) => Collection<T>,
-  allowed: readonly string[],
-  matcher: (query: Query) => (object: T) => boolean,
-): Endpoint {
-  return ({ world, version }, _id, params) => {
-    const query = parseListQuery(params, allowed);
-    const collection = of(world);
-    const references = referencesOf(world, query);
-    const matches = matcher(query);
-    const page = listPage(
-      collection,
-      query,
-      noun,
-      (object) => references.every(([name, id]) => fieldOf(object, name) === id) && matches(object),
-      narrowest<T>(references),
-    );
-    const shape = shapeOf(version);
-    const data = page.data.map((object) => renderObject(object, shape));
-    expand({ world, shape }, noun, data, query.expand, true);
-    return envelope({ ...page, data }, urlOf(noun));
-  };
-}
-
-function retrieve<T extends WorldObject>(noun: T['object'], of: (world: World) => Collection<T>): Endpoint {
-  return ({ world, version }, id, params) => {
-    const paths = parseRetrieveQuery(params);
-    const object = of(world).get(id);
-    if (!object) throw notFound(noun, id);
-    const shape = shapeOf(version);
-    const rendered = renderObject(object, shape);
-    expand({ world, shape }, noun, [rendered], paths, false);
-    return rendered;
-  };
-}
 
 function listEvents(
   { world, version }: { world: World; version: string },
@@ -125,18 +84,4 @@ function listEvents(
     (event) => patterns.length === 0 || patterns.some((pattern) => pattern.test(event.type)),
   );
   return envelope({ ...page, data: page.data.map((event) => renderEvent(event, version)) }, '/v1/events');
-}
-
-function narrowest<T extends WorldObject>(references: [string, string][]) {
-  // The last one is the smaller: a subscription has fewer invoices than its customer.
-  const [field, value] = references.at(-1) ?? [];
-  return field === undefined ? undefined : { field: field as keyof T, value };
-}
-
-function fieldOf(object: WorldObject, name: string): unknown {
-  return (object as unknown as Json)[name];
-}
-
-function urlOf(noun: WorldObject['object']): string {
-  return noun === 'checkout.session' ? '/v1/checkout/sessions' : `/v1/${noun}s`;
 }

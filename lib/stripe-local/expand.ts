@@ -1,55 +1,10 @@
+import { findCharge } from './charges';
 import { ApiError } from './errors';
+import { EXPANDABLE, type Kind } from './expandable';
 import type { Invoice, WorldObject } from './model';
 import { renderObject } from './render/object';
 import { embeddedList, type Json, type Shape } from './render/shape';
 import type { World } from './world';
-
-type Kind = WorldObject['object'];
-
-interface Expandable {
-  /** Where it stands within its object. */
-  path: string;
-  /** What stands there once it is expanded; null: a plain value. */
-  becomes: Kind | 'invoice_payments' | null;
-  in(shape: Shape): boolean;
-}
-
-const always = () => true;
-const basil = (shape: Shape) => shape.basil;
-const older = (shape: Shape) => !shape.basil;
-
-const EXPANDABLE: Record<Kind, Expandable[]> = {
-  customer: [],
-  subscription: [
-    { path: 'customer', becomes: 'customer', in: always },
-    { path: 'latest_invoice', becomes: 'invoice', in: always },
-  ],
-  invoice: [
-    { path: 'customer', becomes: 'customer', in: always },
-    { path: 'payments', becomes: 'invoice_payments', in: basil },
-    { path: 'amount_paid_off_stripe', becomes: null, in: (shape) => shape.offStripeAmount },
-    {
-      path: 'parent.subscription_details.subscription',
-      becomes: 'subscription',
-      in: (shape) => shape.basil || shape.acacia,
-    },
-    { path: 'subscription', becomes: 'subscription', in: older },
-    { path: 'payment_intent', becomes: 'payment_intent', in: older },
-  ],
-  invoice_payment: [
-    { path: 'invoice', becomes: 'invoice', in: always },
-    { path: 'payment.payment_intent', becomes: 'payment_intent', in: always },
-  ],
-  payment_intent: [
-    { path: 'customer', becomes: 'customer', in: always },
-    { path: 'invoice', becomes: 'invoice', in: older },
-  ],
-  'checkout.session': [
-    { path: 'customer', becomes: 'customer', in: always },
-    { path: 'subscription', becomes: 'subscription', in: always },
-    { path: 'invoice', becomes: 'invoice', in: always },
-  ],
-};
 
 const MAX_LEVELS = 4;
 
@@ -146,6 +101,14 @@ function find(world: World, kind: Kind, id: string): WorldObject | undefined {
       return world.paymentIntents.get(id);
     case 'checkout.session':
       return world.checkoutSessions.get(id);
+    case 'charge':
+      return findCharge(world, id);
+    case 'refund':
+      return world.refunds.get(id);
+    case 'dispute':
+      return world.disputes.get(id);
+    case 'credit_note':
+      return world.creditNotes.get(id);
   }
 }
 

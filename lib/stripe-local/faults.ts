@@ -2,7 +2,7 @@
 export type Fault =
   | {
       kind: 'status';
-      status: 400 | 404 | 409 | 429 | 500 | 503;
+      status: 400 | 403 | 404 | 409 | 429 | 500 | 503;
       /** Seconds, as the Retry-After header. */
       retryAfter?: number;
       /** The stripe-should-retry header. */

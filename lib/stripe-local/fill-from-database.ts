@@ -2,6 +2,7 @@ import type { Database } from '@/db/database';
 import { createCalendar } from './fill/calendar';
 import { fillCustomers } from './fill/customers';
 import { fillInvoices } from './fill/invoices';
+import { fillMoneyBack } from './fill/money-back';
 import { fillSubscriptions } from './fill/subscriptions';
 import type { World } from './world';
 
@@ -20,4 +21,5 @@ export async function fillFromDatabase(
   const filling = { world, calendar, customerOf: await fillCustomers(world, db) };
   const subscriptionIds = await fillSubscriptions(filling, db);
   await fillInvoices(filling, db, subscriptionIds);
+  await fillMoneyBack(world, db);
 }

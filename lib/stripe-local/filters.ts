@@ -1,5 +1,6 @@
-import { ApiError, missing } from './errors';
-import type { Invoice, Subscription } from './model';
+import { findCharge } from './charges';
+import { ApiError, missing, missingParameter } from './errors';
+import type { Invoice, InvoicePayment, Subscription } from './model';
 import type { Query } from './query';
 import type { World } from './world';
 
@@ -37,22 +38,55 @@ export function matchesInvoice(query: Query): (invoice: Invoice) => boolean {
   return (invoice) => status === undefined || invoice.status === status;
 }
 
-/** The status asked for. @throws ApiError 400 where there is no such one */
-export function oneOf(query: Query, values: string[]): string | undefined {
-  const status = query.filters.get('status');
-  if (status === undefined || values.includes(status)) return status;
-  const list = `${values.slice(0, -1).join(', ')}, or ${values.at(-1)}`;
-  throw new ApiError(400, `Invalid status: must be one of ${list}`, undefined, 'status');
+/** @throws ApiError 400 where a payment is named without its type, or its intent does not exist */
+export function matchesInvoicePayment(query: Query, world: World): (payment: InvoicePayment) => boolean {
+  const status = oneOf(query, ['canceled', 'open', 'paid']);
+  const type = oneOf(query, ['payment_intent', 'payment_record'], 'payment[type]');
+  const intent = query.filters.get('payment[payment_intent]');
+  const record = query.filters.get('payment[payment_record]');
+  if (type === undefined && (intent ?? record) !== undefined) throw missingParameter('payment[type]');
+  if (intent !== undefined && !world.paymentIntents.place(intent)) {
+    throw missing('payment_intent', intent, 'payment[payment_intent]');
+  }
+  return ({ status: has, payment }) =>
+    (status === undefined || has === status) &&
+    (type === undefined || payment.type === type) &&
+    (intent === undefined || (payment.type === 'payment_intent' && payment.payment_intent === intent)) &&
+    (record === undefined || (payment.type === 'payment_record' && payment.payment_record === record));
 }
 
-const REFERENCES = { customer: 'customers', invoice: 'invoices', subscription: 'subscriptions' } as const;
+/** What is asked for of a parameter with these values. @throws ApiError 400 where there is no such one */
+export function oneOf(query: Query, values: string[], param = 'status'): string | undefined {
+  const value = query.filters.get(param);
+  if (value === undefined || values.includes(value)) return value;
+  const last = values.length > 2 ? `, or ${values.at(-1)}` : ` or ${values.at(-1)}`;
+  const list = `${values.slice(0, -1).join(', ')}${last}`;
+  throw new ApiError(400, `Invalid ${param}: must be one of ${list}`, undefined, param);
+}
+
+interface Reference {
+  /** Where the records hold it. */
+  field: string;
+  exists(world: World, id: string): boolean;
+}
+
+const REFERENCES: Record<string, Reference> = {
+  customer: { field: 'customer', exists: (world, id) => world.customers.place(id) !== undefined },
+  invoice: { field: 'invoice', exists: (world, id) => world.invoices.place(id) !== undefined },
+  subscription: { field: 'subscription', exists: (world, id) => world.subscriptions.place(id) !== undefined },
+  charge: { field: 'charge', exists: (world, id) => findCharge(world, id) !== undefined },
+  payment_intent: {
+    field: 'paymentIntent',
+    exists: (world, id) => world.paymentIntents.place(id) !== undefined,
+  },
+};
 
 /** The filters that name an object, by field. @throws ApiError 400 where it does not exist */
 export function referencesOf(world: World, query: Query): [string, string][] {
-  return Object.entries(REFERENCES).flatMap(([name, collection]): [string, string][] => {
+  return Object.entries(REFERENCES).flatMap(([name, { field, exists }]): [string, string][] => {
     const id = query.filters.get(name);
     if (id === undefined) return [];
-    if (!world[collection].place(id)) throw missing(name, id, name);
-    return [[name, id]];
+    if (!exists(world, id)) throw missing(name, id, name);
+    return [[field, id]];
   });
 }

@@ -50,13 +50,21 @@ export function findSubscription(
     target.world.subscriptions,
     (subscription) => !hasEnded(subscription) && wanted(subscription),
   );
-  if (found) return found;
-  const { customer } = target;
-  throw new ControlError(
+  if (!found) throw nothing(target, noun);
+  return found;
+}
+
+/** The sentence that says what is missing. */
+export function nothing(
+  { customer }: Target,
+  noun: string,
+  invoice: Pick<Invoice, 'number'> | null = null,
+): ControlError {
+  const owner = customer && `Customer ${customer.metadata.customer_number ?? customer.id}`;
+  const whose = invoice ? `The invoice ${invoice.number}` : owner;
+  return new ControlError(
     404,
-    customer
-      ? `Customer ${customer.metadata.customer_number ?? customer.id} has no ${noun} at Stripe.`
-      : `There is no ${noun} at Stripe.`,
+    whose ? `${whose} has no ${noun} at Stripe.` : `There is no ${noun} at Stripe.`,
   );
 }
 
@@ -83,7 +91,8 @@ export function findInvoiceByNumber({ world, customer }: Target, number: string)
   );
 }
 
-function newest<T extends { id: string; created: number; customer: string | null }>(
+/** The customer's newest that fits. */
+export function newest<T extends { id: string; created: number; customer: string | null }>(
   { customer }: Target,
   collection: Collection<T>,
   wanted: (object: T) => boolean,

@@ -10,15 +10,11 @@ import {
   payInvoice,
   renewSubscription,
 } from './actions';
-import {
-  anyCustomer,
-  ControlError,
-  findInvoice,
-  findInvoiceByNumber,
-  findSubscription,
-  type Target,
-} from './find-target';
-import type { Invoice, Subscription, WorldObject } from './model';
+import { DISPUTE_HAPPENINGS } from './dispute-happenings';
+import { anyCustomer, ControlError, findInvoice, findInvoiceByNumber, findSubscription } from './find-target';
+import { type Happened, type Happening, refuseMisplaced } from './happening';
+import type { Invoice, Subscription } from './model';
+import { RETURN_HAPPENINGS } from './return-happenings';
 import { epochNow } from './world';
 
 export const EVENT_TYPES = [
@@ -30,26 +26,24 @@ export const EVENT_TYPES = [
   'invoice.paid',
   'invoice.payment_succeeded',
   'invoice.payment_failed',
+  'refund.created',
+  'refund.updated',
+  'refund.failed',
+  'charge.refunded',
+  'charge.dispute.created',
+  'charge.dispute.updated',
+  'charge.dispute.closed',
+  'charge.dispute.funds_withdrawn',
+  'charge.dispute.funds_reinstated',
+  'credit_note.created',
+  'credit_note.voided',
 ] as const;
 
 export type EventType = (typeof EVENT_TYPES)[number];
 
-export interface Happened {
-  /** What was done, as a sentence. */
-  action: string;
-  objects: WorldObject[];
-}
-
-interface Happening extends Target {
-  /** Only of the events about invoices. */
-  invoiceNumber: string | null;
-}
-
 /** Does in the world what Stripe announces with an event of this type. @throws ControlError, WorldError */
 export function makeHappen(type: EventType, target: Happening): Happened {
-  if (target.invoiceNumber !== null && !type.startsWith('invoice.')) {
-    throw new ControlError(422, `An invoice number goes with the events about invoices, not with ${type}.`);
-  }
+  refuseMisplaced(type, target);
   return HAPPENINGS[type](target);
 }
 
@@ -89,6 +83,8 @@ const HAPPENINGS: Record<EventType, (target: Happening) => Happened> = {
     const { object } = failInvoicePayment(target.world, payable(target).id);
     return { action: `Stripe could not collect the invoice ${object.number}.`, objects: [object] };
   },
+  ...RETURN_HAPPENINGS,
+  ...DISPUTE_HAPPENINGS,
 };
 
 function pay(target: Happening): Happened {

@@ -1,3 +1,5 @@
+import type { Charge, CreditNote, Dispute, Refund } from './model-returns';
+
 /**
  * What the local Stripe knows: records without an API version, never changed in place, so that an event
  * may keep the record it was about. Amounts are in minor units, instants in seconds since the epoch.
@@ -104,11 +106,15 @@ export interface Invoice {
   readonly subtotal: number;
   readonly tax: number;
   readonly total: number;
-  /** As Stripe means it: what was to be paid at first; it does not fall with payments. */
+  /** As Stripe means it: what was to be paid at first; it falls with credit notes, not with payments. */
   readonly amountDue: number;
   readonly amountPaid: number;
   /** The part of `amountPaid` that Stripe did not collect itself. */
   readonly amountPaidOffStripe: number;
+  /** What credit notes took off `amountDue`. */
+  readonly prePaymentCreditNotesAmount: number;
+  /** What credit notes gave back of `amountPaid`, which stays as it is. */
+  readonly postPaymentCreditNotesAmount: number;
   readonly attempted: boolean;
   readonly attemptCount: number;
   readonly nextPaymentAttempt: number | null;
@@ -193,7 +199,11 @@ export type WorldObject =
   | Invoice
   | InvoicePayment
   | PaymentIntent
-  | CheckoutSession;
+  | CheckoutSession
+  | Charge
+  | Refund
+  | Dispute
+  | CreditNote;
 
 /** Something that happened, in no API version yet: `renderEvent` gives it one. */
 export interface WorldEvent {

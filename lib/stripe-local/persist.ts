@@ -2,6 +2,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { StartError } from '../errors';
 import { seededChance } from './chance';
 import type { Collection } from './collection';
+import { completeSaved } from './saved-objects';
 import { createWorld, type World } from './world';
 
 const FORMAT = 1;
@@ -12,6 +13,9 @@ const COLLECTIONS = [
   'invoicePayments',
   'paymentIntents',
   'checkoutSessions',
+  'refunds',
+  'disputes',
+  'creditNotes',
   'events',
 ] as const;
 
@@ -44,7 +48,7 @@ export async function loadWorld(file: string, given: { now(): Date }): Promise<W
   for (const name of COLLECTIONS) {
     const collection = world[name] as unknown as Collection<{ id: string; created: number }>;
     for (const entry of saved.deleted[name] ?? []) collection.bury(entry);
-    for (const object of saved.objects[name] ?? []) collection.put(object);
+    for (const object of saved.objects[name] ?? []) collection.put(completeSaved(object));
   }
   world.history.push(...world.events.values());
   return world;

@@ -11,6 +11,7 @@ import type {
   WorldEvent,
   WorldObject,
 } from './model';
+import type { CreditNote, Dispute, Refund } from './model-returns';
 
 /** A small Stripe account in memory. Everything in it follows from its clock, its chance and the actions. */
 export interface World {
@@ -22,6 +23,9 @@ export interface World {
   readonly invoicePayments: Collection<InvoicePayment>;
   readonly paymentIntents: Collection<PaymentIntent>;
   readonly checkoutSessions: Collection<CheckoutSession>;
+  readonly refunds: Collection<Refund>;
+  readonly disputes: Collection<Dispute>;
+  readonly creditNotes: Collection<CreditNote>;
   readonly events: Collection<WorldEvent>;
   /** The events in the order in which they happened, which their second alone does not tell. */
   readonly history: WorldEvent[];
@@ -38,6 +42,9 @@ export function createWorld(given: { now(): Date; chance: Chance }): World {
     invoicePayments: new Collection(['invoice']),
     paymentIntents: new Collection(),
     checkoutSessions: new Collection(['customer', 'subscription']),
+    refunds: new Collection(['charge', 'paymentIntent']),
+    disputes: new Collection(['charge', 'paymentIntent']),
+    creditNotes: new Collection(['customer', 'invoice']),
     events: new Collection(['type']),
     history: [],
   };

@@ -1,8 +1,15 @@
 import Stripe from 'stripe';
 import { fromEpoch, toEpoch } from '../dates';
-import type { ProviderCustomer, ProviderInvoice, ProviderSubscription } from './provider';
+import type {
+  ProviderCustomer,
+  ProviderDispute,
+  ProviderInvoice,
+  ProviderRefund,
+  ProviderSubscription,
+} from './provider';
 import { toFetchedCustomer } from './to-customer';
 import { toProviderInvoice } from './to-invoice';
+import { toProviderDispute, toProviderRefund } from './to-money-back';
 import { toProviderSubscription } from './to-subscription';
 import { UnstorableError } from './unstorable';
 
@@ -10,6 +17,8 @@ export interface ProviderObjects {
   customer: ProviderCustomer;
   subscription: ProviderSubscription;
   invoice: ProviderInvoice;
+  refund: ProviderRefund;
+  dispute: ProviderDispute;
 }
 
 export type Fetched<T> =
@@ -56,11 +65,15 @@ const MAPPERS = {
   customer: toFetchedCustomer,
   subscription: toProviderSubscription,
   invoice: toProviderInvoice,
+  refund: toProviderRefund,
+  dispute: toProviderDispute,
 };
 
 function retrieve(stripe: Stripe, kind: keyof ProviderObjects, id: string) {
   if (kind === 'customer') return stripe.customers.retrieve(id);
   if (kind === 'subscription') return stripe.subscriptions.retrieve(id, { expand: ['customer'] });
+  if (kind === 'refund') return stripe.refunds.retrieve(id);
+  if (kind === 'dispute') return stripe.disputes.retrieve(id);
   return stripe.invoices.retrieve(id, { expand: INVOICE_EXPAND });
 }
 

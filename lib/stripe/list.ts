@@ -1,9 +1,17 @@
 import type Stripe from 'stripe';
 import { toEpoch } from '../dates';
 import { responseTime } from './fetch';
-import type { ProviderCheckout, ProviderInvoice, ProviderSubscription } from './provider';
+import type {
+  ProviderCheckout,
+  ProviderDispute,
+  ProviderInvoice,
+  ProviderRefund,
+  ProviderSubscription,
+} from './provider';
+import { asId, asInstant } from './read';
 import { toProviderCheckout } from './to-checkout';
 import { toProviderInvoice } from './to-invoice';
+import { toProviderDispute, toProviderRefund } from './to-money-back';
 import { toProviderSubscription } from './to-subscription';
 import { UnstorableError } from './unstorable';
 
@@ -25,6 +33,8 @@ export interface ListRequest {
   status: string | null;
   createdFrom: Date | null;
   after: string | null;
+  /** Of refunds and disputes those of one payment alone. */
+  of?: { payment_intent: string } | { charge: string };
 }
 
 /** A page of subscriptions, newest first. @throws Stripe's errors */
@@ -39,6 +49,27 @@ export async function listProviderInvoices(stripe: Stripe, now: () => Date, requ
   return readPage(now, toProviderInvoice, () => stripe.invoices.list({ ...params(request), expand }));
 }
 
+/** A page of refunds, newest first. @throws Stripe's errors */
+export async function listProviderRefunds(stripe: Stripe, now: () => Date, request: ListRequest) {
+  return readPage(now, toProviderRefund, () => stripe.refunds.list(params(request)));
+}
+
+/** A page of disputes, newest first. @throws Stripe's errors */
+export async function listProviderDisputes(stripe: Stripe, now: () => Date, request: ListRequest) {
+  return readPage(now, toProviderDispute, () => stripe.disputes.list(params(request)));
+}
+
+/** Of a page of credit notes, newest first, which invoice each changed when. @throws Stripe's errors */
+export async function listProviderCreditNotes(stripe: Stripe, request: ListRequest) {
+  const { data, has_more } = await stripe.creditNotes.list(params(request));
+  const notes = data.flatMap((note) => {
+    const invoice = asId(note.invoice);
+    const changedAt = asInstant(note.voided_at) ?? asInstant(note.created);
+    return invoice && changedAt ? { invoice, changedAt } : [];
+  });
+  return { notes, next: has_more ? (data.at(-1)?.id ?? null) : null };
+}
+
 /** The latest completed checkouts of a Stripe customer. @throws Stripe's errors */
 export async function listProviderCheckouts(stripe: Stripe, customer: string): Promise<ProviderCheckout[]> {
   const page = await stripe.checkout.sessions.list({ customer, limit: LIMIT });
@@ -48,16 +79,17 @@ export async function listProviderCheckouts(stripe: Stripe, customer: string): P
     .filter((checkout) => checkout !== null);
 }
 
-function params({ status, createdFrom, after }: ListRequest) {
+function params({ status, createdFrom, after, of }: ListRequest) {
   return {
     limit: LIMIT,
     ...(status && { status: status as 'all' }),
     ...(createdFrom && { created: { gte: toEpoch(createdFrom) } }),
     ...(after && { starting_after: after }),
+    ...of,
   };
 }
 
-async function readPage<T extends ProviderSubscription | ProviderInvoice>(
+async function readPage<T extends ProviderSubscription | ProviderInvoice | ProviderRefund | ProviderDispute>(
   now: () => Date,
   map: (object: unknown) => T | null,
   request: () => Promise<Stripe.Response<Stripe.ApiList<{ id?: string }>>>,

@@ -1,4 +1,4 @@
-import type { numberSource, subscriptionStatus } from '@/db/schema';
+import type { disputeStatus, numberSource, refundStatus, subscriptionStatus } from '@/db/schema';
 
 /** What a payload tells of the customer it belongs to. */
 export interface ProviderCustomer {
@@ -88,6 +88,8 @@ export interface ProviderInvoice {
   amountDue: string;
   /** Paid without Stripe; null: the payload does not tell. */
   amountOffStripe: string | null;
+  /** Of the total, by credit notes, before and after payment; null: the payload does not tell. */
+  amountCredited: string | null;
   paymentIntentId: string | null;
   /** Open, and its payment was tried and refused; reported by expanded payment intents alone. */
   paymentFailed: boolean;
@@ -103,4 +105,33 @@ export interface ProviderCheckout {
   paid: boolean;
   /** When it was completed; null: nothing tells. */
   completedAt: Date | null;
+}
+
+/** What refunds and disputes tell alike. */
+interface ProviderMoneyBack {
+  id: string;
+  /** In whole units of the currency, as decimal text. */
+  amount: string;
+  currency: string;
+  reason: string | null;
+  issuedAt: Date | null;
+  /** The status as Stripe words it. */
+  providerStatus: string | null;
+  paymentIntentId: string | null;
+  chargeId: string | null;
+}
+
+export interface ProviderRefund extends ProviderMoneyBack {
+  object: 'refund';
+  /** Null: a status that Stripe added after this was written. */
+  status: (typeof refundStatus.enumValues)[number] | null;
+}
+
+export interface ProviderDispute extends ProviderMoneyBack {
+  object: 'dispute';
+  /** Null: a status that Stripe added after this was written. */
+  status: (typeof disputeStatus.enumValues)[number] | null;
+  evidenceDueAt: Date | null;
+  fundsWithdrawnAt: Date | null;
+  fundsReturnedAt: Date | null;
 }

@@ -24,6 +24,7 @@ export function toProviderInvoice(object: unknown): ProviderInvoice | null {
   const total = asAmount(payload.total) ?? 0;
   const tax = taxOf(payload, total);
   const offStripe = amountOffStripe(payload, paid);
+  const credited = amountCredited(payload);
   const status = toStatus(payload);
   return {
     id,
@@ -54,10 +55,17 @@ export function toProviderInvoice(object: unknown): ProviderInvoice | null {
     total: money(total),
     amountPaid: money(paid),
     amountDue: money(status === 'void' ? 0 : amountDue(payload, paid)),
+    amountCredited: credited === null ? null : money(credited),
     amountOffStripe: offStripe === null ? null : money(offStripe),
     paymentIntentId: paymentIntentOf(payload),
     paymentFailed: payload.status === 'open' && payload.attempted === true && hasFailedIntent(payload),
   };
+}
+
+function amountCredited(payload: Json): number | null {
+  const before = asAmount(payload.pre_payment_credit_notes_amount);
+  const after = asAmount(payload.post_payment_credit_notes_amount);
+  return before === null && after === null ? null : (before ?? 0) + (after ?? 0);
 }
 
 function toStatus(payload: Json): ProviderInvoice['status'] {

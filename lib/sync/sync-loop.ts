@@ -2,7 +2,7 @@ import type { Fetched } from '../stripe/fetch';
 import { type Answers, Draft, type Settings, type Wanted, type WantedKind } from './decide/draft';
 import { type Plan, toPlan } from './decide/plan';
 import { type Keys, mergeKeys } from './store/keys';
-import type { Snapshot, StoredEvent } from './store/snapshot';
+import type { Snapshot } from './store/snapshot';
 
 /** Stripe is asked this often for one decision at most, and a snapshot read anew this often with more keys. */
 const MOST_FETCHES = 4;
@@ -25,14 +25,11 @@ export interface Question<T> {
   /** What the first snapshot is read by; grows with what decisions lack. */
   keys: Keys;
   decide(draft: Draft): T;
-  /** The event that is decided on. */
-  event: StoredEvent | null;
 }
 
 export interface Decided<T> {
   result: T;
   plan: Plan;
-  snapshot: Snapshot;
 }
 
 /** What Stripe was asked for one decision. */
@@ -74,11 +71,11 @@ export async function readAndDecide<T>(
 ): Promise<Decided<T> | { wanted: NonNullable<Draft['wanted']> }> {
   for (let reads = 1; reads <= MOST_READS; reads += 1) {
     const snapshot = await read(question.keys);
-    const draft = new Draft(snapshot, question.settings, inquiry.answers, question.event);
+    const draft = new Draft(snapshot, question.settings, inquiry.answers);
     const result = question.decide(draft);
     if (!draft.isIncomplete) {
       if (draft.unreported) throw new NotReportedError(draft.unreported.what, draft.unreported.reason);
-      return { result, plan: toPlan(draft), snapshot };
+      return { result, plan: toPlan(draft) };
     }
     question.keys = mergeKeys(question.keys, draft.missing);
     if (draft.wanted) return { wanted: draft.wanted };

@@ -1,12 +1,13 @@
+import type Stripe from 'stripe';
 import { fetchObject } from '../stripe/fetch';
 import { fetchCollectedAt } from '../stripe/fetch-collected';
+import { fetchInvoicePaid } from '../stripe/fetch-invoice-paid';
 import { fetchItems } from '../stripe/fetch-items';
-import type { Draft, WantedKind } from './decide/draft';
-import { isEmpty } from './decide/plan';
+import type { Draft, Settings, WantedKind } from './decide/draft';
+import { isEmpty, type Plan } from './decide/plan';
 import { inTurn } from './in-turn';
 import { type EventEntry, isVersionConflict } from './store/commit';
 import type { Keys } from './store/keys';
-import type { Snapshot, StoredEvent } from './store/snapshot';
 import { databaseStore, type Store } from './store/store';
 import type { SyncDeps } from './sync-deps';
 import { type Decided, Inquiry, type Question, readAndDecide } from './sync-loop';
@@ -17,19 +18,19 @@ export interface Work<T> {
   /** The Stripe customer that it is about, as far as that is known. */
   stripeCustomerId: string | null;
   keys: Keys;
+  /** Asked when its turn has come: what was decided and committed with the work of others; null: nothing yet. */
+  withOthers?(): Promise<T | null>;
   decide(draft: Draft): T;
-  /** The event that is decided on. */
-  event?: StoredEvent;
-  /** What the inbox then says of it; null: what it said. */
-  toEntry?(result: T, snapshot: Snapshot): EventEntry | null;
+  /** What the inbox then says of the event that was decided on; none: what it said. */
+  toEntries?(result: T): EventEntry[];
   /** Of the run whose changes these are. */
   runId?: number;
 }
 
 export interface Done<T> {
   result: T;
-  /** How many fields changed. */
-  changes: number;
+  /** Which fields changed. */
+  changes: Plan['changes'];
   /** For staff. */
   warnings: string[];
 }
@@ -42,18 +43,18 @@ export interface Done<T> {
  * it left; of another process the later commit finds another version, or the event in the inbox, and begins again.
  */
 export async function synchronize<T>(deps: SyncDeps, work: Work<T>): Promise<Done<T>> {
-  const { timeZone, linkByEmail } = deps;
-  const store = deps.store ?? databaseStore(deps.db);
+  const store = storeOf(deps);
   const inquiry = new Inquiry(deps.stripe !== null);
   const question: Question<T> = {
-    settings: { now: deps.now(), timeZone, linkByEmail },
+    settings: settingsOf(deps),
     keys: work.keys,
     decide: work.decide,
-    event: work.event ?? null,
   };
   let key = work.stripeCustomerId;
   for (let conflicts = 0; ; ) {
     const attempt = async (at: Store) => {
+      const together = await work.withOthers?.();
+      if (together) return { result: together, changes: [], warnings: [] };
       const decided = await readAndDecide(at.read, question, inquiry);
       if ('wanted' in decided) return decided;
       key ??= decided.plan.concerned[0] ?? null;
@@ -67,8 +68,14 @@ export async function synchronize<T>(deps: SyncDeps, work: Work<T>): Promise<Don
       conflicts += 1;
       if (conflicts > MOST_CONFLICTS || !isVersionConflict(error)) throw error;
     }
-    question.settings = { ...question.settings, now: deps.now() };
+    question.settings = settingsOf(deps);
   }
+}
+
+export const storeOf = (deps: SyncDeps): Store => deps.store ?? databaseStore(deps.db);
+
+export function settingsOf({ now, timeZone, linkByEmail }: SyncDeps): Settings {
+  return { now: now(), timeZone, linkByEmail };
 }
 
 /** Steps on one Stripe customer go one at a time in this process: of two at once, one would have to begin again. */
@@ -76,26 +83,24 @@ function once<T>(store: Store, key: string | null, attempt: (store: Store) => Pr
   return key === null ? attempt(store) : inTurn(store.scope, key, () => attempt(store));
 }
 
-async function finish<T>(
-  store: Store,
-  work: Work<T>,
-  { result, plan, snapshot }: Decided<T>,
-): Promise<Done<T>> {
-  const event = work.toEntry?.(result, snapshot) ?? null;
-  const done = { result, changes: plan.changes.length, warnings: plan.warnings };
-  if (event === null && isEmpty(plan)) return done;
-  await store.commit({ plan, event, runId: work.runId ?? null }, work.stripeCustomerId ?? undefined);
+async function finish<T>(store: Store, work: Work<T>, { result, plan }: Decided<T>): Promise<Done<T>> {
+  const events = work.toEntries?.(result) ?? [];
+  const done = { result, changes: plan.changes, warnings: plan.warnings };
+  if (events.length === 0 && isEmpty(plan)) return done;
+  await store.commit({ plan, events, runId: work.runId ?? null }, work.stripeCustomerId ?? undefined);
   return done;
 }
 
 async function ask({ stripe, now, log }: SyncDeps, kind: WantedKind, id: string) {
   if (!stripe) return { state: 'unavailable', reason: 'no_api_key' } as const;
-  const fetched =
-    kind === 'items'
-      ? await fetchItems(stripe, now, id)
-      : kind === 'collectedAt'
-        ? await fetchCollectedAt(stripe, now, id)
-        : await fetchObject(stripe, now, kind, id);
+  const fetched = await fetchWanted(stripe, now, kind, id);
   if (fetched.state === 'unavailable') log.warn({ kind, id, reason: fetched.reason }, 'lookup failed');
   return fetched;
+}
+
+function fetchWanted(stripe: Stripe, now: () => Date, kind: WantedKind, id: string) {
+  if (kind === 'items') return fetchItems(stripe, now, id);
+  if (kind === 'collectedAt') return fetchCollectedAt(stripe, now, id);
+  if (kind === 'invoicePaid') return fetchInvoicePaid(stripe, now, id);
+  return fetchObject(stripe, now, kind, id);
 }

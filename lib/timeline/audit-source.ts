@@ -1,6 +1,6 @@
 import { and, desc, eq, getTableColumns, inArray, lt, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { auditedCustomer, auditLog, subscriptionItems, subscriptions } from '@/db/schema';
+import { auditedCustomer, auditLog, invoices, subscriptionItems, subscriptions } from '@/db/schema';
 import { auditNumber } from '../audit/record-audit';
 import { constant } from '../cursor-page';
 import { literal } from '../page-query';
@@ -10,7 +10,7 @@ import { isIdCursor } from './id-cursor';
 
 /**
  * What people and programs did to a customer's payments, to the links of its items, and to those of its Stripe
- * customers. That a payment was recorded, the payment itself tells.
+ * customers; and what staff had checked with Stripe. That a payment was recorded, the payment itself tells.
  */
 export function auditSource(db: Database, customerId: number): Source {
   return {
@@ -48,6 +48,9 @@ async function subjectsOf(db: Database, customerId: number): Promise<(SQL | unde
     .innerJoin(subscriptions, eq(subscriptions.id, subscriptionItems.subscription_id))
     .where(eq(subscriptions.customer_id, customerId));
   const ids = (await listStripeCustomersOf(db, customerId)).map(({ id }) => id);
+  const ownOf = (table: typeof invoices | typeof subscriptions) =>
+    db.select({ id: table.id }).from(table).where(eq(table.customer_id, customerId));
+  const isCheck = (entity: string) => sql`${auditLog.action} = ${constant(`${entity}.check`)}`;
   const subject = (entity: string, ...narrower: (SQL | undefined)[]) =>
     and(sql`${auditLog.entity} = ${constant(entity)}`, ...narrower);
   return [
@@ -57,6 +60,8 @@ async function subjectsOf(db: Database, customerId: number): Promise<(SQL | unde
       eq(auditedCustomer(auditLog), String(customerId)),
     ),
     subject('subscription_item', inArray(auditLog.entity_id, items)),
+    subject('invoice', isCheck('invoice'), inArray(auditLog.entity_id, ownOf(invoices))),
+    subject('subscription', isCheck('subscription'), inArray(auditLog.entity_id, ownOf(subscriptions))),
     subject(
       'stripe_customer',
       inArray(auditLog.entity_id, ids.map(auditNumber)),

@@ -1,11 +1,13 @@
 import type { stripeEvents } from '@/db/schema';
 import type { AuditRow } from '../audit/list-audit';
+import type { MoneyBackRow } from '../payments/money-back-rows';
 import type { PaymentRow } from '../payments/schema';
 import type { NamedChange } from '../sync/reconcile/name-changes';
 
 /** Something that happened to a customer. */
 export type TimelineEntry = { at: Date } & (
   | { kind: 'payment'; payment: TimelinePayment; isDayOnly: boolean }
+  | { kind: 'money_back'; row: MoneyBackRow }
   | { kind: 'event'; event: TimelineEvent }
   | { kind: 'changes'; run_id: number; changes: NamedChange[] }
   | { kind: 'audit'; audit: TimelineAudit }

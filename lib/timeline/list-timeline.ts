@@ -4,14 +4,15 @@ import { auditSource } from './audit-source';
 import { changesSource } from './changes-source';
 import { eventSource } from './event-source';
 import { mergeSources, type TimelinePage } from './merge';
+import { moneyBackSource } from './money-back-source';
 import { paymentSource } from './payment-source';
 
 /** Entries a page. */
 const LIMIT = 30;
 
 /**
- * What happened to a customer, the newest first: its payments, what Stripe reported, what reconciliation changed,
- * and what people and programs did.
+ * What happened to a customer, the newest first: its payments and what came back of them, what Stripe reported,
+ * what reconciliation changed, and what people and programs did.
  *
  * @param options.before the cursor of an older page; what is none: the newest
  */
@@ -27,6 +28,7 @@ export function listTimeline(
         eventSource(tx, customerId),
         changesSource(tx, customerId),
         auditSource(tx, customerId),
+        moneyBackSource(tx, customerId),
       ],
       options.before ?? null,
       LIMIT,

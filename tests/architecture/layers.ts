@@ -15,7 +15,7 @@ export const LAYERS: string[][] = [
   ['lib/invoices'],
   ['lib/services'],
   ['lib/customers', 'lib/servers'],
-  ['lib/audit'],
+  ['lib/audit', 'lib/counted-list'],
   ['lib/runtime.ts'],
   ['lib/stripe'],
   ['lib/*.ts'],
@@ -25,6 +25,7 @@ export const LAYERS: string[][] = [
 /** What knows no framework and no door: they answer REST, MCP, pages and commands alike. */
 export const DOMAINS = [
   'lib/audit',
+  'lib/counted-list',
   'lib/customers',
   'lib/health',
   'lib/invoices',

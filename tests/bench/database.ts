@@ -6,7 +6,8 @@ import { migrate } from '@/db/migrate';
 import { seedDatabase } from '@/db/seed';
 import { withDatabase } from '../support/database-url';
 
-const SERVER =
+/** The address of a server where databases may be made. */
+export const SERVER =
   process.env.BENCH_DATABASE_URL ??
   process.env.TEST_DATABASE_URL ??
   'postgres://postgres@127.0.0.1:5432/postgres';

@@ -109,7 +109,7 @@ describe('the CSV file', () => {
       /^\uFEFFid,invoice_id,customer_id,amount,.*,invoice_number,customer_number,customer_name$/,
     );
     expect(lines.slice(1, -1).map((line) => line.split(',')[6])).toEqual(await cells(page, 3));
-    expect(lines[1]).toMatch(/,100,eur,2026-01-10,E2E-000,completed,api,.*,E2E-1,K-E2E,'=Weiß & Söhne$/);
+    expect(lines[1]).toMatch(/,100,eur,2026-01-10,E2E-000,completed,0,api,.*,E2E-1,K-E2E,'=Weiß & Söhne$/);
   });
 
   test('that cannot be finished is broken off, not cut short', async () => {

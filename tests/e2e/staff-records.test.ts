@@ -172,7 +172,7 @@ test('who has the e-mail address of one of ours is that one once staff confirm i
 describe('the overview', () => {
   test('shows the money of the period and the currency that were chosen', async () => {
     const page = await open('/admin');
-    const chart = page.getByRole('img', { name: /^Completed payments a day over/ });
+    const chart = page.getByRole('img', { name: /^Money received a day over/ });
     const sum = async () =>
       /[€$£¥F][\s\d,.]+ in all/.exec((await chart.getAttribute('aria-label')) ?? '')?.[0];
     await chart.waitFor();

@@ -123,6 +123,8 @@ describe('every server action', () => {
   const first = { typed: {}, problems: {} };
   /** What each would do with these; an action that is missing here fails the first test. */
   const args = (): Record<string, unknown[]> => ({
+    'app/admin/invoices/[id]/actions.ts#check': [1],
+    'app/admin/payments/[id]/actions.ts#check': [1],
     'app/admin/payments/[id]/actions.ts#markRefunded': [1, 'version'],
     'app/admin/payments/[id]/actions.ts#remove': [1, 'version'],
     'app/admin/payments/new/actions.ts#record': [
@@ -131,6 +133,7 @@ describe('every server action', () => {
       new Fields({ amount: '1', payment_date: '2026-01-01', payment_reference: 'forged' }),
     ],
     'app/admin/reconciliation/actions.ts#runNow': [],
+    'app/admin/subscriptions/[id]/actions.ts#check': [1],
     'app/admin/subscriptions/[id]/actions.ts#saveLink': [
       1,
       1,

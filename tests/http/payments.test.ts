@@ -17,6 +17,7 @@ describe('the five operations', () => {
       id: expect.any(Number),
       ...body,
       currency: 'eur',
+      refunded_amount: 0,
       source: 'api',
       created_at: expect.stringMatching(/Z$/),
       updated_at: expect.stringMatching(/Z$/),

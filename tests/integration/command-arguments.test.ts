@@ -5,6 +5,7 @@ import { scripts } from '@/package.json';
 const COMMANDS = [
   'bench',
   'db:migrate',
+  'db:recount',
   'db:seed',
   'demo',
   'dev',

@@ -4,7 +4,7 @@ import { payments } from '@/db/schema';
 import { paymentsCsv } from '@/lib/payments/payments-csv';
 import { staffFilters } from '@/lib/payments/staff-filters';
 import { useDatabase } from '../support/database';
-import { createCustomer, createInvoice, createPayment } from '../support/factories';
+import { createCustomer, createDispute, createInvoice, createPayment } from '../support/factories';
 import { watchedDatabase } from '../support/watched-database';
 
 const database = useDatabase();
@@ -17,7 +17,7 @@ async function textOf(pieces: AsyncGenerator<string>): Promise<string> {
 }
 
 const HEADER =
-  'id,invoice_id,customer_id,amount,currency,payment_date,payment_reference,status,source,created_at,updated_at,invoice_number,customer_number,customer_name\r\n';
+  'id,invoice_id,customer_id,amount,currency,payment_date,payment_reference,status,refunded_amount,source,created_at,updated_at,disputed,invoice_number,customer_number,customer_name\r\n';
 
 test('is RFC 4180 in UTF-8, and no text of it is a formula', async () => {
   const { db } = database;
@@ -38,11 +38,20 @@ test('is RFC 4180 in UTF-8, and no text of it is a formula', async () => {
     ids.push(payment.id);
   }
   const row = (i: number, reference: string) =>
-    `${ids[i]},${invoice.id},${customer.id},${i + 0.5},eur,2026-03-10,${reference},completed,api,` +
-    `2026-03-10T08:00:00.000Z,2026-03-10T08:00:00.000Z,'+49,K-CSV,"'=HYPERLINK(""x"")"\r\n`;
+    `${ids[i]},${invoice.id},${customer.id},${i + 0.5},eur,2026-03-10,${reference},completed,0,api,` +
+    `2026-03-10T08:00:00.000Z,2026-03-10T08:00:00.000Z,,'+49,K-CSV,"'=HYPERLINK(""x"")"\r\n`;
   expect(await textOf(csvOf({ customer: 'K-CSV', sort: 'amount' }))).toBe(
     `\uFEFF${HEADER}${row(0, 'plain')}${row(1, "'-1+2")}${row(2, "'@cmd")}${row(3, '"a,""b"""')}${row(4, 'Müller €')}`,
   );
+});
+
+test('names the status of a dispute that is open', async () => {
+  const { db } = database;
+  const { id } = await createPayment(db, { payment_reference: 'DISPUTED', refunded_amount: '2.5' });
+  await createDispute(db, { payment_id: id, status: 'won' });
+  await createDispute(db, { payment_id: id, status: 'under_review' });
+  const [, line = ''] = (await textOf(csvOf({ reference: 'DISPUTED' }))).split('\r\n');
+  expect([line.split(',')[8], line.split(',')[12]]).toEqual(['2.5', 'under_review']);
 });
 
 test.each([

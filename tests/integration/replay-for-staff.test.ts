@@ -14,6 +14,8 @@ import { openTestStripe, type TestStripe } from '../support/stripe-world';
 
 const base = useDatabase();
 const GRACE: Actor = { type: 'staff', id: 'u1', name: 'grace@example.com' };
+/** Of a later version of Stripe's API. */
+const UNKNOWN = 'frozen' as 'active';
 let runtime: TestRuntime;
 let stripe: TestStripe;
 
@@ -135,4 +137,19 @@ test('what changes nothing here is not offered for a replay', () => {
   for (const outcome of ['processed', 'stale', 'unmatched', 'failed', 'ignored'] as const) {
     expect(isReplayable({ type: 'invoice.paid', outcome })).toBe(true);
   }
+});
+
+test('what an applied event left for staff stays, though its replay finds a later state', async () => {
+  const { object: customer } = await stripe.happen((world) => act.createCustomer(world, {}));
+  const { object } = await stripe.happen((world) =>
+    act.createSubscription(world, { customer: customer.id, items: [{ unitAmount: 990 }] }),
+  );
+  const update = (status: typeof UNKNOWN | 'past_due') =>
+    stripe.happen((world) => act.updateSubscription(world, object.id, { status }));
+  const id = (await update(UNKNOWN)).events[0]?.id ?? '';
+  const warnings = (await eventOf(id))?.warnings;
+  expect(warnings).toHaveLength(1);
+  await update('past_due');
+  expect(await replay(id)).toBe('stale');
+  expect(await eventOf(id)).toMatchObject({ outcome: 'processed', warnings, attempts: 2 });
 });

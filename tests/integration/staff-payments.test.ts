@@ -128,7 +128,11 @@ describe('the list', () => {
   );
 
   test.each([
-    [{ status: 'paid' }, 'status', 'must be one of pending, completed, failed, refunded'],
+    [
+      { status: 'paid' },
+      'status',
+      'must be one of pending, completed, failed, refunded, refunded_in_part, disputed',
+    ],
     [{ from: '2026-02-30' }, 'from', 'must be a calendar date YYYY-MM-DD'],
     [{ from: '2026-03-02', to: '2026-03-01' }, 'to', 'must not be before the first day'],
     [{ reference: 'a\u0000b' }, 'reference', 'must not contain control characters'],

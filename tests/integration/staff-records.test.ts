@@ -175,7 +175,7 @@ describe('invoices as CSV', () => {
   };
   const HEADER =
     'id,number,status,invoice_date,due_date,currency,subtotal,tax,total,amount_paid,amount_due,' +
-    'stripe_invoice_id,customer_id,customer_number,customer_name';
+    'stripe_invoice_id,refunded_amount,amount_credited,customer_id,customer_number,customer_name';
 
   test('no text is a formula, and of nothing there is the header', async () => {
     const { id: customer_id } = await createCustomer(base.db, {
@@ -187,7 +187,7 @@ describe('invoices as CSV', () => {
       HEADER,
       `${invoice.id},'@1,${invoice.status},${invoice.invoice_date},2026-04-01,eur,` +
         `${Number(invoice.subtotal)},${Number(invoice.tax)},${Number(invoice.total)},` +
-        `${Number(invoice.amount_paid)},${Number(invoice.amount_due)},,${customer_id},K-CSV,'=1+1`,
+        `${Number(invoice.amount_paid)},${Number(invoice.amount_due)},,0,0,${customer_id},K-CSV,'=1+1`,
     ]);
     expect(await linesOf({ customer: 'nobody' })).toEqual([HEADER]);
   });

@@ -5,7 +5,13 @@ import type { Plan } from '@/lib/sync/decide/plan';
 import { commit } from '@/lib/sync/store/commit';
 import { keyColumn, TABLE_NAMES, TABLES, type TableName } from '@/lib/sync/store/rows';
 import { useDatabase } from '../support/database';
-import { createCustomer, createInvoice, createService, createSubscription } from '../support/factories';
+import {
+  createCustomer,
+  createInvoice,
+  createPayment,
+  createService,
+  createSubscription,
+} from '../support/factories';
 
 type Values = Record<string, unknown>;
 
@@ -32,6 +38,7 @@ beforeAll(async () => {
   others.subscription_id = await two(() => createSubscription(base.db));
   others.customer_service_id = await two(() => createService(base.db));
   others.invoice_id = await two(() => createInvoice(base.db));
+  others.payment_id = await two(() => createPayment(base.db));
 });
 
 function columnsOf(name: TableName): [string, Column][] {
@@ -48,6 +55,7 @@ function valueFor(name: string, column: Column, which: 0 | 1): unknown {
 
 function twoOf(name: string, { dataType, columnType, enumValues }: Column): unknown[] | undefined {
   if (enumValues?.length) return [enumValues[1], enumValues[2]];
+  if (name === 'refunded_amount') return ['1.250', '2.500']; // never more than the amount
   if (columnType === 'PgNumeric') return ['11.250', '12.500'];
   if (columnType === 'PgDateString') return ['2026-04-01', '2026-04-02'];
   const ofType: Record<string, unknown[]> = {
@@ -71,7 +79,7 @@ async function write(name: TableName, kind: 'inserted' | 'updated', row: Values)
     ...{ moves: [], handedOver: [], abandoned: [], audits: [], concerned: [], absentNumbers: [] },
     ...{ emails: [], touched: [], changes: [], warnings: [] },
   } as unknown as Plan;
-  await commit(base.db, { plan, event: null, runId: null });
+  await commit(base.db, { plan, events: [], runId: null });
 }
 
 async function latest(name: TableName): Promise<Values> {

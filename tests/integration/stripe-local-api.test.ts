@@ -308,7 +308,7 @@ describe('the local Stripe API', () => {
       /^Invalid status: must be one of active, .*, or ended$/,
       'status',
     ],
-    ['/v1/refunds', 404, undefined, 'Unrecognized request URL (GET: /v1/refunds).', undefined],
+    ['/v1/charges', 404, undefined, 'Unrecognized request URL (GET: /v1/charges).', undefined],
   ])('%s answers %i %s', async (path, status, code, message, param) => {
     const answer = await ask(path);
     expect(answer.status).toBe(status);

@@ -10,11 +10,14 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import {
   completeCheckout,
   createCheckoutSession,
+  createCreditNote,
   createCustomer,
   createInvoice,
   createSubscription,
   finalizeInvoice,
+  openDispute,
   payInvoice,
+  refundPayment,
   voidInvoice,
 } from '@/lib/stripe-local/actions';
 import { seededChance } from '@/lib/stripe-local/chance';
@@ -58,6 +61,23 @@ describe('the control API of the local Stripe', () => {
     error?: { message: string };
   }
 
+  const makeInvoice = (amount: number) =>
+    finalizeInvoice(world, createInvoice(world, { customer, lines: [{ amount }] }).object.id).object;
+  /** What must be there before something of this type can happen. */
+  const prepare = (type: string) => {
+    if (type.startsWith('customer.subscription')) {
+      createSubscription(world, { customer, items: [{ unitAmount: 990 }] });
+    }
+    if (type === 'credit_note.created') makeInvoice(100);
+    if (type === 'credit_note.voided') createCreditNote(world, { invoice: makeInvoice(100).id, amount: 40 });
+    if (!/^(refund|charge)\./.test(type)) return;
+    const invoice = payInvoice(world, makeInvoice(100).id).object.id;
+    if (/^refund\.(updated|failed)$/.test(type)) refundPayment(world, { invoice, status: 'pending' });
+    if (/dispute\.(updated|closed|funds)/.test(type)) {
+      openDispute(world, { invoice, inquiry: type.endsWith('withdrawn') });
+    }
+  };
+
   beforeAll(async () => {
     webhook = createServer(async (req, res) => {
       const event = Stripe.webhooks.constructEvent(
@@ -93,9 +113,7 @@ describe('the control API of the local Stripe', () => {
   });
 
   test.each(EVENT_TYPES)('%s happens, and the webhook hears all of it in order', async (type) => {
-    if (type.startsWith('customer.subscription')) {
-      createSubscription(world, { customer, items: [{ unitAmount: 990 }] });
-    }
+    prepare(type);
     const { status, body } = await happen({ type, customer_number: 'K00001' });
     expect(status).toBe(200);
     expect(body.deliveries.map((delivery) => delivery.type)).toContain(type);
@@ -105,7 +123,7 @@ describe('the control API of the local Stripe', () => {
       true,
     );
     expect(body.action).toMatch(/^[A-Z].*\.$/);
-    expect(body.objects[0]?.id).toMatch(/^(in|sub|cs_test)_/);
+    expect(body.objects[0]?.id).toMatch(/^(in|sub|cs_test|re|dp|cn)_/);
   });
 
   test('silent: it happens, but nobody is told', async () => {
@@ -143,11 +161,9 @@ describe('the control API of the local Stripe', () => {
   });
 
   test('what cannot happen is refused with a sentence', async () => {
-    const make = (amount: number) =>
-      finalizeInvoice(world, createInvoice(world, { customer, lines: [{ amount }] }).object.id).object;
-    const paid = payInvoice(world, make(1).id).object.number;
-    const voided = voidInvoice(world, make(2).id).object.number;
-    const open = make(3).number;
+    const paid = payInvoice(world, makeInvoice(1).id).object.number;
+    const voided = voidInvoice(world, makeInvoice(2).id).object.number;
+    const open = makeInvoice(3).number;
     createCustomer(world, { metadata: { customer_number: 'K00002' } });
     const refused = async (body: object) => {
       const answer = await happen(body);
@@ -189,6 +205,107 @@ describe('the control API of the local Stripe', () => {
     expect(
       (await fetch(`${local.url}/_local/events`, { headers: { authorization: `Bearer ${KEY}` } })).status,
     ).toBe(404);
+    expect(received).toEqual([]);
+  });
+
+  test('money comes back for the invoice that is named, with the status that is asked for', async () => {
+    const [one, other] = [100, 200].map((amount) => payInvoice(world, makeInvoice(amount).id).object);
+    const invoice_number = one?.number;
+    const status = async (type: string, asked?: string) => {
+      const { body } = await happen({ type, invoice_number, status: asked });
+      const [object] = body.objects;
+      return world.refunds.get(object?.id ?? '')?.status ?? world.disputes.get(object?.id ?? '')?.status;
+    };
+    expect(await status('refund.created', 'pending')).toBe('pending');
+    expect(await status('refund.updated')).toBe('succeeded');
+    expect(await status('refund.failed')).toBe('failed');
+    expect(await status('refund.created', 'requires_action')).toBe('requires_action');
+    expect(await status('refund.updated', 'canceled')).toBe('canceled');
+    expect(await status('charge.dispute.created', 'warning_needs_response')).toBe('warning_needs_response');
+    expect(await status('charge.dispute.updated')).toBe('warning_under_review');
+    expect(await status('charge.dispute.closed')).toBe('warning_closed');
+    expect(await status('charge.dispute.created', 'warning_needs_response')).toBe('warning_needs_response');
+    expect(await status('charge.dispute.funds_withdrawn')).toBe('needs_response');
+    expect(await status('charge.dispute.updated')).toBe('under_review');
+    expect(await status('charge.dispute.closed', 'won')).toBe('won');
+    expect(await status('charge.dispute.created')).toBe('needs_response');
+    expect(await status('charge.dispute.funds_reinstated')).toBe('won');
+    expect(await status('charge.dispute.created')).toBe('needs_response');
+    expect(await status('charge.dispute.closed')).toBe('lost');
+    const returned = await happen({
+      type: 'charge.dispute.created',
+      invoice_number: other?.number,
+      status: 'lost',
+    });
+    expect(returned.body.deliveries.map(({ type }) => type)).toEqual([
+      'charge.dispute.created',
+      'charge.dispute.funds_withdrawn',
+      'charge.dispute.closed',
+    ]);
+    const touched = [...world.refunds.values(), ...world.disputes.values()].map(({ charge }) => charge);
+    expect(touched.filter((charge) => charge === other?.charge)).toHaveLength(1);
+  });
+
+  test('an open invoice is credited by half, a paid one wholly, as far as it can be refunded', async () => {
+    const open = makeInvoice(101);
+    const type = 'credit_note.created';
+    await happen({ type, invoice_number: open.number });
+    expect(world.invoices.get(open.id)).toMatchObject({ status: 'open', amountDue: 51 });
+    await happen({ type: 'credit_note.voided', invoice_number: open.number });
+    expect(world.invoices.get(open.id)).toMatchObject({ status: 'open', amountDue: 101 });
+    const paid = payInvoice(world, makeInvoice(300).id, { offStripe: 100 }).object;
+    const { body } = await happen({ type, invoice_number: paid.number });
+    expect(world.creditNotes.get(body.objects[0]?.id ?? '')).toMatchObject({
+      postPaymentAmount: 300,
+      outOfBandAmount: 100,
+      refunds: [{ amount: 200 }],
+    });
+    expect(await happen({ type, invoice_number: paid.number })).toMatchObject({
+      status: 409,
+      body: { error: { message: `Nothing is left of the invoice ${paid.number} to credit.` } },
+    });
+  });
+
+  test('money that cannot come back is refused with a sentence', async () => {
+    const uncreditable = await happen({ type: 'credit_note.created' });
+    expect(uncreditable.body.error?.message).toBe('There is no creditable invoice at Stripe.');
+    const cash = payInvoice(world, makeInvoice(100).id, { offStripe: true }).object.number;
+    const refused = async (body: object) => {
+      const answer = await happen(body);
+      return [answer.status, answer.body.error?.message];
+    };
+    const nothing: [string, string][] = [
+      ['refund.created', 'There is no refundable invoice at Stripe.'],
+      ['charge.dispute.created', 'There is no disputable invoice at Stripe.'],
+      ['refund.updated', 'There is no unsettled refund at Stripe.'],
+      ['refund.failed', 'There is no refund that could fail at Stripe.'],
+      ['charge.dispute.updated', 'There is no dispute that waits for evidence at Stripe.'],
+      ['charge.dispute.funds_withdrawn', 'There is no inquiry that could become a dispute at Stripe.'],
+      ['charge.dispute.funds_reinstated', 'There is no open dispute that could be won at Stripe.'],
+      ['credit_note.voided', 'There is no voidable credit note at Stripe.'],
+    ];
+    for (const [type, message] of nothing) expect(await refused({ type })).toEqual([404, message]);
+    const type = 'charge.dispute.closed';
+    expect((await refused({ type, customer_number: 'K00001', status: 'won' }))[1]).toBe(
+      'Customer K00001 has no open dispute that could end as won at Stripe.',
+    );
+    expect((await refused({ type, invoice_number: cash }))[1]).toBe(
+      `The invoice ${cash} has no open dispute that could end as lost or warning_closed at Stripe.`,
+    );
+    for (const type of ['refund.created', 'charge.refunded', 'charge.dispute.created']) {
+      expect(await refused({ type, invoice_number: cash })).toEqual([
+        409,
+        `Stripe collected nothing for the invoice ${cash}.`,
+      ]);
+    }
+    expect(await refused({ type, status: 'prevented' })).toEqual([
+      422,
+      'The status of charge.dispute.closed must be one of lost, won, warning_closed.',
+    ]);
+    expect(await refused({ type: 'invoice.paid', status: 'paid' })).toEqual([
+      422,
+      'No status can be asked for with invoice.paid.',
+    ]);
     expect(received).toEqual([]);
   });
 
@@ -261,6 +378,22 @@ describe('the control API of the local Stripe', () => {
       const silent = await run('invoice.payment_failed', '--silent');
       expect(silent.out).toMatch(/^Not delivered:$/m);
       expect(silent.code).toBe(0);
+    });
+
+    test('says which status, and of which invoice', async () => {
+      await demo();
+      const { number } = payInvoice(world, makeInvoice(100).id).object;
+      const made = await run('refund.created', '--invoice', number ?? '', '--status', 'pending');
+      expect(made.out).toMatch(/^The payment of the invoice \S+ was refunded; the refund is pending\.$/m);
+      expect(made.out).toMatch(/^ {2}charge\.refunded +evt_\w+ {2}200 processed$/m);
+      const settled = await run('refund.updated', '--status', 'canceled', '--invoice', number ?? '');
+      expect(settled).toMatchObject({ code: 0, out: expect.stringContaining('is canceled now.') });
+      const refused = await run('refund.updated', '--status', 'failed');
+      expect(refused).toMatchObject({
+        code: 1,
+        err: 'The status of refund.updated must be one of succeeded, canceled.\n',
+      });
+      expect((await run('--help')).out).toMatch(/^ {2}charge\.dispute\.closed: lost, won, warning_closed$/m);
     });
 
     test('is refused with a sentence and 1', async () => {

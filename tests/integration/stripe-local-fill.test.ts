@@ -20,10 +20,13 @@ import type { ProviderInvoice } from '@/lib/stripe/provider';
 import { toProviderInvoice } from '@/lib/stripe/to-invoice';
 import { toProviderSubscription } from '@/lib/stripe/to-subscription';
 import {
+  createCreditNote,
   createCustomer as createStripeCustomer,
   createInvoice as createStripeInvoice,
   deleteDraftInvoice,
+  openDispute,
   payInvoice,
+  refundPayment,
 } from '@/lib/stripe-local/actions';
 import { seededChance } from '@/lib/stripe-local/chance';
 import { fillFromDatabase } from '@/lib/stripe-local/fill-from-database';
@@ -201,6 +204,17 @@ describe.each(['UTC', 'Pacific/Auckland', 'America/Los_Angeles'])(
   },
 );
 
+/** What some events need: a refund on its way, inquiries, and a credit note on an open invoice. */
+function prepareReturns(world: World) {
+  const invoices = [...world.invoices.values()];
+  const [refunded, ...disputed] = invoices.filter(({ charge }) => charge !== null);
+  const open = invoices.find(({ status }) => status === 'open');
+  if (!refunded || !open) throw new Error('the seed has no such invoices');
+  refundPayment(world, { invoice: refunded.id, amount: 1, status: 'pending' });
+  for (const { id } of disputed.slice(0, 2)) openDispute(world, { invoice: id, inquiry: true });
+  createCreditNote(world, { invoice: open.id, amount: 1 });
+}
+
 describe('a reconciliation against the filled world', () => {
   const base = useDatabase();
 
@@ -220,6 +234,7 @@ describe('a reconciliation against the filled world', () => {
       return { status, isChanged: changes > 0 };
     };
     expect(await run()).toEqual({ status: 'completed', isChanged: false });
+    prepareReturns(world);
     for (const type of EVENT_TYPES) makeHappen(type, { world, customer: null, invoiceNumber: null });
     expect(await run()).toEqual({ status: 'completed', isChanged: true });
     expect(await run()).toEqual({ status: 'completed', isChanged: false });

@@ -1,5 +1,12 @@
+import { eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { reconciliationChanges, reconciliationRuns, stripeCustomers, stripeEvents } from '@/db/schema';
+import {
+  payments,
+  reconciliationChanges,
+  reconciliationRuns,
+  stripeCustomers,
+  stripeEvents,
+} from '@/db/schema';
 import { auditNumber, recordAudit } from '@/lib/audit/record-audit';
 import { deletePayment } from '@/lib/payments/delete-payment';
 import { staffWriter } from '@/lib/payments/staff-writer';
@@ -9,8 +16,10 @@ import { listTimeline } from '@/lib/timeline/list-timeline';
 import { useDatabase } from '../support/database';
 import {
   createCustomer,
+  createDispute,
   createInvoice,
   createPayment,
+  createRefund,
   createService,
   createSubscription,
   createSubscriptionItem,
@@ -29,9 +38,11 @@ const say = (entry: TimelineEntry) => {
   const day = entry.at.toISOString().slice(0, 10);
   if (entry.kind === 'payment') return `${day} payment ${entry.payment.payment_reference}`;
   if (entry.kind === 'event') return `${day} event ${entry.event.id}`;
+  if (entry.kind === 'money_back') return `${day} ${entry.row.kind} of ${entry.row.payment_reference}`;
   if (entry.kind === 'audit') return `${day} ${entry.audit.action}`;
   return `${day} ${entry.changes.map(({ entity, field }) => `${entity}.${field}`).join(' ')}`;
 };
+const keyOf = ({ kind, id }: { kind: string; id: number }) => `${kind} ${id}`;
 const read = (customer: number, before?: string | null) =>
   listTimeline(base.db, customer, { timeZone: 'UTC', before: before ?? null });
 
@@ -177,6 +188,40 @@ describe('a timeline', () => {
   });
 });
 
+test('refunds and disputes stand where they were issued, and what was checked with Stripe', async () => {
+  const { db } = base;
+  const eve = (await createCustomer(db)).id;
+  const { id: payment_id, invoice_id } = await createPayment(db, {
+    customer_id: eve,
+    payment_reference: 'E',
+  });
+  await createRefund(db, { payment_id });
+  await createRefund(db, { payment_id, issued_at: new Date('2026-03-14T12:00:00Z') });
+  await createDispute(db, { payment_id });
+  await createRefund(db);
+  const after = { customer_id: eve, changes: [], failures: [] };
+  for (const [entity, entity_id] of [
+    ['payment', payment_id],
+    ['invoice', invoice_id],
+  ] as const) {
+    await recordAudit(db, { actor, action: `${entity}.check`, entity, entity_id, before: null, after });
+  }
+  const all: string[] = [];
+  for (let before: string | null | undefined; before !== null; ) {
+    const page = await listTimeline(db, eve, { timeZone: 'UTC', before: before ?? null });
+    all.push(...page.entries.map(say));
+    before = page.older;
+  }
+  expect(all.map((text) => text.replace(/^\S+ (?=\w+\.)/, ''))).toEqual([
+    'invoice.check',
+    'payment.check',
+    '2026-03-14 refund of E',
+    '2026-03-12 refund of E',
+    '2026-03-12 dispute of E',
+    '2026-03-10 payment E',
+  ]);
+});
+
 describe('a long timeline', () => {
   let dora: number;
 
@@ -209,23 +254,40 @@ describe('a long timeline', () => {
   });
 
   test('is read to its end in pages, each entry once, in the same order', async () => {
+    const [payment] = await base.db.select().from(payments).where(eq(payments.payment_reference, 'D-10'));
+    for (let i = 0; i < 10; i++) {
+      const issued_at = new Date(Date.UTC(2026, 0, 12 + Math.floor(i / 5)));
+      const of = { payment_id: payment?.id ?? null, issued_at };
+      await (i % 2 ? createRefund(base.db, of) : createDispute(base.db, of));
+    }
     const pages: string[][] = [];
+    const keys = new Set<string>();
     for (let before: string | null | undefined; before !== null; ) {
       const page = await read(dora, before);
       pages.push(page.entries.map(say));
+      for (const entry of page.entries) keys.add(entry.kind === 'money_back' ? keyOf(entry.row) : say(entry));
       before = page.older;
     }
-    expect(pages.map(({ length }) => length)).toEqual([30, 30, 10]);
+    expect(pages.map(({ length }) => length)).toEqual([30, 30, 20]);
     const all = pages.flat();
-    expect(new Set(all).size).toBe(70);
+    expect(all.filter((text) => !/refund|dispute/.test(text))).toHaveLength(70);
+    expect(keys.size).toBe(80);
     const days = all.map((text) => text.slice(0, 10));
     expect(days).toEqual([...days].sort().reverse());
   });
 
-  test.each(['x', '~~~', '2026-02-30.1~~~', '~x~~', '1~2', '2026-01-01.9999999999~~~', '~~x~', '\u0000~~~'])(
-    'a cursor of %j begins at the newest',
-    async (before) => {
-      expect(await read(dora, before)).toEqual(await read(dora));
-    },
-  );
+  test.each([
+    'x',
+    '~~~~',
+    '2026-02-30.1~~~~',
+    '~x~~~',
+    '1~2',
+    '2026-01-01.9999999999~~~~',
+    '~~x~~',
+    '\u0000~~~~',
+    '~~~~1.refund',
+    '~~~~1.refund.9999999999',
+  ])('a cursor of %j begins at the newest', async (before) => {
+    expect(await read(dora, before)).toEqual(await read(dora));
+  });
 });

@@ -15,11 +15,13 @@ import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
 import type { SyncDeps } from '@/lib/sync/sync-deps';
 import {
   createCustomer,
+  createInvoice,
   createService,
   createSubscription,
   createSubscriptionItem,
 } from '../support/factories';
 import type { Hands } from './hands';
+import { OWN_INVOICE } from './setup';
 
 export const ACTOR = { type: 'cli', id: 'simulation', name: 'simulation' } as const;
 
@@ -73,6 +75,7 @@ export function databaseHands(deps: SyncDeps): Hands {
     makeSoldItem: async (item) => {
       await createSubscriptionItem(db, { ...item, stripe_subscription_item_id: null });
     },
+    makeInvoice: (customer_id) => createInvoice(db, { customer_id, ...OWN_INVOICE }),
     makeLink: async (link) => {
       await db.insert(stripeCustomers).values(link);
     },

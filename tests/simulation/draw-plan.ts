@@ -1,9 +1,15 @@
 import fc from 'fast-check';
 import { type ApiFate, BASIL, type Crash, type Fate, type Plan, type Step, type Swarm } from './plan';
-import { kindOf, strikes, swarms } from './swarm';
+import { sequelOf } from './sequels';
+import { isBrief, isHasty, isNarrow, kindOf, strikes, swarms } from './swarm';
 
 const OLDER = ['2020-08-27', '2023-10-16'];
 const EMAILS = 4;
+/** Of how many things of a kind something happens in a narrow history. */
+const FEW = 2;
+/** Between two steps of a hasty history, at most. */
+const MOMENT = 2000;
+const FEW_STEPS = 6;
 const small = fc.nat({ max: 7 });
 const die = fc.nat({ max: 99 });
 
@@ -37,18 +43,40 @@ const step = fc.record({
   a: small,
   b: small,
   c: small,
+  sequelDie: die,
   togetherDie: die,
   crashDie: die,
   crash: fc.record({ mode: crash.map(({ mode }) => mode), at: fc.nat({ max: 120 }) }),
 });
 type DrawnStep = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-const toStep = (swarm: Swarm, { draw, togetherDie, crashDie, crash: own, ...plain }: DrawnStep): Step => ({
-  ...plain,
-  kind: kindOf(swarm, draw / 10_000),
-  together: strikes(swarm, 'staffTogether', togetherDie),
-  crash: strikes(swarm, 'crashedStep', crashDie) ? own : null,
-});
+function toStep(swarm: Swarm, drawn: DrawnStep, before: Step | undefined): Step {
+  const { draw, sequelDie, togetherDie, crashDie, crash: own, ...plain } = drawn;
+  const at = draw / 10_000;
+  const sequel = strikes(swarm, 'sequel', sequelDie) ? sequelOf(swarm, before?.kind, at) : null;
+  const kind = sequel ?? kindOf(swarm, at);
+  const few = isNarrow(swarm) ? plain.a % FEW : plain.a;
+  return {
+    ...plain,
+    wait: waitOf(swarm, kind, plain),
+    ...(kind !== 'run' && { a: sequel && before ? before.a : few }),
+    kind,
+    together: strikes(swarm, 'staffTogether', togetherDie),
+    crash: strikes(swarm, 'crashedStep', crashDie) ? own : null,
+  };
+}
+
+/** What becomes of a refund often shows days later. */
+function waitOf(swarm: Swarm, kind: Step['kind'], { wait, b }: Pick<Step, 'wait' | 'b'>): number {
+  if (kind === 'settleRefund' && b < 4) return 5 * DAY;
+  return isHasty(swarm) ? Math.min(wait, MOMENT) : wait;
+}
+
+function toSteps(swarm: Swarm, drawn: DrawnStep[]): Step[] {
+  const steps: Step[] = [];
+  for (const one of drawn) steps.push(toStep(swarm, one, steps.at(-1)));
+  return steps;
+}
 
 const soon = fc.nat({ max: 300 });
 const delay = fc.oneof(longer(5, 300), longer(6, 5 * SECOND), longer(4, 2 * HOUR), longer(2, 4 * DAY));
@@ -84,13 +112,14 @@ function toApiFate(swarm: Swarm, { refusedDie, heldDie, kind, meanwhile }: Drawn
 
 const whom = fc.nat({ max: 3 });
 const email = maybe(1, 3, fc.nat({ max: EMAILS - 1 }));
+const own = fc.record({ email, services: fc.nat({ max: 3 }), sold: fc.nat({ max: 3 }) });
 const number = maybe(
   2,
   2,
   fc.oneof({ weight: 6, arbitrary: whom }, { weight: 1, arbitrary: fc.constant(-1) }),
 );
 
-/** Histories of a handful of customers and up to 30 steps. */
+/** Histories of a handful of customers and up to 44 steps. */
 export const plans: fc.Arbitrary<Plan> = fc
   .record({
     swarm: fc.noBias(swarms),
@@ -104,10 +133,10 @@ export const plans: fc.Arbitrary<Plan> = fc
       fc.array(fc.constantFrom(...BASIL), { minLength: 1, maxLength: 2 }),
       fc.array(fc.constantFrom(...BASIL, ...OLDER), { minLength: 1, maxLength: 3 }),
     ),
-    ours: fc.array(fc.record({ email, services: fc.nat({ max: 3 }), sold: fc.nat({ max: 3 }) }), {
-      maxLength: 3,
-      size: 'max',
-    }),
+    ours: fc.oneof(
+      { weight: 1, arbitrary: fc.array(own, { maxLength: 1 }) },
+      { weight: 3, arbitrary: fc.array(own, { minLength: 2, maxLength: 3, size: 'max' }) },
+    ),
     stripeCustomers: fc.array(
       fc.record({
         email,
@@ -117,17 +146,20 @@ export const plans: fc.Arbitrary<Plan> = fc
       }),
       { minLength: 1, maxLength: 3, size: 'max' },
     ),
-    steps: fc.noBias(fc.array(step, { minLength: 1, maxLength: 30, size: 'max' })),
+    steps: fc.noBias(fc.array(step, { minLength: 1, maxLength: 44, size: 'max' })),
     fates: fc.noBias(fc.array(fate, { maxLength: 60, size: 'max' })),
     api: fc.oneof(
       { weight: 1, arbitrary: fc.constant<DrawnApiFate[]>([]) },
       { weight: 1, arbitrary: fc.noBias(fc.array(apiFate, { maxLength: 30, size: 'max' })) },
     ),
+    bursts: among([3, false], [1, true]),
+    slow: among([2, 0], [2, 3 * SECOND], [2, HOUR], [1, DAY]),
   })
   .map(({ steps, fates, api, ...plan }) => ({
     ...plan,
     lossless: plan.lossless || !plan.hasKey,
-    steps: steps.map((one) => toStep(plan.swarm, one)),
+    stripeCustomers: isNarrow(plan.swarm) ? plan.stripeCustomers.slice(0, 1) : plan.stripeCustomers,
+    steps: toSteps(plan.swarm, isBrief(plan.swarm) ? steps.slice(0, FEW_STEPS) : steps),
     fates: fates.map((one) => toFate(plan.swarm, one)),
     api: plan.hasKey ? api.map((one) => toApiFate(plan.swarm, one)) : [],
   }));

@@ -10,7 +10,7 @@ export interface Hands extends Making {
   itemsOf(stripeCustomerId: string): Promise<(string | null)[]>;
   isLinkedByStaff(itemId: number): Promise<boolean>;
   deletePayment(id: number): Promise<void>;
-  updatePayment(id: number, changes: { amount: number; status: 'refunded' | 'completed' }): Promise<void>;
+  updatePayment(id: number, changes: { amount?: number; status: 'refunded' | 'completed' }): Promise<void>;
   /** @throws AppError where it does not fit its invoice, or the reference is taken */
   recordPayment(payment: NewPayment): Promise<{ id: number }>;
   /** @throws AppError where another was quicker */
@@ -31,6 +31,8 @@ export interface Making {
     customer_service_id: number | null;
     quantity: number;
   }): Promise<void>;
+  /** One of our own, sent and not paid, of 100 EUR. */
+  makeInvoice(customer_id: number): Promise<{ id: number }>;
   makeLink(link: {
     stripe_customer_id: string;
     customer_id: number;

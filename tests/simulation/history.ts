@@ -5,7 +5,7 @@ import { judge, type Truth } from './oracle';
 import { ANNOUNCING } from './oracle/story';
 import type { Difference } from './oracle/values';
 import { isFailingRun, type Plan } from './plan';
-import { play } from './play';
+import { play, versionOf } from './play';
 import type { Played } from './played';
 import type { Stage } from './stage';
 import type { Stray } from './strays';
@@ -72,16 +72,20 @@ export async function runHistory(stage: Stage, plan: Plan, seed: number): Promis
   return { deliveries, crashes, runs, ties, rows, steps, mishaps };
 }
 
-function truthOf({ plan, world, setup, deeds, now, times, looks, unknown }: Played): Truth {
+function truthOf({ plan, world, setup, deeds, now, times, looks, unknown, isCrowded }: Played): Truth {
   return {
     history: world.history,
+    intents: intentsOf(world),
+    refunds: [...world.refunds.values()],
+    disputes: [...world.disputes.values()],
     timeZone: plan.timeZone,
     today: toCalendarDate(now(), plan.timeZone),
     hasKey: plan.hasKey,
     linkByEmail: plan.linkByEmail,
     lossless: plan.lossless,
-    mayFail: plan.api.length > 0 || plan.steps.some(isFailingRun),
+    mayFail: plan.hasKey && (isCrowded || plan.api.length > 0 || plan.steps.some(isFailingRun)),
     versions: plan.versions,
+    versionOf: (event) => versionOf(plan, event),
     ours: setup.ours,
     stripeCustomers: setup.stripeCustomers,
     times,
@@ -89,6 +93,14 @@ function truthOf({ plan, world, setup, deeds, now, times, looks, unknown }: Play
     unknown,
     ...deeds,
   };
+}
+
+function intentsOf({ invoicePayments }: Played['world']): Map<string, string> {
+  return new Map(
+    [...invoicePayments.values()].flatMap(({ payment, invoice }) =>
+      payment.type === 'payment_intent' ? [[payment.payment_intent, invoice] as const] : [],
+    ),
+  );
 }
 
 const outcomesOf = ({ outcome }: Stray) => (outcome === 'processed' ? ['processed', 'stale'] : [outcome]);

@@ -22,6 +22,25 @@ interface Mutant {
 const CLAIM_ORDER = 'return at < otherAt || (at === otherAt && String(one.by) < String(other.by));';
 
 export const MUTANTS: Mutant[] = [
+  edit(
+    'failed-refund-not-taken-back',
+    'lib/payments/came-back.ts',
+    "return status === 'succeeded' ||",
+    "return status === 'succeeded' || status === 'failed' ||",
+  ),
+  edit('dispute-and-refund-both-counted', 'lib/payments/came-back.ts', 'Math.min(sum, paid)', 'sum'),
+  edit(
+    'recorded-refund-doubled',
+    'lib/sync/decide/money-back/settle.ts',
+    'if (told) mergeRecorded(draft, payment, told);',
+    '',
+  ),
+  edit(
+    'refund-window-too-short',
+    'lib/sync/reconcile/steps/money-back-window.ts',
+    'windowFrom.getTime() - REVISED_DAYS * DAY_MS',
+    'windowFrom.getTime()',
+  ),
   edit('no-guard', 'lib/sync/decide/order.ts', "if (source.asOf < storedAsOf) return 'stale';", ''),
   edit(
     'arrival-order-on-ties',
@@ -111,8 +130,8 @@ export const MUTANTS: Mutant[] = [
   edit(
     'moved-item-taken-back',
     'lib/sync/decide/subscription/moved-item.ts',
-    'if (other.provider_as_of > asOf) return true;',
-    'if (other.provider_as_of > asOf) return false;',
+    'draft.itemsOf(other.id).length <= SHOWN) return true;',
+    'draft.itemsOf(other.id).length <= SHOWN) return false;',
   ),
   edit(
     'staff-not-heeded-of-items',
@@ -123,8 +142,8 @@ export const MUTANTS: Mutant[] = [
   edit(
     'own-number-not-asked-again',
     'lib/sync/decide/customer/link-customer.ts',
-    'isAnother && !isAnswered ? askStripe(draft, reported, numbers) : undefined',
-    'isAnother && isAnswered ? askStripe(draft, reported, numbers) : undefined',
+    'isAnother && !isAnswered ? askCustomer(draft, reported, numbers) : undefined',
+    'isAnother && isAnswered ? askCustomer(draft, reported, numbers) : undefined',
   ),
   edit(
     'unknown-status-is-active',

@@ -7,6 +7,10 @@ export interface Plan {
   /** Without one nothing can be asked of Stripe, and nothing is lost on the way. */
   hasKey: boolean;
   lossless: boolean;
+  /** Stripe's deliveries arrive by the hour, many at once, at one process. */
+  bursts: boolean;
+  /** Milliseconds by which all deliveries of some objects come later than those of the others. */
+  slow: number;
   /** An e-mail links by itself; else staff confirm. */
   linkByEmail: boolean;
   timeZone: string;
@@ -88,15 +92,15 @@ export const BASIL = ['2025-03-31.basil', '2026-10-28.endive'];
 
 /** How often each kind of step is drawn, where nothing is switched off or turned up. */
 export const STEP_WEIGHTS = {
-  subscribe: 12,
+  subscribe: 16,
   changeItems: 5,
-  setMetadata: 2,
+  setMetadata: 3,
   setStatus: 5,
   renew: 6,
   cancel: 3,
-  endWithPeriod: 3,
-  endAt: 3,
-  pause: 2,
+  endWithPeriod: 2,
+  endAt: 2,
+  pause: 1,
   checkout: 4,
   invoice: 6,
   finalize: 6,
@@ -108,21 +112,31 @@ export const STEP_WEIGHTS = {
   uncollectible: 3,
   deleteDraft: 1,
   changeDueDate: 1,
-  charge: 6,
-  changeNumber: 4,
+  charge: 9,
+  refund: 6,
+  settleRefund: 4,
+  dispute: 4,
+  moveDispute: 4,
+  credit: 4,
+  voidCredit: 2,
+  changeNumber: 10,
   deleteCustomer: 1,
-  moveItem: 7,
-  strangeStatus: 3,
+  moveItem: 14,
+  strangeStatus: 2,
   strangeInvoice: 3,
   knownInvoice: 2,
+  lateNews: 2,
   stray: 2,
-  run: 8,
-  deletePayment: 6,
+  run: 10,
+  deletePayment: 9,
   changePayment: 2,
   enterPayment: 2,
+  refundHere: 4,
+  payOwn: 3,
   linkItem: 9,
-  confirmLink: 4,
+  confirmLink: 3,
   dateService: 1,
+  replay: 7,
 } as const;
 
 /** Whether Stripe fails the run that this step starts. */

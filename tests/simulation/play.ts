@@ -1,3 +1,4 @@
+import { refundPayment } from '@/lib/stripe-local/actions';
 import { seededChance } from '@/lib/stripe-local/chance';
 import type { WorldEvent } from '@/lib/stripe-local/model';
 import { renderEvent } from '@/lib/stripe-local/render/event';
@@ -9,10 +10,12 @@ import { doHere, noDeeds } from './own-steps';
 import { type Fate, isFailingRun, type Plan, type Step } from './plan';
 import type { Played } from './played';
 import { Queue } from './queue';
+import { eventToReplay } from './replays';
 import { setUp } from './setup';
 import type { Received, Stage } from './stage';
 import { makeStrays } from './strays';
 import { doAtStripe } from './stripe-steps';
+import { ofNoInvoice, tried } from './stripe-steps/money-back';
 import { count } from './tally';
 
 type Went = Pick<Received, 'crashed' | 'contested'>;
@@ -23,6 +26,9 @@ const HOUR = 3_600_000;
 const LONG_AFTER = 96 * HOUR;
 /** After each attempt that was not answered 200. */
 const RETRIES = [HOUR, 6 * HOUR, 24 * HOUR, 72 * HOUR];
+/** Stripe is asked four times for one decision at most, and one may need two answers: each of more makes both old. */
+const MOST_AT_WORK = 2;
+const [FEW_AT_ONCE, MANY_AT_ONCE] = [5, 12];
 const PROMPT: Fate = { lost: false, delay: 0, copies: [], together: false, crashes: [] };
 
 /** Plays a history to its end: everything has happened, and every delivery was taken in or lost. */
@@ -49,6 +55,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     delivered: new Set(),
     times: new Map(),
     looks: [],
+    isCrowded: false,
     payloads: new Map(),
     log: [],
     faults: [],
@@ -64,13 +71,13 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
   const { mishaps, times } = played;
   const scene = { world, plan, setup, unknown, checkedOut: new Set<number>(), strays: { count: 0 } };
   const bodies = new Map<string, ReturnType<typeof toBody>>();
-  const atWork = new Set<{ isAlone: boolean }>();
+  const atWork = new Set<{ isAlone: boolean; customer: string | null }>();
   let known = 0;
   let sentAnyway = 0;
   let ticks = 0;
   let staffsTurn: Promise<unknown> = Promise.resolve();
 
-  const queue = new Queue((at, together) => {
+  const queue = new Queue(plan.bursts ? MANY_AT_ONCE : FEW_AT_ONCE, (at, together) => {
     clock = Math.max(clock, at);
     if (together > 1) note(`at once: ${together}`);
     count(mishaps, 'at once', Number(together > 1));
@@ -86,10 +93,13 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     note(`  ${event.type} ${event.about.id} (${event.id})${lost ? ' is lost' : ''}`);
     count(mishaps, 'lost', Number(lost));
     if (lost) return;
+    const slow = isSlow(event.about.id) ? plan.slow : 0;
+    count(mishaps, 'slow', Number(slow > 0));
     count(mishaps, 'copied', fate.copies.length);
     count(mishaps, 'late', Number(fate.delay > 300));
     for (const [i, delay] of [fate.delay, ...fate.copies].entries()) {
-      queue.push(clock + delay, () => attempt(event, fate, i === 0 ? 0 : fate.crashes.length), fate.together);
+      const attemptIt = () => attempt(event, fate, i === 0 ? 0 : fate.crashes.length);
+      queue.push(arrivalOf(plan, clock + delay + slow), attemptIt, plan.bursts || fate.together);
     }
   };
 
@@ -104,8 +114,9 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     const changes = customerChanges(world, event);
     const looks: Look[] = [];
     const crash = fate.crashes[tries];
-    const isOwnProcess = crash !== undefined || played.counts.deliveries % 2 === 0;
-    const received = await amidst(() => stage.receive({ ...told, crash, isOwnProcess }, looks));
+    const isOwnProcess = crash !== undefined || (!plan.bursts && played.counts.deliveries % 2 === 0);
+    const customer = 'customer' in event.about ? event.about.customer : null;
+    const received = await amidst(() => stage.receive({ ...told, crash, isOwnProcess }, looks), customer);
     const { status, answer, crashed } = received;
     const isAnswered = status === 200 && !(crashed && crash?.mode === 'killed');
     noteCrash(received, crash?.mode, looks);
@@ -127,10 +138,15 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
   };
 
   /** While others are at work, too, what Stripe answers may be of no account: they were quicker. */
-  const amidst = async <T extends Went>(work: () => Promise<T>): Promise<T> => {
-    const own = { isAlone: atWork.size === 0 };
+  const amidst = async <T extends Went>(
+    work: () => Promise<T>,
+    customer: string | null = null,
+  ): Promise<T> => {
+    const own = { isAlone: atWork.size === 0, customer };
     for (const other of atWork) other.isAlone = false;
     atWork.add(own);
+    const rivals = [...atWork].filter((other) => other.customer === customer || other.customer === null);
+    played.isCrowded ||= rivals.length > MOST_AT_WORK;
     try {
       const went = await work();
       return { ...went, contested: went.contested || !own.isAlone };
@@ -150,6 +166,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
   const act = async (step: Step): Promise<void> => {
     if (step.kind === 'run') return runReconciliation(step);
     if (step.kind === 'stray') return letStray(step);
+    if (step.kind === 'replay') return replay(step);
     const from = world.history.length;
     const sentence = doAtStripe(scene, step) ?? (OURS.has(step.kind) ? await doInTurn(step) : null);
     if (sentence) note(sentence);
@@ -167,6 +184,20 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     }
   };
 
+  /** Staff apply an event once more, whatever they and later events have changed since. */
+  const replay = async (step: Step): Promise<void> => {
+    const id = eventToReplay(played, step);
+    const told = id && bodies.get(id);
+    if (!told) return;
+    count(played.steps, 'replay');
+    const looks: Look[] = [];
+    const delivery = { ...told, crash: undefined, isOwnProcess: false, isReplay: true };
+    const received = await amidst(() => stage.receive(delivery, looks));
+    noteCrash(received, undefined, looks);
+    note(`> ${id} again: ${received.answer}`);
+    if (received.status !== 200) played.faults.push(`replaying ${id} ended with ${received.answer}`);
+  };
+
   const isAwaited = (id: string) =>
     [...world.history, ...played.strays.map(({ event }) => event)].some(
       (event) =>
@@ -175,10 +206,18 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
         times.get(event.id)?.tried === null,
     );
 
+  const refundAtStripe = (invoice: string) => {
+    if (world.invoices.get(invoice)) tried(() => refundPayment(world, { invoice }));
+  };
+
+  const collectAtStripe = (a: number) => ofNoInvoice(scene, a)?.id ?? null;
+
   /** Staff do one thing at a time, whatever is delivered meanwhile. */
   const doInTurn = (step: Step): Promise<string | null> => {
     const { deeds } = played;
-    const done = staffsTurn.then(() => doHere({ hands: stage.hands(), setup, deeds, isAwaited }, step));
+    const done = staffsTurn.then(() =>
+      doHere({ hands: stage.hands(), setup, deeds, isAwaited, refundAtStripe, collectAtStripe }, step),
+    );
     staffsTurn = done.catch(() => undefined);
     return done;
   };
@@ -215,7 +254,15 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
 }
 
 const STAFF = new Set(['confirmLink', 'linkItem']);
-const OURS = new Set([...STAFF, 'deletePayment', 'changePayment', 'enterPayment', 'dateService']);
+const OURS = new Set([
+  ...STAFF,
+  'refundHere',
+  'payOwn',
+  'deletePayment',
+  'changePayment',
+  'enterPayment',
+  'dateService',
+]);
 
 function customerChanges(world: World, { about }: WorldEvent): number | null {
   const id = 'customer' in about ? about.customer : null;
@@ -224,9 +271,11 @@ function customerChanges(world: World, { about }: WorldEvent): number | null {
 }
 
 /** Of some objects all events are lost, as while the endpoint is away: nothing but a list tells of them. */
-function isNeverHeardOf(id: string): boolean {
-  return (id.charCodeAt(id.length - 1) + id.charCodeAt(id.length - 2)) % 5 === 0;
-}
+const isNeverHeardOf = (id: string) => lotOf(id) % 5 === 0;
+/** Of others all come late, and in their order. */
+const isSlow = (id: string) => lotOf(id) % 2 === 0;
+
+const lotOf = (id: string) => id.charCodeAt(id.length - 1) + id.charCodeAt(id.length - 2);
 
 function toBody(event: WorldEvent, version: string): { rendered: object; body: string } {
   const rendered = renderEvent(event, version);
@@ -234,6 +283,8 @@ function toBody(event: WorldEvent, version: string): { rendered: object; body: s
 }
 
 /** An endpoint has one version at a time: it changes between seconds, not within one. */
-function versionOf({ versions }: Plan, event: WorldEvent): string {
+export function versionOf({ versions }: Plan, event: WorldEvent): string {
   return versions[(event.created * 7) % versions.length] ?? '';
 }
+
+const arrivalOf = ({ bursts }: Plan, at: number) => (bursts ? Math.ceil(at / HOUR) * HOUR : at);

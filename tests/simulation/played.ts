@@ -19,6 +19,8 @@ export interface Played {
   times: Map<string, EventTimes>;
   /** What Stripe reported of customers itself. */
   looks: Look[];
+  /** So many were at work at once that what Stripe answered may have been out of date each time. */
+  isCrowded: boolean;
   /** Stripe customers that it does not even know any more. */
   unknown: ReadonlySet<string>;
   strays: Stray[];

@@ -6,15 +6,21 @@ interface Item {
 }
 
 const MAX_DEPTH = 3;
-const MAX_AT_ONCE = 5;
 
 /** What is still to happen, by its time, then in the order in which it was put. */
 export class Queue {
   readonly #items: Item[] = [];
   #depth = 0;
+  #batches = 0;
 
-  /** @param begin called before each batch: its time, and how many are done together */
-  constructor(private readonly begin: (at: number, together: number) => void) {}
+  /**
+   * @param most how many are done together at most
+   * @param begin called before each batch: its time, and how many are done together
+   */
+  constructor(
+    private readonly most: number,
+    private readonly begin: (at: number, together: number) => void,
+  ) {}
 
   push(at: number, run: () => Promise<void>, together = false): void {
     const behind = this.#items.findIndex((other) => other.at > at);
@@ -37,8 +43,11 @@ export class Queue {
     const first = this.#items.shift();
     if (!first) return;
     const batch = [first];
-    while (this.#items[0]?.together && batch.length < MAX_AT_ONCE) batch.push(this.#items.shift() as Item);
+    while (this.#items[0]?.together && batch.length < this.most) batch.push(this.#items.shift() as Item);
     this.begin(Math.max(...batch.map(({ at }) => at)), batch.length);
+    // What is done at once has no order: every second time the last begins.
+    this.#batches += Number(batch.length > 1);
+    if (this.#batches % 2 === 0) batch.reverse();
     await Promise.all(batch.map(({ run }) => run()));
   }
 }

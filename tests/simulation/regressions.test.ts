@@ -781,6 +781,16 @@ test('a run that could not take an event is told when a delivery has', async () 
   expect(failure?.resolved_at).toEqual(runtime.now());
 });
 
+/** Which subscription has an item here. */
+async function holderOf(itemId = ''): Promise<string | null | undefined> {
+  const [held] = await base.db
+    .select({ subscription: subscriptions.stripe_subscription_id })
+    .from(subscriptionItems)
+    .innerJoin(subscriptions, eq(subscriptions.id, subscriptionItems.subscription_id))
+    .where(eq(subscriptionItems.stripe_subscription_item_id, itemId));
+  return held?.subscription;
+}
+
 test('an item that moved within a second stays where Stripe has it, whichever is told last', async () => {
   const customer = act.createCustomer(world).object.id;
   const to = subscribed(customer);
@@ -789,11 +799,39 @@ test('an item that moved within a second stays where Stripe has it, whichever is
   const leaves = act.updateSubscription(world, from.id, { items: rest }).events;
   const arrives = act.updateSubscription(world, to.id, { items: [...to.items, { ...moved }] }).events;
   for (const event of [to.event, arrives[0], from.event, leaves[0]]) await take(event, { withKey: true });
-  const ofItem = eq(subscriptionItems.stripe_subscription_item_id, moved?.id ?? '');
-  const [held] = await base.db
-    .select({ subscription: subscriptions.stripe_subscription_id })
-    .from(subscriptionItems)
-    .innerJoin(subscriptions, eq(subscriptions.id, subscriptionItems.subscription_id))
-    .where(ofItem);
-  expect(held?.subscription).toBe(to.id);
+  expect(await holderOf(moved?.id)).toBe(to.id);
+});
+
+test('what a later event does not show of more than ten items is no proof that an item is still there', async () => {
+  const customer = act.createCustomer(world).object.id;
+  const from = subscribed(customer, { items: Array.from({ length: 12 }, () => ({ unitAmount: 500 })) });
+  const to = subscribed(customer);
+  for (const { event } of [to, from]) await take(event, { withKey: true });
+  later(5);
+  const moved = from.items.at(-1);
+  const rest = from.items.filter((one) => one !== moved);
+  act.updateSubscription(world, from.id, { items: rest });
+  const arrives = act.updateSubscription(world, to.id, { items: [...to.items, { ...moved }] }).events;
+  later(5);
+  const renamed = act.updateSubscription(world, from.id, { metadata: { plan: 'other' } }).events;
+  for (const [event] of [renamed, arrives]) await take(event, { withKey: false });
+  expect(await holderOf(moved?.id)).toBe(to.id);
+});
+
+test('so does one that is none of the first ten there, which is all that a subscription shows', async () => {
+  const customer = act.createCustomer(world).object.id;
+  const to = subscribed(customer, { items: Array.from({ length: 11 }, () => ({ unitAmount: 500 })) });
+  const from = subscribed(customer, {
+    items: [{ unitAmount: 500 }, { unitAmount: 700 }, { unitAmount: 900 }],
+  });
+  for (const { event } of [to, from]) await take(event, { withKey: true });
+  later(5);
+  const [first, second, third] = from.items;
+  const leaves = act.updateSubscription(world, from.id, { items: [{ ...second }, { ...third }] }).events;
+  const gets = act.updateSubscription(world, to.id, { items: [...to.items, { ...first }] }).events;
+  const leavesToo = act.updateSubscription(world, from.id, { items: [{ ...third }] }).events;
+  const all = [...to.items, { ...first }, { ...second }];
+  const getsToo = act.updateSubscription(world, to.id, { items: all }).events;
+  for (const [event] of [gets, getsToo, leaves, leavesToo]) await take(event, { withKey: true });
+  expect([await holderOf(first?.id), await holderOf(second?.id)]).toEqual([to.id, to.id]);
 });

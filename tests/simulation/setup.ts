@@ -48,6 +48,19 @@ const addressOf = (at: number | null) =>
 
 export const SERVICE_DATE = '2020-01-01';
 
+/** An invoice of ours that Stripe knows nothing of. */
+export const OWN_INVOICE = {
+  status: 'sent' as const,
+  invoice_date: '2026-03-01',
+  due_date: null,
+  currency: 'eur',
+  subtotal: '100.000',
+  tax: '0.000',
+  total: '100.000',
+  amount_paid: '0.000',
+  amount_due: '100.000',
+};
+
 export async function setUp(making: Making, world: World, plan: Plan): Promise<Setup> {
   const ours: Own[] = [];
   for (const planned of plan.ours) ours.push(await createOwn(making, planned));
@@ -87,6 +100,7 @@ const PRICES = [
 
 async function createOwn(making: Making, planned: Plan['ours'][number]): Promise<Own> {
   const { id, customer_number } = await making.makeCustomer(emailOf(planned.email));
+  await making.makeInvoice(id);
   const services: Own['services'] = [];
   for (let i = 0; i < planned.services; i += 1) {
     const price = PRICES[(id + i) % PRICES.length] ?? PRICES[0];

@@ -42,6 +42,8 @@ export interface Delivery {
   crash: Crash | undefined;
   /** It comes to a process that shares nothing with the others. */
   isOwnProcess: boolean;
+  /** Not delivered: staff apply it once more. */
+  isReplay?: boolean;
 }
 
 export interface Received {

@@ -33,7 +33,7 @@ export function sent(scene: Scene, { a, b, c }: Step, customer: string): Sent[] 
     case 2:
       return [
         {
-          type: 'invoice.paid',
+          type: c < 4 ? 'invoice.paid' : 'invoice.payment_succeeded',
           object: c % 2 === 0 ? { customer, currency: 'eur' } : { id: invoice, currency: 'eur' },
           outcome: 'unmatched',
         },

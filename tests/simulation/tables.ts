@@ -10,6 +10,8 @@ export interface Tables {
   items: ItemRow[];
   invoices: InvoiceRow[];
   payments: PaymentRow[];
+  refunds: RefundRow[];
+  disputes: DisputeRow[];
   events: EventRow[];
   /** Stripe's ids of what the last runs could not bring into step. */
   failures: string[];
@@ -68,6 +70,7 @@ export interface InvoiceRow {
   amount_paid: string;
   amount_due: string;
   amount_off_stripe: string | null;
+  amount_credited: string;
   paid_at: number | null;
   payment_failed_at: number | null;
   uncollectible: boolean;
@@ -84,6 +87,30 @@ export interface PaymentRow {
   payment_reference: string;
   status: string;
   source: string;
+  refunded_amount: string;
+}
+
+export interface RefundRow {
+  id: number;
+  payment_id: number | null;
+  stripe_refund_id: string | null;
+  amount: string;
+  currency: string;
+  status: string;
+  source: string;
+  issued_at: number;
+}
+
+export interface DisputeRow {
+  id: number;
+  payment_id: number | null;
+  stripe_dispute_id: string;
+  amount: string;
+  currency: string;
+  status: string;
+  evidence_due_at: number | null;
+  funds_withdrawn_at: number | null;
+  funds_returned_at: number | null;
 }
 
 const epoch = (column: string) => `extract(epoch from ${column})::float8 as ${column}`;
@@ -100,10 +127,15 @@ const SELECTS: Record<keyof Tables, string> = {
     ${epoch('current_period_end')} from subscription_items order by stripe_subscription_item_id`,
   invoices: `select id, stripe_invoice_id, stripe_customer_id, customer_id, subscription_id, number, status,
     invoice_date, due_date, currency, subtotal::text, tax::text, total::text, amount_paid::text,
-    amount_due::text, amount_off_stripe::text, ${epoch('paid_at')}, ${epoch('payment_failed_at')},
+    amount_due::text, amount_off_stripe::text,
+    amount_credited::text, ${epoch('paid_at')}, ${epoch('payment_failed_at')},
     uncollectible, provider_gone_at is not null as gone from invoices order by id`,
-  payments: `select id, invoice_id, customer_id, amount::text, currency, payment_date, payment_reference, status, source
-    from payments order by id`,
+  payments: `select id, invoice_id, customer_id, amount::text, currency, payment_date, payment_reference, status, source,
+    refunded_amount::text from payments order by id`,
+  refunds: `select id, payment_id, stripe_refund_id, amount::text, currency, status, source, ${epoch('issued_at')}
+    from refunds order by id`,
+  disputes: `select id, payment_id, stripe_dispute_id, amount::text, currency, status, ${epoch('evidence_due_at')},
+    ${epoch('funds_withdrawn_at')}, ${epoch('funds_returned_at')} from disputes order by id`,
   events: `select id, type, outcome, payload, processed_at is not null as processed, warnings
     from stripe_events order by id`,
   failures: '',

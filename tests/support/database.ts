@@ -4,6 +4,7 @@ import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, inject } from 'vitest';
 import { type DatabaseHandle, openInMemory, openPostgres } from '@/db/client';
 import type { Database } from '@/db/database';
+import { TRANSACTION_POOLER } from '@/db/pooler';
 import { withDatabase } from './database-url';
 
 declare module 'vitest' {
@@ -22,7 +23,9 @@ export async function createTestDatabase(): Promise<DatabaseHandle> {
   const name = `w5t_${randomUUID().replaceAll('-', '')}`;
   const admin = openPostgres(server.url, { max: 1 });
   await admin.db.execute(sql.raw(`create database ${name} template ${server.template}`));
-  const handle = openPostgres(withDatabase(server.pooler ?? server.url, name), { prepare: !server.pooler });
+  const handle = openPostgres(withDatabase(server.pooler ?? server.url, name), {
+    pooler: server.pooler ? TRANSACTION_POOLER : undefined,
+  });
   return {
     ...handle,
     close: async () => {

@@ -2,8 +2,10 @@ import type { Database } from '@/db/database';
 import {
   customerServices,
   customers,
+  disputes,
   invoices,
   payments,
+  refunds,
   salesDocuments,
   servers,
   stripeCustomers,
@@ -174,6 +176,40 @@ export async function createPayment(db: Database, overrides: New<typeof payments
         ...overrides,
         invoice_id: invoice.id,
         customer_id: invoice.customer_id,
+      })
+      .returning(),
+  );
+}
+
+/** A refund of 5.00 EUR that Stripe made of a payment. */
+export async function createRefund(db: Database, overrides: New<typeof refunds> = {}) {
+  return one(
+    await db
+      .insert(refunds)
+      .values({
+        amount: '5',
+        status: 'succeeded',
+        source: 'stripe',
+        stripe_refund_id: `re_${next()}`,
+        issued_at: new Date('2026-03-12T12:00:00Z'),
+        ...overrides,
+      })
+      .returning(),
+  );
+}
+
+/** A dispute over 10.00 EUR of a payment, which awaits an answer. */
+export async function createDispute(db: Database, overrides: New<typeof disputes> = {}) {
+  return one(
+    await db
+      .insert(disputes)
+      .values({
+        amount: '10',
+        status: 'needs_response',
+        reason: 'fraudulent',
+        stripe_dispute_id: `dp_${next()}`,
+        issued_at: new Date('2026-03-12T12:00:00Z'),
+        ...overrides,
       })
       .returning(),
   );

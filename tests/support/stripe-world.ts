@@ -6,7 +6,8 @@ import * as act from '@/lib/stripe-local/actions';
 import { seededChance } from '@/lib/stripe-local/chance';
 import { renderEvent } from '@/lib/stripe-local/render/event';
 import { createWorld, type World } from '@/lib/stripe-local/world';
-import { type EventOutcome, handleEvent } from '@/lib/sync/inbox/handle-event';
+import type { EventOutcome } from '@/lib/sync/inbox/delivery';
+import { handleEvent } from '@/lib/sync/inbox/handle-event';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import type { TestRuntime } from './runtime';
 

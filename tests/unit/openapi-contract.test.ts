@@ -12,6 +12,7 @@ const payment = {
   payment_date: '2026-03-10',
   payment_reference: 'BANK-1',
   status: 'completed',
+  refunded_amount: 0,
   source: 'api',
   created_at: '2026-03-10T09:30:00.000Z',
   updated_at: '2026-03-10T09:30:00.000Z',

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
+  createCreditNote,
   createCustomer,
   createSubscription,
   finalizeInvoice,
@@ -7,6 +8,7 @@ import {
   payInvoice,
 } from '@/lib/stripe-local/actions';
 import { seededChance } from '@/lib/stripe-local/chance';
+import { chargeOf, isCollected } from '@/lib/stripe-local/charges';
 import { renderObject } from '@/lib/stripe-local/render/object';
 import { type Json, shapeOf } from '@/lib/stripe-local/render/shape';
 import { createWorld } from '@/lib/stripe-local/world';
@@ -95,5 +97,29 @@ describe('one object in the shapes of the API versions', () => {
     expect(render(intent, '2025-03-31.basil')).not.toHaveProperty('invoice');
     expect(render(subscription, '2020-08-27')).not.toHaveProperty('currency');
     expect(render(subscription, '2023-10-16')).toHaveProperty('currency', 'eur');
+  });
+
+  test('credit notes, their invoices and charges by version', () => {
+    const note = createCreditNote(world, { invoice: invoice.id, amount: 500, refundAmount: 500 }).object;
+    const refund = note.refunds[0]?.refund;
+    expect(render(note, '2023-10-16')).toMatchObject({ type: 'post_payment', refund });
+    expect(render(note, '2023-10-16')).not.toHaveProperty('refunds');
+    expect(render(note, '2025-03-31.basil')).toMatchObject({
+      post_payment_amount: 500,
+      refunds: [{ refund }],
+    });
+    expect(render(note, '2025-03-31.basil')).not.toHaveProperty('refund');
+    const credited = world.invoices.get(invoice.id) ?? invoice;
+    if (!intent || !isCollected(intent)) throw new Error('nothing was collected');
+    const charge = chargeOf(world, intent);
+    for (const version of ['2020-08-27', '2026-10-28.endive']) {
+      expect(render(credited, version)).toMatchObject({
+        pre_payment_credit_notes_amount: 0,
+        post_payment_credit_notes_amount: 500,
+      });
+      expect(render(charge, version)).toMatchObject({ id: invoice.charge, amount_refunded: 500 });
+    }
+    expect(render(charge, '2020-08-27')).toHaveProperty('invoice', invoice.id);
+    expect(render(charge, '2026-10-28.endive')).not.toHaveProperty('invoice');
   });
 });

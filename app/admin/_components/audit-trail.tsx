@@ -1,7 +1,9 @@
 import { Box, Group, Stack, Text } from '@mantine/core';
 import { type AuditRow, changedFields } from '@/lib/audit/list-audit';
+import { isCheck } from '@/lib/sync/staff/last-check';
 import { formatField } from '../../_components/format';
 import { auditValue } from './audit-value';
+import { checkLines } from './check/check-lines';
 import { Instant } from './instant';
 import classes from './list.module.css';
 
@@ -16,6 +18,7 @@ const VERBS: Record<string, string> = {
   revoke: 'Revoked',
   reset_password: 'Password reset',
   sign_out: 'Signed out everywhere',
+  check: 'Checked with Stripe',
 };
 const ACTORS = { token: 'access token', staff: 'staff', cli: 'command' };
 
@@ -57,8 +60,9 @@ function verbOf(action: string): string {
   return VERBS[verb] ?? formatField(verb);
 }
 
-/** Of a change what differs, before and after; else the whole row as it was made, or was. */
+/** Of a change what differs, before and after; else the whole row as it was made, or was; of a check what it found. */
 function linesOf(entry: AuditRow, timeZone: string): string[] {
+  if (isCheck(entry)) return checkLines(entry, timeZone);
   const { before, after } = entry;
   const text = (image: typeof before, field: string) => auditValue(image, field, timeZone);
   if (before && after) {

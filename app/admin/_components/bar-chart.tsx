@@ -26,13 +26,14 @@ const WIDTH = 1000;
 const HEIGHT = 100;
 const TICKS = 4;
 
-/** Bars from left to right, drawn on the server. */
+/** Bars from left to right, those below zero hanging, drawn on the server. */
 export function BarChart({ label, bars, formatTick, isWhole = false, ends }: Props) {
   const x = scaleBand(
     bars.map(({ name }) => name),
     [0, WIDTH],
   ).paddingInner(bars.length > 120 ? 0.1 : 0.25);
-  const y = scaleLinear([0, Math.max(1, ...bars.map(({ value }) => value))], [HEIGHT, 0]).nice(TICKS);
+  const values = bars.map(({ value }) => value);
+  const y = scaleLinear([Math.min(0, ...values), Math.max(1, ...values)], [HEIGHT, 0]).nice(TICKS);
   const ticks = y.ticks(TICKS).filter((tick) => !isWhole || Number.isInteger(tick));
   return (
     <div className={classes.chart}>
@@ -52,7 +53,12 @@ export function BarChart({ label, bars, formatTick, isWhole = false, ends }: Pro
           {bars.map(({ name, value, title }) => (
             <g key={name} className={classes.bar}>
               <rect x={x(name)} width={x.bandwidth()} y={0} height={HEIGHT} className={classes.reach} />
-              <rect x={x(name)} width={x.bandwidth()} y={y(value)} height={HEIGHT - y(value)} />
+              <rect
+                x={x(name)}
+                width={x.bandwidth()}
+                y={y(Math.max(0, value))}
+                height={Math.abs(y(value) - y(0))}
+              />
               <title>{title}</title>
             </g>
           ))}

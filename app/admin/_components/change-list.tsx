@@ -2,7 +2,7 @@ import { Code, Group, Stack, Text } from '@mantine/core';
 import { IconArrowRight } from '@tabler/icons-react';
 import type { NamedChange } from '@/lib/sync/reconcile/name-changes';
 import { TextLink } from '../../_components/links';
-import { changedField, changedRecord, changedValue } from './changed-record';
+import { changedField, changedRecord, changedSentence, changedValue } from './changed-record';
 import { RecordList } from './record-list';
 import { StatusBadge } from './status-badge';
 
@@ -65,17 +65,20 @@ function Subject({ change }: { change: NamedChange }) {
   );
 }
 
-function BeforeAfter({ change: { before, after }, timeZone }: { change: NamedChange; timeZone: string }) {
+function BeforeAfter({ change, timeZone }: { change: NamedChange; timeZone: string }) {
+  const sentence = changedSentence(change);
+  if (sentence) return <Text size="sm">{sentence}</Text>;
+  const textOf = (value: string | null) => value && changedValue(change, value, timeZone);
   return (
     <Group gap={8}>
-      <Value text={before} timeZone={timeZone} />
+      <Value text={textOf(change.before)} />
       <IconArrowRight size={14} stroke={1.6} aria-label="became" />
-      <Value text={after} timeZone={timeZone} />
+      <Value text={textOf(change.after)} />
     </Group>
   );
 }
 
-function Value({ text, timeZone }: { text: string | null; timeZone: string }) {
+function Value({ text }: { text: string | null }) {
   if (text === null) {
     return (
       <Text size="sm" c="dimmed">
@@ -83,5 +86,5 @@ function Value({ text, timeZone }: { text: string | null; timeZone: string }) {
       </Text>
     );
   }
-  return <Code className="break-anywhere">{changedValue(text, timeZone)}</Code>;
+  return <Code className="break-anywhere">{text}</Code>;
 }

@@ -2,20 +2,24 @@ import type { InvoiceRow } from '@/lib/invoices/schema';
 import { formatDate } from '../../_components/format';
 import { CustomerName } from './customer-name';
 import { Money } from './money';
+import { PaidAmount } from './paid-amount';
 import { type Column, RecordList } from './record-list';
 import { StatusBadge } from './status-badge';
 
 type ListedInvoice = Pick<InvoiceRow, 'id' | 'number' | 'status' | 'invoice_date' | 'due_date' | 'currency'> &
-  Pick<InvoiceRow, 'total' | 'amount_due'>;
+  Pick<InvoiceRow, 'total' | 'amount_due'> & {
+    /** Where it is known what came back. */
+    refunded_amount?: number;
+  };
 
 interface Props<Row> {
   invoices: Row[];
 }
 
 /** Invoices of several customers. */
-export function InvoiceList({ invoices }: Props<InvoiceRow>) {
+export function InvoiceList({ invoices }: Props<InvoiceRow & ListedInvoice>) {
   return (
-    <List<InvoiceRow>
+    <List<InvoiceRow & ListedInvoice>
       invoices={invoices}
       columns={[
         NUMBER,
@@ -48,7 +52,7 @@ function List<Row extends ListedInvoice>({ invoices, columns, detailOf }: ListPr
       entryOf={(invoice) => ({
         title: invoiceName(invoice),
         detail: [detailOf(invoice), formatDate(invoice.invoice_date)].filter(Boolean).join(' · '),
-        figure: <Money amount={invoice.total} currency={invoice.currency} />,
+        figure: totalOf(invoice),
         state: <StatusBadge status={invoice.status} />,
       })}
     />
@@ -75,9 +79,13 @@ const REST: Column<ListedInvoice>[] = [
     label: 'Total',
     width: '13%',
     align: 'right',
-    cell: (row) => <Money amount={row.total} currency={row.currency} />,
+    cell: totalOf,
   },
 ];
+
+function totalOf({ total, currency, refunded_amount = 0 }: ListedInvoice) {
+  return <PaidAmount amount={total} currency={currency} refunded={refunded_amount} />;
+}
 
 /** A draft has no number yet. */
 export function invoiceName({ number, id }: Pick<InvoiceRow, 'number' | 'id'>): string {

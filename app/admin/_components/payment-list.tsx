@@ -1,7 +1,7 @@
 import type { NamedPayment } from '@/lib/payments/payment-context';
 import { formatDate } from '../../_components/format';
 import { invoiceName } from './invoice-list';
-import { Money } from './money';
+import { PaidAmount } from './paid-amount';
 import { type Column, RecordList } from './record-list';
 import type { Sorting } from './sort-links';
 import { StatusBadge } from './status-badge';
@@ -41,8 +41,8 @@ function List({ payments, sorting, columns, titleOf }: ListProps) {
       entryOf={(payment) => ({
         title: titleOf(payment),
         detail: `${formatDate(payment.payment_date)} · ${payment.payment_reference}`,
-        figure: <Money {...payment} />,
-        state: <StatusBadge status={payment.status} />,
+        figure: amountOf(payment),
+        state: stateOf(payment),
       })}
       sorting={sorting}
     />
@@ -60,16 +60,26 @@ const COLUMNS: Column<NamedPayment>[] = [
     title: (payment) => payment.payment_reference,
   },
   { label: 'Invoice', width: '14%', cell: invoiceOf },
-  { label: 'Status', width: '12%', cell: ({ status }) => <StatusBadge status={status} /> },
+  { label: 'Status', width: '12%', cell: stateOf },
   {
     label: 'Amount',
     width: '14%',
     align: 'right',
     sort: 'amount',
     descends: true,
-    cell: ({ amount, currency }) => <Money amount={amount} currency={currency} />,
+    cell: amountOf,
   },
 ];
+
+/** Of one that was refunded as a whole its status says it. */
+function amountOf({ amount, currency, refunded_amount, status }: NamedPayment) {
+  const refunded = status === 'refunded' ? 0 : refunded_amount;
+  return <PaidAmount amount={amount} currency={currency} refunded={refunded} />;
+}
+
+function stateOf({ status, disputed }: NamedPayment) {
+  return <StatusBadge status={disputed ? 'disputed' : status} />;
+}
 
 function customerOf({ customer, customer_id }: NamedPayment): string {
   return customer?.name || customer?.customer_number || `#${customer_id}`;

@@ -1,4 +1,11 @@
 import { Badge } from '@mantine/core';
+import { formatField } from '../../_components/format';
+
+interface Props {
+  status: string;
+  /** Where its name does not say it. */
+  children?: string;
+}
 
 const COLORS: Record<string, string> = {
   completed: 'green',
@@ -7,10 +14,14 @@ const COLORS: Record<string, string> = {
   processed: 'green',
   fixed: 'green',
   valid: 'green',
+  succeeded: 'green',
+  won: 'green',
   pending: 'blue',
   running: 'blue',
   sent: 'blue',
   trialing: 'blue',
+  under_review: 'blue',
+  warning_under_review: 'blue',
   refunded: 'gray',
   overdue: 'orange',
   expired: 'orange',
@@ -19,16 +30,20 @@ const COLORS: Record<string, string> = {
   completed_with_errors: 'orange',
   reported: 'orange',
   unmatched: 'orange',
+  disputed: 'orange',
+  needs_response: 'orange',
+  warning_needs_response: 'orange',
   failed: 'red',
   unpaid: 'red',
   blocked: 'red',
+  lost: 'red',
 };
 
 /** A state of any of our enums, calm for the usual ones. */
-export function StatusBadge({ status }: { status: string }) {
+export function StatusBadge({ status, children = formatField(status) }: Props) {
   return (
     <Badge variant="light" radius="sm" size="md" tt="none" fw={500} color={COLORS[status] ?? 'gray'}>
-      {status.charAt(0).toUpperCase() + status.slice(1).replaceAll('_', ' ')}
+      {children}
     </Badge>
   );
 }

@@ -17,7 +17,7 @@ interface Props {
   wanted: string | undefined;
 }
 
-/** What customers paid, day by day. */
+/** What customers paid, less what came back, day by day. */
 export function Money({ period, wanted }: Props) {
   const options = PERIODS.map((days) => ({
     value: String(days),
@@ -41,11 +41,17 @@ export function Money({ period, wanted }: Props) {
 async function Chart({ period, wanted }: Props) {
   const { db, env, now } = await getRuntime();
   const today = toCalendarDate(now(), env.timeZone);
-  const { sums, currency, days } = await getMoneyReceived(db, today, period, wanted);
+  const { sums, currency, days } = await getMoneyReceived(
+    db,
+    { today, timeZone: env.timeZone },
+    period,
+    wanted,
+  );
   const sum = sums.find((one) => one.currency === currency);
   if (!sum) return <Nothing title="No payments in this time" text="Completed ones are shown here by day." />;
   const money = (amount: number) => formatMoney(amount, sum.currency);
   const count = formatCount(sum.count, 'payment');
+  const less = (returned: number) => (returned > 0 ? [`${money(returned)} came back`] : []);
   return (
     <>
       <Group justify="space-between" align="flex-start" px="md" pt="md">
@@ -54,7 +60,7 @@ async function Chart({ period, wanted }: Props) {
             {money(sum.total)}
           </Text>
           <Text size="sm" c="dimmed">
-            {count} in {period} days
+            {[`${count} in ${period} days`, ...less(sum.returned)].join(' · ')}
           </Text>
         </div>
         {sums.length > 1 && (
@@ -70,11 +76,15 @@ async function Chart({ period, wanted }: Props) {
         )}
       </Group>
       <BarChart
-        label={`Completed payments a day over ${period} days: ${count}, ${money(sum.total)} in all`}
+        label={`Money received a day over ${period} days: ${count}, ${money(sum.total)} in all`}
         bars={days.map((day) => ({
           name: day.date,
           value: day.total,
-          title: `${formatDate(day.date)}: ${money(day.total)}, ${formatCount(day.count, 'payment')}`,
+          title: [
+            `${formatDate(day.date)}: ${money(day.total)}`,
+            formatCount(day.count, 'payment'),
+            ...less(day.returned),
+          ].join(', '),
         }))}
         formatTick={(value) => formatShortMoney(value, sum.currency)}
         ends={[formatDate(days[0]?.date ?? today), formatDate(today)]}

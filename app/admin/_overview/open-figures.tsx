@@ -7,6 +7,7 @@ import { TextLink } from '../../_components/links';
 import { CurrencySums, Figure } from '../_components/figure';
 import { Instant } from '../_components/instant';
 import { StatusBadge } from '../_components/status-badge';
+import { OpenDisputes } from './open-disputes';
 
 /** What is owed, and whether the last comparison with Stripe went well. */
 export async function OpenFigures() {
@@ -14,7 +15,7 @@ export async function OpenFigures() {
   const { open, overdue } = await sumOpenInvoices(db);
   const [run] = (await listRuns(db, { page: 1, per_page: 1 })).data;
   return (
-    <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="lg">
+    <SimpleGrid cols={{ base: 1, sm: 2, lg: 4 }} spacing="lg">
       <Figure
         label="Open invoices"
         note={<TextLink href="/admin/invoices?status=sent">Invoices that are not due yet</TextLink>}
@@ -27,6 +28,7 @@ export async function OpenFigures() {
       >
         <CurrencySums sums={overdue} noun="overdue invoice" />
       </Figure>
+      <OpenDisputes />
       <Figure
         label="Last reconciliation"
         value={run ? <Instant at={run.started_at} timeZone={env.timeZone} /> : 'Not yet'}

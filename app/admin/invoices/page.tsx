@@ -1,8 +1,9 @@
 import type { Metadata } from 'next';
 import { requireStaff } from '@/lib/auth/staff-session';
+import { addMoneyBack } from '@/lib/invoices/money-back';
 import { listInvoices } from '@/lib/invoices/queries';
 import {
-  INVOICE_STATUSES,
+  INVOICE_STATES,
   type InvoiceStaffFilters,
   invoiceStaffFilters,
   toInvoiceConditions,
@@ -22,7 +23,7 @@ export const metadata: Metadata = { title: 'Invoices' };
 const FIELDS = [
   { name: 'customer', label: 'Customer', placeholder: 'Number' },
   { name: 'number', label: 'Number', placeholder: 'Whole, or #ID' },
-  { name: 'status', label: 'Status', options: choiceOf(INVOICE_STATUSES) },
+  { name: 'status', label: 'Status', options: choiceOf(INVOICE_STATES) },
   { name: 'from', label: 'From', type: 'date' as const },
   { name: 'to', label: 'To', type: 'date' as const },
 ];
@@ -55,7 +56,8 @@ interface ResultsProps {
 async function Results({ filters, search, params }: ResultsProps) {
   const { db } = await getRuntime();
   const conditions = await toInvoiceConditions(db, filters);
-  const page = conditions && (await listInvoices(db, { ...conditions, ...toPageRequest(search) }));
+  const found = conditions && (await listInvoices(db, { ...conditions, ...toPageRequest(search) }));
+  const page = found && { ...found, data: await addMoneyBack(db, found.data) };
   return (
     <CountedList
       page={page}

@@ -3,8 +3,7 @@ import { IconPlus } from '@tabler/icons-react';
 import type { Metadata } from 'next';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { listPaymentsForStaff } from '@/lib/payments/list-for-staff';
-import { PAYMENT_STATUSES } from '@/lib/payments/payment-context';
-import { type StaffFilters, staffFilters } from '@/lib/payments/staff-filters';
+import { PAYMENT_STATES, type StaffFilters, staffFilters } from '@/lib/payments/staff-filters';
 import { getRuntime } from '@/lib/runtime';
 import { LinkButton } from '../../_components/links';
 import { type SearchParams, toPageStart, toParams, withParams } from '../../_components/search-params';
@@ -27,7 +26,7 @@ const FIELDS = [
   {
     name: 'status',
     label: 'Status',
-    options: choiceOf(PAYMENT_STATUSES),
+    options: choiceOf(PAYMENT_STATES),
   },
   { name: 'from', label: 'From', type: 'date' as const },
   { name: 'to', label: 'To', type: 'date' as const },

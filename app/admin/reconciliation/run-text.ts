@@ -19,6 +19,7 @@ const PHASES: Record<RunRow['phase'], string> = {
   invoices: 'Invoices',
   rechecks: 'Marked records',
   payments: 'Missing payments',
+  money_back: 'Refunds and disputes',
   overdue: 'Due dates',
   done: 'Done',
 };

@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { openPostgres } from '@/db/client';
 import { type Database, rows } from '@/db/database';
+import { TRANSACTION_POOLER } from '@/db/pooler';
 import type { Env } from '../../env';
 import { StartError } from '../../errors';
 import { tryServer } from '../../try-server';
@@ -17,7 +18,7 @@ export async function requireOwnDatabase(
   staffEmail: string,
 ): Promise<void> {
   if (!databaseUrl) return;
-  const handle = openPostgres(databaseUrl, { max: 1, prepare: false });
+  const handle = openPostgres(databaseUrl, { max: 1, pooler: TRANSACTION_POOLER });
   const found = await tryServer(handle, databaseUrl, () =>
     handle.db.transaction((tx) => findForeign(tx, staffEmail), { accessMode: 'read only' }),
   );

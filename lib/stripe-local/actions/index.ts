@@ -1,5 +1,7 @@
 export { completeCheckout, createCheckoutSession } from './checkout';
+export { createCreditNote, voidCreditNote } from './credit-notes';
 export { createCustomer, deleteCustomer, updateCustomer } from './customers';
+export { openDispute, returnDebit } from './disputes';
 export {
   invoiceSubscription,
   renewSubscription,
@@ -12,7 +14,9 @@ export {
   updateInvoice,
   voidInvoice,
 } from './invoices';
+export { moveDispute } from './move-dispute';
 export { beginPayment, failInvoicePayment, payInvoice, payInvoicePart } from './pay-invoice';
+export { refundPayment, settleRefund } from './refunds';
 export {
   cancelSubscription,
   createSubscription,

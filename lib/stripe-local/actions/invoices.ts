@@ -46,6 +46,8 @@ export function createInvoice(world: World, input: InvoiceInput): Done<Invoice> 
       amountDue: Math.max(0, total),
       amountPaid: 0,
       amountPaidOffStripe: 0,
+      prePaymentCreditNotesAmount: 0,
+      postPaymentCreditNotesAmount: 0,
       attempted: false,
       attemptCount: 0,
       nextPaymentAttempt: null,

@@ -60,3 +60,11 @@ export function cancelIntent(world: World, invoice: Invoice): void {
     changeIntent(world, invoice.paymentIntent, { status: 'canceled', canceledAt }),
   );
 }
+
+/** What the intent is to collect follows what is left of the invoice, as it does at Stripe. */
+export function resizeIntent(world: World, invoice: Invoice): void {
+  const amount = invoice.amountDue - invoice.amountPaid;
+  const payment = defaultPayment(world, invoice);
+  if (payment?.status === 'open') world.invoicePayments.put({ ...payment, amountRequested: amount });
+  if (invoice.paymentIntent) changeIntent(world, invoice.paymentIntent, { amount });
+}

@@ -69,6 +69,9 @@ function toInvoice(
   const customer = world.customers.get(customerOf(row.customer_id, row.stripe_customer_id));
   if (!customer) throw new Error(`no Stripe customer for the invoice ${row.stripe_invoice_id}`);
   const amountPaid = minor(row.amount_paid);
+  // What was neither paid nor is due any more.
+  const unpaid = minor(row.total) - amountPaid - minor(row.amount_due);
+  const creditedBefore = status === 'void' ? 0 : Math.min(minor(row.amount_credited), Math.max(0, unpaid));
   const unknownOff = status === 'paid' && !isCollected ? amountPaid : 0;
   const periodEnd = world.subscriptions.get(subscription ?? '')?.items[0]?.currentPeriodEnd;
   return {
@@ -93,6 +96,8 @@ function toInvoice(
     amountDue: amountPaid + minor(row.amount_due),
     amountPaid,
     amountPaidOffStripe: row.amount_off_stripe === null ? unknownOff : minor(row.amount_off_stripe),
+    prePaymentCreditNotesAmount: creditedBefore,
+    postPaymentCreditNotesAmount: minor(row.amount_credited) - creditedBefore,
     attempted: status === 'paid' || row.payment_failed_at !== null,
     attemptCount: status === 'paid' || row.payment_failed_at !== null ? 1 : 0,
     nextPaymentAttempt: null,

@@ -1,8 +1,12 @@
 import type { WorldObject } from '../model';
+import { renderCharge } from './charge';
 import { renderCheckoutSession } from './checkout-session';
+import { renderCreditNote } from './credit-note';
 import { renderCustomer } from './customer';
+import { renderDispute } from './dispute';
 import { renderInvoice } from './invoice';
 import { renderInvoicePayment, renderPaymentIntent } from './payment';
+import { renderRefund } from './refund';
 import type { Json, Shape } from './shape';
 import { renderSubscription } from './subscription';
 
@@ -21,5 +25,13 @@ export function renderObject(object: WorldObject, shape: Shape): Json {
       return renderPaymentIntent(object, shape);
     case 'checkout.session':
       return renderCheckoutSession(object);
+    case 'charge':
+      return renderCharge(object, shape);
+    case 'refund':
+      return renderRefund(object);
+    case 'dispute':
+      return renderDispute(object);
+    case 'credit_note':
+      return renderCreditNote(object, shape);
   }
 }

@@ -7,13 +7,16 @@ export type Subject = Pick<FieldChange, 'entity' | 'entity_id' | 'stripe_id'>;
 /** Written at every sync, and no news to anybody. */
 const BOOKKEEPING = new Set([
   'checkout_completed_at',
+  'provider_amount',
   'provider_as_of',
+  'provider_payment_date',
+  'provider_status',
   'recheck_at',
   'stripe_synced_at',
   'synced_billing_date',
 ]);
 
-const AMOUNTS = /^(subtotal|tax|total|amount(_\w+)?|price)$/;
+const AMOUNTS = /^(subtotal|tax|total|amount(_\w+)?|refunded_amount|price)$/;
 
 /** The values that differ from a row's, compared as what they mean: 19.9 is 19.900. */
 export function differing<Values extends Row>(row: Row, values: Values): Partial<Values> {

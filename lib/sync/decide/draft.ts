@@ -2,7 +2,7 @@ import type { FieldChange } from '@/db/schema';
 import type { AuditEntry } from '../../audit/record-audit';
 import type { Fetched, ProviderObjects } from '../../stripe/fetch';
 import type { ProviderSubscriptionItem } from '../../stripe/provider';
-import type { Snapshot, StoredEvent } from '../store/snapshot';
+import type { Snapshot } from '../store/snapshot';
 import { Lookups } from './lookups';
 
 /** What Stripe can be asked for. */
@@ -11,6 +11,8 @@ export interface Wanted extends ProviderObjects {
   items: ProviderSubscriptionItem[];
   /** When Stripe last collected for an invoice, by its id. */
   collectedAt: Date | null;
+  /** The invoice that a payment intent was made for. */
+  invoicePaid: string | null;
 }
 export type WantedKind = keyof Wanted;
 
@@ -56,9 +58,8 @@ export class Draft extends Lookups {
     snapshot: Snapshot,
     readonly settings: Settings,
     private readonly answers: Answers,
-    event: StoredEvent | null = null,
   ) {
-    super(snapshot, event);
+    super(snapshot);
   }
 
   get now(): Date {

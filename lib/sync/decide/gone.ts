@@ -1,34 +1,39 @@
-import type { StoredInvoice, StoredSubscription } from '../store/rows';
+import type { StoredInvoice } from '../store/rows';
 import { toChanges } from './changes';
 import type { Draft } from './draft';
+import { KINDS, type MoneyBackKind } from './money-back/kinds';
+import type { Ordered } from './order';
 
 /** What Stripe no longer has is reported once; an invoice that was still a draft is cancelled here. */
-export function markGone(draft: Draft, kind: 'subscription' | 'invoice', stripeId: string): void {
+export function markGone(draft: Draft, kind: Ordered, stripeId: string): void {
   if (kind === 'subscription') {
     const row = draft.subscription(stripeId);
-    if (isNews(row)) draft.subscriptions.put({ ...row, ...report(draft, kind, row.id, stripeId) });
-    return;
-  }
-  const row = draft.invoice(stripeId);
-  if (isNews(row)) endInvoice(draft, row, stripeId);
+    if (isNews(row)) {
+      draft.subscriptions.put({ ...row, ...report(draft, kind, row.id, stripeId), recheck_at: null });
+    }
+  } else if (kind === 'invoice') {
+    const row = draft.invoice(stripeId);
+    if (isNews(row)) endInvoice(draft, row, stripeId);
+  } else endMoneyBack(draft, kind, stripeId);
 }
 
 function endInvoice(draft: Draft, row: StoredInvoice, stripeId: string): void {
   const gone = report(draft, 'invoice', row.id, stripeId);
   const state = row.status === 'draft' ? { status: 'cancelled' as const, amount_due: '0' } : {};
   draft.changes.push(...toChanges({ entity: 'invoice', entity_id: row.id, stripe_id: stripeId }, row, state));
-  draft.invoices.put({ ...row, ...gone, ...state });
+  draft.invoices.put({ ...row, ...gone, ...state, recheck_at: null });
 }
 
-const isNews = <Row extends StoredSubscription | StoredInvoice>(row: Row | undefined): row is Row =>
+function endMoneyBack<Kind extends MoneyBackKind>(draft: Draft, kind: Kind, stripeId: string): void {
+  const { find, put } = KINDS[kind];
+  const row = find(draft, stripeId);
+  if (isNews(row)) put(draft, { ...row, ...report(draft, kind, row.id, stripeId) });
+}
+
+const isNews = <Row extends { provider_gone_at: Date | null }>(row: Row | undefined): row is Row =>
   row?.provider_gone_at === null;
 
-function report(
-  draft: Draft,
-  entity: 'subscription' | 'invoice',
-  entity_id: number,
-  stripe_id: string,
-): { provider_gone_at: Date; recheck_at: null } {
+function report(draft: Draft, entity: Ordered, entity_id: number, stripe_id: string) {
   const after = draft.now.toISOString();
   draft.changes.push({
     entity,
@@ -39,5 +44,5 @@ function report(
     after,
     outcome: 'reported',
   });
-  return { provider_gone_at: draft.now, recheck_at: null };
+  return { provider_gone_at: draft.now };
 }

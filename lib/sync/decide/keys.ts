@@ -1,3 +1,4 @@
+import type { ProviderObjects } from '../../stripe/fetch';
 import type {
   ProviderCheckout,
   ProviderCustomer,
@@ -5,7 +6,8 @@ import type {
   ProviderSubscription,
 } from '../../stripe/provider';
 import type { Keys } from '../store/keys';
-import { toItemState } from './subscription/items';
+import type { MoneyBackKind } from './money-back/kinds';
+import { toItemState } from './subscription/item-state';
 
 export function keysOfSubscription(provider: ProviderSubscription | null): Partial<Keys> {
   if (!provider) return {};
@@ -27,6 +29,15 @@ export function keysOfInvoice(provider: ProviderInvoice | null): Partial<Keys> {
     invoices: [id],
     subscriptions: stripeSubscriptionId ? [stripeSubscriptionId] : [],
   };
+}
+
+export function keysOfMoneyBack(
+  kind: MoneyBackKind,
+  { id, paymentIntentId, chargeId }: ProviderObjects[MoneyBackKind],
+): Partial<Keys> {
+  const intents = paymentIntentId === null ? [] : [paymentIntentId];
+  const payments = chargeId === null ? intents : [...intents, chargeId];
+  return { [`${kind}s`]: [id], intents, payments };
 }
 
 export function keysOfCheckout(checkout: ProviderCheckout | null): Partial<Keys> {

@@ -16,7 +16,10 @@ export type Decision<T> =
 
 type Stored = { provider_as_of: Date | null; recheck_at: Date | null; provider_gone_at: Date | null };
 
-export interface Question<Kind extends 'subscription' | 'invoice'> {
+/** What Stripe tells the state of, as of a time. */
+export type Ordered = Exclude<keyof ProviderObjects, 'customer'>;
+
+export interface Question<Kind extends Ordered> {
   kind: Kind;
   incoming: ProviderObjects[Kind];
   stripeCustomerId: string;
@@ -33,7 +36,7 @@ export interface Question<Kind extends 'subscription' | 'invoice'> {
  * Which of two states is the later one. The provider's time decides; within one second (its resolution)
  * Stripe is asked, and where it cannot be, the payloads of that second. Arrival order decides nothing.
  */
-export function decideOrder<Kind extends 'subscription' | 'invoice'>(
+export function decideOrder<Kind extends Ordered>(
   draft: Draft,
   { kind, incoming, stripeCustomerId, source, row, isStored, decideFromInbox }: Question<Kind>,
 ): Decision<ProviderObjects[Kind]> {

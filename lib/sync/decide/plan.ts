@@ -2,9 +2,11 @@ import type { FieldChange } from '@/db/schema';
 import type { AuditEntry } from '../../audit/record-audit';
 import {
   type KeyOf,
+  type StoredDispute,
   type StoredInvoice,
   type StoredLink,
   type StoredPayment,
+  type StoredRefund,
   type StoredRows,
   type StoredService,
   type StoredSubscription,
@@ -49,7 +51,10 @@ export function toPlan(draft: Draft): Plan {
     ...plans,
     services: { ...services, updated: [...services.updated, ...billedAnew(draft, services.updated)] },
     invoices: { ...invoices, updated: invoices.updated.map((row) => afterHandover(draft, row)) },
-    payments: { ...payments, updated: payments.updated.map((row) => afterMoves(draft, row)) },
+    payments: {
+      ...payments,
+      updated: [...payments.updated, ...paidBackAnew(draft, payments)].map((row) => afterMoves(draft, row)),
+    },
     moves: draft.moves,
     handedOver: draft.handedOver,
     abandoned: draft.abandoned,
@@ -63,24 +68,20 @@ export function toPlan(draft: Draft): Plan {
   };
 }
 
-/** Handing invoices over raises their versions earlier in the same commit. */
+/** Handing an invoice over raises its version earlier in the same commit. */
 function afterHandover(draft: Draft, row: StoredInvoice): StoredInvoice {
   const before = draft.invoices.before(row.id)?.subscription_id;
   const isHandedOver = draft.handedOver.some(({ from }) => from === before);
   return isHandedOver ? { ...row, version: row.version + 1 } : row;
 }
 
-/** So has a payment that moved along with its Stripe customer. */
+/** So does each move of a payment along with its Stripe customer. */
 function afterMoves(draft: Draft, row: StoredPayment): StoredPayment {
   const owner = draft.invoices.get(row.invoice_id)?.stripe_customer_id;
-  let customer_id = draft.payments.before(row.id)?.customer_id;
-  let { version } = row;
-  for (const move of draft.moves) {
-    if (move.stripe_customer_id !== owner || move.customer_id === customer_id) continue;
-    customer_id = move.customer_id;
-    version += 1;
-  }
-  return { ...row, version };
+  const moves = draft.moves.filter((move) => move.stripe_customer_id === owner);
+  const customers = [draft.payments.before(row.id), ...moves].map((of) => of?.customer_id);
+  const moved = customers.filter((id, at) => at > 0 && id !== customers[at - 1]);
+  return { ...row, version: row.version + moved.length };
 }
 
 /** True where there is nothing to write; a link whose version alone is raised does not count. */
@@ -144,6 +145,29 @@ function billedAnew(draft: Draft, updated: StoredService[]): StoredService[] {
     const service = id === null ? undefined : draft.services.get(id);
     return service && !updated.some((one) => one.id === id) ? service : [];
   });
+}
+
+/** Payments of which something came back: who decides on them at the same time notices it by their version. */
+function paidBackAnew(draft: Draft, { inserted, updated }: TablePlan<StoredPayment>): StoredPayment[] {
+  const planned = new Set([...inserted, ...updated].map(({ id }) => id));
+  const concerned = [draft.refunds, draft.disputes].flatMap((table) =>
+    [...table.changed.keys()].flatMap((id) => {
+      const [before, now] = [table.before(id), table.get(id)];
+      return countedBy(before) === countedBy(now) ? [] : [before?.payment_id ?? 0, now?.payment_id ?? 0];
+    }),
+  );
+  return [...new Set(concerned)].flatMap((id) => {
+    const payment = planned.has(id) ? undefined : draft.payments.get(id);
+    return payment ?? [];
+  });
+}
+
+/** All that a payment's amount that came back follows from. */
+function countedBy(row: StoredRefund | StoredDispute | undefined): string {
+  if (!row) return '';
+  const { payment_id, amount, currency, status } = row;
+  const other = 'source' in row ? [row.source] : [row.funds_withdrawn_at, row.funds_returned_at];
+  return JSON.stringify([payment_id, Number(amount), currency, status, ...other]);
 }
 
 const billing = (row: StoredSubscription | undefined) =>

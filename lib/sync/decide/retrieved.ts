@@ -1,7 +1,11 @@
 import { latest } from '../../dates';
+import type { StoredDispute, StoredInvoice, StoredRefund, StoredSubscription } from '../store/rows';
 import type { Draft } from './draft';
 import { markGone } from './gone';
 import { applyInvoice } from './invoice/invoice';
+import { KINDS } from './money-back/kinds';
+import { applyMoneyBack } from './money-back/money-back';
+import type { Ordered } from './order';
 import { settleMoved } from './subscription/settle-moved';
 import { applySubscription } from './subscription/subscription';
 
@@ -10,16 +14,13 @@ import { applySubscription } from './subscription/subscription';
  *
  * @returns why Stripe did not answer; undefined: it did
  */
-export function applyRetrieved(
-  draft: Draft,
-  kind: 'subscription' | 'invoice',
-  id: string,
-): string | undefined {
-  const row = kind === 'subscription' ? draft.subscription(id) : draft.invoice(id);
-  const fetched = draft.ask(kind, id, row?.stripe_customer_id ?? '');
+export function applyRetrieved(draft: Draft, kind: Ordered, id: string): string | undefined {
+  const row = FIND[kind](draft, id);
+  const owner = ownerOf(draft, row);
+  const fetched = draft.ask(kind, id, owner ?? '');
   if (fetched.state === 'unavailable') return fetched.reason;
   if (fetched.state === 'gone') {
-    if (row?.stripe_customer_id) draft.concerned.add(row.stripe_customer_id);
+    if (owner) draft.concerned.add(owner);
     markGone(draft, kind, id);
     return undefined;
   }
@@ -28,6 +29,24 @@ export function applyRetrieved(
   const { object } = fetched;
   if ('items' in object) applySubscription(draft, object, source);
   else if ('total' in object) applyInvoice(draft, object, source);
+  else if (object.object === 'refund') applyMoneyBack(draft, 'refund', object, source);
+  else applyMoneyBack(draft, 'dispute', object, source);
   settleMoved(draft);
   return undefined;
+}
+
+type Row = StoredSubscription | StoredInvoice | StoredRefund | StoredDispute | undefined;
+
+const FIND: Record<Ordered, (draft: Draft, id: string) => Row> = {
+  subscription: (draft, id) => draft.subscription(id),
+  invoice: (draft, id) => draft.invoice(id),
+  refund: KINDS.refund.find,
+  dispute: KINDS.dispute.find,
+};
+
+/** Whose it is at Stripe, as far as that is stored. */
+function ownerOf(draft: Draft, row: Row): string | null {
+  if (!row) return null;
+  if ('stripe_customer_id' in row) return row.stripe_customer_id;
+  return draft.ownerOf(draft.paymentOf(row));
 }

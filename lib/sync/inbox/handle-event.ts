@@ -5,17 +5,11 @@ import type { StripeMode } from '../../env-contradictions';
 import { AppError } from '../../errors';
 import { type ProviderEvent, toProviderEvent } from '../../stripe/to-event';
 import { UnstorableError } from '../../stripe/unstorable';
-import { decideEvent, keysOfEvent } from '../decide/event';
-import type { EventEntry } from '../store/commit';
-import { mergeKeys, noKeys } from '../store/keys';
-import type { StoredOutcome } from '../store/rows';
-import type { StoredEvent } from '../store/snapshot';
 import type { SyncDeps } from '../sync-deps';
 import { synchronize } from '../synchronize';
-import { isHandled } from './event-types';
-import { failEvent, isSettled, toRow } from './inbox';
-
-export type EventOutcome = 'processed' | 'duplicate' | 'stale' | 'ignored' | 'unmatched';
+import { customerOf, type Delivery, decideDelivery, type EventOutcome, keysOfDelivery } from './delivery';
+import { failEvent } from './inbox';
+import { lineUp } from './together';
 
 /**
  * Takes in one verified event: what it changes and what the inbox says of it are written together. When that fails
@@ -51,57 +45,19 @@ export async function replayEvent(deps: SyncDeps, id: string): Promise<EventOutc
   return handleEvent(deps, event, stored.payload, { again: true });
 }
 
-export interface Delivery {
-  event: ProviderEvent;
-  payload: string;
-  /** The mode of the configured keys, where the event is of the wrong one. */
-  expectedMode: StripeMode | null;
-  again: boolean;
-}
-
 /** Takes in an event, or nothing of it. */
-export async function takeIn(
-  deps: SyncDeps,
-  { event, payload, expectedMode, again }: Delivery,
-): Promise<EventOutcome> {
-  const handled = expectedMode === null && event.account === null && isHandled(event) ? event : null;
-  const { result, warnings } = await synchronize(deps, {
-    stripeCustomerId: handled && event.stripeCustomerId,
-    keys: handled ? keysOfEvent(handled) : mergeKeys(noKeys(), { events: [event.id] }),
-    event: { id: event.id, outcome: 'failed', attempts: 1, payload, isStorable: true },
-    decide: (draft): EventOutcome => {
-      const before = draft.snapshot.events.get(event.id);
-      if (before && isSettled(before.outcome) && !again) return 'duplicate';
-      if (expectedMode) draft.warnings.add(wrongMode(event, expectedMode));
-      return handled ? decideEvent(draft, handled) : 'ignored';
-    },
-    toEntry: (outcome, snapshot) => {
-      if (outcome === 'duplicate') return null;
-      const before = snapshot.events.get(event.id);
-      return toEntry(event, payload, outcome, before, deps.now());
-    },
+export async function takeIn(deps: SyncDeps, delivery: Delivery): Promise<EventOutcome> {
+  const { result } = await synchronize(deps, {
+    stripeCustomerId: customerOf(delivery),
+    keys: keysOfDelivery(delivery),
+    withOthers: lineUp(deps, delivery), // after `keys`, which throws where an event cannot be read
+    decide: (draft) => decideDelivery(draft, delivery),
+    toEntries: ({ entry }) => (entry ? [entry] : []),
   });
-  if (warnings.length > 0) deps.log.warn({ event: event.id, warnings }, 'event left questions');
-  return result;
-}
-
-function toEntry(
-  event: ProviderEvent,
-  payload: string,
-  outcome: StoredOutcome,
-  before: StoredEvent | undefined,
-  processed_at: Date,
-): EventEntry {
-  return {
-    ...toRow(event, payload),
-    outcome,
-    processed_at,
-    before: before ? `${before.outcome} ${before.attempts}` : null,
-  };
-}
-
-function wrongMode({ livemode }: ProviderEvent, mode: StripeMode): string {
-  return `a ${livemode ? 'live' : 'test'} event, while the configured keys are ${mode} keys`;
+  const { outcome, entry } = result;
+  const warnings = entry?.warnings ?? [];
+  if (warnings.length > 0) deps.log.warn({ event: delivery.event.id, warnings }, 'event left questions');
+  return outcome;
 }
 
 /** Short and without personal data: an SQLSTATE, or the name of the error. */

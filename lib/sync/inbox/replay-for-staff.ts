@@ -2,8 +2,9 @@ import { isDatabaseUnavailable, pgErrorCode } from '@/db/database';
 import { type Actor, auditNumber, recordAudit } from '../../audit/record-audit';
 import { stackOf } from '../../log';
 import type { SyncDeps } from '../sync-deps';
+import type { EventOutcome } from './delivery';
 import { HANDLED_EVENT_TYPES } from './event-types';
-import { type EventOutcome, replayEvent } from './handle-event';
+import { replayEvent } from './handle-event';
 import { getEvent, type StoredEvent } from './inbox-queries';
 
 /** Whether applying an event once more may do anything. */

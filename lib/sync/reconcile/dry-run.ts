@@ -3,6 +3,7 @@ import type { Database } from '@/db/database';
 import {
   customerServices,
   customers,
+  disputes,
   invoices,
   payments,
   paymentTombstones,
@@ -10,6 +11,7 @@ import {
   reconciliationFailures,
   reconciliationRuns,
   reconciliationSeen,
+  refunds,
   stripeCustomers,
   stripeEvents,
   subscriptionItems,
@@ -36,6 +38,8 @@ export async function beginDryRun({ db, now }: { db: Database; now(): Date }): P
     { table: subscriptionItems },
     { table: invoices },
     { table: payments },
+    { table: refunds },
+    { table: disputes },
     { table: paymentTombstones },
     // Of the inbox what is tried again, and what later events are compared with.
     {

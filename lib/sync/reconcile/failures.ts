@@ -7,7 +7,7 @@ import { failureCode } from './failure-code';
 import { beat, LeaseLostError, type Run } from './lease';
 
 /** What a run may fail to bring in sync. */
-export type Subject = 'subscription' | 'invoice' | 'customer' | 'event';
+export type Subject = (typeof reconciliationFailures.$inferSelect)['object'];
 
 /** One object's trouble is recorded, kept for the next run by its id, and stops nothing else. */
 export async function guarded(

@@ -1,11 +1,13 @@
-import { inArray } from 'drizzle-orm';
+import { eq, inArray } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import {
   customerServices,
   customers,
+  disputes,
   type FieldChange,
   invoices,
   payments,
+  refunds,
   subscriptionItems,
   subscriptions,
 } from '@/db/schema';
@@ -16,6 +18,8 @@ interface RecordName {
   id: number;
   name?: string | null;
   subscription_id?: number;
+  /** Of what came back: the payment on whose page it stands. */
+  payment_id?: number | null;
 }
 
 type Subject = Pick<FieldChange, 'entity' | 'entity_id'>;
@@ -81,4 +85,15 @@ const READERS: [FieldChange['entity'], Reader][] = [
         .from(payments)
         .where(inArray(payments.id, ids)),
   ],
+  ['refund', (db, ids) => nameMoneyBack(db, refunds, ids)],
+  ['dispute', (db, ids) => nameMoneyBack(db, disputes, ids)],
 ];
+
+/** Refunds and disputes are called by their payment's reference. */
+async function nameMoneyBack(db: Database, table: typeof refunds | typeof disputes, ids: number[]) {
+  return db
+    .select({ id: table.id, name: payments.payment_reference, payment_id: table.payment_id })
+    .from(table)
+    .leftJoin(payments, eq(payments.id, table.payment_id))
+    .where(inArray(table.id, ids));
+}

@@ -1,3 +1,4 @@
+import Stripe from 'stripe';
 import { isDatabaseUnavailable, pgErrorCode } from '@/db/database';
 import { stackOf } from '../../log';
 import { stripeErrorCode } from '../../stripe/fetch';
@@ -55,14 +56,19 @@ export async function performRun(
     0,
     STEPS.findIndex((step) => step.name === resumedStep),
   );
+  let denied: string | null = null;
   for (const [index, step] of STEPS.slice(first).entries()) {
     try {
       const start = index === 0 ? resumedCursor : null;
       const isDone = await performStep(deps, run, step, start, options);
       if (!isDone) return toResult(deps, run, 'stopped');
+      if (step.name === LAST_LIST && deps.stripe && run.errorCode === null && denied === null) {
+        await checkpoint(deps.db, run, deps.now(), { lists_completed: true });
+      }
     } catch (error) {
       if (error instanceof LeaseLostError) return toResult(deps, run, 'running');
-      run.errorCode ??= errorCodeOf(error);
+      if (isDenied(error)) denied ??= errorCodeOf(error);
+      else run.errorCode ??= errorCodeOf(error);
       deps.log.error(
         { run: run.id, step: step.name, code: errorCodeOf(error), stack: stackOf(error) },
         'reconciliation step failed',
@@ -70,14 +76,15 @@ export async function performRun(
       if (isDatabaseUnavailable(error)) throw error; // nothing can be noted: the lease runs out by itself
     }
   }
+  run.errorCode ??= denied;
   run.counts.failures_count = await countFailures(deps.db, run);
   const status = run.errorCode
     ? 'failed'
     : run.counts.failures_count > 0
       ? 'completed_with_errors'
       : 'completed';
-  await finishRun(deps.db, run, deps.now(), status);
-  return toResult(deps, run, status);
+  const isFinished = await finishRun(deps.db, run, deps.now(), status);
+  return toResult(deps, run, isFinished ? status : 'running');
 }
 
 /** @returns false when the deadline came first */
@@ -104,7 +111,6 @@ async function performStep(
     if (step.needs === 'database') cursor = await step.page(deps, run, cursor);
     else if (stripe) cursor = await step.page({ ...deps, stripe }, run, cursor);
   } while (cursor !== null);
-  if (step.name === LAST_LIST) await checkpoint(deps.db, run, deps.now(), { lists_completed: true });
   return true;
 }
 
@@ -117,6 +123,9 @@ function toProgress({ counts }: Run, step: Step): Progress {
     changes: counts.changes_count,
   };
 }
+
+/** A restricted key that may not read one of the lists: the others are read all the same. */
+const isDenied = (error: unknown) => error instanceof Stripe.errors.StripePermissionError;
 
 function errorCodeOf(error: unknown): string {
   return pgErrorCode(error) ?? stripeErrorCode(error);

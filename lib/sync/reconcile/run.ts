@@ -6,7 +6,7 @@ import {
   reconciliationRuns,
   reconciliationSeen,
 } from '@/db/schema';
-import { deadBefore, LeaseLostError, moveHeartbeat, type Run, type StoredRun } from './lease';
+import { deadBefore, moveHeartbeat, type Run, type StoredRun } from './lease';
 
 /** What an abandoned run has seen so long ago says nothing of today: it is ended, not resumed. */
 const STALE_MS = 6 * 3_600_000;
@@ -78,12 +78,13 @@ export async function countFailures(db: Database, run: Run): Promise<number> {
   );
 }
 
+/** @returns false where another process took the run over, which will finish it */
 export async function finishRun(
   db: Database,
   run: Run,
   now: Date,
   status: 'completed' | 'completed_with_errors' | 'failed',
-): Promise<void> {
+): Promise<boolean> {
   const ended = await moveHeartbeat(db, run.id, run.heartbeatAt, {
     ...run.counts,
     status,
@@ -93,9 +94,10 @@ export async function finishRun(
     finished_at: now,
     heartbeat_at: now,
   });
-  if (!ended) throw new LeaseLostError(`run ${run.id} was taken over`);
+  if (!ended) return false;
   // Of earlier runs, too, whose processes did not come to it.
   await db.delete(reconciliationSeen).where(lte(reconciliationSeen.run_id, run.id));
+  return true;
 }
 
 /** Null: no run has read all of Stripe's lists yet, so that all of history is looked at. */

@@ -1,12 +1,17 @@
 import type { reconciliationRuns } from '@/db/schema';
+import type { Ordered } from '../decide/order';
 import type { SyncDeps } from '../sync-deps';
 import type { Run } from './lease';
 import type { StripeDeps } from './step';
+import { attachPayments } from './steps/attach-payments';
+import { checkLists } from './steps/check-lists';
+import { reconcileCreditNotes } from './steps/credit-notes';
 import { linkCheckouts } from './steps/link-checkouts';
 import { markOverdue } from './steps/mark-overdue';
+import { disputesFrom, refundsFrom } from './steps/money-back-window';
 import { recheck, retryFailures } from './steps/recheck';
 import { recheckCustomers } from './steps/recheck-customers';
-import { reconcileInvoicePage, reconcileSubscriptionPage } from './steps/reconcile-lists';
+import { reconcilePage } from './steps/reconcile-lists';
 import { recordMissingPayments } from './steps/record-missing-payments';
 import { retryFailedEvents } from './steps/retry-failed-events';
 import { reconcileUnseen } from './steps/seen';
@@ -22,12 +27,25 @@ export type Step = { name: string; phase: Phase } & (
 const subscriptionList =
   (status: string | null): Page<StripeDeps> =>
   (deps, run, cursor) =>
-    reconcileSubscriptionPage(deps, run, { status, createdFrom: status ? run.windowFrom : null }, cursor);
+    reconcilePage('subscription', deps, run, { status, createdFrom: status ? run.windowFrom : null }, cursor);
 
 const invoiceList =
   (status: string | null): Page<StripeDeps> =>
   (deps, run, cursor) =>
-    reconcileInvoicePage(deps, run, { status, createdFrom: status ? null : run.windowFrom }, cursor);
+    reconcilePage('invoice', deps, run, { status, createdFrom: status ? null : run.windowFrom }, cursor);
+
+const refundList: Page<StripeDeps> = (deps, run, cursor) =>
+  reconcilePage('refund', deps, run, { status: null, createdFrom: refundsFrom(run) }, cursor);
+
+const disputeList: Page<StripeDeps> = async (deps, run, cursor) => {
+  const createdFrom = await disputesFrom(deps, run);
+  return reconcilePage('dispute', deps, run, { status: null, createdFrom }, cursor);
+};
+
+const unseen =
+  (kind: Ordered): Page<StripeDeps> =>
+  (deps, run, cursor) =>
+    reconcileUnseen(deps, run, kind, cursor);
 
 const recheckSubscriptions: Page<StripeDeps> = (deps, run, cursor) =>
   recheck(deps, run, 'subscription', cursor);
@@ -40,22 +58,12 @@ export const STEPS: Step[] = [
   { name: 'failed events', phase: 'inbox', needs: 'database', page: retryFailedEvents },
   { name: 'live subscriptions', phase: 'subscriptions', needs: 'stripe', page: subscriptionList(null) },
   { name: 'recent subscriptions', phase: 'subscriptions', needs: 'stripe', page: subscriptionList('all') },
-  {
-    name: 'unseen subscriptions',
-    phase: 'subscriptions',
-    needs: 'stripe',
-    page: (deps, run, cursor) => reconcileUnseen(deps, run, 'subscription', cursor),
-  },
+  { name: 'unseen subscriptions', phase: 'subscriptions', needs: 'stripe', page: unseen('subscription') },
   { name: 'open invoices', phase: 'invoices', needs: 'stripe', page: invoiceList('open') },
   { name: 'draft invoices', phase: 'invoices', needs: 'stripe', page: invoiceList('draft') },
   { name: 'uncollectible invoices', phase: 'invoices', needs: 'stripe', page: invoiceList('uncollectible') },
   { name: 'recent invoices', phase: 'invoices', needs: 'stripe', page: invoiceList(null) },
-  {
-    name: 'unseen invoices',
-    phase: 'invoices',
-    needs: 'stripe',
-    page: (deps, run, cursor) => reconcileUnseen(deps, run, 'invoice', cursor),
-  },
+  { name: 'unseen invoices', phase: 'invoices', needs: 'stripe', page: unseen('invoice') },
   { name: 'Stripe customers to recheck', phase: 'rechecks', needs: 'stripe', page: recheckCustomers },
   { name: 'subscriptions to recheck', phase: 'rechecks', needs: 'stripe', page: recheckSubscriptions },
   {
@@ -69,8 +77,16 @@ export const STEPS: Step[] = [
   { name: 'checkouts', phase: 'rechecks', needs: 'stripe', page: linkCheckouts },
   { name: 'subscriptions of checkouts', phase: 'rechecks', needs: 'stripe', page: recheckSubscriptions },
   { name: 'missing payments', phase: 'payments', needs: 'database', page: recordMissingPayments },
+  { name: 'credit notes', phase: 'money_back', needs: 'stripe', page: reconcileCreditNotes },
+  // Only now is there a payment of whatever was collected.
+  { name: 'refunds', phase: 'money_back', needs: 'stripe', page: refundList },
+  { name: 'unseen refunds', phase: 'money_back', needs: 'stripe', page: unseen('refund') },
+  { name: 'disputes', phase: 'money_back', needs: 'stripe', page: disputeList },
+  { name: 'unseen disputes', phase: 'money_back', needs: 'stripe', page: unseen('dispute') },
+  { name: 'payments of what came back', phase: 'money_back', needs: 'database', page: attachPayments },
   { name: 'overdue invoices', phase: 'overdue', needs: 'database', page: markOverdue },
+  { name: 'counts of lists', phase: 'overdue', needs: 'database', page: checkLists },
 ];
 
 /** Once this step is done, all of Stripe's lists were read. */
-export const LAST_LIST = 'unseen invoices';
+export const LAST_LIST = 'unseen disputes';

@@ -1,7 +1,9 @@
-import type { ProviderInvoice, ProviderSubscription } from '../../stripe/provider';
+import type { ProviderObjects } from '../../stripe/fetch';
 import type { Draft } from '../decide/draft';
 import { applyInvoice } from '../decide/invoice/invoice';
-import { keysOfInvoice, keysOfSubscription } from '../decide/keys';
+import { keysOfInvoice, keysOfMoneyBack, keysOfSubscription } from '../decide/keys';
+import { applyMoneyBack } from '../decide/money-back/money-back';
+import type { Ordered } from '../decide/order';
 import { applyRetrieved } from '../decide/retrieved';
 import { settleMoved } from '../decide/subscription/settle-moved';
 import { applySubscription } from '../decide/subscription/subscription';
@@ -12,8 +14,6 @@ import { recordFailure, resolveFailure } from './failures';
 import type { Run } from './lease';
 import type { StripeDeps } from './step';
 
-export type Kind = 'subscription' | 'invoice';
-
 /** One step of sync for the daily job: what it changes is logged to the run. */
 export async function inRun<T>(
   deps: SyncDeps,
@@ -22,28 +22,32 @@ export async function inRun<T>(
 ): Promise<T> {
   const { result, changes, warnings } = await synchronize(deps, { ...work, runId: run.id });
   if (warnings.length > 0) deps.log.warn({ run: run.id, warnings }, 'reconciliation left questions');
-  run.counts.changes_count += changes;
+  run.counts.changes_count += changes.length;
   return result;
 }
 
-export type Provided =
-  | { kind: 'subscription'; value: ProviderSubscription }
-  | { kind: 'invoice'; value: ProviderInvoice };
+/** An object of one of Stripe's lists. */
+export type Provided = { [Kind in Ordered]: { kind: Kind; value: ProviderObjects[Kind] } }[Ordered];
 
-export const keysOfProvided = ({ kind, value }: Provided): Keys =>
-  mergeKeys(noKeys(), kind === 'subscription' ? keysOfSubscription(value) : keysOfInvoice(value));
+export function keysOfProvided({ kind, value }: Provided): Keys {
+  if (kind === 'subscription') return mergeKeys(noKeys(), keysOfSubscription(value));
+  if (kind === 'invoice') return mergeKeys(noKeys(), keysOfInvoice(value));
+  return mergeKeys(noKeys(), keysOfMoneyBack(kind, value));
+}
 
 /** Brings our row in sync with an object of a list. */
 export function decideListed(draft: Draft, { kind, value }: Provided, asOf: Date): void {
   const source = { origin: 'listed' as const, asOf };
   if (kind === 'subscription') applySubscription(draft, value, source);
-  else applyInvoice(draft, value, source);
+  else if (kind === 'invoice') applyInvoice(draft, value, source);
+  else if (kind === 'refund') applyMoneyBack(draft, kind, value, source);
+  else applyMoneyBack(draft, kind, value, source);
   settleMoved(draft);
 }
 
 export async function applyListed(deps: SyncDeps, run: Run, object: Provided, asOf: Date): Promise<void> {
   await inRun(deps, run, {
-    stripeCustomerId: object.value.customer?.stripeCustomerId ?? null,
+    stripeCustomerId: 'customer' in object.value ? (object.value.customer?.stripeCustomerId ?? null) : null,
     keys: keysOfProvided(object),
     decide: (draft) => decideListed(draft, object, asOf),
   });
@@ -51,10 +55,10 @@ export async function applyListed(deps: SyncDeps, run: Run, object: Provided, as
 }
 
 /** Retrieves an object by its id and applies it; one that is gone is marked so. */
-export async function retrieveAndApply(deps: StripeDeps, run: Run, kind: Kind, id: string): Promise<void> {
+export async function retrieveAndApply(deps: StripeDeps, run: Run, kind: Ordered, id: string): Promise<void> {
   const reason = await inRun(deps, run, {
     stripeCustomerId: null,
-    keys: mergeKeys(noKeys(), kind === 'subscription' ? { subscriptions: [id] } : { invoices: [id] }),
+    keys: mergeKeys(noKeys(), { [`${kind}s`]: [id] }),
     decide: (draft) => applyRetrieved(draft, kind, id),
   });
   if (reason === undefined) await resolveFailure(deps, kind, id);

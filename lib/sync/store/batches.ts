@@ -5,7 +5,7 @@ interface Waiting<Given, Done> {
 }
 
 const AT_ONCE = 2;
-/** There is a prepared statement for each size of a batch: this limits them. */
+/** So that nobody waits for too many others. */
 const MOST = 16;
 
 /** Does together what is asked for while other batches are under way; alone it waits for nothing. */

@@ -1,12 +1,13 @@
-import { getTableName, type SQL, sql } from 'drizzle-orm';
+import { getTableName, sql } from 'drizzle-orm';
 import { type Database, pgErrorCode } from '@/db/database';
 import { localLimit } from '@/db/limits';
+import type { FieldChange } from '@/db/schema';
 import { readStatement, statement } from '@/db/statement';
 import type { AuditEntry } from '../../audit/record-audit';
 import type { Plan, TablePlan } from '../decide/plan';
 import { type StoredOutcome, TABLE_NAMES, TABLES } from './rows';
 
-/** The event that is decided on, and what became of it. */
+/** An event that was decided on, and what became of it. */
 export interface EventEntry {
   id: string;
   type: string;
@@ -18,13 +19,15 @@ export interface EventEntry {
   payload: string;
   outcome: StoredOutcome;
   processed_at: Date;
+  warnings: string[];
+  changes: FieldChange[];
   /** Outcome and attempts as the decision saw them; null: it was new. */
   before: string | null;
 }
 
 export interface Commit {
   plan: Plan;
-  event: EventEntry | null;
+  events: EventEntry[];
   /** Of the run that the changes belong to. */
   runId: number | null;
 }
@@ -39,7 +42,8 @@ function toAuditRow({ actor, ...entry }: AuditEntry) {
  * @throws an error of a conflict where a row is not the one that was read, see `isVersionConflict`
  */
 export async function commit(db: Database, given: Commit): Promise<void> {
-  await commitPlan(db, encode(given));
+  const { plan, fresh, payloads } = encode(given);
+  await commitPlan(db, { plan, fresh: JSON.stringify(fresh), payloads: JSON.stringify(payloads) });
 }
 
 /**
@@ -49,29 +53,23 @@ export async function commit(db: Database, given: Commit): Promise<void> {
  * @returns for each why it was not written, an SQLSTATE; null: it was
  */
 export async function commitAll(db: Database, all: Commit[]): Promise<(string | null)[]> {
-  const values = all.flatMap((one, i) =>
-    Object.entries(encode(one)).map(([name, value]) => [name + i, value]),
-  );
-  return JSON.parse(await commitPlans(all.length)(db, Object.fromEntries(values))) as (string | null)[];
+  return JSON.parse(await commitPlans(db, { all: JSON.stringify(all.map(encode)) })) as (string | null)[];
 }
 
 /** As the functions take it: new ids, which `fresh` names, are marked in the text. */
-function encode({ plan, event, runId }: Commit) {
-  const { payload, ...entry } = event ?? { payload: null };
+function encode({ plan, events, runId }: Commit) {
   const fresh = TABLE_NAMES.flatMap((table) =>
-    plan[table].inserted.flatMap((row) =>
-      'id' in row ? [`"${row.id} ${getTableName(TABLES[table])}"`] : [],
-    ),
+    plan[table].inserted.flatMap((row) => ('id' in row ? [`${row.id} ${getTableName(TABLES[table])}`] : [])),
   );
   const given = {
     keys: [...plan.concerned, ...plan.emails.map(({ email }) => `email ${email}`)].sort(),
     ...Object.fromEntries(toLists(plan).filter(([, list]) => list.length > 0)),
-    ...(event && { event: { ...entry, warnings: plan.warnings, changes: plan.changes } }),
+    ...(events.length > 0 && { events: events.map(({ payload: _, ...entry }) => entry) }),
     ...(runId !== null && plan.changes.length > 0 && { run: runId, changes: plan.changes }),
   };
   const marked = (_: string, value: unknown) => (isSymbolic(value) ? `\u0001${value}` : value);
   const text = JSON.stringify(given, fresh.length > 0 ? marked : undefined);
-  return { plan: text, fresh: `{${fresh.join()}}`, payload };
+  return { plan: text, fresh, payloads: events.map(({ payload }) => payload) };
 }
 
 /** As `commit_plan` names them. */
@@ -100,30 +98,14 @@ function toLists(plan: Plan): [string, unknown[]][] {
 // Outside of a transaction, which would have brought its limits.
 const LIMIT = localLimit('lock_timeout');
 const commitPlan = statement(
-  ['plan', 'fresh', 'payload'],
-  (_, { plan, fresh, payload }) =>
-    sql`select ${LIMIT}, commit_plan(with_new_ids(${plan}, ${fresh}::text[]), ${payload})`,
+  ['plan', 'fresh', 'payloads'],
+  (_, { plan, fresh, payloads }) =>
+    sql`select ${LIMIT}, commit_plan(with_new_ids(${plan}, ${fresh}::jsonb), ${payloads}::jsonb)`,
 );
-
-const statements: ReturnType<typeof readStatement<string>>[] = [];
-
-/** A statement for so many. */
-function commitPlans(count: number) {
-  statements[count] ??= readStatement(
-    Array.from({ length: count }, (_, i) => [`plan${i}`, `fresh${i}`, `payload${i}`]).flat(),
-    (values) => {
-      const list = (one: (i: number) => SQL) =>
-        sql.join(
-          Array.from({ length: count }, (_, i) => one(i)),
-          sql`, `,
-        );
-      const plans = list((i) => sql`with_new_ids(${values[`plan${i}`]}, ${values[`fresh${i}`]}::text[])`);
-      const payloads = list((i) => sql`${values[`payload${i}`]}::text`);
-      return sql`select array_to_json(commit_plans(array[${plans}], array[${payloads}]))::text`;
-    },
-  );
-  return statements[count];
-}
+const commitPlans = readStatement(
+  ['all'],
+  ({ all }) => sql`select array_to_json(commit_plans(${all}::jsonb))::text`,
+);
 
 /** True where somebody else wrote first: decide again. */
 export function isVersionConflict(error: unknown): boolean {

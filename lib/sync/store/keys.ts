@@ -25,6 +25,12 @@ export interface Keys {
   invoices: string[];
   /** References of payments, and of those that were deleted. */
   payments: string[];
+  /** Payments by our ids, with all that came back of them, and by Stripe's payment intents. */
+  paymentIds: number[];
+  intents: string[];
+  /** Refunds and disputes by Stripe's ids, each with its payment. */
+  refunds: string[];
+  disputes: string[];
   /** Objects with a second: all events that Stripe created of it then. */
   seconds: string[];
   /** Subscriptions whose applied events are wanted, the latest first. */
@@ -49,6 +55,10 @@ export function noKeys(): Keys {
     serviceNumbers: [],
     invoices: [],
     payments: [],
+    paymentIds: [],
+    intents: [],
+    refunds: [],
+    disputes: [],
     seconds: [],
     reported: [],
   };

@@ -100,6 +100,10 @@ const NAMES = [
   'seconds',
   'objects',
   'reported',
+  'refunds',
+  'disputes',
+  'paymentIds',
+  'intents',
 ] as const;
 
 function toParameters(keys: Keys): Record<(typeof NAMES)[number], string | null> {

@@ -1,8 +1,10 @@
 import {
   customerServices,
   customers,
+  disputes,
   invoices,
   payments,
+  refunds,
   stripeCustomers,
   type stripeEvents,
   subscriptionItems,
@@ -18,6 +20,8 @@ export const TABLES = {
   items: subscriptionItems,
   invoices,
   payments,
+  refunds,
+  disputes,
 } as const;
 
 export type TableName = keyof typeof TABLES;
@@ -74,6 +78,8 @@ export type StoredSubscription = StoredRows['subscriptions'];
 export type StoredItem = StoredRows['items'];
 export type StoredInvoice = StoredRows['invoices'];
 export type StoredPayment = StoredRows['payments'];
+export type StoredRefund = StoredRows['refunds'];
+export type StoredDispute = StoredRows['disputes'];
 export type StoredOutcome = (typeof stripeEvents.$inferSelect)['outcome'];
 
 /** A live item, of a surely known customer, of a subscription that was not read as a whole. */

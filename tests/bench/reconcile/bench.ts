@@ -5,7 +5,7 @@ import { type Database, rows } from '@/db/database';
 import { withMigratedDatabase } from '../database';
 import { fillCompany } from './fill';
 import type { Measured } from './one-run';
-import type { Order } from './stripe';
+import type { Order, Returned } from './stripe';
 
 const SIZES = (process.env.BENCH_SIZES ?? '10000,100000').split(',').map(Number);
 const DRIFT = 0.01;
@@ -28,7 +28,13 @@ for (const size of SIZES) {
       require(second.requests <= allowed, `requests at most ${allowed}`);
       const third = await performRun('third');
       require(third.changes === 0, 'the third changes nothing');
-      inUse.push(second.liveMb);
+      const { listed, retrieved } = (await ask(stripe, { order: 'return', share: DRIFT })) as Returned;
+      const bound = Math.ceil(((await openAtStripe(db)) + listed) / 100) + retrieved + 10;
+      const fourth = await performRun(`fourth, ${listed} payments came back`);
+      require(fourth.requests <= bound, `requests at most ${bound}`);
+      const fifth = await performRun('fifth');
+      require(fifth.changes === 0, 'the fifth changes nothing');
+      inUse.push(Math.max(second.liveMb, fourth.liveMb));
     } finally {
       stripe.kill();
     }

@@ -1,12 +1,20 @@
 import { openPostgres } from '@/db/client';
-import { updateSubscription } from '@/lib/stripe-local/actions';
+import { createCreditNote, openDispute, refundPayment, updateSubscription } from '@/lib/stripe-local/actions';
 import { seededChance } from '@/lib/stripe-local/chance';
+import { isCollected } from '@/lib/stripe-local/charges';
 import { fillFromDatabase } from '@/lib/stripe-local/fill-from-database';
 import { startStripeLocal } from '@/lib/stripe-local/server';
 import { createWorld } from '@/lib/stripe-local/world';
 
 /** What the benchmark asks of its Stripe, in a process of its own so that its memory is not ours. */
-export type Order = { order: 'drift'; share: number } | { order: 'count' };
+export type Order = { order: 'drift' | 'return'; share: number } | { order: 'count' };
+
+export interface Returned {
+  /** Refunds, disputes and credit notes, which lists show. */
+  listed: number;
+  /** Invoices that were credited, each of which has to be retrieved. */
+  retrieved: number;
+}
 
 const [databaseUrl = '', secretKey = ''] = process.argv.slice(2);
 const { db, close } = openPostgres(databaseUrl, { max: 1 });
@@ -17,7 +25,8 @@ const server = await startStripeLocal({ world, secretKey });
 
 process.on('message', (message: Order) => {
   if (message.order === 'count') process.send?.(server.requestCount());
-  else process.send?.(drift(message.share));
+  else if (message.order === 'drift') process.send?.(drift(message.share));
+  else process.send?.(giveBack(message.share));
 });
 process.send?.(server.url);
 
@@ -31,4 +40,25 @@ function drift(share: number): number {
     drifted += 1;
   }
   return drifted;
+}
+
+/** Refunds, disputes and credits a share of the payments without telling anybody. */
+function giveBack(share: number): Returned {
+  const every = Math.round(1 / share);
+  let [listed, retrieved] = [0, 0];
+  const collected = [...world.paymentIntents.values()].filter(isCollected);
+  for (const [i, { id, invoice }] of collected.entries()) {
+    if (i % every !== 0) continue;
+    const kind = listed % 5;
+    if (kind === 0) refundPayment(world, { paymentIntent: id });
+    else if (kind === 1) refundPayment(world, { paymentIntent: id, amount: 500, status: 'pending' });
+    else if (kind === 2) openDispute(world, { paymentIntent: id });
+    else if (kind === 3) refundPayment(world, { paymentIntent: id, amount: 500 });
+    else if (invoice) {
+      createCreditNote(world, { invoice, amount: 500, outOfBandAmount: 500 });
+      retrieved += 1;
+    }
+    listed += 1;
+  }
+  return { listed, retrieved };
 }

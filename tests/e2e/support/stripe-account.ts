@@ -3,6 +3,7 @@ import { and, asc, eq, isNotNull, ne } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customers, invoices, stripeEvents, subscriptionItems, subscriptions } from '@/db/schema';
 import { createLogger } from '@/lib/log';
+import { createStripeClient } from '@/lib/stripe/client';
 import { toProviderEvent } from '@/lib/stripe/to-event';
 import * as act from '@/lib/stripe-local/actions';
 import { seededChance } from '@/lib/stripe-local/chance';
@@ -11,6 +12,14 @@ import { renderEvent } from '@/lib/stripe-local/render/event';
 import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
 import { createWorld, type World } from '@/lib/stripe-local/world';
 import { handleEvent } from '@/lib/sync/inbox/handle-event';
+import { takeBack } from './take-back';
+
+interface PaidBack {
+  id: number;
+  reference: string;
+  invoiceId: number;
+  customerId: number;
+}
 
 export interface StripeAccount {
   stripe: StripeLocal;
@@ -22,6 +31,8 @@ export interface StripeAccount {
   unlinked: { subscriptionId: number; itemId: number };
   /** Changed at Stripe, which nobody told us. */
   drifted: { subscriptionId: number };
+  /** Payments that Stripe collected, of which it took some back; of `silent` nobody told us. */
+  paidBack: Record<'disputed' | 'inPart' | 'silent', PaidBack>;
   /** Of the first subscription. */
   stripeCustomer: string;
   /** The number of a customer that has nothing to do with it. */
@@ -47,12 +58,17 @@ export async function fillStripe(db: Database): Promise<StripeAccount> {
 
   const secretKey = `sk_test_${randomUUID()}`;
   const stripe = await startStripeLocal({ world, secretKey });
+  const paidBack = await takeBack(world, {
+    ...depsOf(db),
+    stripe: createStripeClient(secretKey, stripe.url, 10_000),
+  });
   return {
     stripe,
     env: { STRIPE_SECRET_KEY: secretKey, STRIPE_API_BASE: stripe.url },
     failedEvent: failed,
     unlinked: { subscriptionId: first.id, itemId: await unlinkedItem(db, first.id) },
     drifted: { subscriptionId: third.id },
+    paidBack,
     stripeCustomer: first.stripeCustomer,
     otherCustomer: await otherCustomer(db, first.customerId),
   };

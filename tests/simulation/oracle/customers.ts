@@ -136,9 +136,10 @@ function reportedOf(truth: Truth, full: boolean): Map<string, Reported> {
 function addReported(
   truth: Truth,
   known: Reported,
-  { created, id }: WorldEvent,
+  event: WorldEvent,
   about: Subscription | Invoice | CheckoutSession,
 ): void {
+  const { created, id } = event;
   const add = (number: string | undefined, rank: number) => {
     if (number) known.numbers.push({ number, rank, created, id });
   };
@@ -147,7 +148,7 @@ function addReported(
   if (about.object === 'checkout.session') add(about.metadata.customer_number, 2);
   if (about.object !== 'invoice') return;
   // The oldest versions do not repeat the subscription's metadata in its invoices; its own events tell it.
-  if (truth.versions.every((version) => version > '2022')) add(about.subscriptionMetadata.customer_number, 1);
+  if (truth.versionOf(event) > '2022') add(about.subscriptionMetadata.customer_number, 1);
   add(about.metadata.customer_number, 2);
 }
 

@@ -1,9 +1,11 @@
 import type { WorldEvent } from '@/lib/stripe-local/model';
+import type { Dispute, Refund } from '@/lib/stripe-local/model-returns';
 import type { Tables } from '../tables';
 import { checkCreated } from './created';
 import { checkCustomers } from './customers';
 import { checkInvoices } from './invoices';
 import { checkWarnings } from './kept-status';
+import { checkMoneyBack } from './money-back';
 import { checkPayments } from './payments';
 import { checkServiceDates } from './service-dates';
 import { checkSubscriptions } from './subscriptions';
@@ -20,10 +22,11 @@ export interface Truth {
   linkByEmail: boolean;
   /** Nothing was lost on the way. */
   lossless: boolean;
-  /** Stripe's API failed now and then. */
+  /** Stripe's API failed now and then, or what it answered was out of date time and again. */
   mayFail: boolean;
   /** An older shape does not tell all that a newer one does. */
   versions: readonly string[];
+  versionOf(event: WorldEvent): string;
   ours: readonly {
     id: number;
     number: string;
@@ -42,6 +45,13 @@ export interface Truth {
   deleted: ReadonlySet<string>;
   freed: ReadonlySet<string>;
   written: ReadonlyMap<number, { amount: string; reference: string; source: string }>;
+  /** As Stripe has them at the end. */
+  refunds: readonly Refund[];
+  disputes: readonly Dispute[];
+  /** Of Stripe's payment intents, the invoice that each was made for. */
+  intents: ReadonlyMap<string, string>;
+  /** By id of a payment, the status that somebody wrote last. */
+  statuses: ReadonlyMap<number, string>;
   /** By Stripe's id of an item, the service that staff linked; null: none, they said. */
   linked: ReadonlyMap<string, number | null>;
   /** By event, when it happened and when it was brought, in ticks. */
@@ -96,6 +106,7 @@ export function judge(truth: Truth, tables: Tables, full: boolean): Verdict {
   }
   if (full) checkServiceDates(truth, tables, verdict);
   checkPayments(truth, tables, full, verdict);
+  checkMoneyBack(truth, tables, full, verdict);
   checkWarnings(truth, tables, verdict);
   return verdict;
 }

@@ -10,7 +10,11 @@ const RANKS = { draft: 0, open: 1, uncollectible: 2, paid: 3, void: 4 };
 const rankOf = ({ about }: Moment<Invoice>) => RANKS[about.status] ?? RANKS.open;
 
 export function checkInvoices(truth: Truth, tables: Tables, full: boolean, verdict: Verdict): void {
-  const rows = new Map(tables.invoices.map((row) => [row.stripe_invoice_id, row]));
+  const ours = tables.invoices.filter((row) => !row.stripe_invoice_id);
+  for (const row of ours) checkOwn(tables, row, verdict);
+  const rows = new Map(
+    tables.invoices.filter((row) => !ours.includes(row)).map((row) => [row.stripe_invoice_id, row]),
+  );
   const stories = storiesOf<Invoice>(truth.history, 'invoice');
   for (const [id, story] of stories) {
     const row = rows.get(id);
@@ -24,6 +28,18 @@ export function checkInvoices(truth: Truth, tables: Tables, full: boolean, verdi
   for (const id of rows.keys()) {
     verdict.differences.push({ what: `invoice ${id}`, expected: null, actual: 'a row' });
   }
+}
+
+/** An invoice of our own is settled by what is left of its payments. */
+function checkOwn({ payments }: Tables, row: InvoiceRow, verdict: Verdict): void {
+  const completed = payments.filter((one) => one.invoice_id === row.id && one.status === 'completed');
+  const paid = completed.reduce((sum, one) => sum + Number(one.amount) - Number(one.refunded_amount), 0);
+  const expected = {
+    amount_paid: paid.toFixed(3),
+    amount_due: Math.max(0, Number(row.total) - paid).toFixed(3),
+    status: paid >= Number(row.total) ? 'paid' : 'sent',
+  };
+  if (!fits(expected, row)) verdict.differences.push(differing(`our own invoice ${row.id}`, expected, row));
 }
 
 function checkDeleted(id: string, row: InvoiceRow | undefined, full: boolean, verdict: Verdict): void {
@@ -124,6 +140,7 @@ function expectedRows(
     tax: money(about.tax),
     total: money(about.total),
     amount_paid: money(about.amountPaid),
+    amount_credited: money(about.prePaymentCreditNotesAmount + about.postPaymentCreditNotesAmount),
     amount_due: money(about.status === 'void' ? 0 : Math.max(0, about.amountDue - about.amountPaid)),
     paid_at: about.paidAt,
     uncollectible: about.status === 'uncollectible',

@@ -1,5 +1,6 @@
 import type { Subscription, SubscriptionItem } from '@/lib/stripe-local/model';
 import type { ItemRow, SubscriptionRow } from '../tables';
+import { couldSurelyBe } from './customers';
 import type { Truth, Verdict } from './index';
 import { wasMoved } from './moved-items';
 import { storiesOf } from './story';
@@ -24,9 +25,10 @@ export function checkLink(
         .flatMap((one) => servicesNamed(allServices(truth), about, one)),
     );
   const staff = truth.linked.get(id);
-  // It takes along what it was sold as.
+  // It takes along what it was sold as, also where its customer was taken for another then.
+  const owners = [row.customer_id, ...couldSurelyBe(truth, row.stripe_customer_id)];
   const isSoldTo = (own: Truth['ours'][number]) =>
-    own.sold?.id === row.id || (own.id === row.customer_id && wasMoved(truth, id));
+    own.sold?.id === row.id || (owners.includes(own.id) && wasMoved(truth, id));
   const sold = truth.ours.filter(isSoldTo).flatMap((own) => own.sold?.services ?? []);
   const kept = [...ever, ...sold, null];
   const said = named.length > 0 ? named : kept;

@@ -26,5 +26,19 @@ export function movedWithinSecond({ history }: Truth): Set<string | null> {
   return found;
 }
 
+/** Items an event shows of its subscription. */
+const SHOWN = 10;
+
+/**
+ * Items that were moved to or from a subscription of which events do not show all: none of its own tells whether
+ * one is still among the others.
+ */
+export function movedOutOfSight(truth: Truth): string[] {
+  const long = truth.history.flatMap(({ about }) =>
+    about.object === 'subscription' && about.items.length > SHOWN ? about.items.map(({ id }) => id) : [],
+  );
+  return [...new Set(long)].filter((item) => wasMoved(truth, item));
+}
+
 const holds = (about: { object: string }, item: string): about is Subscription =>
   about.object === 'subscription' && (about as Subscription).items.some(({ id }) => id === item);

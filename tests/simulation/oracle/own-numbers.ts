@@ -63,7 +63,9 @@ export const everOwned = (truth: Truth, customer: string) =>
 export function checkAsked(truth: Truth, customer: string, linkedTo: number, verdict: Verdict): void {
   const looks = truth.looks.filter((look) => look.customer === customer);
   if (looks.some(({ changes }) => changes === null)) return; // there was no more to know
-  const last = Math.max(-1, ...looks.map(({ changes }) => Number(changes)));
+  // One that an object brought along may have been of no account, but where it says who the customer now is.
+  const counted = looks.filter((look) => look.kind === 'asked' || ownerOf(truth, look) === linkedTo);
+  const last = Math.max(-1, ...counted.map(({ changes }) => Number(changes)));
   for (const event of truth.history) {
     const changes = truth.times.get(event.id)?.changes ?? null;
     if (changes === null || changes <= last || !ANNOUNCING.has(event.type)) continue;

@@ -65,7 +65,6 @@ function checkPayment(
     invoice_id: invoice?.id,
     customer_id: invoice?.customer_id,
     currency,
-    status: 'completed',
     source: 'stripe',
   };
   const mayLack = !first || !(full || isReported);

@@ -30,6 +30,7 @@ export function storiesOf<T extends WorldObject>(
     if (event.about.object !== kind) continue;
     const moment = { at, about: event.about as T, event, isAnnounced: ANNOUNCING.has(event.type) };
     const story = stories.get(event.about.id);
+    if (story?.at(-1)?.event.type === 'customer.subscription.deleted') continue; // whatever is told of it after that
     if (story) story.push(moment);
     else stories.set(event.about.id, [moment]);
   }

@@ -4,7 +4,7 @@ import { isSure } from './customers';
 import type { Truth, Verdict } from './index';
 import { checkLink, checkNoLink } from './item-links';
 import { hasKnownStatus, keptStatuses } from './kept-status';
-import { movedWithinSecond } from './moved-items';
+import { movedOutOfSight, movedWithinSecond } from './moved-items';
 import { checkSold } from './sold';
 import { allowedMoments, type Moment, storiesOf } from './story';
 import { amount, date, differing, fits } from './values';
@@ -40,7 +40,7 @@ function checkSubscription(
     (item) => item.subscription_id === row.id && item.stripe_subscription_item_id !== null,
   );
   const mayLack = !full && (!truth.hasKey || truth.mayFail);
-  const adrift = mayLack ? movedWithinSecond(truth) : new Set();
+  const adrift = new Set(mayLack ? [...movedWithinSecond(truth), ...movedOutOfSight(truth)] : []);
   const settled = <T extends Pick<ItemRow, 'stripe_subscription_item_id'>>(some: T[]) =>
     some.filter(({ stripe_subscription_item_id: id }) => !adrift.has(id));
   const actual = { ...row, items: settled(items.map(withoutKeys)) };
@@ -57,7 +57,9 @@ function checkSubscription(
     });
   const first = allowed[0] && expected(allowed[0])[0];
   if (!first) return;
-  const moment = allowed.find((one) => expected(one).some((row) => fits(row, actual)));
+  // Without the items that are adrift, several may fit.
+  const fitting = allowed.filter((one) => expected(one).some((row) => fits(row, actual)));
+  const [moment] = fitting;
   if (!moment) {
     verdict.differences.push(differing(`subscription ${row.stripe_subscription_id}`, first, actual));
     return;
@@ -65,8 +67,19 @@ function checkSubscription(
   if (!fits(first, actual) && !truth.hasKey) verdict.ties += 1;
   if (moment.about.items.some(({ id }) => adrift.has(id))) verdict.ties += 1;
   const link = isSure(tables, row.stripe_customer_id) ? checkLink : checkNoLink;
-  for (const item of items) link(truth, moment.about, row, item, verdict);
+  for (const item of items) {
+    const verdicts = fitting.map(({ about }) => {
+      const own: Verdict = { differences: [], ties: 0 };
+      link(truth, about, row, item, own);
+      return own;
+    });
+    const { differences, ties } = verdicts.find((one) => one.differences.length === 0) ?? verdicts[0] ?? NONE;
+    verdict.differences.push(...differences);
+    verdict.ties += ties;
+  }
 }
+
+const NONE: Verdict = { differences: [], ties: 0 };
 
 const withoutKeys = ({ subscription_id: _, customer_service_id: __, ...item }: ItemRow) => item;
 

@@ -1,7 +1,7 @@
 import { toCalendarDate } from '@/lib/dates';
 
 // How many of Stripe's minor units make a whole, for the currencies that the histories use.
-const MINOR: Record<string, number> = { eur: 100, usd: 100, isk: 100, jpy: 1, kwd: 1000 };
+const MINOR: Record<string, number> = { eur: 100, usd: 100, gbp: 100, isk: 100, jpy: 1, kwd: 1000 };
 
 /** An amount as a numeric(15,3) column shows it. */
 export function amount(minor: number, currency: string): string {

@@ -5,7 +5,7 @@ import { createFaults, type Fault } from '@/lib/stripe-local/faults';
 import type { World } from '@/lib/stripe-local/world';
 import { type Look, watch } from '../looks';
 
-type Params = Record<string, string | number | string[] | { gte: number }>;
+type Params = Record<string, string | number | string[] | Record<string, string | number>>;
 type Answer = Record<string, unknown>;
 
 /** Stripe's API as its SDK shows it, straight from a world. */
@@ -28,6 +28,9 @@ export class ModelApi {
       subscriptions: { retrieve: retrieve('/v1/subscriptions/:id'), list: list('/v1/subscriptions') },
       invoices: { retrieve: retrieve('/v1/invoices/:id'), list: list('/v1/invoices') },
       subscriptionItems: { list: list('/v1/subscription_items') },
+      refunds: { retrieve: retrieve('/v1/refunds/:id'), list: list('/v1/refunds') },
+      disputes: { retrieve: retrieve('/v1/disputes/:id'), list: list('/v1/disputes') },
+      creditNotes: { list: list('/v1/credit_notes') },
       invoicePayments: { list: list('/v1/invoice_payments') },
       checkout: { sessions: { list: list('/v1/checkout/sessions') } },
     } as unknown as Stripe;
@@ -74,7 +77,8 @@ function toQuery(params: Params): URLSearchParams {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(params)) {
     if (Array.isArray(value)) for (const [i, one] of value.entries()) query.append(`${name}[${i}]`, one);
-    else if (typeof value === 'object') query.append(`${name}[gte]`, String(value.gte));
+    else if (typeof value === 'object')
+      for (const [key, one] of Object.entries(value)) query.append(`${name}[${key}]`, String(one));
     else query.append(name, String(value));
   }
   return query;

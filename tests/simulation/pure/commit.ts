@@ -1,15 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Plan, TablePlan } from '@/lib/sync/decide/plan';
 import type { Commit } from '@/lib/sync/store/commit';
-import type { StoredLink } from '@/lib/sync/store/rows';
+import { type TableName as Planned, type StoredLink, TABLE_NAMES } from '@/lib/sync/store/rows';
 import { checkReferences, checkRow, checkUnique } from './constraints';
 import { storeEvent } from './events';
 import { handOver, insertCreated, moveStripeCustomer, removeIfEmpty } from './moves';
 import { type Made, toId, toStored } from './stored';
 import { type ModelTables, type RowOf, StateError } from './tables';
-
-const TABLES = ['links', 'customers', 'services', 'subscriptions', 'items', 'invoices', 'payments'] as const;
-type Planned = (typeof TABLES)[number];
 
 /** What `commit_plan` writes, statement by statement. @throws StateError, and then nothing is written */
 export function commitModel(tables: ModelTables, commit: Commit, now: Date): void {
@@ -20,13 +17,13 @@ export function commitModel(tables: ModelTables, commit: Commit, now: Date): voi
 /** Of those that a commit takes and does not use, no row is made. */
 function makeIds(tables: ModelTables, plan: Plan): Made {
   const made: Made = new Map();
-  for (const table of TABLES) {
+  for (const table of TABLE_NAMES) {
     for (const row of plan[table].inserted) if ('id' in row) made.set(row.id, tables.nextId(table));
   }
   return made;
 }
 
-function write(writer: Writer, { plan, event, runId }: Commit): void {
+function write(writer: Writer, { plan, events, runId }: Commit): void {
   const { tables, made, now } = writer;
   compareAbsent(tables, plan);
   for (const { stripe_customer_id, version } of plan.touched) {
@@ -57,11 +54,18 @@ function write(writer: Writer, { plan, event, runId }: Commit): void {
   for (const { payment_reference } of plan.payments.inserted) {
     if (tables.rows.tombstones.has(payment_reference)) throw changedMeanwhile('tombstones');
   }
+  for (const id of plan.refunds.deleted) tables.delete('refunds', id);
+  writer.update('refunds', plan.refunds);
+  writer.insert('refunds', plan.refunds);
+  writer.update('disputes', plan.disputes);
+  writer.insert('disputes', plan.disputes);
   for (const id of plan.abandoned) removeIfEmpty(tables, Number(toId(id, made)));
-  const changes = plan.changes.map((one) => ({ ...one, entity_id: toId(one.entity_id, made) }));
-  if (event) storeEvent(tables, event, plan.warnings, changes);
+  const stored = (changes: Plan['changes']) =>
+    changes.map((one) => ({ ...one, entity_id: toId(one.entity_id, made) }));
+  for (const event of events) storeEvent(tables, { ...event, changes: stored(event.changes) });
   tables.audits += plan.audits.length;
-  if (runId !== null) tables.runChanges.push(...changes.map((change) => ({ run: runId, change })));
+  if (runId !== null)
+    tables.runChanges.push(...stored(plan.changes).map((change) => ({ run: runId, change })));
 }
 
 /** @throws Error where a link would be written, and nothing of it changes */

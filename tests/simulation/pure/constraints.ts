@@ -8,6 +8,8 @@ const UNIQUE: Partial<{ [Name in TableName]: (row: RowOf<Name>) => string | null
   items: (row) => row.stripe_subscription_item_id,
   invoices: (row) => row.stripe_invoice_id,
   payments: (row) => row.payment_reference,
+  refunds: (row) => row.stripe_refund_id,
+  disputes: (row) => row.stripe_dispute_id,
 };
 
 /** @throws StateError 23505 where another row has what one alone may have */
@@ -33,8 +35,15 @@ const CHECKS: Partial<{ [Name in TableName]: (row: RowOf<Name>) => boolean }> = 
     Number(amount_paid) >= 0 &&
     CURRENCY.test(currency) &&
     (number !== null || status === 'draft' || stripe_invoice_id !== null),
-  payments: ({ amount, currency, payment_reference: { length } }) =>
-    Number(amount) > 0 && CURRENCY.test(currency) && length >= 1 && length <= 255,
+  payments: ({ amount, refunded_amount, currency, payment_reference: { length } }) =>
+    Number(amount) > 0 &&
+    Number(refunded_amount) >= 0 &&
+    Number(refunded_amount) <= Number(amount) &&
+    CURRENCY.test(currency) &&
+    length >= 1 &&
+    length <= 255,
+  refunds: ({ amount, currency }) => Number(amount) > 0 && CURRENCY.test(currency),
+  disputes: ({ amount, currency }) => Number(amount) > 0 && CURRENCY.test(currency),
 };
 
 /** @throws StateError 23514 for a row that no table holds */
@@ -59,6 +68,8 @@ const REFERENCES: Partial<{ [Name in TableName]: (row: RowOf<Name>) => [TableNam
     ['invoices', row.invoice_id],
     ['customers', row.customer_id],
   ],
+  refunds: (row) => [['payments', row.payment_id]],
+  disputes: (row) => [['payments', row.payment_id]],
 };
 
 /** @throws StateError 23503 where a row names one that is not there */

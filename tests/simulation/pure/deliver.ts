@@ -1,6 +1,7 @@
 import { isDatabaseUnavailable, pgErrorCode } from '@/db/database';
 import type { ProviderEvent } from '@/lib/stripe/to-event';
-import { type EventOutcome, takeIn } from '@/lib/sync/inbox/handle-event';
+import type { EventOutcome } from '@/lib/sync/inbox/delivery';
+import { takeIn } from '@/lib/sync/inbox/handle-event';
 import type { SyncDeps } from '@/lib/sync/sync-deps';
 import type { ModelProcess } from './process';
 

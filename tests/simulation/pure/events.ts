@@ -5,23 +5,23 @@ import { type ModelEvent, type ModelTables, StateError } from './tables';
 /** As `store_event`. @throws StateError where another delivery was first */
 export function storeEvent(
   tables: ModelTables,
-  { before, livemode: _, api_version: __, ...event }: EventEntry,
-  warnings: string[],
-  changes: object[],
+  { before, livemode: _, api_version: __, ...event }: Omit<EventEntry, 'changes'> & { changes: object[] },
 ): void {
   const stored = tables.rows.events.get(event.id);
+  const { warnings, changes } = event;
   if (before === null) {
     if (stored) throw new StateError('23505', event.id);
-    const fresh = { attempts: 1, error_code: null, failure_reason: null, warnings, changes };
+    const fresh = { attempts: 1, error_code: null, failure_reason: null };
     tables.put('events', event.id, { ...event, ...fresh });
     return;
   }
   if (!stored || `${stored.outcome} ${stored.attempts}` !== before) throw new StateError('40001', event.id);
   const { outcome, processed_at } = event;
+  const isKept = stored.outcome === 'processed' && outcome === 'stale';
   tables.put('events', event.id, {
     ...stored,
-    outcome: stored.outcome === 'processed' && outcome === 'stale' ? stored.outcome : outcome,
-    warnings,
+    outcome: isKept ? stored.outcome : outcome,
+    warnings: isKept ? stored.warnings : warnings,
     processed_at,
     changes: [...stored.changes, ...changes],
     attempts: stored.attempts + 1,

@@ -8,6 +8,8 @@ import type { Hands, NewPayment } from '../hands';
 import { modelMaking } from './making';
 import type { Model } from './model';
 import type { ModelProcess } from './process';
+import { agreeModelRefunds, forgetMoneyBack } from './recorded-refunds';
+import { settleModelInvoice } from './settle-invoice';
 
 const ACTOR = { type: 'cli', id: 'simulation', name: 'simulation' } as const;
 const byId = <T extends { id: number }>(rows: Iterable<T>) => [...rows].sort((a, b) => a.id - b.id);
@@ -40,15 +42,20 @@ export function modelHands(model: Model, process: ModelProcess, deps: SyncDeps):
         const found = existing(rows.payments.get(id), 'payment');
         const { payment_reference: reference } = found;
         if (found.source === 'stripe') tables.put('tombstones', reference, { reference });
+        forgetMoneyBack(tables, id);
         tables.delete('payments', id);
+        settleModelInvoice(model, found.invoice_id);
       }),
-    updatePayment: (id, { amount, status }) =>
+    updatePayment: (id, { amount: wanted, status }) =>
       write(() => {
         const before = existing(rows.payments.get(id), 'payment');
+        const amount = wanted ?? Number(before.amount);
         checkPayment({ ...before, amount }, rows.invoices.get(before.invoice_id), false);
         if (Number(before.amount) === amount && before.status === status) return;
         const after = { ...before, amount: amount.toFixed(3), status, version: before.version + 1 };
-        tables.put('payments', id, after);
+        const refunded_amount = agreeModelRefunds(tables, before, after, model.now());
+        tables.put('payments', id, { ...after, refunded_amount });
+        settleModelInvoice(model, before.invoice_id);
       }),
     recordPayment: (payment) => write(() => insertPayment(model, payment)),
     linkStripeCustomer: (id, link) => linkStripeCustomer({ ...deps, stripe: null }, ACTOR, id, link),
@@ -69,7 +76,8 @@ function existing<T>(found: T | undefined, what: string): T {
   return found;
 }
 
-function insertPayment({ tables, now }: Model, payment: NewPayment): StoredPayment {
+function insertPayment(model: Model, payment: NewPayment): StoredPayment {
+  const { tables, now } = model;
   const { rows } = tables;
   const isTaken = [...rows.payments.values()].some(
     ({ payment_reference }) => payment_reference === payment.payment_reference,
@@ -81,6 +89,7 @@ function insertPayment({ tables, now }: Model, payment: NewPayment): StoredPayme
     id: tables.nextId('payments'),
     amount: payment.amount.toFixed(3),
     currency,
+    refunded_amount: '0.000',
     status: 'completed',
     source: 'api',
     provider_amount: null,
@@ -91,5 +100,6 @@ function insertPayment({ tables, now }: Model, payment: NewPayment): StoredPayme
     updated_at: now(),
   };
   tables.put('payments', made.id, made);
+  settleModelInvoice(model, made.invoice_id);
   return made;
 }

@@ -1,4 +1,5 @@
 import type { Making } from '../hands';
+import { OWN_INVOICE } from '../setup';
 import type { Model } from './model';
 
 const numbered = (letter: string, id: number) => letter + String(id).padStart(5, '0');
@@ -54,6 +55,27 @@ export function modelMaking({ tables, now }: Model): Making {
       const billed = { amount: null, currency: null, interval: null, interval_count: null };
       const own = { stripe_subscription_item_id: null, linked_by_staff: false, current_period_end: null };
       tables.put('items', id, { ...item, id, ...named, ...billed, ...own, ...at });
+    },
+    async makeInvoice(customer_id) {
+      const id = tables.nextId('invoices');
+      const stripes = { stripe_invoice_id: null, stripe_customer_id: null, stripe_synced_at: null };
+      const known = { provider_as_of: null, provider_gone_at: null, recheck_at: null };
+      tables.put('invoices', id, {
+        ...OWN_INVOICE,
+        ...stripes,
+        ...known,
+        id,
+        number: numbered('R', id),
+        customer_id,
+        subscription_id: null,
+        paid_at: null,
+        payment_failed_at: null,
+        uncollectible: false,
+        amount_off_stripe: null,
+        amount_credited: '0.000',
+        ...at,
+      });
+      return { id };
     },
     async makeLink(link) {
       tables.put('links', link.stripe_customer_id, {

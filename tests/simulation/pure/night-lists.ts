@@ -1,37 +1,50 @@
-import { listProviderInvoices, listProviderSubscriptions } from '@/lib/stripe/list';
+import {
+  type ListRequest,
+  listProviderDisputes,
+  listProviderInvoices,
+  listProviderRefunds,
+  listProviderSubscriptions,
+} from '@/lib/stripe/list';
+import type { Ordered } from '@/lib/sync/decide/order';
 import { applyRetrieved } from '@/lib/sync/decide/retrieved';
 import { findInSync } from '@/lib/sync/reconcile/steps/reconcile-lists';
-import {
-  decideListed,
-  inRun,
-  type Kind,
-  keysOfProvided,
-  type Provided,
-} from '@/lib/sync/reconcile/sync-object';
+import { decideListed, inRun, keysOfProvided, type Provided } from '@/lib/sync/reconcile/sync-object';
 import { mergeKeys, noKeys } from '@/lib/sync/store/keys';
 import type { Night } from './night';
 import { resolveModelFailures } from './runs';
+import type { ModelRows } from './tables';
 
 /** A list of Stripe's, page by page. */
-export function listed(kind: Kind, status: string | null) {
+export function listed(kind: 'subscription' | 'invoice', status: string | null) {
   return async (night: Night) => {
     const isWindow = kind === 'subscription' ? status === 'all' : status === null;
     const createdFrom = isWindow ? night.work.windowFrom : null;
-    let after: string | null = null;
-    do after = await page(night, kind, { status, createdFrom, after });
-    while (after !== null);
+    await pages(night, kind, { status, createdFrom });
   };
 }
 
-async function page(
+/** All pages of a list. */
+export async function pages(
   night: Night,
-  kind: Kind,
-  request: Parameters<typeof listProviderInvoices>[2],
-): Promise<string | null> {
+  kind: Ordered,
+  filter: Pick<ListRequest, 'status' | 'createdFrom'>,
+): Promise<void> {
+  let after: string | null = null;
+  do after = await page(night, kind, { ...filter, after });
+  while (after !== null);
+}
+
+const READ = {
+  subscription: listProviderSubscriptions,
+  invoice: listProviderInvoices,
+  refund: listProviderRefunds,
+  dispute: listProviderDisputes,
+};
+
+async function page(night: Night, kind: Ordered, request: ListRequest): Promise<string | null> {
   const { deps, process, lease } = night;
   if (!deps.stripe) return null;
-  const read = kind === 'subscription' ? listProviderSubscriptions : listProviderInvoices;
-  const { objects, refused, asOf, next } = await read(deps.stripe, deps.now, request);
+  const { objects, refused, asOf, next } = await READ[kind](deps.stripe, deps.now, request);
   for (const { id, error } of refused) await night.guarded(kind, id, () => Promise.reject(error));
   const unmet = await process.stating(() => objects.filter(({ id }) => !lease.row.seen.has(id)));
   const provided = unmet.map((value) => ({ kind, value }) as Provided);
@@ -48,21 +61,21 @@ async function page(
 
 async function apply(night: Night, object: Provided, asOf: Date): Promise<void> {
   await inRun(night.deps, night.work, {
-    stripeCustomerId: object.value.customer?.stripeCustomerId ?? null,
+    stripeCustomerId: 'customer' in object.value ? (object.value.customer?.stripeCustomerId ?? null) : null,
     keys: keysOfProvided(object),
     decide: (draft) => decideListed(draft, object, asOf),
   });
   await resolve(night, object.kind, object.value.id);
 }
 
-const resolve = ({ process, model }: Night, kind: Kind, id: string) =>
+const resolve = ({ process, model }: Night, kind: Ordered, id: string) =>
   process.stating(() => resolveModelFailures(model, kind, (one) => one === id));
 
 /** As `retrieveAndApply`. */
-export async function retrieve(night: Night, kind: Kind, id: string): Promise<void> {
+export async function retrieve(night: Night, kind: Ordered, id: string): Promise<void> {
   const reason = await inRun(night.deps, night.work, {
     stripeCustomerId: null,
-    keys: mergeKeys(noKeys(), kind === 'subscription' ? { subscriptions: [id] } : { invoices: [id] }),
+    keys: mergeKeys(noKeys(), { [`${kind}s`]: [id] }),
     decide: (draft) => applyRetrieved(draft, kind, id),
   });
   if (reason === undefined) await resolve(night, kind, id);
@@ -70,23 +83,40 @@ export async function retrieve(night: Night, kind: Kind, id: string): Promise<vo
 }
 
 /** Those of ours that are open, and that no list showed. */
-export function unseen(kind: Kind) {
+export function unseen(kind: Ordered) {
   return async (night: Night) => {
     const ids = await night.process.stating(() => unseenOf(night, kind));
     for (const id of ids) await night.guarded(kind, id, () => retrieve(night, kind, id));
   };
 }
 
-function unseenOf({ model, lease }: Night, kind: Kind): string[] {
-  const { subscriptions, invoices } = model.tables.rows;
-  const known =
-    kind === 'subscription'
-      ? [...subscriptions.values()].map((row) => ({ ...row, stripeId: row.stripe_subscription_id }))
-      : [...invoices.values()].map((row) => ({ ...row, stripeId: row.stripe_invoice_id }));
-  return known
+function unseenOf({ model, lease }: Night, kind: Ordered): string[] {
+  return KNOWN[kind](model.tables.rows)
     .filter((row) => row.provider_gone_at === null && !CLOSED[kind].includes(row.status))
     .sort((a, b) => a.id - b.id)
     .flatMap(({ stripeId }) => (stripeId === null || lease.row.seen.has(stripeId) ? [] : stripeId));
 }
 
-const CLOSED: Record<Kind, string[]> = { subscription: ['cancelled'], invoice: ['paid', 'cancelled'] };
+interface Known {
+  id: number;
+  status: string;
+  provider_gone_at: Date | null;
+  stripeId: string | null;
+}
+
+const KNOWN: Record<Ordered, (rows: ModelRows) => Known[]> = {
+  subscription: ({ subscriptions }) =>
+    [...subscriptions.values()].map((row) => ({ ...row, stripeId: row.stripe_subscription_id })),
+  invoice: ({ invoices }) =>
+    [...invoices.values()].map((row) => ({ ...row, stripeId: row.stripe_invoice_id })),
+  refund: ({ refunds }) => [...refunds.values()].map((row) => ({ ...row, stripeId: row.stripe_refund_id })),
+  dispute: ({ disputes }) =>
+    [...disputes.values()].map((row) => ({ ...row, stripeId: row.stripe_dispute_id })),
+};
+
+const CLOSED: Record<Ordered, string[]> = {
+  subscription: ['cancelled'],
+  invoice: ['paid', 'cancelled'],
+  refund: ['succeeded', 'failed', 'cancelled'],
+  dispute: ['won', 'lost', 'warning_closed', 'prevented'],
+};

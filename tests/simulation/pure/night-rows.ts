@@ -5,7 +5,7 @@ import { recheckLink } from '@/lib/sync/decide/customer/link-customer';
 import { keysOfCheckout } from '@/lib/sync/decide/keys';
 import { settleMoved } from '@/lib/sync/decide/subscription/settle-moved';
 import { decideMissing } from '@/lib/sync/reconcile/steps/record-missing-payments';
-import { inRun, type Kind } from '@/lib/sync/reconcile/sync-object';
+import { inRun } from '@/lib/sync/reconcile/sync-object';
 import { mergeKeys, noKeys } from '@/lib/sync/store/keys';
 import type { StoredInvoice } from '@/lib/sync/store/rows';
 import { takeModelEvent } from './deliver';
@@ -55,7 +55,7 @@ export async function recheckCustomers(night: Night): Promise<void> {
   await process.stating(() => resolveModelFailures(model, 'customer', (id) => !isOpen(id)));
 }
 
-export function recheck(kind: Kind) {
+export function recheck(kind: 'subscription' | 'invoice') {
   return async (night: Night) => {
     const found = await select(night, ({ subscriptions, invoices }) =>
       kind === 'subscription'

@@ -1,5 +1,6 @@
 import type { Night } from './night';
 import { listed, unseen } from './night-lists';
+import { attachPayments, creditNotes, listedDisputes, listedRefunds } from './night-money';
 import {
   checkouts,
   earlierFailures,
@@ -20,6 +21,7 @@ export const NIGHT_STEPS: Record<string, (night: Night) => Promise<void>> = {
   'uncollectible invoices': listed('invoice', 'uncollectible'),
   'recent invoices': listed('invoice', null),
   'unseen invoices': unseen('invoice'),
+
   'Stripe customers to recheck': recheckCustomers,
   'subscriptions to recheck': recheck('subscription'),
   'invoices to recheck': recheck('invoice'),
@@ -27,6 +29,13 @@ export const NIGHT_STEPS: Record<string, (night: Night) => Promise<void>> = {
   checkouts,
   'subscriptions of checkouts': recheck('subscription'),
   'missing payments': missingPayments,
+  'credit notes': creditNotes,
+  refunds: listedRefunds,
+  'unseen refunds': unseen('refund'),
+  disputes: listedDisputes,
+  'unseen disputes': unseen('dispute'),
+  'payments of what came back': attachPayments,
   // Invoices of our own, which no history has.
   'overdue invoices': async () => {},
+  'counts of lists': async () => {},
 };

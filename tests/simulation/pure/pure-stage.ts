@@ -56,13 +56,13 @@ export function openPureStage(open: (scene: Scene) => Model | Promise<Model> = o
       api.wait = () => made.turns.wait();
       api.faults.clear();
     },
-    async receive({ rendered, body, crash, isOwnProcess }, looks) {
+    async receive({ rendered, body, crash, isOwnProcess, isReplay = false }, looks) {
       const { scene, model, shared } = current();
       const process = isOwnProcess ? model.process(crash) : model.process(undefined, shared.scope);
       const event = toProviderEvent(rendered);
       if (!event) throw new Error('the world renders events');
       const deps = depsOf(scene, process, looks);
-      const given = { event, payload: body, again: false };
+      const given = { event, payload: body, again: isReplay };
       try {
         const outcome = await model.turns.doing(() => takeModelEvent(process, deps, given));
         return { status: 200, answer: JSON.stringify({ received: true, outcome }), ...process.went };

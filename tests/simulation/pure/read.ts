@@ -23,9 +23,8 @@ export function readModel({ rows }: ModelTables, keys: Keys): Snapshot {
     (row) =>
       billed.has(row.id) || has(keys.serviceIds, row.id) || has(keys.serviceNumbers, row.service_number),
   );
-  const invoices = new Map(
-    pick(rows.invoices, keys.invoices, (row) => row.stripe_invoice_id).map((row) => [row.id, row]),
-  );
+  const money = readMoney(rows, keys);
+  const { invoices } = money;
   const named = new Set<string | null>(keys.stripeCustomers);
   for (const row of [...subscriptions.values(), ...invoices.values()]) named.add(row.stripe_customer_id);
   const links = where(
@@ -51,17 +50,43 @@ export function readModel({ rows }: ModelTables, keys: Keys): Snapshot {
       subscriptions: sorted(subscriptions),
       items: sorted(own),
       invoices: sorted(invoices),
-      payments: sorted(
-        new Map(
-          pick(rows.payments, keys.payments, (row) => row.payment_reference).map((row) => [row.id, row]),
-        ),
-      ),
+      payments: sorted(money.payments),
+      refunds: sorted(money.refunds),
+      disputes: sorted(money.disputes),
     },
     billing: [...services.keys()]
       .flatMap((id) => billingElsewhere(rows, id, subscriptions))
       .sort((a, b) => a.subscription_id - b.subscription_id || a.until.getTime() - b.until.getTime()),
     tombstones: new Set(keys.payments.filter((reference) => rows.tombstones.has(reference))),
     events: readEvents(rows.events, keys),
+  };
+}
+
+/** Invoices, payments and what came back of them. */
+function readMoney(rows: ModelTables['rows'], keys: Keys) {
+  const whole = new Set<number | null>(keys.paymentIds);
+  for (const row of pick(rows.refunds, keys.refunds, (one) => one.stripe_refund_id))
+    whole.add(row.payment_id);
+  for (const row of pick(rows.disputes, keys.disputes, (one) => one.stripe_dispute_id))
+    whole.add(row.payment_id);
+  for (const row of pick(rows.payments, keys.intents, (one) => one.stripe_payment_intent_id))
+    whole.add(row.id);
+  const paid = new Set([...whole].map((id) => rows.payments.get(id ?? 0)?.invoice_id));
+  const isOwn = (id: number) => paid.has(id) && rows.invoices.get(id)?.stripe_invoice_id === null;
+  if (whole.size > 0) for (const row of rows.payments.values()) if (isOwn(row.invoice_id)) whole.add(row.id);
+  return {
+    invoices: where(rows.invoices, (row) => has(keys.invoices, row.stripe_invoice_id) || paid.has(row.id)),
+    payments: where(rows.payments, (row) => has(keys.payments, row.payment_reference) || whole.has(row.id)),
+    refunds: where(
+      rows.refunds,
+      (row) =>
+        has(keys.refunds, row.stripe_refund_id) || (row.payment_id !== null && whole.has(row.payment_id)),
+    ),
+    disputes: where(
+      rows.disputes,
+      (row) =>
+        has(keys.disputes, row.stripe_dispute_id) || (row.payment_id !== null && whole.has(row.payment_id)),
+    ),
   };
 }
 

@@ -8,8 +8,10 @@ const UPDATED: Partial<{ [Name in TableName]: (keyof RowOf<Name>)[] }> = {
 
 const AMOUNTS: Partial<Record<TableName, string[]>> = {
   items: ['amount'],
-  invoices: ['subtotal', 'tax', 'total', 'amount_paid', 'amount_due', 'amount_off_stripe'],
-  payments: ['amount', 'provider_amount'],
+  invoices: ['subtotal', 'tax', 'total', 'amount_paid', 'amount_due', 'amount_off_stripe', 'amount_credited'],
+  payments: ['amount', 'provider_amount', 'refunded_amount'],
+  refunds: ['amount'],
+  disputes: ['amount'],
 };
 
 const REFERENCES: Partial<Record<TableName, string[]>> = {
@@ -19,6 +21,8 @@ const REFERENCES: Partial<Record<TableName, string[]>> = {
   items: ['id', 'subscription_id', 'customer_service_id'],
   invoices: ['id', 'customer_id', 'subscription_id'],
   payments: ['id', 'invoice_id', 'customer_id'],
+  refunds: ['id', 'payment_id'],
+  disputes: ['id', 'payment_id'],
 };
 
 /** The ids that stand for those below 0. */

@@ -1,10 +1,12 @@
 import type {
   StoredCustomer,
+  StoredDispute,
   StoredInvoice,
   StoredItem,
   StoredLink,
   StoredOutcome,
   StoredPayment,
+  StoredRefund,
   StoredService,
   StoredSubscription,
 } from '@/lib/sync/store/rows';
@@ -34,6 +36,8 @@ export interface ModelRows {
   items: Map<number, StoredItem>;
   invoices: Map<number, StoredInvoice>;
   payments: Map<number, StoredPayment>;
+  refunds: Map<number, StoredRefund>;
+  disputes: Map<number, StoredDispute>;
   tombstones: Map<string, { reference: string }>;
   events: Map<string, ModelEvent>;
 }
@@ -63,6 +67,8 @@ export class ModelTables {
     items: new Map(),
     invoices: new Map(),
     payments: new Map(),
+    refunds: new Map(),
+    disputes: new Map(),
     tombstones: new Map(),
     events: new Map(),
   };

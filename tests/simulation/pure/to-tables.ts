@@ -40,6 +40,16 @@ export function toTables({ tables: { rows }, failures }: Model): Tables {
       gone: row.provider_gone_at !== null,
     })),
     payments: byId(rows.payments.values()),
+    refunds: byId(rows.refunds.values()).map((row) => ({
+      ...row,
+      issued_at: row.issued_at.getTime() / 1000,
+    })),
+    disputes: byId(rows.disputes.values()).map((row) => ({
+      ...row,
+      evidence_due_at: epoch(row.evidence_due_at),
+      funds_withdrawn_at: epoch(row.funds_withdrawn_at),
+      funds_returned_at: epoch(row.funds_returned_at),
+    })),
     events: byId(rows.events.values()).map(({ id, type, outcome, payload, processed_at, warnings }) => ({
       id,
       type,

@@ -2,6 +2,7 @@ import type { Step } from '../plan';
 import { CHECKOUT_STEPS } from './checkouts';
 import { CUSTOMER_STEPS } from './customers';
 import { INVOICE_STEPS } from './invoices';
+import { MONEY_BACK_STEPS } from './money-back';
 import { ODD_STEPS } from './odd';
 import type { Scene } from './scene';
 import type { Steps } from './steps';
@@ -11,6 +12,7 @@ const STEPS: Steps = {
   ...SUBSCRIPTION_STEPS,
   ...CHECKOUT_STEPS,
   ...INVOICE_STEPS,
+  ...MONEY_BACK_STEPS,
   ...CUSTOMER_STEPS,
   ...ODD_STEPS,
 };

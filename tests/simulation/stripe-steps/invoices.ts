@@ -89,6 +89,9 @@ export const INVOICE_STEPS = {
   charge(scene, { a, b }) {
     const found = live(scene, a);
     if (!found || act.endsWithPeriod(found)) return null;
+    // No period ends twice within one second, and of more than eight updates nobody puts all in order.
+    const last = scene.world.invoices.get(found.latestInvoice ?? '');
+    if (last?.billingReason === 'subscription_cycle' && last.created === epochNow(scene.world)) return null;
     const { invoice } = act.renewSubscription(scene.world, found.id).object;
     const { status } = act.finalizeInvoice(scene.world, invoice.id).object;
     if (status === 'open' && b % 4 === 0) act.failInvoicePayment(scene.world, invoice.id);

@@ -1,6 +1,6 @@
 import * as act from '@/lib/stripe-local/actions';
 import type { Invoice, Subscription } from '@/lib/stripe-local/model';
-import { emit } from '@/lib/stripe-local/world';
+import { emit, epochNow } from '@/lib/stripe-local/world';
 import { invoiceThat, isOlder, live, pick, type Scene } from './scene';
 import type { Steps } from './steps';
 
@@ -46,6 +46,18 @@ export const ODD_STEPS = {
     const invoice = scene.world.invoices.put({ ...found, status: 'open' });
     emit(scene.world, 'invoice.updated', invoice, found);
     return `${found.id} is open again`;
+  },
+  /** What was under way when a subscription was deleted is told after that, and shows it as it was. */
+  lateNews(scene, { a, b }) {
+    const ended = scene.world.history.filter(
+      ({ type, created }) => type === 'customer.subscription.deleted' && created < epochNow(scene.world),
+    );
+    const { about } = pick(ended, a) ?? {};
+    if (about?.object !== 'subscription') return null;
+    const status = b % 2 === 0 ? 'active' : 'past_due';
+    const shown = { ...about, status, canceledAt: null, endedAt: null } as const;
+    emit(scene.world, 'customer.subscription.updated', shown);
+    return `${about.id} is told of as if it went on`;
   },
 } satisfies Steps;
 

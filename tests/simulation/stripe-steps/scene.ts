@@ -40,9 +40,11 @@ export function serviceMetadata(own: Setup['ours'][number] | undefined, c: numbe
   return c % 2 === 0 ? { customer_service_id: String(service.id) } : { service_number: service.number };
 }
 
-/** Now and then an object's metadata names a customer, and not always the right one. */
-export function numberMetadata({ setup }: Scene, c: number): Metadata {
-  const number = c < 4 ? undefined : setup.ours[c - 4]?.number;
+/** Now and then, or most often, an object's metadata names a customer, and not always the right one. */
+export function numberMetadata({ setup: { ours }, plan }: Scene, c: number): Metadata {
+  const { claims = 1 } = plan.swarm;
+  const isNamed = claims > 0 && c >= (claims > 1 ? 1 : 5);
+  const number = isNamed ? ours[c % ours.length]?.number : undefined;
   return number === undefined ? {} : { customer_number: number };
 }
 
@@ -55,9 +57,10 @@ export function ownerOf(scene: Scene, a: number) {
   return id === undefined ? null : { id, own: ownOf(scene, id) };
 }
 
-/** Whose services and sold subscription are named: the one it most surely is, else any candidate. */
+/** Whose services and sold subscription are named: the one it most surely is, else any candidate, else any. */
 export function ownOf(scene: Scene, stripeCustomerId: string) {
-  return scene.setup.ours.find((one) => isCandidate(scene, stripeCustomerId, one.id));
+  const { ours } = scene.setup;
+  return ours.find((one) => isCandidate(scene, stripeCustomerId, one.id)) ?? ours.at(-1);
 }
 
 export function isCandidate({ setup, world }: Scene, stripeCustomerId: string, id: number): boolean {

@@ -6,10 +6,12 @@ import { requireStaff } from '@/lib/auth/staff-session';
 import { getCustomer } from '@/lib/customers/queries';
 import { sumUnpaidInvoices } from '@/lib/invoices/queries';
 import { countRecords } from '@/lib/overview/count-records';
+import { listMoneyBack, ofCustomer } from '@/lib/payments/money-back-rows';
 import { getRuntime } from '@/lib/runtime';
 import { listStripeCustomersOf } from '@/lib/sync/staff/stripe-customer-queries';
 import { type SearchParams, toId, toParams } from '../../../_components/search-params';
 import { ListSkeleton } from '../../_components/list-skeleton';
+import { MoneyBackSection } from '../../_components/money-back/money-back-section';
 import { PageHeader } from '../../_components/page-header';
 import { RecordTitle } from '../../_components/record-title';
 import { Section } from '../../_components/section';
@@ -17,6 +19,7 @@ import { PATH } from '../path';
 import { Balance } from './balance';
 import { CustomerFacts } from './customer-facts';
 import { CustomerRecords } from './customer-records';
+import { ROWS } from './record-section';
 import { StripeCustomers } from './stripe-customers';
 import { Timeline } from './timeline';
 
@@ -31,12 +34,13 @@ interface Props {
 export default async function CustomerPage({ params, searchParams }: Props) {
   await requireStaff();
   const id = toId((await params).id) ?? notFound();
-  const { db } = await getRuntime();
+  const { db, env } = await getRuntime();
   const customer = (await getCustomer(db, { id })) ?? notFound();
-  const [unpaid, counts, stripeCustomers] = await Promise.all([
+  const [unpaid, counts, stripeCustomers, moneyBack] = await Promise.all([
     sumUnpaidInvoices(db, customer),
     countRecords(db, id),
     listStripeCustomersOf(db, id),
+    listMoneyBack(db, ofCustomer(id), ROWS),
   ]);
   const before = toParams(await searchParams).get('before');
   return (
@@ -57,6 +61,7 @@ export default async function CustomerPage({ params, searchParams }: Props) {
           </Stack>
         </SimpleGrid>
         <CustomerRecords customer={customer} counts={counts} />
+        <MoneyBackSection rows={moneyBack} timeZone={env.timeZone} namesPayments />
         <div id="timeline" style={{ scrollMarginTop: 72 }}>
           <Section title="Timeline">
             <Suspense key={before} fallback={<ListSkeleton rows={8} framed={false} />}>

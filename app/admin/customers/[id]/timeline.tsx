@@ -94,6 +94,7 @@ function Entry({ entry, timeZone }: { entry: TimelineEntry; timeZone: string }) 
 function keyOf(entry: TimelineEntry): string {
   if (entry.kind === 'payment') return `payment ${entry.payment.id}`;
   if (entry.kind === 'event') return entry.event.id;
+  if (entry.kind === 'money_back') return `${entry.row.kind} ${entry.row.id}`;
   if (entry.kind === 'audit') return `audit ${entry.audit.id}`;
   const [first] = entry.changes;
   return `run ${entry.run_id} ${first?.entity} ${first?.entity_id}`;

@@ -1,12 +1,17 @@
-import { IconLink, IconPencil, IconTrash, type TablerIcon } from '@tabler/icons-react';
+import { IconLink, IconPencil, IconRefresh, IconTrash, type TablerIcon } from '@tabler/icons-react';
 import { changedFields } from '@/lib/audit/list-audit';
+import { isCheck } from '@/lib/sync/staff/last-check';
 import type { TimelineAudit } from '@/lib/timeline/entry';
 import { formatField, formatMoney } from '../../../_components/format';
 import { auditValue } from '../../_components/audit-value';
+import { checkLines } from '../../_components/check/check-lines';
 
 const ACTIONS: Record<string, [icon: TablerIcon, text: string]> = {
   'payment.update': [IconPencil, 'Payment changed'],
   'payment.delete': [IconTrash, 'Payment deleted'],
+  'payment.check': [IconRefresh, 'Payment checked with Stripe'],
+  'invoice.check': [IconRefresh, 'Invoice checked with Stripe'],
+  'subscription.check': [IconRefresh, 'Subscription checked with Stripe'],
   'subscription_item.link': [IconLink, 'Subscription item linked to a service'],
   'subscription_item.unlink': [IconLink, 'Subscription item no longer linked to a service'],
   'subscription_item.move': [IconLink, 'Subscription item lost its service'],
@@ -29,10 +34,12 @@ function auditedPage({ entity, entity_id, before, after }: TimelineAudit): strin
   if (entity === 'payment') return `/admin/payments/${entity_id}`;
   if (entity === 'stripe_customer')
     return `/admin/subscriptions/stripe-customers/${String(image?.stripe_customer_id)}`;
+  if (entity === 'invoice' || entity === 'subscription') return `/admin/${entity}s/${entity_id}`;
   return image?.subscription_id ? `/admin/subscriptions/${String(image.subscription_id)}` : null;
 }
 
 function auditedText(audit: TimelineAudit, timeZone: string): string {
+  if (isCheck(audit)) return checkLines(audit, timeZone).join(' · ');
   const { entity, before, after } = audit;
   const image = before ?? after;
   if (entity === 'payment' && !after)

@@ -1,8 +1,17 @@
-import { IconArrowsExchange, IconCreditCard, IconWebhook, type TablerIcon } from '@tabler/icons-react';
+import {
+  IconArrowsExchange,
+  IconCreditCard,
+  IconCreditCardRefund,
+  IconGavel,
+  IconWebhook,
+  type TablerIcon,
+} from '@tabler/icons-react';
+import { isUnanswered, type MoneyBackRow } from '@/lib/payments/money-back-rows';
 import type { TimelineEntry, TimelinePayment } from '@/lib/timeline/entry';
-import { formatField, formatMoney } from '../../../_components/format';
-import { changedField, changedRecord, changedValue } from '../../_components/changed-record';
+import { formatDay, formatField, formatMoney } from '../../../_components/format';
+import { changedField, changedRecord, changeText } from '../../_components/changed-record';
 import { invoiceName } from '../../_components/invoice-list';
+import { MONEY_BACK_KINDS, moneyBackSource, moneyBackStatus } from '../../_components/money-back/words';
 import { PAYMENT_SOURCES } from '../../_components/payment-sources';
 import { toAuditSentence } from './to-audit-sentence';
 
@@ -18,6 +27,7 @@ interface Sentence {
 /** What happened, in words. */
 export function toSentence(entry: TimelineEntry, timeZone: string): Sentence {
   if (entry.kind === 'payment') return ofPayment(entry.payment);
+  if (entry.kind === 'money_back') return ofMoneyBack(entry.row, timeZone);
   if (entry.kind === 'event') return ofEvent(entry.event);
   if (entry.kind === 'audit') return toAuditSentence(entry.audit, timeZone);
   return ofChanges(entry.changes, timeZone);
@@ -32,6 +42,24 @@ function ofPayment(payment: TimelinePayment): Sentence {
     href: `/admin/payments/${payment.id}`,
     detail: [payment_reference, PAYMENT_SOURCES[source]].join(' · '),
     status: status === 'completed' ? undefined : status,
+  };
+}
+
+function ofMoneyBack(row: MoneyBackRow, timeZone: string): Sentence {
+  const { kind, amount, currency, payment_id, payment_reference, reason } = row;
+  const due = kind === 'dispute' && isUnanswered(row) ? row.evidence_due_at : null;
+  return {
+    icon: kind === 'refund' ? IconCreditCardRefund : IconGavel,
+    text: `${MONEY_BACK_KINDS[kind]} of ${formatMoney(amount, currency)}: ${moneyBackStatus(row).toLowerCase()}`,
+    href: payment_id === null ? null : `/admin/payments/${payment_id}`,
+    detail: [
+      payment_reference,
+      reason && formatField(reason),
+      due && `Evidence due ${formatDay(due, timeZone)}`,
+      moneyBackSource(row),
+    ]
+      .filter(Boolean)
+      .join(' · '),
   };
 }
 
@@ -50,15 +78,12 @@ function ofEvent({ id, type, object_id, outcome }: Of<'event'>['event']): Senten
 function ofChanges(changes: Of<'changes'>['changes'], timeZone: string): Sentence {
   const [first] = changes;
   const { text, href } = first ? changedRecord(first) : { text: '', href: null };
-  const textOf = (value: string | null) => changedValue(value, timeZone);
   const reported = changes.find(({ outcome }) => outcome !== 'fixed');
   return {
     icon: IconArrowsExchange,
     text: `${text} ${reported ? 'differs from' : 'brought into step with'} Stripe`,
     href,
-    detail: changes
-      .map((change) => `${changedField(change)}: ${textOf(change.before)} → ${textOf(change.after)}`)
-      .join(' · '),
+    detail: changes.map((change) => `${changedField(change)}: ${changeText(change, timeZone)}`).join(' · '),
     status: reported?.outcome,
   };
 }

@@ -1,4 +1,5 @@
 import type { InvoiceDetails } from '@/lib/invoices/get-invoice';
+import type { WithMoneyBack } from '@/lib/invoices/money-back';
 import { formatDate } from '../../../_components/format';
 import { Facts } from '../../_components/facts';
 import { Instant } from '../../_components/instant';
@@ -6,7 +7,7 @@ import { Money } from '../../_components/money';
 import { Section } from '../../_components/section';
 
 interface Props {
-  invoice: InvoiceDetails;
+  invoice: WithMoneyBack<InvoiceDetails>;
   timeZone: string;
 }
 
@@ -27,6 +28,8 @@ export function InvoiceFacts({ invoice, timeZone }: Props) {
           Paid: money(invoice.amount_paid),
           'Paid on': invoice.paid_at ? <Instant at={invoice.paid_at} timeZone={timeZone} /> : undefined,
           'Paid outside Stripe': invoice.amount_off_stripe ? money(invoice.amount_off_stripe) : undefined,
+          Refunded: invoice.refunded_amount > 0 ? money(invoice.refunded_amount) : undefined,
+          Credited: invoice.amount_credited > 0 ? money(invoice.amount_credited) : undefined,
           Open: money(invoice.amount_due),
           'Paid too much': overpaid > 0 ? money(overpaid) : undefined,
         }}

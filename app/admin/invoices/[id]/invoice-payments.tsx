@@ -1,27 +1,35 @@
-import { Text } from '@mantine/core';
+import { Stack, Text } from '@mantine/core';
 import { listPaymentsForStaff } from '@/lib/payments/list-for-staff';
+import { listMoneyBack, ofInvoice } from '@/lib/payments/money-back-rows';
 import { staffFilters } from '@/lib/payments/staff-filters';
 import { getRuntime } from '@/lib/runtime';
 import { TextLink } from '../../../_components/links';
 import { toHref } from '../../../_components/search-params';
+import { MoneyBackSection } from '../../_components/money-back/money-back-section';
 import { PaymentList } from '../../_components/payment-list';
 import { Section } from '../../_components/section';
 
-/** The latest payments of an invoice. */
+const MAX_ROWS = 100;
+
+/** The latest payments of an invoice, and what came back of them. */
 export async function InvoicePayments({ invoiceId }: { invoiceId: number }) {
-  const { db } = await getRuntime();
+  const { db, env } = await getRuntime();
   const filter = { invoice: `#${invoiceId}` };
   const page = await listPaymentsForStaff(db, staffFilters.parse(filter), {});
+  const moneyBack = await listMoneyBack(db, ofInvoice(invoiceId), MAX_ROWS);
   const all = <TextLink href={toHref('/admin/payments', filter)}>All payments</TextLink>;
   return (
-    <Section title="Payments" action={page.next && all}>
-      {page.data.length > 0 ? (
-        <PaymentList payments={page.data} />
-      ) : (
-        <Text size="sm" c="dimmed" p="md">
-          None yet.
-        </Text>
-      )}
-    </Section>
+    <Stack gap="xl">
+      <Section title="Payments" action={page.next && all}>
+        {page.data.length > 0 ? (
+          <PaymentList payments={page.data} />
+        ) : (
+          <Text size="sm" c="dimmed" p="md">
+            None yet.
+          </Text>
+        )}
+      </Section>
+      <MoneyBackSection rows={moneyBack} timeZone={env.timeZone} namesPayments />
+    </Stack>
   );
 }

@@ -3,19 +3,26 @@ import { IconPlus } from '@tabler/icons-react';
 import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
 import { Suspense } from 'react';
+import { listAudit } from '@/lib/audit/list-audit';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { getInvoice } from '@/lib/invoices/get-invoice';
+import { addMoneyBack } from '@/lib/invoices/money-back';
 import { takesPayments } from '@/lib/payments/check-payment';
 import { getRuntime } from '@/lib/runtime';
+import { getLastCheck } from '@/lib/sync/staff/last-check';
 import { LinkButton, TextLink } from '../../../_components/links';
 import { orNotFound } from '../../../_components/or-not-found';
-import { toHref, toId } from '../../../_components/search-params';
+import { type SearchParams, toHref, toId, toParams } from '../../../_components/search-params';
+import { CheckButton } from '../../_components/check/check-button';
+import { CheckNotice } from '../../_components/check/check-notice';
+import { LastCheckSection } from '../../_components/check/last-check-section';
 import { CustomerSection } from '../../_components/customer-section';
 import { invoiceName } from '../../_components/invoice-list';
 import { ListSkeleton } from '../../_components/list-skeleton';
 import { PageHeader } from '../../_components/page-header';
 import { RecordTitle } from '../../_components/record-title';
 import { PATH } from '../path';
+import { check } from './actions';
 import { InvoiceFacts } from './invoice-facts';
 import { InvoiceNotices } from './invoice-notices';
 import { InvoicePayments } from './invoice-payments';
@@ -23,11 +30,17 @@ import { OriginFacts } from './origin-facts';
 
 export const metadata: Metadata = { title: 'Invoice' };
 
-export default async function InvoicePage({ params }: { params: Promise<{ id: string }> }) {
+interface Props {
+  params: Promise<{ id: string }>;
+  searchParams: Promise<SearchParams>;
+}
+
+export default async function InvoicePage({ params, searchParams }: Props) {
   await requireStaff();
   const id = toId((await params).id) ?? notFound();
   const { db, env } = await getRuntime();
-  const invoice = await orNotFound(getInvoice(db, id));
+  const [invoice = notFound()] = await addMoneyBack(db, [await orNotFound(getInvoice(db, id))]);
+  const lastCheck = await getLastCheck(db, await listAudit(db, 'invoice', id));
   return (
     <>
       <PageHeader
@@ -36,6 +49,7 @@ export default async function InvoicePage({ params }: { params: Promise<{ id: st
         description={invoice.customer.name || invoice.customer.customer_number}
         actions={
           <Group gap="xs">
+            {invoice.stripe_invoice_id && <CheckButton action={check.bind(null, id)} />}
             {invoice.stripe_invoice_id && (
               <LinkButton
                 href={toHref('/admin/webhooks', { id: invoice.stripe_invoice_id })}
@@ -55,6 +69,7 @@ export default async function InvoicePage({ params }: { params: Promise<{ id: st
           </Group>
         }
       />
+      <CheckNotice outcome={toParams(await searchParams).get('check')} last={lastCheck} />
       <InvoiceNotices invoice={invoice} timeZone={env.timeZone} />
       <Stack gap="xl">
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing="xl">
@@ -71,6 +86,7 @@ export default async function InvoicePage({ params }: { params: Promise<{ id: st
             <OriginFacts invoice={invoice} timeZone={env.timeZone} />
           </Stack>
         </SimpleGrid>
+        <LastCheckSection last={lastCheck} timeZone={env.timeZone} />
         <Suspense fallback={<ListSkeleton rows={1} />}>
           <InvoicePayments invoiceId={id} />
         </Suspense>

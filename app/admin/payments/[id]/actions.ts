@@ -9,6 +9,7 @@ import type { PaymentRow } from '@/lib/payments/schema';
 import { staffWriter } from '@/lib/payments/staff-writer';
 import { updatePayment } from '@/lib/payments/update-payment';
 import { getRuntime } from '@/lib/runtime';
+import { checkNow } from '../../_components/check/check-now';
 import { refusalOf } from '../../_components/refusal-of';
 import { PATH } from '../path';
 
@@ -32,6 +33,11 @@ export async function remove(id: number, version: string): Promise<void> {
   const refused = await refusalOf(deletePayment(runtime.db, id, staffWriter(runtime, staff), isAsSeen));
   // Gone already: the list says who deleted it.
   leaveFor(refused && refused !== 'not_found' ? `${PATH}/${id}?notice=${refused}` : `${PATH}?deleted=${id}`);
+}
+
+/** Brings a payment, its invoice and what came back in sync with Stripe. */
+export async function check(id: number): Promise<void> {
+  await checkNow(await requireStaff(), 'payment', id);
 }
 
 function leaveFor(address: string): never {

@@ -4,14 +4,20 @@ import { notFound } from 'next/navigation';
 import { listAudit } from '@/lib/audit/list-audit';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { toDeletedPayment } from '@/lib/payments/deleted-payment';
+import { isUndecided, listMoneyBack, ofPayment } from '@/lib/payments/money-back-rows';
 import { getPaymentContext } from '@/lib/payments/payment-context';
 import { getPayment } from '@/lib/payments/queries';
+import { findStripePayment } from '@/lib/payments/stripe-payment';
 import { getRuntime } from '@/lib/runtime';
+import { getLastCheck } from '@/lib/sync/staff/last-check';
 import { formatMoney } from '../../../_components/format';
 import { orNotFound, orNull } from '../../../_components/or-not-found';
 import { type SearchParams, toId, toParams } from '../../../_components/search-params';
 import { AuditTrail } from '../../_components/audit-trail';
+import { CheckNotice } from '../../_components/check/check-notice';
+import { LastCheckSection } from '../../_components/check/last-check-section';
 import { Instant } from '../../_components/instant';
+import { MoneyBackSection } from '../../_components/money-back/money-back-section';
 import { PageHeader } from '../../_components/page-header';
 import { RecordTitle } from '../../_components/record-title';
 import { Section } from '../../_components/section';
@@ -22,6 +28,9 @@ import { PaymentFacts } from './payment-facts';
 import { PaymentNotice } from './payment-notice';
 
 export const metadata: Metadata = { title: 'Payment' };
+
+/** Far more than one payment has. */
+const MAX_ROWS = 100;
 
 interface Props {
   params: Promise<{ id: string }>;
@@ -37,21 +46,36 @@ export default async function PaymentPage({ params, searchParams }: Props) {
   const history = await listAudit(db, 'payment', id);
   const deleted = held ? null : toDeletedPayment(history);
   const payment = held ?? deleted?.payment ?? notFound();
-  const notice = toParams(await searchParams).get('notice');
+  const search = toParams(await searchParams);
+  const notice = search.get('notice');
   const context = await orNotFound(getPaymentContext(db, payment));
+  const stripePayment = held && (await findStripePayment(db, id));
+  const moneyBack = await listMoneyBack(db, ofPayment(id), MAX_ROWS);
+  const status = moneyBack.some(isUndecided) ? 'disputed' : payment.status;
+  const lastCheck = await getLastCheck(db, history);
   return (
     <>
       <PageHeader
         back={{ href: PATH, label: 'Payments' }}
         title={
-          <RecordTitle status={deleted ? 'deleted' : payment.status}>
+          <RecordTitle status={deleted ? 'deleted' : status}>
             {formatMoney(payment.amount, payment.currency)}
           </RecordTitle>
         }
         description={payment.payment_reference}
-        actions={held && <PaymentActions key={notice} payment={held} invoice={context.invoice} />}
+        actions={
+          held && (
+            <PaymentActions
+              key={notice}
+              payment={held}
+              invoice={context.invoice}
+              isAtStripe={Boolean(stripePayment || context.invoice.stripe_invoice_id)}
+            />
+          )
+        }
       />
       <PaymentNotice notice={notice} />
+      <CheckNotice outcome={search.get('check')} last={lastCheck} />
       {deleted && (
         <Alert color="orange" variant="light" mb="lg" title="This payment was deleted">
           {deleted.deleted_by} deleted it on <Instant at={deleted.deleted_at} timeZone={env.timeZone} />. This
@@ -61,10 +85,12 @@ export default async function PaymentPage({ params, searchParams }: Props) {
       <Stack gap="xl">
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
           <Section title="Payment">
-            <PaymentFacts payment={payment} timeZone={env.timeZone} />
+            <PaymentFacts payment={payment} stripePayment={stripePayment} timeZone={env.timeZone} />
           </Section>
           <ContextFacts {...context} />
         </SimpleGrid>
+        <MoneyBackSection rows={moneyBack} timeZone={env.timeZone} />
+        <LastCheckSection last={lastCheck} timeZone={env.timeZone} />
         <Section title="History">
           <AuditTrail entries={history} timeZone={env.timeZone} />
         </Section>

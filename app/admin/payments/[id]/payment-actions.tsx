@@ -3,20 +3,26 @@ import { etagOf } from '@/lib/http/etag';
 import type { PaymentContext } from '@/lib/payments/payment-context';
 import type { PaymentRow } from '@/lib/payments/schema';
 import { formatMoney } from '../../../_components/format';
+import { CheckButton } from '../../_components/check/check-button';
 import { ConfirmButton } from '../../_components/confirm-button';
 import { invoiceName } from '../../_components/invoice-list';
-import { markRefunded, remove } from './actions';
+import { check, markRefunded, remove } from './actions';
 
 interface Props {
   payment: PaymentRow;
   invoice: PaymentContext['invoice'];
+  /** Stripe can be asked about it, or about its invoice. */
+  isAtStripe: boolean;
 }
 
 /** What staff can do with a payment as they see it: of one that has changed since, nothing. */
-export function PaymentActions({ payment, invoice }: Props) {
+export function PaymentActions({ payment, invoice, isAtStripe }: Props) {
   const { id, source } = payment;
   const version = etagOf(payment);
-  const named = `${formatMoney(payment.amount, payment.currency)}, ${payment.payment_reference}`;
+  const money = (amount: number) => formatMoney(amount, payment.currency);
+  const named = `${money(payment.amount)}, ${payment.payment_reference}`;
+  const rest = payment.amount - payment.refunded_amount;
+  const noted = payment.refunded_amount > 0 ? `that the rest, ${money(rest)}, was refunded` : 'the refund';
   const counts = payment.status === 'completed' && !invoice.stripe_invoice_id;
   const number = invoiceName(invoice);
   const onInvoice = counts
@@ -24,12 +30,13 @@ export function PaymentActions({ payment, invoice }: Props) {
     : `Invoice ${number} stays as it is.`;
   return (
     <Group gap="xs" key={version}>
+      {isAtStripe && <CheckButton action={check.bind(null, id)} />}
       {payment.status === 'completed' && (
         <ConfirmButton
           action={markRefunded.bind(null, id, version)}
           question="Mark this payment as refunded?"
           confirm="Mark as refunded"
-          consequences={[named, `This notes the refund; no money is moved. ${onInvoice}`]}
+          consequences={[named, `This notes ${noted}; no money is moved. ${onInvoice}`]}
         >
           Mark as refunded
         </ConfirmButton>

@@ -7,11 +7,17 @@ import { AppError } from '@/lib/errors';
 import { getRuntime } from '@/lib/runtime';
 import { linkItem } from '@/lib/sync/staff/link-item';
 import { syncDeps } from '@/lib/sync/sync-deps';
+import { checkNow } from '../../_components/check/check-now';
 import { problemOf } from '../../_components/to-problems';
 
 export interface LinkState {
   /** Why it was refused; null before the first try. */
   problem: string | null;
+}
+
+/** Brings a subscription in sync with Stripe. */
+export async function check(id: number): Promise<void> {
+  await checkNow(await requireStaff(), 'subscription', id);
 }
 
 /** Says which service an item pays for, and leads back to its subscription. */

@@ -3,17 +3,22 @@ import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
 import { listAudit } from '@/lib/audit/list-audit';
 import { requireStaff } from '@/lib/auth/staff-session';
+import { addMoneyBack } from '@/lib/invoices/money-back';
 import { getRuntime } from '@/lib/runtime';
 import { listInvoicesOf, listServiceChoices } from '@/lib/subscriptions/list-related';
 import { getSubscription, type SubscriptionItem } from '@/lib/subscriptions/queries';
 import { listEventsOf } from '@/lib/sync/inbox/inbox-queries';
 import { getReference } from '@/lib/sync/staff/decide-reference';
+import { getLastCheck } from '@/lib/sync/staff/last-check';
 import { getStripeCustomer } from '@/lib/sync/staff/stripe-customer-queries';
 import { formatDate } from '../../../_components/format';
 import { TextLink } from '../../../_components/links';
 import { orNotFound, orNull } from '../../../_components/or-not-found';
 import { type SearchParams, toId, toParams } from '../../../_components/search-params';
 import { AuditTrail } from '../../_components/audit-trail';
+import { CheckButton } from '../../_components/check/check-button';
+import { CheckNotice } from '../../_components/check/check-notice';
+import { LastCheckSection } from '../../_components/check/last-check-section';
 import { EventList } from '../../_components/event-list';
 import { OwnInvoiceList } from '../../_components/invoice-list';
 import { Nothing } from '../../_components/nothing';
@@ -22,6 +27,7 @@ import { PageHeader } from '../../_components/page-header';
 import { RecordTitle } from '../../_components/record-title';
 import { Section } from '../../_components/section';
 import { withoutFields } from '../../_components/without-fields';
+import { check } from './actions';
 import { ItemList } from './item-list';
 import { ReferenceNotice } from './reference-notice';
 import { SubscriptionFacts } from './subscription-facts';
@@ -42,7 +48,7 @@ export default async function SubscriptionPage({ params, searchParams }: Props) 
   const { items, stripe_customer_id, stripe_subscription_id } = subscription;
   const stripeCustomer = await orNull(getStripeCustomer(db, stripe_customer_id ?? ''));
   const reference = await getReference(db, id);
-  const invoices = await listInvoicesOf(db, id);
+  const invoices = await addMoneyBack(db, await listInvoicesOf(db, id));
   const events = stripe_subscription_id ? await listEventsOf(db, stripe_subscription_id) : [];
   const editing = toId(query.get('item') ?? '');
   const choices = editing ? await listServiceChoices(db, subscription.customer_id) : [];
@@ -51,6 +57,7 @@ export default async function SubscriptionPage({ params, searchParams }: Props) 
     ...items.map((item) => listAudit(db, 'subscription_item', item.id)),
   ]);
   const history = histories.flat().sort((a, b) => b.id - a.id);
+  const lastCheck = await getLastCheck(db, history);
   const saved = items.find((item) => item.id === toId(query.get('saved') ?? ''));
   return (
     <>
@@ -58,7 +65,9 @@ export default async function SubscriptionPage({ params, searchParams }: Props) 
         back={{ href: '/admin/subscriptions', label: 'Subscriptions' }}
         title={<RecordTitle status={subscription.status}>Subscription {id}</RecordTitle>}
         description={subscription.customer.name || subscription.customer.customer_number}
+        actions={stripe_subscription_id && <CheckButton action={check.bind(null, id)} />}
       />
+      <CheckNotice outcome={query.get('check')} last={lastCheck} />
       {saved && <Notice tone="done">{savedText(saved)}</Notice>}
       <Stack gap="xl">
         {subscription.provider_gone_at && (
@@ -105,6 +114,7 @@ export default async function SubscriptionPage({ params, searchParams }: Props) 
             <EventList events={events} timeZone={env.timeZone} />
           </Section>
         )}
+        <LastCheckSection last={lastCheck} timeZone={env.timeZone} />
         {history.length > 0 && (
           <Section title="History">
             <AuditTrail entries={withoutFields(history, 'customer_service_id')} timeZone={env.timeZone} />

@@ -4,7 +4,7 @@ import { toProviderSubscription } from '../../../stripe/to-subscription';
 import { SUBSCRIPTION_EVENT_TYPES } from '../../inbox/event-types';
 import type { StoredItem, StoredSubscription } from '../../store/rows';
 import type { Draft } from '../draft';
-import { toItemState } from '../subscription/items';
+import { toItemState } from '../subscription/item-state';
 import { type BilledItem, matchSold, type SoldItem } from './match-sold';
 import { mergeIntoSold } from './merge-into-sold';
 

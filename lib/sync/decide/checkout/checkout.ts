@@ -5,7 +5,8 @@ import type { StoredSubscription } from '../../store/rows';
 import { createdChange, toChanges } from '../changes';
 import { linkCustomer } from '../customer/link-customer';
 import type { Draft } from '../draft';
-import { type Applied, findOrAdd } from '../subscription/subscription';
+import { findOrAdd } from '../subscription/find-or-add';
+import type { Applied } from '../subscription/subscription';
 import { adoptSold } from './adopt-sold';
 
 /**

@@ -1,14 +1,14 @@
 import { toCreatedColumns } from '../../../customers/created-columns';
 import { isSure } from '../../../customers/sure-link';
-import type { NumberOrigin, ProviderCustomer, ProviderCustomerNumber } from '../../../stripe/provider';
+import type { NumberOrigin, ProviderCustomer } from '../../../stripe/provider';
 import type { StoredLink } from '../../store/rows';
 import type { Draft } from '../draft';
-import { fromNoted, noteNumbers, takesPrecedence } from './claims';
+import { type Asked, askCustomer } from './ask-customer';
+import { noteNumbers, takesPrecedence } from './claims';
 import { completeCreated, detailsOfCreated, noteDetails } from './created-customers';
-import { type Link, type LinkedBy, toColumns, toLink } from './link';
+import { findLink, isStronger } from './find-link';
+import { type Link, toColumns, toLink } from './link';
 import { moveStripeCustomer } from './move-customer';
-
-const STRENGTH: Record<LinkedBy, number> = { created: 0, email: 1, number: 2, staff: 3 };
 
 /**
  * Which of our customers a Stripe customer is. The strongest link wins, whenever it arrives: staff, then
@@ -34,7 +34,7 @@ export function recheckLink(draft: Draft, stripeCustomerId: string): string | un
   const stored = draft.link(stripeCustomerId);
   if (!stored?.recheck_at) return undefined;
   const reported = { stripeCustomerId, customerNumbers: [], email: null, details: [] };
-  const asked = askStripe(draft, reported, stored.numbers);
+  const asked = askCustomer(draft, reported, stored.numbers);
   if (asked.failure) return asked.failure;
   const link = relink(draft, stored, asked, findLink(draft, asked.known, toLink(stored)));
   noteReported(draft, stripeCustomerId, link, asked.known);
@@ -44,7 +44,7 @@ export function recheckLink(draft: Draft, stripeCustomerId: string): string | un
 
 function linkNew(draft: Draft, reported: ProviderCustomer): Link {
   const numbers = noteNumbers([], reported.customerNumbers);
-  const asked = askStripe(draft, reported, numbers);
+  const asked = askCustomer(draft, reported, numbers);
   const details = noteDetails([], asked.known.details);
   const found = findLink(draft, asked.known);
   const link = found ?? { customerId: createCustomer(draft, details), linkedBy: 'created', origin: null };
@@ -84,32 +84,6 @@ function isSettled(draft: Draft, stored: StoredLink, reported: ProviderCustomer)
   );
 }
 
-interface Asked {
-  /** All that is known of it. */
-  known: ProviderCustomer;
-  /** Stripe itself answered: it has no other number of its own. */
-  isCertain: boolean;
-  /** Why it did not answer, although it could have been asked. */
-  failure: string | undefined;
-}
-
-/** What Stripe knows of the customer comes first: its own number is the strongest it can bring. */
-function askStripe(draft: Draft, reported: ProviderCustomer, numbers: StoredLink['numbers']): Asked {
-  const { stripeCustomerId: id } = reported;
-  const fetched = draft.ask('customer', id, id);
-  const found = fetched.state === 'found' ? fetched.object : undefined;
-  const own =
-    found?.customerNumbers ?? reported.customerNumbers.filter(({ source }) => source === 'customer');
-  const known = {
-    ...reported,
-    email: found?.email ?? reported.email,
-    details: [...(found?.details ?? []), ...reported.details],
-    customerNumbers: [...own, ...fromNoted(numbers)],
-  };
-  const isFailure = fetched.state === 'unavailable' && fetched.reason !== 'no_api_key';
-  return { known, isCertain: found !== undefined, failure: isFailure ? fetched.reason : undefined };
-}
-
 function strengthen(draft: Draft, reported: ProviderCustomer, stored: StoredLink): Link {
   const { stripeCustomerId } = reported;
   const before = toLink(stored);
@@ -123,7 +97,7 @@ function strengthen(draft: Draft, reported: ProviderCustomer, stored: StoredLink
   }
   // A fetched object brings the customer along, but of two numbers of its own that does not tell the later.
   const isAnswered = isOwn(named?.origin) && named?.origin?.at === null && !isOwn(before.origin);
-  const asked = isAnother && !isAnswered ? askStripe(draft, reported, numbers) : undefined;
+  const asked = isAnother && !isAnswered ? askCustomer(draft, reported, numbers) : undefined;
   const found = asked ? findLink(draft, asked.known, before) : named;
   const link = relink(draft, stored, asked ?? { isCertain: false }, found);
   noteReported(draft, stripeCustomerId, link, asked?.known ?? reported);
@@ -148,33 +122,6 @@ function relink(
   if (!isPast && !isStronger(found, before)) return before;
   moveStripeCustomer(draft, stored, found);
   return found;
-}
-
-function isStronger(one: Link, other: Link): boolean {
-  if (one.linkedBy !== other.linkedBy) return STRENGTH[one.linkedBy] > STRENGTH[other.linkedBy];
-  return one.origin !== null && takesPrecedence(one.origin, other.origin);
-}
-
-/** @param before the link that there is: only a stronger one is looked for, and another by number */
-function findLink(draft: Draft, reported: ProviderCustomer, before?: Link): Link | undefined {
-  const byNumber = firstOfNumbers(draft, reported.customerNumbers);
-  if (byNumber) return { ...byNumber, linkedBy: 'number' };
-  const isWeaker = before === undefined || STRENGTH[before.linkedBy] < STRENGTH.email;
-  if (!draft.settings.linkByEmail || !reported.email || !isWeaker) return undefined;
-  // The customer that was created for it has the address, too, and is not the one looked for.
-  const [only, ...others] = draft
-    .customersByEmail(reported.email)
-    .filter(({ id }) => id !== before?.customerId);
-  return only && others.length === 0 ? { customerId: only.id, linkedBy: 'email', origin: null } : undefined;
-}
-
-/** The customer of ours that the first of the numbers names which anybody has, and where that stands. */
-function firstOfNumbers(draft: Draft, reported: ProviderCustomerNumber[]) {
-  const [first] = reported.flatMap(({ number, ...origin }) => {
-    const customerId = draft.customerByNumber(number)?.id;
-    return customerId === undefined ? [] : [{ customerId, origin }];
-  });
-  return first;
 }
 
 /** A customer that was created for it is made of all that is reported, as long as nothing surer is known. */

@@ -1,18 +1,17 @@
-import { latest, toCalendarDate } from '../../../dates';
+import { latest } from '../../../dates';
 import { keptStatus } from '../../../overdue';
 import type { ProviderInvoice } from '../../../stripe/provider';
-import { toProviderInvoice } from '../../../stripe/to-invoice';
 import type { StoredInvoice } from '../../store/rows';
 import { createdChange, differing, isSameState, toChanges } from '../changes';
 import { linkCustomer } from '../customer/link-customer';
 import type { Draft } from '../draft';
-import { eventsOfSecond } from '../events-of-second';
 import { markGone } from '../gone';
 import { type Decision, decideOrder, recheckAt, type Source } from '../order';
-import { type Applied, findOrAdd } from '../subscription/subscription';
+import { findOrAdd } from '../subscription/find-or-add';
+import type { Applied } from '../subscription/subscription';
+import { furthestOfSecond } from './furthest-of-second';
 import { firstOf, toInvoiceState } from './invoice-state';
-
-const RANK = { draft: 0, sent: 1, overdue: 2, paid: 3, cancelled: 4 } as const;
+import { newInvoice } from './new-invoice';
 
 /**
  * Brings our invoice to a state of Stripe's, if that is the later one.
@@ -33,7 +32,7 @@ export function applyInvoice(
   if (source.origin === 'listed' && mayHaveFailed(incoming, stored)) {
     return applyFetched(draft, incoming, stripeCustomerId, stored?.provider_as_of ?? null);
   }
-  const row = stored ?? add(draft, incoming, stripeCustomerId, customerId);
+  const row = stored ?? newInvoice(draft, incoming, stripeCustomerId, customerId);
   const subscriptionId = subscriptionOf(draft, incoming, stripeCustomerId, customerId);
   const links = { ...(subscriptionId && { subscription_id: subscriptionId }) };
   const payment_failed_at = firstOf(row.payment_failed_at, failedAt);
@@ -78,42 +77,6 @@ function applyFetched(
   return { applied: 'unchanged', invoice: null };
 }
 
-function add(
-  draft: Draft,
-  { id, number, currency, issuedAt }: ProviderInvoice,
-  stripe_customer_id: string,
-  customer_id: number,
-): StoredInvoice {
-  return {
-    id: draft.newId(),
-    number,
-    customer_id,
-    subscription_id: null,
-    status: 'draft',
-    invoice_date: toCalendarDate(issuedAt ?? draft.now, draft.timeZone),
-    due_date: null,
-    currency,
-    subtotal: '0',
-    tax: '0',
-    total: '0',
-    amount_paid: '0',
-    amount_due: '0',
-    paid_at: null,
-    payment_failed_at: null,
-    uncollectible: false,
-    amount_off_stripe: null,
-    stripe_invoice_id: id,
-    stripe_customer_id,
-    stripe_synced_at: null,
-    provider_as_of: null,
-    provider_gone_at: null,
-    recheck_at: null,
-    version: 0,
-    created_at: draft.now,
-    updated_at: draft.now,
-  };
-}
-
 /** An unknown subscription gets a row without state, so that the link never depends on order. */
 function subscriptionOf(
   draft: Draft,
@@ -145,22 +108,6 @@ function order(
     isStored: (state) => isSameState(row, toInvoiceState(draft, failing, state)),
     decideFromInbox: () => furthestOfSecond(draft, incoming, source.asOf),
   });
-}
-
-/** Of the second's payloads the one furthest on: draft < sent < overdue < paid < cancelled. */
-function furthestOfSecond(draft: Draft, incoming: ProviderInvoice, second: Date): ProviderInvoice {
-  const events = eventsOfSecond(draft, incoming.id, second).sort((a, b) => (a.id < b.id ? 1 : -1));
-  const [furthest = incoming] = events
-    .map(({ object }) => toProviderInvoice(object))
-    .filter((invoice) => invoice !== null)
-    .sort((a, b) => RANK[openRank(b)] - RANK[openRank(a)]);
-  return furthest;
-}
-
-function openRank({ status }: ProviderInvoice): StoredInvoice['status'] {
-  if (status === 'open' || status === null) return 'sent';
-  if (status === 'uncollectible') return 'overdue';
-  return status === 'void' ? 'cancelled' : status;
 }
 
 function update(

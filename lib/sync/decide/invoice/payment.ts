@@ -3,6 +3,7 @@ import { toAmountText } from '../../../money';
 import type { StoredInvoice, StoredPayment } from '../../store/rows';
 import { createdChange, toChanges } from '../changes';
 import type { Draft } from '../draft';
+import { settleMoneyBack } from '../money-back/settle';
 
 export interface Collected {
   amountPaid: string;
@@ -43,6 +44,7 @@ export function applyPayment(
     currency,
     payment_date,
     payment_reference: reference,
+    refunded_amount: '0',
     status: 'completed',
     source: 'stripe',
     provider_amount: amount,
@@ -67,14 +69,16 @@ function correct(
   const difference = Number(amount) - Number(stored.amount);
   if (!isUntouched || difference === 0 || (difference < 0 && !isExact)) return;
   const isOwnDate = stored.payment_date === stored.provider_payment_date;
-  const after = { amount, ...(isOwnDate && { payment_date }) };
-  draft.changes.push(...toChanges(subjectOf(stored), stored, after));
-  draft.payments.put({
-    ...stored,
-    ...after,
+  const values = {
+    amount,
     provider_amount: amount,
-    ...(isOwnDate && { provider_payment_date: payment_date }),
-  });
+    ...(isOwnDate && { payment_date, provider_payment_date: payment_date }),
+  };
+  if (Number(stored.refunded_amount) > 0) settleMoneyBack(draft, stored, { values });
+  else {
+    draft.changes.push(...toChanges(subjectOf(stored), stored, values));
+    draft.payments.put({ ...stored, ...values });
+  }
 }
 
 function subjectOf({ id, payment_reference }: StoredPayment) {

@@ -3,6 +3,8 @@ import type { Draft } from '../draft';
 import type { Source } from '../order';
 
 /** Events, lists and single objects show the first ten items of a subscription. */
+export const SHOWN = 10;
+
 export const hasMoreItems = ({ itemsComplete, items }: ProviderSubscription): boolean =>
   !itemsComplete && items.length > 0;
 

@@ -1,22 +1,11 @@
-import type { ProviderSubscription, ProviderSubscriptionItem } from '../../../stripe/provider';
+import type { ProviderSubscription } from '../../../stripe/provider';
 import type { StoredItem, StoredService, StoredSubscription } from '../../store/rows';
-import { createdChange, differing, isSameState, toChanges } from '../changes';
+import { createdChange, differing, toChanges } from '../changes';
 import type { Draft } from '../draft';
-import { hasMoreItems } from './all-items';
+import { toItemState } from './item-state';
 import { isStillIn } from './moved-item';
 
 type Named = Pick<StoredItem, 'named_service_id' | 'named_service_number'>;
-
-export function isSameItems(stored: StoredItem[], provider: ProviderSubscription): boolean {
-  if (hasMoreItems(provider)) return false; // nobody can tell from these
-  const byId = new Map(stored.map((item) => [item.stripe_subscription_item_id, item]));
-  const same = provider.items.every((item) => {
-    const row = byId.get(item.id);
-    return row && isSameState(row, toItemState(provider, item, row));
-  });
-  const known = stored.filter((item) => item.stripe_subscription_item_id !== null);
-  return same && (!provider.itemsComplete || known.length === provider.items.length);
-}
 
 /**
  * Adds, links and removes items, the last where a complete list no longer holds them.
@@ -39,7 +28,7 @@ export function applyItems(
     const row =
       stored.find((known) => known.stripe_subscription_item_id === item.id) ?? soldItem(stored, provider);
     const elsewhere = row ? undefined : draft.item(item.id);
-    const other = draft.subscriptions.get(elsewhere?.subscription_id ?? 0);
+    const other = elsewhere && draft.subscriptionById(elsewhere.subscription_id);
     if (isStillIn(draft, other, item.id, asOf)) continue;
     left.push(elsewhere?.customer_service_id ?? null);
     const state = toItemState(provider, item, row);
@@ -66,26 +55,6 @@ export function relinkItems(draft: Draft, stripeCustomerId: string): (number | n
       return [item.customer_service_id, service];
     }),
   );
-}
-
-/** An item's columns for a state of Stripe's. Of a single item its subscription's metadata counts too. */
-export function toItemState(
-  provider: ProviderSubscription,
-  item: ProviderSubscriptionItem,
-  row?: StoredItem,
-) {
-  const metadata = provider.items.length === 1 ? { ...provider.metadata, ...item.metadata } : item.metadata;
-  return {
-    stripe_subscription_item_id: item.id,
-    quantity: item.quantity,
-    amount: item.amount,
-    currency: item.currency,
-    interval: item.interval,
-    interval_count: item.intervalCount,
-    current_period_end: item.currentPeriodEnd ?? row?.current_period_end ?? null,
-    named_service_id: metadata.customer_service_id || null,
-    named_service_number: metadata.service_number || null,
-  };
 }
 
 /** Items without an id at Stripe are ours: they say what was sold, and their services keep their link. */

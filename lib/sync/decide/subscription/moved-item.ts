@@ -1,7 +1,11 @@
 import type { StoredSubscription } from '../../store/rows';
 import type { Draft } from '../draft';
+import { SHOWN, withAllItems } from './all-items';
 
-/** Whether an item is in another subscription as of then: within one second Stripe is asked. */
+/**
+ * Whether an item is in another subscription as of then. Within one second Stripe is asked, and where that has more
+ * items than it shows: its later state may have left this one out.
+ */
 export function isStillIn(
   draft: Draft,
   other: StoredSubscription | undefined,
@@ -10,7 +14,9 @@ export function isStillIn(
 ): boolean {
   const { stripe_subscription_id: id, stripe_customer_id: customer } = other ?? {};
   if (!other?.provider_as_of || !id || !customer || other.provider_as_of < asOf) return false;
-  if (other.provider_as_of > asOf) return true;
+  if (other.provider_as_of > asOf && draft.itemsOf(other.id).length <= SHOWN) return true;
   const fetched = draft.ask('subscription', id, customer);
-  return fetched.state === 'found' && fetched.object.items.some((one) => one.id === item);
+  if (fetched.state !== 'found') return false;
+  const { items } = withAllItems(draft, fetched.object, customer, { origin: 'event', asOf });
+  return items.some((one) => one.id === item);
 }

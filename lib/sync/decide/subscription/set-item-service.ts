@@ -10,7 +10,7 @@ export function setItemService(
   item: StoredItem,
   customer_service_id: number | null,
 ): void {
-  const numberOf = (id: number | null) => draft.services.get(id ?? 0)?.service_number ?? null;
+  const numberOf = (id: number | null) => (id === null ? null : (draft.service(id)?.service_number ?? null));
   // A move only takes away what does not fit any more: what Stripe says of the item counts again.
   const after = draft.items.put({ ...item, customer_service_id, linked_by_staff: verb !== 'move' });
   draft.audits.push({

@@ -3,13 +3,13 @@ import { invoices, reconciliationFailures, subscriptions } from '@/db/schema';
 import { guarded } from '../failures';
 import type { Run } from '../lease';
 import { nextAfter, STEP_PAGE, type StripeDeps } from '../step';
-import { type Kind, retrieveAndApply } from '../sync-object';
+import { retrieveAndApply } from '../sync-object';
 
 /** Retrieves what was decided without Stripe's word, and subscriptions that were only ever named. */
 export async function recheck(
   deps: StripeDeps,
   run: Run,
-  kind: Kind,
+  kind: 'subscription' | 'invoice',
   after: string | null,
 ): Promise<string | null> {
   const table = kind === 'subscription' ? subscriptions : invoices;

@@ -1,48 +1,44 @@
 import {
   isCursorGone,
   type ListRequest,
+  listProviderDisputes,
   listProviderInvoices,
+  listProviderRefunds,
   listProviderSubscriptions,
   type ProviderPage,
 } from '../../../stripe/list';
 import { type Answers, Draft, type WantedKind } from '../../decide/draft';
+import type { Ordered } from '../../decide/order';
 import { isEmpty, toPlan } from '../../decide/plan';
 import { uniteKeys } from '../../store/keys';
-import { databaseStore } from '../../store/store';
 import type { SyncDeps } from '../../sync-deps';
+import { settingsOf, storeOf } from '../../synchronize';
 import { guarded } from '../failures';
 import type { Run } from '../lease';
 import type { StripeDeps } from '../step';
-import { applyListed, decideListed, type Kind, keysOfProvided, type Provided } from '../sync-object';
+import { applyListed, decideListed, keysOfProvided, type Provided } from '../sync-object';
 import { markSeen, unmet } from './seen';
 
 type Read = (deps: StripeDeps, request: ListRequest) => Promise<ProviderPage<Provided['value']>>;
 
-const READ: Record<Kind, Read> = {
+const READ: Record<Ordered, Read> = {
   subscription: ({ stripe, now }, request) => listProviderSubscriptions(stripe, now, request),
   invoice: ({ stripe, now }, request) => listProviderInvoices(stripe, now, request),
+  refund: ({ stripe, now }, request) => listProviderRefunds(stripe, now, request),
+  dispute: ({ stripe, now }, request) => listProviderDisputes(stripe, now, request),
 };
 
-type ReconcilePage = (
+/**
+ * Goes through one page of one of Stripe's lists; what is stored just so is passed over.
+ *
+ * @returns where the next page begins; null at the end; empty where the list must begin again
+ */
+export async function reconcilePage(
+  kind: Ordered,
   deps: StripeDeps,
   run: Run,
   filter: Pick<ListRequest, 'status' | 'createdFrom'>,
   after: string | null,
-) => Promise<string | null>;
-
-/**
- * Goes through one page of Stripe's subscriptions; those that are stored just so are passed over.
- *
- * @returns where the next page begins; null at the end; empty where the list must begin again
- */
-export const reconcileSubscriptionPage: ReconcilePage = (...page) => reconcilePage('subscription', ...page);
-
-/** The same for invoices. */
-export const reconcileInvoicePage: ReconcilePage = (...page) => reconcilePage('invoice', ...page);
-
-async function reconcilePage(
-  kind: Kind,
-  ...[deps, run, filter, after]: Parameters<ReconcilePage>
 ): Promise<string | null> {
   const page = await fromStart(after, (cursor) => READ[kind](deps, { ...filter, after: cursor }));
   if (!page) return '';
@@ -71,9 +67,8 @@ const ANSWERS = ((kind: WantedKind) =>
 
 /** Which of a page's objects change nothing: all of them are read at once, and each is decided on. */
 export async function findInSync(deps: SyncDeps, objects: Provided[], asOf: Date): Promise<Set<Provided>> {
-  const { timeZone, linkByEmail } = deps;
-  const store = deps.store ?? databaseStore(deps.db);
-  const settings = { now: deps.now(), timeZone, linkByEmail };
+  const store = storeOf(deps);
+  const settings = settingsOf(deps);
   let keys = uniteKeys(objects.map(keysOfProvided));
   for (let reads = 1; ; reads += 1) {
     const snapshot = await store.read(keys);

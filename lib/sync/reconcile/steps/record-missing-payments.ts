@@ -71,10 +71,10 @@ export function decideMissing(draft: Draft, stripeId: string): void {
   });
 }
 
-/** Of an invoice that Stripe collected as a whole, when it was paid; else when Stripe last collected of it. */
+/** When Stripe last collected for an invoice. One that it collected as a whole tells by itself; a credit note may settle others. */
 function collectedAt(draft: Draft, row: StoredInvoice, stripeId: string): Date {
   const known = row.paid_at ?? row.provider_as_of ?? draft.now;
-  const isWhole = row.status === 'paid' && Number(row.amount_off_stripe) === 0;
+  const isWhole = row.status === 'paid' && Number(row.amount_off_stripe) + Number(row.amount_credited) === 0;
   if (isWhole || row.provider_gone_at) return known;
   const fetched = draft.ask('collectedAt', stripeId, row.stripe_customer_id ?? '');
   if (fetched.state === 'found') return fetched.object ?? known;

@@ -1,17 +1,18 @@
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import { rows } from '@/db/database';
-import { reconciliationSeen } from '@/db/schema';
+import { decidedDisputes, reconciliationSeen } from '@/db/schema';
+import type { Ordered } from '../../decide/order';
 import type { SyncDeps } from '../../sync-deps';
 import { guarded } from '../failures';
 import type { Run } from '../lease';
 import { nextAfter, STEP_PAGE, type StripeDeps } from '../step';
-import { type Kind, retrieveAndApply } from '../sync-object';
+import { retrieveAndApply } from '../sync-object';
 
 /** Retrieves those of ours that no list showed. @returns the last id looked at; null at the end */
 export async function reconcileUnseen(
   deps: StripeDeps,
   run: Run,
-  kind: Kind,
+  kind: Ordered,
   after: string | null,
 ): Promise<string | null> {
   const found = await unseen(deps, run, kind, Number(after ?? 0));
@@ -47,11 +48,16 @@ export async function markSeen({ db }: SyncDeps, run: Run, objects: { id: string
   await db.insert(reconciliationSeen).values(seen).onConflictDoNothing();
 }
 
-async function unseen({ db }: SyncDeps, run: Run, kind: Kind, after: number) {
-  const [table, column, open] =
-    kind === 'subscription'
-      ? [sql`subscriptions`, sql`stripe_subscription_id`, sql`t.status <> 'cancelled'`]
-      : [sql`invoices`, sql`stripe_invoice_id`, sql`t.status in ('draft', 'sent', 'overdue')`];
+/** The table of each kind, its column of Stripe's ids, and which of its rows are open. */
+const OPEN: Record<Ordered, [SQL, SQL, SQL]> = {
+  subscription: [sql`subscriptions`, sql`stripe_subscription_id`, sql`t.status <> 'cancelled'`],
+  invoice: [sql`invoices`, sql`stripe_invoice_id`, sql`t.status in ('draft', 'sent', 'overdue')`],
+  refund: [sql`refunds`, sql`stripe_refund_id`, sql`t.status = 'pending'`],
+  dispute: [sql`disputes`, sql`stripe_dispute_id`, sql`t.status not in ${decidedDisputes}`],
+};
+
+async function unseen({ db }: SyncDeps, run: Run, kind: Ordered, after: number) {
+  const [table, column, open] = OPEN[kind];
   return rows<{ id: number; stripe_id: string }>(
     db,
     sql`select t.id, t.${column} as stripe_id

@@ -3,9 +3,11 @@ import { type Database, rows } from '@/db/database';
 import {
   customerServices,
   customers,
+  disputes,
   invoices,
   payments,
   paymentTombstones,
+  refunds,
   stripeCustomers,
   stripeEvents,
   subscriptionItems,
@@ -21,6 +23,8 @@ const TABLES = {
   items: subscriptionItems,
   invoices,
   payments,
+  refunds,
+  disputes,
   tombstones: paymentTombstones,
   events: stripeEvents,
 };
@@ -79,4 +83,6 @@ const SEQUENCES = {
   items: 'subscription_items_id_seq',
   invoices: 'invoices_id_seq',
   payments: 'payments_id_seq',
+  refunds: 'refunds_id_seq',
+  disputes: 'disputes_id_seq',
 };

@@ -1,4 +1,5 @@
 import type { Commit } from '@/lib/sync/store/commit';
+import { TABLE_NAMES } from '@/lib/sync/store/rows';
 import type { ModelTables } from '../tables';
 
 interface Past {
@@ -17,11 +18,10 @@ export function spoil({ past, chance, tables }: Past): Commit {
 }
 
 type Way = (commit: Commit, tables: ModelTables) => void;
-const NAMES = ['links', 'customers', 'services', 'subscriptions', 'items', 'invoices', 'payments'] as const;
 
 /** As if it had just been decided: rows have the versions that they have now. */
-const renewed: Way = ({ plan, event }, { rows }) => {
-  for (const name of NAMES) {
+const renewed: Way = ({ plan, events }, { rows }) => {
+  for (const name of TABLE_NAMES) {
     for (const row of plan[name].updated as { id?: number; stripe_customer_id?: string; version: number }[]) {
       const key = name === 'links' ? row.stripe_customer_id : row.id;
       row.version = (rows[name] as Map<unknown, { version: number }>).get(key)?.version ?? row.version;
@@ -29,8 +29,10 @@ const renewed: Way = ({ plan, event }, { rows }) => {
   }
   for (const row of plan.touched)
     row.version = rows.links.get(row.stripe_customer_id)?.version ?? row.version;
-  const stored = event && rows.events.get(event.id);
-  if (stored) event.before = `${stored.outcome} ${stored.attempts}`;
+  for (const event of events) {
+    const stored = rows.events.get(event.id);
+    if (stored) event.before = `${stored.outcome} ${stored.attempts}`;
+  }
 };
 
 const WAYS: Way[] = [
@@ -38,7 +40,7 @@ const WAYS: Way[] = [
   renewed,
   (commit, tables) => {
     renewed(commit, tables);
-    for (const name of NAMES) commit.plan[name].inserted = [];
+    for (const name of TABLE_NAMES) commit.plan[name].inserted = [];
     commit.plan.changes = [];
   },
   (commit, tables) => {

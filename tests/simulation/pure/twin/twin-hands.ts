@@ -42,6 +42,7 @@ export function twinHands(twin: TwinModel, database: Hands, model: Hands): Hands
     makeService: making(database.makeService),
     makeSold: making(database.makeSold),
     makeSoldItem: making(database.makeSoldItem),
+    makeInvoice: making(database.makeInvoice),
     makeLink: making(database.makeLink),
   };
 }

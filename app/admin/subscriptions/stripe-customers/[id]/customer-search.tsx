@@ -1,6 +1,6 @@
 import { Button, Group, TextInput } from '@mantine/core';
 import Form from 'next/form';
-import { findCustomers } from '@/lib/customers/queries';
+import { findCustomers } from '@/lib/customers/find-customers';
 import { customerQuery } from '@/lib/customers/schema';
 import { getRuntime } from '@/lib/runtime';
 import { formatMessage } from '../../../../_components/format';

@@ -1,0 +1,9 @@
+'use server';
+
+import { requireStaff } from '@/lib/auth/staff-session';
+import { checkNow } from '../../_components/check/check-now';
+
+/** Brings an invoice and its payments in sync with Stripe. */
+export async function check(id: number): Promise<void> {
+  await checkNow(await requireStaff(), 'invoice', id);
+}

@@ -1,0 +1,54 @@
+import { Stack } from '@mantine/core';
+import type { Metadata } from 'next';
+import { requireStaff } from '@/lib/auth/staff-session';
+import { QUESTION_DAYS, QUESTIONS, type Question, raising } from '@/lib/payments/money-back-questions';
+import { listMoneyBack } from '@/lib/payments/money-back-rows';
+import { getRuntime } from '@/lib/runtime';
+import { MoneyBackList } from '../../_components/money-back/money-back-list';
+import { Nothing } from '../../_components/nothing';
+import { PageHeader } from '../../_components/page-header';
+import { Section } from '../../_components/section';
+import { PATH } from '../path';
+
+export const metadata: Metadata = { title: 'Refunds and disputes' };
+
+/** Of each question so many are shown. */
+const ROWS = 100;
+
+const TITLES: Record<Question, string> = {
+  excess: 'More came back than was paid',
+  other_currency: 'In another currency than the payment',
+  unmatched: 'Belongs to no payment of ours',
+};
+
+/** The refunds and disputes that need a person. */
+export default async function RefundsPage() {
+  await requireStaff();
+  const { db, env, now } = await getRuntime();
+  const found = [];
+  for (const question of QUESTIONS) {
+    const rows = await listMoneyBack(db, raising(question, now()), ROWS);
+    if (rows.length > 0) found.push({ question, rows });
+  }
+  return (
+    <>
+      <PageHeader
+        back={{ href: PATH, label: 'Payments' }}
+        title="Refunds and disputes"
+        description={`Those of the last ${QUESTION_DAYS} days that need a person.`}
+      />
+      <Stack gap="xl">
+        {found.map(({ question, rows }) => (
+          <div key={question} id={question} style={{ scrollMarginTop: 72 }}>
+            <Section title={TITLES[question]}>
+              <MoneyBackList rows={rows} timeZone={env.timeZone} namesPayments />
+            </Section>
+          </div>
+        ))}
+        {found.length === 0 && (
+          <Nothing title="Nothing to look at" text="Each belongs to a payment of ours, and fits it." />
+        )}
+      </Stack>
+    </>
+  );
+}

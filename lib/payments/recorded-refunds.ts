@@ -1,0 +1,83 @@
+import { and, eq, isNull, ne } from 'drizzle-orm';
+import type { Database } from '@/db/database';
+import { disputes, type payments, refunds } from '@/db/schema';
+import { cameBack } from './came-back';
+
+type Payment = Pick<typeof payments.$inferSelect, 'id' | 'amount' | 'currency' | 'status'>;
+type RefundRow = typeof refunds.$inferSelect;
+
+interface Recorder {
+  source: RefundRow['source'];
+  now: Date;
+}
+
+/**
+ * Brings what was recorded here as refunded in line with the status that somebody gives a payment: one refund of the
+ * rest where it is refunded, none of ours where it is so no longer. Without a status, one that was recorded as wholly
+ * refunded stays so. What Stripe told stays. The caller holds the payment's row lock.
+ *
+ * @param payment as it is to be
+ * @param given the status that somebody gives it, if any
+ * @returns what then came back of it
+ */
+export async function agreeRefunds(
+  tx: Database,
+  before: Pick<Payment, 'status'>,
+  payment: Payment,
+  given: Payment['status'] | undefined,
+  recorder: Recorder,
+): Promise<string> {
+  const wasRefunded = before.status === 'refunded';
+  if (wasRefunded && given !== undefined && given !== 'refunded') await withdraw(tx, payment);
+  const known = await moneyBackOf(tx, payment.id);
+  const { refunded } = cameBack(payment, known);
+  const isRefunded =
+    given === undefined ? wasRefunded && known.refunds.some(isRecorded) : given === 'refunded';
+  if (!isRefunded || Number(refunded) === Number(payment.amount)) return refunded;
+  await recordRefund(tx, payment, (Number(payment.amount) - Number(refunded)).toFixed(3), recorder);
+  return payment.amount;
+}
+
+/** Records that an amount was paid back elsewhere. */
+export async function recordRefund(
+  tx: Database,
+  { id, currency }: Pick<Payment, 'id' | 'currency'>,
+  amount: string,
+  { source, now }: Recorder,
+): Promise<void> {
+  await tx
+    .insert(refunds)
+    .values({ payment_id: id, amount, currency, status: 'succeeded', source, issued_at: now });
+}
+
+/** Forgets what was recorded here, before its payment is deleted; what Stripe told is kept without it. */
+export async function forgetRefunds(tx: Database, paymentId: number): Promise<void> {
+  await tx.delete(refunds).where(isOurs(paymentId));
+  await tx.update(refunds).set({ source: 'stripe' }).where(eq(refunds.payment_id, paymentId));
+}
+
+async function withdraw(tx: Database, { id }: Pick<Payment, 'id'>): Promise<void> {
+  await tx
+    .update(refunds)
+    .set({ status: 'cancelled' })
+    .where(and(isOurs(id), ne(refunds.status, 'cancelled')));
+  // What is on its way at Stripe counts once it has succeeded.
+  await tx
+    .update(refunds)
+    .set({ source: 'stripe' })
+    .where(and(eq(refunds.payment_id, id), eq(refunds.status, 'pending')));
+}
+
+const isRecorded = ({ source, status }: RefundRow) =>
+  source !== 'stripe' && (status === 'succeeded' || status === 'pending');
+
+const isOurs = (paymentId: number) =>
+  and(eq(refunds.payment_id, paymentId), isNull(refunds.stripe_refund_id));
+
+async function moneyBackOf(tx: Database, id: number) {
+  const [ofRefunds, ofDisputes] = await Promise.all([
+    tx.select().from(refunds).where(eq(refunds.payment_id, id)),
+    tx.select().from(disputes).where(eq(disputes.payment_id, id)),
+  ]);
+  return { refunds: ofRefunds, disputes: ofDisputes };
+}

@@ -1,0 +1,121 @@
+import { isLive } from '../charges';
+import type { Invoice } from '../model';
+import type { CreditNote } from '../model-returns';
+import { act, type Done, emit, epochNow, getFrom, newId, type World, WorldError } from '../world';
+import { collectedFor, requirePositive } from './collected';
+import { creditInvoice, uncreditInvoice } from './credit-invoice';
+import { invoiceThatIs } from './live';
+import { refundable, refundPayment } from './refunds';
+
+export interface CreditNoteInput {
+  invoice: string;
+  amount: number;
+  /** These three make up what the note gives back of the money that was paid. */
+  refundAmount?: number;
+  balanceAmount?: number;
+  outOfBandAmount?: number;
+  reason?: CreditNote['reason'];
+}
+
+/**
+ * Takes its amount off what is left to pay, and gives the rest back as told.
+ * → (refund.created, charge.refunded), credit_note.created, invoice.updated; where nothing is left to pay then
+ * (payment_intent.canceled), invoice.updated, invoice.paid
+ */
+export function createCreditNote(world: World, input: CreditNoteInput): Done<CreditNote> {
+  return act(world, () => {
+    const invoice = invoiceThatIs(world, input.invoice, 'open', 'uncollectible', 'paid');
+    requirePositive(input.amount);
+    refuseAbove(invoice, input.amount, creditable(world, invoice));
+    const left = invoice.status === 'paid' ? 0 : invoice.amountDue - invoice.amountPaid;
+    const prePaymentAmount = Math.min(input.amount, left);
+    const postPaymentAmount = input.amount - prePaymentAmount;
+    refuseUnequal(input, postPaymentAmount);
+    const note = world.creditNotes.put({
+      object: 'credit_note',
+      id: newId(world, 'cn_'),
+      created: epochNow(world),
+      number: nextNumber(world, invoice),
+      invoice: invoice.id,
+      customer: invoice.customer,
+      currency: invoice.currency,
+      amount: input.amount,
+      prePaymentAmount,
+      postPaymentAmount,
+      outOfBandAmount: input.outOfBandAmount ?? 0,
+      customerBalanceTransaction: input.balanceAmount ? newId(world, 'cbtxn_') : null,
+      refunds: refundParts(world, invoice, input.refundAmount ?? 0),
+      reason: input.reason ?? null,
+      status: 'issued',
+      voidedAt: null,
+      metadata: {},
+    });
+    emit(world, 'credit_note.created', note);
+    creditInvoice(world, invoice, note);
+    return note;
+  });
+}
+
+/** Only while the invoice is still to be paid → credit_note.updated, credit_note.voided, invoice.updated */
+export function voidCreditNote(world: World, id: string): Done<CreditNote> {
+  return act(world, () => {
+    const before = getFrom(world.creditNotes, id, 'credit_note');
+    if (before.status === 'void') throw new WorldError(`The credit note ${before.number} is already void.`);
+    if (before.postPaymentAmount > 0)
+      throw new WorldError(`The credit note ${before.number} gave money back and cannot be voided.`);
+    const invoice = invoiceThatIs(world, before.invoice, 'open', 'uncollectible');
+    const note = world.creditNotes.put({ ...before, status: 'void', voidedAt: epochNow(world) });
+    emit(world, 'credit_note.updated', note, before);
+    emit(world, 'credit_note.voided', note);
+    uncreditInvoice(world, invoice, note);
+    return note;
+  });
+}
+
+/** What credit notes may still take: as at Stripe, refunds of their own count as well. */
+export function creditable(world: World, invoice: Invoice): number {
+  const { total, prePaymentCreditNotesAmount, postPaymentCreditNotesAmount } = invoice;
+  const noted = new Set<string>();
+  for (const { refunds } of world.creditNotes.where('invoice', invoice.id))
+    for (const { refund } of refunds) noted.add(refund);
+  const alone = collectedFor(world, invoice)
+    .flatMap(({ latestCharge }) => [...world.refunds.where('charge', latestCharge)])
+    .filter((refund) => isLive(refund) && !noted.has(refund.id))
+    .reduce((sum, { amount }) => sum + amount, 0);
+  return total - prePaymentCreditNotesAmount - postPaymentCreditNotesAmount - alone;
+}
+
+/** An invoice may have been paid in parts, each with its own charge. */
+function refundParts(world: World, invoice: Invoice, amount: number): CreditNote['refunds'] {
+  const payments = collectedFor(world, invoice).filter((payment) => refundable(world, payment) > 0);
+  const all = payments.reduce((sum, payment) => sum + refundable(world, payment), 0);
+  if (amount > all)
+    throw new WorldError(`The invoice ${invoice.number} has ${all} to refund, not ${amount}.`);
+  let left = amount;
+  return payments.flatMap((payment) => {
+    const part = Math.min(left, refundable(world, payment));
+    left -= part;
+    if (part === 0) return [];
+    const { object } = refundPayment(world, { paymentIntent: payment.id, amount: part });
+    return [{ refund: object.id, amount: part }];
+  });
+}
+
+function refuseAbove({ number }: Invoice, amount: number, left: number): void {
+  if (amount <= left) return;
+  throw new WorldError(`The invoice ${number} has ${left} left to credit, not ${amount}.`);
+}
+
+function refuseUnequal(input: CreditNoteInput, wanted: number): void {
+  const parts = [input.refundAmount ?? 0, input.balanceAmount ?? 0, input.outOfBandAmount ?? 0];
+  const sum = parts.reduce((one, other) => one + other, 0);
+  if (sum === wanted && parts.every((part) => part >= 0)) return;
+  throw new WorldError(
+    `What is refunded, credited to the balance and given back off Stripe must be ${wanted} together, not ${sum}.`,
+  );
+}
+
+function nextNumber(world: World, { id, number }: Invoice): string {
+  const sequence = [...world.creditNotes.where('invoice', id)].length + 1;
+  return `${number}-CN-${String(sequence).padStart(2, '0')}`;
+}

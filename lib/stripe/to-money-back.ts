@@ -1,0 +1,71 @@
+import { disputeStatus } from '@/db/schema';
+import { asAmount, toCurrency, toMoney } from './amounts';
+import type { ProviderDispute, ProviderRefund } from './provider';
+import { asId, asInstant, asList, asObject, asText, type Json } from './read';
+import { UnstorableError } from './unstorable';
+
+const REFUND_STATUSES: Record<string, ProviderRefund['status']> = {
+  pending: 'pending',
+  requires_action: 'pending',
+  succeeded: 'succeeded',
+  failed: 'failed',
+  canceled: 'cancelled',
+};
+
+/** @returns null for an object without an id @throws UnstorableError for an amount or a currency that no column holds */
+export function toProviderRefund(object: unknown): ProviderRefund | null {
+  const payload = asObject(object);
+  const common = toMoneyBack(payload);
+  if (!common) return null;
+  const providerStatus = asText(payload.status);
+  return {
+    ...common,
+    object: 'refund',
+    status: REFUND_STATUSES[providerStatus ?? ''] ?? null,
+    providerStatus,
+    reason: asText(payload.failure_reason) ?? asText(payload.reason),
+  };
+}
+
+/** @returns null for an object without an id @throws UnstorableError for an amount or a currency that no column holds */
+export function toProviderDispute(object: unknown): ProviderDispute | null {
+  const payload = asObject(object);
+  const common = toMoneyBack(payload);
+  if (!common) return null;
+  const providerStatus = asText(payload.status);
+  return {
+    ...common,
+    object: 'dispute',
+    status: disputeStatus.enumValues.find((known) => known === providerStatus) ?? null,
+    providerStatus,
+    reason: asText(payload.reason),
+    evidenceDueAt: asInstant(asObject(payload.evidence_details).due_by),
+    fundsWithdrawnAt: movedAt(payload, (amount) => amount < 0),
+    fundsReturnedAt: movedAt(payload, (amount) => amount > 0),
+  };
+}
+
+function toMoneyBack(payload: Json) {
+  const id = asText(payload.id);
+  if (id === null) return null;
+  const currency = toCurrency(payload.currency);
+  const amount = asAmount(payload.amount) ?? 0;
+  if (amount <= 0) throw new UnstorableError(`The amount ${amount} is not more than 0.`);
+  return {
+    id,
+    amount: toMoney(amount, currency),
+    currency,
+    issuedAt: asInstant(payload.created),
+    paymentIntentId: asId(payload.payment_intent),
+    chargeId: asId(payload.charge),
+  };
+}
+
+/** When the last of a dispute's movements of that sign was made. */
+function movedAt(payload: Json, isOne: (amount: number) => boolean): Date | null {
+  const moved = asList(payload.balance_transactions).map(asObject);
+  const times = moved
+    .filter((one) => isOne(asAmount(one.amount) ?? 0))
+    .flatMap((one) => asInstant(one.created) ?? []);
+  return times.sort((a, b) => b.getTime() - a.getTime())[0] ?? null;
+}

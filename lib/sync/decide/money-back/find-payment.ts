@@ -1,0 +1,36 @@
+import type { ProviderDispute, ProviderRefund } from '../../../stripe/provider';
+import type { StoredPayment } from '../../store/rows';
+import type { Draft } from '../draft';
+
+type Source = Pick<ProviderRefund | ProviderDispute, 'id' | 'paymentIntentId' | 'chargeId'>;
+
+interface Found {
+  payment: StoredPayment | undefined;
+  /** The invoice that the money was paid for, if any. */
+  stripe_invoice_id: string | null;
+}
+
+/**
+ * The payment that money came back of: by its payment intent, by a reference that is the payment intent or the charge,
+ * and else by the invoice that Stripe names.
+ */
+export function findPayment(draft: Draft, source: Source): Found {
+  const { paymentIntentId: intent, chargeId: charge } = source;
+  const known = findStored(draft, [intent, charge]);
+  if (known)
+    return { payment: known, stripe_invoice_id: draft.invoiceOf(known).invoice?.stripe_invoice_id ?? null };
+  if (!intent) return { payment: undefined, stripe_invoice_id: null };
+  const asked = draft.ask('invoicePaid', intent, '');
+  if (asked.state !== 'found') draft.leave(`what ${source.id} was paid for`, asked);
+  const invoice = asked.state === 'found' ? asked.object : null;
+  return { payment: findStored(draft, [invoice]), stripe_invoice_id: invoice };
+}
+
+/** A payment of which one of these is the payment intent, or the reference. */
+export function findStored(draft: Draft, names: (string | null)[]): StoredPayment | undefined {
+  const known = names.filter((name) => name !== null);
+  const [byIntent] = known.flatMap((name) => (name.startsWith('pi_') ? draft.paymentsByIntent(name) : []));
+  if (byIntent) return byIntent;
+  const [byReference] = known.flatMap((name) => draft.payment(name) ?? []);
+  return byReference;
+}

@@ -1,0 +1,79 @@
+import type { StripeMode } from '../../env-contradictions';
+import type { ProviderEvent } from '../../stripe/to-event';
+import type { Draft } from '../decide/draft';
+import { decideEvent, keysOfEvent } from '../decide/event';
+import type { EventEntry } from '../store/commit';
+import { type Keys, mergeKeys, noKeys } from '../store/keys';
+import type { StoredOutcome } from '../store/rows';
+import { type HandledEvent, isHandled } from './event-types';
+import { isSettled, toRow } from './inbox';
+
+export type EventOutcome = 'processed' | 'duplicate' | 'stale' | 'ignored' | 'unmatched';
+
+export interface Delivery {
+  event: ProviderEvent;
+  payload: string;
+  /** The mode of the configured keys, where the event is of the wrong one. */
+  expectedMode: StripeMode | null;
+  /** Apply it even if it was applied before. */
+  again: boolean;
+}
+
+/** What was decided on a delivery. */
+export interface Taken {
+  outcome: EventOutcome;
+  /** What the inbox then says of it; null: what it said. */
+  entry: EventEntry | null;
+}
+
+/** The Stripe customer that a delivery changes something of. */
+export function customerOf(delivery: Delivery): string | null {
+  return handledOf(delivery)?.stripeCustomerId ?? null;
+}
+
+/** What the decision is made with at first. */
+export function keysOfDelivery(delivery: Delivery): Keys {
+  const handled = handledOf(delivery);
+  return handled ? keysOfEvent(handled) : mergeKeys(noKeys(), { events: [delivery.event.id] });
+}
+
+/** Decides on a delivery, after those that the draft has decided on before. */
+export function decideDelivery(draft: Draft, delivery: Delivery): Taken {
+  const { event, payload, expectedMode, again } = delivery;
+  const before = draft.snapshot.events.get(event.id);
+  const isKnown =
+    draft.arrived.has(event.id) || (before !== undefined && isSettled(before.outcome) && !again);
+  if (isKnown) return { outcome: 'duplicate', entry: null };
+  const arrived = {
+    id: event.id,
+    outcome: 'failed' as StoredOutcome,
+    attempts: 1,
+    payload,
+    isStorable: true,
+  };
+  draft.arrived.set(event.id, arrived);
+  const known = draft.changes.length;
+  draft.warnings.clear();
+  if (expectedMode) draft.warnings.add(wrongMode(event, expectedMode));
+  const handled = handledOf(delivery);
+  const outcome = handled ? decideEvent(draft, handled) : 'ignored';
+  arrived.outcome = outcome;
+  const entry: EventEntry = {
+    ...toRow(event, payload),
+    outcome,
+    processed_at: draft.now,
+    warnings: [...draft.warnings],
+    changes: draft.changes.slice(known),
+    before: before ? `${before.outcome} ${before.attempts}` : null,
+  };
+  return { outcome, entry };
+}
+
+/** An event of the other mode, of a connected account or of another type is kept, and changes nothing. */
+function handledOf({ event, expectedMode }: Delivery): HandledEvent | null {
+  return expectedMode === null && event.account === null && isHandled(event) ? event : null;
+}
+
+function wrongMode({ livemode }: ProviderEvent, mode: StripeMode): string {
+  return `a ${livemode ? 'live' : 'test'} event, while the configured keys are ${mode} keys`;
+}

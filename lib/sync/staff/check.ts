@@ -1,0 +1,54 @@
+import { isDatabaseUnavailable } from '@/db/database';
+import type { FieldChange } from '@/db/schema';
+import { stackOf } from '../../log';
+import type { Ordered } from '../decide/order';
+import { applyRetrieved } from '../decide/retrieved';
+import { failureCode } from '../reconcile/failure-code';
+import type { StripeDeps } from '../reconcile/step';
+import { mergeKeys, noKeys } from '../store/keys';
+import { synchronize, type Work } from '../synchronize';
+
+/** What a check with Stripe found. */
+export interface Checked {
+  changes: FieldChange[];
+  /** Why Stripe did not tell all of it, as short codes. */
+  failures: string[];
+}
+
+/** One check under way. */
+export interface Check extends Checked {
+  deps: StripeDeps;
+}
+
+/** One step of sync, whose changes are the check's. */
+export async function perform<T>(
+  check: Check,
+  work: Pick<Work<T>, 'stripeCustomerId' | 'keys' | 'decide'>,
+): Promise<T> {
+  const { result, changes } = await synchronize(check.deps, work);
+  check.changes.push(...changes);
+  return result;
+}
+
+/** What Stripe does not tell of one object stops nothing else. */
+export async function attempt(check: Check, work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (isDatabaseUnavailable(error)) throw error;
+    check.deps.log.error({ stack: stackOf(error) }, 'check with Stripe failed');
+    check.failures.push(failureCode(error));
+  }
+}
+
+/** Brings our row in sync with an object that Stripe is asked for by its id. */
+export function retrieve(check: Check, kind: Ordered, id: string): Promise<void> {
+  return attempt(check, async () => {
+    const failure = await perform(check, {
+      stripeCustomerId: null,
+      keys: mergeKeys(noKeys(), { [`${kind}s`]: [id] }),
+      decide: (draft) => applyRetrieved(draft, kind, id),
+    });
+    if (failure) check.failures.push(failure);
+  });
+}

@@ -1,0 +1,33 @@
+import type { Database } from '@/db/database';
+import type { AuditRow } from '../../audit/list-audit';
+import { type NamedChange, nameChanges } from '../reconcile/name-changes';
+import type { Checked } from './check';
+
+/** True for the entry that a check with Stripe leaves in the history of a record. */
+export function isCheck({ action }: Pick<AuditRow, 'action'>): boolean {
+  return action.endsWith('.check');
+}
+
+/** What a check found. */
+export function toChecked({ after }: Pick<AuditRow, 'after'>): Checked {
+  const { changes = [], failures = [] } = (after ?? {}) as Partial<Checked>;
+  return { changes, failures };
+}
+
+/** The last check of a record with Stripe. */
+export interface LastCheck {
+  id: number;
+  actor_name: string;
+  at: Date;
+  changes: NamedChange[];
+  failures: string[];
+}
+
+/** The last check in a record's history, the latest entry first; null where there is none. */
+export async function getLastCheck(db: Database, history: AuditRow[]): Promise<LastCheck | null> {
+  const entry = history.find(isCheck);
+  if (!entry) return null;
+  const { id, actor_name, created_at } = entry;
+  const { changes, failures } = toChecked(entry);
+  return { id, actor_name, at: created_at, changes: await nameChanges(db, changes), failures };
+}
