@@ -1,3 +1,8 @@
+/** As `searchForm` of the schema writes it, but for upper case. */
+export function composed(text: string): string {
+  return text.normalize('NFC').replace(/[ßẞ]/g, 'ss');
+}
+
 /** An ILIKE pattern for texts that contain this one: `%`, `_` and `\` stand for themselves. */
 export function containsPattern(text: string): string {
   return `%${escapeLike(text)}%`;

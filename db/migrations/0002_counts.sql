@@ -79,18 +79,18 @@ CREATE TABLE "sums" (
 );
 --> statement-breakpoint
 ALTER TABLE "customers" drop column "search_text";--> statement-breakpoint
-ALTER TABLE "customers" ADD COLUMN "search_text" text GENERATED ALWAYS AS (lower(E'
+ALTER TABLE "customers" ADD COLUMN "search_text" text GENERATED ALWAYS AS (replace(lower(lower(normalize(E'
 ' || customer_number || E'
 ' || coalesce(email, '') || E'
 ' || coalesce(first_name, '') || ' ' || coalesce(last_name, '') || E'
 ' || coalesce(last_name, '') || E'
-' || coalesce(company, ''))) STORED NOT NULL;--> statement-breakpoint
+' || coalesce(company, ''))) collate "und-x-icu") collate "default", 'ß', 'ss')) STORED NOT NULL;--> statement-breakpoint
 CREATE INDEX "customers_search_text_trgm" ON "customers" USING gin ("search_text" gin_trgm_ops);--> statement-breakpoint
-CREATE INDEX "customers_number_beginning" ON "customers" USING btree (lower(left("customer_number", 200)) text_pattern_ops);--> statement-breakpoint
-CREATE INDEX "customers_email_beginning" ON "customers" USING btree (lower(left("email", 200)) text_pattern_ops);--> statement-breakpoint
-CREATE INDEX "customers_last_name_beginning" ON "customers" USING btree (lower(left("last_name", 200)) text_pattern_ops);--> statement-breakpoint
-CREATE INDEX "customers_company_beginning" ON "customers" USING btree (lower(left("company", 200)) text_pattern_ops);--> statement-breakpoint
-CREATE INDEX "customers_full_name_beginning" ON "customers" USING btree (lower(left(coalesce("first_name", '') || ' ' || coalesce("last_name", ''), 200)) text_pattern_ops);--> statement-breakpoint
+CREATE INDEX "customers_number_beginning" ON "customers" USING btree ((replace(lower(lower(normalize(left("customer_number", 200))) collate "und-x-icu") collate "default", 'ß', 'ss')) text_pattern_ops);--> statement-breakpoint
+CREATE INDEX "customers_email_beginning" ON "customers" USING btree ((replace(lower(lower(normalize(left("email", 200))) collate "und-x-icu") collate "default", 'ß', 'ss')) text_pattern_ops);--> statement-breakpoint
+CREATE INDEX "customers_last_name_beginning" ON "customers" USING btree ((replace(lower(lower(normalize(left("last_name", 200))) collate "und-x-icu") collate "default", 'ß', 'ss')) text_pattern_ops);--> statement-breakpoint
+CREATE INDEX "customers_company_beginning" ON "customers" USING btree ((replace(lower(lower(normalize(left("company", 200))) collate "und-x-icu") collate "default", 'ß', 'ss')) text_pattern_ops);--> statement-breakpoint
+CREATE INDEX "customers_full_name_beginning" ON "customers" USING btree ((replace(lower(lower(normalize(left(coalesce("first_name", '') || ' ' || coalesce("last_name", ''), 200))) collate "und-x-icu") collate "default", 'ß', 'ss')) text_pattern_ops);--> statement-breakpoint
 CREATE INDEX "sales_documents_type_status" ON "sales_documents" USING btree ("type","status","document_date","id");--> statement-breakpoint
 CREATE INDEX "customer_services_type_status" ON "customer_services" USING btree ("service_type","status","service_number");--> statement-breakpoint
 -- Folded deltas are dead rows: cleared by how many there are, since almost none live.

@@ -20,8 +20,21 @@ export function customerSerial(customerNumber: SQLWrapper): SQL<string | null> {
   return sql`substring(${customerNumber} from '^[Kk](\\d{1,15})$')::bigint`;
 }
 
+/**
+ * As texts are searched: composed (NFC), in lower case, with ss for ß. In lower case by the rules of the database's
+ * locale, then by ICU's: a locale such as C knows the letters of ASCII alone.
+ */
+export function searchForm(text: SQLWrapper): SQL {
+  return sql`replace(lower(lower(normalize(${text})) collate "und-x-icu") collate "default", 'ß', 'ss')`;
+}
+
+/** As what a field begins with is searched. An index takes no text of any length. */
+export function beginningForm(field: SQLWrapper): SQL {
+  return searchForm(sql`left(${field}, 200)`);
+}
+
 const beginning = (name: string, field: SQLWrapper) =>
-  index(name).on(sql`lower(left(${field}, 200)) text_pattern_ops`);
+  index(name).on(sql`(${beginningForm(field)}) text_pattern_ops`);
 
 export const customers = pgTable(
   'customers',
@@ -43,7 +56,7 @@ export const customers = pgTable(
     currency: currency(),
     status: customerStatus().notNull().default('active'),
     /**
-     * One field a line, in lower case, so that a substring search over all of them is one index scan: a search
+     * One field a line, as `searchForm` writes it, so that a substring search over all of them is one index scan: a search
      * text never holds a line break, hence a match never spans two fields ("first last" is one of them). What a
      * field starts with follows a line break.
      */
@@ -51,14 +64,15 @@ export const customers = pgTable(
       .notNull()
       .generatedAlwaysAs(
         (): SQL =>
-          sql`lower(E'\n' || customer_number || E'\n' || coalesce(email, '') || E'\n' || coalesce(first_name, '') || ' ' || coalesce(last_name, '') || E'\n' || coalesce(last_name, '') || E'\n' || coalesce(company, ''))`,
+          searchForm(
+            sql`E'\n' || customer_number || E'\n' || coalesce(email, '') || E'\n' || coalesce(first_name, '') || ' ' || coalesce(last_name, '') || E'\n' || coalesce(last_name, '') || E'\n' || coalesce(company, '')`,
+          ),
       ),
     version: version(),
     ...timestamps,
   },
   (t) => [
     index('customers_search_text_trgm').using('gin', t.search_text.op('gin_trgm_ops')),
-    // What a field begins with, whatever the database's collation. An index takes no text of any length.
     beginning('customers_number_beginning', t.customer_number),
     beginning('customers_email_beginning', t.email),
     beginning('customers_last_name_beginning', t.last_name),

@@ -1,10 +1,9 @@
 import type { Database } from '@/db/database';
-import { containsPattern, hasTrigram, letterPairs } from '../search-text';
+import { composed, containsPattern, hasTrigram, letterPairs } from '../search-text';
 import {
   readBeginnings,
   readByPairs,
   readByTrigram,
-  readExact,
   readFew,
   readNear,
   readNearBeginnings,
@@ -36,8 +35,8 @@ type Found = Parameters<typeof toCustomerSnippet>[0];
 async function findBeginnings(db: Database, query: string): Promise<Found[]> {
   const values = { query, start: containsPattern(`\n${query}`) };
   const few = await readFew(db, values);
-  if (areAll(few)) return few.filter(isFound);
-  const exact = await readExact(db, values);
+  const exact = few.filter(isFound);
+  if (areAll(few)) return exact;
   const near = withoutDoubles(exact, await readNearBeginnings(db, values));
   if (near.length >= WANTED) return near;
   const some = await readSome(db, values);
@@ -59,6 +58,7 @@ async function findWithin(db: Database, query: string, wanted: number): Promise<
   const values = { text: containsPattern(query), start: containsPattern(`\n${query}`) };
   const near = await readNear(db, values);
   if (near.length >= wanted) return near;
-  if (hasTrigram(query)) return readByTrigram(db, values);
-  return readByPairs(db, { ...values, pairs: JSON.stringify(letterPairs(query)) });
+  const text = composed(query);
+  if (hasTrigram(text)) return readByTrigram(db, values);
+  return readByPairs(db, { ...values, pairs: JSON.stringify(letterPairs(text)) });
 }

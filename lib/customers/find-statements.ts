@@ -1,6 +1,6 @@
 import { asc, eq, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { customers } from '@/db/schema';
+import { beginningForm, customers, searchForm } from '@/db/schema';
 import { statement } from '@/db/statement';
 import { literal } from '../page-query';
 import { MAX_MATCHES } from './schema';
@@ -30,14 +30,15 @@ const BEGINNINGS = [
   sql`coalesce(${customers.first_name}, '') || ' ' || coalesce(${customers.last_name}, '')`,
 ];
 
-/** All that begin with a text, unless of some field there are more than so many. */
+/** All that begin with a text; where of some field there are more than so many, the exact ones alone. */
 const beginningsUpTo = (most: number) =>
   statement(['query'], (db, { query }) => {
     const limit = sql.raw(String(most));
+    const start = searchForm(sql`${query}::text`);
     const begun = BEGINNINGS.map(
       (field, kind) => sql`(select ${sql.raw(String(kind))} as kind, id from ${customers}
-        where lower(left(${field}, 200)) ~>=~ lower(${query}::text)
-          and lower(left(${field}, 200)) ~<~ (lower(${query}::text) || chr(1114111)) limit ${limit} + 1)`,
+        where ${beginningForm(field)} ~>=~ ${start} and ${beginningForm(field)} ~<~ (${start} || chr(1114111))
+        limit ${limit} + 1)`,
     );
     return db
       .select({ ...snippetColumns, are_all: sql<boolean>`begun.are_all` })
@@ -46,7 +47,8 @@ const beginningsUpTo = (most: number) =>
           counted as (
             select not exists (select from some_of_each group by kind having count(*) > ${limit}) as are_all
           )
-          select are_all, array(select distinct id from some_of_each where are_all) as ids from counted) begun`,
+          select are_all, case when are_all then array(select distinct id from some_of_each)
+            else array(select id from ${customers} where ${isExact(query)}) end as ids from counted) begun`,
       )
       .leftJoin(customers, sql`${customers.id} = any(begun.ids)`)
       .orderBy(sql`${isExact(query)} is true desc`, asc(customers.customer_number))
@@ -55,19 +57,10 @@ const beginningsUpTo = (most: number) =>
 export const readFew = beginningsUpTo(FEW);
 export const readSome = beginningsUpTo(SOME);
 
-export const readExact = statement(['query'], (db, { query }) =>
-  db
-    .select(snippetColumns)
-    .from(customers)
-    .where(isExact(query))
-    .orderBy(asc(customers.customer_number))
-    .limit(WANTED),
-);
-
-const has = (pattern: SQL) => sql`${customers.search_text} like lower(${pattern}::text)`;
+const has = (pattern: SQL) => sql`${customers.search_text} like ${searchForm(sql`${pattern}::text`)}`;
 /** The same, of which no index knows. */
 const shows = (pattern: SQL, searched: SQLWrapper = customers.search_text) =>
-  sql`${searched} || '' like lower(${pattern}::text)`;
+  sql`${searched} || '' like ${searchForm(sql`${pattern}::text`)}`;
 /** Sorted, without going through the list in its order. */
 const sorted = sql`${customers.customer_number} || ''`;
 
@@ -126,7 +119,7 @@ export const readByPairs = statement(['text', 'start', 'pairs'], (db, { text, st
     .from(customers)
     .where(
       sql`letter_pairs(${customers.search_text})
-          @> array(select jsonb_array_elements_text(lower(${pairs}::text)::jsonb))
+          @> array(select jsonb_array_elements_text(${searchForm(sql`${pairs}::text`)}::jsonb))
         and ${shows(text)} and not ${shows(start)}`,
     )
     .orderBy(sorted)

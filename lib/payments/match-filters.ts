@@ -2,6 +2,7 @@ import { and, eq, gte, ilike, inArray, lte, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customers, disputes, invoices, payments } from '@/db/schema';
 import { findCustomerId } from '../customers/match-customer';
+import { hasAlike } from '../customers/match-mention';
 import { matchInvoice } from '../invoices/match-invoice';
 import { containsPattern } from '../search-text';
 import { isOpenDispute } from './counted-back';
@@ -40,6 +41,6 @@ function ofState(db: Database, state: NonNullable<StaffFilters['status']>): SQL 
 async function ofCustomers(db: Database, text: string): Promise<SQL> {
   const exact = await findCustomerId(db, text);
   if (exact !== null) return eq(payments.customer_id, exact);
-  const alike = ilike(customers.search_text, containsPattern(text));
+  const alike = hasAlike(containsPattern(text));
   return inArray(payments.customer_id, db.select({ id: customers.id }).from(customers).where(alike));
 }
