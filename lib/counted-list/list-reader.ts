@@ -60,7 +60,7 @@ export function listReader<Filter extends string, Row extends Counted>(
     const kind = queries.closed.map((name) => filters[name]).filter((value) => value !== undefined);
     const values = { ...filters, kind: kind.join(' '), limit, offset };
     const found = await readRows(db, values);
-    const [counted] = found.length > 0 ? found : await readTotal(db, values);
+    const [counted] = found.length > 0 || offset === 0 ? found : await readTotal(db, values);
     return toPage(request, counted?.total_rows ?? 0, found);
   };
 }

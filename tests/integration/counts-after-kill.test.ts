@@ -1,0 +1,62 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'drizzle-orm';
+import { afterAll, expect, inject, test } from 'vitest';
+import { type DatabaseHandle, openEmbedded, openPostgres } from '@/db/client';
+import { recountLists } from '@/lib/counted-list/check-counts';
+import { listInvoices } from '@/lib/invoices/queries';
+import { withDatabase } from '../support/database-url';
+
+const KILLS = 4;
+const server = inject('postgres');
+const folder = mkdtempSync(join(tmpdir(), 'killed-writer-'));
+const name = `w5t_killed_${process.pid}`;
+const url = server && withDatabase(server.url, name);
+const admin = server ? openPostgres(server.url, { max: 1 }) : null;
+let writer: ChildProcess | undefined;
+
+afterAll(async () => {
+  writer?.kill('SIGKILL');
+  await admin?.db.execute(sql.raw(`drop database if exists ${name} with (force)`));
+  await admin?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function startWriter(): ChildProcess {
+  const { PATH, HOME } = process.env;
+  return fork(join(import.meta.dirname, '../support/count-writer.ts'), [], {
+    execArgv: ['--import', 'tsx'],
+    env: { PATH, HOME, NODE_ENV: 'test', ...(url ? { DATABASE_URL: url } : { DATA_DIR: folder }) },
+  });
+}
+
+/** The server's own processes end as those of a killed one do: whatever they were at is undone. */
+const endSessions = async () =>
+  await admin?.db.execute(
+    sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`,
+  );
+
+async function requireRight({ db }: DatabaseHandle): Promise<void> {
+  const total = await db.$count(sql`invoices`);
+  expect((await listInvoices(db, {})).total).toBe(total);
+  for await (const { list, wrong } of recountLists(db)) expect({ list, wrong }).toEqual({ list, wrong: [] });
+}
+
+test('counts and sums are right after writers were killed in the middle of writing', async () => {
+  await admin?.db.execute(sql.raw(`create database ${name} template ${server?.template}`));
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    writer = startWriter();
+    await once(writer, 'message');
+    await sleep(500 * Math.random());
+    await endSessions();
+    await sleep(500 * Math.random());
+    writer.kill('SIGKILL');
+    await once(writer, 'exit');
+    const handle = url ? openPostgres(url) : await openEmbedded(folder);
+    await requireRight(handle).finally(() => handle.close());
+  }
+}, 120_000);
