@@ -8,6 +8,7 @@ const BENCHES: Record<string, () => Promise<unknown>> = {
   reconcile: () => import('./reconcile/bench'),
   scale: () => import('./scale/bench'),
   webhook: () => import('./webhook/bench'),
+  writes: () => import('./writes/bench'),
 };
 
 const USAGE = [`Usage: npm run bench -- NAME, with one of: ${Object.keys(BENCHES).join(', ')}`];

@@ -18,7 +18,7 @@ export interface Operation {
   targets: Target[];
 }
 
-type Invoice = Pick<typeof invoices.$inferSelect, 'id' | 'customer_id' | 'currency'>;
+export type Invoice = Pick<typeof invoices.$inferSelect, 'id' | 'customer_id' | 'currency'>;
 
 /** What is measured. Writes are spread over all invoices that take a payment, so that few wait for a lock. */
 export async function comparedOperations(db: Database, doors: Door[], token: string): Promise<Operation[]> {

@@ -3,42 +3,26 @@ import { sql } from 'drizzle-orm';
 import Stripe from 'stripe';
 import { openPostgres } from '@/db/client';
 import { type Database, rows } from '@/db/database';
-import { createLogger } from '@/lib/log';
-import { toProviderEvent } from '@/lib/stripe/to-event';
-import { handleEvent } from '@/lib/sync/inbox/handle-event';
 import type { SyncDeps } from '@/lib/sync/sync-deps';
 import { buildCopy } from '../build-copy';
+import { type Contender, compareAll } from '../compare';
 import { withSeededDatabase } from '../database';
-import { CONNECTIONS, keepBusy, type Load, median, percentile, send, type Target } from '../load';
+import { CONNECTIONS, keepBusy, send, type Target } from '../load';
 import { serveCopy } from '../serve';
+import { benchDeps, take } from '../take';
 import { type Engine, openEngine } from './engine';
 import { type EventSource, mixedEvents, subscriptionEvents } from './events';
 import { type Floor, openFloor } from './floor';
 
-const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
-const ROUND_MS = Number(process.env.BENCH_ROUND_MS ?? 1500);
-const WARM_UP_MS = 1500;
 /** A server that has just started takes longer. */
 const SERVER_WARM_UP_MS = 8000;
 const LEAST_RATIO = 0.5;
 const SECRET = 'whsec_bench';
 
-interface Contender {
-  name: string;
-  once(): Promise<unknown>;
-}
-
 await withSeededDatabase(async (db, databaseUrl) => {
   // As the product opens it: so many deliveries share fewer connections.
   const { db: pooled, close } = openPostgres(databaseUrl);
-  const deps: SyncDeps = {
-    db: pooled,
-    stripe: null,
-    now: () => new Date(),
-    log: createLogger('error'),
-    timeZone: 'UTC',
-    linkByEmail: false,
-  };
+  const deps = benchDeps(pooled);
   const floor = await openFloor(databaseUrl, CONNECTIONS);
   const sources = async (prefix: string) => {
     const distinct = subscriptionEvents(`${prefix}many`, 1000);
@@ -141,13 +125,6 @@ function signedDelivery(url: string, payload: string): Target {
   };
 }
 
-async function take(deps: SyncDeps, payloads: string[]): Promise<void> {
-  for (const payload of payloads) {
-    const event = toProviderEvent(JSON.parse(payload));
-    if (event) await handleEvent(deps, event, payload);
-  }
-}
-
 /** Each subscription bills a service, whose date moves with it. */
 async function linkServices(db: Database): Promise<void> {
   await db.execute(sql`
@@ -172,33 +149,4 @@ async function requireAllProcessed(db: Database): Promise<void> {
 /** @returns handler / floor */
 async function compare(what: string, contenders: Contender[], connections: number): Promise<number> {
   return (await compareAll(what, contenders, connections)).at(-1) ?? 0;
-}
-
-/** Prints what each did. @returns each one's part of the first, the median of the rounds' ratios */
-async function compareAll(what: string, contenders: Contender[], connections: number): Promise<number[]> {
-  const measured = contenders.map((contender) => ({ contender, loads: [] as Load[] }));
-  for (const { contender } of measured) await keepBusy(contender.once, WARM_UP_MS, connections);
-  for (let round = 1; round <= ROUNDS; round += 1) {
-    for (const { contender, loads } of measured) {
-      loads.push(await keepBusy(contender.once, ROUND_MS, connections));
-    }
-  }
-  console.log(`\n${what}, ${connections} connection${connections === 1 ? '' : 's'}`);
-  const ratios = measured.map(({ loads }) =>
-    median(loads.map(({ perSecond }, round) => perSecond / (measured[0]?.loads[round]?.perSecond ?? 0))),
-  );
-  for (const [i, { contender, loads }] of measured.entries()) {
-    const times = loads.flatMap((load) => load.times).sort((a, b) => a - b);
-    console.log(
-      [
-        `  ${contender.name.padEnd(10)}${median(loads.map(({ perSecond }) => perSecond))
-          .toFixed(0)
-          .padStart(6)} events/s`,
-        `p50 ${percentile(times, 0.5).toFixed(1).padStart(5)} ms`,
-        `p99 ${percentile(times, 0.99).toFixed(1).padStart(5)} ms`,
-        `${ratios[i]?.toFixed(2)} of the floor`,
-      ].join('   '),
-    );
-  }
-  return ratios;
 }
