@@ -79,12 +79,15 @@ BEGIN
     SELECT [columns of r], [kinds of r] AS kinds, row_number() OVER (ORDER BY [columns of r]) - 1 AS place
     FROM [source] r
     WHERE ([columns of r]) >= ([keys of from_block]) AND (to_block IS NULL OR ([columns of r]) < ([keys of to_block]))
+  ), size AS (
+    -- Blocks of the same size, with some room before they are full.
+    SELECT greatest(ceil(count(*) / ceil(count(*) / 4500.0)), 1)::int AS size FROM numbered HAVING count(*) > 0
   ), sums AS (
-    SELECT place / 2500 AS block, kind, count(*) AS row_count FROM numbered, unnest(kinds) kind GROUP BY 1, 2
+    SELECT place / size AS block, kind, count(*) AS row_count FROM numbered, size, unnest(kinds) kind GROUP BY 1, 2
     UNION ALL SELECT 0, '', 0 WHERE NOT EXISTS (SELECT FROM numbered)
   ), starts AS (
     SELECT [keys of from_block], 0 AS block
-    UNION ALL SELECT [columns of n], place / 2500 FROM numbered n WHERE place > 0 AND place % 2500 = 0
+    UNION ALL SELECT [columns of n], place / size FROM numbered n, size WHERE place > 0 AND place % size = 0
   )
   INSERT INTO [list]_blocks ([keys], kind, row_count)
     SELECT [keys], kind, row_count FROM sums JOIN starts USING (block);

@@ -86,11 +86,6 @@ ALTER TABLE "customers" ADD COLUMN "search_text" text GENERATED ALWAYS AS (repla
 ' || coalesce(last_name, '') || E'
 ' || coalesce(company, ''))) collate "und-x-icu") collate "default", 'ß', 'ss')) STORED NOT NULL;--> statement-breakpoint
 CREATE INDEX "customers_search_text_trgm" ON "customers" USING gin ("search_text" gin_trgm_ops);--> statement-breakpoint
-CREATE INDEX "customers_number_beginning" ON "customers" USING btree ((replace(lower(lower(normalize(left("customer_number", 200))) collate "und-x-icu") collate "default", 'ß', 'ss')) text_pattern_ops);--> statement-breakpoint
-CREATE INDEX "customers_email_beginning" ON "customers" USING btree ((replace(lower(lower(normalize(left("email", 200))) collate "und-x-icu") collate "default", 'ß', 'ss')) text_pattern_ops);--> statement-breakpoint
-CREATE INDEX "customers_last_name_beginning" ON "customers" USING btree ((replace(lower(lower(normalize(left("last_name", 200))) collate "und-x-icu") collate "default", 'ß', 'ss')) text_pattern_ops);--> statement-breakpoint
-CREATE INDEX "customers_company_beginning" ON "customers" USING btree ((replace(lower(lower(normalize(left("company", 200))) collate "und-x-icu") collate "default", 'ß', 'ss')) text_pattern_ops);--> statement-breakpoint
-CREATE INDEX "customers_full_name_beginning" ON "customers" USING btree ((replace(lower(lower(normalize(left(coalesce("first_name", '') || ' ' || coalesce("last_name", ''), 200))) collate "und-x-icu") collate "default", 'ß', 'ss')) text_pattern_ops);--> statement-breakpoint
 CREATE INDEX "sales_documents_type_status" ON "sales_documents" USING btree ("type","status","document_date","id");--> statement-breakpoint
 CREATE INDEX "customer_services_type_status" ON "customer_services" USING btree ("service_type","status","service_number");--> statement-breakpoint
 -- Folded deltas are dead rows: cleared by how many there are, since almost none live.
@@ -99,4 +94,4 @@ ALTER TABLE "invoice_deltas" SET (autovacuum_vacuum_scale_factor = 0, autovacuum
 ALTER TABLE "payment_deltas" SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);--> statement-breakpoint
 ALTER TABLE "sales_document_deltas" SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);--> statement-breakpoint
 ALTER TABLE "service_deltas" SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
--- Functions: fec4522d026836ef57e7bbdf28a1b785220fb0a68c0ade89f9a254a4dcc0c0ea
+-- Functions: 49723b9929a6bbbd18e2ca96bdc22fdee2fba5db749567cc3c0a1e4d4f0d5a04

@@ -28,14 +28,6 @@ export function searchForm(text: SQLWrapper): SQL {
   return sql`replace(lower(lower(normalize(${text})) collate "und-x-icu") collate "default", 'ß', 'ss')`;
 }
 
-/** As what a field begins with is searched. An index takes no text of any length. */
-export function beginningForm(field: SQLWrapper): SQL {
-  return searchForm(sql`left(${field}, 200)`);
-}
-
-const beginning = (name: string, field: SQLWrapper) =>
-  index(name).on(sql`(${beginningForm(field)}) text_pattern_ops`);
-
 export const customers = pgTable(
   'customers',
   {
@@ -73,14 +65,6 @@ export const customers = pgTable(
   },
   (t) => [
     index('customers_search_text_trgm').using('gin', t.search_text.op('gin_trgm_ops')),
-    beginning('customers_number_beginning', t.customer_number),
-    beginning('customers_email_beginning', t.email),
-    beginning('customers_last_name_beginning', t.last_name),
-    beginning('customers_company_beginning', t.company),
-    beginning(
-      'customers_full_name_beginning',
-      sql`coalesce(${t.first_name}, '') || ' ' || coalesce(${t.last_name}, '')`,
-    ),
     // Numbers are found in any case: two that differ in nothing else would be one.
     uniqueIndex('customers_number_lower').on(sql`lower(${t.customer_number})`),
     index('customers_email_lower').on(sql`lower(${t.email})`),

@@ -1,6 +1,6 @@
 import { asc, eq, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { beginningForm, customers, searchForm } from '@/db/schema';
+import { customers, searchForm } from '@/db/schema';
 import { statement } from '@/db/statement';
 import { literal } from '../page-query';
 import { MAX_MATCHES } from './schema';
@@ -15,39 +15,28 @@ const SOME = 5000;
 /** So far the list is gone through for a text: one that is rarer has few entries in an index. */
 const NEAR = 2000;
 const FAR = 5000;
+/** As it is searched; a subquery, lest it is computed for each row. */
+const once = (text: SQL) => sql`(select ${searchForm(sql`${text}::text`)})`;
+
 const isExact = (query: SQL) =>
   or(
     eq(sql`lower(${customers.customer_number})`, sql`lower(${query}::text)`),
     eq(sql`lower(${customers.email})`, sql`lower(${query}::text)`),
   ) as SQL;
 
-/** Each has an index; see db/schema/customers.ts. */
-const BEGINNINGS = [
-  customers.customer_number,
-  customers.email,
-  customers.last_name,
-  customers.company,
-  sql`coalesce(${customers.first_name}, '') || ' ' || coalesce(${customers.last_name}, '')`,
-];
-
 /** All that begin with a text; where of some field there are more than so many, the exact ones alone. */
 const beginningsUpTo = (most: number) =>
   statement(['query'], (db, { query }) => {
     const limit = sql.raw(String(most));
-    const start = searchForm(sql`${query}::text`);
-    const begun = BEGINNINGS.map(
-      (field, kind) => sql`(select ${sql.raw(String(kind))} as kind, id from ${customers}
-        where ${beginningForm(field)} ~>=~ ${start} and ${beginningForm(field)} ~<~ (${start} || chr(1114111))
-        limit ${limit} + 1)`,
-    );
     return db
       .select({ ...snippetColumns, are_all: sql<boolean>`begun.are_all` })
       .from(
-        sql`(with some_of_each as materialized (${sql.join(begun, sql` union all `)}),
-          counted as (
-            select not exists (select from some_of_each group by kind having count(*) > ${limit}) as are_all
+        sql`(with some_of_each as materialized (
+            select * from customers_beginning(${once(query)}, ${limit} + 1)
+          ), counted as (
+            select not exists (select from some_of_each group by field having count(*) > ${limit}) as are_all
           )
-          select are_all, case when are_all then array(select distinct id from some_of_each)
+          select are_all, case when are_all then array(select distinct customer_id from some_of_each)
             else array(select id from ${customers} where ${isExact(query)}) end as ids from counted) begun`,
       )
       .leftJoin(customers, sql`${customers.id} = any(begun.ids)`)
@@ -57,10 +46,10 @@ const beginningsUpTo = (most: number) =>
 export const readFew = beginningsUpTo(FEW);
 export const readSome = beginningsUpTo(SOME);
 
-const has = (pattern: SQL) => sql`${customers.search_text} like ${searchForm(sql`${pattern}::text`)}`;
+const has = (pattern: SQL) => sql`${customers.search_text} like ${once(pattern)}`;
 /** The same, of which no index knows. */
 const shows = (pattern: SQL, searched: SQLWrapper = customers.search_text) =>
-  sql`${searched} || '' like ${searchForm(sql`${pattern}::text`)}`;
+  sql`${searched} || '' like ${once(pattern)}`;
 /** Sorted, without going through the list in its order. */
 const sorted = sql`${customers.customer_number} || ''`;
 
@@ -119,7 +108,7 @@ export const readByPairs = statement(['text', 'start', 'pairs'], (db, { text, st
     .from(customers)
     .where(
       sql`letter_pairs(${customers.search_text})
-          @> array(select jsonb_array_elements_text(${searchForm(sql`${pairs}::text`)}::jsonb))
+          @> array(select jsonb_array_elements_text(${once(pairs)}::jsonb))
         and ${shows(text)} and not ${shows(start)}`,
     )
     .orderBy(sorted)
