@@ -94,4 +94,4 @@ ALTER TABLE "invoice_deltas" SET (autovacuum_vacuum_scale_factor = 0, autovacuum
 ALTER TABLE "payment_deltas" SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);--> statement-breakpoint
 ALTER TABLE "sales_document_deltas" SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);--> statement-breakpoint
 ALTER TABLE "service_deltas" SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
--- Functions: 49723b9929a6bbbd18e2ca96bdc22fdee2fba5db749567cc3c0a1e4d4f0d5a04
+-- Functions: 97ba760f4be3a72a39ec260f28d382bbdfcc0605cf19df5bbec2f198fcaba270
