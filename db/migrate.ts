@@ -12,11 +12,14 @@ const FOLDER = { migrationsFolder: join(process.cwd(), 'db/migrations') };
 /** The database was made by migrations that are gone, so that none of ours can follow them. */
 export class ForeignMigrationsError extends Error {}
 
+/** What names are searched by needs Unicode: the encoding UTF-8, and ICU. */
+export class NotUnicodeError extends Error {}
+
 /**
  * Brings a database to the schema and the functions of this version; nothing to do is not an error. Of several at
  * once on one database one migrates and the others wait for it.
  *
- * @throws ForeignMigrationsError without having changed anything
+ * @throws ForeignMigrationsError or NotUnicodeError, without having changed anything
  */
 export async function migrate({ db }: Pick<DatabaseHandle, 'db'>): Promise<void> {
   await db.transaction(async (tx) => {
@@ -26,12 +29,22 @@ export async function migrate({ db }: Pick<DatabaseHandle, 'db'>): Promise<void>
     );
     await lockKey(tx, 'migrate');
     if (await isMigrated(tx)) return;
+    await requireUnicode(tx);
     // Drizzle would begin a transaction of its own, of which the lock knows nothing.
     const inside = { transaction: (work: (tx: Database) => Promise<void>) => work(tx) };
     const session: PgSession = Object.assign(Object.create(tx._.session), inside);
     await new PgDialect().migrate(readMigrationFiles(FOLDER), session, FOLDER);
     await installFunctions(tx);
   });
+}
+
+async function requireUnicode(tx: Database): Promise<void> {
+  const [found] = await rows<{ fits: boolean }>(
+    tx,
+    sql`select pg_encoding_to_char(encoding) = 'UTF8' and exists (select from pg_collation where collname = 'und-x-icu')
+        as fits from pg_database where datname = current_database()`,
+  );
+  if (!found?.fits) throw new NotUnicodeError();
 }
 
 /**

@@ -6,7 +6,7 @@ import { migrate } from '@/db/migrate';
 import type { Env } from './env';
 import { StartError } from './errors';
 import { openScratch, openServer } from './open-server';
-import { explainForeign } from './require-migrated';
+import { explainRefusal } from './require-migrated';
 
 const LOOK_MS = 250;
 
@@ -60,7 +60,7 @@ async function openEmbeddedDatabase(dataDir: string): Promise<DatabaseHandle> {
     if (!(error instanceof DataDirBusyError)) throw error;
     throw new DatabaseBusyError(dataDir, error.pid, error.socket);
   });
-  await migrate(handle).catch((error: unknown) => handle.close().finally(() => explainForeign(error)));
+  await migrate(handle).catch((error: unknown) => handle.close().finally(() => explainRefusal(error)));
   return handle;
 }
 

@@ -4,7 +4,7 @@ import { migrate } from '@/db/migrate';
 import { isDirect, probePooler, TRANSACTION_POOLER } from '@/db/pooler';
 import type { Env } from './env';
 import { StartError } from './errors';
-import { explainForeign, requireMigrated } from './require-migrated';
+import { explainRefusal, requireMigrated } from './require-migrated';
 import { tryServer } from './try-server';
 
 type ServerEnv = Pick<Env, 'databaseUrl' | 'databaseUrlDirect' | 'databasePooler'>;
@@ -69,7 +69,7 @@ export async function migrateServer({ databaseUrl, databaseUrlDirect }: ServerEn
   if (!url) return;
   requirePatchedDriver();
   const handle = openPostgres(url, { max: 1, pooler: TRANSACTION_POOLER });
-  await tryServer(handle, url, () => migrate(handle).catch(explainForeign));
+  await tryServer(handle, url, () => migrate(handle).catch(explainRefusal));
   await handle.close();
 }
 

@@ -35,6 +35,19 @@ describe.runIf(server)('the database of DATABASE_URL', () => {
   const build = (VERCEL_ENV: string) =>
     runCommandFile('vercel-migrate', [], { DATABASE_URL: url, VERCEL: '1', VERCEL_ENV });
 
+  test('is refused, as it is, where it does not hold Unicode', async () => {
+    const admin = openPostgres(address, { max: 1 });
+    await admin.db.execute(sql.raw(`drop database ${name}`));
+    await admin.db.execute(
+      sql.raw(`create database ${name} template template0 encoding 'SQL_ASCII' locale 'C'`),
+    );
+    await admin.close();
+    const { code, err } = await migrate();
+    expect(code).toBe(1);
+    expect(err).toMatch(/^This database cannot hold every name: make one with encoding 'UTF8' /);
+    expect(await hasSchema()).toBe(false);
+  });
+
   test('is migrated by several at once, whatever other variables say', async () => {
     const wrong = { PORT: 'http', CRON_SECRET: 'short', STRIPE_SECRET_KEY: 'secret' };
     const all = await Promise.all([migrate(), migrate(wrong), migrate()]);
