@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { desc, sql } from 'drizzle-orm';
 import type { DatabaseHandle } from '@/db/client';
-import type { Database } from '@/db/database';
+import { type Database, rows } from '@/db/database';
 import { reconciliationChanges } from '@/db/schema';
 import { receiveDelivery } from '@/lib/http/webhook-route';
 import { setRuntime } from '@/lib/runtime';
@@ -20,10 +20,12 @@ import type { Scene, Stage } from './stage';
 import { readTables } from './tables';
 
 const KEY = 'sk_test_simulation';
+const DEADLOCKS = sql`select deadlocks::int from pg_stat_database where datname = current_database()`;
 
 /** A database, a Stripe API over HTTP and the product between them. */
 export async function openStage({ db, close }: Pick<DatabaseHandle, 'db' | 'close'>): Promise<Stage> {
   let world: World | undefined;
+  let deadlocks = 0;
   // The server is told its world once; histories have one each.
   const shown = new Proxy({} as World, { get: (_, name) => Reflect.get(world ?? {}, name) });
   const stripe = await startStripeLocal({ world: shown, secretKey: KEY });
@@ -54,6 +56,12 @@ export async function openStage({ db, close }: Pick<DatabaseHandle, 'db' | 'clos
   return {
     faults: stripe.faults,
     requestCount: stripe.requestCount,
+    async takeDeadlocks() {
+      const [counted] = await rows<{ deadlocks: number }>(db, DEADLOCKS);
+      const before = deadlocks;
+      deadlocks = counted?.deadlocks ?? 0;
+      return deadlocks - before;
+    },
     async begin(scene) {
       world = scene.world;
       runtime = runtimeOf(scene);

@@ -21,6 +21,8 @@ export async function openOwnDatabase(server: string | null): Promise<OwnDatabas
   await admin.db.execute(sql.raw(`create database ${name}`));
   // What a crash of the server would lose is no part of the simulation.
   await admin.db.execute(sql.raw(`alter database ${name} set synchronous_commit = off`));
+  // Two that wait for each other are noticed before either gives up.
+  await admin.db.execute(sql.raw(`alter database ${name} set deadlock_timeout = '10ms'`));
   const handle = openPostgres(withDatabase(server, name));
   await migrate(handle);
   return {

@@ -67,6 +67,8 @@ export async function runHistory(stage: Stage, plan: Plan, seed: number): Promis
       isNews = await runAgain(stage, played, tables, fail);
     }
   }
+  const deadlocks = (await stage.takeDeadlocks?.()) ?? 0;
+  fail('locks', deadlocks > 0 ? [{ what: '40P01', expected: 0, actual: deadlocks }] : []);
   const { deliveries, crashes, runs } = played.counts;
   const rows = tables.invoices.length + tables.subscriptions.length + tables.payments.length;
   return { deliveries, crashes, runs, ties, rows, steps, mishaps };

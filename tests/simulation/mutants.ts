@@ -127,6 +127,15 @@ export const MUTANTS: Mutant[] = [
       },
     ],
   },
+  {
+    ...edit(
+      'locks-in-any-order',
+      'lib/sync/store/commit.ts',
+      ')].sort(),',
+      ')].sort(() => Math.random() - 0.5),',
+    ),
+    needsDatabase: true,
+  },
   edit(
     'moved-item-taken-back',
     'lib/sync/decide/subscription/moved-item.ts',

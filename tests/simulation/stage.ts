@@ -12,6 +12,8 @@ export interface Stage {
   faults: Faults;
   /** How often it was asked. */
   requestCount(): number;
+  /** Deadlocks since it was asked last, a second late, where there are locks: who is told begins again, and no row is wrong. */
+  takeDeadlocks?(): Promise<number>;
   /** Sets the scene for a history. */
   begin(scene: Scene): Promise<void>;
   /** @param looks what Stripe tells of customers meanwhile is added to them */
