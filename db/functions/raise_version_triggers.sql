@@ -18,4 +18,8 @@ DO $$ BEGIN
     WHEN (NEW.version = OLD.version) EXECUTE FUNCTION raise_version();
   CREATE OR REPLACE TRIGGER raise_version BEFORE UPDATE ON disputes FOR EACH ROW
     WHEN (NEW.version = OLD.version) EXECUTE FUNCTION raise_version();
+  CREATE OR REPLACE TRIGGER raise_version BEFORE UPDATE ON servers FOR EACH ROW
+    WHEN (NEW.version = OLD.version) EXECUTE FUNCTION raise_version();
+  CREATE OR REPLACE TRIGGER raise_version BEFORE UPDATE ON sales_documents FOR EACH ROW
+    WHEN (NEW.version = OLD.version) EXECUTE FUNCTION raise_version();
 END $$;

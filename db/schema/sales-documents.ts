@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
-import { check, date, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
-import { currency, id, money, timestamps } from './columns';
+import { type AnyPgColumn, check, date, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
+import { currency, id, money, timestamps, version } from './columns';
 import { customers } from './customers';
 import { salesDocumentStatus, salesDocumentType } from './enums';
 import { invoices } from './invoices';
@@ -23,15 +23,21 @@ export const salesDocuments = pgTable(
     tax: money().notNull(),
     total: money().notNull(),
     converted_to_invoice_id: integer().references(() => invoices.id),
+    /** The order confirmation that became of an offer. */
+    converted_to_document_id: integer().references((): AnyPgColumn => salesDocuments.id),
+    version: version(),
     ...timestamps,
   },
   (t) => [
+    // The highest number of a series is looked for by how it begins.
+    index('sales_documents_number').on(t.document_number.op('text_pattern_ops')),
     index('sales_documents_date').on(t.document_date, t.id),
     index('sales_documents_customer').on(t.customer_id, t.document_date, t.id),
     index('sales_documents_status').on(t.status, t.document_date, t.id),
     index('sales_documents_type').on(t.type, t.document_date, t.id),
     index('sales_documents_type_status').on(t.type, t.status, t.document_date, t.id),
     index('sales_documents_invoice').on(t.converted_to_invoice_id),
+    index('sales_documents_document').on(t.converted_to_document_id),
     check('sales_documents_currency_iso', sql`${t.currency} ~ '^[a-z]{3}$'`),
   ],
 );

@@ -1,5 +1,5 @@
 import { integer, pgTable, text } from 'drizzle-orm/pg-core';
-import { id, timestamps } from './columns';
+import { id, timestamps, version } from './columns';
 import { serverStatus } from './enums';
 
 export const servers = pgTable('servers', {
@@ -16,5 +16,6 @@ export const servers = pgTable('servers', {
   control_panel: text(),
   location: text(),
   status: serverStatus().notNull().default('active'),
+  version: version(),
   ...timestamps,
 });

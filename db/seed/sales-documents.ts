@@ -79,6 +79,7 @@ function documentOf(type: Type, status: Status, document_date: string): SalesDoc
     tax: amountText(0, 'eur'),
     total: amountText(0, 'eur'),
     converted_to_invoice_id: null,
+    converted_to_document_id: null,
   };
 }
 

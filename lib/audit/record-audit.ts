@@ -21,8 +21,15 @@ export interface AuditEntry {
   /** `payment.create`, `payment.update`, … */
   action: string;
   entity:
+    | 'customer'
+    | 'customer_note'
+    | 'import'
     | 'invoice'
+    | 'number_series'
     | 'payment'
+    | 'sales_document'
+    | 'server'
+    | 'service'
     | 'access_token'
     | 'staff_user'
     | 'subscription'

@@ -1,0 +1,33 @@
+import { index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core';
+import { id, instant, timestamps } from './columns';
+import { actorType } from './enums';
+import { invoices } from './invoices';
+
+/** Files that were imported: the audit entry of all rows that are new by one. */
+export const imports = pgTable(
+  'imports',
+  {
+    id: id(),
+    /** `customers`, `invoices`, … */
+    kind: text().notNull(),
+    file_name: text().notNull(),
+    actor_type: actorType().notNull(),
+    actor_id: text().notNull(),
+    actor_name: text().notNull(),
+    /** Rows by what became of them: `created`, `changed`, `unchanged`, `rejected`. */
+    counts: jsonb().$type<Record<string, number>>().notNull().default({}),
+    /** Null: under way, or broken off. */
+    finished_at: instant(),
+    ...timestamps,
+  },
+  (t) => [index('imports_created').on(t.created_at, t.id)],
+);
+
+/** Drafts have no number: an import knows them again by a key of its own. */
+export const draftImportKeys = pgTable('draft_import_keys', {
+  import_key: text().primaryKey(),
+  invoice_id: integer()
+    .notNull()
+    .unique()
+    .references(() => invoices.id, { onDelete: 'cascade' }),
+});

@@ -1,0 +1,68 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { z } from 'zod';
+import type { Database } from '@/db/database';
+import { customerStatus, customers } from '@/db/schema';
+import { textLine } from '../fields';
+import { currencyCode, optionalChoice, optionalText } from '../records/fields';
+import type { RecordKind, Writing } from '../records/record-kind';
+import { hasNumber } from './match-customer';
+
+/** Customers as people write them; a new one without a number takes the next K number. */
+export const customerKind: RecordKind = {
+  name: 'customer',
+  table: customers,
+  key: 'customer_number',
+  toKey: (number) => number.toLowerCase(),
+  hasKey: (numbers) => hasNumber(numbers),
+  fields: z.object({
+    customer_number: textLine(100).optional(),
+    first_name: optionalText(200),
+    last_name: optionalText(200),
+    company: optionalText(200),
+    email: textLine(254)
+      .regex(/^[^\s@]+@[^\s@]+$/, 'must be an e-mail address')
+      .nullable()
+      .optional(),
+    phone: optionalText(100),
+    street: optionalText(200),
+    postal_code: optionalText(20),
+    city: optionalText(200),
+    country: textLine(2)
+      .regex(/^[A-Z]{2}$/, 'must be a country such as DE')
+      .nullable()
+      .optional(),
+    vat_id: optionalText(50),
+    tax_exempt: z.boolean('must be true or false').optional(),
+    currency: currencyCode.optional(),
+    status: optionalChoice(customerStatus.enumValues),
+  }),
+  check: ({ after }) =>
+    after.company || after.last_name || after.first_name
+      ? []
+      : [{ field: 'company', message: 'or a name is needed' }],
+  nextKey: nextCustomerNumber,
+  afterwards: (tx, written, { now }) => lookAgain(tx, written.filter(isNumbered), now),
+};
+
+/** One more than the highest K number there is, as sync numbers the customers that it creates. */
+async function nextCustomerNumber(tx: Database): Promise<string> {
+  const [next] = await tx
+    .select({
+      number: sql<string>`'K' || coalesce(max(substring(${customers.customer_number} from '^[Kk](\\d{1,15})$')::bigint), 10000) + 1`,
+    })
+    .from(customers);
+  return String(next?.number);
+}
+
+const isNumbered = ({ changes }: Writing) => changes.customer_number !== undefined;
+
+/** Stripe may have named a number before there was a customer of it: the daily job asks Stripe again who that is. */
+async function lookAgain(tx: Database, written: Writing[], now: Date): Promise<void> {
+  if (written.length === 0) return;
+  const numbers: SQL = sql`select lower(jsonb_array_elements_text(${JSON.stringify(
+    written.map(({ after }) => after.customer_number),
+  )}::jsonb))`;
+  await tx.execute(sql`update stripe_customers s set recheck_at = ${now.toISOString()}::timestamptz
+    where recheck_at is null and linked_by <> 'staff'
+      and exists (select from jsonb_array_elements(s.numbers) n where lower(n ->> 'number') in (${numbers}))`);
+}

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { oneOf, textLine } from '../fields';
+import { hasCurrencyPrecision, MAX_AMOUNT } from '../money';
+
+// Fields that several kinds of records have. Null empties one.
+
+/** One line of text that may be empty. */
+export const optionalText = (max: number) => textLine(max).nullable().optional();
+
+/** ISO 4217, lower case. */
+export const currencyCode = textLine(3).regex(/^[a-z]{3}$/, 'must be a currency such as eur');
+
+/** Whole units of a currency, not negative. */
+export const amount = z
+  .number('must be a number')
+  .min(0, 'must not be negative')
+  .max(MAX_AMOUNT, 'is too large');
+
+/** An amount as its column holds it. */
+export const toAmountColumn = (value: unknown): unknown =>
+  typeof value === 'number' ? value.toFixed(3) : value;
+
+/** What speaks against an amount in a currency. */
+export function amountProblem(value: unknown, currency: unknown): string | undefined {
+  if (value == null || hasCurrencyPrecision(Number(value), String(currency))) return undefined;
+  return `has more decimals than ${String(currency).toUpperCase()}`;
+}
+
+/** A choice; without it the usual one. */
+export const optionalChoice = <const Values extends readonly [string, ...string[]]>(values: Values) =>
+  oneOf(values).optional();

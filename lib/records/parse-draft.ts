@@ -1,0 +1,46 @@
+import type { FieldError } from '../errors';
+import type { Draft, RecordKind, RecordWriter, Row } from './record-kind';
+
+type Parsed = { columns: Row } | { problems: FieldError[] };
+
+/**
+ * The columns that a draft sets: checked field by field, references looked up.
+ *
+ * @param before the record as it is; of a new one all that it needs is asked for
+ * @param idsOf the ids of the records that a reference finds
+ */
+export function parseDraft(
+  kind: RecordKind,
+  { values }: Draft,
+  before: Row | null,
+  writer: RecordWriter,
+  idsOf: (reference: string) => Map<string, number>,
+): Parsed {
+  const fields = before ? kind.fields.partial() : kind.fields;
+  const parsed = fields.strict().safeParse(values);
+  if (!parsed.success) return { problems: parsed.error.issues.flatMap(toProblems) };
+  const columns: Row = { ...parsed.data };
+  const problems: FieldError[] = [];
+  for (const [name, { column, problem }] of Object.entries(kind.references ?? {})) {
+    const key = columns[name];
+    if (key === undefined) continue;
+    delete columns[name];
+    const id = key === null ? null : idsOf(name).get(String(key));
+    if (id === undefined) problems.push({ field: name, message: problem });
+    else columns[column] = id;
+  }
+  return problems.length > 0
+    ? { problems }
+    : { columns: kind.toColumns?.(columns, before, writer) ?? columns };
+}
+
+function toProblems(issue: {
+  code?: string;
+  path: PropertyKey[];
+  message: string;
+  keys?: unknown;
+}): FieldError[] {
+  const { path, message, keys } = issue;
+  if (!Array.isArray(keys)) return [{ field: path.join('.'), message }];
+  return keys.map((key) => ({ field: String(key), message: 'is not a field' }));
+}

@@ -1,0 +1,81 @@
+import type { SQL } from 'drizzle-orm';
+import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
+import type { z } from 'zod';
+import type { Database } from '@/db/database';
+import type { Actor } from '../audit/record-audit';
+import type { FieldError } from '../errors';
+
+/** Whoever writes records, and the time it is. */
+export interface RecordWriter {
+  actor: Actor;
+  now: Date;
+  /** Calendar dates are counted in it. */
+  timeZone: string;
+  /** Null: each record leaves an audit entry; else new ones are told by this import alone. */
+  importId?: number | null;
+}
+
+/** A record as somebody wants it: of JSON values, by the names of our JSON fields. */
+export interface Draft {
+  /** The record that is meant; without it the one of the same key, or a new one. */
+  id?: number | undefined;
+  /** The version that the writer saw; without it whatever is there is changed. */
+  version?: number | undefined;
+  /** What is left out stays as it is; a new record takes what is usual. */
+  values: Record<string, unknown>;
+}
+
+export type Saved =
+  | { outcome: 'created' | 'changed' | 'unchanged'; id: number }
+  /** `field` of a problem is empty where the whole is meant. */
+  | { outcome: 'refused'; problems: FieldError[] }
+  /** Somebody else has changed it since. */
+  | { outcome: 'outdated'; id: number };
+
+/** A row of a table, by the names of its columns. */
+export type Row = Record<string, unknown>;
+
+/** A field that names a record of another table by what people call it, `customer_number` for `customer_id`. */
+export interface Reference {
+  column: string;
+  /** What it is not, as a sentence. */
+  problem: string;
+  /** The ids of those that exist. */
+  find(tx: Database, keys: string[]): Promise<Map<string, number>>;
+}
+
+/** A row that is about to be written. */
+export interface Writing {
+  before: Row | null;
+  /** All of the row as it will be, but for what the database fills in. */
+  after: Row;
+  /** The columns that differ; of a new row all that it has. */
+  changes: Row;
+  values: Record<string, unknown>;
+}
+
+/** What people keep records of: which fields they have, and the rules of writing one. */
+export interface RecordKind {
+  /** As the audit log says: `customer`. */
+  name: 'customer' | 'server' | 'service' | 'invoice' | 'sales_document';
+  table: PgTable & { id: PgColumn };
+  /** The field by which people know a record. */
+  key: string;
+  /** Two keys mean the same record where this makes them equal; without it where they are. */
+  toKey?(key: string): string;
+  /** Of the rows with one of these keys; without it those whose column equals one. */
+  hasKey?(keys: string[]): SQL;
+  /** Of every field that may be written, of a complete record. */
+  fields: z.ZodObject;
+  references?: Record<string, Reference>;
+  /** Columns that follow from others, or are written differently from their JSON values. */
+  toColumns?(values: Row, before: Row | null, writer: RecordWriter): Row;
+  /** What speaks against writing it. */
+  check?(writing: Writing): FieldError[];
+  /** Whether a draft brings more than columns, such as lines, so that it is written though none differs. */
+  hasMore?(values: Record<string, unknown>): boolean;
+  /** The key of a new record that has none. */
+  nextKey?(tx: Database, row: Row, writer: RecordWriter): Promise<string>;
+  /** What else is to be done in the same transaction. */
+  afterwards?(tx: Database, written: (Writing & { id: number })[], writer: RecordWriter): Promise<void>;
+}

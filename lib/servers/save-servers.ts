@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { serverStatus, servers } from '@/db/schema';
+import { textLine } from '../fields';
+import { optionalChoice, optionalText } from '../records/fields';
+import type { RecordKind } from '../records/record-kind';
+
+const count = (most: number) =>
+  z
+    .int('must be a whole number')
+    .min(1, 'must be at least 1')
+    .max(most, `must be at most ${most}`)
+    .nullable()
+    .optional();
+
+export const serverKind: RecordKind = {
+  name: 'server',
+  table: servers,
+  key: 'hostname',
+  toKey: (hostname) => hostname.toLowerCase(),
+  fields: z.object({
+    hostname: textLine(253, (text) => text.toLowerCase()).regex(
+      /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/,
+      'must be a host name',
+    ),
+    ipv4: z.array(z.ipv4('must be IPv4 addresses')).max(1000, 'has too many addresses').optional(),
+    ipv6: z.array(z.ipv6('must be IPv6 addresses')).max(1000, 'has too many addresses').optional(),
+    stack: optionalText(200),
+    operating_system: optionalText(200),
+    cpu: optionalText(200),
+    cpu_cores: count(100_000),
+    ram_gb: count(1_000_000),
+    storage: optionalText(200),
+    control_panel: optionalText(200),
+    location: optionalText(200),
+    status: optionalChoice(serverStatus.enumValues),
+  }),
+};

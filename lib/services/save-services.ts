@@ -1,0 +1,105 @@
+import { inArray, sql } from 'drizzle-orm';
+import { z } from 'zod';
+import type { Database } from '@/db/database';
+import {
+  billingInterval,
+  customerServices,
+  customers,
+  servers,
+  serviceStatus,
+  serviceType,
+} from '@/db/schema';
+import { hasNumber } from '../customers/match-customer';
+import { calendarDate, oneOf, textLine } from '../fields';
+import {
+  amount,
+  amountProblem,
+  currencyCode,
+  optionalChoice,
+  optionalText,
+  toAmountColumn,
+} from '../records/fields';
+import type { RecordKind, Row, Writing } from '../records/record-kind';
+import { takeNumber } from '../records/take-number';
+
+const ENDED = ['cancelled', 'terminated'];
+
+/** What customers rent, as people write it; a new one without a number takes the next of its series. */
+export const serviceKind: RecordKind = {
+  name: 'service',
+  table: customerServices,
+  key: 'service_number',
+  fields: z.object({
+    service_number: textLine(100).optional(),
+    customer_number: textLine(100),
+    hostname: optionalText(253),
+    service_type: oneOf(serviceType.enumValues),
+    status: optionalChoice(serviceStatus.enumValues),
+    name: textLine(200),
+    domain: optionalText(253),
+    price: amount,
+    currency: currencyCode.optional(),
+    billing_interval: optionalChoice(billingInterval.enumValues),
+    start_date: calendarDate.nullable().optional(),
+    next_billing_date: calendarDate.nullable().optional(),
+    ends_on: calendarDate.nullable().optional(),
+  }),
+  references: {
+    customer_number: { column: 'customer_id', problem: 'is no customer of ours', find: findCustomerIds },
+    hostname: { column: 'server_id', problem: 'is no server of ours', find: findServerIds },
+  },
+  toColumns: ({ price, ...columns }, before, { now }): Row => ({
+    ...columns,
+    ...(price !== undefined && { price: toAmountColumn(price) }),
+    ...endOf(columns.status, before, now),
+  }),
+  check: ({ after }) => {
+    const problem = amountProblem(after.price, after.currency ?? 'eur');
+    return problem ? [{ field: 'price', message: problem }] : [];
+  },
+  nextKey: (tx, _row, writer) => takeNumber(tx, 'service', writer),
+  afterwards: (tx, written, { now }) => lookAgain(tx, written, now),
+};
+
+/** A service that people end has been cancelled then; one that they take up again has not. */
+function endOf(status: unknown, before: Row | null, now: Date): Row {
+  const isEnded = ENDED.includes(String(status));
+  if (status === undefined || isEnded === (before?.cancelled_at != null)) return {};
+  return { cancelled_at: isEnded ? now : null };
+}
+
+/** The ids of customers by their numbers, as these were asked for. */
+export async function findCustomerIds(tx: Database, numbers: string[]): Promise<Map<string, number>> {
+  const found = await tx
+    .select({ id: customers.id, number: customers.customer_number })
+    .from(customers)
+    .where(hasNumber(numbers));
+  const ids = new Map(found.map(({ id, number }) => [number.toLowerCase(), id]));
+  return new Map(numbers.flatMap((number) => toEntry(number, ids.get(number.toLowerCase()))));
+}
+
+async function findServerIds(tx: Database, hostnames: string[]): Promise<Map<string, number>> {
+  const wanted = hostnames.map((hostname) => hostname.toLowerCase());
+  const found = await tx
+    .select({ id: servers.id, hostname: servers.hostname })
+    .from(servers)
+    .where(inArray(servers.hostname, wanted));
+  const ids = new Map(found.map(({ id, hostname }) => [hostname, id]));
+  return new Map(hostnames.flatMap((hostname) => toEntry(hostname, ids.get(hostname.toLowerCase()))));
+}
+
+const toEntry = (key: string, id: number | undefined): [string, number][] =>
+  id === undefined ? [] : [[key, id]];
+
+/** Stripe may have named a service before it was there: the daily job looks at those subscriptions again. */
+async function lookAgain(tx: Database, written: (Writing & { id: number })[], now: Date): Promise<void> {
+  const names = written
+    .filter(({ changes }) => changes.service_number !== undefined || changes.customer_id !== undefined)
+    .map(({ id, after }) => ({ id: String(id), number: after.service_number }));
+  if (names.length === 0) return;
+  await tx.execute(sql`update subscriptions s set recheck_at = ${now.toISOString()}::timestamptz
+    where s.recheck_at is null and s.stripe_subscription_id is not null and exists (
+      select from subscription_items i, jsonb_to_recordset(${JSON.stringify(names)}::jsonb) n (id text, number text)
+      where i.subscription_id = s.id and not i.linked_by_staff
+        and (i.named_service_number = n.number or i.named_service_id = n.id))`);
+}
