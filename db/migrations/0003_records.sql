@@ -72,4 +72,4 @@ CREATE INDEX "customer_notes_customer" ON "customer_notes" USING btree ("custome
 ALTER TABLE "sales_documents" ADD CONSTRAINT "sales_documents_converted_to_document_id_sales_documents_id_fk" FOREIGN KEY ("converted_to_document_id") REFERENCES "public"."sales_documents"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "sales_documents_number" ON "sales_documents" USING btree ("document_number" text_pattern_ops);--> statement-breakpoint
 CREATE INDEX "sales_documents_document" ON "sales_documents" USING btree ("converted_to_document_id");
--- Functions: 26bd3d1b5cf4ccbbd6412b483d649e95505ae18c1fdd8f574b803083f7f97985
+-- Functions: 8793927f8dec909e28fa6f5bece33caa00340e712a0ae88650a0cd8221103b8c
