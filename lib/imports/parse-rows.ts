@@ -1,4 +1,4 @@
-import { parse } from 'csv-parse/sync';
+import { CsvError, parse } from 'csv-parse/sync';
 
 /**
  * The cells of rows; null of one that is no CSV.
@@ -18,7 +18,7 @@ function parseText(text: string, delimiter: string): string[][] | null {
   try {
     return parse(text, { delimiter, record_delimiter: ['\r\n', '\n'], relax_column_count: true });
   } catch (error) {
-    if (error instanceof Error && 'code' in error && String(error.code).startsWith('CSV_')) return null;
+    if (error instanceof CsvError) return null;
     throw error;
   }
 }

@@ -38,8 +38,9 @@ export function readHeader(raw: string, known: Column[], options: FileOptions): 
     if (ours === undefined) unknown.push(theirs);
     return { theirs, ours: (ours && byName.get(ours)) || null };
   });
-  if (unknown.length > 0 && !options.format) throw unknownColumns(unknown, known);
+  if (columns.length === 1 && unknown.length === 1) throw noCsv();
   requireNames(options, columns, byName);
+  if (unknown.length > 0 && !options.format) throw unknownColumns(unknown, known);
   return { raw, delimiter, columns, leftOut: unknown };
 }
 
