@@ -3,6 +3,8 @@ import type { Terminal } from '../commands/command';
 import { type CommandRequest, commandMessage, linesOf } from '../commands/wire';
 import { StartError } from '../errors';
 
+const STOPPED = 'Stopped: the server ends what it is at, and keeps it; the same command again does the rest.';
+
 /**
  * Lets a running server carry out a command, showing what it answers.
  *
@@ -12,24 +14,27 @@ import { StartError } from '../errors';
 export async function askServer(
   path: string,
   request: Pick<CommandRequest, 'command' | 'args'>,
-  { input, user, progress, print }: Terminal,
+  { input, user, progress, print, cwd, signal, drained }: Terminal,
 ): Promise<number | null> {
   const socket = await open(path);
   if (!socket) return null;
-  const asked: CommandRequest = { ...request, user, isTTY: progress.isTTY, ...(input && { input }) };
+  const asked: CommandRequest = { ...request, user, isTTY: progress.isTTY, cwd, ...(input && { input }) };
   socket.write(`${JSON.stringify(asked)}\n`);
+  signal.addEventListener('abort', () => socket.destroy());
   try {
     for await (const line of linesOf(socket)) {
       const message = commandMessage.parse(JSON.parse(line));
       if ('exit' in message) return message.exit;
       if ('out' in message) print(message.out);
       else progress.write(message.err);
+      await drained();
     }
   } catch {
     // As with an end without an exit code: nobody knows how far it came.
   } finally {
     socket.destroy();
   }
+  if (signal.aborted) throw new StartError([STOPPED]);
   throw new StartError([
     'The server stopped before the command had ended: look whether it was carried out, and try again.',
   ]);

@@ -1,13 +1,11 @@
-import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command, Terminal } from '../commands/command';
 import { COMMANDS, type CommandName } from '../commands/commands';
-import { MAX_INPUT } from '../commands/wire';
-import { inheritedEnv, readEnv } from '../env';
-import { StartError } from '../errors';
+import { readEnv } from '../env';
 import { DatabaseBusyError } from '../open-database';
 import { createRuntime } from '../runtime';
 import { askServer } from './ask-server';
+import { ownTerminal } from './own-terminal';
 import { runCommand } from './run-command';
 
 /** For what has the embedded database open and takes no commands: another command, or a server that starts. */
@@ -19,16 +17,15 @@ export function carryOut(name: CommandName): void {
   runCommand(async (args) => {
     const command = COMMANDS[name];
     const wanted = command.read(args);
-    const terminal: Terminal = {
-      input: command.takesInput?.(wanted) ? await pipedText() : undefined,
-      user: inheritedEnv().USER ?? null,
-      print: (line) => process.stdout.write(`${line}\n`),
-      progress: { isTTY: process.stderr.isTTY === true, write: (part) => process.stderr.write(part) },
-    };
+    const { terminal, requirePrinted } = await ownTerminal({
+      takesInput: command.takesInput?.(wanted) ?? false,
+      stopsInOrder: command.stopsInOrder?.(wanted) ?? false,
+    });
     process.exitCode = await tryBoth(
       () => runHere(command, wanted, terminal),
       (socket) => askServer(socket, { command: name, args }, terminal),
     );
+    requirePrinted();
   });
 }
 
@@ -63,11 +60,4 @@ async function runHere(command: Command, wanted: unknown, terminal: Terminal): P
   } finally {
     await runtime.close();
   }
-}
-
-async function pipedText(): Promise<string | undefined> {
-  if (process.stdin.isTTY) return undefined;
-  const piped = await text(process.stdin);
-  if (piped.length > MAX_INPUT) throw new StartError(['What was piped in is too long.']);
-  return piped || undefined;
 }

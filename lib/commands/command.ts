@@ -12,6 +12,12 @@ export interface Terminal {
   print(line: string): void;
   /** stderr; `isTTY` where what it shows may be drawn over. */
   progress: { isTTY: boolean; write(text: string): void };
+  /** Where whoever runs it stands: relative paths begin there. */
+  cwd: string;
+  /** Aborted when it is told to stop, where it `stopsInOrder`. */
+  signal: AbortSignal;
+  /** Waits until what was printed has gone: for those who print much. */
+  drained(): Promise<void>;
 }
 
 /** What a process that has the database open can do: the command itself, or a server for another one. */
@@ -26,6 +32,8 @@ export interface Command<Wanted = unknown> {
   takesInput?(wanted: Wanted): boolean;
   /** True where it works on a copy, so that nothing is changed. */
   isDryRun?(wanted: Wanted): boolean;
+  /** True where it heeds the signal of its terminal; any other is cut off. */
+  stopsInOrder?(wanted: Wanted): boolean;
   /** What it does where DATABASE_URL is set, before that database is opened as one of this version. */
   prepare?(env: Env): Promise<void>;
   /**

@@ -2,6 +2,8 @@ import type { Command } from './command';
 import { dbMigrate } from './db-migrate';
 import { dbRecount } from './db-recount';
 import { dbSeed } from './db-seed';
+import { exportCommand } from './export';
+import { importCommand } from './import';
 import { reconcile } from './reconcile';
 import { staff } from './staff';
 import { token } from './token';
@@ -11,6 +13,8 @@ export const COMMANDS = {
   'db:migrate': dbMigrate,
   'db:recount': dbRecount,
   'db:seed': dbSeed,
+  export: exportCommand,
+  import: importCommand,
   reconcile,
   staff,
   token,

@@ -1,9 +1,11 @@
+import { once } from 'node:events';
 import { chmodSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { nameSocket } from '@/db/lock';
 import { StartError } from '../errors';
 import { stackOf } from '../log';
 import type { Runtime } from '../runtime';
+import type { Terminal } from './command';
 import { COMMANDS, isCommandName } from './commands';
 import { openCopy } from './open-copy';
 import { sentencesOf } from './sentences-of';
@@ -62,11 +64,23 @@ async function converse(runtime: Runtime, socket: Socket, isBusy: boolean): Prom
     if (isBusy) throw new StartError(['The server is carrying out other commands: try again in a moment.']);
     const request = await readRequest(socket);
     socket.setTimeout(0);
-    send({ exit: await carryOut(runtime, request, send) });
+    send({ exit: await carryOut(runtime, request, send, hangUpOf(socket)) });
   } catch (error) {
     for (const sentence of sentencesOf(error)) send({ err: `${sentence}\n` });
     send({ exit: 1 });
   }
+}
+
+/** Whoever hangs up wants no more of what stops in order. */
+function hangUpOf(socket: Socket): Pick<Terminal, 'signal' | 'drained'> {
+  const stop = new AbortController();
+  const { signal } = stop;
+  socket.once('close', () => stop.abort());
+  if (socket.destroyed) stop.abort();
+  const drained = async () => {
+    if (socket.writableNeedDrain) await once(socket, 'drain', { signal }).catch(() => {});
+  };
+  return { signal, drained };
 }
 
 async function readRequest(socket: Socket): Promise<CommandRequest> {
@@ -79,14 +93,16 @@ async function readRequest(socket: Socket): Promise<CommandRequest> {
 
 async function carryOut(
   runtime: Runtime,
-  { command: name, args, input, user, isTTY }: CommandRequest,
+  { command: name, args, input, user, isTTY, cwd = process.cwd() }: CommandRequest,
   send: (message: CommandMessage) => void,
+  { signal, drained }: Pick<Terminal, 'signal' | 'drained'>,
 ): Promise<number> {
   if (!isCommandName(name)) throw new StartError([`The server does not know the command ${name}.`]);
   const command = COMMANDS[name];
   const wanted = command.read(args);
   const progress = { isTTY, write: (text: string) => send({ err: text }) };
-  const terminal = { input, user, progress, print: (line: string) => send({ out: line }) };
+  const print = (line: string) => send({ out: line });
+  const terminal: Terminal = { input, user, progress, print, cwd, signal, drained };
   const scratch = command.isDryRun?.(wanted) ? await openCopy(runtime) : null;
   try {
     return await command.run(wanted, scratch ?? runtime, terminal);

@@ -13,6 +13,7 @@ export const commandRequest = z.strictObject({
   input: z.string().max(MAX_INPUT).optional(),
   user: z.string().max(200).nullable(),
   isTTY: z.boolean(),
+  cwd: z.string().max(5_000).optional(),
 });
 export type CommandRequest = z.infer<typeof commandRequest>;
 

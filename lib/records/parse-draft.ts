@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { FieldError } from '../errors';
 import type { Draft, RecordKind, RecordWriter, Row } from './record-kind';
 
@@ -16,8 +17,7 @@ export function parseDraft(
   writer: RecordWriter,
   idsOf: (reference: string) => Map<string, number>,
 ): Parsed {
-  const fields = before ? kind.fields.partial() : kind.fields;
-  const parsed = fields.strict().safeParse(values);
+  const parsed = schemasOf(kind)[before ? 'changes' : 'complete'].safeParse(values);
   if (!parsed.success) return { problems: parsed.error.issues.flatMap(toProblems) };
   const columns: Row = { ...parsed.data };
   const problems: FieldError[] = [];
@@ -32,6 +32,22 @@ export function parseDraft(
   return problems.length > 0
     ? { problems }
     : { columns: kind.toColumns?.(columns, before, writer) ?? columns };
+}
+
+interface Schemas {
+  complete: z.ZodObject;
+  changes: z.ZodObject;
+}
+
+// A schema is compiled at its first use, which takes longer than to use it.
+const schemas = new WeakMap<RecordKind, Schemas>();
+
+function schemasOf(kind: RecordKind): Schemas {
+  const known = schemas.get(kind);
+  if (known) return known;
+  const made = { complete: kind.fields.strict(), changes: kind.fields.partial().strict() };
+  schemas.set(kind, made);
+  return made;
 }
 
 function toProblems(issue: {

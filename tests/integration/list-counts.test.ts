@@ -245,6 +245,9 @@ describe.each(LISTS)('the counts of $table', (listed) => {
       user: null,
       print: (line: string) => void lines.push(line),
       progress,
+      cwd: '/',
+      signal: new AbortController().signal,
+      drained: async () => {},
     };
     await base.db.execute(sql`update ${sql.raw(`${listed.name}_blocks`)} set row_count = row_count - 1
       where kind = '' and ctid = (select min(ctid) from ${sql.raw(`${listed.name}_blocks`)} where kind = '')`);

@@ -1,0 +1,85 @@
+import { mkdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { startOfDay } from '../dates';
+import { DATABASE_VARIABLES } from '../env-variables';
+import { StartError } from '../errors';
+import { exportCsv } from '../exports/export-csv';
+import { EXPORT_KINDS, EXPORT_NAMES, type ExportName } from '../exports/kinds';
+import { writeExport } from '../exports/write-export';
+import { calendarDate } from '../fields';
+import { withFile } from '../file-problem';
+import type { Runtime } from '../runtime';
+import { command, type Terminal } from './command';
+import { readArguments } from './read-arguments';
+
+const USAGE = [
+  `Usage: npm run -s export -- ${EXPORT_NAMES.join('|')} [--since DATE] [--out FILE]`,
+  '       npm run -s export -- all DIR [--since DATE]',
+  'Writes records as CSV that npm run import takes. --since: only what was changed on that day or later.',
+];
+
+type Wanted = { since: string | undefined } & (
+  | { kind: ExportName; out: string | undefined }
+  | { kind: 'all'; dir: string }
+);
+
+/** Records as CSV, to stdout or into files. */
+export const exportCommand = command<Wanted>({
+  usage: USAGE,
+  variables: [...DATABASE_VARIABLES, 'APP_TIMEZONE'],
+  read,
+  stopsInOrder: () => true,
+  async run(wanted, { db, env }, terminal) {
+    const since = wanted.since === undefined ? null : startOfDay(wanted.since, env.timeZone);
+    try {
+      if (wanted.kind === 'all') await exportAll(db, resolve(terminal.cwd, wanted.dir), since, terminal);
+      else if (wanted.out === undefined)
+        await printCsv(exportCsv(db, EXPORT_KINDS[wanted.kind], since), terminal);
+      else {
+        const path = resolve(terminal.cwd, wanted.out);
+        await writeExport(path, exportCsv(db, EXPORT_KINDS[wanted.kind], since), terminal.signal);
+      }
+    } catch (error) {
+      if (!terminal.signal.aborted) throw error;
+      throw new StartError(['Stopped: no file was left half written.']);
+    }
+    return 0;
+  },
+});
+
+function read(args: string[]): Wanted {
+  const text = { type: 'string' } as const;
+  const { values, positionals } = readArguments(args, {
+    usage: USAGE,
+    options: { since: text, out: text },
+    positionals: 2,
+  });
+  const [name, dir] = positionals;
+  const { since, out } = values;
+  if (since !== undefined && !calendarDate.safeParse(since).success) {
+    throw new StartError(['--since must be a date such as 2026-01-31.']);
+  }
+  if (name === 'all' && dir !== undefined && out === undefined) return { kind: name, dir, since };
+  const kind = EXPORT_NAMES.find((known) => known === name);
+  if (kind && dir === undefined) return { kind, out, since };
+  if (name === undefined || name === 'all' || kind) throw new StartError(USAGE);
+  throw new StartError([`${name} cannot be exported: there is ${EXPORT_NAMES.join(', ')}, all.`]);
+}
+
+async function exportAll(db: Runtime['db'], dir: string, since: Date | null, { print, signal }: Terminal) {
+  await withFile(dir, () => mkdir(dir, { recursive: true, mode: 0o700 }));
+  for (const name of EXPORT_NAMES) {
+    const path = join(dir, `${name}.csv`);
+    await writeExport(path, exportCsv(db, EXPORT_KINDS[name], since), signal);
+    print(path);
+  }
+}
+
+/** Line by line, as a server sends it: what ends a line is added again where it is shown. */
+async function printCsv(csv: AsyncIterable<string>, { print, drained, signal }: Terminal): Promise<void> {
+  for await (const piece of csv) {
+    for (const line of piece.split('\n').slice(0, -1)) print(line);
+    await drained();
+    if (signal.aborted) return;
+  }
+}

@@ -1,0 +1,82 @@
+import { StartError } from '../errors';
+import type { FileOptions } from '../imports/file-format';
+import { FORMATS } from '../imports/formats';
+import { IMPORT_NAMES, type ImportName } from '../imports/kinds';
+import { readArguments } from './read-arguments';
+
+/** What is to be imported. */
+export interface ImportWanted {
+  kind: ImportName;
+  file: string;
+  options: FileOptions & { dryRun: boolean };
+}
+
+export const IMPORT_USAGE = [
+  `Usage: npm run -s import -- ${IMPORT_NAMES.join('|')} FILE.csv [--dry-run]`,
+  '         [--map THEIRS=OURS …] [--set OURS=VALUE …] [--decimal-comma] [--delimiter ;] [--format whmcs]',
+  'Creates what is new and changes what differs. Rows that are refused are told, and kept in FILE.rejected.csv.',
+  '--map        their name of a column and ours; THEIRS= leaves it out',
+  '--set        a value for all rows',
+  '--delimiter  one character, or tab; without it the first line tells',
+  '--format     columns and values as another program exports them',
+];
+
+/** @throws StartError */
+export function readImport(args: string[]): ImportWanted {
+  const texts = { type: 'string', multiple: true } as const;
+  const flag = { type: 'boolean' } as const;
+  const text = { type: 'string' } as const;
+  const { values, positionals } = readArguments(args, {
+    usage: IMPORT_USAGE,
+    options: {
+      map: texts,
+      set: texts,
+      'decimal-comma': flag,
+      'dry-run': flag,
+      delimiter: text,
+      format: text,
+    },
+    positionals: 2,
+  });
+  const [name, file] = positionals;
+  const kind = IMPORT_NAMES.find((known) => known === name);
+  if (name !== undefined && !kind) {
+    throw new StartError([`${name} cannot be imported: there is ${IMPORT_NAMES.join(', ')}.`]);
+  }
+  if (!kind || !file) throw new StartError(IMPORT_USAGE);
+  const options = {
+    map: toPairs('map', values.map),
+    constants: toPairs('set', values.set),
+    decimalComma: values['decimal-comma'] ?? false,
+    delimiter: toDelimiter(values.delimiter),
+    format: toFormat(values.format, kind),
+    dryRun: values['dry-run'] ?? false,
+  };
+  return { kind, file, options };
+}
+
+function toPairs(option: string, given: string[] = []): Map<string, string> {
+  return new Map(
+    given.map((pair) => {
+      const at = pair.lastIndexOf('=');
+      if (at > 0) return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()];
+      throw new StartError([`--${option} ${pair}: an equals sign is missing between the two names.`]);
+    }),
+  );
+}
+
+function toDelimiter(given: string | undefined): string | undefined {
+  if (given === 'tab' || given === '\\t') return '\t';
+  if (given === undefined || (given.length === 1 && !/["\r\n]/.test(given))) return given;
+  throw new StartError(['--delimiter must be one character, or tab.']);
+}
+
+function toFormat(name: string | undefined, kind: ImportName): FileOptions['format'] {
+  if (name === undefined) return undefined;
+  const format = Object.hasOwn(FORMATS, name) ? FORMATS[name]?.[kind] : undefined;
+  if (format) return format;
+  const known = Object.entries(FORMATS).map(([one, kinds]) => `${one} for ${Object.keys(kinds).join(', ')}`);
+  throw new StartError([
+    `--format ${name}: there is no such format of ${kind}; there is ${known.join('; ')}.`,
+  ]);
+}

@@ -1,0 +1,56 @@
+import { resolve } from 'node:path';
+import { commandActor } from '../audit/record-audit';
+import { DATABASE_VARIABLES } from '../env-variables';
+import { importFile } from '../imports/import-file';
+import type { ImportCounts } from '../imports/import-log';
+import { command, type Terminal } from './command';
+import { IMPORT_USAGE, type ImportWanted, readImport } from './import-arguments';
+import { ProgressBar } from './progress-bar';
+
+/** As a shell says of what was stopped by Ctrl-C. */
+const STOPPED = 130;
+
+/** Records from a CSV file. */
+export const importCommand = command<ImportWanted>({
+  usage: IMPORT_USAGE,
+  variables: [...DATABASE_VARIABLES, 'APP_TIMEZONE'],
+  read: readImport,
+  stopsInOrder: () => true,
+  async run({ kind, file, options }, { db, env, now }, terminal) {
+    const bar = new ProgressBar(terminal.progress);
+    const deps = { db, now, timeZone: env.timeZone, actor: commandActor('import'), signal: terminal.signal };
+    const path = resolve(terminal.cwd, file);
+    const listener = {
+      onProblem: (line: number, column: string | null, message: string) => {
+        bar.end();
+        terminal.print(`line ${line}${column === null ? ' ' : `, column ${column}: `}${message}`);
+      },
+      onProgress: ({ counts, bytes, ofBytes }: { counts: ImportCounts; bytes: number; ofBytes: number }) =>
+        bar.show(Math.floor((100 * bytes) / ofBytes), 100, kind, `${sum(counts)} rows`),
+      onLeftOut: (columns: string[]) => terminal.print(`Left out: ${columns.join(', ')}.`),
+    };
+    try {
+      const result = await importFile(deps, kind, path, options, listener);
+      bar.end();
+      return report(result, file, options.dryRun, terminal);
+    } finally {
+      bar.end();
+    }
+  },
+});
+
+function report(
+  { counts, rejected, stopped }: Awaited<ReturnType<typeof importFile>>,
+  file: string,
+  dryRun: boolean,
+  { print }: Pick<Terminal, 'print'>,
+): number {
+  const { created, changed, unchanged, rejected: refused } = counts;
+  const what = dryRun ? 'Dry run, nothing was written' : file;
+  print(`${what}: ${created} new, ${changed} changed, ${unchanged} unchanged, ${refused} rejected.`);
+  if (rejected) print(`The rejected rows are in ${rejected}: mend them there, and import that file.`);
+  if (stopped) print('Stopped: these rows are kept, and the same command again does the rest.');
+  return stopped ? STOPPED : refused > 0 ? 1 : 0;
+}
+
+const sum = (counts: ImportCounts) => Object.values(counts).reduce((all, one) => all + one, 0);

@@ -1,0 +1,36 @@
+import { parseRows } from './parse-rows';
+import { BROKEN_QUOTES, type RowText } from './row-texts';
+
+/** A row and its cells, or why it has none. */
+export type CsvRow = Omit<RowText, 'problem'> & ({ cells: string[] } | { problem: string });
+
+/** The rows of a CSV file, so many at a time. */
+export async function* csvRows(
+  texts: AsyncIterable<RowText>,
+  delimiter: string,
+  atOnce: number,
+): AsyncGenerator<CsvRow[]> {
+  let batch: RowText[] = [];
+  for await (const text of texts) {
+    batch.push(text);
+    if (batch.length < atOnce) continue;
+    yield withCells(batch, delimiter);
+    batch = [];
+  }
+  if (batch.length > 0) yield withCells(batch, delimiter);
+}
+
+function withCells(texts: RowText[], delimiter: string): CsvRow[] {
+  const good = texts.filter(({ problem }) => problem === undefined);
+  const parsed = parseRows(
+    good.map(({ raw }) => raw),
+    delimiter,
+  );
+  const cellsOf = new Map(good.map((text, i) => [text, parsed[i]]));
+  return texts.map((text) => {
+    const cells = cellsOf.get(text);
+    return cells
+      ? { line: text.line, raw: text.raw, cells }
+      : { ...text, problem: text.problem ?? BROKEN_QUOTES };
+  });
+}

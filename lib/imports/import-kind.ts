@@ -1,0 +1,25 @@
+import type { z } from 'zod';
+import type { Database } from '@/db/database';
+import type { Draft, RecordKind, RecordWriter, Saved } from '../records/record-kind';
+import { saveRecords } from '../records/save-records';
+
+/** What files can be imported of. */
+export interface ImportKind {
+  fields: z.ZodObject;
+  /** The fields by which a row is known again; each row needs one of them. */
+  keys: string[];
+  /** Two keys mean the same record where this makes them equal. */
+  toKey(key: string): string;
+  /** Writes what may be written. @returns what became of each draft, in their order */
+  save(db: Database, drafts: Draft[], writer: RecordWriter): Promise<Saved[]>;
+}
+
+/** @param keys by which rows are known again, where it is not the record's own alone */
+export function ofRecords(kind: RecordKind, keys = [kind.key]): ImportKind {
+  return {
+    fields: kind.fields,
+    keys,
+    toKey: kind.toKey ?? ((key) => key),
+    save: (db, drafts, writer) => saveRecords(db, kind, drafts, writer),
+  };
+}

@@ -1,0 +1,17 @@
+import { customerKind } from '../customers/save-customers';
+import { serverKind } from '../servers/save-servers';
+import { serviceKind } from '../services/save-services';
+import { type ImportKind, ofRecords } from './import-kind';
+import { paymentImport } from './payment-import';
+
+/** What can be imported, in the order in which each finds what it refers to. */
+export const IMPORT_KINDS = {
+  customers: ofRecords(customerKind),
+  servers: ofRecords(serverKind),
+  services: ofRecords(serviceKind),
+  payments: paymentImport,
+} as const satisfies Record<string, ImportKind>;
+
+export type ImportName = keyof typeof IMPORT_KINDS;
+
+export const IMPORT_NAMES = Object.keys(IMPORT_KINDS) as ImportName[];

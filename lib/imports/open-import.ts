@@ -1,0 +1,47 @@
+import { StartError } from '../errors';
+import { type Column, toColumns } from './columns';
+import { type CsvRow, csvRows } from './csv-rows';
+import type { FileOptions } from './file-format';
+import type { ImportKind } from './import-kind';
+import { linesOf } from './lines';
+import { type Header, readHeader } from './read-header';
+import { rowTexts } from './row-texts';
+import { openTextFile, type TextFile } from './text-file';
+
+/** A file whose first line is understood, so that its rows can be. */
+export interface OpenImport {
+  file: TextFile;
+  header: Header;
+  constants: { column: Column; value: string }[];
+  rows: AsyncGenerator<CsvRow[]>;
+}
+
+/** @throws StartError where nothing of the file can be imported as it is */
+export async function openImport(
+  path: string,
+  kind: ImportKind,
+  options: FileOptions,
+  atOnce: number,
+): Promise<OpenImport> {
+  const file = await openTextFile(path);
+  const lines = linesOf(file.text());
+  const { value: first } = await lines.next();
+  const columns = toColumns(kind.fields);
+  const header = readHeader((first?.text ?? '').replace(/\r$/, ''), columns, options);
+  const values = new Map([...Object.entries(options.format?.constants ?? {}), ...options.constants]);
+  const constants = columns.flatMap((column) => {
+    const value = values.get(column.name);
+    return value === undefined ? [] : [{ column, value }];
+  });
+  if (!header.columns.some(({ ours }) => ours && kind.keys.includes(ours.name))) {
+    throw new StartError([
+      `The column ${kind.keys.join(' or ')} is missing, by which a row is known again: --map THEIRS=${kind.keys[0]} says which it is.`,
+    ]);
+  }
+  return {
+    file,
+    header,
+    constants,
+    rows: csvRows(rowTexts(lines, header.delimiter), header.delimiter, atOnce),
+  };
+}

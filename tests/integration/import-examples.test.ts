@@ -1,0 +1,76 @@
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eq } from 'drizzle-orm';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { customerServices, customers, invoices } from '@/db/schema';
+import { COMMANDS } from '@/lib/commands/commands';
+import { useDatabase } from '../support/database';
+import { createInvoice } from '../support/factories';
+import { testRuntime } from '../support/runtime';
+
+const EXAMPLES = join(import.meta.dirname, '../../docs/examples');
+
+describe('the examples of docs/examples', () => {
+  const base = useDatabase();
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'w5t-examples-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  async function run(kind: string, file: string, ...options: string[]) {
+    copyFileSync(join(EXAMPLES, file), join(folder, file));
+    const said: string[] = [];
+    const terminal = {
+      input: undefined,
+      user: null,
+      print: (line: string) => void said.push(line),
+      progress: { isTTY: false, write: () => {} },
+      cwd: folder,
+      signal: new AbortController().signal,
+      drained: async () => {},
+    };
+    const command = COMMANDS.import;
+    await command.run(command.read([kind, file, ...options]), testRuntime(base.db), terminal);
+    return said;
+  }
+
+  test('are imported as the README says', async () => {
+    const all = (n: number) =>
+      expect.stringMatching(new RegExp(`: ${n} new, 0 changed, 0 unchanged, 0 rejected\\.$`));
+    expect(await run('customers', 'customers.csv')).toEqual([all(2)]);
+    expect(await run('servers', 'servers.csv')).toEqual([all(1)]);
+    const map = ['--map', 'Vertrag=service_number', '--map', 'Kunde=customer_number', '--decimal-comma'];
+    expect(await run('services', 'services.csv', ...map)).toEqual([all(2)]);
+    const [ada] = await base.db.select().from(customers).where(eq(customers.customer_number, 'K20001'));
+    await createInvoice(base.db, { number: '2026-00001', customer_id: Number(ada?.id), total: '11.78' });
+    expect(await run('payments', 'payments.csv')).toEqual([all(1)]);
+    expect(await base.db.$count(invoices, eq(invoices.status, 'paid'))).toBe(1);
+  });
+
+  test('of WHMCS, too', async () => {
+    expect(await run('customers', 'whmcs-clients.csv', '--format', 'whmcs')).toEqual([
+      'Left out: Address 2, State, Currency, Client Group ID, Credit, Creation Date, Notes.',
+      expect.stringMatching(/: 2 new, .* 0 rejected\.$/),
+    ]);
+    expect(
+      (await run('services', 'whmcs-services.csv', '--format', 'whmcs', '--set', 'currency=usd')).at(-1),
+    ).toMatch(/: 2 new, .* 0 rejected\.$/);
+    const services = await base.db
+      .select()
+      .from(customerServices)
+      .where(eq(customerServices.currency, 'usd'))
+      .orderBy(customerServices.id);
+    expect(services).toMatchObject([
+      {
+        service_number: '11',
+        billing_interval: 'month',
+        price: '9.950',
+        next_billing_date: '2026-12-01',
+        status: 'active',
+      },
+      { service_number: '12', billing_interval: 'year', next_billing_date: null, status: 'terminated' },
+    ]);
+  });
+});
