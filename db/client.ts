@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
@@ -6,7 +6,7 @@ import { drizzle as drizzlePglite } from 'drizzle-orm/pglite';
 import { drizzle as drizzlePostgres } from 'drizzle-orm/postgres-js';
 import postgres from 'postgres';
 import type { Database } from './database';
-import { lockDataDir } from './lock';
+import { DataDirBusyError, lockDataDir } from './lock';
 import type { Pooler } from './pooler';
 import { keepPrivate } from './private-files';
 import { PrivateFs } from './private-fs';
@@ -20,6 +20,8 @@ export interface DatabaseHandle {
   close(): Promise<void>;
   /** The embedded one only: what it holds now, as a database in memory. */
   copy?: () => Promise<DatabaseHandle>;
+  /** The embedded one only: all of it as it is now, a tar archive in gzip. */
+  dump?: () => Promise<Blob>;
 }
 
 /** False where an install without scripts left the patch out (patches/), also while the bundle was made. */
@@ -63,14 +65,37 @@ export function openPostgres(
  *
  * @throws DataDirBusyError while another process has the folder open
  */
-export async function openEmbedded(dataDir: string): Promise<DatabaseHandle> {
+export function openEmbedded(dataDir: string): Promise<DatabaseHandle> {
+  return openFolder(dataDir, {});
+}
+
+/** The folder is no place to restore a database to: there is one. */
+export class DataDirTakenError extends Error {}
+
+/**
+ * Makes the embedded database of a folder from what `dump` gave, and opens it. Nothing is left where that fails.
+ *
+ * @throws DataDirTakenError, DataDirBusyError; anything else where the image is none
+ */
+export async function restoreEmbedded(dataDir: string, image: Blob): Promise<DatabaseHandle> {
+  const folder = databaseFolder(dataDir);
+  if (existsSync(folder) && readdirSync(folder).length > 0) throw new DataDirTakenError();
+  return openFolder(dataDir, { loadDataDir: image }).catch((error: unknown) => {
+    if (!(error instanceof DataDirBusyError)) rmSync(folder, { recursive: true, force: true });
+    throw error;
+  });
+}
+
+const databaseFolder = (dataDir: string) => join(dataDir, 'pglite');
+
+async function openFolder(dataDir: string, options: { loadDataDir?: Blob }): Promise<DatabaseHandle> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const unlock = lockDataDir(dataDir);
   try {
     keepPrivate(dataDir);
-    const folder = join(dataDir, 'pglite');
+    const folder = databaseFolder(dataDir);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const client = await PGlite.create({ fs: new PrivateFs(folder), extensions: { pg_trgm } });
+    const client = await PGlite.create({ fs: new PrivateFs(folder), extensions: { pg_trgm }, ...options });
     return embeddedHandle(client, unlock);
   } catch (error) {
     unlock();
@@ -96,5 +121,6 @@ function embeddedHandle(client: PGlite, unlock?: () => void): DatabaseHandle {
       unlock?.();
     },
     copy: async () => openInMemory(await client.dumpDataDir('none')),
+    dump: () => client.dumpDataDir('gzip'),
   };
 }

@@ -1,6 +1,6 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type DatabaseHandle, openEmbedded } from '@/db/client';
+import { type DatabaseHandle, DataDirTakenError, openEmbedded, restoreEmbedded } from '@/db/client';
 import { DataDirBusyError } from '@/db/lock';
 import { migrate } from '@/db/migrate';
 import type { Env } from './env';
@@ -62,6 +62,28 @@ async function openEmbeddedDatabase(dataDir: string): Promise<DatabaseHandle> {
   });
   await migrate(handle).catch((error: unknown) => handle.close().finally(() => explainRefusal(error)));
   return handle;
+}
+
+/**
+ * Makes the embedded database of a folder from a file that `npm run backup` wrote, and brings it to this version.
+ *
+ * @throws StartError where there is a database already, or the file is none
+ */
+export async function restoreDatabase(
+  dataDir: string,
+  file: string,
+  contents: Uint8Array<ArrayBuffer>,
+): Promise<void> {
+  makeDataDir(dataDir);
+  const image = new Blob([contents], { type: 'application/x-gzip' });
+  const handle = await restoreEmbedded(dataDir, image).catch((error: unknown) => {
+    if (error instanceof DataDirBusyError) throw new DatabaseBusyError(dataDir, error.pid, undefined);
+    if (!(error instanceof DataDirTakenError)) throw new StartError([`${file} is no whole backup.`]);
+    throw new StartError([`There is a database in ${dataDir} already: give an empty DATA_DIR.`]);
+  });
+  await migrate(handle)
+    .catch(explainRefusal)
+    .finally(() => handle.close());
 }
 
 /** @throws StartError where it cannot be written */

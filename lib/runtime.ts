@@ -23,6 +23,8 @@ export interface Runtime {
   close(): Promise<void>;
   /** Of an embedded database: one in memory as it is now, to try things out on. */
   copyDatabase?: () => Promise<DatabaseHandle>;
+  /** Of an embedded database: all of it as it is now, as a file's contents. */
+  dumpDatabase?: () => Promise<Blob>;
 }
 
 /** A command that has the embedded database open ends soon. */
@@ -103,6 +105,7 @@ export async function createRuntime(env: Env, options: OpenOptions = {}): Promis
     stripe: env.stripe.secretKey ? createStripeClient(env.stripe.secretKey, env.stripe.apiBase) : null,
     close: () => handle.close(),
     ...(handle.copy && { copyDatabase: handle.copy }),
+    ...(handle.dump && { dumpDatabase: handle.dump }),
   };
 }
 

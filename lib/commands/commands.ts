@@ -1,3 +1,4 @@
+import { backup } from './backup';
 import type { Command } from './command';
 import { dbMigrate } from './db-migrate';
 import { dbRecount } from './db-recount';
@@ -10,6 +11,7 @@ import { token } from './token';
 
 /** The commands that need the database, by the names of their npm scripts. */
 export const COMMANDS = {
+  backup,
   'db:migrate': dbMigrate,
   'db:recount': dbRecount,
   'db:seed': dbSeed,
