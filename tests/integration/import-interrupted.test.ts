@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCommandFile, startCommandServer } from '../support/command-server';
 
 const ROOT = join(import.meta.dirname, '../..');
-const ROWS = 3000;
+const ROWS = 1000;
 
 let folder: string;
 let file: string;
