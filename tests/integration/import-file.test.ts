@@ -5,10 +5,9 @@ import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { auditLog, customerServices, customers, imports, invoices, payments, servers } from '@/db/schema';
 import { COMMANDS } from '@/lib/commands/commands';
-import { sentencesOf } from '@/lib/commands/sentences-of';
 import { useDatabase } from '../support/database';
 import { createCustomer, createInvoice } from '../support/factories';
-import { testRuntime } from '../support/runtime';
+import { runCommandHere } from '../support/run-command';
 
 const base = useDatabase();
 let folder: string;
@@ -17,25 +16,8 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs the import as its command does; @returns its exit code and what it said */
-async function run(args: string[], signal = new AbortController().signal) {
-  const said: string[] = [];
-  const terminal = {
-    input: undefined,
-    user: null,
-    print: (line: string) => void said.push(line),
-    progress: { isTTY: false, write: () => {} },
-    cwd: folder,
-    signal,
-    drained: async () => {},
-  };
-  const command = COMMANDS.import;
-  try {
-    return { code: await command.run(command.read(args), testRuntime(base.db), terminal), said };
-  } catch (error) {
-    return { code: 1, said: [...said, ...sentencesOf(error)] };
-  }
-}
+const run = (args: string[], signal?: AbortSignal) =>
+  runCommandHere(base.db, 'import', args, { cwd: folder, ...(signal && { signal }) });
 
 const write = (name: string, text: string | Buffer) => writeFileSync(join(folder, name), text);
 const rejected = (name: string) =>
