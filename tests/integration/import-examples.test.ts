@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { customerServices, customers, invoices } from '@/db/schema';
-import { COMMANDS } from '@/lib/commands/commands';
 import { useDatabase } from '../support/database';
 import { createInvoice } from '../support/factories';
-import { testRuntime } from '../support/runtime';
+import { runCommandHere } from '../support/run-command';
 
 const EXAMPLES = join(import.meta.dirname, '../../docs/examples');
 
@@ -21,19 +20,7 @@ describe('the examples of docs/examples', () => {
 
   async function run(kind: string, file: string, ...options: string[]) {
     copyFileSync(join(EXAMPLES, file), join(folder, file));
-    const said: string[] = [];
-    const terminal = {
-      input: undefined,
-      user: null,
-      print: (line: string) => void said.push(line),
-      progress: { isTTY: false, write: () => {} },
-      cwd: folder,
-      signal: new AbortController().signal,
-      drained: async () => {},
-    };
-    const command = COMMANDS.import;
-    await command.run(command.read([kind, file, ...options]), testRuntime(base.db), terminal);
-    return said;
+    return (await runCommandHere(base.db, 'import', [kind, file, ...options], { cwd: folder })).said;
   }
 
   test('are imported as the README says', async () => {

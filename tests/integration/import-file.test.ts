@@ -5,10 +5,9 @@ import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { auditLog, customerServices, customers, imports, invoices, payments, servers } from '@/db/schema';
 import { COMMANDS } from '@/lib/commands/commands';
-import { sentencesOf } from '@/lib/commands/sentences-of';
 import { useDatabase } from '../support/database';
 import { createCustomer, createInvoice } from '../support/factories';
-import { testRuntime } from '../support/runtime';
+import { runCommandHere } from '../support/run-command';
 
 const base = useDatabase();
 let folder: string;
@@ -17,25 +16,8 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs the import as its command does; @returns its exit code and what it said */
-async function run(args: string[], signal = new AbortController().signal) {
-  const said: string[] = [];
-  const terminal = {
-    input: undefined,
-    user: null,
-    print: (line: string) => void said.push(line),
-    progress: { isTTY: false, write: () => {} },
-    cwd: folder,
-    signal,
-    drained: async () => {},
-  };
-  const command = COMMANDS.import;
-  try {
-    return { code: await command.run(command.read(args), testRuntime(base.db), terminal), said };
-  } catch (error) {
-    return { code: 1, said: [...said, ...sentencesOf(error)] };
-  }
-}
+const run = (args: string[], signal?: AbortSignal) =>
+  runCommandHere(base.db, 'import', args, { cwd: folder, ...(signal && { signal }) });
 
 const write = (name: string, text: string | Buffer) => writeFileSync(join(folder, name), text);
 const rejected = (name: string) =>
@@ -183,6 +165,27 @@ describe('payments', () => {
       'payments.csv: 0 new, 0 changed, 1 unchanged, 3 rejected.',
     );
   });
+});
+
+test('a partial payment opens no invoice again that came as paid', async () => {
+  const paid_at = new Date('2026-01-05T00:00:00Z');
+  const { id, customer_id } = await createInvoice(base.db, {
+    number: 'OLD-1',
+    status: 'paid',
+    amount_paid: '119.00',
+    amount_due: '0',
+    paid_at,
+  });
+  write('part.csv', 'payment_reference,invoice_number,amount,payment_date\nOLD,OLD-1,40,2026-01-05\n');
+  expect((await run(['payments', 'part.csv'])).code).toBe(0);
+  const read = () => base.db.select().from(invoices).where(eq(invoices.id, id));
+  expect(await read()).toMatchObject([
+    { status: 'paid', amount_paid: '119.000', amount_due: '0.000', paid_at },
+  ]);
+  await base.db.update(invoices).set({ total: '40' }).where(eq(invoices.id, id));
+  write('part.csv', 'payment_reference,invoice_number,amount,payment_date\nOLD,OLD-1,30,2026-01-05\n');
+  expect((await run(['payments', 'part.csv'])).said[0]).toMatch(/ 1 changed/);
+  expect(await read()).toMatchObject([{ customer_id, status: 'sent', amount_paid: '30.000' }]);
 });
 
 describe('what cannot be imported is a sentence', () => {

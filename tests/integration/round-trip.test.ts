@@ -13,7 +13,7 @@ import { saveRecords } from '@/lib/records/save-records';
 import { serverKind } from '@/lib/servers/save-servers';
 import { serviceKind } from '@/lib/services/save-services';
 import { createTestDatabase } from '../support/database';
-import { testRuntime } from '../support/runtime';
+import { runCommandHere } from '../support/run-command';
 
 const KINDS = ['customers', 'servers', 'services'] as const;
 const NOW = new Date('2026-11-23T10:00:00Z');
@@ -80,18 +80,8 @@ const world = fc.record({
 
 /** Runs a command where files are. */
 async function run(db: Database, name: 'import' | 'export', args: string[], cwd: string) {
-  const said: string[] = [];
-  const terminal = {
-    input: undefined,
-    user: null,
-    print: (line: string) => void said.push(line),
-    progress: { isTTY: false, write: () => {} },
-    cwd,
-    signal: new AbortController().signal,
-    drained: async () => {},
-  };
-  const command = COMMANDS[name];
-  expect(await command.run(command.read(args), testRuntime(db), terminal), said.join('\n')).toBe(0);
+  const { code, said } = await runCommandHere(db, name, args, { cwd });
+  expect(code, said.join('\n')).toBe(0);
   return said;
 }
 

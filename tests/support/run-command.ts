@@ -1,0 +1,29 @@
+import type { Database } from '@/db/database';
+import { COMMANDS, type CommandName } from '@/lib/commands/commands';
+import { sentencesOf } from '@/lib/commands/sentences-of';
+import { testRuntime } from './runtime';
+
+/** Runs a command in this process, in a folder; @returns its exit code and each line that it said */
+export async function runCommandHere(
+  db: Database,
+  name: CommandName,
+  args: string[],
+  { cwd, signal = new AbortController().signal }: { cwd: string; signal?: AbortSignal },
+): Promise<{ code: number; said: string[] }> {
+  const said: string[] = [];
+  const terminal = {
+    input: undefined,
+    user: null,
+    print: (line: string) => void said.push(line),
+    progress: { isTTY: false, write: () => {} },
+    cwd,
+    signal,
+    drained: async () => {},
+  };
+  const command = COMMANDS[name];
+  try {
+    return { code: await command.run(command.read(args), testRuntime(db), terminal), said };
+  } catch (error) {
+    return { code: 1, said: [...said, ...sentencesOf(error)] };
+  }
+}
