@@ -233,7 +233,7 @@ test('a note stands in the timeline under its author', async () => {
   await page.getByText('Must not be empty.').waitFor();
   await page.getByRole('textbox', { name: 'Note' }).fill('Called.\nWill pay on Friday.');
   await press(page, 'Add note');
-  await says(page, 'The note is kept.');
+  await says(page, 'The note is added.');
   const entry = page.locator('#timeline li').first();
   await eventually(() => entry.textContent()).toContain(`Note by ${STAFF.email}`);
   expect(await entry.textContent()).toContain('Called.\nWill pay on Friday.');

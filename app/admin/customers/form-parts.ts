@@ -1,16 +1,16 @@
 import type { FormPart } from '../_components/record/form-fields';
 
 /** What is asked of a customer. */
-export const CUSTOMER_PARTS: FormPart[] = [
+export const customerParts = ({ isNew }: { isNew: boolean }): FormPart[] => [
   {
-    title: 'Who it is',
+    title: 'Master data',
     fields: [
-      { name: 'company', label: 'Company', maxLength: 200, description: 'It, or the name of a person.' },
+      { name: 'company', label: 'Company', maxLength: 200, description: 'Or the name of a person.' },
       {
         name: 'customer_number',
         label: 'Customer number',
         maxLength: 100,
-        description: 'Left empty, a new customer gets the next number.',
+        ...(isNew ? { description: 'Left empty, it is the next one.' } : { required: true }),
       },
       { name: 'first_name', label: 'First name', maxLength: 200 },
       { name: 'last_name', label: 'Last name', maxLength: 200 },

@@ -1,11 +1,11 @@
 import type { FormPart } from '../_components/record/form-fields';
 
-const ADDRESSES = 'As many as there are, by spaces or lines.';
+const ADDRESSES = 'Separated by spaces, or one a line.';
 
 /** What is asked of a server. */
 export const SERVER_PARTS: FormPart[] = [
   {
-    title: 'Where it is',
+    title: 'Host',
     fields: [
       {
         name: 'hostname',

@@ -10,7 +10,7 @@ export function serviceParts(hostnames: string[], { isNew }: { isNew: boolean })
   const servers = hostnames.map((hostname) => ({ value: hostname, label: hostname }));
   return [
     {
-      title: 'What it is',
+      title: 'Service',
       fields: [
         {
           name: 'customer_number',
@@ -23,7 +23,7 @@ export function serviceParts(hostnames: string[], { isNew }: { isNew: boolean })
           name: 'service_number',
           label: 'Service number',
           maxLength: 100,
-          description: 'Left empty, a new service gets the next number.',
+          ...(isNew ? { description: 'Left empty, it is the next one.' } : { required: true }),
         },
         { name: 'name', label: 'Name', required: true, maxLength: 200, description: 'Such as Webhosting M.' },
         {

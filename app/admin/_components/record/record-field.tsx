@@ -9,18 +9,15 @@ interface Props {
   problem: string | undefined;
 }
 
+// Hints below the fields, so that fields beside each other stand on one line.
+const ORDER: ('label' | 'input' | 'description' | 'error')[] = ['label', 'input', 'description', 'error'];
+
 /** A field of a record's form, as its kind asks for. */
 export function RecordField({ field, value, problem }: Props) {
   const { name, label, kind, options, description, maxLength, required = false } = field;
-  const input = { name, label, description, required, error: problem, withAsterisk: required };
+  const input = { name, label, description, required, error: problem, inputWrapperOrder: ORDER };
   if (kind === 'flag') {
-    return (
-      <Checkbox
-        {...{ name, label, description, error: problem }}
-        defaultChecked={value === 'on'}
-        mt={{ base: 0, sm: 30 }}
-      />
-    );
+    return <Checkbox {...{ name, label, description, error: problem }} defaultChecked={value === 'on'} />;
   }
   // React leaves a select as it was when its form is reset: another value is another select.
   if (kind === 'choice')

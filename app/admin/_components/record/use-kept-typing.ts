@@ -33,7 +33,7 @@ export function useKeptTyping(name: string, answer: unknown) {
   return { kept: answer === null ? kept : null, keep };
 }
 
-/** What was typed into the forms of this tab is saved, or shown again. */
+/** Nothing that was typed into the forms of this tab is to come back: it is saved, or whoever typed it leaves. */
 export function forgetTyping(): void {
   for (const key of Object.keys(sessionStorage)) {
     if (key.startsWith(PREFIX)) sessionStorage.removeItem(key);

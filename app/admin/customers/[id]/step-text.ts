@@ -14,7 +14,7 @@ export const STEPS = {
 export const DONE = {
   created: 'The customer is created.',
   saved: 'Your changes are saved.',
-  noted: 'The note is kept.',
+  noted: 'The note is added.',
   block: 'The customer is blocked.',
   unblock: 'The customer is no longer blocked.',
   reactivate: 'The customer is active again.',

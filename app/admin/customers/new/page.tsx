@@ -1,7 +1,7 @@
 import type { Metadata } from 'next';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { FormPage } from '../../_components/record/form-page';
-import { CUSTOMER_PARTS } from '../form-parts';
+import { customerParts } from '../form-parts';
 import { PATH } from '../path';
 import { create } from './actions';
 
@@ -15,7 +15,7 @@ export default async function NewCustomerPage() {
       back={{ href: PATH, label: 'Customers' }}
       label="Customer"
       action={create}
-      parts={CUSTOMER_PARTS}
+      parts={customerParts({ isNew: true })}
       record={{ version: null, typed: { currency: 'EUR' } }}
       submit="Create customer"
       cancel={PATH}

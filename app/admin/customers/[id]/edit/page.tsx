@@ -7,7 +7,7 @@ import { getRuntime } from '@/lib/runtime';
 import { orNotFound } from '../../../../_components/or-not-found';
 import { toId } from '../../../../_components/search-params';
 import { FormPage } from '../../../_components/record/form-page';
-import { CUSTOMER_PARTS } from '../../form-parts';
+import { customerParts } from '../../form-parts';
 import { PATH } from '../../path';
 import { save } from './actions';
 
@@ -24,7 +24,7 @@ export default async function EditCustomerPage({ params }: { params: Promise<{ i
       back={{ href: page, label: `Customer ${record.typed.customer_number}` }}
       label="Customer"
       action={save.bind(null, id)}
-      parts={CUSTOMER_PARTS}
+      parts={customerParts({ isNew: false })}
       record={record}
       submit="Save"
       cancel={page}
