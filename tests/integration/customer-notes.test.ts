@@ -1,6 +1,6 @@
-import { eq } from 'drizzle-orm';
+import { eq, inArray, sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { auditLog, customerNotes } from '@/db/schema';
+import { auditLog, customerNotes, customers } from '@/db/schema';
 import { addCustomerNote, listCustomerNotes, MAX_NOTE } from '@/lib/customers/notes';
 import type { RecordWriter } from '@/lib/records/record-kind';
 import { staffRecordWriter } from '@/lib/records/staff-writer';
@@ -52,6 +52,17 @@ describe('a note on a customer', () => {
       fields: [{ field: 'text', message }],
     });
     expect(await base.db.$count(customerNotes, eq(customerNotes.customer_id, id))).toBe(0);
+  });
+
+  test('keeps a customer that sync would remove as empty', async () => {
+    const [noted, plain] = [await createCustomer(base.db), await createCustomer(base.db)];
+    await addCustomerNote(base.db, noted.id, 'Knows us from a fair.', at(3));
+    for (const { id } of [noted, plain]) await base.db.execute(sql`select remove_if_empty(${id}::int)`);
+    expect(await base.db.$count(customers, inArray(customers.id, [noted.id, plain.id]))).toBe(1);
+    const [before] = await base.db.select().from(customers).where(eq(customers.id, noted.id));
+    await addCustomerNote(base.db, noted.id, 'Called.', at(4));
+    const [after] = await base.db.select().from(customers).where(eq(customers.id, noted.id));
+    expect(after).toEqual(before); // whoever edits it meanwhile is not disturbed
   });
 
   test('of nobody is refused', async () => {
