@@ -138,12 +138,12 @@ function decide(
   const parsed = parseDraft(kind, draft, before, writer, idsOf);
   const taken = isTaken ? [{ field: kind.key, message: 'is taken' }] : [];
   if ('problems' in parsed) return { outcome: 'refused', problems: [...parsed.problems, ...taken] };
+  if (isTaken) return { outcome: 'refused', problems: taken };
   const after = { ...before, ...parsed.columns };
   const changes = changesOf(before, parsed.columns);
   if (before && draft.version !== undefined && draft.version !== before.version) {
     return { outcome: 'outdated', id: Number(before.id) };
   }
-  if (isTaken) return { outcome: 'refused', problems: taken };
   if (before && Object.keys(changes).length === 0 && !kind.hasMore?.(draft.values)) {
     return { outcome: 'unchanged', id: Number(before.id) };
   }

@@ -128,25 +128,8 @@ describe('every page and route handler of the staff', () => {
 
 describe('every server action', () => {
   const first = { typed: {}, problems: {} };
-  const newRecord = { ...first, opened: null, theirs: null, isAnswer: false };
-  const opened = JSON.stringify({ version: 0, typed: {} });
-  /** The forms of a kind of records, and what its page offers. */
-  const recordActions = (kind: string, step: string, fields: Record<string, string>) => ({
-    [`app/admin/${kind}/new/actions.ts#create`]: [newRecord, new Fields(fields)],
-    [`app/admin/${kind}/[id]/edit/actions.ts#save`]: [1, newRecord, new Fields({ ...fields, opened })],
-    [`app/admin/${kind}/[id]/actions.ts#step`]: [1, 0, step],
-    [`app/admin/${kind}/[id]/actions.ts#remove`]: [1, 0],
-  });
   /** What each would do with these; an action that is missing here fails the first test. */
   const args = (): Record<string, unknown[]> => ({
-    ...recordActions('customers', 'block', { company: 'Forged' }),
-    ...recordActions('servers', 'maintain', { hostname: 'forged.example.net' }),
-    ...recordActions('services', 'suspend', { customer_number: 'K10001', name: 'Forged', price: '1' }),
-    'app/admin/customers/[id]/notes/actions.ts#addNote': [
-      1,
-      { typed: '', problem: null, isAnswer: false },
-      new Fields({ text: 'Forged' }),
-    ],
     'app/admin/invoices/[id]/actions.ts#check': [1],
     'app/admin/payments/[id]/actions.ts#check': [1],
     'app/admin/payments/[id]/actions.ts#markRefunded': [1, 'version'],
@@ -189,6 +172,23 @@ describe('every server action', () => {
       new Fields({ password: '' }),
     ],
     'app/admin/staff/[id]/actions.ts#remove': [otherId],
+    ...recordActions('customers', 'block', { company: 'Forged' }),
+    ...recordActions('servers', 'maintain', { hostname: 'forged.example.net' }),
+    ...recordActions('services', 'suspend', { customer_number: 'K10001', name: 'Forged', price: '1' }),
+    'app/admin/customers/[id]/notes/actions.ts#addNote': [
+      1,
+      { typed: '', problem: null, isAnswer: false },
+      new Fields({ text: 'Forged' }),
+    ],
+  });
+  const newRecord = { ...first, opened: null, theirs: null, isAnswer: false };
+  const opened = JSON.stringify({ version: 0, typed: {} });
+  /** The forms of a kind of records, and what its page offers. */
+  const recordActions = (kind: string, step: string, fields: Record<string, string>) => ({
+    [`app/admin/${kind}/new/actions.ts#create`]: [newRecord, new Fields(fields)],
+    [`app/admin/${kind}/[id]/edit/actions.ts#save`]: [1, newRecord, new Fields({ ...fields, opened })],
+    [`app/admin/${kind}/[id]/actions.ts#step`]: [1, 0, step],
+    [`app/admin/${kind}/[id]/actions.ts#remove`]: [1, 0],
   });
   const OPEN = ['app/sign-in/actions.ts#signOut', 'app/sign-in/first/[token]/actions.ts#createAdmin'];
   let actions: BuiltAction[];
