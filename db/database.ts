@@ -23,6 +23,7 @@ export function pgErrorCode(error: unknown): string | undefined {
 }
 
 export const UNIQUE_VIOLATION = '23505';
+export const FOREIGN_KEY_VIOLATION = '23503';
 
 // Class 08 connection, 53 resources, 57P operator intervention; the rest are the drivers' own.
 const UNAVAILABLE =

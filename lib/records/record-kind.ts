@@ -21,6 +21,8 @@ export interface Draft {
   id?: number | undefined;
   /** The version that the writer saw; without it whatever is there is changed. */
   version?: number | undefined;
+  /** Refused where there is one of the same key. */
+  isNew?: boolean | undefined;
   /** What is left out stays as it is; a new record takes what is usual. */
   values: Record<string, unknown>;
 }
@@ -42,6 +44,8 @@ export interface Reference {
   problem: string;
   /** The ids of those that exist. */
   find(tx: Database, keys: string[]): Promise<Map<string, number>>;
+  /** What people call the one of this id, for a form. */
+  nameOf?(db: Database, id: number): Promise<string | null>;
 }
 
 /** A row that is about to be written. */

@@ -1,6 +1,6 @@
 import { eq, getTableColumns, inArray, or, type SQL } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
-import { type Database, pgErrorCode, UNIQUE_VIOLATION } from '@/db/database';
+import { type Database, FOREIGN_KEY_VIOLATION, pgErrorCode, UNIQUE_VIOLATION } from '@/db/database';
 import { ChangedMeanwhileError, transact } from '@/db/transaction';
 import { recordAudit } from '../audit/record-audit';
 import { AppError } from '../errors';
@@ -82,11 +82,18 @@ async function saveWithin(
 
 const same = (key: string) => key;
 
+interface Found {
+  /** Null: it is new; undefined: it is gone. */
+  before: Row | null | undefined;
+  /** Another record has the key that it is to have. */
+  isTaken: boolean;
+}
+
 async function readBefore(tx: Database, kind: RecordKind, drafts: Draft[]) {
   const { id, [kind.key]: key } = columnsOf(kind);
   const toKey = kind.toKey ?? same;
   const ids = drafts.flatMap((draft) => draft.id ?? []);
-  const keys = drafts.flatMap((draft) => (draft.id === undefined ? textOf(draft.values[kind.key]) : []));
+  const keys = drafts.flatMap(({ values }) => textOf(values[kind.key])).map(toKey);
   const wanted = [
     ids.length > 0 ? inArray(id as PgColumn, ids) : undefined,
     keys.length > 0 ? (kind.hasKey?.(keys) ?? inArray(key as PgColumn, keys)) : undefined,
@@ -102,10 +109,12 @@ async function readBefore(tx: Database, kind: RecordKind, drafts: Draft[]) {
           .for('update');
   const byId = new Map(found.map((row) => [row.id, row]));
   const byKey = new Map(found.map((row) => [toKey(String(row[kind.key])), row]));
-  return (draft: Draft): Row | null | undefined => {
-    if (draft.id !== undefined) return byId.get(draft.id);
+  return (draft: Draft): Found => {
     const [text] = textOf(draft.values[kind.key]);
-    return (text !== undefined && byKey.get(toKey(text))) || null;
+    const namesake = (text !== undefined && byKey.get(toKey(text))) || null;
+    if (draft.isNew) return { before: null, isTaken: namesake !== null };
+    if (draft.id === undefined) return { before: namesake, isTaken: false };
+    return { before: byId.get(draft.id), isTaken: namesake !== null && namesake.id !== draft.id };
   };
 }
 
@@ -121,13 +130,15 @@ async function findReferences(tx: Database, kind: RecordKind, drafts: Draft[]) {
 function decide(
   kind: RecordKind,
   draft: Draft,
-  before: Row | null | undefined,
+  { before, isTaken }: Found,
   writer: RecordWriter,
   idsOf: (reference: string) => Map<string, number>,
 ): Writing | Saved {
   if (before === undefined) throw new AppError('not_found', 'It does not exist any more.');
   const parsed = parseDraft(kind, draft, before, writer, idsOf);
-  if ('problems' in parsed) return { outcome: 'refused', problems: parsed.problems };
+  const taken = isTaken ? [{ field: kind.key, message: 'is taken' }] : [];
+  if ('problems' in parsed) return { outcome: 'refused', problems: [...parsed.problems, ...taken] };
+  if (isTaken) return { outcome: 'refused', problems: taken };
   const after = { ...before, ...parsed.columns };
   const changes = changesOf(before, parsed.columns);
   if (before && draft.version !== undefined && draft.version !== before.version) {
@@ -185,9 +196,11 @@ async function updateChanged(tx: Database, kind: RecordKind, writings: Writing[]
   return ids;
 }
 
-/** Somebody else made a record of the same key at the same time: now it can be read. */
+/** Somebody else made a record of the same key at the same time, or deleted one that is named: now that can be read. */
 function orAgain(error: unknown): never {
-  throw pgErrorCode(error) === UNIQUE_VIOLATION ? new ChangedMeanwhileError() : error;
+  const code = pgErrorCode(error);
+  const mayPass = code === UNIQUE_VIOLATION || code === FOREIGN_KEY_VIOLATION;
+  throw mayPass ? new ChangedMeanwhileError() : error;
 }
 
 function audit(tx: Database, kind: RecordKind, before: Row | null, after: Row, { actor }: RecordWriter) {

@@ -10,6 +10,7 @@ import {
   serviceType,
 } from '@/db/schema';
 import { hasNumber } from '../customers/match-customer';
+import { getCustomer } from '../customers/queries';
 import { calendarDate, oneOf, textLine } from '../fields';
 import {
   amount,
@@ -21,6 +22,7 @@ import {
 } from '../records/fields';
 import type { RecordKind, Row, Writing } from '../records/record-kind';
 import { takeNumber } from '../records/take-number';
+import { getServer } from '../servers/queries';
 
 const ENDED = ['cancelled', 'terminated'];
 
@@ -45,8 +47,18 @@ export const serviceKind: RecordKind = {
     ends_on: calendarDate.nullable().optional(),
   }),
   references: {
-    customer_number: { column: 'customer_id', problem: 'is no customer of ours', find: findCustomerIds },
-    hostname: { column: 'server_id', problem: 'is no server of ours', find: findServerIds },
+    customer_number: {
+      column: 'customer_id',
+      problem: 'is no customer of ours',
+      find: findCustomerIds,
+      nameOf: async (db, id) => (await getCustomer(db, { id }))?.customer_number ?? null,
+    },
+    hostname: {
+      column: 'server_id',
+      problem: 'is no server of ours',
+      find: findServerIds,
+      nameOf: async (db, id) => (await getServer(db, id)).hostname,
+    },
   },
   toColumns: ({ price, ...columns }, before, { now }): Row => ({
     ...columns,

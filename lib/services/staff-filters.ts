@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Database } from '@/db/database';
-import { serviceStatus, serviceType } from '@/db/schema';
+import { billingInterval, serviceStatus, serviceType } from '@/db/schema';
 import { withCustomerId } from '../customers/match-customer';
 import { oneOf, textLine } from '../fields';
 import { perPageParam } from '../page';
@@ -8,6 +8,7 @@ import type { ServiceConditions } from './queries';
 
 export const SERVICE_STATUSES = serviceStatus.enumValues;
 export const SERVICE_TYPES = serviceType.enumValues;
+export const BILLING_INTERVALS = billingInterval.enumValues;
 
 /** What staff narrow a list of services to, as they type it. */
 export const serviceStaffFilters = z.object({

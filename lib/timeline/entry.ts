@@ -1,5 +1,6 @@
 import type { stripeEvents } from '@/db/schema';
 import type { AuditRow } from '../audit/list-audit';
+import type { CustomerNote } from '../customers/notes';
 import type { MoneyBackRow } from '../payments/money-back-rows';
 import type { PaymentRow } from '../payments/schema';
 import type { NamedChange } from '../sync/reconcile/name-changes';
@@ -10,6 +11,7 @@ export type TimelineEntry = { at: Date } & (
   | { kind: 'money_back'; row: MoneyBackRow }
   | { kind: 'event'; event: TimelineEvent }
   | { kind: 'changes'; run_id: number; changes: NamedChange[] }
+  | { kind: 'note'; note: CustomerNote }
   | { kind: 'audit'; audit: TimelineAudit }
 );
 

@@ -5,6 +5,7 @@ import { changesSource } from './changes-source';
 import { eventSource } from './event-source';
 import { mergeSources, type TimelinePage } from './merge';
 import { moneyBackSource } from './money-back-source';
+import { noteSource } from './note-source';
 import { paymentSource } from './payment-source';
 
 /** Entries a page. */
@@ -12,7 +13,7 @@ const LIMIT = 30;
 
 /**
  * What happened to a customer, the newest first: its payments and what came back of them, what Stripe reported,
- * what reconciliation changed, and what people and programs did.
+ * what reconciliation changed, what people and programs did, and what staff noted.
  *
  * @param options.before the cursor of an older page; what is none: the newest
  */
@@ -29,6 +30,7 @@ export function listTimeline(
         changesSource(tx, customerId),
         auditSource(tx, customerId),
         moneyBackSource(tx, customerId),
+        noteSource(tx, customerId),
       ],
       options.before ?? null,
       LIMIT,

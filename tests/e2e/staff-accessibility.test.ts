@@ -1,4 +1,3 @@
-import axe from 'axe-core';
 import type { Page } from 'playwright';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createRefund } from '../support/factories';
@@ -7,6 +6,7 @@ import { visit } from './support/browser';
 import { ADMIN, fillAdmin } from './support/company';
 import { useStaffPages } from './support/staff-pages';
 import { fillStripe, type StripeAccount } from './support/stripe-account';
+import { violationsOf } from './support/violations';
 
 /** Bytes of JavaScript that a page may load, compressed. */
 const MAX_SCRIPT = 250_000;
@@ -49,6 +49,8 @@ function paths(): string[] {
     '/admin/payments/new?invoice=%231',
     `/admin/subscriptions/${account.unlinked.subscriptionId}?item=${account.unlinked.itemId}`,
     `${stripeCustomer()}?to=1`,
+    '/admin/services/new?customer=K10001',
+    '/admin/customers/1?notice=conflict',
     '/admin/payments?status=disputed',
     '/admin/payments?status=refunded_in_part',
     '/admin/invoices?status=refunded_in_part',
@@ -92,16 +94,6 @@ describe.each([1440, 390])('every page at %i px', (width) => {
     complaints.splice(0); // the browser reports the page that is not there
   });
 });
-
-/** What axe finds, each with its places. */
-async function violationsOf(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const found = await page.evaluate('axe.run(document, { resultTypes: ["violations"] })');
-  const { violations } = found as { violations: { id: string; nodes: { target: string[] }[] }[] };
-  return violations.map(
-    ({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`,
-  );
-}
 
 type Shifted = typeof window & { shifted?: number };
 

@@ -52,7 +52,14 @@ describe('every page and route handler of the staff', () => {
 
   test('are found, those for admins among them', () => {
     const paths = routes.map(({ path }) => path);
-    for (const path of ['/admin', '/admin/payments/export', '/admin/tokens', '/admin/staff/1/password']) {
+    for (const path of [
+      '/admin',
+      '/admin/customers/new',
+      '/admin/servers/1/edit',
+      '/admin/payments/export',
+      '/admin/tokens',
+      '/admin/staff/1/password',
+    ]) {
       expect(paths).toContain(path);
     }
     expect(routes.filter(({ forAdmins }) => forAdmins).length).toBeGreaterThanOrEqual(7);
@@ -165,6 +172,23 @@ describe('every server action', () => {
       new Fields({ password: '' }),
     ],
     'app/admin/staff/[id]/actions.ts#remove': [otherId],
+    ...recordActions('customers', 'block', { company: 'Forged' }),
+    ...recordActions('servers', 'maintain', { hostname: 'forged.example.net' }),
+    ...recordActions('services', 'suspend', { customer_number: 'K10001', name: 'Forged', price: '1' }),
+    'app/admin/customers/[id]/notes/actions.ts#addNote': [
+      1,
+      { typed: '', problem: null, isAnswer: false },
+      new Fields({ text: 'Forged' }),
+    ],
+  });
+  const newRecord = { ...first, opened: null, theirs: null, isAnswer: false };
+  const opened = JSON.stringify({ version: 0, typed: {} });
+  /** The forms of a kind of records, and what its page offers. */
+  const recordActions = (kind: string, step: string, fields: Record<string, string>) => ({
+    [`app/admin/${kind}/new/actions.ts#create`]: [newRecord, new Fields(fields)],
+    [`app/admin/${kind}/[id]/edit/actions.ts#save`]: [1, newRecord, new Fields({ ...fields, opened })],
+    [`app/admin/${kind}/[id]/actions.ts#step`]: [1, 0, step],
+    [`app/admin/${kind}/[id]/actions.ts#remove`]: [1, 0],
   });
   const OPEN = ['app/sign-in/actions.ts#signOut', 'app/sign-in/first/[token]/actions.ts#createAdmin'];
   let actions: BuiltAction[];

@@ -89,6 +89,29 @@ describe('saveRecords', () => {
     ).rejects.toThrow('Somebody else has changed this');
   });
 
+  test('finds a record however its key is written', async () => {
+    await createServer(base.db, { hostname: 'e.example.net' });
+    const saved = await saveRecords(
+      base.db,
+      serverKind,
+      [{ values: { hostname: 'E.Example.net', cpu: 'EPYC' } }],
+      writer,
+    );
+    expect(saved).toMatchObject([{ outcome: 'changed' }]);
+  });
+
+  test('no two records get one key', async () => {
+    await createServer(base.db, { hostname: 'f.example.net' });
+    const { id } = await createServer(base.db, { hostname: 'g.example.net' });
+    const problems = [{ field: 'hostname', message: 'is taken' }];
+    for (const draft of [{ id }, { isNew: true }]) {
+      const values = { hostname: 'F.example.net' };
+      expect(await saveRecords(base.db, serverKind, [{ ...draft, values }], writer)).toEqual([
+        { outcome: 'refused', problems },
+      ]);
+    }
+  });
+
   test('two at once make one record', async () => {
     const both = await Promise.all(
       ['x', 'y'].map((cpu) =>

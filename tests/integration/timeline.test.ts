@@ -39,6 +39,7 @@ const say = (entry: TimelineEntry) => {
   if (entry.kind === 'payment') return `${day} payment ${entry.payment.payment_reference}`;
   if (entry.kind === 'event') return `${day} event ${entry.event.id}`;
   if (entry.kind === 'money_back') return `${day} ${entry.row.kind} of ${entry.row.payment_reference}`;
+  if (entry.kind === 'note') return `${day} note ${entry.note.text}`;
   if (entry.kind === 'audit') return `${day} ${entry.audit.action}`;
   return `${day} ${entry.changes.map(({ entity, field }) => `${entity}.${field}`).join(' ')}`;
 };
@@ -278,15 +279,16 @@ describe('a long timeline', () => {
 
   test.each([
     'x',
-    '~~~~',
-    '2026-02-30.1~~~~',
-    '~x~~~',
+    '~~~~~',
+    '2026-02-30.1~~~~~',
+    '~x~~~~',
     '1~2',
-    '2026-01-01.9999999999~~~~',
-    '~~x~~',
-    '\u0000~~~~',
-    '~~~~1.refund',
-    '~~~~1.refund.9999999999',
+    '2026-01-01.9999999999~~~~~',
+    '~~x~~~',
+    '\u0000~~~~~',
+    '~~~~1.refund~',
+    '~~~~1.refund.9999999999~',
+    '~~~~~1.9999999999',
   ])('a cursor of %j begins at the newest', async (before) => {
     expect(await read(dora, before)).toEqual(await read(dora));
   });

@@ -11,13 +11,16 @@ interface Props extends ButtonProps {
   /** The question, and what the button that says yes is called. */
   question: string;
   confirm: string;
+  /** What the button that says no is called. */
+  decline?: string;
   /** What will happen, in sentences. */
   consequences: string[];
   children: ReactNode;
 }
 
 /** A button that asks first. */
-export function ConfirmButton({ action, question, confirm, consequences, children, ...button }: Props) {
+export function ConfirmButton(props: Props) {
+  const { action, question, confirm, decline = 'Cancel', consequences, children, ...button } = props;
   const [opened, { open, close }] = useDisclosure();
   return (
     <>
@@ -47,7 +50,7 @@ export function ConfirmButton({ action, question, confirm, consequences, childre
             ))}
             <Group justify="flex-end" gap="xs" mt="sm">
               <Button variant="default" size="sm" onClick={close} data-autofocus>
-                Cancel
+                {decline}
               </Button>
               <SubmitButton {...(button.color && { color: button.color })}>{confirm}</SubmitButton>
             </Group>

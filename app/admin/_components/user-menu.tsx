@@ -13,6 +13,7 @@ import {
 import { IconLogout, IconSelector } from '@tabler/icons-react';
 import { useTransition } from 'react';
 import { signOut } from '../../sign-in/actions';
+import { forgetTyping } from './record/use-kept-typing';
 import classes from './shell.module.css';
 
 const SCHEMES = [
@@ -59,7 +60,10 @@ export function UserMenu({ name, email }: { name: string; email: string }) {
         <Menu.Item
           leftSection={<IconLogout size={16} stroke={1.6} aria-hidden />}
           disabled={leaving}
-          onClick={() => startLeaving(() => signOut())}
+          onClick={() => {
+            forgetTyping();
+            startLeaving(() => signOut());
+          }}
         >
           Sign out
         </Menu.Item>

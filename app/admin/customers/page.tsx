@@ -8,6 +8,8 @@ import { choiceOf } from '../_components/choice';
 import { CursorList } from '../_components/cursor-list';
 import { ListPage } from '../_components/list-page';
 import { parseFilters } from '../_components/parse-filters';
+import { NewLink } from '../_components/record/new-link';
+import { RecordNotice } from '../_components/record/record-notice';
 import { CustomerList } from './customer-list';
 import { PATH } from './path';
 
@@ -24,7 +26,15 @@ export default async function CustomersPage({ searchParams }: { searchParams: Pr
   const search = toParams(await searchParams);
   const parsed = parseFilters(customerFilters, search);
   return (
-    <ListPage title="Customers" noun="customers" path={PATH} fields={FIELDS} parsed={parsed}>
+    <ListPage
+      title="Customers"
+      actions={<NewLink href={`${PATH}/new`}>New customer</NewLink>}
+      notice={<RecordNotice notice={search.get('notice')} done={{ deleted: 'The customer is deleted.' }} />}
+      noun="customers"
+      path={PATH}
+      fields={FIELDS}
+      parsed={parsed}
+    >
       {(filters) => <Results filters={filters} search={search} params={parsed.params} />}
     </ListPage>
   );

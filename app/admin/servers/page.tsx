@@ -4,19 +4,29 @@ import { requireStaff } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { listServers } from '@/lib/servers/queries';
 import type { ServerRow } from '@/lib/servers/schema';
+import { type SearchParams, toParams } from '../../_components/search-params';
 import { ListFrame } from '../_components/list-frame';
 import { ListSkeleton } from '../_components/list-skeleton';
 import { PageHeader } from '../_components/page-header';
+import { NewLink } from '../_components/record/new-link';
+import { RecordNotice } from '../_components/record/record-notice';
 import { type Column, RecordList } from '../_components/record-list';
 import { StatusBadge } from '../_components/status-badge';
+import { PATH } from './path';
 
 export const metadata: Metadata = { title: 'Servers' };
 
-export default async function ServersPage() {
+export default async function ServersPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
   await requireStaff();
+  const notice = toParams(await searchParams).get('notice');
   return (
     <>
-      <PageHeader title="Servers" description="What services run on, by host name." />
+      <PageHeader
+        title="Servers"
+        description="What services run on, by host name."
+        actions={<NewLink href={`${PATH}/new`}>New server</NewLink>}
+      />
+      <RecordNotice notice={notice} done={{ deleted: 'The server is deleted.' }} />
       <Suspense fallback={<ListSkeleton />}>
         <Results />
       </Suspense>
@@ -39,7 +49,7 @@ async function Results() {
         label="Servers"
         rows={servers}
         keyOf={({ id }) => id}
-        hrefOf={({ id }) => `/admin/servers/${id}`}
+        hrefOf={({ id }) => `${PATH}/${id}`}
         columns={COLUMNS}
         entryOf={(server) => ({
           title: server.hostname,

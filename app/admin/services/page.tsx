@@ -14,11 +14,12 @@ import { choiceOf } from '../_components/choice';
 import { CountedList } from '../_components/counted-list';
 import { ListPage } from '../_components/list-page';
 import { parseFilters } from '../_components/parse-filters';
+import { NewLink } from '../_components/record/new-link';
+import { RecordNotice } from '../_components/record/record-notice';
 import { ServiceList } from '../_components/service-list';
+import { PATH } from './path';
 
 export const metadata: Metadata = { title: 'Services' };
-
-const PATH = '/admin/services';
 
 const FIELDS = [
   { name: 'customer', label: 'Customer', placeholder: 'Number' },
@@ -36,6 +37,8 @@ export default async function ServicesPage({ searchParams }: { searchParams: Pro
     <ListPage
       title="Services"
       description="What customers rent, by number."
+      actions={<NewLink href={`${PATH}/new`}>New service</NewLink>}
+      notice={<RecordNotice notice={search.get('notice')} done={{ deleted: 'The service is deleted.' }} />}
       noun="services"
       path={PATH}
       fields={FIELDS}

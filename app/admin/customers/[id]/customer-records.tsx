@@ -7,6 +7,8 @@ import { getRuntime } from '@/lib/runtime';
 import { listOpenSalesDocuments } from '@/lib/sales-documents/queries';
 import { listServices } from '@/lib/services/queries';
 import { listSubscriptions } from '@/lib/subscriptions/queries';
+import { TextLink } from '../../../_components/links';
+import { toHref } from '../../../_components/search-params';
 import { OwnDocumentList } from '../../_components/document-list';
 import { OwnInvoiceList } from '../../_components/invoice-list';
 import { OwnPaymentList } from '../../_components/payment-list';
@@ -45,6 +47,11 @@ export function CustomerRecords({ customer, counts }: Props) {
         none="None."
         count={counts.services}
         all={{ ...of, path: '/admin/services', total: counts.services, noun: 'services' }}
+        add={
+          <TextLink href={toHref('/admin/services/new', { customer: of.customer_number })}>
+            New service
+          </TextLink>
+        }
       >
         <Services id={customer.id} />
       </RecordSection>

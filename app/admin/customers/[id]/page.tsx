@@ -4,22 +4,31 @@ import { notFound } from 'next/navigation';
 import { Suspense } from 'react';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { getCustomer } from '@/lib/customers/queries';
+import { customerKind } from '@/lib/customers/save-customers';
 import { sumUnpaidInvoices } from '@/lib/invoices/queries';
 import { countRecords } from '@/lib/overview/count-records';
 import { listMoneyBack, ofCustomer } from '@/lib/payments/money-back-rows';
+import { readState } from '@/lib/records/read-state';
 import { getRuntime } from '@/lib/runtime';
 import { listStripeCustomersOf } from '@/lib/sync/staff/stripe-customer-queries';
+import { orNotFound } from '../../../_components/or-not-found';
 import { type SearchParams, toId, toParams } from '../../../_components/search-params';
 import { ListSkeleton } from '../../_components/list-skeleton';
 import { MoneyBackSection } from '../../_components/money-back/money-back-section';
 import { PageHeader } from '../../_components/page-header';
+import { History } from '../../_components/record/history';
+import { RecordNotice } from '../../_components/record/record-notice';
 import { RecordTitle } from '../../_components/record-title';
 import { Section } from '../../_components/section';
 import { PATH } from '../path';
 import { Balance } from './balance';
+import { CustomerActions } from './customer-actions';
 import { CustomerFacts } from './customer-facts';
 import { CustomerRecords } from './customer-records';
+import { addNote } from './notes/actions';
+import { NoteForm } from './notes/note-form';
 import { ROWS } from './record-section';
+import { DONE, KEPT } from './step-text';
 import { StripeCustomers } from './stripe-customers';
 import { Timeline } from './timeline';
 
@@ -35,6 +44,7 @@ export default async function CustomerPage({ params, searchParams }: Props) {
   await requireStaff();
   const id = toId((await params).id) ?? notFound();
   const { db, env } = await getRuntime();
+  const state = await orNotFound(readState(db, customerKind, id));
   const customer = (await getCustomer(db, { id })) ?? notFound();
   const [unpaid, counts, stripeCustomers, moneyBack] = await Promise.all([
     sumUnpaidInvoices(db, customer),
@@ -42,7 +52,8 @@ export default async function CustomerPage({ params, searchParams }: Props) {
     listStripeCustomersOf(db, id),
     listMoneyBack(db, ofCustomer(id), ROWS),
   ]);
-  const before = toParams(await searchParams).get('before');
+  const search = toParams(await searchParams);
+  const [before, notice] = [search.get('before'), search.get('notice')];
   return (
     <>
       <PageHeader
@@ -51,7 +62,9 @@ export default async function CustomerPage({ params, searchParams }: Props) {
           <RecordTitle status={customer.status}>{customer.name || customer.customer_number}</RecordTitle>
         }
         description={[customer.customer_number, customer.email].filter(Boolean).join(' · ')}
+        actions={<CustomerActions key={`${notice} ${state.version}`} customer={customer} state={state} />}
       />
+      <RecordNotice notice={notice} done={DONE} />
       <Stack gap="xl">
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing="xl">
           <CustomerFacts customer={customer} />
@@ -64,11 +77,13 @@ export default async function CustomerPage({ params, searchParams }: Props) {
         <MoneyBackSection rows={moneyBack} timeZone={env.timeZone} namesPayments />
         <div id="timeline" style={{ scrollMarginTop: 72 }}>
           <Section title="Timeline">
+            <NoteForm action={addNote.bind(null, id)} />
             <Suspense key={before} fallback={<ListSkeleton rows={8} framed={false} />}>
               <Timeline customerId={id} before={before} />
             </Suspense>
           </Section>
         </div>
+        <History entity="customer" id={id} kept={state.isReferredTo ? KEPT : null} />
       </Stack>
     </>
   );

@@ -1,4 +1,4 @@
-import { Text } from '@mantine/core';
+import { Group, Text } from '@mantine/core';
 import { type ReactNode, Suspense } from 'react';
 import { MAX_RECORDS } from '@/lib/overview/count-records';
 import { TextLink } from '../../../_components/links';
@@ -16,13 +16,23 @@ interface Props {
   count: number;
   /** The filtered list that has all of them. */
   all: { path: string; customer_number: string; total?: number; noun: string };
+  /** Leads to what makes one more. */
+  add?: ReactNode;
   children: ReactNode;
 }
 
 /** Some records of a customer; until they are read, a place of the same size. */
-export function RecordSection({ title, none, count, all, children }: Props) {
+export function RecordSection({ title, none, count, all, add, children }: Props) {
   return (
-    <Section title={title} action={all.total !== 0 && <AllLink {...all} shown={Math.min(count, ROWS)} />}>
+    <Section
+      title={title}
+      action={
+        <Group gap="md">
+          {add}
+          {all.total !== 0 && <AllLink {...all} shown={Math.min(count, ROWS)} />}
+        </Group>
+      }
+    >
       {count > 0 ? (
         <Suspense fallback={<ListSkeleton rows={Math.min(count, ROWS)} headed framed={false} />}>
           {children}

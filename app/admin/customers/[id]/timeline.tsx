@@ -27,7 +27,10 @@ export async function Timeline({ customerId, before }: Props) {
     return before ? (
       <Nothing title="Nothing older" text="The timeline ends before this page." />
     ) : (
-      <Nothing title="Nothing yet" text="Payments, events of Stripe's and changes will be listed here." />
+      <Nothing
+        title="Nothing yet"
+        text="Notes, payments, events of Stripe's and changes will be listed here."
+      />
     );
   }
   const path = `${PATH}/${customerId}`;
@@ -57,7 +60,7 @@ export async function Timeline({ customerId, before }: Props) {
 }
 
 function Entry({ entry, timeZone }: { entry: TimelineEntry; timeZone: string }) {
-  const { icon: Icon, text, href, detail, status } = toSentence(entry, timeZone);
+  const { icon: Icon, text, href, detail, body, status } = toSentence(entry, timeZone);
   return (
     <li className={classes.entry}>
       <span className={classes.icon}>
@@ -74,6 +77,11 @@ function Entry({ entry, timeZone }: { entry: TimelineEntry; timeZone: string }) 
           )}
           {status && <StatusBadge status={status} />}
         </div>
+        {body && (
+          <Text size="sm" className={`break-anywhere ${classes.body}`}>
+            {body}
+          </Text>
+        )}
         {detail && (
           <Text size="xs" c="dimmed" className="break-anywhere">
             {detail}
@@ -95,6 +103,7 @@ function keyOf(entry: TimelineEntry): string {
   if (entry.kind === 'payment') return `payment ${entry.payment.id}`;
   if (entry.kind === 'event') return entry.event.id;
   if (entry.kind === 'money_back') return `${entry.row.kind} ${entry.row.id}`;
+  if (entry.kind === 'note') return `note ${entry.note.id}`;
   if (entry.kind === 'audit') return `audit ${entry.audit.id}`;
   const [first] = entry.changes;
   return `run ${entry.run_id} ${first?.entity} ${first?.entity_id}`;

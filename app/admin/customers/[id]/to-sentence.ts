@@ -3,6 +3,7 @@ import {
   IconCreditCard,
   IconCreditCardRefund,
   IconGavel,
+  IconNote,
   IconWebhook,
   type TablerIcon,
 } from '@tabler/icons-react';
@@ -20,6 +21,8 @@ interface Sentence {
   text: string;
   href: string | null;
   detail: string;
+  /** What somebody wrote, in its own lines. */
+  body?: string;
   /** Where it is not the usual one. */
   status?: string | undefined;
 }
@@ -29,6 +32,7 @@ export function toSentence(entry: TimelineEntry, timeZone: string): Sentence {
   if (entry.kind === 'payment') return ofPayment(entry.payment);
   if (entry.kind === 'money_back') return ofMoneyBack(entry.row, timeZone);
   if (entry.kind === 'event') return ofEvent(entry.event);
+  if (entry.kind === 'note') return ofNote(entry.note);
   if (entry.kind === 'audit') return toAuditSentence(entry.audit, timeZone);
   return ofChanges(entry.changes, timeZone);
 }
@@ -64,6 +68,10 @@ function ofMoneyBack(row: MoneyBackRow, timeZone: string): Sentence {
 }
 
 type Of<Kind> = Extract<TimelineEntry, { kind: Kind }>;
+
+function ofNote({ text, actor_name }: Of<'note'>['note']): Sentence {
+  return { icon: IconNote, text: `Note by ${actor_name}`, href: null, detail: '', body: text };
+}
 
 function ofEvent({ id, type, object_id, outcome }: Of<'event'>['event']): Sentence {
   return {

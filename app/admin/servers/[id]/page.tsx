@@ -4,8 +4,10 @@ import { notFound } from 'next/navigation';
 import { Suspense } from 'react';
 import { requireStaff } from '@/lib/auth/staff-session';
 import type { PageRequest } from '@/lib/page';
+import { readState } from '@/lib/records/read-state';
 import { getRuntime } from '@/lib/runtime';
 import { getServer } from '@/lib/servers/queries';
+import { serverKind } from '@/lib/servers/save-servers';
 import type { ServerRow } from '@/lib/servers/schema';
 import { listServices } from '@/lib/services/queries';
 import { orNotFound } from '../../../_components/or-not-found';
@@ -14,13 +16,16 @@ import { Facts } from '../../_components/facts';
 import { ListSkeleton } from '../../_components/list-skeleton';
 import { PageHeader } from '../../_components/page-header';
 import { Pager } from '../../_components/pager';
+import { History } from '../../_components/record/history';
+import { RecordNotice } from '../../_components/record/record-notice';
 import { RecordTitle } from '../../_components/record-title';
 import { Section } from '../../_components/section';
 import { ServiceList } from '../../_components/service-list';
+import { PATH } from '../path';
+import { ServerActions } from './server-actions';
+import { DONE, KEPT } from './step-text';
 
 export const metadata: Metadata = { title: 'Server' };
-
-const PATH = '/admin/servers';
 
 interface Props {
   params: Promise<{ id: string }>;
@@ -31,15 +36,20 @@ export default async function ServerPage({ params, searchParams }: Props) {
   await requireStaff();
   const id = toId((await params).id) ?? notFound();
   const { db } = await getRuntime();
+  const state = await orNotFound(readState(db, serverKind, id));
   const server = await orNotFound(getServer(db, id));
   const query = toParams(await searchParams);
+  const notice = query.get('notice');
+  query.delete('notice');
   return (
     <>
       <PageHeader
         back={{ href: PATH, label: 'Servers' }}
         title={<RecordTitle status={server.status}>{server.hostname}</RecordTitle>}
         description={server.location}
+        actions={<ServerActions key={`${notice} ${state.version}`} server={server} state={state} />}
       />
+      <RecordNotice notice={notice} done={DONE} />
       <Stack gap="xl">
         <Section title="Server">
           <Facts facts={factsOf(server)} />
@@ -47,6 +57,7 @@ export default async function ServerPage({ params, searchParams }: Props) {
         <Suspense fallback={<ListSkeleton rows={5} />}>
           <ServicesOn serverId={id} query={query} request={toPageRequest(query)} />
         </Suspense>
+        <History entity="server" id={id} kept={state.isReferredTo ? KEPT : null} />
       </Stack>
     </>
   );

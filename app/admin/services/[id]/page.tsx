@@ -3,39 +3,53 @@ import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
 import { Suspense } from 'react';
 import { requireStaff } from '@/lib/auth/staff-session';
+import { readState } from '@/lib/records/read-state';
 import { getRuntime } from '@/lib/runtime';
 import { getService, type ServiceDetails } from '@/lib/services/get-service';
+import { serviceKind } from '@/lib/services/save-services';
 import { formatDate, formatField } from '../../../_components/format';
 import { TextLink } from '../../../_components/links';
 import { orNotFound } from '../../../_components/or-not-found';
-import { toHref, toId } from '../../../_components/search-params';
+import { type SearchParams, toHref, toId, toParams } from '../../../_components/search-params';
 import { CustomerSection } from '../../_components/customer-section';
 import { Facts } from '../../_components/facts';
 import { Instant } from '../../_components/instant';
 import { ListSkeleton } from '../../_components/list-skeleton';
 import { Money } from '../../_components/money';
 import { PageHeader } from '../../_components/page-header';
+import { History } from '../../_components/record/history';
+import { RecordNotice } from '../../_components/record/record-notice';
 import { RecordTitle } from '../../_components/record-title';
 import { Section } from '../../_components/section';
+import { PATH } from '../path';
+import { ServiceActions } from './service-actions';
 import { ServiceBilling } from './service-billing';
+import { DONE, KEPT } from './step-text';
 
 export const metadata: Metadata = { title: 'Service' };
 
-const PATH = '/admin/services';
+interface Props {
+  params: Promise<{ id: string }>;
+  searchParams: Promise<SearchParams>;
+}
 
-export default async function ServicePage({ params }: { params: Promise<{ id: string }> }) {
+export default async function ServicePage({ params, searchParams }: Props) {
   await requireStaff();
   const id = toId((await params).id) ?? notFound();
   const { db, env } = await getRuntime();
+  const state = await orNotFound(readState(db, serviceKind, id));
   const service = await orNotFound(getService(db, id));
   const { customer } = service;
+  const notice = toParams(await searchParams).get('notice');
   return (
     <>
       <PageHeader
         back={{ href: PATH, label: 'Services' }}
         title={<RecordTitle status={service.status}>{service.domain ?? service.name}</RecordTitle>}
         description={`Service ${service.service_number}`}
+        actions={<ServiceActions key={`${notice} ${state.version}`} service={service} state={state} />}
       />
+      <RecordNotice notice={notice} done={DONE} />
       <Stack gap="xl">
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing="xl">
           <Section title="Service">
@@ -51,6 +65,7 @@ export default async function ServicePage({ params }: { params: Promise<{ id: st
         <Suspense fallback={<ListSkeleton rows={1} />}>
           <ServiceBilling serviceId={id} />
         </Suspense>
+        <History entity="service" id={id} kept={state.isReferredTo ? KEPT : null} />
       </Stack>
     </>
   );

@@ -1,0 +1,18 @@
+import type { Merged } from '@/lib/records/merge-typed';
+import type { Typed } from '@/lib/records/typed-fields';
+import type { TypedRecord } from '@/lib/records/typed-record';
+
+/** A form of a record, as its action answers. */
+export interface FormState {
+  typed: Typed;
+  /** The record as the form was opened with it; null: it makes a new one. */
+  opened: TypedRecord | null;
+  /** Of each wrong field its sentence; of '' what concerns no single one. */
+  problems: Record<string, string>;
+  /** Somebody else changed the record meanwhile, in these fields; null: nobody did. */
+  theirs: Merged['theirs'] | null;
+  /** False: the form has not been sent yet. */
+  isAnswer: boolean;
+}
+
+export type FormAction = (before: FormState, form: FormData) => Promise<FormState>;

@@ -1,0 +1,31 @@
+import { Stack, Text } from '@mantine/core';
+import { listAudit } from '@/lib/audit/list-audit';
+import { getRuntime } from '@/lib/runtime';
+import { AuditTrail } from '../audit-trail';
+import { Section } from '../section';
+import { withoutFields } from '../without-fields';
+
+interface Props {
+  entity: 'customer' | 'server' | 'service';
+  id: number;
+  /** Why it cannot be deleted, and what else can be done. */
+  kept: string | null;
+}
+
+/** Who changed a record and what. */
+export async function History({ entity, id, kept }: Props) {
+  const { db, env } = await getRuntime();
+  const entries = withoutFields(await listAudit(db, entity, id), 'search_text', 'version');
+  return (
+    <Stack gap="xs">
+      <Section title="History">
+        <AuditTrail entries={entries} timeZone={env.timeZone} />
+      </Section>
+      {kept && (
+        <Text size="sm" c="dimmed">
+          {kept}
+        </Text>
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,43 @@
+'use client';
+
+import { type FormEvent, useEffect, useState } from 'react';
+
+const PREFIX = 'w5t.typed ';
+
+/**
+ * Keeps what was typed into a form until it is known to be saved, so that an expired session or an error page loses
+ * nothing: the form finds it when it is opened again in the same tab.
+ *
+ * @param name of the form, among those of its page
+ * @param answer what the form was answered last; null: nothing yet. An answer holds what was typed itself
+ * @returns what was kept, null: nothing; and what the form does when it is sent
+ */
+export function useKeptTyping(name: string, answer: unknown) {
+  const [kept, setKept] = useState<Record<string, string> | null>(null);
+  useEffect(() => {
+    // Saved meanwhile: the page that says so clears it.
+    if (new URLSearchParams(window.location.search).has('notice')) return;
+    const found = sessionStorage.getItem(keyOf(name));
+    if (found) setKept(JSON.parse(found));
+    sessionStorage.removeItem(keyOf(name));
+  }, [name]);
+
+  useEffect(() => {
+    if (answer !== null) sessionStorage.removeItem(keyOf(name));
+  }, [name, answer]);
+
+  const keep = ({ currentTarget }: FormEvent<HTMLFormElement>) => {
+    const fields = [...new FormData(currentTarget)].filter(([field]) => !field.startsWith('$'));
+    sessionStorage.setItem(keyOf(name), JSON.stringify(Object.fromEntries(fields)));
+  };
+  return { kept: answer === null ? kept : null, keep };
+}
+
+/** Nothing that was typed into the forms of this tab is to come back: it is saved, or whoever typed it leaves. */
+export function forgetTyping(): void {
+  for (const key of Object.keys(sessionStorage)) {
+    if (key.startsWith(PREFIX)) sessionStorage.removeItem(key);
+  }
+}
+
+const keyOf = (name: string) => `${PREFIX}${window.location.pathname} ${name}`;

@@ -1,0 +1,33 @@
+import type { Metadata } from 'next';
+import { notFound } from 'next/navigation';
+import { requireStaff } from '@/lib/auth/staff-session';
+import { typedCustomer } from '@/lib/customers/typed-customer';
+import { readTyped } from '@/lib/records/typed-record';
+import { getRuntime } from '@/lib/runtime';
+import { orNotFound } from '../../../../_components/or-not-found';
+import { toId } from '../../../../_components/search-params';
+import { FormPage } from '../../../_components/record/form-page';
+import { customerParts } from '../../form-parts';
+import { PATH } from '../../path';
+import { save } from './actions';
+
+export const metadata: Metadata = { title: 'Edit customer' };
+
+export default async function EditCustomerPage({ params }: { params: Promise<{ id: string }> }) {
+  await requireStaff();
+  const id = toId((await params).id) ?? notFound();
+  const record = await orNotFound(readTyped((await getRuntime()).db, typedCustomer, id));
+  const page = `${PATH}/${id}`;
+  return (
+    <FormPage
+      title="Edit customer"
+      back={{ href: page, label: `Customer ${record.typed.customer_number}` }}
+      label="Customer"
+      action={save.bind(null, id)}
+      parts={customerParts({ isNew: false })}
+      record={record}
+      submit="Save"
+      cancel={page}
+    />
+  );
+}

@@ -1,0 +1,32 @@
+'use server';
+
+import { revalidatePath } from 'next/cache';
+import { redirect } from 'next/navigation';
+import { requireStaff } from '@/lib/auth/staff-session';
+import { addCustomerNote } from '@/lib/customers/notes';
+import { AppError } from '@/lib/errors';
+import { staffRecordWriter } from '@/lib/records/staff-writer';
+import { getRuntime } from '@/lib/runtime';
+import { problemOf } from '../../../_components/to-problems';
+import { PATH } from '../../path';
+
+export interface NoteState {
+  typed: string;
+  problem: string | null;
+  isAnswer: boolean;
+}
+
+/** Notes something about a customer, under the name of whoever is signed in. */
+export async function addNote(customerId: number, _before: NoteState, form: FormData): Promise<NoteState> {
+  const staff = await requireStaff();
+  const runtime = await getRuntime();
+  const typed = String(form.get('text') ?? '');
+  try {
+    await addCustomerNote(runtime.db, customerId, typed, staffRecordWriter(runtime, staff));
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return { typed, problem: problemOf(error), isAnswer: true };
+  }
+  revalidatePath('/admin', 'layout');
+  redirect(`${PATH}/${customerId}?notice=noted`);
+}

@@ -1,0 +1,24 @@
+const STAYS = 'Services, subscriptions and invoices stay as they are. Nothing changes at Stripe.';
+
+export const STEPS = {
+  block: { label: 'Block', question: 'Block this customer?', consequences: [STAYS] },
+  unblock: { label: 'Unblock', question: 'Unblock this customer?', consequences: ['It is active again.'] },
+  reactivate: {
+    label: 'Reactivate',
+    question: 'Reactivate this customer?',
+    consequences: ['It is active again.'],
+  },
+  deactivate: { label: 'Deactivate', question: 'Deactivate this customer?', consequences: [STAYS] },
+};
+
+export const DONE = {
+  created: 'The customer is created.',
+  saved: 'Your changes are saved.',
+  noted: 'The note is added.',
+  block: 'The customer is blocked.',
+  unblock: 'The customer is no longer blocked.',
+  reactivate: 'The customer is active again.',
+  deactivate: 'The customer is inactive now.',
+};
+
+export const KEPT = 'Other records refer to this customer, so it cannot be deleted. Deactivate it instead.';

@@ -1,0 +1,38 @@
+import type { FormPart } from '../_components/record/form-fields';
+
+/** What is asked of a customer. */
+export const customerParts = ({ isNew }: { isNew: boolean }): FormPart[] => [
+  {
+    title: 'Master data',
+    fields: [
+      { name: 'company', label: 'Company', maxLength: 200, description: 'Or the name of a person.' },
+      {
+        name: 'customer_number',
+        label: 'Customer number',
+        maxLength: 100,
+        ...(isNew ? { description: 'Left empty, it is the next one.' } : { required: true }),
+      },
+      { name: 'first_name', label: 'First name', maxLength: 200 },
+      { name: 'last_name', label: 'Last name', maxLength: 200 },
+      { name: 'email', label: 'E-mail', kind: 'email', maxLength: 254 },
+      { name: 'phone', label: 'Phone', maxLength: 100 },
+    ],
+  },
+  {
+    title: 'Address',
+    fields: [
+      { name: 'street', label: 'Street', maxLength: 200 },
+      { name: 'postal_code', label: 'Postal code', maxLength: 20 },
+      { name: 'city', label: 'City', maxLength: 200 },
+      { name: 'country', label: 'Country', maxLength: 2, description: 'Its code, such as AT.' },
+    ],
+  },
+  {
+    title: 'Billing',
+    fields: [
+      { name: 'vat_id', label: 'VAT ID', maxLength: 50 },
+      { name: 'currency', label: 'Currency', maxLength: 3, required: true, description: 'Such as EUR.' },
+      { name: 'tax_exempt', label: 'Exempt from tax', kind: 'flag' },
+    ],
+  },
+];

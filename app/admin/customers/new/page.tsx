@@ -1,0 +1,24 @@
+import type { Metadata } from 'next';
+import { requireStaff } from '@/lib/auth/staff-session';
+import { FormPage } from '../../_components/record/form-page';
+import { customerParts } from '../form-parts';
+import { PATH } from '../path';
+import { create } from './actions';
+
+export const metadata: Metadata = { title: 'New customer' };
+
+export default async function NewCustomerPage() {
+  await requireStaff();
+  return (
+    <FormPage
+      title="New customer"
+      back={{ href: PATH, label: 'Customers' }}
+      label="Customer"
+      action={create}
+      parts={customerParts({ isNew: true })}
+      record={{ version: null, typed: { currency: 'EUR' } }}
+      submit="Create customer"
+      cancel={PATH}
+    />
+  );
+}

@@ -1,0 +1,13 @@
+'use server';
+
+import { requireStaff } from '@/lib/auth/staff-session';
+import { typedServer } from '@/lib/servers/typed-server';
+import type { FormState } from '../../../_components/record/form-state';
+import { saveForm } from '../../../_components/record/save-form';
+import { PATH } from '../../path';
+
+/** Changes a server, and leads to it. */
+export async function save(id: number, _before: FormState, form: FormData): Promise<FormState> {
+  const staff = await requireStaff();
+  return saveForm(staff, { typedKind: typedServer, id, path: PATH }, form);
+}

@@ -1,0 +1,33 @@
+import type { Metadata } from 'next';
+import { notFound } from 'next/navigation';
+import { requireStaff } from '@/lib/auth/staff-session';
+import { readTyped } from '@/lib/records/typed-record';
+import { getRuntime } from '@/lib/runtime';
+import { typedServer } from '@/lib/servers/typed-server';
+import { orNotFound } from '../../../../_components/or-not-found';
+import { toId } from '../../../../_components/search-params';
+import { FormPage } from '../../../_components/record/form-page';
+import { SERVER_PARTS } from '../../form-parts';
+import { PATH } from '../../path';
+import { save } from './actions';
+
+export const metadata: Metadata = { title: 'Edit server' };
+
+export default async function EditServerPage({ params }: { params: Promise<{ id: string }> }) {
+  await requireStaff();
+  const id = toId((await params).id) ?? notFound();
+  const record = await orNotFound(readTyped((await getRuntime()).db, typedServer, id));
+  const page = `${PATH}/${id}`;
+  return (
+    <FormPage
+      title="Edit server"
+      back={{ href: page, label: record.typed.hostname ?? '' }}
+      label="Server"
+      action={save.bind(null, id)}
+      parts={SERVER_PARTS}
+      record={record}
+      submit="Save"
+      cancel={page}
+    />
+  );
+}

@@ -1,0 +1,39 @@
+import type { FormPart } from '../_components/record/form-fields';
+
+const ADDRESSES = 'Separated by spaces, or one a line.';
+
+/** What is asked of a server. */
+export const SERVER_PARTS: FormPart[] = [
+  {
+    title: 'Host',
+    fields: [
+      {
+        name: 'hostname',
+        label: 'Host name',
+        required: true,
+        maxLength: 253,
+        description: 'Such as web1.example.net.',
+      },
+      { name: 'location', label: 'Location', maxLength: 200 },
+      { name: 'ipv4', label: 'IPv4 addresses', kind: 'lines', description: ADDRESSES },
+      { name: 'ipv6', label: 'IPv6 addresses', kind: 'lines', description: ADDRESSES },
+    ],
+  },
+  {
+    title: 'Software',
+    fields: [
+      { name: 'operating_system', label: 'Operating system', maxLength: 200 },
+      { name: 'stack', label: 'Stack', maxLength: 200 },
+      { name: 'control_panel', label: 'Control panel', maxLength: 200 },
+    ],
+  },
+  {
+    title: 'Hardware',
+    fields: [
+      { name: 'cpu', label: 'Processor', maxLength: 200 },
+      { name: 'cpu_cores', label: 'Cores', kind: 'whole', maxLength: 6 },
+      { name: 'ram_gb', label: 'Memory in GB', kind: 'whole', maxLength: 7 },
+      { name: 'storage', label: 'Storage', maxLength: 200 },
+    ],
+  },
+];

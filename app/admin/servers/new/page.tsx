@@ -1,0 +1,24 @@
+import type { Metadata } from 'next';
+import { requireStaff } from '@/lib/auth/staff-session';
+import { FormPage } from '../../_components/record/form-page';
+import { SERVER_PARTS } from '../form-parts';
+import { PATH } from '../path';
+import { create } from './actions';
+
+export const metadata: Metadata = { title: 'New server' };
+
+export default async function NewServerPage() {
+  await requireStaff();
+  return (
+    <FormPage
+      title="New server"
+      back={{ href: PATH, label: 'Servers' }}
+      label="Server"
+      action={create}
+      parts={SERVER_PARTS}
+      record={{ version: null, typed: {} }}
+      submit="Create server"
+      cancel={PATH}
+    />
+  );
+}

@@ -1,0 +1,2 @@
+/** Where the list of servers is. */
+export const PATH = '/admin/servers';

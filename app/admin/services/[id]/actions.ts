@@ -1,0 +1,22 @@
+'use server';
+
+import { requireStaff } from '@/lib/auth/staff-session';
+import { serviceSteps } from '@/lib/services/typed-service';
+import { deleteForStaff, stepForStaff } from '../../_components/record/take-action';
+import { PATH } from '../path';
+
+const target = (id: number, version: number) => ({
+  stepped: serviceSteps,
+  path: PATH,
+  seen: { id, version },
+});
+
+/** Takes a service a step on. @param version as the page showed it */
+export async function step(id: number, version: number, name: string): Promise<void> {
+  await stepForStaff(await requireStaff(), target(id, version), name);
+}
+
+/** Deletes a service that nothing refers to. @param version as the page showed it */
+export async function remove(id: number, version: number): Promise<void> {
+  await deleteForStaff(await requireStaff(), target(id, version));
+}

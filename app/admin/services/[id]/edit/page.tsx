@@ -1,0 +1,41 @@
+import type { Metadata } from 'next';
+import { notFound } from 'next/navigation';
+import { requireStaff } from '@/lib/auth/staff-session';
+import { readTyped } from '@/lib/records/typed-record';
+import { getRuntime } from '@/lib/runtime';
+import { listServers } from '@/lib/servers/queries';
+import { typedService } from '@/lib/services/typed-service';
+import { orNotFound } from '../../../../_components/or-not-found';
+import { toId } from '../../../../_components/search-params';
+import { FormPage } from '../../../_components/record/form-page';
+import { serviceParts } from '../../form-parts';
+import { PATH } from '../../path';
+import { save } from './actions';
+
+export const metadata: Metadata = { title: 'Edit service' };
+
+export default async function EditServicePage({ params }: { params: Promise<{ id: string }> }) {
+  await requireStaff();
+  const id = toId((await params).id) ?? notFound();
+  const { db } = await getRuntime();
+  const record = await orNotFound(readTyped(db, typedService, id));
+  const servers = (await listServers(db)).filter(
+    ({ status, hostname }) => status !== 'decommissioned' || hostname === record.typed.hostname,
+  );
+  const page = `${PATH}/${id}`;
+  return (
+    <FormPage
+      title="Edit service"
+      back={{ href: page, label: `Service ${record.typed.service_number}` }}
+      label="Service"
+      action={save.bind(null, id)}
+      parts={serviceParts(
+        servers.map(({ hostname }) => hostname),
+        { isNew: false },
+      )}
+      record={record}
+      submit="Save"
+      cancel={page}
+    />
+  );
+}

@@ -1,0 +1,76 @@
+import { BILLING_INTERVALS, SERVICE_TYPES } from '@/lib/services/staff-filters';
+import { choiceOf } from '../_components/choice';
+import type { FormPart } from '../_components/record/form-fields';
+
+const CHOOSE = { value: '', label: 'Choose…' };
+const NONE = { value: '', label: 'None' };
+
+/** What is asked of a service. */
+export function serviceParts(hostnames: string[], { isNew }: { isNew: boolean }): FormPart[] {
+  const servers = hostnames.map((hostname) => ({ value: hostname, label: hostname }));
+  return [
+    {
+      title: 'Service',
+      fields: [
+        {
+          name: 'customer_number',
+          label: 'Customer number',
+          required: true,
+          maxLength: 100,
+          description: 'Who rents it.',
+        },
+        {
+          name: 'service_number',
+          label: 'Service number',
+          maxLength: 100,
+          ...(isNew ? { description: 'Left empty, it is the next one.' } : { required: true }),
+        },
+        { name: 'name', label: 'Name', required: true, maxLength: 200, description: 'Such as Webhosting M.' },
+        {
+          name: 'service_type',
+          label: 'Type',
+          kind: 'choice',
+          required: true,
+          options: [CHOOSE, ...choiceOf(SERVICE_TYPES)],
+        },
+        { name: 'domain', label: 'Domain', maxLength: 253 },
+        { name: 'hostname', label: 'Server', kind: 'choice', options: [NONE, ...servers] },
+        ...(isNew ? [STATUS] : []),
+      ],
+    },
+    BILLING,
+  ];
+}
+
+const STATUS = {
+  name: 'status',
+  label: 'Status',
+  kind: 'choice' as const,
+  options: choiceOf(['draft', 'order', 'active']),
+  description: 'Later it changes by the buttons of its page.',
+};
+
+const BILLING: FormPart = {
+  title: 'Billing',
+  fields: [
+    {
+      name: 'price',
+      label: 'Price',
+      kind: 'decimal',
+      required: true,
+      maxLength: 20,
+      description: 'Per interval, without tax, such as 9.90.',
+    },
+    { name: 'currency', label: 'Currency', maxLength: 3, required: true, description: 'Such as EUR.' },
+    {
+      name: 'billing_interval',
+      label: 'Interval',
+      kind: 'choice',
+      required: true,
+      options: choiceOf(BILLING_INTERVALS),
+    },
+    { name: 'start_date', label: 'Since', kind: 'date' },
+    { name: 'next_billing_date', label: 'Next billing', kind: 'date' },
+    { name: 'ends_on', label: 'Ends on', kind: 'date' },
+  ],
+};

@@ -1,0 +1,13 @@
+'use server';
+
+import { requireStaff } from '@/lib/auth/staff-session';
+import { typedNewService } from '@/lib/services/typed-service';
+import type { FormState } from '../../_components/record/form-state';
+import { saveForm } from '../../_components/record/save-form';
+import { PATH } from '../path';
+
+/** Makes a service, and leads to it. */
+export async function create(_before: FormState, form: FormData): Promise<FormState> {
+  const staff = await requireStaff();
+  return saveForm(staff, { typedKind: typedNewService, id: null, path: PATH }, form);
+}

@@ -1,0 +1,2 @@
+/** Where the list of services is. */
+export const PATH = '/admin/services';

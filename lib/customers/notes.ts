@@ -1,0 +1,105 @@
+import { and, desc, eq, sql } from 'drizzle-orm';
+import { z } from 'zod';
+import type { Database } from '@/db/database';
+import { customerNotes, customers } from '@/db/schema';
+import { transact } from '@/db/transaction';
+import { recordAudit } from '../audit/record-audit';
+import { AppError, invalidField } from '../errors';
+import { MAX_ID } from '../page';
+import { literal } from '../page-query';
+import type { RecordWriter } from '../records/record-kind';
+
+/** Characters of one note. */
+export const MAX_NOTE = 5000;
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: refusing them is the purpose
+const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
+
+const noteText = z
+  .string('must be a string')
+  .overwrite((text) => text.replaceAll(/\r\n?/g, '\n').trim())
+  .min(1, 'must not be empty')
+  .refine(
+    (text) => text.length <= MAX_NOTE || [...text].length <= MAX_NOTE,
+    `must have at most ${MAX_NOTE} characters`,
+  )
+  .refine((text) => text.isWellFormed() && !CONTROL.test(text), 'must not contain control characters');
+
+/** Where a list of notes goes on: behind this one. */
+export interface NotePlace {
+  created_at: Date;
+  id: number;
+}
+
+/**
+ * Adds a note to a customer. Notes are neither changed nor deleted: who was wrong adds another.
+ *
+ * @throws AppError validation_failed; not_found
+ */
+export async function addCustomerNote(
+  db: Database,
+  customerId: number,
+  text: unknown,
+  { actor, now }: RecordWriter,
+): Promise<{ id: number }> {
+  const parsed = noteText.safeParse(text);
+  if (!parsed.success) throw invalidField('text', parsed.error.issues[0]?.message ?? 'is wrong');
+  return transact(db, async (tx) => {
+    const [customer] = await tx
+      .select({ id: customers.id })
+      .from(customers)
+      .where(eq(customers.id, Math.min(customerId, MAX_ID)))
+      .for('update');
+    if (!customer) throw new AppError('not_found', 'It does not exist any more.');
+    await keepFromSync(tx, customer.id);
+    const author = { actor_type: actor.type, actor_id: actor.id, actor_name: actor.name };
+    const note = { customer_id: customerId, text: parsed.data, ...author, created_at: now };
+    const [after] = await tx.insert(customerNotes).values(note).returning();
+    const id = Number(after?.id);
+    await recordAudit(tx, {
+      actor,
+      action: 'customer_note.create',
+      entity: 'customer_note',
+      entity_id: id,
+      before: null,
+      after: { ...after },
+    });
+    return { id };
+  });
+}
+
+/** Sync removes customers that it made itself, once they are empty; one that somebody has edited it leaves alone. */
+async function keepFromSync(tx: Database, id: number): Promise<void> {
+  await tx
+    .update(customers)
+    .set({ updated_at: sql`now()` })
+    .where(and(eq(customers.id, id), eq(customers.updated_at, customers.created_at)));
+}
+
+/** What was noted about a customer, the newest first. */
+export async function listCustomerNotes(
+  db: Database,
+  customerId: number,
+  limit: number,
+  behind: NotePlace | null = null,
+) {
+  const place = behind && sql`(${behind.created_at.toISOString()}::timestamptz, ${behind.id}::int)`;
+  return db
+    .select({
+      id: customerNotes.id,
+      text: customerNotes.text,
+      actor_name: customerNotes.actor_name,
+      created_at: customerNotes.created_at,
+    })
+    .from(customerNotes)
+    .where(
+      and(
+        eq(customerNotes.customer_id, customerId),
+        place ? sql`(${customerNotes.created_at}, ${customerNotes.id}) < ${place}` : undefined,
+      ),
+    )
+    .orderBy(desc(customerNotes.created_at), desc(customerNotes.id))
+    .limit(literal(limit));
+}
+
+export type CustomerNote = Awaited<ReturnType<typeof listCustomerNotes>>[number];

@@ -1,0 +1,33 @@
+import type { SteppedKind } from '../records/take-step';
+import type { TypedKind } from '../records/typed-fields';
+import { customerKind } from './save-customers';
+
+/** A customer as a form has it; its status changes by steps. */
+export const typedCustomer = {
+  kind: customerKind,
+  fields: {
+    customer_number: 'text',
+    company: 'text',
+    first_name: 'text',
+    last_name: 'text',
+    email: 'text',
+    phone: 'text',
+    street: 'text',
+    postal_code: 'text',
+    city: 'text',
+    country: 'upper',
+    vat_id: 'text',
+    tax_exempt: 'flag',
+    currency: 'currency',
+  },
+} satisfies TypedKind;
+
+export const customerSteps = {
+  kind: customerKind,
+  steps: {
+    block: { from: ['active'], to: 'blocked' },
+    unblock: { from: ['blocked'], to: 'active' },
+    reactivate: { from: ['inactive'], to: 'active' },
+    deactivate: { from: ['active', 'blocked'], to: 'inactive' },
+  },
+} satisfies SteppedKind;

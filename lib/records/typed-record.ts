@@ -1,0 +1,55 @@
+import { eq } from 'drizzle-orm';
+import type { Database } from '@/db/database';
+import { AppError } from '../errors';
+import { MAX_ID } from '../page';
+import type { RecordWriter, Row } from './record-kind';
+import { saveRecord } from './save-records';
+import { type Typed, type TypedKind, toTyped, toValues } from './typed-fields';
+
+/** A record as a form shows it, and its version, by which it is known whether somebody else has changed it since. */
+export interface TypedRecord {
+  version: number;
+  typed: Typed;
+}
+
+/** A record for its form. @throws AppError not_found */
+export async function readTyped(db: Database, typedKind: TypedKind, id: number): Promise<TypedRecord> {
+  const { kind } = typedKind;
+  const [row]: Row[] = await db
+    .select()
+    .from(kind.table)
+    .where(eq(kind.table.id, Math.min(id, MAX_ID)));
+  if (!row) throw new AppError('not_found', `There is no ${kind.name} ${id}.`);
+  const names: Row = {};
+  for (const [name, { column, nameOf }] of Object.entries(kind.references ?? {})) {
+    const referred = row[column];
+    names[name] = typeof referred === 'number' ? await nameOf?.(db, referred) : null;
+  }
+  return { version: Number(row.version), typed: toTyped(typedKind, { ...row, ...names }) };
+}
+
+/**
+ * Writes a record as somebody typed it.
+ *
+ * @param opened the record that is meant, and its version when its form was opened; null: a new one
+ * @throws AppError validation_failed with its problems, each named as its field is; not_found; conflict where somebody
+ *   else has changed it since
+ */
+export async function saveTyped(
+  db: Database,
+  typedKind: TypedKind,
+  opened: { id: number; version: number } | null,
+  typed: Typed,
+  writer: RecordWriter,
+): Promise<{ id: number }> {
+  const isNew = opened === null;
+  const draft = { ...opened, isNew, values: toValues(typedKind, typed, isNew) };
+  try {
+    return await saveRecord(db, typedKind.kind, draft, writer);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    // One address of a list is wrong: its field is the list.
+    const fields = error.fields.map(({ field, message }) => ({ field: field.replace(/\..*/, ''), message }));
+    throw new AppError(error.code, error.message, fields);
+  }
+}
