@@ -33,10 +33,12 @@ export function withoutAmounts({ subtotal: _, tax: __, total: ___, lines: ____, 
 
 /** What speaks against the lines and sums of a record that is about to be written. */
 export function amountProblems({ after, values }: Writing): FieldError[] {
-  if (after.total === undefined) return [{ field: 'lines', message: 'or a total are needed' }];
+  if (after.total === undefined)
+    return [{ field: 'lines', message: 'at least one line, or a total, is needed' }];
   const currency = currencyOf(after);
-  if (Number(after.total) < 0) return [{ field: 'lines', message: 'must not come to less than nothing' }];
-  if (Number(after.total) > MAX_AMOUNT) return [{ field: 'lines', message: 'come to too much' }];
+  if (Number(after.total) < 0)
+    return [{ field: 'lines', message: 'the lines must not come to less than nothing' }];
+  if (Number(after.total) > MAX_AMOUNT) return [{ field: 'lines', message: 'the lines come to too much' }];
   return SUMS.flatMap((field) => {
     const text = String(after[field]);
     const isAsGiven = values[field] === undefined || toAmountColumn(values[field]) === text;
