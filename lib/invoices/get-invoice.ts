@@ -11,6 +11,7 @@ export async function getInvoice(db: Database, id: number) {
   const [found] = await db
     .select({
       ...invoiceColumns,
+      version: invoices.version,
       subscription_id: invoices.subscription_id,
       paid_at: invoices.paid_at,
       payment_failed_at: invoices.payment_failed_at,

@@ -5,17 +5,18 @@ import { unpaidStatusSql } from '../overdue';
 
 /**
  * Recomputes a local invoice from what is left of its completed payments; `settled` is the same in TypeScript. An invoice that Stripe manages takes
- * its state from Stripe alone and stays as it is; so does the status of a draft or a cancelled one.
- * The caller holds the invoice's row lock.
+ * its state from Stripe alone and stays as it is; so does the status of a draft or a cancelled one. What was imported
+ * as paid stays paid, until payments come to as much (`paidWithout`). The caller holds the invoice's row lock.
  *
  * @param today calendar date in the time zone of the service: past the due date means overdue
+ * @param change by how much its payments are more than before, as a decimal text
  */
 export async function settleInvoice(
   tx: Database,
   invoiceId: number,
-  { today, now }: { today: string; now: Date },
+  { today, now, change = '0' }: { today: string; now: Date; change?: string },
 ): Promise<void> {
-  await settle(tx, { invoiceId, today, instant: now.toISOString() });
+  await settle(tx, { invoiceId, today, instant: now.toISOString(), change });
 }
 
 const INVOICE = {
@@ -25,8 +26,8 @@ const INVOICE = {
 };
 
 const settle = statement(
-  ['invoiceId', 'today', 'instant'],
-  (_, { invoiceId, today, instant }) => sql`
+  ['invoiceId', 'today', 'instant', 'change'],
+  (_, { invoiceId, today, instant, change }) => sql`
     update invoices i set
       amount_paid = p.paid,
       amount_due = greatest(i.total - p.paid, 0),
@@ -40,8 +41,12 @@ const settle = statement(
       updated_at = now(),
       version = i.version + 1
     from (
-      select coalesce(sum(amount - refunded_amount) filter (where status = 'completed'), 0) as paid
-      from payments where invoice_id = ${invoiceId}
+      select greatest(s.sum, case when o.amount_paid > s.sum - ${change}::numeric then o.amount_paid end) as paid
+      from invoices o, (
+        select coalesce(sum(amount - refunded_amount) filter (where status = 'completed'), 0) as sum
+        from payments where invoice_id = ${invoiceId}
+      ) s
+      where o.id = ${invoiceId}
     ) p
     where i.id = ${invoiceId} and i.stripe_invoice_id is null`,
 );

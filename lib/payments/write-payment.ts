@@ -7,6 +7,8 @@ import { type Actor, recordAudit } from '../audit/record-audit';
 import { toCalendarDate } from '../dates';
 import { AppError, invalidField } from '../errors';
 import { settleInvoice } from '../invoices/settle-invoice';
+import { leftOf } from '../invoices/settled';
+import { fromThousandths } from '../money';
 import { statusAfter } from './came-back';
 import { checkPayment, type LockedInvoice, lockInvoices } from './check-payment';
 import { paymentNotFound, toPaymentRow } from './queries';
@@ -178,9 +180,14 @@ export async function finishWrite(
   const day = { today: toCalendarDate(now, timeZone), now };
   await answersOf(
     recordAudit(tx, { actor, action, entity: 'payment', entity_id, before, after }),
-    ...[...touched].map((id) => settleInvoice(tx, id, day)),
+    ...[...touched].map((id) =>
+      settleInvoice(tx, id, { ...day, change: fromThousandths(leftFor(id, after) - leftFor(id, before)) }),
+    ),
   );
 }
+
+const leftFor = (invoiceId: number, payment: StoredPayment | null): number =>
+  payment?.invoice_id === invoiceId ? leftOf(payment) : 0;
 
 /** Keeps sync from making a payment of this reference again. */
 export async function leaveTombstone(tx: Database, reference: string): Promise<void> {

@@ -76,10 +76,12 @@ export interface RecordKind {
   toColumns?(values: Row, before: Row | null, writer: RecordWriter): Row;
   /** What speaks against writing it. */
   check?(writing: Writing): FieldError[];
-  /** Whether a draft brings more than columns, such as lines, so that it is written though none differs. */
-  hasMore?(values: Record<string, unknown>): boolean;
-  /** The key of a new record that has none. */
-  nextKey?(tx: Database, row: Row, writer: RecordWriter): Promise<string>;
+  /** Drafts that are known by more than their key, with the ids of the records that they mean. */
+  identify?(tx: Database, drafts: Draft[]): Promise<Draft[]>;
+  /** Reads into rows what belongs to them beyond their columns, such as lines, to be compared and audited too. */
+  addParts?(tx: Database, rows: Row[]): Promise<void>;
+  /** The key of a record that has none; null: it needs none yet. */
+  nextKey?(tx: Database, row: Row, writer: RecordWriter): Promise<string | null>;
   /** What else is to be done in the same transaction. */
   afterwards?(tx: Database, written: (Writing & { id: number })[], writer: RecordWriter): Promise<void>;
 }

@@ -62,9 +62,10 @@ function requireSaved(saved: Saved | undefined): { id: number } {
 async function saveWithin(
   tx: Database,
   kind: RecordKind,
-  drafts: Draft[],
+  given: Draft[],
   writer: RecordWriter,
 ): Promise<Saved[]> {
+  const drafts = (await kind.identify?.(tx, given)) ?? given;
   const findBefore = await readBefore(tx, kind, drafts);
   const idsOf = await findReferences(tx, kind, drafts);
   const decided = drafts.map((draft) => decide(kind, draft, findBefore(draft), writer, idsOf));
@@ -107,6 +108,7 @@ async function readBefore(tx: Database, kind: RecordKind, drafts: Draft[]) {
           .where(or(...wanted))
           .orderBy(kind.table.id)
           .for('update');
+  await kind.addParts?.(tx, found);
   const byId = new Map(found.map((row) => [row.id, row]));
   const byKey = new Map(found.map((row) => [toKey(String(row[kind.key])), row]));
   return (draft: Draft): Found => {
@@ -144,7 +146,7 @@ function decide(
   if (before && draft.version !== undefined && draft.version !== before.version) {
     return { outcome: 'outdated', id: Number(before.id) };
   }
-  if (before && Object.keys(changes).length === 0 && !kind.hasMore?.(draft.values)) {
+  if (before && Object.keys(changes).length === 0) {
     return { outcome: 'unchanged', id: Number(before.id) };
   }
   const writing = { before, after, changes, values: draft.values };
@@ -161,21 +163,33 @@ function changesOf(before: Row | null, columns: Row): Row {
 
 async function insertNew(tx: Database, kind: RecordKind, writings: Writing[], writer: RecordWriter) {
   const fresh = writings.filter(({ before }) => before === null);
-  for (const writing of fresh) {
-    if (writing.after[kind.key] != null || !kind.nextKey) continue;
-    writing.after[kind.key] = await kind.nextKey(tx, writing.after, writer);
+  const isNumbered = ({ after }: Writing) => after[kind.key] != null || !kind.nextKey;
+  await insertAll(tx, kind, fresh.filter(isNumbered), writer);
+  // One by one: the next number is one more than the highest that is there.
+  for (const writing of fresh.filter((one) => !isNumbered(one))) {
+    await takeKey(tx, kind, writing, writer);
+    await insertAll(tx, kind, [writing], writer);
   }
-  if (fresh.length === 0) return new Map<Writing, number>();
+  return new Map(fresh.map((writing) => [writing, Number(writing.after.id)]));
+}
+
+async function insertAll(tx: Database, kind: RecordKind, fresh: Writing[], writer: RecordWriter) {
+  if (fresh.length === 0) return;
   const inserted: Row[] = await tx
     .insert(kind.table)
     .values(fresh.map(({ after }) => after))
     .returning()
     .catch(orAgain);
-  for (const [i, after] of inserted.entries()) {
-    Object.assign(fresh[i]?.after ?? {}, after);
+  for (const [i, row] of inserted.entries()) {
+    const after = Object.assign(fresh[i]?.after ?? {}, row);
     if (writer.importId == null) await audit(tx, kind, null, after, writer);
   }
-  return new Map(fresh.map((writing) => [writing, Number(writing.after.id)]));
+}
+
+async function takeKey(tx: Database, kind: RecordKind, { after, changes }: Writing, writer: RecordWriter) {
+  if (after[kind.key] != null) return;
+  const key = await kind.nextKey?.(tx, after, writer);
+  if (key != null) after[kind.key] = changes[kind.key] = key;
 }
 
 async function updateChanged(tx: Database, kind: RecordKind, writings: Writing[], writer: RecordWriter) {
@@ -184,14 +198,14 @@ async function updateChanged(tx: Database, kind: RecordKind, writings: Writing[]
     const { before, changes } = writing;
     if (!before) continue;
     ids.set(writing, Number(before.id));
-    if (Object.keys(changes).length === 0) continue;
-    const [after] = await tx
+    await takeKey(tx, kind, writing, writer);
+    const [row] = await tx
       .update(kind.table)
       .set(changes)
       .where(eq(kind.table.id, before.id))
       .returning()
       .catch(orAgain);
-    await audit(tx, kind, before, after as Row, writer);
+    await audit(tx, kind, before, Object.assign(writing.after, row), writer);
   }
   return ids;
 }

@@ -128,9 +128,32 @@ describe('every page and route handler of the staff', () => {
 
 describe('every server action', () => {
   const first = { typed: {}, problems: {} };
+  const line = {
+    'lines.0.text': 'Forged',
+    'lines.0.quantity': '1',
+    'lines.0.unit_price': '1',
+    'lines.0.tax_rate': '0',
+  };
   /** What each would do with these; an action that is missing here fails the first test. */
   const args = (): Record<string, unknown[]> => ({
     'app/admin/invoices/[id]/actions.ts#check': [1],
+    'app/admin/invoices/[id]/due-date/actions.ts#change': [1, 0, first, new Fields({ due_date: '' })],
+    'app/admin/invoices/[id]/edit/actions.ts#save': [1, 0, first, new Fields({ currency: 'usd' })],
+    'app/admin/invoices/[id]/step-actions.ts#cancel': [1, 0],
+    'app/admin/invoices/[id]/step-actions.ts#send': [1, 0],
+    'app/admin/invoices/new/actions.ts#create': [first, new Fields({ customer_number: 'K10001', ...line })],
+    'app/admin/sales-documents/[id]/actions.ts#convert': [1, 0, 'invoice'],
+    'app/admin/sales-documents/[id]/actions.ts#move': [1, 0, 'sent'],
+    'app/admin/sales-documents/[id]/edit/actions.ts#save': [1, 0, first, new Fields({ currency: 'usd' })],
+    'app/admin/sales-documents/new/actions.ts#create': [
+      first,
+      new Fields({ type: 'offer', customer_number: 'K10001', ...line }),
+    ],
+    'app/admin/settings/numbers/actions.ts#saveSeries': [
+      'invoice',
+      first,
+      new Fields({ prefix: 'FORGED', width: '6', first_count: '1' }),
+    ],
     'app/admin/payments/[id]/actions.ts#check': [1],
     'app/admin/payments/[id]/actions.ts#markRefunded': [1, 'version'],
     'app/admin/payments/[id]/actions.ts#remove': [1, 'version'],
@@ -255,13 +278,14 @@ describe('every server action', () => {
     const cookie = cookies.admin;
     const entries = () => site.inspect((db) => db.select({ action: auditLog.action }).from(auditLog));
     const known = (await entries()).length;
-    for (const name of Object.keys(args()).filter((one) => /\/(tokens|staff)\//.test(one))) {
+    for (const name of Object.keys(args()).filter((one) => /\/(tokens|staff|settings)\//.test(one))) {
       const action = actions.find((one) => one.name === name);
       if (!action) throw new Error(`${name} is not built`);
       const { status } = await postAction(site.url, action, argsOf(action), { cookie });
       expect([name, [200, 303].includes(status)]).toEqual([name, true]);
     }
     expect((await entries()).slice(known).map(({ action }) => action)).toEqual([
+      'number_series.update',
       'access_token.create',
       'access_token.revoke',
       'staff_user.create',

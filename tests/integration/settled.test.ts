@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { invoiceStatus, invoices, payments } from '@/db/schema';
 import { settleInvoice } from '@/lib/invoices/settle-invoice';
-import { settled } from '@/lib/invoices/settled';
+import { paidWithout, settled } from '@/lib/invoices/settled';
 import { useDatabase } from '../support/database';
 import { createInvoice, createPayment } from '../support/factories';
 
@@ -47,3 +47,24 @@ test.each(invoiceStatus.enumValues)(
     }
   },
 );
+
+test.each([
+  ['119', []],
+  ['119', ['50']],
+  ['119', ['119']],
+  ['60', ['50', '9']],
+  ['60', ['50', '10']],
+  ['60', ['50', '60']],
+])('of %s imported as paid with payments of %j is made the same', async (amount_paid, amounts) => {
+  const invoice = await createInvoice(base.db, { status: 'paid', amount_paid, paid_at: EARLIER });
+  const on = { invoice_id: invoice.id, customer_id: invoice.customer_id };
+  for (const amount of amounts) await createPayment(base.db, { ...on, amount });
+  const ofInvoice = await base.db.select().from(payments).where(eq(payments.invoice_id, invoice.id));
+  const without = paidWithout(invoice, ofInvoice.slice(0, -1));
+  await settleInvoice(base.db, invoice.id, { ...at, change: amounts.at(-1) ?? '0' });
+  const [stored] = await base.db.select().from(invoices).where(eq(invoices.id, invoice.id));
+  expect(stored).toMatchObject(settled(invoice, ofInvoice, at, without));
+  expect(Number(stored?.amount_paid)).toBe(Math.max(Number(amount_paid), ...sums(amounts)));
+});
+
+const sums = (amounts: string[]) => [amounts.reduce((sum, one) => sum + Number(one), 0)];

@@ -5,6 +5,7 @@ import {
   IconCreditCard,
   IconFileInvoice,
   IconFileText,
+  IconHash,
   IconHome,
   IconKey,
   IconPlug,
@@ -31,6 +32,7 @@ const NAVIGATION = [
 const FOR_ADMINS = [
   { href: '/admin/tokens', label: 'Access tokens', icon: IconKey },
   { href: '/admin/staff', label: 'Staff', icon: IconUsers },
+  { href: '/admin/settings/numbers', label: 'Numbers', icon: IconHash },
 ];
 
 /** The entries of the side bar, in its order. */

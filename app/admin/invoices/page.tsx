@@ -1,3 +1,5 @@
+import { Group } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
 import type { Metadata } from 'next';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { addMoneyBack } from '@/lib/invoices/money-back';
@@ -9,6 +11,7 @@ import {
   toInvoiceConditions,
 } from '@/lib/invoices/staff-filters';
 import { getRuntime } from '@/lib/runtime';
+import { LinkButton } from '../../_components/links';
 import { type SearchParams, toPageRequest, toParams, withParams } from '../../_components/search-params';
 import { choiceOf } from '../_components/choice';
 import { CountedList } from '../_components/counted-list';
@@ -36,7 +39,14 @@ export default async function InvoicesPage({ searchParams }: { searchParams: Pro
   return (
     <ListPage
       title="Invoices"
-      actions={parsed.filters && <DownloadButton href={download} />}
+      actions={
+        <Group gap="xs">
+          {parsed.filters && <DownloadButton href={download} />}
+          <LinkButton href={`${PATH}/new`} leftSection={<IconPlus size={16} aria-hidden />}>
+            New invoice
+          </LinkButton>
+        </Group>
+      }
       noun="invoices"
       path={PATH}
       fields={FIELDS}

@@ -1,3 +1,4 @@
+import { IconPlus } from '@tabler/icons-react';
 import type { Metadata } from 'next';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
@@ -9,16 +10,16 @@ import {
   documentStaffFilters,
   toDocumentConditions,
 } from '@/lib/sales-documents/staff-filters';
+import { LinkButton } from '../../_components/links';
 import { type SearchParams, toPageRequest, toParams } from '../../_components/search-params';
 import { choiceOf } from '../_components/choice';
 import { CountedList } from '../_components/counted-list';
 import { DocumentList } from '../_components/document-list';
 import { ListPage } from '../_components/list-page';
 import { parseFilters } from '../_components/parse-filters';
+import { PATH } from './path';
 
 export const metadata: Metadata = { title: 'Sales documents' };
-
-const PATH = '/admin/sales-documents';
 
 const FIELDS = [
   { name: 'customer', label: 'Customer', placeholder: 'Number' },
@@ -37,6 +38,11 @@ export default async function SalesDocumentsPage({ searchParams }: { searchParam
     <ListPage
       title="Sales documents"
       description="Offers and order confirmations, the newest first."
+      actions={
+        <LinkButton href={`${PATH}/new`} leftSection={<IconPlus size={16} aria-hidden />}>
+          New document
+        </LinkButton>
+      }
       noun="sales documents"
       path={PATH}
       fields={FIELDS}

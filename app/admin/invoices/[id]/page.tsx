@@ -6,6 +6,7 @@ import { Suspense } from 'react';
 import { listAudit } from '@/lib/audit/list-audit';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { getInvoice } from '@/lib/invoices/get-invoice';
+import { listLines } from '@/lib/invoices/line-rows';
 import { addMoneyBack } from '@/lib/invoices/money-back';
 import { takesPayments } from '@/lib/payments/check-payment';
 import { getRuntime } from '@/lib/runtime';
@@ -17,6 +18,8 @@ import { CheckButton } from '../../_components/check/check-button';
 import { CheckNotice } from '../../_components/check/check-notice';
 import { LastCheckSection } from '../../_components/check/last-check-section';
 import { CustomerSection } from '../../_components/customer-section';
+import { LineSection } from '../../_components/draft/line-section';
+import { RecordNotice } from '../../_components/draft/record-notice';
 import { invoiceName } from '../../_components/invoice-list';
 import { ListSkeleton } from '../../_components/list-skeleton';
 import { PageHeader } from '../../_components/page-header';
@@ -26,9 +29,18 @@ import { check } from './actions';
 import { InvoiceFacts } from './invoice-facts';
 import { InvoiceNotices } from './invoice-notices';
 import { InvoicePayments } from './invoice-payments';
+import { InvoiceSteps } from './invoice-steps';
 import { OriginFacts } from './origin-facts';
 
 export const metadata: Metadata = { title: 'Invoice' };
+
+const DONE = {
+  created: 'The draft is saved.',
+  saved: 'The draft is saved.',
+  sent: 'The invoice is sent.',
+  cancelled: 'The invoice is cancelled.',
+  due: 'The due date is changed.',
+};
 
 interface Props {
   params: Promise<{ id: string }>;
@@ -38,6 +50,7 @@ interface Props {
 export default async function InvoicePage({ params, searchParams }: Props) {
   await requireStaff();
   const id = toId((await params).id) ?? notFound();
+  const search = toParams(await searchParams);
   const { db, env } = await getRuntime();
   const [invoice = notFound()] = await addMoneyBack(db, [await orNotFound(getInvoice(db, id))]);
   const lastCheck = await getLastCheck(db, await listAudit(db, 'invoice', id));
@@ -58,6 +71,7 @@ export default async function InvoicePage({ params, searchParams }: Props) {
                 Events
               </LinkButton>
             )}
+            <InvoiceSteps invoice={invoice} />
             {takesPayments(invoice) && (
               <LinkButton
                 href={toHref('/admin/payments/new', { invoice: `#${id}` })}
@@ -69,7 +83,8 @@ export default async function InvoicePage({ params, searchParams }: Props) {
           </Group>
         }
       />
-      <CheckNotice outcome={toParams(await searchParams).get('check')} last={lastCheck} />
+      <CheckNotice outcome={search.get('check')} last={lastCheck} />
+      <RecordNotice notice={search.get('notice')} done={DONE} />
       <InvoiceNotices invoice={invoice} timeZone={env.timeZone} />
       <Stack gap="xl">
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing="xl">
@@ -86,6 +101,7 @@ export default async function InvoicePage({ params, searchParams }: Props) {
             <OriginFacts invoice={invoice} timeZone={env.timeZone} />
           </Stack>
         </SimpleGrid>
+        <LineSection lines={await listLines(db, 'invoice', id)} currency={invoice.currency} />
         <LastCheckSection last={lastCheck} timeZone={env.timeZone} />
         <Suspense fallback={<ListSkeleton rows={1} />}>
           <InvoicePayments invoiceId={id} />

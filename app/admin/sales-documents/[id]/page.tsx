@@ -1,14 +1,17 @@
-import { SimpleGrid } from '@mantine/core';
+import { SimpleGrid, Stack } from '@mantine/core';
 import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
 import { requireStaff } from '@/lib/auth/staff-session';
+import { listLines } from '@/lib/invoices/line-rows';
 import { getRuntime } from '@/lib/runtime';
 import { getSalesDocument, type SalesDocumentDetails } from '@/lib/sales-documents/get-sales-document';
 import { formatDate, formatField } from '../../../_components/format';
 import { TextLink } from '../../../_components/links';
 import { orNotFound } from '../../../_components/or-not-found';
-import { toHref, toId } from '../../../_components/search-params';
+import { type SearchParams, toHref, toId, toParams } from '../../../_components/search-params';
 import { CustomerSection } from '../../_components/customer-section';
+import { LineSection } from '../../_components/draft/line-section';
+import { RecordNotice } from '../../_components/draft/record-notice';
 import { Facts } from '../../_components/facts';
 import { Instant } from '../../_components/instant';
 import { invoiceName } from '../../_components/invoice-list';
@@ -16,12 +19,23 @@ import { Money } from '../../_components/money';
 import { PageHeader } from '../../_components/page-header';
 import { RecordTitle } from '../../_components/record-title';
 import { Section } from '../../_components/section';
+import { PATH } from '../path';
+import { DocumentSteps } from './document-steps';
 
 export const metadata: Metadata = { title: 'Sales document' };
 
-const PATH = '/admin/sales-documents';
+const DONE = {
+  created: 'The draft is saved.',
+  saved: 'The draft is saved.',
+  moved: 'The status is changed.',
+};
 
-export default async function SalesDocumentPage({ params }: { params: Promise<{ id: string }> }) {
+interface Props {
+  params: Promise<{ id: string }>;
+  searchParams: Promise<SearchParams>;
+}
+
+export default async function SalesDocumentPage({ params, searchParams }: Props) {
   await requireStaff();
   const id = toId((await params).id) ?? notFound();
   const { db, env } = await getRuntime();
@@ -37,24 +51,29 @@ export default async function SalesDocumentPage({ params }: { params: Promise<{ 
           </RecordTitle>
         }
         description={customer.name || customer.customer_number}
+        actions={<DocumentSteps document={document} />}
       />
-      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing="xl">
-        <Section title="Document">
-          <Facts facts={factsOf(document, env.timeZone)} />
-        </Section>
-        <CustomerSection
-          customer={customer}
-          action={
-            <TextLink href={toHref(PATH, { customer: customer.customer_number })}>All documents</TextLink>
-          }
-        />
-      </SimpleGrid>
+      <RecordNotice notice={toParams(await searchParams).get('notice')} done={DONE} />
+      <Stack gap="xl">
+        <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing="xl">
+          <Section title="Document">
+            <Facts facts={factsOf(document, env.timeZone)} />
+          </Section>
+          <CustomerSection
+            customer={customer}
+            action={
+              <TextLink href={toHref(PATH, { customer: customer.customer_number })}>All documents</TextLink>
+            }
+          />
+        </SimpleGrid>
+        <LineSection lines={await listLines(db, 'sales_document', id)} currency={document.currency} />
+      </Stack>
     </>
   );
 }
 
 function factsOf(document: SalesDocumentDetails, timeZone: string) {
-  const { invoice, valid_until } = document;
+  const { invoice, confirmation, valid_until } = document;
   const money = (amount: number) => <Money amount={amount} currency={document.currency} />;
   return {
     Date: formatDate(document.document_date),
@@ -62,6 +81,9 @@ function factsOf(document: SalesDocumentDetails, timeZone: string) {
     Subtotal: money(document.subtotal),
     Tax: money(document.tax),
     Total: money(document.total),
+    'Order confirmation': confirmation ? (
+      <TextLink href={`${PATH}/${confirmation.id}`}>{confirmation.document_number}</TextLink>
+    ) : undefined,
     Invoice: invoice && (
       <TextLink
         href={`/admin/invoices/${invoice.id}`}

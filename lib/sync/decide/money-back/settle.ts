@@ -1,5 +1,5 @@
 import { toCalendarDate } from '../../../dates';
-import { settled } from '../../../invoices/settled';
+import { paidWithout, settled } from '../../../invoices/settled';
 import { cameBack, statusAfter } from '../../../payments/came-back';
 import type { StoredPayment, StoredRefund } from '../../store/rows';
 import { type Subject, toChanges } from '../changes';
@@ -69,9 +69,16 @@ function settleOwnInvoice(draft: Draft, payment: StoredPayment): void {
   const { invoice, payments } = draft.invoiceOf(payment);
   if (!invoice || invoice.stripe_invoice_id !== null) return;
   const today = toCalendarDate(draft.now, draft.timeZone);
-  const after = settled(invoice, payments, { today, now: draft.now });
+  const after = settled(invoice, payments, { today, now: draft.now }, importedAsPaid(draft, invoice));
   draft.changes.push(
     ...toChanges({ entity: 'invoice', entity_id: invoice.id, stripe_id: null }, invoice, after),
   );
   draft.invoices.put({ ...invoice, ...after });
+}
+
+/** By how it stood before this draft, which may settle it more than once. */
+function importedAsPaid(draft: Draft, { id }: { id: number }): number {
+  const before = draft.invoices.before(id);
+  const payments = [...draft.snapshot.rows.payments.values()].filter(({ invoice_id }) => invoice_id === id);
+  return before ? paidWithout(before, payments) : 0;
 }

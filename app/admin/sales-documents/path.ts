@@ -1,0 +1,2 @@
+/** Where staff browse sales documents. */
+export const PATH = '/admin/sales-documents';

@@ -1,0 +1,59 @@
+import type { FieldError } from '../errors';
+import { toThousandths } from '../money';
+import type { Row, Writing } from '../records/record-kind';
+import { amountProblems, linesOf } from './amounts';
+
+/** What follows from others, so that no rule speaks of it. */
+const DERIVED = ['amount_paid', 'amount_due', 'paid_at', 'number'];
+
+/** What speaks against writing an invoice. */
+export function checkInvoice(writing: Writing): FieldError[] {
+  const { before, after } = writing;
+  if (before?.stripe_invoice_id) return [wrong('', 'Stripe manages this invoice')];
+  if (before && before.status !== 'draft') return sentProblems(writing, before);
+  const problems = amountProblems(writing);
+  return problems.length > 0 ? problems : [...draftProblems(writing), ...dateProblems(after)];
+}
+
+function draftProblems({ before, after, values }: Writing): FieldError[] {
+  const paid = toThousandths(String(after.amount_paid ?? 0));
+  if (after.status === 'draft') {
+    if (after.number != null) return [wrong('number', 'is taken when the invoice is sent')];
+    return paid > 0 ? [wrong('amount_paid', 'must be 0: a draft takes no payment')] : [];
+  }
+  if (after.status === 'cancelled' && (before || after.number == null)) {
+    return [wrong('status', 'must not be cancelled: it was never sent')];
+  }
+  if (values.status === 'paid' && after.status !== 'paid') {
+    return [wrong('amount_paid', 'is less than the total of a paid invoice')];
+  }
+  return [];
+}
+
+/** An invoice that was sent changes by payments, cancelling and its due date alone. */
+function sentProblems({ after, changes, values }: Writing, before: Row): FieldError[] {
+  const isCancelled = changes.status === 'cancelled';
+  if (before.status === 'cancelled') return [wrong('', 'It is cancelled and changes no more')];
+  if (changes.status === 'draft') return [wrong('status', 'must not be draft: it was sent')];
+  if (isCancelled && Number(before.amount_paid) > 0) {
+    return [wrong('status', 'must not be cancelled: of it was paid, pay that back first')];
+  }
+  if (changes.amount_paid !== undefined) {
+    return [wrong(values.amount_paid === undefined ? 'status' : 'amount_paid', 'changes by payments alone')];
+  }
+  const isLineAdded = changes.lines !== undefined && linesOf(before).length === 0;
+  const allowed = ['status', 'due_date', ...DERIVED, ...(isLineAdded ? ['lines'] : [])];
+  const others = Object.keys(changes).filter((name) => !allowed.includes(name));
+  const numbered = changes.number === undefined ? [] : ['number'];
+  const problems = [...others, ...numbered].map((name) =>
+    wrong(name === 'customer_id' ? 'customer_number' : name, 'cannot be changed: the invoice was sent'),
+  );
+  return [...problems, ...dateProblems(after)];
+}
+
+function dateProblems({ invoice_date, due_date }: Row): FieldError[] {
+  if (typeof due_date !== 'string' || due_date >= String(invoice_date)) return [];
+  return [wrong('due_date', 'must not be before the date of the invoice')];
+}
+
+const wrong = (field: string, message: string): FieldError => ({ field, message });

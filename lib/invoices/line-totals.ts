@@ -1,0 +1,74 @@
+import { currencyDecimals } from '../money';
+
+/** What a customer pays for: so much of something at a price without tax. Decimal texts, exact as their columns. */
+export interface LineAmounts {
+  /** Up to three decimals. */
+  quantity: string;
+  /** Up to three decimals; negative for a discount. */
+  unit_price: string;
+  /** Percent, up to two decimals. */
+  tax_rate: string;
+}
+
+/** Sums as columns hold them, with three decimals. */
+export interface LineTotals {
+  /** Of each line, without tax. */
+  nets: string[];
+  /** One for each rate, the highest first. */
+  rates: { tax_rate: string; net: string; tax: string }[];
+  subtotal: string;
+  tax: string;
+  total: string;
+}
+
+/**
+ * What lines come to. The net of a line is rounded to the currency's decimals, and the tax of a rate once, on the sum
+ * of its nets; halves are rounded away from zero.
+ */
+export function lineTotals(lines: LineAmounts[], currency: string): LineTotals {
+  const unit = 10n ** BigInt(3 - currencyDecimals(currency)); // in thousandths
+  const nets = lines.map(({ quantity, unit_price }) =>
+    roundedTo(unit, toParts(quantity, 3) * toParts(unit_price, 3), 1000n),
+  );
+  const byRate = new Map<bigint, bigint>();
+  for (const [i, { tax_rate }] of lines.entries()) {
+    const rate = toParts(tax_rate, 2);
+    byRate.set(rate, (byRate.get(rate) ?? 0n) + (nets[i] ?? 0n));
+  }
+  const rates = [...byRate]
+    .sort(([a], [b]) => Number(b - a))
+    .map(([rate, net]) => ({ rate, net, tax: roundedTo(unit, net * rate, 10_000n) }));
+  const subtotal = nets.reduce((sum, net) => sum + net, 0n);
+  const tax = rates.reduce((sum, one) => sum + one.tax, 0n);
+  return {
+    nets: nets.map((net) => toText(net, 3)),
+    rates: rates.map(({ rate, net, ...one }) => ({
+      tax_rate: toText(rate, 2),
+      net: toText(net, 3),
+      tax: toText(one.tax, 3),
+    })),
+    subtotal: toText(subtotal, 3),
+    tax: toText(tax, 3),
+    total: toText(subtotal + tax, 3),
+  };
+}
+
+/** Decimal text in whole parts: `toParts('1.5', 3) === 1500n`. */
+function toParts(text: string, decimals: number): bigint {
+  const [, sign, whole = '', fraction = ''] = /^(-?)(\d*)\.?(\d*)$/.exec(text) ?? [];
+  const parts = BigInt(whole + fraction.padEnd(decimals, '0').slice(0, decimals));
+  return sign === '-' ? -parts : parts;
+}
+
+/** And back, with all of its decimals. */
+function toText(parts: bigint, decimals: number): string {
+  const digits = String(parts < 0n ? -parts : parts).padStart(decimals + 1, '0');
+  return `${parts < 0n ? '-' : ''}${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
+}
+
+/** A fraction to the nearest multiple of a unit. */
+function roundedTo(unit: bigint, numerator: bigint, denominator: bigint): bigint {
+  const step = unit * denominator;
+  const half = numerator < 0n ? -step : step;
+  return ((numerator * 2n + half) / (step * 2n)) * unit;
+}

@@ -1,0 +1,78 @@
+import { inArray, sql } from 'drizzle-orm';
+import { z } from 'zod';
+import type { Database } from '@/db/database';
+import { draftImportKeys, invoiceStatus, invoices } from '@/db/schema';
+import { calendarDate, textLine } from '../fields';
+import { amount, optionalChoice, optionalText } from '../records/fields';
+import type { Draft, RecordKind, Writing } from '../records/record-kind';
+import { takeNumber } from '../records/take-number';
+import { findCustomerIds } from '../services/save-services';
+import { amountFields } from './amounts';
+import { checkInvoice } from './check-invoice';
+import { addLines, writeLines } from './line-rows';
+import { toInvoiceColumns } from './to-invoice-columns';
+
+const instant = z.iso
+  .date()
+  .or(z.iso.datetime({ offset: true, error: 'must be a date, or a date and time' }));
+
+/**
+ * Invoices of our own as people write them. One that leaves draft without a number takes the next of its series; after
+ * that it changes by payments, cancelling and its due date alone.
+ */
+export const invoiceKind: RecordKind = {
+  name: 'invoice',
+  table: invoices,
+  key: 'number',
+  // Of Stripe's where there is none of ours, so that no second one is made of it.
+  hasKey: (numbers) =>
+    sql`${inArray(invoices.number, numbers)} and (${invoices.stripe_invoice_id} is null or not exists (
+      select from invoices own where own.number = ${invoices.number} and own.stripe_invoice_id is null))`,
+  fields: z.object({
+    number: optionalText(100),
+    import_key: textLine(200).optional(),
+    customer_number: textLine(100),
+    status: optionalChoice(invoiceStatus.enumValues),
+    invoice_date: calendarDate.optional(),
+    due_date: calendarDate.nullable().optional(),
+    ...amountFields,
+    /** Of an imported one: what was paid before it came here. */
+    amount_paid: amount.optional(),
+    paid_at: instant.nullable().optional(),
+  }),
+  references: {
+    customer_number: { column: 'customer_id', problem: 'is no customer of ours', find: findCustomerIds },
+  },
+  identify: findByImportKey,
+  addParts: (tx, rows) => addLines(tx, 'invoice', rows),
+  toColumns: toInvoiceColumns,
+  check: checkInvoice,
+  nextKey: async (tx, row, writer) =>
+    row.status === 'draft' ? null : takeNumber(tx, 'invoice', writer, String(row.invoice_date)),
+  afterwards: async (tx, written) => {
+    await writeLines(tx, 'invoice', written);
+    await keepImportKeys(tx, written);
+  },
+};
+
+/** A draft has no number: an import knows it again by a key of its own, also after it was sent. */
+async function findByImportKey(tx: Database, drafts: Draft[]): Promise<Draft[]> {
+  const keys = drafts.flatMap(({ id, values }) => (id === undefined ? keyOf(values) : []));
+  if (keys.length === 0) return drafts;
+  const found = await tx.select().from(draftImportKeys).where(inArray(draftImportKeys.import_key, keys));
+  const ids = new Map(found.map(({ import_key, invoice_id }) => [import_key, invoice_id]));
+  return drafts.map((draft) => {
+    const id = draft.id ?? keyOf(draft.values).map((key) => ids.get(key))[0];
+    return id === undefined ? draft : { ...draft, id };
+  });
+}
+
+async function keepImportKeys(tx: Database, written: (Writing & { id: number })[]): Promise<void> {
+  const fresh = written
+    .filter(({ before }) => before === null)
+    .flatMap(({ id, values }) => keyOf(values).map((import_key) => ({ import_key, invoice_id: id })));
+  if (fresh.length > 0) await tx.insert(draftImportKeys).values(fresh);
+}
+
+const keyOf = ({ import_key }: Record<string, unknown>): string[] =>
+  typeof import_key === 'string' ? [import_key] : [];

@@ -1,0 +1,64 @@
+import { eq } from 'drizzle-orm';
+import { z } from 'zod';
+import type { Database } from '@/db/database';
+import { numberSeries } from '@/db/schema';
+import { transact } from '@/db/transaction';
+import { auditNumber, recordAudit } from '../audit/record-audit';
+import { AppError } from '../errors';
+import type { RecordWriter } from './record-kind';
+
+const MAX_WIDTH = 12;
+
+const settings = z
+  .strictObject({
+    prefix: z
+      .string('must be a string')
+      .trim()
+      .max(20, 'must have at most 20 characters')
+      .regex(/^[\w./-]*$/, 'must be of letters, digits and - . / _'),
+    with_year: z.boolean('must be true or false'),
+    width: z
+      .int('must be a whole number')
+      .min(1, 'must be at least 1')
+      .max(MAX_WIDTH, `must be at most ${MAX_WIDTH}`),
+    first_count: z.int('must be a whole number').min(1, 'must be at least 1'),
+  })
+  .refine(({ width, first_count }) => String(first_count).length <= width, {
+    path: ['first_count'],
+    message: 'must have no more digits than a number has',
+  });
+
+/** How the numbers of a series look. */
+export type SeriesSettings = z.infer<typeof settings>;
+
+/** The series there are, by their names. */
+export async function listNumberSeries(db: Database) {
+  const { name, prefix, with_year, width, first_count } = numberSeries;
+  return db.select({ name, prefix, with_year, width, first_count }).from(numberSeries).orderBy(name);
+}
+
+/**
+ * Sets how the next numbers of a series look; those that were taken stay.
+ *
+ * @throws AppError validation_failed naming the fields; not_found
+ */
+export async function saveNumberSeries(
+  db: Database,
+  name: string,
+  wanted: Record<keyof SeriesSettings, unknown>,
+  { actor }: Pick<RecordWriter, 'actor'>,
+): Promise<void> {
+  const parsed = settings.safeParse(wanted);
+  if (!parsed.success) {
+    const fields = parsed.error.issues.map(({ path, message }) => ({ field: path.join('.'), message }));
+    throw new AppError('validation_failed', 'The numbers cannot look like this.', fields);
+  }
+  await transact(db, async (tx) => {
+    const ofName = eq(numberSeries.name, name);
+    const [before] = await tx.select().from(numberSeries).where(ofName).for('update');
+    if (!before) throw new AppError('not_found', 'There is no such series.');
+    const [after = null] = await tx.update(numberSeries).set(parsed.data).where(ofName).returning();
+    const entity = { entity: 'number_series', entity_id: auditNumber(name) } as const;
+    await recordAudit(tx, { actor, action: 'number_series.update', ...entity, before, after });
+  });
+}

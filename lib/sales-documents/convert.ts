@@ -1,0 +1,82 @@
+import { eq } from 'drizzle-orm';
+import type { Database } from '@/db/database';
+import { customers, salesDocuments } from '@/db/schema';
+import { transact } from '@/db/transaction';
+import { recordAudit } from '../audit/record-audit';
+import { AppError } from '../errors';
+import type { LineRow } from '../invoices/line-fields';
+import { listLines } from '../invoices/line-rows';
+import { invoiceKind } from '../invoices/save-invoices';
+import { toJsonAmount } from '../money';
+import type { RecordWriter } from '../records/record-kind';
+import { saveRecordWithin } from '../records/save-records';
+import { type Conversion, conversionsOf } from './document-steps';
+import { salesDocumentKind } from './save-sales-documents';
+
+type Document = typeof salesDocuments.$inferSelect;
+
+/**
+ * Makes of a document what follows it, a draft over the same lines for the same customer: of an accepted offer an order
+ * confirmation or an invoice, of an order confirmation an invoice. Each once.
+ *
+ * @param version of the document, as whoever wants it saw it
+ * @returns the id of the new order confirmation or invoice
+ * @throws AppError not_found; conflict where the document has changed, or is not to be converted so
+ */
+export async function convertDocument(
+  db: Database,
+  { id, version, to }: { id: number; version: number; to: Conversion },
+  writer: RecordWriter,
+): Promise<{ id: number }> {
+  return transact(db, async (tx) => {
+    const before = await lockDocument(tx, id);
+    if (before.version !== version || !conversionsOf(before).includes(to)) {
+      throw new AppError('conflict', 'The document has changed since you opened it.');
+    }
+    const kind = to === 'invoice' ? invoiceKind : salesDocumentKind;
+    const made = await saveRecordWithin(tx, kind, { values: await valuesOf(tx, before, to) }, writer);
+    const became =
+      to === 'invoice' ? { converted_to_invoice_id: made.id } : { converted_to_document_id: made.id };
+    const [after] = await tx
+      .update(salesDocuments)
+      .set({ status: 'converted', ...became })
+      .where(eq(salesDocuments.id, id))
+      .returning();
+    const entry = { actor: writer.actor, action: 'sales_document.convert', before, after: after ?? null };
+    await recordAudit(tx, { ...entry, entity: 'sales_document', entity_id: id });
+    return made;
+  });
+}
+
+async function lockDocument(tx: Database, id: number): Promise<Document> {
+  const [found] = await tx.select().from(salesDocuments).where(eq(salesDocuments.id, id)).for('update');
+  if (!found) throw new AppError('not_found', `There is no sales document ${id}.`);
+  return found;
+}
+
+async function valuesOf(tx: Database, document: Document, to: Conversion) {
+  const lines = await listLines(tx, 'sales_document', document.id);
+  const [customer] = await tx
+    .select({ customer_number: customers.customer_number })
+    .from(customers)
+    .where(eq(customers.id, document.customer_id));
+  return {
+    ...customer,
+    ...(to !== 'invoice' && { type: to }),
+    currency: document.currency,
+    ...(lines.length > 0 ? { lines: lines.map(toLine) } : sumsOf(document)),
+  };
+}
+
+const toLine = ({ text, quantity, unit_price, tax_rate }: LineRow) => ({
+  text,
+  quantity: Number(quantity),
+  unit_price: Number(unit_price),
+  tax_rate: Number(tax_rate),
+});
+
+const sumsOf = ({ subtotal, tax, total }: Document) => ({
+  subtotal: toJsonAmount(subtotal),
+  tax: toJsonAmount(tax),
+  total: toJsonAmount(total),
+});
