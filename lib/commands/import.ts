@@ -9,6 +9,7 @@ import { ProgressBar } from './progress-bar';
 
 /** As a shell says of what was stopped by Ctrl-C. */
 const STOPPED = 130;
+const AGAIN = 'The same command again does the rest.';
 
 /** Records from a CSV file. */
 export const importCommand = command<ImportWanted>({
@@ -19,22 +20,28 @@ export const importCommand = command<ImportWanted>({
   async run({ kind, file, options }, { db, env, now }, terminal) {
     const bar = new ProgressBar(terminal.progress);
     const deps = { db, now, timeZone: env.timeZone, actor: commandActor('import'), signal: terminal.signal };
+    let written = 0;
     const path = resolve(terminal.cwd, file);
     const listener = {
       onProblem: (line: number, column: string | null, message: string) => {
         bar.end();
         terminal.print(`line ${line}${column === null ? ' ' : `, column ${column}: `}${message}`);
       },
-      onProgress: ({ counts, bytes, ofBytes }: { counts: ImportCounts; bytes: number; ofBytes: number }) =>
-        bar.show(Math.floor((100 * bytes) / ofBytes), 100, kind, `${sum(counts)} rows`),
+      onProgress: ({ counts, bytes, ofBytes }: { counts: ImportCounts; bytes: number; ofBytes: number }) => {
+        written = counts.created + counts.changed;
+        bar.show(Math.floor((100 * bytes) / ofBytes), 100, kind, `${sum(counts)} rows`);
+      },
       onLeftOut: (columns: string[]) => terminal.print(`Left out: ${columns.join(', ')}.`),
     };
     try {
       const result = await importFile(deps, kind, path, options, listener);
       bar.end();
       return report(result, file, options.dryRun, terminal);
-    } finally {
+    } catch (error) {
       bar.end();
+      if (written > 0 && !options.dryRun)
+        terminal.print(`Broken off: ${written} rows were written. ${AGAIN}`);
+      throw error;
     }
   },
 });
@@ -49,7 +56,7 @@ function report(
   const what = dryRun ? 'Dry run, nothing was written' : file;
   print(`${what}: ${created} new, ${changed} changed, ${unchanged} unchanged, ${refused} rejected.`);
   if (rejected) print(`The rejected rows are in ${rejected}: mend them there, and import that file.`);
-  if (stopped) print('Stopped: these rows are kept, and the same command again does the rest.');
+  if (stopped) print(`Stopped: these rows are kept. ${AGAIN}`);
   return stopped ? STOPPED : refused > 0 ? 1 : 0;
 }
 

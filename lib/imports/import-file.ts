@@ -11,7 +11,7 @@ import { openImport } from './open-import';
 import { RejectedFile, rejectedPath } from './rejected-file';
 
 /** Rows at once. The embedded database shares its process with a server, which answers nobody meanwhile. */
-const BATCH = 1000;
+const BATCH = 500;
 const EMBEDDED_BATCH = 200;
 
 export interface ImportResult {

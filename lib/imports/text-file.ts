@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { StartError } from '../errors';
-import { withFile } from '../file-problem';
+import { fileProblem, withFile } from '../file-problem';
 import { decodeWindows1252 } from './windows-1252';
 
 /** A file of text, read piece by piece. */
@@ -26,9 +26,13 @@ export async function openTextFile(path: string): Promise<TextFile> {
   let read = 0;
   async function* text() {
     const decoder = new TextDecoder('utf-8');
-    for await (const bytes of createReadStream(path) as AsyncIterable<Buffer>) {
-      read += bytes.length;
-      yield isUtf8 ? decoder.decode(bytes, { stream: true }) : decodeWindows1252(bytes);
+    try {
+      for await (const bytes of createReadStream(path) as AsyncIterable<Buffer>) {
+        read += bytes.length;
+        yield isUtf8 ? decoder.decode(bytes, { stream: true }) : decodeWindows1252(bytes);
+      }
+    } catch (error) {
+      throw fileProblem(error, path);
     }
   }
   return { bytes: found.size, read: () => read, text };

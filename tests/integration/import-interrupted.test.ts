@@ -34,7 +34,7 @@ describe.each(['SIGKILL', 'SIGINT'] as const)('an import that gets %s in the mid
     const [code] = await once(child, 'exit');
     if (signal === 'SIGINT') {
       expect(code).toBe(130);
-      expect(await out).toMatch(/ \d+ new, .*\nStopped: these rows are kept, and the same command/);
+      expect(await out).toMatch(/ \d+ new, .*\nStopped: these rows are kept\. The same command/);
     }
     const again = await runCommandFile('import', ['customers', file], env);
     const [, created, unchanged] = /(\d+) new, 0 changed, (\d+) unchanged, 1 rejected/.exec(again.out) ?? [];
