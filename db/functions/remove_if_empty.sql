@@ -5,6 +5,7 @@ BEGIN
   PERFORM FROM customers WHERE id = customer FOR UPDATE;
   DELETE FROM customers c WHERE c.id = customer AND c.updated_at = c.created_at
     AND NOT EXISTS (SELECT FROM customer_services WHERE customer_id = customer)
+    AND NOT EXISTS (SELECT FROM customer_notes WHERE customer_id = customer)
     AND NOT EXISTS (SELECT FROM invoices WHERE customer_id = customer)
     AND NOT EXISTS (SELECT FROM sales_documents WHERE customer_id = customer)
     AND NOT EXISTS (SELECT FROM subscriptions WHERE customer_id = customer)

@@ -72,4 +72,4 @@ CREATE INDEX "customer_notes_customer" ON "customer_notes" USING btree ("custome
 ALTER TABLE "sales_documents" ADD CONSTRAINT "sales_documents_converted_to_document_id_sales_documents_id_fk" FOREIGN KEY ("converted_to_document_id") REFERENCES "public"."sales_documents"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "sales_documents_number" ON "sales_documents" USING btree ("document_number" text_pattern_ops);--> statement-breakpoint
 CREATE INDEX "sales_documents_document" ON "sales_documents" USING btree ("converted_to_document_id");
--- Functions: 8793927f8dec909e28fa6f5bece33caa00340e712a0ae88650a0cd8221103b8c
+-- Functions: 7b422b0dccefed630aa7c7ae3c27ea861cd8287ae8caefbaeb584a99c320eca7

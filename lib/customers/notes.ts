@@ -51,7 +51,6 @@ export async function addCustomerNote(
       .where(eq(customers.id, Math.min(customerId, MAX_ID)))
       .for('update');
     if (!customer) throw new AppError('not_found', 'It does not exist any more.');
-    await keepFromSync(tx, customer.id);
     const author = { actor_type: actor.type, actor_id: actor.id, actor_name: actor.name };
     const note = { customer_id: customerId, text: parsed.data, ...author, created_at: now };
     const [after] = await tx.insert(customerNotes).values(note).returning();
@@ -66,14 +65,6 @@ export async function addCustomerNote(
     });
     return { id };
   });
-}
-
-/** Sync removes customers that it made itself, once they are empty; one that somebody has edited it leaves alone. */
-async function keepFromSync(tx: Database, id: number): Promise<void> {
-  await tx
-    .update(customers)
-    .set({ updated_at: sql`now()` })
-    .where(and(eq(customers.id, id), eq(customers.updated_at, customers.created_at)));
 }
 
 /** What was noted about a customer, the newest first. */

@@ -38,5 +38,6 @@ function typeOf(schema: z.core.$ZodType): CellType | null {
   if (schema instanceof z.ZodBoolean) return 'boolean';
   if (schema instanceof z.ZodString || schema instanceof z.ZodEnum || schema instanceof z.ZodStringFormat)
     return 'text';
+  if (schema instanceof z.ZodUnion) return 'text';
   return schema instanceof z.ZodArray && typeOf(schema.element) === 'text' ? 'list' : null;
 }

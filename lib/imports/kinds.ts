@@ -1,4 +1,6 @@
 import { customerKind } from '../customers/save-customers';
+import { invoiceKind } from '../invoices/save-invoices';
+import { salesDocumentKind } from '../sales-documents/save-sales-documents';
 import { serverKind } from '../servers/save-servers';
 import { serviceKind } from '../services/save-services';
 import { type ImportKind, ofRecords } from './import-kind';
@@ -9,6 +11,8 @@ export const IMPORT_KINDS = {
   customers: ofRecords(customerKind),
   servers: ofRecords(serverKind),
   services: ofRecords(serviceKind),
+  invoices: ofRecords(invoiceKind, ['number', 'import_key']),
+  'sales-documents': ofRecords(salesDocumentKind),
   payments: paymentImport,
 } as const satisfies Record<string, ImportKind>;
 

@@ -2,7 +2,6 @@ import { inArray } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Database } from '@/db/database';
 import { payments } from '@/db/schema';
-import { transact } from '@/db/transaction';
 import { AppError, type FieldError } from '../errors';
 import { textLine } from '../fields';
 import { normalReference } from '../payments/normal-reference';
@@ -11,7 +10,6 @@ import { paymentInput } from '../payments/schema';
 import { currencyCode } from '../records/fields';
 import type { RecordWriter, Saved } from '../records/record-kind';
 import type { ImportKind } from './import-kind';
-import { keepPaid, readPaidBefore } from './keep-paid';
 import { findInvoices, type PaidInvoice } from './paid-invoices';
 
 const { payment_reference, amount, payment_date, status } = paymentInput.shape;
@@ -69,16 +67,11 @@ async function record(
   const problems = problemsOf(payment, invoice);
   if (!invoice || problems.length > 0) return { outcome: 'refused', problems };
   try {
-    const { payment: recorded, created } = await transact(db, async (tx) => {
-      const paid = await readPaidBefore(tx, invoice.id);
-      const written = await recordPayment(
-        tx,
-        { ...input, invoice_id: invoice.id, customer_id: invoice.customer_id },
-        { actor, source: 'import', now, timeZone },
-      );
-      if (paid) await keepPaid(tx, paid);
-      return written;
-    });
+    const { payment: recorded, created } = await recordPayment(
+      db,
+      { ...input, invoice_id: invoice.id, customer_id: invoice.customer_id },
+      { actor, source: 'import', now, timeZone },
+    );
     const isSame = known.get(input.payment_reference) === recorded.updated_at;
     return { outcome: created ? 'created' : isSame ? 'unchanged' : 'changed', id: recorded.id };
   } catch (error) {

@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { customerServices, customers, invoices } from '@/db/schema';
+import { customerServices, invoices } from '@/db/schema';
 import { useDatabase } from '../support/database';
-import { createInvoice } from '../support/factories';
 import { runCommandHere } from '../support/run-command';
 
 const EXAMPLES = join(import.meta.dirname, '../../docs/examples');
@@ -30,10 +29,27 @@ describe('the examples of docs/examples', () => {
     expect(await run('servers', 'servers.csv')).toEqual([all(1)]);
     const map = ['--map', 'Vertrag=service_number', '--map', 'Kunde=customer_number', '--decimal-comma'];
     expect(await run('services', 'services.csv', ...map)).toEqual([all(2)]);
-    const [ada] = await base.db.select().from(customers).where(eq(customers.customer_number, 'K20001'));
-    await createInvoice(base.db, { number: '2026-00001', customer_id: Number(ada?.id), total: '11.78' });
+    expect(await run('invoices', 'invoices.csv')).toEqual([all(3)]);
+    expect(await run('sales-documents', 'sales-documents.csv')).toEqual([all(1)]);
     expect(await run('payments', 'payments.csv')).toEqual([all(1)]);
-    expect(await base.db.$count(invoices, eq(invoices.status, 'paid'))).toBe(1);
+    const stored = await base.db.select().from(invoices).orderBy(invoices.id);
+    expect(stored).toMatchObject([
+      { number: '2026-00001', status: 'paid', amount_paid: '11.780', amount_due: '0.000' },
+      { number: '2025-00417', status: 'paid', paid_at: new Date('2025-11-12'), amount_due: '0.000' },
+      { number: null, status: 'draft', amount_due: '1015.000' },
+    ]);
+  });
+
+  test('change nothing when they are imported again', async () => {
+    for (const [kind, rows] of [
+      ['invoices', 3],
+      ['sales-documents', 1],
+      ['payments', 1],
+    ] as const) {
+      expect(await run(kind, `${kind}.csv`)).toEqual([
+        expect.stringMatching(new RegExp(`: 0 new, 0 changed, ${rows} unchanged, 0 rejected\\.$`)),
+      ]);
+    }
   });
 
   test('of WHMCS, too', async () => {

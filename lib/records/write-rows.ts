@@ -1,0 +1,73 @@
+import { eq } from 'drizzle-orm';
+import { type Database, FOREIGN_KEY_VIOLATION, pgErrorCode, UNIQUE_VIOLATION } from '@/db/database';
+import { ChangedMeanwhileError } from '@/db/transaction';
+import { recordAudit } from '../audit/record-audit';
+import type { RecordKind, RecordWriter, Row, Writing } from './record-kind';
+
+/** Inserts those that are new. @returns their ids */
+export async function insertNew(tx: Database, kind: RecordKind, writings: Writing[], writer: RecordWriter) {
+  const fresh = writings.filter(({ before }) => before === null);
+  const isNumbered = ({ after }: Writing) => after[kind.key] != null || !kind.nextKey;
+  await insertAll(tx, kind, fresh.filter(isNumbered), writer);
+  // One by one: the next number is one more than the highest that is there.
+  for (const writing of fresh.filter((one) => !isNumbered(one))) {
+    await takeKey(tx, kind, writing, writer);
+    await insertAll(tx, kind, [writing], writer);
+  }
+  return new Map(fresh.map((writing) => [writing, Number(writing.after.id)]));
+}
+
+async function insertAll(tx: Database, kind: RecordKind, fresh: Writing[], writer: RecordWriter) {
+  if (fresh.length === 0) return;
+  const inserted: Row[] = await tx
+    .insert(kind.table)
+    .values(fresh.map(({ after }) => after))
+    .returning()
+    .catch(orAgain);
+  for (const [i, row] of inserted.entries()) {
+    const after = Object.assign(fresh[i]?.after ?? {}, row);
+    if (writer.importId == null) await audit(tx, kind, null, after, writer);
+  }
+}
+
+async function takeKey(tx: Database, kind: RecordKind, { after, changes }: Writing, writer: RecordWriter) {
+  if (after[kind.key] != null) return;
+  const key = await kind.nextKey?.(tx, after, writer);
+  if (key != null) after[kind.key] = changes[kind.key] = key;
+}
+
+/** Updates those that were there. @returns their ids */
+export async function updateChanged(
+  tx: Database,
+  kind: RecordKind,
+  writings: Writing[],
+  writer: RecordWriter,
+) {
+  const ids = new Map<Writing, number>();
+  for (const writing of writings) {
+    const { before, changes } = writing;
+    if (!before) continue;
+    ids.set(writing, Number(before.id));
+    await takeKey(tx, kind, writing, writer);
+    const [row] = await tx
+      .update(kind.table)
+      .set(changes)
+      .where(eq(kind.table.id, before.id))
+      .returning()
+      .catch(orAgain);
+    await audit(tx, kind, before, Object.assign(writing.after, row), writer);
+  }
+  return ids;
+}
+
+/** Somebody else made a record of the same key at the same time, or deleted one that is named: now that can be read. */
+function orAgain(error: unknown): never {
+  const code = pgErrorCode(error);
+  const mayPass = code === UNIQUE_VIOLATION || code === FOREIGN_KEY_VIOLATION;
+  throw mayPass ? new ChangedMeanwhileError() : error;
+}
+
+function audit(tx: Database, kind: RecordKind, before: Row | null, after: Row, { actor }: RecordWriter) {
+  const action = `${kind.name}.${before ? 'update' : 'create'}`;
+  return recordAudit(tx, { actor, action, entity: kind.name, entity_id: Number(after.id), before, after });
+}
