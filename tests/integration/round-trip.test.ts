@@ -32,7 +32,8 @@ const character = fc.constantFrom(
 );
 const text = fc
   .string({ unit: character, minLength: 1, maxLength: 12 })
-  .filter((drawn) => /[^\p{Z}\p{C}]/u.test(drawn));
+  // PGlite decodes each text by itself, and leaves out a byte order mark that it begins with.
+  .filter((drawn) => /[^\p{Z}\p{C}]/u.test(drawn) && !drawn.startsWith('\ufeff'));
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null });
 const date = fc
   .date({ min: new Date('1990-01-01'), max: new Date('2090-01-01'), noInvalidDate: true })
