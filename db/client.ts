@@ -86,6 +86,9 @@ export async function restoreEmbedded(dataDir: string, image: Blob): Promise<Dat
   });
 }
 
+/** Each table and index is a file: by itself it keeps a thousand open, and many systems let a process have 256. */
+const MAX_FILES = 100;
+
 const databaseFolder = (dataDir: string) => join(dataDir, 'pglite');
 
 async function openFolder(dataDir: string, options: { loadDataDir?: Blob }): Promise<DatabaseHandle> {
@@ -95,7 +98,12 @@ async function openFolder(dataDir: string, options: { loadDataDir?: Blob }): Pro
     keepPrivate(dataDir);
     const folder = databaseFolder(dataDir);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const client = await PGlite.create({ fs: new PrivateFs(folder), extensions: { pg_trgm }, ...options });
+    const client = await PGlite.create({
+      fs: new PrivateFs(folder),
+      extensions: { pg_trgm },
+      startParams: [...PGlite.defaultStartParams, '-c', `max_files_per_process=${MAX_FILES}`],
+      ...options,
+    });
     return embeddedHandle(client, unlock);
   } catch (error) {
     unlock();
