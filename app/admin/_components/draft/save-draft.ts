@@ -1,12 +1,11 @@
-import { revalidatePath } from 'next/cache';
-import { redirect } from 'next/navigation';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { AppError } from '@/lib/errors';
 import { toDraftValues } from '@/lib/invoices/typed-draft';
-import { staffWriter } from '@/lib/payments/staff-writer';
 import type { RecordKind } from '@/lib/records/record-kind';
 import { saveRecord } from '@/lib/records/save-records';
+import { staffRecordWriter } from '@/lib/records/staff-writer';
 import { getRuntime } from '@/lib/runtime';
+import { leaveFor } from '../record/leave-for';
 import { toProblems } from '../to-problems';
 
 export interface DraftState {
@@ -34,14 +33,13 @@ export async function saveDraft(kind: RecordKind, target: Target, form: FormData
   let id: number;
   try {
     const draft = { ...target.seen, values: toDraftValues(typed) };
-    ({ id } = await saveRecord(runtime.db, kind, draft, staffWriter(runtime, staff)));
+    ({ id } = await saveRecord(runtime.db, kind, draft, staffRecordWriter(runtime, staff)));
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     if (error.code === 'conflict') return { typed, problems: { '': `${error.message} ${KEPT}` } };
     return { typed, problems: toProblems(error, typed) };
   }
-  revalidatePath('/admin', 'layout');
-  redirect(`${target.path}/${id}?notice=${target.notice}`);
+  leaveFor(`${target.path}/${id}?notice=${target.notice}`);
 }
 
 /** Next adds fields of its own, which begin with a dollar sign. */

@@ -6,6 +6,7 @@ const REFUSED = new Map([
   ['conflict', CHANGED],
   ['precondition_failed', CHANGED],
   ['validation_failed', 'Nothing was written: the status does not allow this step.'],
+  ['not_found', 'It is not there any more.'],
   ['in_use', 'Nothing was deleted: other records refer to this one.'],
 ]);
 

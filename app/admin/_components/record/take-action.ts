@@ -1,11 +1,10 @@
-import { revalidatePath } from 'next/cache';
-import { redirect } from 'next/navigation';
 import type { StaffMember } from '@/lib/auth/staff-session';
 import { deleteRecord } from '@/lib/records/delete-record';
 import { staffRecordWriter } from '@/lib/records/staff-writer';
 import { type SteppedKind, takeStep } from '@/lib/records/take-step';
 import { getRuntime } from '@/lib/runtime';
 import { refusalOf } from '../refusal-of';
+import { leaveFor } from './leave-for';
 
 interface Target {
   stepped: SteppedKind;
@@ -33,9 +32,4 @@ export async function deleteForStaff(staff: StaffMember, target: Target): Promis
   // Gone already is gone.
   if (!refused || refused === 'not_found') return leaveFor(`${path}?notice=deleted`);
   return leaveFor(`${path}/${seen.id}?notice=${refused === 'conflict' ? 'in_use' : refused}`);
-}
-
-function leaveFor(address: string): never {
-  revalidatePath('/admin', 'layout');
-  redirect(address);
 }

@@ -1,14 +1,13 @@
 'use server';
 
-import { revalidatePath } from 'next/cache';
-import { redirect } from 'next/navigation';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { AppError } from '@/lib/errors';
-import { staffWriter } from '@/lib/payments/staff-writer';
+import { staffRecordWriter } from '@/lib/records/staff-writer';
 import { getRuntime } from '@/lib/runtime';
 import { convertDocument } from '@/lib/sales-documents/convert';
 import type { Conversion } from '@/lib/sales-documents/document-steps';
 import { moveDocument } from '@/lib/sales-documents/move-document';
+import { leaveFor } from '../../_components/record/leave-for';
 import { refusalOf } from '../../_components/refusal-of';
 import { PATH } from '../path';
 
@@ -16,7 +15,7 @@ import { PATH } from '../path';
 export async function move(id: number, version: number, status: string): Promise<void> {
   const staff = await requireStaff();
   const runtime = await getRuntime();
-  const moved = moveDocument(runtime.db, { id, version }, status, staffWriter(runtime, staff));
+  const moved = moveDocument(runtime.db, { id, version }, status, staffRecordWriter(runtime, staff));
   leaveFor(`${PATH}/${id}?notice=${(await refusalOf(moved)) ?? 'moved'}`);
 }
 
@@ -26,16 +25,11 @@ export async function convert(id: number, version: number, to: Conversion): Prom
   const runtime = await getRuntime();
   let target: string;
   try {
-    const made = await convertDocument(runtime.db, { id, version, to }, staffWriter(runtime, staff));
+    const made = await convertDocument(runtime.db, { id, version, to }, staffRecordWriter(runtime, staff));
     target = `${to === 'invoice' ? '/admin/invoices' : PATH}/${made.id}?notice=created`;
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     target = `${PATH}/${id}?notice=${error.code}`;
   }
   leaveFor(target);
-}
-
-function leaveFor(address: string): never {
-  revalidatePath('/admin', 'layout');
-  redirect(address);
 }
