@@ -2,7 +2,7 @@ import { date, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { instant } from './columns';
 
 // How many rows a list has, so that no list counts them (db/functions/keep_counts.sql keeps all of it, and
-// lib/counted-list.ts reads it). A list's order is cut into blocks of some thousand rows; a block tells how
+// lib/counted-list reads it). A list's order is cut into blocks of some thousand rows; a block tells how
 // many it holds of each kind, such as of a status. Writing a row adds a delta; now and then a writer folds the
 // deltas into the blocks.
 
