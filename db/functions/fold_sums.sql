@@ -1,5 +1,7 @@
 -- Adds the deltas to the sums, unless somebody else is at it. See keep_counts.
-CREATE OR REPLACE FUNCTION fold_sums() RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION fold_sums() RETURNS void LANGUAGE plpgsql
+SET jit = off SET enable_seqscan = on SET enable_bitmapscan = on SET enable_hashjoin = on SET enable_mergejoin = on
+AS $$
 BEGIN
   IF current_setting('transaction_isolation') <> 'read committed'
     OR NOT pg_try_advisory_xact_lock(hashtextextended('fold sums', 0)) THEN RETURN; END IF;

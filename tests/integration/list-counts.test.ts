@@ -268,3 +268,17 @@ describe.each(LISTS)('the counts of $table', (listed) => {
     await requireRight(5);
   });
 });
+
+describe('folds', () => {
+  const base = useDatabase();
+
+  test('are planned as ever within a commit of sync, which forbids most plans', async () => {
+    const unset = await rows(
+      base.db,
+      sql`select proname, setting from pg_proc, unnest(array[
+          'jit=off', 'enable_seqscan=on', 'enable_bitmapscan=on', 'enable_hashjoin=on', 'enable_mergejoin=on']) setting
+        where proname like 'fold%' and setting <> all (coalesce(proconfig, '{}'))`,
+    );
+    expect(unset).toEqual([]);
+  });
+});

@@ -461,7 +461,8 @@ describe('a run that Stripe answers, whatever it asks for, with', () => {
     '%s',
     async (_, fault) => {
       const ends = new Set<string>();
-      for (let call = 0; call < requests.length; call += requestStride()) ends.add(await playStripe(fault, call));
+      for (let call = 0; call < requests.length; call += requestStride())
+        ends.add(await playStripe(fault, call));
       // Lists end it; an object is asked for again at its end, and once more by the next run.
       expect([...ends].sort()).toEqual(['completed', 'completed_with_errors', 'failed']);
     },
