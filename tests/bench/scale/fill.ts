@@ -91,7 +91,9 @@ function tables(counts: typeof SMALL): Filled[] {
       insert: (series) => sql`insert into invoices
         (id, number, customer_id, status, invoice_date, due_date, subtotal, tax, total, amount_paid, amount_due)
         overriding system value
-        select n, 'R-' || n, 1 + abs(hashint4(n)) % ${counts.customers}::int, s::invoice_status, d, d + 14, 100, 19, 119,
+        select n, 'R-' || n, 1 + abs(hashint4(n)) % ${counts.customers}::int, s::invoice_status, d,
+          -- A server that starts marks as overdue what is due, and would write while it is measured.
+          case s when 'sent' then date '2099-12-31' else d + 14 end, 100, 19, 119,
           case s when 'paid' then 119 else 0 end, case s when 'paid' then 0 else 119 end
         ${series}, lateral (select ${day(counts.invoices)} as d,
           case when ${chance(2)} < 930 then 'paid' when ${chance(2)} < 960 then 'sent' when ${chance(2)} < 980 then 'overdue'

@@ -108,7 +108,16 @@ export async function operationsOf(db: Database): Promise<Operation[]> {
     {
       name: 'get-customer',
       run: (on) => getCustomerTool.call(on, customer),
-      naive: [sql`select * from customers where id = 17`],
+      naive: [
+        sql`select * from customers where id = 17`,
+        sql`select currency, count(*), sum(amount_due) from invoices
+          where customer_id = 17 and status in ('sent', 'overdue') group by 1`,
+        ...['count(*)', '*'].flatMap((what) => [
+          sql`select ${sql.raw(what)} from sales_documents where customer_id = 17
+            and status in ('draft', 'sent', 'accepted')`,
+          sql`select ${sql.raw(what)} from customer_services where customer_id = 17 and status = 'active'`,
+        ]),
+      ],
       http: { tool: 'get-customer-tool', arguments: customer },
     },
   ];
