@@ -11,7 +11,7 @@ export function safeNextPath(next: string | undefined): string {
   const url = new URL(next, base);
   if (url.origin !== base || /^\/(\/|%2f|%5c)/i.test(url.pathname)) return '/admin';
   // What was said on the page before is not said again: it would count as an answer to what was typed since.
-  url.searchParams.delete('notice');
+  if (url.searchParams.has('notice')) url.searchParams.delete('notice');
   return url.pathname + url.search;
 }
 
