@@ -10,6 +10,8 @@ export function safeNextPath(next: string | undefined): string {
   if (!next?.startsWith('/') || !URL.canParse(next, base)) return '/admin';
   const url = new URL(next, base);
   if (url.origin !== base || /^\/(\/|%2f|%5c)/i.test(url.pathname)) return '/admin';
+  // What was said on the page before is not said again: it would count as an answer to what was typed since.
+  if (url.searchParams.has('notice')) url.searchParams.delete('notice');
   return url.pathname + url.search;
 }
 

@@ -6,13 +6,21 @@ import { amountProblems, linesOf } from './amounts';
 /** What follows from others, so that no rule speaks of it. */
 const DERIVED = ['amount_paid', 'amount_due', 'paid_at', 'number'];
 
+const MANAGED = 'Stripe manages this invoice';
+
 /** What speaks against writing an invoice. */
 export function checkInvoice(writing: Writing): FieldError[] {
   const { before, after } = writing;
-  if (before?.stripe_invoice_id) return [wrong('', 'Stripe manages this invoice')];
+  if (before?.stripe_invoice_id) return [wrong('', MANAGED)];
   if (before && before.status !== 'draft') return sentProblems(writing, before);
   const problems = amountProblems(writing);
   return problems.length > 0 ? problems : [...draftProblems(writing), ...dateProblems(after)];
+}
+
+/** What speaks against deleting one: a draft has no number, so that none is missing without it. */
+export function checkDelete({ status, stripe_invoice_id }: Row): string | null {
+  if (stripe_invoice_id) return `${MANAGED}.`;
+  return status === 'draft' ? null : 'The invoice was sent: it is cancelled, not deleted.';
 }
 
 function draftProblems({ before, after, values }: Writing): FieldError[] {

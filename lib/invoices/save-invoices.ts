@@ -6,9 +6,9 @@ import { calendarDate, textLine } from '../fields';
 import { amount, optionalChoice, optionalText } from '../records/fields';
 import type { Draft, RecordKind, Writing } from '../records/record-kind';
 import { takeNumber } from '../records/take-number';
-import { findCustomerIds } from '../services/save-services';
+import { customerReference } from '../services/save-services';
 import { amountFields } from './amounts';
-import { checkInvoice } from './check-invoice';
+import { checkDelete, checkInvoice } from './check-invoice';
 import { addLines, writeLines } from './line-rows';
 import { toInvoiceColumns } from './to-invoice-columns';
 
@@ -40,13 +40,12 @@ export const invoiceKind: RecordKind = {
     amount_paid: amount.optional(),
     paid_at: instant.nullable().optional(),
   }),
-  references: {
-    customer_number: { column: 'customer_id', problem: 'is no customer of ours', find: findCustomerIds },
-  },
+  references: { customer_number: customerReference },
   identify: findByImportKey,
   addParts: (tx, rows) => addLines(tx, 'invoice', rows),
   toColumns: toInvoiceColumns,
   check: checkInvoice,
+  checkDelete,
   nextKey: async (tx, row, writer) =>
     row.status === 'draft' ? null : takeNumber(tx, 'invoice', writer, String(row.invoice_date)),
   afterwards: async (tx, written) => {

@@ -1,8 +1,11 @@
-import { startOfDay, toCalendarDate } from '../dates';
+import { addDays, startOfDay, toCalendarDate } from '../dates';
 import { fromThousandths, toThousandths } from '../money';
 import type { RecordWriter, Row } from '../records/record-kind';
 import { toAmounts, withoutAmounts } from './amounts';
 import { settledBy } from './settled';
+
+const DAYS_TO_PAY = 14;
+const usualDueDate = ({ invoice_date }: Row) => addDays(String(invoice_date), DAYS_TO_PAY);
 
 /** The columns that a draft of an invoice sets, its state among them. */
 export function toInvoiceColumns(values: Row, before: Row | null, writer: RecordWriter): Row {
@@ -10,6 +13,8 @@ export function toInvoiceColumns(values: Row, before: Row | null, writer: Record
   const today = toCalendarDate(writer.now, writer.timeZone);
   const columns: Row = { ...withoutAmounts(rest), ...toAmounts(values, before) };
   if (!before) columns.invoice_date ??= today;
+  const leavesDraft = before?.status === 'draft' && status !== undefined && status !== 'draft';
+  if (leavesDraft) columns.due_date ??= before.due_date ?? usualDueDate({ ...before, ...columns });
   const after: Row = { currency: 'eur', ...before, ...columns };
   if (after.total === undefined) return columns;
   if (before && before.status !== 'draft') {

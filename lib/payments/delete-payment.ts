@@ -2,15 +2,9 @@ import { eq } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { payments } from '@/db/schema';
 import { transact } from '@/db/transaction';
+import { lockPayment, type Precondition, readPayment } from './lock-payment';
 import { forgetRefunds } from './recorded-refunds';
-import {
-  finishWrite,
-  leaveTombstone,
-  lockPayment,
-  type PaymentWriter,
-  type Precondition,
-  readPayment,
-} from './write-payment';
+import { finishWrite, leaveTombstone, type PaymentWriter } from './write-payment';
 
 /**
  * Deletes a payment; its last state stays in the audit log. One that Stripe made leaves a tombstone, so

@@ -5,19 +5,11 @@ import { ChangedMeanwhileError, transact } from '@/db/transaction';
 import { AppError } from '../errors';
 import { withAmountLimit } from './amount-limit';
 import { checkPayment, type LockedInvoice, referenceTaken } from './check-payment';
+import { keyOfReference, lockByReference, type StoredPayment } from './lock-payment';
 import { toPaymentRow } from './queries';
 import { recordRefund } from './recorded-refunds';
 import type { PaymentInput, PaymentRow } from './schema';
-import {
-  changePayment,
-  finishWrite,
-  keyOfReference,
-  lockByReference,
-  type PaymentWriter,
-  recorderOf,
-  type StoredPayment,
-  WRITTEN_COLUMNS,
-} from './write-payment';
+import { changePayment, finishWrite, type PaymentWriter, recorderOf, WRITTEN_COLUMNS } from './write-payment';
 
 /** Whether what a payment would replace is as the writer wants it; null: there is none of its reference. */
 type Precondition = (current: PaymentRow | null) => boolean;

@@ -3,15 +3,10 @@ import { transact } from '@/db/transaction';
 import { AppError } from '../errors';
 import { withAmountLimit } from './amount-limit';
 import { referenceTaken } from './check-payment';
+import { lockPayment, type Precondition, readPayment } from './lock-payment';
 import { toPaymentRow } from './queries';
 import { type PaymentRow, type PaymentUpdate, READ_ONLY } from './schema';
-import {
-  changePayment,
-  lockPayment,
-  type PaymentWriter,
-  type Precondition,
-  readPayment,
-} from './write-payment';
+import { changePayment, type PaymentWriter } from './write-payment';
 
 /**
  * Changes some fields of a payment.

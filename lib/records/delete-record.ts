@@ -3,36 +3,51 @@ import { type Database, FOREIGN_KEY_VIOLATION, pgErrorCode } from '@/db/database
 import { transact } from '@/db/transaction';
 import { recordAudit } from '../audit/record-audit';
 import { AppError } from '../errors';
+import { outdated } from './outdated';
 import type { RecordKind, RecordWriter, Row } from './record-kind';
+
+/** A record, and its version as whoever writes it saw it. */
+export interface Seen {
+  id: number;
+  version: number;
+}
 
 /**
  * Deletes a record that nothing refers to; its last state stays in the audit log.
  *
- * @param seen the record, and its version as the page showed it
- * @throws AppError not_found; precondition_failed where somebody else has changed it since; conflict where another
- *   record refers to it
+ * @throws AppError not_found; precondition_failed where somebody else has changed it since; validation_failed where
+ *   one like it is never deleted; conflict where another record refers to it
  */
-export async function deleteRecord(
+export function deleteRecord(
   db: Database,
   kind: RecordKind,
-  { id, version }: { id: number; version: number },
+  seen: Seen,
+  writer: RecordWriter,
+): Promise<void> {
+  return transact(db, (tx) => deleteRecordWithin(tx, kind, seen, writer));
+}
+
+/** The same for whoever has a transaction already. */
+export async function deleteRecordWithin(
+  tx: Database,
+  kind: RecordKind,
+  { id, version }: Seen,
   { actor }: RecordWriter,
 ): Promise<void> {
-  await transact(db, async (tx) => {
-    const [before]: Row[] = await tx.select().from(kind.table).where(eq(kind.table.id, id)).for('update');
-    if (!before) throw new AppError('not_found', 'It does not exist any more.');
-    if (before.version !== version) {
-      throw new AppError('precondition_failed', 'Somebody else has changed this since you opened it.');
-    }
-    await tx.delete(kind.table).where(eq(kind.table.id, id)).catch(orReferredTo);
-    await recordAudit(tx, {
-      actor,
-      action: `${kind.name}.delete`,
-      entity: kind.name,
-      entity_id: id,
-      before,
-      after: null,
-    });
+  const [before]: Row[] = await tx.select().from(kind.table).where(eq(kind.table.id, id)).for('update');
+  if (!before) throw new AppError('not_found', 'It does not exist any more.');
+  if (before.version !== version) throw outdated();
+  const problem = kind.checkDelete?.(before);
+  if (problem) throw new AppError('validation_failed', problem);
+  await kind.addParts?.(tx, [before]);
+  await tx.delete(kind.table).where(eq(kind.table.id, id)).catch(orReferredTo);
+  await recordAudit(tx, {
+    actor,
+    action: `${kind.name}.delete`,
+    entity: kind.name,
+    entity_id: id,
+    before,
+    after: null,
   });
 }
 

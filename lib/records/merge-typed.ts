@@ -1,4 +1,5 @@
 import type { Typed } from './typed-fields';
+import { isLineField, linesText } from './typed-lines';
 
 export interface Merged {
   /** What the form goes on with: what was typed, and elsewhere what is stored. */
@@ -8,7 +9,7 @@ export interface Merged {
 }
 
 /**
- * Brings together what two people made of one record.
+ * Brings together what two people made of one record. Lines are one field: two people's lines are not mixed.
  *
  * @param opened the record as this form was opened with it
  * @param typed the form as it was sent
@@ -16,16 +17,26 @@ export interface Merged {
  */
 export function mergeTyped(opened: Typed, typed: Typed, stored: Typed): Merged {
   const merged: Merged = { typed: { ...typed }, theirs: [] };
-  for (const [field, now] of Object.entries(stored)) {
-    const wanted = lineBreaks(typed[field] ?? '');
-    const before = lineBreaks(opened[field] ?? '');
+  for (const field of new Set(Object.keys(stored).map(fieldOf))) {
+    const now = textOf(field, stored);
+    const wanted = textOf(field, typed);
+    const before = textOf(field, opened);
     if (now === before || now === wanted) continue;
     const isTyped = wanted !== before;
-    if (!isTyped) merged.typed[field] = now;
+    if (!isTyped) merged.typed = { ...without(field, merged.typed), ...only(field, stored) };
     merged.theirs.push({ field, stored: now, typed: isTyped ? wanted : null });
   }
   return merged;
 }
 
+const fieldOf = (name: string) => (isLineField(name) ? 'lines' : name);
+
+const only = (field: string, typed: Typed) => filter(typed, (name) => fieldOf(name) === field);
+const without = (field: string, typed: Typed) => filter(typed, (name) => fieldOf(name) !== field);
+const filter = (typed: Typed, isIn: (name: string) => boolean): Typed =>
+  Object.fromEntries(Object.entries(typed).filter(([name]) => isIn(name)));
+
 /** A browser sends the lines of a field with CRLF. */
-const lineBreaks = (text: string) => text.replaceAll('\r\n', '\n');
+function textOf(field: string, typed: Typed): string {
+  return field === 'lines' ? linesText(typed) : (typed[field] ?? '').replaceAll('\r\n', '\n');
+}

@@ -76,6 +76,8 @@ export interface RecordKind {
   toColumns?(values: Row, before: Row | null, writer: RecordWriter): Row;
   /** What speaks against writing it. */
   check?(writing: Writing): FieldError[];
+  /** What speaks against deleting it; without it nothing but other records that refer to it. */
+  checkDelete?(row: Row): string | null;
   /** Drafts that are known by more than their key, with the ids of the records that they mean. */
   identify?(tx: Database, drafts: Draft[]): Promise<Draft[]>;
   /** Reads into rows what belongs to them beyond their columns, such as lines, to be compared and audited too. */

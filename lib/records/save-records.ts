@@ -1,6 +1,7 @@
 import type { Database } from '@/db/database';
 import { transact } from '@/db/transaction';
 import { AppError } from '../errors';
+import { outdated } from './outdated';
 import { parseDraft } from './parse-draft';
 import { type Found, findReferences, readBefore } from './read-before';
 import type { Draft, RecordKind, RecordWriter, Row, Saved, Writing } from './record-kind';
@@ -24,7 +25,8 @@ export function saveRecords(
 /**
  * Writes one record.
  *
- * @throws AppError validation_failed with its problems; not_found; conflict where somebody else has changed it since
+ * @throws AppError validation_failed with its problems; not_found; precondition_failed where somebody else has changed
+ *   it since
  */
 export async function saveRecord(
   db: Database,
@@ -53,7 +55,7 @@ function requireSaved(saved: Saved | undefined): { id: number } {
     throw new AppError('validation_failed', text.join('; '), saved.problems);
   }
   if (!saved || saved.outcome === 'outdated') {
-    throw new AppError('conflict', 'Somebody else has changed this since you opened it.');
+    throw outdated();
   }
   return { id: saved.id };
 }

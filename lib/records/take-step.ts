@@ -27,7 +27,7 @@ export function stepsFrom<Name extends string>({ steps }: SteppedKind<Name>, sta
  *
  * @param seen the record, and its version as the page showed it
  * @throws AppError not_found; validation_failed where its status does not allow the step, or there is none of this name;
- *   conflict where somebody else has changed it since
+ *   precondition_failed where somebody else has changed it since
  */
 export async function takeStep(
   db: Database,

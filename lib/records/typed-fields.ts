@@ -1,11 +1,14 @@
 import type { z } from 'zod';
 import { currencyDecimals } from '../money';
 import type { RecordKind, Row } from './record-kind';
+import { LINE_FIELDS, ofEach, type TypedLine, toTypedLines, typedLines } from './typed-lines';
 
-/** How a field of a form reads as the JSON value of a record. */
-export type TypedField = 'text' | 'currency' | 'upper' | 'number' | 'amount' | 'flag' | 'list';
+type SingleField = 'text' | 'currency' | 'upper' | 'number' | 'amount' | 'flag' | 'list';
 
-/** The fields of a form: what somebody typed into each, or would see in it. */
+/** How a field of a form reads as the JSON value of a record; `lines` are the fields of its lines. */
+export type TypedField = SingleField | 'lines';
+
+/** The fields of a form: what somebody typed into each, or would see in it; those of lines as `lines.0.text`. */
 export type Typed = Record<string, string>;
 
 /** The fields of a kind that a form has, and how each is read. */
@@ -24,24 +27,46 @@ const NUMBER = /^-?\d{1,15}(\.\d{1,6}|,\d{1,2}|,\d{4,6})?$/;
 export function toValues({ kind, fields }: TypedKind, typed: Typed, isNew: boolean): Row {
   const values: Row = {};
   for (const [name, field] of Object.entries(fields)) {
-    const text = typed[name]?.trim();
-    if (text === undefined) continue;
-    const value = text === '' ? emptyValue(field, kind.fields.shape[name], isNew) : toValue(field, text);
+    const value =
+      field === 'lines' ? toLines(typed) : singleValue(field, typed[name], kind.fields.shape[name], isNew);
     if (value !== undefined) values[name] = value;
   }
   return values;
 }
 
-function toValue(field: TypedField, text: string): unknown {
+function singleValue(
+  field: SingleField,
+  typed: string | undefined,
+  schema: z.core.$ZodType | undefined,
+  isNew: boolean,
+): unknown {
+  const text = typed?.trim();
+  return text ? toValue(field, text) : text === '' ? emptyValue(field, schema, isNew) : undefined;
+}
+
+/** Of a form without lines none are meant, so that what was imported with its sums alone keeps them. */
+function toLines(typed: Typed): unknown[] | undefined {
+  const lines = typedLines(typed);
+  if (lines.length === 0) return undefined;
+  return lines.map((line) => ofEach((name) => toValue(LINE_FIELDS[name], line[name].trim())));
+}
+
+/** A typed number as decimal text; null: it is none. */
+export function toDecimal(text: string): string | null {
+  const trimmed = text.trim();
+  return NUMBER.test(trimmed) ? trimmed.replace(',', '.') : null;
+}
+
+function toValue(field: SingleField, text: string): unknown {
   if (field === 'currency') return text.toLowerCase();
   if (field === 'upper') return text.toUpperCase();
   if (field === 'flag') return text === 'on';
   if (field === 'list') return text.split(/[\s,;]+/).filter(Boolean);
-  const isNumber = field === 'number' || field === 'amount';
-  return isNumber && NUMBER.test(text) ? Number(text.replace(',', '.')) : text;
+  const decimal = field === 'number' || field === 'amount' ? toDecimal(text) : null;
+  return decimal === null ? text : Number(decimal);
 }
 
-function emptyValue(field: TypedField, schema: z.core.$ZodType | undefined, isNew: boolean): unknown {
+function emptyValue(field: SingleField, schema: z.core.$ZodType | undefined, isNew: boolean): unknown {
   if (field === 'flag') return false;
   if (field === 'list') return [];
   const allows = (value: unknown) => (schema as z.ZodType | undefined)?.safeParse(value).success;
@@ -51,16 +76,32 @@ function emptyValue(field: TypedField, schema: z.core.$ZodType | undefined, isNe
 
 /** A row as the fields of a form show it. */
 export function toTyped({ fields }: Pick<TypedKind, 'fields'>, row: Row): Typed {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, field]) => [name, toText(field, row[name], String(row.currency))]),
-  );
+  const currency = String(row.currency);
+  const typed: Typed = {};
+  for (const [name, field] of Object.entries(fields)) {
+    if (field === 'lines') Object.assign(typed, toTypedLines(linesOf(row, currency)));
+    else typed[name] = toText(field, row[name], currency);
+  }
+  return typed;
 }
 
-function toText(field: TypedField, value: unknown, currency: string): string {
+function linesOf({ lines }: Row, currency: string): TypedLine[] {
+  if (!Array.isArray(lines)) return [];
+  return lines.map((line: Row) => ofEach((name) => toText(LINE_FIELDS[name], line[name], currency)));
+}
+
+function toText(field: SingleField, value: unknown, currency: string): string {
   if (value === null || value === undefined) return '';
   if (field === 'flag') return value ? 'on' : '';
-  if (field === 'amount') return Number(value).toFixed(currencyDecimals(currency));
+  if (field === 'number') return String(Number(value));
+  if (field === 'amount') return toAmount(Number(value), currency);
   if (Array.isArray(value)) return value.join('\n');
   // People know currencies by their capitals.
   return field === 'currency' ? String(value).toUpperCase() : String(value);
+}
+
+/** With the decimals of its currency, or all that it has. */
+function toAmount(amount: number, currency: string): string {
+  const text = amount.toFixed(currencyDecimals(currency));
+  return Number(text) === amount ? text : String(amount);
 }

@@ -20,6 +20,7 @@ export async function readTyped(db: Database, typedKind: TypedKind, id: number):
     .from(kind.table)
     .where(eq(kind.table.id, Math.min(id, MAX_ID)));
   if (!row) throw new AppError('not_found', `There is no ${kind.name} ${id}.`);
+  await kind.addParts?.(db, [row]);
   const names: Row = {};
   for (const [name, { column, nameOf }] of Object.entries(kind.references ?? {})) {
     const referred = row[column];
@@ -32,8 +33,8 @@ export async function readTyped(db: Database, typedKind: TypedKind, id: number):
  * Writes a record as somebody typed it.
  *
  * @param opened the record that is meant, and its version when its form was opened; null: a new one
- * @throws AppError validation_failed with its problems, each named as its field is; not_found; conflict where somebody
- *   else has changed it since
+ * @throws AppError validation_failed with its problems, each named as its field is; not_found; precondition_failed where
+ *   somebody else has changed it since
  */
 export async function saveTyped(
   db: Database,
@@ -48,8 +49,14 @@ export async function saveTyped(
     return await saveRecord(db, typedKind.kind, draft, writer);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    // One address of a list is wrong: its field is the list.
-    const fields = error.fields.map(({ field, message }) => ({ field: field.replace(/\..*/, ''), message }));
+    const fields = error.fields.map(({ field, message }) => ({ field: nameOf(field, typedKind), message }));
     throw new AppError(error.code, error.message, fields);
   }
+}
+
+/** The field that a problem stands at: of one address the whole list, of no lines at all the first one. */
+function nameOf(field: string, { fields }: TypedKind): string {
+  const [list = ''] = field.split('.');
+  if (fields[list] === 'list') return list;
+  return field === 'lines' ? 'lines.0.text' : field;
 }

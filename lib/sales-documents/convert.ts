@@ -3,11 +3,12 @@ import type { Database } from '@/db/database';
 import { customers, salesDocuments } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { recordAudit } from '../audit/record-audit';
-import { AppError } from '../errors';
+import { AppError, invalidField } from '../errors';
 import type { LineRow } from '../invoices/line-fields';
 import { listLines } from '../invoices/line-rows';
 import { invoiceKind } from '../invoices/save-invoices';
 import { toJsonAmount } from '../money';
+import { outdated } from '../records/outdated';
 import type { RecordWriter } from '../records/record-kind';
 import { saveRecordWithin } from '../records/save-records';
 import { type Conversion, conversionsOf } from './document-steps';
@@ -21,7 +22,8 @@ type Document = typeof salesDocuments.$inferSelect;
  *
  * @param version of the document, as whoever wants it saw it
  * @returns the id of the new order confirmation or invoice
- * @throws AppError not_found; conflict where the document has changed, or is not to be converted so
+ * @throws AppError not_found; precondition_failed where the document has changed since; validation_failed where its
+ *   status does not allow it
  */
 export async function convertDocument(
   db: Database,
@@ -30,9 +32,9 @@ export async function convertDocument(
 ): Promise<{ id: number }> {
   return transact(db, async (tx) => {
     const before = await lockDocument(tx, id);
-    if (before.version !== version || !conversionsOf(before).includes(to)) {
-      throw new AppError('conflict', 'The document has changed since you opened it.');
-    }
+    if (before.version !== version) throw outdated();
+    if (!conversionsOf(before).includes(to))
+      throw invalidField('status', `does not allow this: ${before.status}`);
     const kind = to === 'invoice' ? invoiceKind : salesDocumentKind;
     const made = await saveRecordWithin(tx, kind, { values: await valuesOf(tx, before, to) }, writer);
     const became =

@@ -1,19 +1,21 @@
 import type { salesDocuments } from '@/db/schema';
+import type { Step } from '../records/take-step';
 
 type Document = Pick<typeof salesDocuments.$inferSelect, 'type' | 'status'>;
-type Status = Document['status'];
 
-const NEXT: Record<Status, Status[]> = {
-  draft: ['sent'],
-  sent: ['accepted', 'rejected', 'expired'],
-  accepted: [],
-  rejected: [],
-  expired: [],
-  converted: [],
-};
+/** The steps that people take a document by; what it becomes converts it. */
+export const DOCUMENT_STEPS = {
+  send: { from: ['draft'], to: 'sent' },
+  accept: { from: ['sent'], to: 'accepted' },
+  reject: { from: ['sent'], to: 'rejected' },
+  expire: { from: ['sent'], to: 'expired' },
+} satisfies Record<string, Step>;
 
-/** The states that people may bring a document to from where it is; what it becomes converts it. */
-export const nextStatuses = ({ status }: Pick<Document, 'status'>): Status[] => NEXT[status];
+/** The states that a step leads to from this one. */
+export function nextStatuses(status: string): string[] {
+  const steps: Step[] = Object.values(DOCUMENT_STEPS);
+  return steps.filter(({ from }) => from.includes(status)).map(({ to }) => to);
+}
 
 /** What can become of a document. */
 export const CONVERSIONS = ['order_confirmation', 'invoice'] as const;

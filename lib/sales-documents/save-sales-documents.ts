@@ -10,7 +10,7 @@ import { addLines, writeLines } from '../invoices/line-rows';
 import { optionalChoice, optionalText } from '../records/fields';
 import type { RecordKind, Row, Writing } from '../records/record-kind';
 import { takeNumber } from '../records/take-number';
-import { findCustomerIds } from '../services/save-services';
+import { customerReference } from '../services/save-services';
 import { nextStatuses } from './document-steps';
 
 /** Offers and order confirmations as people write them; a new one without a number takes the next of its series. */
@@ -30,7 +30,7 @@ export const salesDocumentKind: RecordKind = {
     converted_to_document_number: optionalText(100),
   }),
   references: {
-    customer_number: { column: 'customer_id', problem: 'is no customer of ours', find: findCustomerIds },
+    customer_number: customerReference,
     invoice_number: {
       column: 'converted_to_invoice_id',
       problem: 'is no invoice of ours',
@@ -49,6 +49,8 @@ export const salesDocumentKind: RecordKind = {
     ...toAmounts(values, before),
   }),
   check: checkDocument,
+  checkDelete: ({ status }) =>
+    status === 'draft' ? null : `A document that is ${status} is kept: only a draft is deleted.`,
   nextKey: (tx, row, writer) =>
     takeNumber(tx, row.type === 'offer' ? 'offer' : 'order_confirmation', writer, String(row.document_date)),
   afterwards: (tx, written) => writeLines(tx, 'sales_document', written),
@@ -62,7 +64,7 @@ function checkDocument(writing: Writing): FieldError[] {
 
 /** Its content changes in draft alone, and its status by one step at a time. */
 function changeProblems({ changes }: Writing, before: Row): FieldError[] {
-  const status = before.status as Parameters<typeof nextStatuses>[0]['status'];
+  const status = String(before.status);
   const names = Object.keys(changes).filter((name) => name !== 'status');
   const isLineAdded = linesOf(before).length === 0;
   const others = status === 'draft' ? [] : names.filter((name) => name !== 'lines' || !isLineAdded);
@@ -70,8 +72,7 @@ function changeProblems({ changes }: Writing, before: Row): FieldError[] {
     field: name === 'customer_id' ? 'customer_number' : name,
     message: `cannot be changed: the document is ${status}`,
   }));
-  const next = nextStatuses({ status });
-  if (changes.status === undefined || next.some((one) => one === changes.status)) return problems;
+  if (changes.status === undefined || nextStatuses(status).includes(String(changes.status))) return problems;
   return [
     ...problems,
     { field: 'status', message: `cannot be ${changes.status}: the document is ${status}` },

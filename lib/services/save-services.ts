@@ -20,11 +20,19 @@ import {
   optionalText,
   toAmountColumn,
 } from '../records/fields';
-import type { RecordKind, Row, Writing } from '../records/record-kind';
+import type { RecordKind, Reference, Row, Writing } from '../records/record-kind';
 import { takeNumber } from '../records/take-number';
 import { getServer } from '../servers/queries';
 
 const ENDED = ['cancelled', 'terminated'];
+
+/** Whose something is, by the customer's number. */
+export const customerReference: Reference = {
+  column: 'customer_id',
+  problem: 'is no customer of ours',
+  find: findCustomerIds,
+  nameOf: async (db, id) => (await getCustomer(db, { id }))?.customer_number ?? null,
+};
 
 /** What customers rent, as people write it; a new one without a number takes the next of its series. */
 export const serviceKind: RecordKind = {
@@ -47,12 +55,7 @@ export const serviceKind: RecordKind = {
     ends_on: calendarDate.nullable().optional(),
   }),
   references: {
-    customer_number: {
-      column: 'customer_id',
-      problem: 'is no customer of ours',
-      find: findCustomerIds,
-      nameOf: async (db, id) => (await getCustomer(db, { id }))?.customer_number ?? null,
-    },
+    customer_number: customerReference,
     hostname: {
       column: 'server_id',
       problem: 'is no server of ours',
@@ -81,7 +84,7 @@ function endOf(status: unknown, before: Row | null, now: Date): Row {
 }
 
 /** The ids of customers by their numbers, as these were asked for. */
-export async function findCustomerIds(tx: Database, numbers: string[]): Promise<Map<string, number>> {
+async function findCustomerIds(tx: Database, numbers: string[]): Promise<Map<string, number>> {
   const found = await tx
     .select({ id: customers.id, number: customers.customer_number })
     .from(customers)

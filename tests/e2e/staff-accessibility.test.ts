@@ -1,6 +1,6 @@
 import type { Page } from 'playwright';
 import { afterAll, describe, expect, test } from 'vitest';
-import { createRefund } from '../support/factories';
+import { createInvoice, createRefund, createSalesDocument } from '../support/factories';
 import { listAdminRoutes } from './support/admin-routes';
 import { visit } from './support/browser';
 import { ADMIN, fillAdmin } from './support/company';
@@ -19,6 +19,7 @@ const MAX_SHIFT = 0.01;
 
 let account: StripeAccount;
 let adminId: string;
+let drafts: { invoice: number; unpaid: number; document: number };
 const site = useStaffPages({
   who: ADMIN,
   env: () => account.env,
@@ -26,6 +27,10 @@ const site = useStaffPages({
     account = await fillStripe(db);
     adminId = await fillAdmin(db);
     await createRefund(db, { issued_at: new Date() }); // of no payment
+    const invoice = await createInvoice(db, { status: 'draft', number: null });
+    const unpaid = await createInvoice(db, { number: 'A11Y' });
+    const document = await createSalesDocument(db, { status: 'draft' });
+    drafts = { invoice: invoice.id, unpaid: unpaid.id, document: document.id };
   },
 });
 afterAll(() => account?.stripe.close());
@@ -35,6 +40,9 @@ function paths(): string[] {
   const ids = new Map([
     ['/admin/webhooks/1', `/admin/webhooks/${account.failedEvent}`],
     ['/admin/subscriptions/stripe-customers/1', stripeCustomer()],
+    ['/admin/invoices/1/edit', `/admin/invoices/${drafts.invoice}/edit`],
+    ['/admin/invoices/1/due-date', `/admin/invoices/${drafts.unpaid}/due-date`],
+    ['/admin/sales-documents/1/edit', `/admin/sales-documents/${drafts.document}/edit`],
     ['/admin/staff/1', `/admin/staff/${adminId}`],
     ['/admin/staff/1/password', `/admin/staff/${adminId}/password`],
   ]);
@@ -50,6 +58,8 @@ function paths(): string[] {
     `/admin/subscriptions/${account.unlinked.subscriptionId}?item=${account.unlinked.itemId}`,
     `${stripeCustomer()}?to=1`,
     '/admin/services/new?customer=K10001',
+    `/admin/invoices/${drafts.invoice}`,
+    `/admin/sales-documents/${drafts.document}`,
     '/admin/customers/1?notice=conflict',
     '/admin/payments?status=disputed',
     '/admin/payments?status=refunded_in_part',

@@ -1,36 +1,64 @@
 import type { Page } from 'playwright';
 import { describe, expect, test } from 'vitest';
 import { createCustomer } from '../support/factories';
+import { listServerActions } from './support/admin-routes';
 import { visit } from './support/browser';
+import { confirm, fillLine, hasFocus, line, press, tabTo, told } from './support/forms';
+import { Fields, postAction } from './support/post-action';
+import { signIn } from './support/staff';
 import { useStaffPages } from './support/staff-pages';
+import { connectTools, issueToolsToken } from './support/tools';
+import { violationsOf } from './support/violations';
 
 const DOCUMENTS = '/admin/sales-documents';
 const INVOICES = '/admin/invoices';
 
+let token: string;
 const staff = useStaffPages({
   async fill(db) {
+    token = await issueToolsToken(db);
     await createCustomer(db, { customer_number: 'K-DOC', company: 'Weiß & Söhne' });
   },
 });
 
-const line = (page: Page, n: number) => page.getByRole('group', { name: `Line ${n}`, exact: true });
-async function fillLine(page: Page, n: number, text: string, price: string, quantity = '1') {
-  await line(page, n).getByLabel('Text').fill(text);
-  await line(page, n).getByLabel('Quantity').fill(quantity);
-  await line(page, n).getByLabel('Price without tax').fill(price);
+async function draft(page: Page, kind = INVOICES) {
+  await visit(page, `${staff.url}${kind}/new?customer=K-DOC`);
+  await fillLine(page, 1, 'Hosting', '10');
+  await press(page, 'Save draft');
+  await told(page, 'The draft is saved.');
+  return new URL(page.url()).pathname;
 }
-const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
-async function confirm(page: Page, button: string, answer: string) {
-  await press(page, button);
-  await page.getByRole('dialog').getByRole('button', { name: answer, exact: true }).click();
-}
-const told = (page: Page, text: string) => page.getByRole('status').filter({ hasText: text }).waitFor();
 
-test('an offer becomes an order confirmation, that an invoice, and the invoice is paid', async () => {
-  const { page } = await staff.open(DOCUMENTS);
-  await page.getByRole('link', { name: 'New document' }).click();
-  await page.waitForURL(`${staff.url}${DOCUMENTS}/new`);
-  await page.getByLabel('Customer').fill('K-DOC');
+test('a customer rents a service, accepts an offer and pays its invoice; the tools show each at once', async () => {
+  const { page } = await staff.open('/admin/customers/new');
+  const tools = await connectTools(staff.url, token);
+  await page.getByLabel('Company').fill('Alpenblick Hosting');
+  await press(page, 'Create customer');
+  await told(page, 'The customer is created.');
+  const customerPage = page.url();
+  const found = {
+    matches: [{ name: 'Alpenblick Hosting', customer_number: expect.stringMatching(/^K\d+$/) }],
+  };
+  const matches = await tools.call('find-customer-tool', { query: 'Alpenblick' });
+  expect(matches).toMatchObject(found);
+  const { customer_number } = (matches as typeof found).matches[0] ?? { customer_number: '' };
+  const customer_id = Number(/customers\/(\d+)/.exec(customerPage)?.[1]);
+
+  await page.getByRole('link', { name: 'New service' }).click();
+  await page.getByRole('textbox', { name: 'Name' }).fill('Webhosting M');
+  await page.getByLabel('Type').selectOption('hosting');
+  await page.getByRole('textbox', { name: 'Price' }).fill('9,90');
+  await press(page, 'Create service');
+  await told(page, 'The service is created.');
+  expect(await tools.call('list-services-tool', { customer_id })).toMatchObject({
+    total: 1,
+    data: [{ name: 'Webhosting M', price: 9.9, status: 'draft' }],
+  });
+
+  await visit(page, customerPage);
+  await page.getByRole('link', { name: 'New offer' }).click();
+  await page.waitForURL(`${staff.url}${DOCUMENTS}/new?customer=${customer_number}`);
+  expect(await page.getByLabel('Customer number').inputValue()).toBe(customer_number);
   await fillLine(page, 1, 'Dedicated server', '79,90');
   await press(page, 'Add line');
   await fillLine(page, 2, 'Discount', '-9.90');
@@ -38,41 +66,44 @@ test('an offer becomes an order confirmation, that an invoice, and the invoice i
   await press(page, 'Save draft');
   await told(page, 'The draft is saved.');
   await page.getByRole('heading', { name: /^Offer AN-/ }).waitFor();
-  await confirm(page, 'Mark as sent', 'Yes, mark as sent');
-  await told(page, 'The status is changed.');
-  await confirm(page, 'Accepted', 'Yes, accepted');
+  const documents = () => tools.call('list-sales-documents-tool', { customer_id });
+  expect(await documents()).toMatchObject({ data: [{ type: 'offer', status: 'draft', total: 83.3 }] });
+  await confirm(page, 'Mark as sent');
+  await told(page, 'The document is sent.');
+  await confirm(page, 'Mark as accepted');
+  await told(page, 'The document is accepted.');
+  expect(await documents()).toMatchObject({ data: [{ status: 'accepted' }] });
   await confirm(page, 'Make order confirmation', 'Yes, make it');
   await page.getByRole('heading', { name: /^Order confirmation AB-/ }).waitFor();
   await page.getByRole('cell', { name: 'Dedicated server' }).waitFor();
-  await confirm(page, 'Mark as sent', 'Yes, mark as sent');
+  expect(await documents()).toMatchObject({ total: 2 });
+  await confirm(page, 'Mark as sent');
+  await told(page, 'The document is sent.');
   await confirm(page, 'Make invoice', 'Yes, make it');
   await page.waitForURL(/\/admin\/invoices\/\d+\?notice=created$/);
-  await confirm(page, 'Send', 'Send invoice');
+  await confirm(page, 'Send');
   await told(page, 'The invoice is sent.');
   const year = new Date().getUTCFullYear();
   await page.getByRole('heading', { name: new RegExp(`^Invoice ${year}-\\d{6}`) }).waitFor();
+  const owed = () => tools.call('list-invoices-tool', { customer_id });
+  expect(await owed()).toMatchObject({ data: [{ status: 'sent', total: 83.3, amount_due: 83.3 }] });
   await page.getByRole('link', { name: 'Record payment' }).click();
   expect(await page.getByLabel('Amount in EUR').inputValue()).toBe('83.30');
   await page.getByLabel('Reference').fill('DOC-1');
   await press(page, 'Record payment');
   await told(page, 'The payment is recorded.');
-  await visit(page, `${staff.url}${INVOICES}?customer=K-DOC&status=paid`);
-  await page.getByRole('row').filter({ hasText: '€83.30' }).waitFor();
+  expect(await owed()).toMatchObject({ data: [{ status: 'paid', amount_paid: 83.3, amount_due: 0 }] });
+  expect(await tools.call('get-customer-tool', { customer_number })).toMatchObject({
+    unpaid_invoices: { count: 0 },
+  });
+  await tools.close();
 });
 
 describe('a draft', () => {
-  const draft = async (page: Page) => {
-    await visit(page, `${staff.url}${INVOICES}/new?customer=K-DOC`);
-    await fillLine(page, 1, 'Hosting', '10');
-    await press(page, 'Save draft');
-    await told(page, 'The draft is saved.');
-    return new URL(page.url()).pathname;
-  };
-
   test('says what is wrong at its field and keeps all that was typed', async () => {
     const { page } = await staff.open(`${DOCUMENTS}/new`);
     await page.getByLabel('Type').selectOption('order_confirmation');
-    await page.getByLabel('Customer').fill('nobody');
+    await page.getByLabel('Customer number').fill('nobody');
     await fillLine(page, 1, 'One', '1.00');
     await press(page, 'Add line');
     await fillLine(page, 2, 'Two', '1,000');
@@ -81,48 +112,193 @@ describe('a draft', () => {
     await fillLine(page, 2, 'Three', '3');
     await press(page, 'Save draft');
     await line(page, 1).getByText('Must be a number.').waitFor();
+    await hasFocus(page, 'textbox', 'Price without tax').toBe(true);
+    expect(await violationsOf(page)).toEqual([]);
     expect(await line(page, 1).getByLabel('Price without tax').inputValue()).toBe('1,000');
     expect(await line(page, 2).getByLabel('Text').inputValue()).toBe('Three');
     expect(await page.getByLabel('Type').inputValue()).toBe('order_confirmation');
     await line(page, 1).getByLabel('Price without tax').fill('1000');
     await press(page, 'Save draft');
     await page.getByText('Is no customer of ours.').waitFor();
-    expect(await page.getByLabel('Customer').evaluate((field) => field === document.activeElement)).toBe(
-      true,
-    );
+    await hasFocus(page, 'textbox', 'Customer number').toBe(true);
   });
 
-  test('of two people who edit it the second is told, and loses nothing', async () => {
+  test('is written with the keyboard alone: lines are added, moved and removed', async () => {
+    const { page } = await staff.open(`${INVOICES}/new?customer=K-DOC`);
+    const type = async (text: string, price: string) => {
+      await page.keyboard.type(text);
+      for (const _ of ['quantity', 'price']) await page.keyboard.press('Tab');
+      await page.keyboard.type(price);
+    };
+    await tabTo(page, 'textbox', 'Text');
+    await type('Second', '2');
+    await tabTo(page, 'button', 'Add line');
+    await page.keyboard.press('Enter');
+    await hasFocus(page, 'textbox', 'Text', 1).toBe(true);
+    await type('First', '1');
+    await tabTo(page, 'button', 'Move line 2 up');
+    await page.keyboard.press('Enter');
+    await hasFocus(page, 'button', 'Move line 1 up').toBe(true);
+    await page.keyboard.press('Enter'); // it is the first already
+    await tabTo(page, 'button', 'Add line');
+    await page.keyboard.press('Enter');
+    await hasFocus(page, 'textbox', 'Text', 2).toBe(true);
+    await tabTo(page, 'button', 'Remove line 3');
+    await page.keyboard.press('Enter');
+    await hasFocus(page, 'button', 'Add line').toBe(true);
+    expect(await violationsOf(page)).toEqual([]);
+    await tabTo(page, 'button', 'Save draft');
+    await page.keyboard.press('Enter');
+    await told(page, 'The draft is saved.');
+    const rows = page.getByRole('table', { name: 'Lines' }).getByRole('row');
+    expect(await rows.allTextContents()).toEqual([
+      expect.stringContaining('Text'),
+      expect.stringMatching(/^First/),
+      expect.stringMatching(/^Second/),
+    ]);
+  });
+
+  test('of two people who edit it the second is told, sees both versions and loses nothing', async () => {
     const { page } = await staff.open(INVOICES);
     const { page: other } = await staff.open(INVOICES);
     const path = await draft(page);
     await visit(other, `${staff.url}${path}/edit`);
     await visit(page, `${staff.url}${path}/edit`);
     await fillLine(page, 1, 'Hosting, first', '11');
+    await page.getByLabel('Due').fill('2099-12-31');
     await press(page, 'Save draft');
-    await told(page, 'The draft is saved.');
+    await told(page, 'Your changes are saved.');
     await fillLine(other, 1, 'Hosting, second', '12');
+    await press(other, 'Add line');
+    await fillLine(other, 2, 'More', '1');
     await press(other, 'Save draft');
-    await other.getByText('Somebody else has changed this since you opened it.').waitFor();
-    expect(await line(other, 1).getByLabel('Text').inputValue()).toBe('Hosting, second');
-    await visit(other, staff.url + path);
-    await other.getByRole('cell', { name: 'Hosting, first' }).waitFor();
+    const alert = other.getByRole('alert').filter({ hasText: 'Somebody else changed this meanwhile' });
+    await alert.waitFor();
+    expect(await alert.textContent()).toMatch(
+      /Due: stored now: 2099-12-31; you left it alone.*Lines: stored now: 1 × Hosting, first at 11\.00, 19 % tax; you typed: 1 × Hosting, second at 12, 19 % tax; 1 × More/,
+    );
+    expect(await violationsOf(other)).toEqual([]);
+    expect(await line(other, 2).getByLabel('Text').inputValue()).toBe('More');
+    await press(other, 'Save draft');
+    await told(other, 'Your changes are saved.');
+    await other.getByRole('cell', { name: 'Hosting, second' }).waitFor();
+    await other.getByText('31 Dec 2099').waitFor();
   });
 
-  test('that is sent can be due later, and be cancelled', async () => {
+  test('is all there again after an expired session, its lines too', async () => {
+    const { page } = await staff.open(`${DOCUMENTS}/new?customer=K-DOC`);
+    await fillLine(page, 1, 'One', '1');
+    await press(page, 'Add line');
+    await fillLine(page, 2, 'Two', '2');
+    await page
+      .context()
+      .addCookies([{ name: 'w5t.session_token', value: 'ended.signature', url: staff.url }]);
+    await press(page, 'Save draft');
+    await page.waitForURL(/\/sign-in\?next=/);
+    await signIn(page);
+    await told(page, 'What you had typed is here again.');
+    expect(await page.getByLabel('Customer number').inputValue()).toBe('K-DOC');
+    expect(await line(page, 2).getByLabel('Text').inputValue()).toBe('Two');
+    await page.getByText('€3.57').waitFor();
+    await press(page, 'Save draft');
+    await told(page, 'The draft is saved.');
+    await page.getByRole('cell', { name: 'Two' }).waitFor();
+  });
+
+  test('can be deleted, from one page once', async () => {
     const { page } = await staff.open(INVOICES);
-    await draft(page);
-    await confirm(page, 'Send', 'Send invoice');
+    for (const kind of [INVOICES, DOCUMENTS]) {
+      const path = await draft(page, kind);
+      const { page: other } = await staff.open(path);
+      await confirm(page, 'Delete', 'Delete draft');
+      await told(page, 'The draft is deleted.');
+      expect(new URL(page.url()).pathname).toBe(kind);
+      await confirm(other, 'Delete', 'Delete draft');
+      await told(other, 'The draft is deleted.');
+    }
+  });
+
+  test('that is sent can be due later, and be cancelled; from an old page it is neither sent again nor deleted', async () => {
+    const { page } = await staff.open(INVOICES);
+    const path = await draft(page);
+    const [{ page: sender }, { page: deleter }] = [await staff.open(path), await staff.open(path)];
+    await confirm(page, 'Send');
     await told(page, 'The invoice is sent.');
+    for (const [old, button, answer] of [
+      [sender, 'Send', 'Send'],
+      [deleter, 'Delete', 'Delete draft'],
+    ] as const) {
+      await confirm(old, button, answer);
+      await old.getByRole('alert').filter({ hasText: 'Somebody else changed this' }).waitFor();
+    }
     await page.getByRole('link', { name: 'Change due date' }).click();
     await page.getByRole('textbox', { name: 'Due' }).fill('2020-01-01');
     await press(page, 'Change due date');
     await page.getByText('Must not be before the date of the invoice.').waitFor();
     await page.getByRole('textbox', { name: 'Due' }).fill('2099-12-31');
     await press(page, 'Change due date');
-    await told(page, 'The due date is changed.');
+    await told(page, 'Your changes are saved.');
     await page.getByText('31 Dec 2099').waitFor();
-    await confirm(page, 'Cancel invoice', 'Cancel invoice');
+    await confirm(page, 'Cancel invoice');
     await told(page, 'The invoice is cancelled.');
+    expect(await page.getByRole('button', { name: /Send|Delete|Cancel/ }).count()).toBe(0);
   });
+});
+
+test('what no form has cannot be written by calling the actions', async () => {
+  const { page } = await staff.open(INVOICES);
+  const id = Number((await draft(page)).split('/').at(-1));
+  await confirm(page, 'Send');
+  await told(page, 'The invoice is sent.');
+  const built = listServerActions('1');
+  const call = async (name: string, args: unknown[]) => {
+    const action = built.find((one) => one.name === `app/admin/_components/record/actions.ts#${name}`);
+    if (!action) throw new Error(`${name} is not built`);
+    const answer = await postAction(staff.url, action, args, { cookie: staff.cookie });
+    return answer.headers.get('x-action-redirect')?.split(';')[0] ?? answer.status;
+  };
+  const state = { typed: {}, problems: {}, opened: null, theirs: null, isAnswer: false };
+  const lines = {
+    'lines.0.text': 'A',
+    'lines.0.quantity': '1',
+    'lines.0.unit_price': '1',
+    'lines.0.tax_rate': '0',
+  };
+  const forged = {
+    customer_number: 'K-DOC',
+    currency: 'EUR',
+    status: 'paid',
+    number: 'FORGED',
+    amount_paid: '1',
+    ...lines,
+  };
+  const made = await call('save', ['new_invoice', null, state, new Fields(forged)]);
+  expect(made).toMatch(/\/admin\/invoices\/\d+\?notice=created$/);
+  await visit(page, staff.url + made);
+  await page.getByRole('button', { name: 'Send' }).waitFor(); // a draft, without a number
+  expect(await page.getByText('FORGED').count()).toBe(0);
+  for (const version of [0, 1]) {
+    expect(await call('step', ['invoice', id, version, 'send'])).toMatch(
+      /notice=(precondition|validation)_failed/,
+    );
+    expect(await call('remove', ['invoice', id, version])).toMatch(/notice=(precondition|validation)_failed/);
+    const opened = JSON.stringify({ version, typed: {} });
+    const changed = new Fields({ ...forged, opened });
+    expect(await call('save', ['invoice', id, state, changed])).toBe(200); // the form says what is wrong
+  }
+  expect(await call('step', ['invoice', id, 1, 'constructor'])).toMatch(/notice=validation_failed/);
+  for (const args of [
+    ['nothing', id, 0, 'send'],
+    ['constructor', id, 0, 'send'],
+    ['invoice', 'x', 0, 'send'],
+    ['invoice', 99_999_999_999, 0, 'send'],
+    ['invoice', id, { gt: 0 }, 'send'],
+  ]) {
+    expect([args, await call('step', args)]).toEqual([args, 404]);
+    expect([args, await call('remove', args.slice(0, 3))]).toEqual([args, 404]);
+  }
+  expect(await call('save', ['invoice', '1 or 1', state, new Fields(forged)])).toBe(404);
+  expect(await call('save', ['toString', null, state, new Fields(forged)])).toBe(404);
+  await visit(page, `${staff.url}${INVOICES}/${id}`);
+  await page.getByRole('cell', { name: 'Hosting' }).waitFor();
 });

@@ -1,14 +1,20 @@
 import type { BrowserContextOptions, Page } from 'playwright';
 import { describe, expect, test } from 'vitest';
 import type { Database } from '@/db/database';
-import { createCustomer, createServer, createService } from '../support/factories';
+import {
+  createCustomer,
+  createInvoice,
+  createSalesDocument,
+  createServer,
+  createService,
+} from '../support/factories';
 import { STAFF } from './support/company';
 import { eventually } from './support/payment-pages';
 import { signIn } from './support/staff';
 import { useStaffPages } from './support/staff-pages';
 import { violationsOf } from './support/violations';
 
-let ids: { customer: number; alone: number; server: number; service: number };
+let ids: Record<'customer' | 'alone' | 'server' | 'service' | 'invoice' | 'unpaid' | 'document', number>;
 const site = useStaffPages({ fill: fillRecords });
 
 /** K-FORM with a service on a server, and K-ALONE, to whom nothing refers. */
@@ -18,7 +24,10 @@ async function fillRecords(db: Database): Promise<void> {
   const { id: server } = await createServer(db, { hostname: 'form.example.net' });
   const about = { customer_id: customer, server_id: server, service_number: 'S-FORM' };
   const { id: service } = await createService(db, about);
-  ids = { customer, alone, server, service };
+  const { id: invoice } = await createInvoice(db, { customer_id: customer, status: 'draft', number: null });
+  const { id: unpaid } = await createInvoice(db, { customer_id: customer, number: 'FORM-1' });
+  const { id: document } = await createSalesDocument(db, { customer_id: customer, status: 'draft' });
+  ids = { customer, alone, server, service, invoice, unpaid, document };
 }
 
 const open = async (path: string, options?: BrowserContextOptions) => (await site.open(path, options)).page;
@@ -252,6 +261,13 @@ test.each([390, 1280])('every form fits %i px and can be used by everybody', asy
     '/servers/new',
     `/servers/${ids.server}`,
     `/servers/${ids.server}/edit`,
+    '/invoices/new?customer=K-FORM',
+    `/invoices/${ids.invoice}`,
+    `/invoices/${ids.invoice}/edit`,
+    `/invoices/${ids.unpaid}/due-date`,
+    '/sales-documents/new?customer=K-FORM',
+    `/sales-documents/${ids.document}`,
+    `/sales-documents/${ids.document}/edit`,
   ]) {
     await page.goto(`${site.url}/admin${path}`);
     await page.locator('[id^="S:"]').first().waitFor({ state: 'detached' });

@@ -134,7 +134,7 @@ describe('a step', () => {
     await step('cancel', 0);
     const [cancelled] = await base.db.select().from(customerServices).where(eq(customerServices.id, id));
     expect(cancelled).toMatchObject({ status: 'cancelled', cancelled_at: NOW, version: 1 });
-    await expect(step('resume', 0)).rejects.toMatchObject({ code: 'conflict' });
+    await expect(step('resume', 0)).rejects.toMatchObject({ code: 'precondition_failed' });
     await expect(step('suspend', 1)).rejects.toMatchObject({ code: 'validation_failed' });
     await expect(step('toString', 1)).rejects.toMatchObject({ code: 'validation_failed' });
     await step('resume', 1);

@@ -3,13 +3,15 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { auditLog, invoices, payments } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { commandActor } from '@/lib/audit/record-audit';
-import { cancelInvoice, changeDueDate, sendInvoice } from '@/lib/invoices/invoice-steps';
 import { listLines } from '@/lib/invoices/line-rows';
 import { invoiceKind } from '@/lib/invoices/save-invoices';
+import { invoiceSteps, typedDueDate } from '@/lib/invoices/typed-invoice';
 import { deletePayment } from '@/lib/payments/delete-payment';
 import { recordPayment } from '@/lib/payments/record-payment';
 import type { RecordWriter } from '@/lib/records/record-kind';
 import { saveRecord, saveRecords, saveRecordWithin } from '@/lib/records/save-records';
+import { takeStep } from '@/lib/records/take-step';
+import { saveTyped } from '@/lib/records/typed-record';
 import { useDatabase } from '../support/database';
 import { createCustomer, createInvoice } from '../support/factories';
 
@@ -36,6 +38,8 @@ async function read(id: number) {
   if (!found) throw new Error(`no invoice ${id}`);
   return found;
 }
+const step = (name: string, seen: { id: number; version: number }) =>
+  takeStep(base.db, invoiceSteps, name, seen, writer);
 const problemsOf = (saving: Promise<unknown>) =>
   saving.then(
     () => [],
@@ -116,7 +120,7 @@ describe('a draft', () => {
     const values = { customer_number: 'K1', lines: LINES, import_key: 'draft-1' };
     const first = await save(values);
     expect((await save({ ...values, due_date: '2026-12-24' })).id).toBe(first.id);
-    await sendInvoice(base.db, { id: first.id, version: first.version + 1 }, writer);
+    await step('send', { id: first.id, version: first.version + 1 });
     expect((await save({ import_key: 'draft-1' })).status).toBe('sent');
     expect(await problemsOf(save({ ...values, status: 'draft' }))).toEqual(['status']);
   });
@@ -125,13 +129,14 @@ describe('a draft', () => {
 describe('sending', () => {
   test('takes the number of its year and the usual days to pay', async () => {
     const { id, version } = await draft({ invoice_date: '2025-12-31' });
-    await sendInvoice(base.db, { id, version }, writer);
+    await step('send', { id, version });
     expect(await read(id)).toMatchObject({
       number: '2025-000001',
       status: 'overdue',
       due_date: '2026-01-14',
     });
-    await expect(sendInvoice(base.db, { id, version }, writer)).rejects.toMatchObject({ code: 'conflict' });
+    await expect(step('send', { id, version })).rejects.toMatchObject({ code: 'precondition_failed' });
+    expect(await problemsOf(step('send', { id, version: version + 1 }))).toEqual(['status']);
   });
 
   test('leaves no number out: twenty at once, some of which come to nothing', async () => {
@@ -143,7 +148,7 @@ describe('sending', () => {
               await saveRecordWithin(tx, invoiceKind, { id, version, values: { status: 'sent' } }, writer);
               throw new Error('rolled back');
             })
-          : sendInvoice(base.db, { id, version }, writer),
+          : step('send', { id, version }),
       ),
     );
     expect(sent.filter(({ status }) => status === 'fulfilled')).toHaveLength(15);
@@ -168,7 +173,7 @@ describe('an invoice that was sent', () => {
   test('changes by its due date, which decides whether it is overdue', async () => {
     const { id, version } = await imported({ number: 'I1', due_date: '2026-11-01' });
     expect((await read(id)).status).toBe('overdue');
-    await changeDueDate(base.db, { id, version }, '2026-12-01', writer);
+    await saveTyped(base.db, typedDueDate, { id, version }, { due_date: '2026-12-01' }, writer);
     expect(await read(id)).toMatchObject({ status: 'sent', due_date: '2026-12-01' });
   });
 
@@ -197,11 +202,9 @@ describe('an invoice that was sent', () => {
   test('is cancelled while nothing is paid, and changes no more', async () => {
     const { id, version } = await imported({ number: 'I3' });
     await pay({ id, customer_id: customer.id }, 5, 'I3-1');
-    expect(await problemsOf(cancelInvoice(base.db, { id, version: version + 1 }, writer))).toEqual([
-      'status',
-    ]);
+    expect(await problemsOf(step('cancel', { id, version: version + 1 }))).toEqual(['status']);
     const other = await imported({ number: 'I4' });
-    await cancelInvoice(base.db, other, writer);
+    await step('cancel', other);
     expect(await read(other.id)).toMatchObject({ status: 'cancelled', number: 'I4' });
     expect(await problemsOf(save({ due_date: '2027-01-01' }, { id: other.id }))).toEqual(['']);
   });

@@ -123,14 +123,16 @@ describe('converting', () => {
       convert(accepted, 'order_confirmation'),
     ]);
     expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-    expect(both.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'conflict' } });
+    expect(both.find(({ status }) => status === 'rejected')).toMatchObject({
+      reason: { code: 'precondition_failed' },
+    });
     expect(await base.db.$count(salesDocuments)).toBe(known + 1);
   });
 
   test('is refused where there is nothing to convert', async () => {
     for (const status of ['draft', 'sent', 'rejected', 'expired', 'converted'] as const) {
       const document = await createSalesDocument(base.db, { status });
-      await expect(convert(document, 'invoice')).rejects.toMatchObject({ code: 'conflict' });
+      await expect(convert(document, 'invoice')).rejects.toMatchObject({ code: 'validation_failed' });
     }
     await expect(convert({ id: 999_999, version: 0 }, 'invoice')).rejects.toMatchObject({
       code: 'not_found',

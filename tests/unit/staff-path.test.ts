@@ -53,6 +53,7 @@ describe('where signing in leads', () => {
     ['/%5cevil.example', '/admin'],
     ['https://admin.example.com/admin', '/admin'],
     ['//evil.example', '/admin'],
+    ['/admin/customers/1?notice=noted&before=3', '/admin/customers/1?before=3'],
   ])('%j is %j', (next, expected) => {
     expect(safeNextPath(next)).toBe(expected);
   });

@@ -1,5 +1,4 @@
 import { Group } from '@mantine/core';
-import { IconPlus } from '@tabler/icons-react';
 import type { Metadata } from 'next';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { addMoneyBack } from '@/lib/invoices/money-back';
@@ -11,7 +10,6 @@ import {
   toInvoiceConditions,
 } from '@/lib/invoices/staff-filters';
 import { getRuntime } from '@/lib/runtime';
-import { LinkButton } from '../../_components/links';
 import { type SearchParams, toPageRequest, toParams, withParams } from '../../_components/search-params';
 import { choiceOf } from '../_components/choice';
 import { CountedList } from '../_components/counted-list';
@@ -19,6 +17,8 @@ import { DownloadButton } from '../_components/download-button';
 import { InvoiceList } from '../_components/invoice-list';
 import { ListPage } from '../_components/list-page';
 import { parseFilters } from '../_components/parse-filters';
+import { NewLink } from '../_components/record/new-link';
+import { RecordNotice } from '../_components/record/record-notice';
 import { PATH } from './path';
 
 export const metadata: Metadata = { title: 'Invoices' };
@@ -42,11 +42,12 @@ export default async function InvoicesPage({ searchParams }: { searchParams: Pro
       actions={
         <Group gap="xs">
           {parsed.filters && <DownloadButton href={download} />}
-          <LinkButton href={`${PATH}/new`} leftSection={<IconPlus size={16} aria-hidden />}>
+          <NewLink href={`${PATH}/new`} customer={search.get('customer')}>
             New invoice
-          </LinkButton>
+          </NewLink>
         </Group>
       }
+      notice={<RecordNotice notice={search.get('notice')} done={{ deleted: 'The draft is deleted.' }} />}
       noun="invoices"
       path={PATH}
       fields={FIELDS}

@@ -1,4 +1,3 @@
-import { IconPlus } from '@tabler/icons-react';
 import type { Metadata } from 'next';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
@@ -10,13 +9,14 @@ import {
   documentStaffFilters,
   toDocumentConditions,
 } from '@/lib/sales-documents/staff-filters';
-import { LinkButton } from '../../_components/links';
 import { type SearchParams, toPageRequest, toParams } from '../../_components/search-params';
 import { choiceOf } from '../_components/choice';
 import { CountedList } from '../_components/counted-list';
 import { DocumentList } from '../_components/document-list';
 import { ListPage } from '../_components/list-page';
 import { parseFilters } from '../_components/parse-filters';
+import { NewLink } from '../_components/record/new-link';
+import { RecordNotice } from '../_components/record/record-notice';
 import { PATH } from './path';
 
 export const metadata: Metadata = { title: 'Sales documents' };
@@ -39,10 +39,11 @@ export default async function SalesDocumentsPage({ searchParams }: { searchParam
       title="Sales documents"
       description="Offers and order confirmations, the newest first."
       actions={
-        <LinkButton href={`${PATH}/new`} leftSection={<IconPlus size={16} aria-hidden />}>
+        <NewLink href={`${PATH}/new`} customer={search.get('customer')}>
           New document
-        </LinkButton>
+        </NewLink>
       }
+      notice={<RecordNotice notice={search.get('notice')} done={{ deleted: 'The draft is deleted.' }} />}
       noun="sales documents"
       path={PATH}
       fields={FIELDS}

@@ -15,8 +15,8 @@ export const SERVER_PARTS: FormPart[] = [
         description: 'Such as web1.example.net.',
       },
       { name: 'location', label: 'Location', maxLength: 200 },
-      { name: 'ipv4', label: 'IPv4 addresses', kind: 'lines', description: ADDRESSES },
-      { name: 'ipv6', label: 'IPv6 addresses', kind: 'lines', description: ADDRESSES },
+      { name: 'ipv4', label: 'IPv4 addresses', kind: 'list', description: ADDRESSES },
+      { name: 'ipv6', label: 'IPv6 addresses', kind: 'list', description: ADDRESSES },
     ],
   },
   {

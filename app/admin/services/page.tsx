@@ -37,7 +37,11 @@ export default async function ServicesPage({ searchParams }: { searchParams: Pro
     <ListPage
       title="Services"
       description="What customers rent, by number."
-      actions={<NewLink href={`${PATH}/new`}>New service</NewLink>}
+      actions={
+        <NewLink href={`${PATH}/new`} customer={search.get('customer')}>
+          New service
+        </NewLink>
+      }
       notice={<RecordNotice notice={search.get('notice')} done={{ deleted: 'The service is deleted.' }} />}
       noun="services"
       path={PATH}

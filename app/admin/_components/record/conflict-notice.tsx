@@ -3,7 +3,7 @@
 import { List, Stack, Text } from '@mantine/core';
 import type { Merged } from '@/lib/records/merge-typed';
 import { Notice } from '../notice';
-import { type FormPart, fieldText } from './form-fields';
+import { type FormPart, fieldsOf, fieldText } from './form-fields';
 
 interface Props {
   parts: FormPart[];
@@ -12,7 +12,7 @@ interface Props {
 
 /** What somebody else has made of the record meanwhile, beside what was typed. */
 export function ConflictNotice({ parts, theirs }: Props) {
-  const fields = new Map(parts.flatMap((part) => part.fields).map((field) => [field.name, field]));
+  const fields = new Map(fieldsOf(parts).map((field) => [field.name, field]));
   return (
     <Notice tone="refused">
       <Stack gap="xs">

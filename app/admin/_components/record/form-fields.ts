@@ -3,7 +3,7 @@ export interface FormField {
   name: string;
   label: string;
   /** Text where it is left out. */
-  kind?: 'choice' | 'date' | 'decimal' | 'email' | 'flag' | 'lines' | 'whole' | undefined;
+  kind?: 'choice' | 'date' | 'decimal' | 'email' | 'flag' | 'list' | 'whole' | undefined;
   /** Of a choice. */
   options?: { value: string; label: string }[];
   description?: string;
@@ -11,10 +11,12 @@ export interface FormField {
   required?: boolean;
 }
 
-/** Fields that stand together, under a title. */
-export interface FormPart {
-  title: string;
-  fields: FormField[];
+/** Fields that stand together under a title, or the lines of an invoice or a sales document. */
+export type FormPart = { title: string; fields: FormField[] } | { title: string; hasLines: true };
+
+/** What conflicts can be in. */
+export function fieldsOf(parts: FormPart[]): FormField[] {
+  return parts.flatMap((part) => ('fields' in part ? part.fields : [{ name: 'lines', label: part.title }]));
 }
 
 /** What a field holds, as people read it. */

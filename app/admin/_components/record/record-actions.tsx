@@ -1,7 +1,11 @@
 import { Group } from '@mantine/core';
 import { IconPencil } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import { type SteppedKind, stepsFrom } from '@/lib/records/take-step';
 import { LinkButton } from '../../../_components/links';
 import { ConfirmButton } from '../confirm-button';
+import { remove, step } from './actions';
+import type { KindName } from './kinds';
 
 /** How a step is offered and asked for. */
 export interface StepText {
@@ -15,44 +19,61 @@ export interface StepText {
   decline?: string;
 }
 
-interface Props {
-  /** What the record is, and what it is called. */
+interface Props<Name extends string> {
+  kind: KindName;
+  steps: SteppedKind<Name>;
+  texts: Record<Name, StepText>;
+  /** The record as the page shows it. */
+  record: { id: number; version: number; status: string };
+  /** What it is, and what it is called. */
   noun: string;
   name: string;
-  edit: string;
-  /** Those that its status allows. */
-  steps: (StepText & { action(): Promise<void> })[];
-  /** Null where something refers to the record. */
-  remove: (() => Promise<void>) | null;
+  /** Its form; null where it has none now. */
+  edit: { href: string; label?: string } | null;
+  /** What deleting it means; null where it is kept. */
+  removal: string | null;
+  /** Of the steps that its status allows, those that something else forbids. */
+  except?: Name[];
+  /** What else can be done with it. */
+  children?: ReactNode;
 }
 
 /** What staff can do with a record as they see it: of one that has changed since, nothing. */
-export function RecordActions({ noun, name, edit, steps, remove }: Props) {
+export function RecordActions<Name extends string>(props: Props<Name>) {
+  const { kind, steps, texts, record, noun, name, edit, removal, except = [], children } = props;
+  const { id, version, status } = record;
+  const offered = stepsFrom(steps, status).filter((one) => !except.includes(one));
   return (
     <Group gap="xs">
-      <LinkButton href={edit} size="sm" leftSection={<IconPencil size={16} aria-hidden />}>
-        Edit
-      </LinkButton>
-      {steps.map(({ action, label, question, consequences, isGrave, decline }) => (
+      {edit && (
+        <LinkButton href={edit.href} size="sm" leftSection={<IconPencil size={16} aria-hidden />}>
+          {edit.label ?? 'Edit'}
+        </LinkButton>
+      )}
+      {offered.map((one) => {
+        const { label, question, consequences, isGrave, decline } = texts[one];
+        return (
+          <ConfirmButton
+            key={one}
+            action={step.bind(null, kind, id, version, one)}
+            question={question}
+            confirm={label}
+            consequences={[name, ...consequences]}
+            {...(decline && { decline })}
+            {...(isGrave && { color: 'red.9' })}
+          >
+            {label}
+          </ConfirmButton>
+        );
+      })}
+      {children}
+      {removal && (
         <ConfirmButton
-          key={label}
-          action={action}
-          question={question}
-          confirm={label}
-          consequences={[name, ...consequences]}
-          {...(decline && { decline })}
-          {...(isGrave && { color: 'red.9' })}
-        >
-          {label}
-        </ConfirmButton>
-      ))}
-      {remove && (
-        <ConfirmButton
-          action={remove}
+          action={remove.bind(null, kind, id, version)}
           question={`Delete this ${noun}?`}
           confirm={`Delete ${noun}`}
           color="red.9"
-          consequences={[name, 'No other record refers to it. Its history is kept.']}
+          consequences={[name, `${removal} Its history is kept.`]}
         >
           Delete
         </ConfirmButton>
@@ -60,3 +81,6 @@ export function RecordActions({ noun, name, edit, steps, remove }: Props) {
     </Group>
   );
 }
+
+/** What deleting a record means that nothing refers to. */
+export const ALONE = 'No other record refers to it.';

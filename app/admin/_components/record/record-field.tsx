@@ -22,7 +22,7 @@ export function RecordField({ field, value, problem }: Props) {
   // React leaves a select as it was when its form is reset: another value is another select.
   if (kind === 'choice')
     return <NativeSelect key={value} {...input} defaultValue={value} data={options ?? []} />;
-  if (kind === 'lines') return <Textarea {...input} defaultValue={value} rows={3} autoComplete="off" />;
+  if (kind === 'list') return <Textarea {...input} defaultValue={value} rows={3} autoComplete="off" />;
   return (
     <TextInput
       {...input}

@@ -1,13 +1,16 @@
 'use client';
 
-import { Alert, Button, Fieldset, Group, SimpleGrid, Stack } from '@mantine/core';
-import { useActionState } from 'react';
+import { Fieldset, SimpleGrid, Stack } from '@mantine/core';
+import { type FormEvent, useActionState, useState } from 'react';
 import type { Typed } from '@/lib/records/typed-fields';
+import { typedLines } from '@/lib/records/typed-lines';
 import type { TypedRecord } from '@/lib/records/typed-record';
-import { LinkButton } from '../../../_components/links';
+import { LineEditor } from '../lines/line-editor';
 import { useFirstWrong } from '../use-first-wrong';
 import { ConflictNotice } from './conflict-notice';
 import type { FormPart } from './form-fields';
+import { FormFooter } from './form-footer';
+import { FormMessages } from './form-messages';
 import type { FormAction } from './form-state';
 import { RecordField } from './record-field';
 import { useKeptTyping } from './use-kept-typing';
@@ -37,45 +40,42 @@ export function RecordForm({ label, action, parts, record, submit, cancel }: Pro
   const form = useFirstWrong(state);
   const { kept, keep } = useKeptTyping(label, state.isAnswer ? state : null);
   const values = kept ?? state.typed;
+  const [currency, setCurrency] = useState<string | null>(null);
+  const noteCurrency = ({ target }: FormEvent) => {
+    if (target instanceof HTMLInputElement && target.name === 'currency') setCurrency(target.value);
+  };
   const opened = kept?.opened ?? JSON.stringify(state.opened);
   const { problems, theirs } = state;
   return (
-    <form action={send} onSubmit={keep} ref={form} aria-label={label}>
+    <form action={send} onSubmit={keep} onChange={noteCurrency} ref={form} aria-label={label}>
       {theirs && <ConflictNotice key={opened} parts={parts} theirs={theirs} />}
       <Stack gap="lg" key={kept ? 'kept' : 'typed'}>
-        {problems[''] && (
-          <Alert color="red" variant="light" role="alert">
-            {problems['']}
-          </Alert>
-        )}
-        {kept && (
-          <Alert color="blue" variant="light" role="status">
-            What you had typed is here again. It is not saved yet.
-          </Alert>
-        )}
+        <FormMessages problem={problems['']} isKept={kept !== null} />
         {state.opened && <input type="hidden" name="opened" value={opened} />}
-        {parts.map(({ title, fields }) => (
-          <Fieldset key={title} legend={title} radius="lg">
-            <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md">
-              {fields.map((field) => (
-                <RecordField
-                  key={field.name}
-                  field={field}
-                  value={values[field.name] ?? ''}
-                  problem={problems[field.name]}
-                />
-              ))}
-            </SimpleGrid>
+        {parts.map((part) => (
+          <Fieldset key={part.title} legend={part.title} radius="lg">
+            {'hasLines' in part ? (
+              <LineEditor
+                key={opened} // after a conflict the lines may be somebody else's
+                initial={typedLines(values)}
+                problems={problems}
+                currency={currency ?? values.currency ?? ''}
+              />
+            ) : (
+              <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md">
+                {part.fields.map((field) => (
+                  <RecordField
+                    key={field.name}
+                    field={field}
+                    value={values[field.name] ?? ''}
+                    problem={problems[field.name]}
+                  />
+                ))}
+              </SimpleGrid>
+            )}
           </Fieldset>
         ))}
-        <Group gap="xs">
-          <Button type="submit" loading={pending}>
-            {submit}
-          </Button>
-          <LinkButton href={cancel} variant="subtle">
-            Cancel
-          </LinkButton>
-        </Group>
+        <FormFooter submit={submit} cancel={cancel} pending={pending} />
       </Stack>
     </form>
   );

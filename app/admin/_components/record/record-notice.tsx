@@ -1,13 +1,14 @@
 import { Notice } from '../notice';
 import { SavedNotice } from './saved-notice';
 
-const CHANGED = 'Somebody else changed this meanwhile, and nothing was written. This is how it is now.';
 const REFUSED = new Map([
-  ['conflict', CHANGED],
-  ['precondition_failed', CHANGED],
+  [
+    'precondition_failed',
+    'Somebody else changed this meanwhile, and nothing was written. This is how it is now.',
+  ],
   ['validation_failed', 'Nothing was written: the status does not allow this step.'],
   ['not_found', 'It is not there any more.'],
-  ['in_use', 'Nothing was deleted: other records refer to this one.'],
+  ['conflict', 'Nothing was deleted: other records refer to this one.'],
 ]);
 
 interface Props {

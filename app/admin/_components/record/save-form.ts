@@ -1,15 +1,15 @@
-import { revalidatePath } from 'next/cache';
-import { redirect } from 'next/navigation';
 import { z } from 'zod';
 import type { StaffMember } from '@/lib/auth/staff-session';
 import { AppError, invalidField } from '@/lib/errors';
 import { mergeTyped } from '@/lib/records/merge-typed';
 import { staffRecordWriter } from '@/lib/records/staff-writer';
 import type { Typed, TypedKind } from '@/lib/records/typed-fields';
+import { isLineField } from '@/lib/records/typed-lines';
 import { readTyped, saveTyped, type TypedRecord } from '@/lib/records/typed-record';
 import { getRuntime } from '@/lib/runtime';
 import { toProblems } from '../to-problems';
 import type { FormState } from './form-state';
+import { leaveFor } from './leave-for';
 
 interface Target {
   typedKind: TypedKind;
@@ -32,15 +32,18 @@ export async function saveForm(staff: StaffMember, target: Target, form: FormDat
     saved = await saveTyped(runtime.db, typedKind, seen, typed, staffRecordWriter(runtime, staff));
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    if (error.code === 'conflict' && id !== null && opened) return conflict(target, id, opened, typed);
+    if (error.code === 'precondition_failed' && id !== null && opened)
+      return conflict(target, id, opened, typed);
     return { typed, opened, problems: toProblems(error, typed), theirs: null, isAnswer: true };
   }
-  revalidatePath('/admin', 'layout');
-  redirect(`${path}/${saved.id}?notice=${id === null ? 'created' : 'saved'}`);
+  return leaveFor(`${path}/${saved.id}?notice=${id === null ? 'created' : 'saved'}`);
 }
 
 function typedOf({ fields }: TypedKind, form: FormData): Typed {
-  return Object.fromEntries(Object.keys(fields).map((name) => [name, String(form.get(name) ?? '')]));
+  const names = Object.entries(fields).flatMap(([name, field]) =>
+    field === 'lines' ? [...form.keys()].filter(isLineField) : [name],
+  );
+  return Object.fromEntries(names.map((name) => [name, String(form.get(name) ?? '')]));
 }
 
 const openedRecord = z.object({ version: z.int(), typed: z.record(z.string(), z.string()) });

@@ -40,4 +40,10 @@ export function forgetTyping(): void {
   }
 }
 
-const keyOf = (name: string) => `${PREFIX}${window.location.pathname} ${name}`;
+/** Of the same address the same form, whatever it said last. */
+function keyOf(name: string): string {
+  const { pathname, search } = window.location;
+  const query = new URLSearchParams(search);
+  query.delete('notice');
+  return `${PREFIX}${pathname}?${query} ${name}`;
+}

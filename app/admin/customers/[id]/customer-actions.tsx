@@ -1,10 +1,8 @@
 import type { CustomerRow } from '@/lib/customers/schema';
 import { customerSteps } from '@/lib/customers/typed-customer';
 import type { RecordState } from '@/lib/records/read-state';
-import { actionsOf } from '../../_components/record/actions-of';
-import { RecordActions } from '../../_components/record/record-actions';
+import { ALONE, RecordActions } from '../../_components/record/record-actions';
 import { PATH } from '../path';
-import { remove, step } from './actions';
 import { STEPS } from './step-text';
 
 /** What staff can do with a customer. */
@@ -12,11 +10,14 @@ export function CustomerActions({ customer, state }: { customer: CustomerRow; st
   const { id, name, customer_number } = customer;
   return (
     <RecordActions
+      kind="customer"
+      steps={customerSteps}
+      texts={STEPS}
+      record={{ ...customer, version: state.version }}
       noun="customer"
       name={[name, customer_number].filter(Boolean).join(', ')}
-      edit={`${PATH}/${id}/edit`}
-      steps={actionsOf(customerSteps, STEPS, customer, state.version, step)}
-      remove={state.isReferredTo ? null : remove.bind(null, id, state.version)}
+      edit={{ href: `${PATH}/${id}/edit` }}
+      removal={state.isReferredTo ? null : ALONE}
     />
   );
 }

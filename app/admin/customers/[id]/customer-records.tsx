@@ -31,6 +31,7 @@ export function CustomerRecords({ customer, counts }: Props) {
         none="None."
         count={counts.overdue + counts.sent}
         all={{ ...of, path: '/admin/invoices', total: counts.invoices, noun: 'invoices' }}
+        add={<NewOf {...of} path="/admin/invoices" noun="invoice" />}
       >
         <UnpaidInvoices id={customer.id} />
       </RecordSection>
@@ -39,6 +40,7 @@ export function CustomerRecords({ customer, counts }: Props) {
         none="No offer or order confirmation is waiting."
         count={counts.open_documents}
         all={{ ...of, path: '/admin/sales-documents', noun: 'sales documents' }}
+        add={<NewOf {...of} path="/admin/sales-documents" noun="offer" />}
       >
         <OpenDocuments id={customer.id} />
       </RecordSection>
@@ -47,11 +49,7 @@ export function CustomerRecords({ customer, counts }: Props) {
         none="None."
         count={counts.services}
         all={{ ...of, path: '/admin/services', total: counts.services, noun: 'services' }}
-        add={
-          <TextLink href={toHref('/admin/services/new', { customer: of.customer_number })}>
-            New service
-          </TextLink>
-        }
+        add={<NewOf {...of} path="/admin/services" noun="service" />}
       >
         <Services id={customer.id} />
       </RecordSection>
@@ -73,6 +71,10 @@ export function CustomerRecords({ customer, counts }: Props) {
       </RecordSection>
     </>
   );
+}
+
+function NewOf({ path, noun, customer_number }: { path: string; noun: string; customer_number: string }) {
+  return <TextLink href={toHref(`${path}/new`, { customer: customer_number })}>New {noun}</TextLink>;
 }
 
 /** Overdue ones first. */

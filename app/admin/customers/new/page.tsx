@@ -1,9 +1,9 @@
 import type { Metadata } from 'next';
 import { requireStaff } from '@/lib/auth/staff-session';
+import { save } from '../../_components/record/actions';
 import { FormPage } from '../../_components/record/form-page';
 import { customerParts } from '../form-parts';
 import { PATH } from '../path';
-import { create } from './actions';
 
 export const metadata: Metadata = { title: 'New customer' };
 
@@ -14,7 +14,7 @@ export default async function NewCustomerPage() {
       title="New customer"
       back={{ href: PATH, label: 'Customers' }}
       label="Customer"
-      action={create}
+      action={save.bind(null, 'new_customer', null)}
       parts={customerParts({ isNew: true })}
       record={{ version: null, typed: { currency: 'EUR' } }}
       submit="Create customer"

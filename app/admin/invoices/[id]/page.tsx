@@ -18,29 +18,22 @@ import { CheckButton } from '../../_components/check/check-button';
 import { CheckNotice } from '../../_components/check/check-notice';
 import { LastCheckSection } from '../../_components/check/last-check-section';
 import { CustomerSection } from '../../_components/customer-section';
-import { LineSection } from '../../_components/draft/line-section';
 import { invoiceName } from '../../_components/invoice-list';
+import { LineSection } from '../../_components/lines/line-section';
 import { ListSkeleton } from '../../_components/list-skeleton';
 import { PageHeader } from '../../_components/page-header';
 import { RecordNotice } from '../../_components/record/record-notice';
 import { RecordTitle } from '../../_components/record-title';
 import { PATH } from '../path';
 import { check } from './actions';
+import { InvoiceActions } from './invoice-actions';
 import { InvoiceFacts } from './invoice-facts';
 import { InvoiceNotices } from './invoice-notices';
 import { InvoicePayments } from './invoice-payments';
-import { InvoiceSteps } from './invoice-steps';
 import { OriginFacts } from './origin-facts';
+import { DONE } from './step-text';
 
 export const metadata: Metadata = { title: 'Invoice' };
-
-const DONE = {
-  created: 'The draft is saved.',
-  saved: 'The draft is saved.',
-  sent: 'The invoice is sent.',
-  cancelled: 'The invoice is cancelled.',
-  due: 'The due date is changed.',
-};
 
 interface Props {
   params: Promise<{ id: string }>;
@@ -71,7 +64,7 @@ export default async function InvoicePage({ params, searchParams }: Props) {
                 Events
               </LinkButton>
             )}
-            <InvoiceSteps invoice={invoice} />
+            <InvoiceActions invoice={invoice} />
             {takesPayments(invoice) && (
               <LinkButton
                 href={toHref('/admin/payments/new', { invoice: `#${id}` })}

@@ -1,29 +1,28 @@
-import { Box } from '@mantine/core';
 import type { Metadata } from 'next';
 import { requireStaff } from '@/lib/auth/staff-session';
-import { type SearchParams, toParams } from '../../../_components/search-params';
-import { DraftForm } from '../../_components/draft/draft-form';
-import { PageHeader } from '../../_components/page-header';
-import { FIELDS, newFields } from '../draft-fields';
+import type { SearchParams } from '../../../_components/search-params';
+import { firstLine } from '../../_components/lines/new-line';
+import { save } from '../../_components/record/actions';
+import { FormPage } from '../../_components/record/form-page';
+import { newFor } from '../../_components/record/new-for';
+import { invoiceParts } from '../form-parts';
 import { PATH } from '../path';
-import { create } from './actions';
 
 export const metadata: Metadata = { title: 'New invoice' };
 
 export default async function NewInvoicePage({ searchParams }: { searchParams: Promise<SearchParams> }) {
   await requireStaff();
-  const customer = toParams(await searchParams).get('customer') ?? '';
+  const { typed, cancel } = await newFor(searchParams, PATH);
   return (
-    <Box maw={900}>
-      <PageHeader back={{ href: PATH, label: 'Invoices' }} title="New invoice" />
-      <DraftForm
-        label="Invoice"
-        action={create}
-        fields={FIELDS}
-        initial={newFields(customer)}
-        confirm="Save draft"
-        cancelHref={PATH}
-      />
-    </Box>
+    <FormPage
+      title="New invoice"
+      back={{ href: PATH, label: 'Invoices' }}
+      label="Invoice"
+      action={save.bind(null, 'new_invoice', null)}
+      parts={invoiceParts({ isNew: true })}
+      record={{ version: null, typed: { ...typed, ...firstLine() } }}
+      submit="Save draft"
+      cancel={cancel}
+    />
   );
 }

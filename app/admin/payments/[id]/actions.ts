@@ -1,7 +1,5 @@
 'use server';
 
-import { revalidatePath } from 'next/cache';
-import { redirect } from 'next/navigation';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { etagOf } from '@/lib/http/etag';
 import { deletePayment } from '@/lib/payments/delete-payment';
@@ -10,6 +8,7 @@ import { staffWriter } from '@/lib/payments/staff-writer';
 import { updatePayment } from '@/lib/payments/update-payment';
 import { getRuntime } from '@/lib/runtime';
 import { checkNow } from '../../_components/check/check-now';
+import { leaveFor } from '../../_components/record/leave-for';
 import { refusalOf } from '../../_components/refusal-of';
 import { PATH } from '../path';
 
@@ -38,9 +37,4 @@ export async function remove(id: number, version: string): Promise<void> {
 /** Brings a payment, its invoice and what came back in sync with Stripe. */
 export async function check(id: number): Promise<void> {
   await checkNow(await requireStaff(), 'payment', id);
-}
-
-function leaveFor(address: string): never {
-  revalidatePath('/admin', 'layout');
-  redirect(address);
 }

@@ -1,7 +1,5 @@
 'use server';
 
-import { revalidatePath } from 'next/cache';
-import { redirect } from 'next/navigation';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { AppError } from '@/lib/errors';
 import { normalReference } from '@/lib/payments/normal-reference';
@@ -10,6 +8,7 @@ import { recordForInvoice, TYPED_FIELDS } from '@/lib/payments/record-for-invoic
 import { staffWriter } from '@/lib/payments/staff-writer';
 import { getRuntime, type Runtime } from '@/lib/runtime';
 import { formatDate, formatMoney } from '../../../_components/format';
+import { leaveFor } from '../../_components/record/leave-for';
 import { toProblems } from '../../_components/to-problems';
 import { PATH } from '../path';
 
@@ -34,8 +33,7 @@ export async function record(invoiceId: number, _before: RecordState, form: Form
     if (error instanceof AppError) return refusal(runtime, typed, error);
     throw error;
   }
-  revalidatePath('/admin', 'layout');
-  redirect(`${PATH}/${id}?notice=recorded`);
+  leaveFor(`${PATH}/${id}?notice=recorded`);
 }
 
 async function refusal({ db }: Runtime, typed: RecordState['typed'], error: AppError): Promise<RecordState> {

@@ -10,25 +10,20 @@ import { TextLink } from '../../../_components/links';
 import { orNotFound } from '../../../_components/or-not-found';
 import { type SearchParams, toHref, toId, toParams } from '../../../_components/search-params';
 import { CustomerSection } from '../../_components/customer-section';
-import { LineSection } from '../../_components/draft/line-section';
 import { Facts } from '../../_components/facts';
 import { Instant } from '../../_components/instant';
 import { invoiceName } from '../../_components/invoice-list';
+import { LineSection } from '../../_components/lines/line-section';
 import { Money } from '../../_components/money';
 import { PageHeader } from '../../_components/page-header';
 import { RecordNotice } from '../../_components/record/record-notice';
 import { RecordTitle } from '../../_components/record-title';
 import { Section } from '../../_components/section';
 import { PATH } from '../path';
-import { DocumentSteps } from './document-steps';
+import { DocumentActions } from './document-actions';
+import { DONE } from './step-text';
 
 export const metadata: Metadata = { title: 'Sales document' };
-
-const DONE = {
-  created: 'The draft is saved.',
-  saved: 'The draft is saved.',
-  moved: 'The status is changed.',
-};
 
 interface Props {
   params: Promise<{ id: string }>;
@@ -51,7 +46,7 @@ export default async function SalesDocumentPage({ params, searchParams }: Props)
           </RecordTitle>
         }
         description={customer.name || customer.customer_number}
-        actions={<DocumentSteps document={document} />}
+        actions={<DocumentActions document={document} />}
       />
       <RecordNotice notice={toParams(await searchParams).get('notice')} done={DONE} />
       <Stack gap="xl">

@@ -1,12 +1,12 @@
-import { Box } from '@mantine/core';
 import type { Metadata } from 'next';
 import { requireStaff } from '@/lib/auth/staff-session';
-import { type SearchParams, toParams } from '../../../_components/search-params';
-import { DraftForm } from '../../_components/draft/draft-form';
-import { PageHeader } from '../../_components/page-header';
-import { FIELDS, newFields } from '../draft-fields';
+import type { SearchParams } from '../../../_components/search-params';
+import { firstLine } from '../../_components/lines/new-line';
+import { save } from '../../_components/record/actions';
+import { FormPage } from '../../_components/record/form-page';
+import { newFor } from '../../_components/record/new-for';
+import { documentParts } from '../form-parts';
 import { PATH } from '../path';
-import { create } from './actions';
 
 export const metadata: Metadata = { title: 'New sales document' };
 
@@ -16,18 +16,17 @@ interface Props {
 
 export default async function NewSalesDocumentPage({ searchParams }: Props) {
   await requireStaff();
-  const customer = toParams(await searchParams).get('customer') ?? '';
+  const { typed, cancel } = await newFor(searchParams, PATH);
   return (
-    <Box maw={900}>
-      <PageHeader back={{ href: PATH, label: 'Sales documents' }} title="New sales document" />
-      <DraftForm
-        label="Sales document"
-        action={create}
-        fields={FIELDS.fresh}
-        initial={newFields(customer)}
-        confirm="Save draft"
-        cancelHref={PATH}
-      />
-    </Box>
+    <FormPage
+      title="New sales document"
+      back={{ href: PATH, label: 'Sales documents' }}
+      label="Sales document"
+      action={save.bind(null, 'new_sales_document', null)}
+      parts={documentParts({ isNew: true })}
+      record={{ version: null, typed: { type: 'offer', ...typed, ...firstLine() } }}
+      submit="Save draft"
+      cancel={cancel}
+    />
   );
 }

@@ -1,9 +1,9 @@
 import type { Metadata } from 'next';
 import { requireStaff } from '@/lib/auth/staff-session';
+import { save } from '../../_components/record/actions';
 import { FormPage } from '../../_components/record/form-page';
 import { SERVER_PARTS } from '../form-parts';
 import { PATH } from '../path';
-import { create } from './actions';
 
 export const metadata: Metadata = { title: 'New server' };
 
@@ -14,7 +14,7 @@ export default async function NewServerPage() {
       title="New server"
       back={{ href: PATH, label: 'Servers' }}
       label="Server"
-      action={create}
+      action={save.bind(null, 'new_server', null)}
       parts={SERVER_PARTS}
       record={{ version: null, typed: {} }}
       submit="Create server"

@@ -1,13 +1,12 @@
 'use server';
 
-import { revalidatePath } from 'next/cache';
-import { redirect } from 'next/navigation';
 import { changeStaffRole } from '@/lib/auth/change-staff-role';
 import { endStaffSessions } from '@/lib/auth/end-staff-sessions';
 import { removeStaffUser } from '@/lib/auth/remove-staff-user';
 import { requireAdmin, staffActor } from '@/lib/auth/staff-session';
 import { toStaffRole } from '@/lib/auth/staff-user';
 import { getRuntime } from '@/lib/runtime';
+import { leaveFor } from '../../_components/record/leave-for';
 import { refusalOf } from '../../_components/refusal-of';
 import { PATH } from '../path';
 
@@ -16,7 +15,7 @@ export async function changeRole(id: string, role: string): Promise<void> {
   const staff = await requireAdmin();
   const { db } = await getRuntime();
   const refused = await refusalOf(changeStaffRole(db, { id }, toStaffRole(role), staffActor(staff)));
-  leaveFor(id, refused ?? 'role');
+  leadTo(id, refused ?? 'role');
 }
 
 /** Ends all sessions of a person. */
@@ -24,7 +23,7 @@ export async function signOutEverywhere(id: string): Promise<void> {
   const staff = await requireAdmin();
   const { db } = await getRuntime();
   const refused = await refusalOf(endStaffSessions(db, { id }, staffActor(staff)));
-  leaveFor(id, refused ?? 'signed-out');
+  leadTo(id, refused ?? 'signed-out');
 }
 
 /** Takes a person's login away. */
@@ -32,12 +31,11 @@ export async function remove(id: string): Promise<void> {
   const staff = await requireAdmin();
   const { db } = await getRuntime();
   const refused = await refusalOf(removeStaffUser(db, { id }, staffActor(staff)));
-  leaveFor(refused ? id : null, refused ?? 'removed');
+  leadTo(refused ? id : null, refused ?? 'removed');
 }
 
 /** To the person; of one who is gone, and null, to the list. */
-function leaveFor(id: string | null, notice: string): never {
-  revalidatePath('/admin', 'layout');
+function leadTo(id: string | null, notice: string): never {
   const path = id === null || notice === 'not_found' ? PATH : `${PATH}/${encodeURIComponent(id)}`;
-  redirect(`${path}?notice=${notice}`);
+  leaveFor(`${path}?notice=${notice}`);
 }

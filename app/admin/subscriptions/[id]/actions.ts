@@ -1,13 +1,12 @@
 'use server';
 
-import { revalidatePath } from 'next/cache';
-import { redirect } from 'next/navigation';
 import { requireStaff, staffActor } from '@/lib/auth/staff-session';
 import { AppError } from '@/lib/errors';
 import { getRuntime } from '@/lib/runtime';
 import { linkItem } from '@/lib/sync/staff/link-item';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { checkNow } from '../../_components/check/check-now';
+import { leaveFor } from '../../_components/record/leave-for';
 import { problemOf } from '../../_components/to-problems';
 
 export interface LinkState {
@@ -36,6 +35,5 @@ export async function saveLink(
     if (!(error instanceof AppError)) throw error;
     return { problem: problemOf(error) };
   }
-  revalidatePath('/admin', 'layout');
-  redirect(`/admin/subscriptions/${subscriptionId}?saved=${itemId}`);
+  leaveFor(`/admin/subscriptions/${subscriptionId}?saved=${itemId}`);
 }

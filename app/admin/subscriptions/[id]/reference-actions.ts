@@ -1,20 +1,18 @@
 'use server';
 
-import { revalidatePath } from 'next/cache';
-import { redirect } from 'next/navigation';
 import { requireStaff, staffActor } from '@/lib/auth/staff-session';
 import { AppError } from '@/lib/errors';
 import { getRuntime } from '@/lib/runtime';
 import { adoptReferenced, declineReference } from '@/lib/sync/staff/decide-reference';
 import { syncDeps } from '@/lib/sync/sync-deps';
+import { leaveFor } from '../../_components/record/leave-for';
 
 /** Makes it the subscription that its checkout names; the page then shows how it is, whatever came in between. */
 export async function adopt(id: number): Promise<void> {
   const staff = await requireStaff();
   const runtime = await getRuntime();
   const became = await unlessLate(adoptReferenced(syncDeps(runtime), staffActor(staff), id));
-  revalidatePath('/admin', 'layout');
-  redirect(`/admin/subscriptions/${became ?? id}`);
+  leaveFor(`/admin/subscriptions/${became ?? id}`);
 }
 
 /** Leaves it what it is. */
@@ -22,8 +20,7 @@ export async function decline(id: number): Promise<void> {
   const staff = await requireStaff();
   const runtime = await getRuntime();
   await unlessLate(declineReference(syncDeps(runtime), staffActor(staff), id));
-  revalidatePath('/admin', 'layout');
-  redirect(`/admin/subscriptions/${id}`);
+  leaveFor(`/admin/subscriptions/${id}`);
 }
 
 async function unlessLate<T>(work: Promise<T>): Promise<T | null> {

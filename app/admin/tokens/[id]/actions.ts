@@ -1,10 +1,9 @@
 'use server';
 
-import { revalidatePath } from 'next/cache';
-import { redirect } from 'next/navigation';
 import { revokeAccessToken } from '@/lib/auth/manage-access-tokens';
 import { requireAdmin, staffActor } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
+import { leaveFor } from '../../_components/record/leave-for';
 import { refusalOf } from '../../_components/refusal-of';
 import { PATH } from '../path';
 
@@ -13,6 +12,5 @@ export async function revoke(id: number): Promise<void> {
   const staff = await requireAdmin();
   const { db, now } = await getRuntime();
   await refusalOf(revokeAccessToken(db, id, { actor: staffActor(staff), now: now() }));
-  revalidatePath('/admin', 'layout');
-  redirect(`${PATH}/${id}?notice=revoked`);
+  leaveFor(`${PATH}/${id}?notice=revoked`);
 }

@@ -6,10 +6,10 @@ import { readTyped } from '@/lib/records/typed-record';
 import { getRuntime } from '@/lib/runtime';
 import { orNotFound } from '../../../../_components/or-not-found';
 import { toId } from '../../../../_components/search-params';
+import { save } from '../../../_components/record/actions';
 import { FormPage } from '../../../_components/record/form-page';
 import { customerParts } from '../../form-parts';
 import { PATH } from '../../path';
-import { save } from './actions';
 
 export const metadata: Metadata = { title: 'Edit customer' };
 
@@ -23,7 +23,7 @@ export default async function EditCustomerPage({ params }: { params: Promise<{ i
       title="Edit customer"
       back={{ href: page, label: `Customer ${record.typed.customer_number}` }}
       label="Customer"
-      action={save.bind(null, id)}
+      action={save.bind(null, 'customer', id)}
       parts={customerParts({ isNew: false })}
       record={record}
       submit="Save"

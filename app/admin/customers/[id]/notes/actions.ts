@@ -1,12 +1,11 @@
 'use server';
 
-import { revalidatePath } from 'next/cache';
-import { redirect } from 'next/navigation';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { addCustomerNote } from '@/lib/customers/notes';
 import { AppError } from '@/lib/errors';
 import { staffRecordWriter } from '@/lib/records/staff-writer';
 import { getRuntime } from '@/lib/runtime';
+import { leaveFor } from '../../../_components/record/leave-for';
 import { problemOf } from '../../../_components/to-problems';
 import { PATH } from '../../path';
 
@@ -27,6 +26,5 @@ export async function addNote(customerId: number, _before: NoteState, form: Form
     if (!(error instanceof AppError)) throw error;
     return { typed, problem: problemOf(error), isAnswer: true };
   }
-  revalidatePath('/admin', 'layout');
-  redirect(`${PATH}/${customerId}?notice=noted`);
+  leaveFor(`${PATH}/${customerId}?notice=noted`);
 }

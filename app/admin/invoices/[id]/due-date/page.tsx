@@ -1,17 +1,18 @@
-import { Box } from '@mantine/core';
 import type { Metadata } from 'next';
 import { notFound, redirect } from 'next/navigation';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { getInvoice } from '@/lib/invoices/get-invoice';
+import { typedDueDate } from '@/lib/invoices/typed-invoice';
+import { readTyped } from '@/lib/records/typed-record';
 import { getRuntime } from '@/lib/runtime';
 import { orNotFound } from '../../../../_components/or-not-found';
 import { toId } from '../../../../_components/search-params';
-import { DraftForm } from '../../../_components/draft/draft-form';
 import { invoiceName } from '../../../_components/invoice-list';
-import { PageHeader } from '../../../_components/page-header';
+import { save } from '../../../_components/record/actions';
+import { FormPage } from '../../../_components/record/form-page';
+import { DUE_DATE } from '../../form-parts';
 import { PATH } from '../../path';
-import { isOwnUnpaid } from '../invoice-steps';
-import { change } from './actions';
+import { isOwnUnpaid } from '../invoice-actions';
 
 export const metadata: Metadata = { title: 'Due date' };
 
@@ -20,23 +21,18 @@ export default async function DueDatePage({ params }: { params: Promise<{ id: st
   const id = toId((await params).id) ?? notFound();
   const { db } = await getRuntime();
   const invoice = await orNotFound(getInvoice(db, id));
-  const href = `${PATH}/${id}`;
-  if (!isOwnUnpaid(invoice)) redirect(href);
+  const page = `${PATH}/${id}`;
+  if (!isOwnUnpaid(invoice)) redirect(page);
   return (
-    <Box maw={600}>
-      <PageHeader
-        back={{ href, label: 'Invoice' }}
-        title={`When invoice ${invoiceName(invoice)} is due`}
-        description="An invoice is overdue from the day after."
-      />
-      <DraftForm
-        label="Due date"
-        action={change.bind(null, id, invoice.version)}
-        fields={[{ name: 'due_date', label: 'Due', type: 'date', description: 'Empty: never overdue.' }]}
-        initial={{ due_date: invoice.due_date ?? '' }}
-        confirm="Change due date"
-        cancelHref={href}
-      />
-    </Box>
+    <FormPage
+      title={`When invoice ${invoiceName(invoice)} is due`}
+      back={{ href: page, label: 'Invoice' }}
+      label="Due date"
+      action={save.bind(null, 'due_date', id)}
+      parts={DUE_DATE}
+      record={await orNotFound(readTyped(db, typedDueDate, id))}
+      submit="Change due date"
+      cancel={page}
+    />
   );
 }

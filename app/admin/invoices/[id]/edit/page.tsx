@@ -1,18 +1,17 @@
-import { Box } from '@mantine/core';
 import type { Metadata } from 'next';
 import { notFound, redirect } from 'next/navigation';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { getInvoice } from '@/lib/invoices/get-invoice';
-import { listLines } from '@/lib/invoices/line-rows';
+import { typedInvoice } from '@/lib/invoices/typed-invoice';
+import { readTyped } from '@/lib/records/typed-record';
 import { getRuntime } from '@/lib/runtime';
 import { orNotFound } from '../../../../_components/or-not-found';
 import { toId } from '../../../../_components/search-params';
-import { DraftForm } from '../../../_components/draft/draft-form';
-import { PageHeader } from '../../../_components/page-header';
-import { FIELDS, toFields } from '../../draft-fields';
+import { save } from '../../../_components/record/actions';
+import { FormPage } from '../../../_components/record/form-page';
+import { invoiceParts } from '../../form-parts';
 import { PATH } from '../../path';
-import { isOwnDraft } from '../invoice-steps';
-import { save } from './actions';
+import { isOwnDraft } from '../invoice-actions';
 
 export const metadata: Metadata = { title: 'Edit invoice' };
 
@@ -20,20 +19,18 @@ export default async function EditInvoicePage({ params }: { params: Promise<{ id
   await requireStaff();
   const id = toId((await params).id) ?? notFound();
   const { db } = await getRuntime();
-  const invoice = await orNotFound(getInvoice(db, id));
-  const href = `${PATH}/${id}`;
-  if (!isOwnDraft(invoice)) redirect(href);
+  const page = `${PATH}/${id}`;
+  if (!isOwnDraft(await orNotFound(getInvoice(db, id)))) redirect(page);
   return (
-    <Box maw={900}>
-      <PageHeader back={{ href, label: 'Invoice' }} title="Edit draft" />
-      <DraftForm
-        label="Invoice"
-        action={save.bind(null, id, invoice.version)}
-        fields={FIELDS}
-        initial={toFields(invoice, await listLines(db, 'invoice', id))}
-        confirm="Save draft"
-        cancelHref={href}
-      />
-    </Box>
+    <FormPage
+      title="Edit draft"
+      back={{ href: page, label: 'Invoice' }}
+      label="Invoice"
+      action={save.bind(null, 'invoice', id)}
+      parts={invoiceParts({ isNew: false })}
+      record={await orNotFound(readTyped(db, typedInvoice, id))}
+      submit="Save draft"
+      cancel={page}
+    />
   );
 }

@@ -1,17 +1,16 @@
-import { Box } from '@mantine/core';
 import type { Metadata } from 'next';
 import { notFound, redirect } from 'next/navigation';
 import { requireStaff } from '@/lib/auth/staff-session';
-import { listLines } from '@/lib/invoices/line-rows';
+import { readTyped } from '@/lib/records/typed-record';
 import { getRuntime } from '@/lib/runtime';
 import { getSalesDocument } from '@/lib/sales-documents/get-sales-document';
+import { typedSalesDocument } from '@/lib/sales-documents/typed-sales-document';
 import { orNotFound } from '../../../../_components/or-not-found';
 import { toId } from '../../../../_components/search-params';
-import { DraftForm } from '../../../_components/draft/draft-form';
-import { PageHeader } from '../../../_components/page-header';
-import { FIELDS, toFields } from '../../draft-fields';
+import { save } from '../../../_components/record/actions';
+import { FormPage } from '../../../_components/record/form-page';
+import { documentParts } from '../../form-parts';
 import { PATH } from '../../path';
-import { save } from './actions';
 
 export const metadata: Metadata = { title: 'Edit sales document' };
 
@@ -19,23 +18,19 @@ export default async function EditSalesDocumentPage({ params }: { params: Promis
   await requireStaff();
   const id = toId((await params).id) ?? notFound();
   const { db } = await getRuntime();
-  const document = await orNotFound(getSalesDocument(db, id));
-  const href = `${PATH}/${id}`;
-  if (document.status !== 'draft') redirect(href);
+  const { status, document_number } = await orNotFound(getSalesDocument(db, id));
+  const page = `${PATH}/${id}`;
+  if (status !== 'draft') redirect(page);
   return (
-    <Box maw={900}>
-      <PageHeader
-        back={{ href, label: document.document_number }}
-        title={`Edit ${document.document_number}`}
-      />
-      <DraftForm
-        label="Sales document"
-        action={save.bind(null, id, document.version)}
-        fields={FIELDS.edited}
-        initial={toFields(document, await listLines(db, 'sales_document', id))}
-        confirm="Save draft"
-        cancelHref={href}
-      />
-    </Box>
+    <FormPage
+      title={`Edit ${document_number}`}
+      back={{ href: page, label: document_number }}
+      label="Sales document"
+      action={save.bind(null, 'sales_document', id)}
+      parts={documentParts({ isNew: false })}
+      record={await orNotFound(readTyped(db, typedSalesDocument, id))}
+      submit="Save draft"
+      cancel={page}
+    />
   );
 }

@@ -6,10 +6,10 @@ import { getRuntime } from '@/lib/runtime';
 import { typedServer } from '@/lib/servers/typed-server';
 import { orNotFound } from '../../../../_components/or-not-found';
 import { toId } from '../../../../_components/search-params';
+import { save } from '../../../_components/record/actions';
 import { FormPage } from '../../../_components/record/form-page';
 import { SERVER_PARTS } from '../../form-parts';
 import { PATH } from '../../path';
-import { save } from './actions';
 
 export const metadata: Metadata = { title: 'Edit server' };
 
@@ -23,7 +23,7 @@ export default async function EditServerPage({ params }: { params: Promise<{ id:
       title="Edit server"
       back={{ href: page, label: record.typed.hostname ?? '' }}
       label="Server"
-      action={save.bind(null, id)}
+      action={save.bind(null, 'server', id)}
       parts={SERVER_PARTS}
       record={record}
       submit="Save"

@@ -7,10 +7,10 @@ import { listServers } from '@/lib/servers/queries';
 import { typedService } from '@/lib/services/typed-service';
 import { orNotFound } from '../../../../_components/or-not-found';
 import { toId } from '../../../../_components/search-params';
+import { save } from '../../../_components/record/actions';
 import { FormPage } from '../../../_components/record/form-page';
 import { serviceParts } from '../../form-parts';
 import { PATH } from '../../path';
-import { save } from './actions';
 
 export const metadata: Metadata = { title: 'Edit service' };
 
@@ -28,7 +28,7 @@ export default async function EditServicePage({ params }: { params: Promise<{ id
       title="Edit service"
       back={{ href: page, label: `Service ${record.typed.service_number}` }}
       label="Service"
-      action={save.bind(null, id)}
+      action={save.bind(null, 'service', id)}
       parts={serviceParts(
         servers.map(({ hostname }) => hostname),
         { isNew: false },

@@ -1,11 +1,10 @@
 'use server';
 
-import { revalidatePath } from 'next/cache';
-import { redirect } from 'next/navigation';
 import { requireStaff, staffActor } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
 import { syncDeps } from '@/lib/sync/sync-deps';
+import { leaveFor } from '../../../_components/record/leave-for';
 import { refusalOf } from '../../../_components/refusal-of';
 
 /** Links a Stripe customer to one of ours, as the page asked, and shows how it is then. */
@@ -13,6 +12,5 @@ export async function linkTo(id: string, link: { from: number; to: number }): Pr
   const staff = await requireStaff();
   const runtime = await getRuntime();
   const refused = await refusalOf(linkStripeCustomer(syncDeps(runtime), staffActor(staff), id, link));
-  revalidatePath('/admin', 'layout');
-  redirect(`/admin/subscriptions/stripe-customers/${encodeURIComponent(id)}?notice=${refused ?? 'linked'}`);
+  leaveFor(`/admin/subscriptions/stripe-customers/${encodeURIComponent(id)}?notice=${refused ?? 'linked'}`);
 }

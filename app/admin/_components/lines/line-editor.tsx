@@ -1,14 +1,18 @@
 'use client';
 
-import { Button, Fieldset, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Stack, VisuallyHidden } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useRef, useState } from 'react';
 import { lineTotals } from '@/lib/invoices/line-totals';
-import { type TypedLine, toDecimal } from '@/lib/invoices/typed-draft';
+import { toDecimal } from '@/lib/records/typed-fields';
+import { ofEach, type TypedLine } from '@/lib/records/typed-lines';
 import { formatMoney } from '../../../_components/format';
+import { LineRow } from './line-row';
+import { NEW_LINE } from './new-line';
 import { TotalList } from './total-list';
 
 interface Props {
+  /** None: what was imported with its sums alone may go without. */
   initial: TypedLine[];
   /** By the names of the fields: `lines.0.text`. */
   problems: Record<string, string>;
@@ -16,19 +20,15 @@ interface Props {
   currency: string;
 }
 
-const NEW = { text: '', quantity: '1', unit_price: '' };
-const FIELDS = [
-  { name: 'text', label: 'Text', flex: '1 1 16rem', maxLength: 500 },
-  { name: 'quantity', label: 'Quantity', flex: '1 1 5rem', inputMode: 'decimal' },
-  { name: 'unit_price', label: 'Price without tax', flex: '1 1 8rem', inputMode: 'decimal' },
-  { name: 'tax_rate', label: 'Tax in %', flex: '1 1 5rem', inputMode: 'decimal' },
-] as const;
-
 /** Lines, and what they come to while they are typed; the server reckons again. */
 export function LineEditor({ initial, problems, currency }: Props) {
   const [lines, setLines] = useState(initial.map((line, key) => ({ key, line })));
   const nextKey = useRef(initial.length);
   const add = useRef<HTMLButtonElement>(null);
+  const [newest, setNewest] = useState<number | null>(null);
+  const [moved, setMoved] = useState('');
+  // Problems name lines by their place: once lines change places, they would stand at others.
+  const [outdated, setOutdated] = useState<typeof problems | null>(null);
   const code = /^[a-z]{3}$/i.test(currency) ? currency.toLowerCase() : 'eur';
   const totals = lineTotals(
     lines.map(({ line }) => toAmounts(line)),
@@ -38,43 +38,40 @@ export function LineEditor({ initial, problems, currency }: Props) {
   const change = (key: number, changes: Partial<TypedLine>) =>
     setLines((all) => all.map((one) => (one.key === key ? { key, line: { ...one.line, ...changes } } : one)));
   const append = () => {
-    const tax_rate = lines.at(-1)?.line.tax_rate ?? '19';
-    setLines([...lines, { key: nextKey.current++, line: { ...NEW, tax_rate } }]);
+    const key = nextKey.current++;
+    const tax_rate = lines.at(-1)?.line.tax_rate ?? NEW_LINE.tax_rate;
+    setLines([...lines, { key, line: { ...NEW_LINE, tax_rate } }]);
+    setNewest(key);
+  };
+  const move = (from: number, by: number) => {
+    const rest = lines.filter((_, i) => i !== from);
+    setLines([...rest.slice(0, from + by), ...lines.slice(from, from + 1), ...rest.slice(from + by)]);
+    setMoved(`Line ${from + 1} is line ${from + by + 1} now.`);
+    setOutdated(problems);
   };
   const remove = (key: number) => {
     setLines(lines.filter((one) => one.key !== key));
+    setOutdated(problems);
     add.current?.focus();
   };
+  const isNeeded = initial.length > 0 && lines.length === 1;
   return (
     <Stack gap="md">
       {lines.map(({ key, line }, i) => (
-        <Fieldset key={key} legend={`Line ${i + 1}`} radius="md">
-          <Group align="flex-start" gap="sm">
-            {FIELDS.map(({ name, flex, ...field }) => (
-              <TextInput
-                key={name}
-                {...field}
-                flex={flex}
-                name={`lines.${i}.${name}`}
-                value={line[name]}
-                error={problems[`lines.${i}.${name}`]}
-                onChange={(event) => change(key, { [name]: event.currentTarget.value })}
-                autoComplete="off"
-              />
-            ))}
-          </Group>
-          <Group justify="space-between" mt="xs">
-            <Text size="sm" c="dimmed">
-              Net: {formatMoney(Number(totals.nets[i]), code)}
-            </Text>
-            {lines.length > 1 && (
-              <Button variant="subtle" size="compact-sm" onClick={() => remove(key)}>
-                Remove line {i + 1}
-              </Button>
-            )}
-          </Group>
-        </Fieldset>
+        <LineRow
+          key={key}
+          index={i}
+          count={lines.length}
+          line={line}
+          net={formatMoney(Number(totals.nets[i]), code)}
+          problems={outdated === problems ? {} : ofEach((name) => problems[`lines.${i}.${name}`])}
+          isNew={key === newest}
+          onChange={(changes) => change(key, changes)}
+          onMove={(by) => move(i, by)}
+          onRemove={isNeeded ? undefined : () => remove(key)}
+        />
       ))}
+      <VisuallyHidden role="status">{moved}</VisuallyHidden>
       <Button
         ref={add}
         variant="default"
@@ -84,7 +81,7 @@ export function LineEditor({ initial, problems, currency }: Props) {
       >
         Add line
       </Button>
-      <TotalList totals={totals} currency={code} />
+      {lines.length > 0 && <TotalList totals={totals} currency={code} />}
     </Stack>
   );
 }

@@ -1,0 +1,50 @@
+import type { InvoiceDetails } from '@/lib/invoices/get-invoice';
+import { invoiceSteps } from '@/lib/invoices/typed-invoice';
+import { isUnpaid } from '@/lib/overdue';
+import { formatMoney } from '../../../_components/format';
+import { invoiceName } from '../../_components/invoice-list';
+import { RecordActions } from '../../_components/record/record-actions';
+import { PATH } from '../path';
+import { STEPS } from './step-text';
+
+type Invoice = Pick<InvoiceDetails, 'status' | 'stripe_invoice_id'>;
+
+export const isOwnDraft = ({ status, stripe_invoice_id }: Invoice): boolean =>
+  status === 'draft' && stripe_invoice_id === null;
+
+export const isOwnUnpaid = ({ status, stripe_invoice_id }: Invoice): boolean =>
+  isUnpaid(status) && stripe_invoice_id === null;
+
+/** What staff can do with an invoice of our own. */
+export function InvoiceActions({ invoice }: { invoice: InvoiceDetails }) {
+  const { id, customer, version } = invoice;
+  if (invoice.stripe_invoice_id !== null) return null;
+  const name = [
+    invoiceName(invoice),
+    formatMoney(invoice.total, invoice.currency),
+    customer.name || customer.customer_number,
+  ];
+  return (
+    <RecordActions
+      key={version}
+      kind="invoice"
+      steps={invoiceSteps}
+      texts={STEPS}
+      record={invoice}
+      noun="draft"
+      name={name.join(', ')}
+      edit={editOf(invoice)}
+      except={invoice.amount_paid > 0 ? ['cancel'] : []}
+      removal={
+        isOwnDraft(invoice)
+          ? 'It has no number yet, so that none is missing. A document that it was made of can be converted again.'
+          : null
+      }
+    />
+  );
+
+  function editOf(one: Invoice) {
+    if (isOwnDraft(one)) return { href: `${PATH}/${id}/edit` };
+    return isOwnUnpaid(one) ? { href: `${PATH}/${id}/due-date`, label: 'Change due date' } : null;
+  }
+}

@@ -1,0 +1,35 @@
+import type { FormPart } from '../_components/record/form-fields';
+
+/** What is asked of a draft. */
+export const invoiceParts = ({ isNew }: { isNew: boolean }): FormPart[] => [
+  {
+    title: 'Invoice',
+    fields: [
+      { name: 'customer_number', label: 'Customer number', required: true, maxLength: 100 },
+      { name: 'currency', label: 'Currency', required: true, maxLength: 3, description: 'Such as EUR.' },
+      {
+        name: 'invoice_date',
+        label: 'Date',
+        kind: 'date',
+        ...(isNew ? { description: 'Left empty, it is today.' } : { required: true }),
+      },
+      {
+        name: 'due_date',
+        label: 'Due',
+        kind: 'date',
+        description: 'Left empty, it is due 14 days after its date.',
+      },
+    ],
+  },
+  { title: 'Lines', hasLines: true },
+];
+
+/** All that changes of one that was sent. */
+export const DUE_DATE: FormPart[] = [
+  {
+    title: 'Due date',
+    fields: [
+      { name: 'due_date', label: 'Due', kind: 'date', description: 'Left empty, it is never overdue.' },
+    ],
+  },
+];

@@ -1,0 +1,43 @@
+import { conversionsOf } from '@/lib/sales-documents/document-steps';
+import type { SalesDocumentDetails } from '@/lib/sales-documents/get-sales-document';
+import { salesDocumentSteps } from '@/lib/sales-documents/typed-sales-document';
+import { formatMoney } from '../../../_components/format';
+import { ConfirmButton } from '../../_components/confirm-button';
+import { RecordActions } from '../../_components/record/record-actions';
+import { PATH } from '../path';
+import { convert } from './actions';
+import { CONVERSIONS, STEPS } from './step-text';
+
+/** What staff can do with a sales document. */
+export function DocumentActions({ document }: { document: SalesDocumentDetails }) {
+  const { id, version, status, document_number: number } = document;
+  const name = `${number}, ${formatMoney(document.total, document.currency)}`;
+  const isDraft = status === 'draft';
+  return (
+    <RecordActions
+      key={version}
+      kind="sales_document"
+      steps={salesDocumentSteps}
+      texts={STEPS}
+      record={document}
+      noun="draft"
+      name={name}
+      edit={isDraft ? { href: `${PATH}/${id}/edit` } : null}
+      removal={
+        isDraft ? 'Its number may be taken again. An offer that it was made of can be converted again.' : null
+      }
+    >
+      {conversionsOf(document).map((to) => (
+        <ConfirmButton
+          key={to}
+          action={convert.bind(null, id, version, to)}
+          question={`Make ${CONVERSIONS[to].noun} of it?`}
+          confirm="Yes, make it"
+          consequences={[name, 'It becomes a draft with the same customer and lines. This is done once.']}
+        >
+          {CONVERSIONS[to].label}
+        </ConfirmButton>
+      ))}
+    </RecordActions>
+  );
+}

@@ -1,0 +1,25 @@
+import { DOCUMENT_TYPES } from '@/lib/sales-documents/staff-filters';
+import { choiceOf } from '../_components/choice';
+import type { FormField, FormPart } from '../_components/record/form-fields';
+
+const TYPE: FormField = { name: 'type', label: 'Type', kind: 'choice', options: choiceOf(DOCUMENT_TYPES) };
+
+/** What is asked of a draft. */
+export const documentParts = ({ isNew }: { isNew: boolean }): FormPart[] => [
+  {
+    title: 'Document',
+    fields: [
+      ...(isNew ? [TYPE] : []),
+      { name: 'customer_number', label: 'Customer number', required: true, maxLength: 100 },
+      { name: 'currency', label: 'Currency', required: true, maxLength: 3, description: 'Such as EUR.' },
+      {
+        name: 'document_date',
+        label: 'Date',
+        kind: 'date',
+        ...(isNew ? { description: 'Left empty, it is today.' } : { required: true }),
+      },
+      { name: 'valid_until', label: 'Valid until', kind: 'date' },
+    ],
+  },
+  { title: 'Lines', hasLines: true },
+];
