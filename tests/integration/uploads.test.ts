@@ -112,7 +112,7 @@ describe('an import', () => {
     expect(made).toMatchObject({ customer_number: 'U1', country: 'DE', currency: 'usd' });
     const rejected = await openRejected(dataDir, upload.id);
     expect(rejected?.name).toBe('c.rejected.csv');
-    expect(await text(rejected?.text() ?? [])).toBe('\ufeffKunde,Firma,Extra\r\nU2,,x\r\nU3,Three\r\n');
+    expect(await text(rejected?.text() ?? bodyOf())).toBe('\ufeffKunde,Firma,Extra\r\nU2,,x\r\nU3,Three\r\n');
     const log = await listImports(base.db, { page: 1, per_page: 10 });
     expect(log.data).toMatchObject([{ file_name: 'c.csv', actor_name: actor.name, counts: { created: 1 } }]);
     expect(log.data.map((row) => importState(row, new Date()))).toEqual(['completed']);
