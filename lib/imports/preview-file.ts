@@ -9,6 +9,8 @@ import { rowTexts } from './row-texts';
 import { openTextFile } from './text-file';
 
 const ROWS = 3;
+/** Characters of a cell. */
+const SHOWN = 30;
 
 /** What a file looks like, before anybody says what its columns are. */
 export interface FilePreview {
@@ -20,7 +22,7 @@ export interface FilePreview {
     theirs: string;
     /** What it seems to be to us; '' for nothing. */
     ours: string;
-    /** Of the first rows. */
+    /** The beginnings of the first ones, but for empty ones. */
     cells: string[];
   }[];
 }
@@ -51,7 +53,7 @@ export async function previewFile(
       columns: header.columns.map(({ theirs, ours }, i) => ({
         theirs,
         ours: ours?.name ?? '',
-        cells: rows.flatMap((row) => ('cells' in row ? (row.cells[i] ?? []) : [])),
+        cells: rows.flatMap((row) => ('cells' in row && row.cells[i] ? shortened(row.cells[i]) : [])),
       })),
     };
   } finally {
@@ -77,5 +79,7 @@ function bestHeader(
   if (!best) throw new Error('our own names are always among them');
   return best;
 }
+
+const shortened = (cell: string): string => (cell.length > SHOWN ? `${cell.slice(0, SHOWN - 1)}…` : cell);
 
 const knownOf = ({ columns }: Header) => columns.filter(({ ours }) => ours).length;

@@ -8,6 +8,9 @@ import type { Runtime } from '../runtime';
 import { MAX_UPLOAD_BYTES, MAX_UPLOADS } from './upload-limits';
 import { deleteFolder, fileOf, listFolders, type Upload, writeUpload } from './upload-store';
 
+/** Read of what is too much: who is cut off while sending sees no answer. */
+const DRAINED_BYTES = 8_000_000;
+
 /** Of a name, so that it fits with what is added to it. */
 const MAX_NAME_BYTES = 180;
 
@@ -59,9 +62,10 @@ async function* limited(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
   try {
     for await (const chunk of body) {
       bytes += chunk.byteLength;
-      requireUploadSize(bytes);
-      yield chunk;
+      if (bytes <= MAX_UPLOAD_BYTES) yield chunk;
+      else if (bytes > MAX_UPLOAD_BYTES + DRAINED_BYTES) break;
     }
+    requireUploadSize(bytes);
   } catch (error) {
     throw error instanceof AppError ? error : new AppError('malformed_json', 'The upload broke off.');
   }

@@ -53,8 +53,8 @@ describe('a preview', () => {
       format: '',
       columns: [
         { theirs: 'Kunde', ours: '', cells: ['K1', 'K2', 'K3'] },
-        { theirs: 'company', ours: 'company', cells: ['Müller', ''] },
-        { theirs: 'Firma', ours: '', cells: ['a;b', ''] },
+        { theirs: 'company', ours: 'company', cells: ['Müller'] },
+        { theirs: 'Firma', ours: '', cells: ['a;b'] },
       ],
     });
   });

@@ -44,7 +44,7 @@ export function MappingForm({ action, columns, chosen, fields }: Props) {
                   label: theirs || '(no name)',
                   kind: 'choice',
                   options,
-                  description: cells.map(shortened).join(' · ') || 'Empty in the first rows.',
+                  description: cells.join(' · ') || 'Empty in the first rows.',
                 }}
                 value={state.chosen.columns[theirs] ?? ''}
                 problem={problems[`columns.${theirs}`]}
@@ -85,5 +85,3 @@ export function MappingForm({ action, columns, chosen, fields }: Props) {
     </form>
   );
 }
-
-const shortened = (cell: string) => (cell.length > 30 ? `${cell.slice(0, 29)}…` : cell);
