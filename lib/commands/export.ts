@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { startOfDay } from '../dates';
 import { DATABASE_VARIABLES } from '../env-variables';
 import { StartError } from '../errors';
+import { accountingCsv, calendarMonth } from '../exports/accounting/accounting-csv';
 import { exportCsv } from '../exports/export-csv';
 import { EXPORT_KINDS, EXPORT_NAMES, type ExportName } from '../exports/kinds';
 import { writeExport } from '../exports/write-export';
@@ -15,13 +16,15 @@ import { readArguments } from './read-arguments';
 const USAGE = [
   `Usage: npm run -s export -- ${EXPORT_NAMES.join('|')} [--since DATE] [--out FILE]`,
   '       npm run -s export -- all DIR [--since DATE]',
+  '       npm run -s export -- accounting --month 2026-10 [--out FILE]',
   'Writes records as CSV that npm run import takes. --since: only what was changed on that day or later.',
+  'accounting: the invoices, payments and refunds of a month, for whoever keeps the books.',
 ];
 
-type Wanted = { since: string | undefined } & (
-  | { kind: ExportName; out: string | undefined }
-  | { kind: 'all'; dir: string }
-);
+type Wanted =
+  | { kind: ExportName; since: string | undefined; out: string | undefined }
+  | { kind: 'all'; since: string | undefined; dir: string }
+  | { kind: 'accounting'; month: string; out: string | undefined };
 
 /** Records as CSV, to stdout or into files. */
 export const exportCommand = command<Wanted>({
@@ -29,16 +32,11 @@ export const exportCommand = command<Wanted>({
   variables: [...DATABASE_VARIABLES, 'APP_TIMEZONE'],
   read,
   stopsInOrder: () => true,
-  async run(wanted, { db, env }, terminal) {
-    const since = wanted.since === undefined ? null : startOfDay(wanted.since, env.timeZone);
+  async run(wanted, { db, env: { timeZone } }, terminal) {
     try {
-      if (wanted.kind === 'all') await exportAll(db, resolve(terminal.cwd, wanted.dir), since, terminal);
-      else if (wanted.out === undefined)
-        await printCsv(exportCsv(db, EXPORT_KINDS[wanted.kind], since), terminal);
-      else {
-        const path = resolve(terminal.cwd, wanted.out);
-        await writeExport(path, exportCsv(db, EXPORT_KINDS[wanted.kind], since), terminal.signal);
-      }
+      if (wanted.kind === 'accounting')
+        await writeCsv(accountingCsv(db, wanted.month, timeZone), wanted.out, terminal);
+      else await exportRecords(db, wanted, timeZone, terminal);
     } catch (error) {
       if (!terminal.signal.aborted) throw error;
       throw new StartError(['Stopped: no file was left half written.']);
@@ -51,19 +49,41 @@ function read(args: string[]): Wanted {
   const text = { type: 'string' } as const;
   const { values, positionals } = readArguments(args, {
     usage: USAGE,
-    options: { since: text, out: text },
+    options: { since: text, out: text, month: text },
     positionals: 2,
   });
   const [name, dir] = positionals;
-  const { since, out } = values;
+  const { since, out, month } = values;
+  if (name === 'accounting' && dir === undefined && since === undefined) {
+    if (month !== undefined && calendarMonth.safeParse(month).success) return { kind: name, month, out };
+    throw new StartError(['--month must be a month such as 2026-10.']);
+  }
+  if (month !== undefined) throw new StartError(USAGE);
   if (since !== undefined && !calendarDate.safeParse(since).success) {
     throw new StartError(['--since must be a date such as 2026-01-31.']);
   }
   if (name === 'all' && dir !== undefined && out === undefined) return { kind: name, dir, since };
   const kind = EXPORT_NAMES.find((known) => known === name);
   if (kind && dir === undefined) return { kind, out, since };
-  if (name === undefined || name === 'all' || kind) throw new StartError(USAGE);
-  throw new StartError([`${name} cannot be exported: there is ${EXPORT_NAMES.join(', ')}, all.`]);
+  if (name === undefined || name === 'all' || name === 'accounting' || kind) throw new StartError(USAGE);
+  throw new StartError([`${name} cannot be exported: there is ${EXPORT_NAMES.join(', ')}, all, accounting.`]);
+}
+
+async function exportRecords(
+  db: Runtime['db'],
+  wanted: Exclude<Wanted, { kind: 'accounting' }>,
+  timeZone: string,
+  terminal: Terminal,
+): Promise<void> {
+  const since = wanted.since === undefined ? null : startOfDay(wanted.since, timeZone);
+  if (wanted.kind === 'all') await exportAll(db, resolve(terminal.cwd, wanted.dir), since, terminal);
+  else await writeCsv(exportCsv(db, EXPORT_KINDS[wanted.kind], since), wanted.out, terminal);
+}
+
+/** @param out the file; undefined: it is printed */
+async function writeCsv(csv: AsyncIterable<string>, out: string | undefined, terminal: Terminal) {
+  if (out === undefined) await printCsv(csv, terminal);
+  else await writeExport(resolve(terminal.cwd, out), csv, terminal.signal);
 }
 
 async function exportAll(db: Runtime['db'], dir: string, since: Date | null, { print, signal }: Terminal) {

@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createInvoice, createRefund, createSalesDocument } from '../support/factories';
 import { listAdminRoutes } from './support/admin-routes';
 import { visit } from './support/browser';
@@ -20,6 +21,7 @@ const MAX_SHIFT = 0.01;
 let account: StripeAccount;
 let adminId: string;
 let drafts: { invoice: number; unpaid: number; document: number };
+let uploadId: string;
 const site = useStaffPages({
   who: ADMIN,
   env: () => account.env,
@@ -33,6 +35,14 @@ const site = useStaffPages({
     drafts = { invoice: invoice.id, unpaid: unpaid.id, document: document.id };
   },
 });
+beforeAll(async () => {
+  const answer = await fetch(`${site.url}/api/uploads?kind=customers&name=customers.csv`, {
+    method: 'POST',
+    headers: { cookie: site.cookie, origin: site.url },
+    body: readFileSync('docs/examples/customers.csv'),
+  });
+  ({ id: uploadId } = (await answer.json()) as { id: string });
+});
 afterAll(() => account?.stripe.close());
 
 /** Every page there is, found by the file system, and some in another state. */
@@ -43,6 +53,7 @@ function paths(): string[] {
     ['/admin/invoices/1/edit', `/admin/invoices/${drafts.invoice}/edit`],
     ['/admin/invoices/1/due-date', `/admin/invoices/${drafts.unpaid}/due-date`],
     ['/admin/sales-documents/1/edit', `/admin/sales-documents/${drafts.document}/edit`],
+    ['/admin/imports/1', `/admin/imports/${uploadId}`],
     ['/admin/staff/1', `/admin/staff/${adminId}`],
     ['/admin/staff/1/password', `/admin/staff/${adminId}/password`],
   ]);
