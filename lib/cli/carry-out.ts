@@ -12,9 +12,14 @@ import { runCommand } from './run-command';
 const PATIENCE_MS = 60_000;
 const MAX_TRIES = 10;
 
-/** Runs a command in this process; while a server has the embedded database, in that server. */
-export function carryOut(name: CommandName): void {
+/**
+ * Runs a command in this process; while a server has the embedded database, in that server.
+ *
+ * @param which of them, where its arguments tell
+ */
+export function carryOut(which: CommandName | ((args: string[]) => CommandName)): void {
   runCommand(async (args) => {
+    const name = typeof which === 'string' ? which : which(args);
     const command = COMMANDS[name];
     const wanted = command.read(args);
     const { terminal, requirePrinted } = await ownTerminal({

@@ -1,3 +1,4 @@
+import { isFromStripe } from '../commands/import-arguments';
 import { carryOut } from './carry-out';
 
-carryOut('import');
+carryOut((args) => (isFromStripe(args) ? 'import stripe' : 'import'));

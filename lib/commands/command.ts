@@ -43,6 +43,9 @@ export interface Command<Wanted = unknown> {
   run(wanted: Wanted, runtime: Runtime, terminal: Terminal): Promise<number>;
 }
 
+/** The exit code of what was told to stop, as a shell has it of Ctrl-C. */
+export const STOPPED = 130;
+
 /** Declares a command, inferring what it is asked for. */
 export function command<Wanted>(declared: Command<Wanted>): Command {
   return declared as unknown as Command;

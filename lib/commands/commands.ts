@@ -7,9 +7,10 @@ import { exportCommand } from './export';
 import { importCommand } from './import';
 import { reconcile } from './reconcile';
 import { staff } from './staff';
+import { importStripe } from './stripe/import-stripe';
 import { token } from './token';
 
-/** The commands that need the database, by the names of their npm scripts. */
+/** The commands that need the database, by their npm scripts and, where one has several, what follows. */
 export const COMMANDS = {
   backup,
   'db:migrate': dbMigrate,
@@ -17,6 +18,7 @@ export const COMMANDS = {
   'db:seed': dbSeed,
   export: exportCommand,
   import: importCommand,
+  'import stripe': importStripe,
   reconcile,
   staff,
   token,

@@ -14,12 +14,18 @@ export interface ImportWanted {
 export const IMPORT_USAGE = [
   `Usage: npm run -s import -- ${IMPORT_NAMES.join('|')} FILE.csv [--dry-run]`,
   '         [--map THEIRS=OURS …] [--set OURS=VALUE …] [--decimal-comma] [--delimiter ;] [--format whmcs]',
+  '       npm run -s import -- stripe [--help]',
   'Creates what is new and changes what differs. Rows that are refused are told, and kept in FILE.rejected.csv.',
   '--map        their name of a column and ours; THEIRS= leaves it out',
   '--set        a value for all rows',
   '--delimiter  one character, or tab; without it the first line tells',
   '--format     columns and values as another program exports them',
 ];
+
+/** Whether what is to be imported is at Stripe, not in a file. */
+export function isFromStripe(args: string[]): boolean {
+  return args.find((arg) => arg === 'stripe' || IMPORT_NAMES.some((name) => name === arg)) === 'stripe';
+}
 
 /** @throws StartError */
 export function readImport(args: string[]): ImportWanted {
@@ -41,7 +47,7 @@ export function readImport(args: string[]): ImportWanted {
   const [name, file] = positionals;
   const kind = IMPORT_NAMES.find((known) => known === name);
   if (name !== undefined && !kind) {
-    throw new StartError([`${name} cannot be imported: there is ${IMPORT_NAMES.join(', ')}.`]);
+    throw new StartError([`${name} cannot be imported: there is ${IMPORT_NAMES.join(', ')}, stripe.`]);
   }
   if (!kind || !file) throw new StartError(IMPORT_USAGE);
   const options = {

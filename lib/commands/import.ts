@@ -3,12 +3,10 @@ import { commandActor } from '../audit/record-audit';
 import { DATABASE_VARIABLES } from '../env-variables';
 import { importFile } from '../imports/import-file';
 import type { ImportCounts } from '../imports/import-log';
-import { command, type Terminal } from './command';
+import { command, STOPPED, type Terminal } from './command';
 import { IMPORT_USAGE, type ImportWanted, readImport } from './import-arguments';
 import { ProgressBar } from './progress-bar';
 
-/** As a shell says of what was stopped by Ctrl-C. */
-const STOPPED = 130;
 const AGAIN = 'The same command again does the rest.';
 
 /** Records from a CSV file. */

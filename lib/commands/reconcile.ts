@@ -1,16 +1,11 @@
 import { DATABASE_VARIABLES } from '../env-variables';
 import type { Runtime } from '../runtime';
 import { beginDryRun } from '../sync/reconcile/dry-run';
-import {
-  type Progress,
-  type ReconcileResult,
-  reconcile as runReconciliation,
-} from '../sync/reconcile/reconcile';
-import { listRunChanges, listRunFailures, type RunChange } from '../sync/reconcile/run-queries';
-import { syncDeps } from '../sync/sync-deps';
+import type { ReconcileResult } from '../sync/reconcile/reconcile';
+import { listRunChanges, type RunChange } from '../sync/reconcile/run-queries';
 import { command, type Terminal } from './command';
-import { ProgressBar } from './progress-bar';
 import { readArguments } from './read-arguments';
+import { printResult, runReconciliation } from './run-reconciliation';
 import { textTable } from './text-table';
 
 const MAX_LISTED = 1000;
@@ -41,7 +36,7 @@ export const reconcile = command<Wanted>({
   isDryRun: ({ dryRun }) => dryRun,
   async run({ dryRun }, runtime, terminal) {
     if (dryRun) await beginDryRun(runtime);
-    const run = await runToTheEnd(runtime, terminal);
+    const run = await runReconciliation(runtime, terminal);
     if (run.alreadyRunning) {
       terminal.print(`Run ${run.runId} is under way already.`);
       return 0;
@@ -51,22 +46,11 @@ export const reconcile = command<Wanted>({
   },
 });
 
-async function runToTheEnd(runtime: Runtime, { user, progress }: Terminal): Promise<ReconcileResult> {
-  const bar = new ProgressBar(progress);
-  const onProgress = ({ number, steps, step, checked, changes }: Progress) =>
-    bar.show(number, steps, step, `${checked} checked, ${changes} changed`);
-  try {
-    return await runReconciliation(syncDeps(runtime), { trigger: 'cli', startedBy: user, onProgress });
-  } finally {
-    bar.end();
-  }
-}
-
 async function report(
   { db, stripe }: Runtime,
   run: ReconcileResult,
   dryRun: boolean,
-  { print }: Terminal,
+  terminal: Terminal,
 ): Promise<void> {
   const changes: RunChange[] = [];
   for (let page = 1; changes.length < Math.min(run.changes, MAX_LISTED); page += 1) {
@@ -74,16 +58,10 @@ async function report(
     if (data.length === 0) break;
     changes.push(...data);
   }
-  if (changes.length > 0) print(`${textTable(HEADINGS, changes.map(toCells))}\n`);
-  if (run.changes > changes.length) print(`… and ${run.changes - changes.length} more.`);
-  for (const { object, stripe_id, error_code } of await listRunFailures(db, run.runId)) {
-    print(`Not compared: ${object} ${stripe_id} (${error_code})`);
-  }
-  if (!stripe) print('STRIPE_SECRET_KEY is not set: only our own data was checked.');
-  const what = dryRun ? 'Dry run, nothing was written' : `Run ${run.runId}`;
-  print(
-    `${what}, ${run.status.replaceAll('_', ' ')}: ${run.checked} checked, ${run.changes} changed, ${run.failures} failed.`,
-  );
+  if (changes.length > 0) terminal.print(`${textTable(HEADINGS, changes.map(toCells))}\n`);
+  if (run.changes > changes.length) terminal.print(`… and ${run.changes - changes.length} more.`);
+  if (!stripe) terminal.print('STRIPE_SECRET_KEY is not set: only our own data was checked.');
+  await printResult({ db }, run, dryRun, terminal);
 }
 
 const HEADINGS = ['Entity', 'ID', 'Stripe ID', 'Field', 'Before', 'After', 'Outcome'];

@@ -39,6 +39,16 @@ test.each(COMMANDS)('npm run %s -- --help says how it is used, whatever the envi
 test.each([
   ['demo', ['--colour'], "Unknown option '--colour': --help shows what there is."],
   ['reconcile', ['--dryrun'], "Unknown option '--dryrun': --help shows what there is."],
+  [
+    'import',
+    ['--dry-run', 'stripe', '--link', 'a.csv'],
+    '--link goes alone: it links as the file says, and reads nothing else.',
+  ],
+  [
+    'import',
+    ['subscriptions', 'a.csv'],
+    'subscriptions cannot be imported: there is customers, servers, services, invoices, sales-documents, payments, stripe.',
+  ],
   ['db:migrate', ['now'], "Unknown argument 'now': --help shows what there is."],
   ['token', ['create', '--name'], "Option '--name <value>' argument missing: --help shows what there is."],
   ['simulate', ['--runs', 'x'], '--runs must be a whole number from 1 to 2147483647.'],

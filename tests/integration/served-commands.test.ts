@@ -85,6 +85,14 @@ describe('a server that has the embedded database carries out commands', () => {
     expect((await run('reconcile')).out).toMatch(/^Run 2, completed:/m);
   });
 
+  test('the import from Stripe, whose key the server has or has not', async () => {
+    expect(await run('import', ['stripe', '--dry-run'])).toEqual({
+      code: 1,
+      out: '',
+      err: 'STRIPE_SECRET_KEY is not set: Stripe cannot be asked.\n',
+    });
+  });
+
   test('db:migrate, which has nothing to do', async () => {
     expect(await run('db-migrate')).toMatchObject({ code: 0, out: expect.stringMatching(/up to date/) });
   });

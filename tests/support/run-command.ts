@@ -1,14 +1,21 @@
 import type { Database } from '@/db/database';
 import { COMMANDS, type CommandName } from '@/lib/commands/commands';
 import { sentencesOf } from '@/lib/commands/sentences-of';
+import type { Runtime } from '@/lib/runtime';
 import { testRuntime } from './runtime';
+
+interface Here {
+  cwd: string;
+  signal?: AbortSignal;
+  runtime?: Runtime;
+}
 
 /** Runs a command in this process, in a folder; @returns its exit code and each line that it said */
 export async function runCommandHere(
   db: Database,
   name: CommandName,
   args: string[],
-  { cwd, signal = new AbortController().signal }: { cwd: string; signal?: AbortSignal },
+  { cwd, signal = new AbortController().signal, runtime = testRuntime(db) }: Here,
 ): Promise<{ code: number; said: string[] }> {
   const said: string[] = [];
   const terminal = {
@@ -22,7 +29,7 @@ export async function runCommandHere(
   };
   const command = COMMANDS[name];
   try {
-    return { code: await command.run(command.read(args), testRuntime(db), terminal), said };
+    return { code: await command.run(command.read(args), runtime, terminal), said };
   } catch (error) {
     return { code: 1, said: [...said, ...sentencesOf(error)] };
   }

@@ -10,6 +10,8 @@ import { LAST_LIST, STEPS, type Step } from './steps';
 export interface ReconcileOptions extends RunRequest {
   /** Stop cleanly at the next page after this instant; the next call goes on from there. */
   deadline?: Date;
+  /** The same, once it is aborted. */
+  signal?: AbortSignal;
   /** Called before each page. */
   onProgress?: (progress: Progress) => void;
 }
@@ -25,7 +27,7 @@ export interface Progress {
 
 export interface ReconcileResult {
   runId: number;
-  /** `running`: somebody else's; `stopped`: the deadline came, the run goes on with the next call. */
+  /** `running`: somebody else's; `stopped`: it was told to, and goes on with the next call. */
   status: 'completed' | 'completed_with_errors' | 'failed' | 'running' | 'stopped';
   checked: number;
   changes: number;
@@ -45,11 +47,11 @@ export async function reconcile(deps: SyncDeps, options: ReconcileOptions): Prom
   return performRun(deps, run, options);
 }
 
-/** Takes an acquired run to its end, or to the deadline. */
+/** Takes an acquired run to its end, or to where it is told to stop. */
 export async function performRun(
   deps: SyncDeps,
   run: Run,
-  options: Pick<ReconcileOptions, 'deadline' | 'onProgress'>,
+  options: Omit<ReconcileOptions, keyof RunRequest>,
 ): Promise<ReconcileResult> {
   const [resumedStep = '', resumedCursor = null] = run.cursor?.split('\n') ?? [];
   const first = Math.max(
@@ -87,13 +89,13 @@ export async function performRun(
   return toResult(deps, run, isFinished ? status : 'running');
 }
 
-/** @returns false when the deadline came first */
+/** @returns false where it was told to stop first */
 async function performStep(
   deps: SyncDeps,
   run: Run,
   step: Step,
   start: string | null,
-  { deadline, onProgress }: Pick<ReconcileOptions, 'deadline' | 'onProgress'>,
+  { deadline, signal, onProgress }: Omit<ReconcileOptions, keyof RunRequest>,
 ): Promise<boolean> {
   const { stripe } = deps;
   if (step.needs === 'stripe' && (!stripe || run.errorCode !== null)) return true;
@@ -104,7 +106,7 @@ async function performStep(
       phase: step.phase,
       cursor: `${step.name}\n${cursor ?? ''}`,
     });
-    if (deadline && deps.now() >= deadline) {
+    if (signal?.aborted || (deadline && deps.now() >= deadline)) {
       await releaseRun(deps.db, run);
       return false;
     }

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, getTableColumns, inArray, ne, sql } from 'drizzle-orm';
+import { and, asc, count, desc, eq, getTableColumns, inArray, ne, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import {
   customerServices,
@@ -13,6 +13,7 @@ import { type PageStart, readCursorPage } from '../../cursor-page';
 import { snippetColumns, toCustomerSnippet } from '../../customers/snippet';
 import { AppError } from '../../errors';
 import { literal } from '../../page-query';
+import type { LinkedBy } from '../decide/customer/link';
 
 /** Which of our customers a Stripe customer is, and how much of it is here. @throws AppError not_found */
 export async function getStripeCustomer(db: Database, id: string) {
@@ -67,6 +68,14 @@ export async function listCreatedForStripe(db: Database, page: PageStart & { lim
     },
     (row) => `${row.customer.id}.${row.stripe_customer_id}`,
   );
+}
+
+/** How many Stripe customers are linked in each way. */
+export async function countLinks(db: Database): Promise<Record<LinkedBy, number>> {
+  const { linked_by } = stripeCustomers;
+  const found = await db.select({ linked_by, n: count() }).from(stripeCustomers).groupBy(linked_by);
+  const none = { staff: 0, number: 0, email: 0, created: 0 };
+  return { ...none, ...Object.fromEntries(found.map((row) => [row.linked_by, row.n])) };
 }
 
 /** The Stripe customers that are a customer of ours, the oldest link first. */

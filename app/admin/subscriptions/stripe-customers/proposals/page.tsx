@@ -1,7 +1,7 @@
 import type { Metadata } from 'next';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { getRuntime } from '@/lib/runtime';
-import { listLinkProposals } from '@/lib/sync/staff/link-proposals';
+import { countLinkProposals, listLinkProposals } from '@/lib/sync/staff/link-proposals';
 import { PageHeader } from '../../../_components/page-header';
 import { confirmChosen } from './actions';
 import { ProposalForm } from './proposal-form';
@@ -14,6 +14,7 @@ export default async function ProposalsPage() {
   await requireStaff();
   const { db } = await getRuntime();
   const proposals = await listLinkProposals(db, ROWS);
+  const total = proposals.length < ROWS ? proposals.length : await countLinkProposals(db);
   return (
     <>
       <PageHeader
@@ -21,7 +22,7 @@ export default async function ProposalsPage() {
         title="Links to confirm"
         description="These Stripe customers have the e-mail address of one of ours. A payer types it: leave out whom you do not know."
       />
-      <ProposalForm action={confirmChosen} proposals={proposals} />
+      <ProposalForm action={confirmChosen} proposals={proposals} total={total} />
     </>
   );
 }

@@ -11,10 +11,12 @@ import type { ConfirmState } from './actions';
 interface Props {
   action(before: ConfirmState | null, form: FormData): Promise<ConfirmState>;
   proposals: LinkProposal[];
+  /** Of those that are shown and those that follow them. */
+  total: number;
 }
 
 /** Proposals to be confirmed together, all of them unless some are left out. */
-export function ProposalForm({ action, proposals }: Props) {
+export function ProposalForm({ action, proposals, total }: Props) {
   const [state, submit, pending] = useActionState(action, null);
   return (
     <>
@@ -56,6 +58,9 @@ export function ProposalForm({ action, proposals }: Props) {
                 }
               />
             ))}
+            {total > proposals.length && (
+              <Text size="sm">{`${total - proposals.length} more follow once these are confirmed.`}</Text>
+            )}
             <Button type="submit" loading={pending} style={{ alignSelf: 'flex-start' }}>
               Confirm all that are ticked
             </Button>

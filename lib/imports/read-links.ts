@@ -1,0 +1,49 @@
+import { StartError } from '../errors';
+import { csvRows } from './csv-rows';
+import { linesOf } from './lines';
+import { unescapeFormula } from './read-cell';
+import { type Header, readHeader } from './read-header';
+import { rowTexts } from './row-texts';
+import { openTextFile } from './text-file';
+
+const COLUMNS = ['stripe_customer_id', 'filed_under', 'customer_number'] as const;
+const ROWS_AT_ONCE = 100;
+
+/** A row of a file of links: which line it is on, and its cells or why it has none. */
+export type LinkRow = { line: number } & (Record<(typeof COLUMNS)[number], string> | { problem: string });
+
+/**
+ * The rows of a file of links, so many at a time. It has the columns of the proposals; others are passed over.
+ *
+ * @throws StartError where it cannot be read, or lacks a column
+ */
+export async function* readLinks(path: string): AsyncGenerator<LinkRow[]> {
+  const file = await openTextFile(path);
+  const lines = linesOf(file.text());
+  const { value: first } = await lines.next();
+  const header = readColumns((first?.text ?? '').replace(/\r$/, ''));
+  const places = COLUMNS.map((name) => header.columns.findIndex(({ ours }) => ours?.name === name));
+  for await (const rows of csvRows(rowTexts(lines, header.delimiter), header.delimiter, ROWS_AT_ONCE)) {
+    yield rows.map((row) => {
+      if ('problem' in row) return { line: row.line, problem: row.problem };
+      const cells = places.map((place) => unescapeFormula(row.cells[place] ?? '').trim());
+      const [stripe_customer_id = '', filed_under = '', customer_number = ''] = cells;
+      return { line: row.line, stripe_customer_id, filed_under, customer_number };
+    });
+  }
+}
+
+function readColumns(line: string): Header {
+  const known = COLUMNS.map((name) => ({ name, type: 'text', empty: 'null' }) as const);
+  const columns = Object.fromEntries(COLUMNS.map((name) => [name, name]));
+  const header = readHeader(line, known, {
+    map: new Map(),
+    constants: new Map(),
+    decimalComma: false,
+    format: { columns }, // which lets the other columns be there
+  });
+  const missing = COLUMNS.find((name) => !header.columns.some(({ ours }) => ours?.name === name));
+  if (missing)
+    throw new StartError([`The column ${missing} is missing: take the file that --proposals writes.`]);
+  return header;
+}

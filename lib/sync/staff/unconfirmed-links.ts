@@ -1,0 +1,93 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { type Database, rows } from '@/db/database';
+import { customerNameSql } from '@/db/schema';
+import { literal } from '../../page-query';
+
+/** A Stripe customer that neither a number nor staff say whose it is, and what its e-mail address says. */
+export type UnconfirmedLink = {
+  stripe_customer_id: string;
+  linked_by: 'created' | 'email';
+  email: string | null;
+  name: string;
+  /** The customer that it is filed under. */
+  from: number;
+  from_number: string;
+  /** How many of ours have the address, those left out that were created for Stripe. */
+  matches: number;
+  /** The customer that it may be: `from` where its e-mail links it already; null: there is none, or several. */
+  to: number | null;
+  to_number: string | null;
+  to_name: string;
+  /** Stripe told the address and who it is, and one customer alone has the address. */
+  is_clear: boolean;
+};
+
+/** Customers that were created for Stripe are nobody whose address tells anything. */
+export const UNCONFIRMED_LINKS = sql`
+  select l.stripe_customer_id, l.linked_by, c.email, ${nameOfAlias('c')} as name, c.id as "from",
+    c.customer_number as from_number, same.matches, o.id as "to", o.customer_number as to_number,
+    ${nameOfAlias('o')} as to_name,
+    same.matches = 1 and l.recheck_at is null and exists (
+      select from jsonb_array_elements(l.details) as told
+      where told ->> 'field' = 'email' and lower(told -> 'value' ->> 'email') = lower(c.email)
+    ) as is_clear
+  from stripe_customers l
+  join customers c on c.id = l.customer_id
+  join lateral (
+    select count(*)::int as matches,
+      case when l.linked_by = 'email' then c.id when count(*) = 1 then min(s.id) end as id
+    from customers s
+    where lower(s.email) = lower(c.email) and (l.linked_by = 'email' or s.id <> c.id)
+      and not exists (select from stripe_customers x where x.customer_id = s.id and x.linked_by = 'created')
+  ) same on true
+  left join customers o on o.id = same.id
+  where (l.linked_by = 'created' or l.linked_by = 'email')`;
+
+const BATCH = 200;
+
+/** All unconfirmed links in batches, the oldest customer's first; they may be confirmed meanwhile. */
+export async function* readUnconfirmedLinks(db: Database): AsyncGenerator<UnconfirmedLink[]> {
+  let last = { from: 0, stripe_customer_id: '' };
+  for (let more = true; more; ) {
+    const found = await rows<UnconfirmedLink>(
+      db,
+      sql`${UNCONFIRMED_LINKS}
+        and (l.customer_id, l.stripe_customer_id) > (${last.from}::int, ${last.stripe_customer_id}::text)
+        order by l.customer_id, l.stripe_customer_id limit ${literal(BATCH)}`,
+    );
+    yield found;
+    last = found.at(-1) ?? last;
+    more = found.length === BATCH;
+  }
+}
+
+/** How many there are; and of how many the e-mail address alone says clearly who it is. */
+export async function countUnconfirmedLinks(db: Database): Promise<{ all: number; clear: number }> {
+  const [counted] = await rows<{ all: number; clear: number }>(
+    db,
+    sql`select count(*)::int as "all", count(*) filter (where is_clear)::int as clear
+      from (${UNCONFIRMED_LINKS}) links`,
+  );
+  return counted ?? { all: 0, clear: 0 };
+}
+
+/** What the address says, for a table. */
+export function reasonOf({ linked_by, email, matches, is_clear }: UnconfirmedLink): string {
+  if (email === null) return 'no e-mail address';
+  if (linked_by === 'email') return 'linked by the e-mail address, not confirmed';
+  if (matches === 0) return 'no customer has the e-mail address';
+  if (matches > 1) return `${matches} customers have the e-mail address`;
+  return is_clear
+    ? 'one customer has the e-mail address'
+    : 'one customer has the e-mail address; Stripe has not confirmed it';
+}
+
+/** The name of the customer of a join. */
+export function nameOfAlias(name: string): SQL<string> {
+  const alias = sql.raw(name);
+  return customerNameSql({
+    company: sql`${alias}.company`,
+    first_name: sql`${alias}.first_name`,
+    last_name: sql`${alias}.last_name`,
+  });
+}

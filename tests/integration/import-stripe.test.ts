@@ -1,0 +1,267 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eq } from 'drizzle-orm';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { auditLog, customers, reconciliationRuns, stripeCustomers } from '@/db/schema';
+import { createStripeClient } from '@/lib/stripe/client';
+import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
+import type { World } from '@/lib/stripe-local/world';
+import { readUnconfirmedLinks } from '@/lib/sync/staff/unconfirmed-links';
+import { useDatabase } from '../support/database';
+import { createCustomer, createStripeCustomer } from '../support/factories';
+import { runCommandHere } from '../support/run-command';
+import { type TestRuntime, testRuntime } from '../support/runtime';
+import { linkOf } from '../support/stripe-world';
+import { fillUnreadAccount } from '../support/unread-stripe';
+
+const KEY = 'sk_test_import';
+const HEADER = 'stripe_customer_id,email,name,filed_under,customer_number,matches,reason';
+
+let cwd: string;
+beforeAll(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'w5t-import-stripe-'));
+});
+afterAll(() => rmSync(cwd, { recursive: true, force: true }));
+
+/** Four Stripe customers, one of each kind, and the command in this process. */
+function useAccount() {
+  const base = useDatabase();
+  let world: World;
+  let local: StripeLocal;
+  let runtime: TestRuntime;
+  beforeAll(async () => {
+    world = await fillUnreadAccount(base.db, 36);
+    local = await startStripeLocal({ world, secretKey: KEY });
+  });
+  beforeEach(() => {
+    runtime = testRuntime(base.db, { now: new Date(), stripe: createStripeClient(KEY, local.url, 10_000) });
+    local.faults.clear();
+  });
+  afterAll(() => local?.close());
+  return {
+    get db() {
+      return base.db;
+    },
+    get local() {
+      return local;
+    },
+    get runtime() {
+      return runtime;
+    },
+    /** Of Stripe: by number, by an address of one alone, by one of two, by nothing. */
+    ids: () => [...world.customers.values()].map(({ id }) => id),
+    run: (args: string[], more: { signal?: AbortSignal; runtime?: TestRuntime } = {}) =>
+      runCommandHere(base.db, 'import stripe', ['stripe', ...args], { cwd, runtime, ...more }),
+    linkOf: (id: string | undefined) => linkOf({ db: base.db }, id ?? ''),
+  };
+}
+
+describe('an account that was never read', () => {
+  const at = useAccount();
+  const idOf = async (number: string) =>
+    (await at.db.select().from(customers).where(eq(customers.customer_number, number)))[0]?.id;
+
+  test('is read, and who is not linked is told', async () => {
+    const { code, said } = await at.run(['--proposals', 'links.csv']);
+    const told = said.join('\n');
+    expect(code).toBe(0);
+    expect(told).toMatch(/^Run 1, completed: /m);
+    for (const row of [/^subscription +12 +0 +0$/m, /^invoice +20 /m, /^payment +12 /m, /^refund +4 /m]) {
+      expect(told).toMatch(row);
+    }
+    expect(told).toContain(
+      '1 linked by customer number, 0 by staff; 0 by e-mail address, not confirmed; for 3',
+    );
+    expect(told).toMatch(/payer-1@example.com +Payer payer-1@example.com +T1 +one customer has/);
+    expect(told).toMatch(/payer-2@example.com .*– +2 customers have the e-mail address$/m);
+    expect(told).toMatch(/payer-3@example.com .*– +no customer has the e-mail address$/m);
+    expect(told).toContain('1 have the e-mail address of exactly one customer');
+    const lines = readFileSync(join(cwd, 'links.csv'), 'utf8').trim().split('\r\n');
+    expect(lines[0]).toBe(HEADER);
+    expect(
+      lines.slice(1).sort((a, b) => (a.slice(a.indexOf(',')) < b.slice(b.indexOf(',')) ? -1 : 1)),
+    ).toEqual([
+      expect.stringMatching(
+        /^cus_\w+,payer-1@example\.com,Payer payer-1@example\.com,K\d+,T1,1,one customer/,
+      ),
+      expect.stringMatching(/^cus_\w+,payer-2@example\.com,.*,K\d+,,2,2 customers have/),
+      expect.stringMatching(/^cus_\w+,payer-3@example\.com,.*,K\d+,,0,no customer has/),
+    ]);
+  });
+
+  test('--link-by-email links whose address one customer alone has, with an audit entry', async () => {
+    const [, one, two, none] = at.ids();
+    const { code, said } = await at.run(['--link-by-email']);
+    expect([code, said]).toEqual([0, expect.arrayContaining(['By e-mail address: 1 linked, 0 refused.'])]);
+    expect(await at.linkOf(one)).toEqual({ customer_id: await idOf('T1'), linked_by: 'staff' });
+    for (const id of [two, none]) expect(await at.linkOf(id)).toMatchObject({ linked_by: 'created' });
+    const noted = await at.db.select().from(auditLog).where(eq(auditLog.action, 'stripe_customer.link'));
+    expect(noted).toMatchObject([{ actor_type: 'cli', actor_id: 'import', after: { customer: 'T1' } }]);
+    expect((await at.run([])).said.join()).toContain(', completed: ');
+    expect((await runCommandHere(at.db, 'reconcile', [], { cwd, runtime: at.runtime })).said.at(-1)).toMatch(
+      / 0 changed, 0 failed\.$/,
+    );
+  });
+
+  test('the file given back links as its rows say; the same again changes nothing', async () => {
+    const [, , two, none] = at.ids();
+    const made = (await at.linkOf(none))?.customer_id;
+    const lines = readFileSync(join(cwd, 'links.csv'), 'utf8').trim().split('\r\n');
+    const edited = lines.map((line) => {
+      const cells = line.split(',');
+      if (cells[0] === two) cells[4] = 'u2';
+      if (cells[0] === none) cells[4] = cells[3] ?? ''; // it is a new customer indeed
+      return cells.join(';');
+    });
+    const wrong = [`${none};;;K77;T0;;`, 'cus_nobody;;;K1;T0;;', `${none};;;K1;NONE;;`, 'cus_x;;;K1;"T0;;'];
+    writeFileSync(join(cwd, 'edited.csv'), [...edited, ...wrong].join('\n'));
+    const { code, said } = await at.run(['--link', 'edited.csv']);
+    expect(said.sort()).toEqual([
+      'edited.csv: 2 linked, 1 linked before, 0 without a customer_number, 4 refused.',
+      'line 5: It was linked to another customer meanwhile: look at it again.',
+      'line 6: There is no Stripe customer cus_nobody.',
+      'line 7: There is no customer NONE.',
+      expect.stringMatching(/^line 8: has a quotation mark/),
+    ]);
+    expect(code).toBe(1);
+    expect(await at.linkOf(two)).toEqual({ customer_id: await idOf('U2'), linked_by: 'staff' });
+    expect(await at.linkOf(none)).toEqual({ customer_id: made, linked_by: 'staff' });
+    writeFileSync(join(cwd, 'edited.csv'), edited.join('\n'));
+    expect(await at.run(['--link', 'edited.csv'])).toEqual({
+      code: 0,
+      said: ['edited.csv: 0 linked, 3 linked before, 0 without a customer_number, 0 refused.'],
+    });
+  });
+});
+
+describe('an address is not clear', () => {
+  const at = useAccount();
+
+  test('that staff typed, or whose Stripe customer Stripe has not told of yet', async () => {
+    const ours = await createCustomer(at.db, { email: 'typed@example.com' });
+    const other = await createCustomer(at.db, { email: 'late@example.com' });
+    const details = (email: string) => [
+      { field: 'email' as const, value: { email }, source: 'customer' as const, at: null, by: null },
+    ];
+    const file = async (id: string, email: string, told: string, recheck_at: Date | null) => {
+      const created = await createCustomer(at.db, { email });
+      const link = { stripe_customer_id: id, customer_id: created.id, linked_by: 'created' as const };
+      await createStripeCustomer(at.db, { ...link, details: details(told), recheck_at });
+    };
+    await file('cus_typed', 'typed@example.com', 'other@example.com', null);
+    await file('cus_late', 'late@example.com', 'late@example.com', new Date());
+    await createStripeCustomer(at.db, {
+      stripe_customer_id: 'cus_earlier',
+      customer_id: ours.id,
+      linked_by: 'email',
+    });
+    const { value: links = [] } = await readUnconfirmedLinks(at.db).next();
+    expect(links.map((link) => [link.stripe_customer_id, link.to, link.is_clear])).toEqual([
+      ['cus_earlier', ours.id, false],
+      ['cus_typed', ours.id, false],
+      ['cus_late', other.id, false],
+    ]);
+  });
+});
+
+describe('what cannot be done is a sentence', () => {
+  const at = useAccount();
+  const isList = ({ path }: { path: string }) => path === '/v1/invoices';
+
+  test.each([
+    [
+      ['--link', 'a.csv', '--dry-run'],
+      '--link goes alone: it links as the file says, and reads nothing else.',
+    ],
+    [['--dry-run', '--link-by-email'], '--dry-run goes alone: it links nobody and writes no file.'],
+    [['--proposals', 'none/links.csv'], expect.stringMatching(/none does not exist\.$/)],
+    [['--link', 'none.csv'], expect.stringMatching(/none\.csv does not exist\.$/)],
+    [['--map', 'a=b'], "Unknown option '--map': --help shows what there is."],
+    [['customers'], "Unknown argument 'customers': --help shows what there is."],
+  ])('%j', async (args, sentence) => {
+    expect(await at.run(args)).toEqual({ code: 1, said: [sentence] });
+  });
+
+  test('a file without the columns', async () => {
+    writeFileSync(join(cwd, 'bare.csv'), 'stripe_customer_id,customer_number\ncus_1,K1\n');
+    expect(await at.run(['--link', 'bare.csv'])).toEqual({
+      code: 1,
+      said: ['The column filed_under is missing: take the file that --proposals writes.'],
+    });
+  });
+
+  test('no key, a wrong key, a Stripe that does not answer', { timeout: 60_000 }, async () => {
+    const withStripe = (stripe: TestRuntime['stripe']) => at.run([], { runtime: { ...at.runtime, stripe } });
+    expect((await withStripe(null)).said).toEqual(['STRIPE_SECRET_KEY is not set: Stripe cannot be asked.']);
+    const wrong = createStripeClient('sk_test_wrong', at.local.url, 10_000);
+    expect((await withStripe(wrong)).said).toEqual([
+      'Stripe refuses STRIPE_SECRET_KEY: take one that its dashboard shows as active.',
+    ]);
+    at.local.faults.add({ fault: { kind: 'reset' } });
+    expect((await at.run([])).said).toEqual([
+      expect.stringMatching(/^Stripe does not answer \(stripe_\w+\): try again later\.$/),
+    ]);
+    expect(await at.db.select().from(reconciliationRuns)).toEqual([]);
+  });
+
+  test('told to stop, it ends behind a page, and goes on there', { timeout: 60_000 }, async () => {
+    const stop = new AbortController();
+    at.local.faults.add({ when: isList, fault: { kind: 'hold', until: async () => stop.abort() }, times: 1 });
+    const stopped = await at.run([], { signal: stop.signal });
+    expect([stopped.code, stopped.said]).toEqual([
+      130,
+      ['Stopped: what was done is kept. The same command again does the rest.'],
+    ]);
+    const before = at.local.requests.length;
+    const done = await at.run([]);
+    expect(done.said.join('\n')).toMatch(/^Run 1, completed: /m);
+    expect(at.local.requests.slice(before).filter(({ path }) => path === '/v1/subscriptions').length).toBe(0);
+  });
+
+  test('a Stripe that stops answering in the middle; nobody is linked by e-mail then', async () => {
+    at.local.faults.add({ when: isList, fault: { kind: 'status', status: 500, shouldRetry: false } });
+    const { code, said } = await at.run(['--link-by-email']);
+    expect(code).toBe(1);
+    expect(said).toContainEqual(expect.stringMatching(/^Run \d+, failed: /));
+    expect(said).toContain(
+      'Not all of Stripe could be read (stripe_api): the same command again does the rest. Nobody was linked by e-mail address.',
+    );
+    const byStaff = eq(stripeCustomers.linked_by, 'staff');
+    expect(await at.db.$count(stripeCustomers, byStaff)).toBe(0);
+  });
+
+  test('a run of somebody else that is alive; one without a sign of life is waited for', {
+    timeout: 30_000,
+  }, async () => {
+    const lease = { trigger: 'schedule', started_at: at.runtime.now() } as const;
+    await at.db.insert(reconciliationRuns).values({ ...lease, heartbeat_at: at.runtime.now() });
+    const running = eq(reconciliationRuns.status, 'running');
+    const beat = async () => {
+      await at.db.update(reconciliationRuns).set({ heartbeat_at: new Date() }).where(running);
+    };
+    const refused = at.run([]);
+    setTimeout(beat, 300);
+    const [{ id } = { id: 0 }] = await at.db.select().from(reconciliationRuns).where(running);
+    expect(await refused).toEqual({
+      code: 1,
+      said: [`Run ${id} is under way already: try again when it has ended.`],
+    });
+    const waiting = at.run([]);
+    setTimeout(() => at.runtime.setNow(new Date(Date.now() + 600_000)), 300);
+    expect((await waiting).said.join('\n')).toContain(`Run ${id}, completed: `);
+  });
+
+  test('the key of another account, or of the other mode', async () => {
+    await at.db.delete(reconciliationRuns);
+    const other = await startStripeLocal({ world: await fillUnreadAccount(at.db, 0), secretKey: KEY });
+    const stripe = createStripeClient(KEY, other.url, 10_000);
+    const { code, said } = await at.run([], { runtime: { ...at.runtime, stripe } });
+    await other.close();
+    expect([code, said]).toEqual([
+      1,
+      [expect.stringMatching(/^Stripe knows none of the Stripe customers that/)],
+    ]);
+    expect(await at.db.select().from(reconciliationRuns)).toEqual([]);
+  });
+});

@@ -1,0 +1,41 @@
+import type { Database } from '@/db/database';
+import * as act from '@/lib/stripe-local/actions';
+import { seededChance } from '@/lib/stripe-local/chance';
+import { createWorld, type World } from '@/lib/stripe-local/world';
+import { createCustomer } from './factories';
+
+const [SUBSCRIPTIONS, INVOICES] = [3, 5];
+/** Objects of one Stripe customer, itself among them. */
+const OF_EACH = 1 + SUBSCRIPTIONS + INVOICES;
+
+/**
+ * A Stripe account of which nothing was read yet, and customers of ours that some of its own are: a quarter by number,
+ * a quarter by an e-mail address of one alone, a quarter by that of two, a quarter by nothing.
+ *
+ * @param objects how many it has at least
+ */
+export async function fillUnreadAccount(db: Database, objects: number): Promise<World> {
+  const world = createWorld({ now: () => new Date(), chance: seededChance(21) });
+  for (let i = 0; i < objects / OF_EACH; i += 1) {
+    const email = `payer-${i}@example.com`;
+    const kind = i % 4;
+    if (kind < 3) await createCustomer(db, { customer_number: `T${i}`, email, company: `Company ${i}` });
+    if (kind === 2) await createCustomer(db, { customer_number: `U${i}`, email });
+    fillCustomer(world, { email, metadata: kind === 0 ? { customer_number: `T${i}` } : {} });
+  }
+  return world;
+}
+
+function fillCustomer(world: World, input: act.CustomerInput): void {
+  const customer = act.createCustomer(world, { name: `Payer ${input.email}`, ...input }).object.id;
+  for (let i = 0; i < SUBSCRIPTIONS; i += 1) {
+    act.createSubscription(world, { customer, items: [{ unitAmount: 990 }] });
+  }
+  for (let i = 0; i < INVOICES; i += 1) {
+    const { id } = act.createInvoice(world, { customer, lines: [{ amount: 11_900 }] }).object;
+    if (i > 0) act.finalizeInvoice(world, id);
+    if (i > 1) act.payInvoice(world, id);
+    const { paymentIntent } = world.invoices.get(id) ?? {};
+    if (i === 4 && paymentIntent) act.refundPayment(world, { paymentIntent, amount: 500 });
+  }
+}
