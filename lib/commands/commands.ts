@@ -1,5 +1,6 @@
 import { backup } from './backup';
 import type { Command } from './command';
+import { customerErase } from './customer-erase';
 import { dbMigrate } from './db-migrate';
 import { dbRecount } from './db-recount';
 import { dbSeed } from './db-seed';
@@ -12,6 +13,7 @@ import { token } from './token';
 /** The commands that need the database, by the names of their npm scripts. */
 export const COMMANDS = {
   backup,
+  'customer:erase': customerErase,
   'db:migrate': dbMigrate,
   'db:recount': dbRecount,
   'db:seed': dbSeed,

@@ -25,29 +25,45 @@ export async function eraseCustomer(
   id: number,
   { actor, now }: { actor: Actor; now: Date },
 ): Promise<void> {
+  await requireErasable(db, id);
   const emails = (await listValues(db, id)).filter((value) => value.includes('@'));
   const naming = await findEventsNaming(db, [...(await stripeCustomersOf(db, id)), ...emails]);
   await transact(db, async (tx) => {
-    const { customer, stripeCustomers } = await lockCustomer(tx, id);
-    const open = await whatIsOpen(tx, id);
-    if (open.length > 0) {
-      throw new AppError('conflict', `${customer.customer_number} cannot be erased yet: ${open.join('; ')}.`);
-    }
+    const stripeCustomers = await lockCustomer(tx, id);
+    const customer_number = await requireErasable(tx, id);
     const redact = toRedactor(await listValues(tx, id));
     const events = await listEventIds(tx, id, naming);
     await reduceEvents(tx, events);
     await redactRows(tx, { id, stripeCustomers, events }, redact);
     await clear(tx, id, now);
-    const erased = { customer_number: customer.customer_number };
     await recordAudit(tx, {
       actor,
       action: 'customer.erase',
       entity: 'customer',
       entity_id: id,
-      before: { ...erased, erased_at: null },
-      after: { ...erased, erased_at: now },
+      before: { customer_number, erased_at: null },
+      after: { customer_number, erased_at: now },
     });
   });
+}
+
+/**
+ * Whether a customer can be erased now.
+ *
+ * @returns its number
+ * @throws AppError not_found; conflict where something of it is open, or it was erased before
+ */
+export async function requireErasable(db: Database, id: number): Promise<string> {
+  const [customer] = await db
+    .select({ number: customers.customer_number, erased_at: customers.erased_at })
+    .from(customers)
+    .where(eq(customers.id, Math.min(id, MAX_ID)));
+  if (!customer) throw new AppError('not_found', 'There is no such customer.');
+  const { number, erased_at } = customer;
+  if (erased_at) throw new AppError('conflict', `${number} was erased before.`);
+  const open = await whatIsOpen(db, id);
+  if (open.length > 0) throw new AppError('conflict', `${number} cannot be erased yet: ${open.join('; ')}.`);
+  return number;
 }
 
 const linksOf = (id: number) => eq(stripeCustomers.customer_id, Math.min(id, MAX_ID));
@@ -62,20 +78,18 @@ async function stripeCustomersOf(db: Database, id: number): Promise<string[]> {
 }
 
 /** In the order of all locks: the keys of its Stripe customers, their links, the customer. */
-async function lockCustomer(tx: Database, id: number) {
+async function lockCustomer(tx: Database, id: number): Promise<string[]> {
   const known = await stripeCustomersOf(tx, id);
   for (const key of known) await lockKey(tx, key);
   await tx.select({ id: stripeCustomers.customer_id }).from(stripeCustomers).where(linksOf(id)).for('update');
-  const [customer] = await tx
-    .select()
+  await tx
+    .select({ id: customers.id })
     .from(customers)
     .where(eq(customers.id, Math.min(id, MAX_ID)))
     .for('update');
-  if (!customer) throw new AppError('not_found', 'There is no such customer.');
-  if (customer.erased_at) throw new AppError('conflict', `${customer.customer_number} was erased before.`);
   // Nobody gets another one from now on.
   if ((await stripeCustomersOf(tx, id)).join() !== known.join()) throw new ChangedMeanwhileError();
-  return { customer, stripeCustomers: known };
+  return known;
 }
 
 async function clear(tx: Database, id: number, now: Date): Promise<void> {

@@ -198,6 +198,11 @@ describe('every server action', () => {
     ...recordActions('customers', 'block', { company: 'Forged' }),
     ...recordActions('servers', 'maintain', { hostname: 'forged.example.net' }),
     ...recordActions('services', 'suspend', { customer_number: 'K10001', name: 'Forged', price: '1' }),
+    'app/admin/customers/[id]/erase/actions.ts#erase': [
+      1,
+      { typed: '', problem: null },
+      new Fields({ customer_number: 'K10001' }),
+    ],
     'app/admin/customers/[id]/notes/actions.ts#addNote': [
       1,
       { typed: '', problem: null, isAnswer: false },

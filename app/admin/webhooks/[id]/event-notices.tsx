@@ -23,7 +23,9 @@ export function EventNotices({ event, replayed }: Props) {
   const text = REPLAYED.get(replayed ?? '');
   return (
     <>
-      {text && <Notice tone={replayed === 'failed' || replayed === 'dropped' ? 'refused' : 'done'}>{text}</Notice>}
+      {text && (
+        <Notice tone={replayed === 'failed' || replayed === 'dropped' ? 'refused' : 'done'}>{text}</Notice>
+      )}
       {outcome === 'failed' && (
         <Alert color="red" variant="light" title="The event could not be processed">
           {failure_reason ? (
