@@ -9,6 +9,7 @@ import { findEventsNaming, listEventIds, reduceEvents } from './find-events';
 import { listValues } from './list-values';
 import { toRedactor } from './redact';
 import { redactRows } from './redact-rows';
+import { columnsOf } from './text-columns';
 import { whatIsOpen } from './what-is-open';
 
 /** What lists, tools and exports call whoever was erased. */
@@ -114,15 +115,8 @@ async function clear(tx: Database, id: number, now: Date): Promise<void> {
   await tx
     .update(customers)
     .set({
-      first_name: null,
+      ...Object.fromEntries(columnsOf('customers', 'cleared').map((column) => [column, null])),
       last_name: ERASED_NAME,
-      company: null,
-      email: null,
-      phone: null,
-      street: null,
-      postal_code: null,
-      city: null,
-      vat_id: null,
       status: 'inactive',
       erased_at: now,
     })

@@ -14,20 +14,23 @@ const REDUCED = 200;
  */
 export async function findEventsNaming(db: Database, texts: string[]): Promise<string[]> {
   const ids: string[] = [];
-  const names = sql`exists (select from jsonb_array_elements_text(${JSON.stringify(texts)}::jsonb) t
-    where strpos(lower(e.payload), lower(t)) > 0)`;
-  for (let last: string | null = ''; last !== null; ) {
-    const [page]: { last: string | null; ids: string[] | null }[] = await rows(
+  const isNaming = sql`exists (select from jsonb_array_elements_text(${JSON.stringify(texts)}::jsonb) t
+    where strpos(lower(payload), lower(t)) > 0)`;
+  for (let place: Place | undefined = { created: '-infinity', id: '' }; place; ) {
+    const page: (Place & { is_naming: boolean })[] = await rows(
       db,
-      sql`select max(e.id) as last, json_agg(e.id) filter (where ${names}) as ids
-        from (select id, payload from stripe_events
-          where stripe_customer_id is null and id > ${last} order by id limit ${sql.raw(String(BATCH))}) e`,
+      sql`select id, stripe_created::text as created, ${isNaming} as is_naming from stripe_events
+        where stripe_customer_id is null and (stripe_created, id) > (${place.created}::timestamptz, ${place.id})
+        order by stripe_created, id limit ${sql.raw(String(BATCH))}`,
     );
-    ids.push(...(page?.ids ?? []));
-    last = page?.last ?? null;
+    ids.push(...page.flatMap(({ id, is_naming }) => (is_naming ? [id] : [])));
+    place = page.at(-1);
   }
   return ids;
 }
+
+/** Where a page of them ended. */
+type Place = { created: string; id: string };
 
 /** The events of a customer's Stripe customers and of its disputes, and those of these ids. */
 export async function listEventIds(tx: Database, customerId: number, ids: string[]): Promise<string[]> {

@@ -14,7 +14,7 @@ import {
 } from '@/db/schema';
 import { auditNumber } from '../audit/record-audit';
 import { redactJson } from './redact';
-import { TEXT_COLUMNS } from './text-columns';
+import { columnsOf } from './text-columns';
 
 /** Whose rows are meant. */
 export interface Subject {
@@ -44,16 +44,16 @@ const ALL: Redacted[] = [
   { table: salesDocumentLines, rows: ofIts('sales_document_id', 'sales_documents'), key: 'id' },
   { table: draftImportKeys, rows: ofIts('invoice_id', 'invoices'), key: 'invoice_id', apart: 'invoice_id' },
   { table: payments, rows: ofCustomer, key: 'id', apart: 'id' },
-  { table: stripeEvents, rows: ({ events }) => sql`id in (select ${each(events)})`, key: 'id' },
+  { table: stripeEvents, rows: ({ events }) => sql`id in (select * from ${each(events)})`, key: 'id' },
   { table: reconciliationChanges, rows: changesOf, key: 'id' },
   { table: auditLog, rows: auditsOf, key: 'id' },
 ];
 
 /** Fields of records in the audit log that are emptied whatever they hold. */
 const EMPTIED = new Set([
-  ...clearedOf('customers'),
-  ...clearedOf('customer_services'),
-  ...clearedOf('stripe_customers'),
+  ...columnsOf('customers', 'cleared', 'derived'),
+  ...columnsOf('customer_services', 'cleared'),
+  ...columnsOf('stripe_customers', 'cleared'),
 ]);
 
 /** Replaces what is known of a customer wherever else it may stand in rows of its own. */
@@ -71,10 +71,7 @@ async function redactTable(
   subject: Subject,
   redact: (text: string) => string,
 ): Promise<void> {
-  const name = getTableName(table);
-  const columns = Object.keys(TEXT_COLUMNS[name] ?? {}).filter(
-    (column) => TEXT_COLUMNS[name]?.[column] === 'redacted',
-  );
+  const columns = columnsOf(getTableName(table), 'redacted');
   const emptiedOf = (row: Row) =>
     table !== auditLog ? undefined : row.entity === 'customer_note' ? new Set(['text']) : EMPTIED;
   const entity = table === auditLog ? sql`, entity` : sql``;
@@ -90,13 +87,13 @@ async function redactTable(
       return [[column, apart && typeof after === 'string' ? `${after.slice(0, 200)} ${row.key}` : after]];
     });
     if (changed.length === 0) continue;
-    const columnsOf = changed.map(([column]) => String(column));
+    const names = changed.map(([column]) => String(column));
     await tx.execute(
-      sql`update ${table} set (${list(columnsOf)}) = (
-          select ${list(columnsOf)} from jsonb_populate_record(
+      sql`update ${table} set (${list(names)}) = (
+          select ${list(names)} from jsonb_populate_record(
             null::${table}, ${JSON.stringify(Object.fromEntries(changed))}::jsonb
           )
-        ) where ${sql.identifier(key)}::text = ${String(row.key)}`,
+        ) where ${sql.identifier(key)} = ${typeof row.key === 'number' ? sql`${row.key}::int` : row.key}`,
     );
   }
 }
@@ -112,29 +109,41 @@ const list = (columns: string[]) =>
 const each = (values: (string | number)[]) =>
   sql`jsonb_array_elements_text(${JSON.stringify(values)}::jsonb)`;
 
-function clearedOf(table: string): string[] {
-  return Object.entries(TEXT_COLUMNS[table] ?? {}).flatMap(([column, treatment]) =>
-    treatment === 'cleared' || treatment === 'derived' ? [column] : [],
+/** One query for each kind of record, so that each goes by the index. */
+function changesOf(of: Subject): SQL {
+  const its = (entity: string, ids: SQL) =>
+    sql`select id from reconciliation_changes where entity = ${entity} and entity_id in (${ids})`;
+  const own = (table: string) => sql`select id from ${sql.identifier(table)} where ${ofCustomer(of)}`;
+  const items = sql`select i.id from subscription_items i join subscriptions s on s.id = i.subscription_id
+    where ${ofCustomer(of)}`;
+  return anyOf(
+    its('customer', sql`select ${of.id}::int`),
+    its('customer_service', own('customer_services')),
+    its('subscription', own('subscriptions')),
+    its('subscription_item', items),
+    its('invoice', own('invoices')),
+    its('payment', own('payments')),
   );
 }
 
-function changesOf(of: Subject): SQL {
-  const its = (entity: string, table: string) =>
-    sql`entity = ${entity} and entity_id in (select id from ${sql.identifier(table)} where ${ofCustomer(of)})`;
-  return sql`${its('invoice', 'invoices')} or ${its('subscription', 'subscriptions')}
-    or ${its('payment', 'payments')} or ${its('customer_service', 'customer_services')}
-    or (entity = 'subscription_item' and entity_id in (
-      select i.id from subscription_items i join subscriptions s on s.id = i.subscription_id where ${ofCustomer(of)}))
-    or (entity = 'customer' and (entity_id = ${of.id}::int or stripe_id in (select ${each(of.stripeCustomers)})))`;
+function auditsOf({ id, stripeCustomers, events }: Subject): SQL {
+  const its = (entity: string, ids: SQL) =>
+    sql`select id from audit_log where entity = ${entity} and entity_id in (${ids})`;
+  const isIts = sql`(coalesce(after, before) ->> 'customer_id') = ${String(id)}`;
+  const numbers = (keys: string[]) => sql`select n::int from ${each(keys.map(auditNumber))} n`;
+  return anyOf(
+    its('customer', sql`select ${id}::int`),
+    sql`select id from audit_log
+      where entity in ('customer_note', 'service', 'invoice', 'sales_document', 'subscription') and ${isIts}`,
+    its('payment', sql`select id from payments where customer_id = ${id}::int`),
+    // Of payments that were deleted.
+    its(
+      'payment',
+      sql`select entity_id from audit_log where entity = 'payment' and action <> 'payment.create' and ${isIts}`,
+    ),
+    its('stripe_customer', numbers(stripeCustomers)),
+    its('stripe_event', numbers(events)),
+  );
 }
 
-function auditsOf({ id, stripeCustomers, events }: Subject): SQL {
-  const whose = sql`coalesce(after, before) ->> 'customer_id' = ${String(id)}`;
-  return sql`(entity = 'customer' and entity_id = ${id}::int)
-    or (entity in ('customer_note', 'service', 'invoice', 'sales_document', 'subscription') and ${whose})
-    or (entity = 'payment' and entity_id in (
-      select entity_id from audit_log where entity = 'payment' and action <> 'payment.create' and ${whose}
-      union all select id from payments where customer_id = ${id}::int))
-    or (entity = 'stripe_customer' and entity_id in (select ${each(stripeCustomers.map(auditNumber))}::int))
-    or (entity = 'stripe_event' and entity_id in (select ${each(events.map(auditNumber))}::int))`;
-}
+const anyOf = (...queries: SQL[]) => sql`id in (${sql.join(queries, sql` union all `)})`;

@@ -3,7 +3,7 @@
  * closed sets of words, what is the staff's or our own); `cleared`: emptied, or its row deleted; `redacted`: what is
  * known of the customer is replaced in it; `reduced`: see `withoutPersonalData`; `derived`: follows from other columns.
  */
-export type Treatment = 'none' | 'cleared' | 'redacted' | 'reduced' | 'derived';
+type Treatment = 'none' | 'cleared' | 'redacted' | 'reduced' | 'derived';
 
 /** Every column of every table that may hold a text, by the tables' names: a test fails for one that is not here. */
 export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
@@ -91,6 +91,12 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   sums: none('of currency'),
   wrong_counts: none('list'),
 };
+
+/** The columns of a table that are treated so. */
+export function columnsOf(table: string, ...treatments: Treatment[]): string[] {
+  const columns = Object.entries(TEXT_COLUMNS[table] ?? {});
+  return columns.filter(([, treatment]) => treatments.includes(treatment)).map(([column]) => column);
+}
 
 function none(columns: string): Record<string, Treatment> {
   return Object.fromEntries(columns.split(' ').map((column) => [column, 'none']));

@@ -2,8 +2,10 @@ import { and, asc, eq, inArray, isNotNull, isNull, ne, notInArray, or } from 'dr
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import type { Database } from '@/db/database';
 import { customerServices, invoices, subscriptions } from '@/db/schema';
+import { literal } from '../page-query';
 
-/** So many are named. */
+/** So many are counted, and so many named. */
+const MOST = 100;
 const NAMED = 3;
 
 /** Why a customer cannot be erased yet, as parts of a sentence; empty where nothing is open. */
@@ -38,7 +40,12 @@ type Where = ReturnType<typeof and>;
 type Keyed = PgTable & { id: PgColumn };
 
 async function namesOf(db: Database, table: Keyed, name: PgColumn, where: Where): Promise<string[]> {
-  const found = await db.select({ name }).from(table).where(where).orderBy(asc(table.id)).limit(100);
+  const found = await db
+    .select({ name })
+    .from(table)
+    .where(where)
+    .orderBy(asc(table.id))
+    .limit(literal(MOST));
   return found.map((row) => String(row.name));
 }
 
