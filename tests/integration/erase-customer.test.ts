@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm';
+import { and, eq, inArray, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { rows } from '@/db/database';
 import {
@@ -12,6 +12,8 @@ import {
   stripeEvents,
 } from '@/db/schema';
 import type { Actor } from '@/lib/audit/record-audit';
+import type { Terminal } from '@/lib/commands/command';
+import { customerErase } from '@/lib/commands/customer-erase';
 import { addCustomerNote } from '@/lib/customers/notes';
 import { customerKind } from '@/lib/customers/save-customers';
 import { ERASED_NAME, eraseCustomer } from '@/lib/erasure/erase-customer';
@@ -275,6 +277,28 @@ describe('erasing a customer', () => {
     expect(await personalRows()).toEqual([]);
   });
 
+  test('so are a dispute that names its payment alone, and an event that fails', async () => {
+    const evidence = { customer_email_address: 'erased-me@example.com', customer_name: 'Erika Mustermann' };
+    const intent = 'pi_of_the_erased';
+    await base.db
+      .update(payments)
+      .set({ stripe_payment_intent_id: intent })
+      .where(and(eq(payments.customer_id, known.id), eq(payments.source, 'stripe')));
+    const dispute = { id: 'dp_late', object: 'dispute', payment_intent: intent, evidence };
+    const told = (id: string, type: string, object: object) =>
+      stripe.takeBody(JSON.stringify({ id, type, created: 1, data: { object } }));
+    expect(await told('evt_late', 'charge.dispute.created', dispute)).toBe('ignored');
+    const invoice = {
+      id: 'in_wrong',
+      customer: known.stripeCustomer,
+      currency: 'euro',
+      customer_name: 'Erika',
+    };
+    await expect(told('evt_failed', 'invoice.paid', invoice)).rejects.toThrow('no code of three letters');
+    expect(await base.db.$count(stripeEvents, inArray(stripeEvents.id, ['evt_late', 'evt_failed']))).toBe(2);
+    expect(await personalRows()).toEqual([]);
+  });
+
   test('a Stripe customer that names its number later is a new customer', async () => {
     const { object } = await stripe.happen((world) =>
       act.createCustomer(world, { name: 'Hans Neu', metadata: { customer_number: known.number } }),
@@ -285,6 +309,28 @@ describe('erasing a customer', () => {
     const link = await linkOf(runtime, object.id);
     expect(link?.linked_by).toBe('created');
     expect(link?.customer_id).not.toBe(known.id);
+  });
+});
+
+describe('npm run customer:erase', () => {
+  const run = async (args: string[]) => {
+    const lines: string[] = [];
+    const wanted = customerErase.read(args);
+    await customerErase.run(wanted, runtime, { print: (line: string) => lines.push(line) } as Terminal);
+    return lines.join('\n');
+  };
+
+  test('says what will happen, and does it by --yes', async () => {
+    const { id, customer_number } = await createCustomer(base.db, { last_name: 'Mustermann' });
+    const told = await run([customer_number]);
+    expect(told).toMatch(/^The law makes you keep invoices/);
+    expect(told).toMatch(new RegExp(`npm run customer:erase -- ${customer_number} --yes$`));
+    expect((await customerOf(id))?.last_name).toBe('Mustermann');
+    expect(await run([customer_number.toLowerCase(), '--yes'])).toBe(`${customer_number} is erased.`);
+    expect(await customerOf(id)).toMatchObject({ last_name: ERASED_NAME, erased_at: runtime.now() });
+    await expect(run([customer_number, '--yes'])).rejects.toThrow(`${customer_number} was erased before.`);
+    await expect(run(['K-NONE'])).rejects.toThrow('There is no customer K-NONE.');
+    expect(() => customerErase.read([])).toThrow(/^Usage/);
   });
 });
 
