@@ -38,6 +38,12 @@ export const variables = z.object({
     .optional(),
   STRIPE_API_BASE: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).optional(),
   LINK_BY_EMAIL: z.enum(['propose', 'on'], 'must be propose or on').default('propose'),
+  EVENT_RETENTION_DAYS: z.coerce
+    .number('must be a whole number')
+    .int('must be a whole number')
+    .min(35, 'must be at least 35: for 30 days Stripe may send an event again')
+    .max(36_500)
+    .default(180),
   CRON_SECRET: text.min(16, 'must have at least 16 characters').optional(),
   BETTER_AUTH_SECRET: text.min(32, 'must have at least 32 characters').optional(),
   MCP_ALLOWED_ORIGINS: text

@@ -30,6 +30,8 @@ export interface Env {
   };
   /** An e-mail that a payer gave links a Stripe customer by itself; else staff confirm it. */
   linkByEmail: boolean;
+  /** After so many days the inbox drops the bodies of events that were dealt with. */
+  eventRetentionDays: number;
   cronSecret: string | null;
   betterAuthSecret: string | null;
   mcpAllowedOrigins: string[];
@@ -87,6 +89,7 @@ export function parseEnv(
       mode: keyMode(v.STRIPE_SECRET_KEY) ?? keyMode(v.STRIPE_PUBLISHABLE_KEY),
     },
     linkByEmail: v.LINK_BY_EMAIL === 'on',
+    eventRetentionDays: v.EVENT_RETENTION_DAYS,
     cronSecret: v.CRON_SECRET ?? null,
     betterAuthSecret: v.BETTER_AUTH_SECRET ?? null,
     mcpAllowedOrigins: list(v.MCP_ALLOWED_ORIGINS),

@@ -51,6 +51,14 @@ BEGIN
       IF NOT FOUND THEN RAISE SQLSTATE '40001'; END IF;
     END LOOP;
   END IF;
+  -- An erased customer keeps the Stripe customers that it had, as they were marked, and gets no others.
+  IF plan ?| ARRAY['linksInserted', 'linksUpdated'] AND EXISTS (
+    SELECT FROM jsonb_populate_recordset(
+        NULL::stripe_customers,
+        coalesce(plan -> 'linksInserted', '[]'::jsonb) || coalesce(plan -> 'linksUpdated', '[]'::jsonb)
+      ) l JOIN customers c ON c.id = l.customer_id
+      WHERE c.erased_at IS NOT NULL
+  ) THEN RAISE SQLSTATE '40001'; END IF;
   IF plan ? 'customersUpdated' THEN
     FOR r IN SELECT * FROM jsonb_populate_recordset(NULL::customers, plan -> 'customersUpdated') LOOP
       UPDATE customers t SET

@@ -131,7 +131,7 @@ BEGIN
   IF customer_ids IS NOT NULL THEN
     SELECT json_agg(c ORDER BY c.id) INTO customers_found FROM (
       SELECT c.id, c.customer_number, c.email, c.last_name, c.phone, c.street, c.postal_code, c.city, c.country,
-        c.version
+        c.erased_at, c.version
       FROM customers c WHERE c.id = ANY (customer_ids)
     ) c;
   END IF;
@@ -147,12 +147,13 @@ BEGIN
   END IF;
   IF objects IS NOT NULL OR reported IS NOT NULL OR checkouts IS NOT NULL THEN
     SELECT json_agg(e ORDER BY e.id) INTO events FROM (
-      SELECT e.id, e.outcome, e.attempts, e.payload, e.failure_reason IS NULL AS "isStorable" FROM stripe_events e
-        WHERE e.object_id = ANY (objects) AND e.stripe_created = ANY (seconds)
-      UNION ALL SELECT e.id, e.outcome, e.attempts, e.payload, e.failure_reason IS NULL FROM stripe_events e
+      SELECT e.id, e.outcome, e.attempts, e.payload, e.failure_reason IS NULL AS "isStorable", NULL::jsonb AS checkout
+        FROM stripe_events e WHERE e.object_id = ANY (objects) AND e.stripe_created = ANY (seconds)
+      UNION ALL SELECT e.id, e.outcome, e.attempts, e.payload, e.failure_reason IS NULL, NULL FROM stripe_events e
         WHERE e.object_id = ANY (reported) AND e.type LIKE 'customer.subscription.%'
           AND e.outcome IN ('processed', 'stale')
-      UNION ALL SELECT e.id, e.outcome, e.attempts, e.payload, e.failure_reason IS NULL FROM stripe_events e
+      UNION ALL SELECT e.id, e.outcome, e.attempts, e.payload, e.failure_reason IS NULL,
+          e.checkout || jsonb_build_object('completed_at', e.stripe_created) FROM stripe_events e
         WHERE e.stripe_customer_id = ANY (checkouts) AND e.type = 'checkout.session.completed'
     ) e;
   END IF;

@@ -1,7 +1,12 @@
--- Fails with 40001 where another delivery was first: `before` is what the decision saw, null where it was new.
+-- Fails with 40001 where another delivery was first (`before` is what the decision saw, null where it was new), or
+-- where the customer was erased meanwhile. Both hold the lock of the Stripe customer, so that one of them is first.
 CREATE OR REPLACE FUNCTION store_event(event jsonb, event_payload text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   IF event ->> 'before' IS NULL THEN
+    IF (event ->> 'isOfErased')::boolean IS NOT TRUE AND EXISTS (
+      SELECT FROM stripe_customers l JOIN customers c ON c.id = l.customer_id
+        WHERE l.stripe_customer_id = event ->> 'stripe_customer_id' AND c.erased_at IS NOT NULL
+    ) THEN RAISE SQLSTATE '40001'; END IF;
     INSERT INTO stripe_events (id, type, api_version, livemode, stripe_created, object_id, stripe_customer_id,
         payload, outcome, warnings, changes, processed_at)
       SELECT id, type, api_version, livemode, stripe_created, object_id, stripe_customer_id,

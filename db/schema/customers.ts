@@ -47,6 +47,8 @@ export const customers = pgTable(
     tax_exempt: boolean().notNull().default(false),
     currency: currency(),
     status: customerStatus().notNull().default('active'),
+    /** Since then nothing personal is known of it, and nothing is written again. */
+    erased_at: instant(),
     /**
      * One field a line, as `searchForm` writes it, so that a substring search over all of them is one index scan: a search
      * text never holds a line break, hence a match never spans two fields ("first last" is one of them). What a

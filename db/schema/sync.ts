@@ -32,6 +32,14 @@ export interface FieldChange {
   outcome: 'fixed' | 'reported' | 'failed';
 }
 
+/** What a completed checkout is applied again by, once its event has no body any more. */
+export interface KeptCheckout {
+  id: string;
+  stripe_subscription_id: string | null;
+  reference: number | null;
+  paid: boolean;
+}
+
 /** The inbox: every verified delivery, as it was signed. */
 export const stripeEvents = pgTable(
   'stripe_events',
@@ -45,8 +53,13 @@ export const stripeEvents = pgTable(
     stripe_created: instant().notNull(),
     object_id: text(),
     stripe_customer_id: text(),
-    /** The signed body as text: jsonb would refuse \u0000 and reorder keys. */
+    /**
+     * The signed body as text: jsonb would refuse \u0000 and reorder keys. Empty once it was removed for its age; without
+     * what is personal where it tells of an erased customer.
+     */
     payload: text().notNull(),
+    /** Of a checkout whose body was removed; of any other event null. */
+    checkout: jsonb().$type<KeptCheckout>(),
     outcome: eventOutcome().notNull(),
     attempts: integer().notNull().default(1),
     error_code: text(),
@@ -67,6 +80,7 @@ export const stripeEvents = pgTable(
     index('stripe_events_object').on(t.object_id, t.stripe_created),
     index('stripe_events_customer').on(t.stripe_customer_id, t.stripe_created),
     index('stripe_events_retry').on(t.id).where(sql`${t.outcome} in ('failed', 'unmatched')`),
+    index('stripe_events_with_body').on(t.stripe_created).where(sql`${t.payload} <> ''`),
     index('stripe_events_other_mode')
       .on(t.created_at)
       .where(sql`${t.outcome} = 'ignored' and ${t.warnings} <> '[]'`),

@@ -15,7 +15,10 @@ import type { Calendar } from './calendar';
 import type { Chance } from './chance';
 
 /** What the database fills itself is left to it. */
-type Seeded<Row> = Omit<Row, 'created_at' | 'updated_at' | 'search_text' | 'is_stub' | 'version'>;
+type Seeded<Row> = Omit<
+  Row,
+  'created_at' | 'updated_at' | 'erased_at' | 'search_text' | 'is_stub' | 'version'
+>;
 
 export type CustomerRow = Seeded<typeof customers.$inferSelect>;
 export type StripeCustomerRow = Seeded<typeof stripeCustomers.$inferSelect>;

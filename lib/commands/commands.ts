@@ -1,5 +1,6 @@
 import { backup } from './backup';
 import type { Command } from './command';
+import { customerErase } from './customer-erase';
 import { dbMigrate } from './db-migrate';
 import { dbRecount } from './db-recount';
 import { dbSeed } from './db-seed';
@@ -13,6 +14,7 @@ import { token } from './token';
 /** The commands that need the database, by their npm scripts and, where one has several, what follows. */
 export const COMMANDS = {
   backup,
+  'customer:erase': customerErase,
   'db:migrate': dbMigrate,
   'db:recount': dbRecount,
   'db:seed': dbSeed,

@@ -25,6 +25,7 @@ export const reconcile = command<Wanted>({
     ...DATABASE_VARIABLES,
     'APP_TIMEZONE',
     'LINK_BY_EMAIL',
+    'EVENT_RETENTION_DAYS',
     'STRIPE_SECRET_KEY',
     'STRIPE_API_BASE',
     'LOG_LEVEL',

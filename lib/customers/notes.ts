@@ -46,11 +46,12 @@ export async function addCustomerNote(
   if (!parsed.success) throw invalidField('text', parsed.error.issues[0]?.message ?? 'is wrong');
   return transact(db, async (tx) => {
     const [customer] = await tx
-      .select({ id: customers.id })
+      .select({ erased_at: customers.erased_at })
       .from(customers)
       .where(eq(customers.id, Math.min(customerId, MAX_ID)))
       .for('update');
     if (!customer) throw new AppError('not_found', 'It does not exist any more.');
+    if (customer.erased_at) throw invalidField('text', 'is not kept: this customer was erased');
     const author = { actor_type: actor.type, actor_id: actor.id, actor_name: actor.name };
     const note = { customer_id: customerId, text: parsed.data, ...author, created_at: now };
     const [after] = await tx.insert(customerNotes).values(note).returning();

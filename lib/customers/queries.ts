@@ -22,6 +22,15 @@ export async function getCustomer(
   return record ? customerRow.parse({ ...record, name: customerName(record) }) : null;
 }
 
+/** When a customer was erased; null: it was not. */
+export async function findErasedAt(db: Database, id: number): Promise<Date | null> {
+  const [found] = await db
+    .select({ erased_at: customers.erased_at })
+    .from(customers)
+    .where(eq(customers.id, Math.min(id, MAX_ID)));
+  return found?.erased_at ?? null;
+}
+
 /** Where a match belongs: 0 whole number or e-mail, 1 something starts with the text, 2 the rest. */
 export function matchRank(query: string): SQL {
   const prefix = prefixPattern(query);

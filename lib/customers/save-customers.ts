@@ -7,6 +7,9 @@ import { currencyCode, optionalChoice, optionalText } from '../records/fields';
 import type { RecordKind, Writing } from '../records/record-kind';
 import { hasNumber } from './match-customer';
 
+/** What is said to whoever would write of an erased customer. */
+const ERASED = 'This customer was erased: nothing is written of it again.';
+
 /** Customers as people write them; a new one without a number takes the next K number. */
 export const customerKind: RecordKind = {
   name: 'customer',
@@ -36,10 +39,11 @@ export const customerKind: RecordKind = {
     currency: currencyCode.optional(),
     status: optionalChoice(customerStatus.enumValues),
   }),
-  check: ({ after }) =>
-    after.company || after.last_name || after.first_name
-      ? []
-      : [{ field: 'company', message: 'or a name is needed' }],
+  check: ({ before, after }) => {
+    if (before?.erased_at) return [{ field: '', message: ERASED }];
+    const isNamed = after.company || after.last_name || after.first_name;
+    return isNamed ? [] : [{ field: 'company', message: 'or a name is needed' }];
+  },
   nextKey: nextCustomerNumber,
   afterwards: (tx, written, { now }) => lookAgain(tx, written.filter(isNumbered), now),
 };

@@ -16,12 +16,15 @@ export interface SyncDeps {
   timeZone: string;
   /** As LINK_BY_EMAIL says. */
   linkByEmail: boolean;
+  /** As EVENT_RETENTION_DAYS says. */
+  eventRetentionDays: number;
 }
 
+type Settings = Pick<SyncDeps, 'timeZone' | 'linkByEmail' | 'eventRetentionDays'>;
+
 /** What sync takes of a runtime. */
-export function syncDeps(
-  runtime: Omit<SyncDeps, 'timeZone' | 'linkByEmail'> & { env: Pick<SyncDeps, 'timeZone' | 'linkByEmail'> },
-): SyncDeps {
+export function syncDeps(runtime: Omit<SyncDeps, keyof Settings> & { env: Settings }): SyncDeps {
   const { db, stripe, now, log, env } = runtime;
-  return { db, stripe, now, log, timeZone: env.timeZone, linkByEmail: env.linkByEmail };
+  const { timeZone, linkByEmail, eventRetentionDays } = env;
+  return { db, stripe, now, log, timeZone, linkByEmail, eventRetentionDays };
 }

@@ -13,6 +13,7 @@ export function benchDeps(db: Database): SyncDeps {
     log: createLogger('error'),
     timeZone: 'UTC',
     linkByEmail: false,
+    eventRetentionDays: 180,
   };
 }
 

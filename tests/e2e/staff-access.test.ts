@@ -1,15 +1,22 @@
 import type { Page } from 'playwright';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { createCustomer, createInvoice, createService } from '../support/factories';
 import { visit } from './support/browser';
 import { ADMIN, fillAdmin, STAFF } from './support/company';
 import { openSession, type Session, signIn } from './support/staff';
 import { useStaffPages } from './support/staff-pages';
+import { violationsOf } from './support/violations';
 
 let staff: Session;
+let gone: { customer_id: number; service_id: number };
 const site = useStaffPages({
   who: ADMIN,
   async fill(db) {
     await fillAdmin(db);
+    const { id: customer_id } = await createCustomer(db, { customer_number: 'K-GONE', company: 'Gone & Co' });
+    const { id: service_id } = await createService(db, { customer_id, service_number: 'S-GONE' });
+    await createInvoice(db, { customer_id, number: 'GONE-1', status: 'paid', amount_due: '0' });
+    gone = { customer_id, service_id };
   },
 });
 beforeAll(async () => {
@@ -198,6 +205,43 @@ describe('plain staff', () => {
     await page.waitForURL(`${site.url}/admin/tokens`);
     await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Staff' }).click();
     await page.waitForURL(`${site.url}/admin/staff`);
+  });
+});
+
+describe('erasing a customer', () => {
+  test('is for admins, waits for what is open, asks for the number, and leaves the books', async () => {
+    const path = `/admin/customers/${gone.customer_id}`;
+    const plain = (await site.open(path, {}, staff)).page;
+    expect(await plain.getByRole('link', { name: 'Erase…' }).count()).toBe(0);
+
+    const { page } = await site.open(path);
+    await page.getByRole('link', { name: 'Erase…' }).click();
+    await page.getByText('K-GONE cannot be erased yet: 1 service has not ended (S-GONE).').waitFor();
+    await visit(page, `${site.url}/admin/services/${gone.service_id}`);
+    await confirm(page, 'Cancel service', 'Cancel service');
+    await says(page, 'The service is cancelled.');
+
+    await visit(page, `${site.url}${path}/erase`);
+    await page.getByText(/The law makes you keep invoices/).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    const number = page.getByLabel('Customer number');
+    await number.fill('K-OTHER');
+    await page.keyboard.press('Enter');
+    await page.getByText('This is not the number of this customer: type K-GONE.').waitFor();
+    await number.fill('k-gone');
+    await page.getByRole('button', { name: 'Erase customer' }).click();
+    await says(page, 'The customer is erased.');
+    await page.getByRole('heading', { name: 'Erased customer' }).waitFor();
+    await page.getByText(`Erased by ${ADMIN.email}`).waitFor();
+    await page.getByText('This customer was erased:').waitFor();
+    expect(await page.getByText('Gone & Co').count()).toBe(0);
+    expect(await page.getByRole('link', { name: 'Edit' }).count()).toBe(0);
+
+    await visit(page, `${site.url}/admin/invoices?customer=K-GONE`);
+    await page
+      .getByRole('link', { name: /GONE-1/ })
+      .first()
+      .waitFor();
   });
 });
 

@@ -233,6 +233,11 @@ describe('every server action', () => {
     ],
     'app/admin/_components/record/actions.ts#step': ['customer', 1, 0, 'block'],
     'app/admin/_components/record/actions.ts#remove': ['customer', 1, 0],
+    'app/admin/customers/[id]/erase/actions.ts#erase': [
+      1,
+      { typed: '', problem: null },
+      new Fields({ customer_number: 'K10001' }),
+    ],
     'app/admin/customers/[id]/notes/actions.ts#addNote': [
       1,
       { typed: '', problem: null, isAnswer: false },

@@ -4,6 +4,7 @@ import { scripts } from '@/package.json';
 
 const COMMANDS = [
   'bench',
+  'customer:erase',
   'db:migrate',
   'db:recount',
   'db:seed',

@@ -131,11 +131,13 @@ test('an unknown event is not found, and nothing is logged', async () => {
   expect(await auditOf('evt_nowhere')).toEqual([]);
 });
 
-test('what changes nothing here is not offered for a replay', () => {
-  expect(isReplayable({ type: 'customer.created', outcome: 'ignored' })).toBe(false);
-  expect(isReplayable({ type: 'customer.created', outcome: 'failed' })).toBe(true);
+test('what changes nothing here is not offered for a replay, nor what has no body any more', () => {
+  const payload = '{}';
+  expect(isReplayable({ type: 'invoice.paid', outcome: 'processed', payload: '' })).toBe(false);
+  expect(isReplayable({ type: 'customer.created', outcome: 'ignored', payload })).toBe(false);
+  expect(isReplayable({ type: 'customer.created', outcome: 'failed', payload })).toBe(true);
   for (const outcome of ['processed', 'stale', 'unmatched', 'failed', 'ignored'] as const) {
-    expect(isReplayable({ type: 'invoice.paid', outcome })).toBe(true);
+    expect(isReplayable({ type: 'invoice.paid', outcome, payload })).toBe(true);
   }
 });
 

@@ -61,7 +61,7 @@ describe('a run whose process died', () => {
   const deps = () => ({ db: base.db, log, now, timeZone: null });
   const really = () =>
     performReconciliation(
-      { ...deps(), stripe: null, timeZone: 'UTC', linkByEmail: false },
+      { ...deps(), stripe: null, timeZone: 'UTC', linkByEmail: false, eventRetentionDays: 180 },
       { trigger: 'schedule', startedBy: null },
     );
 

@@ -229,7 +229,15 @@ describe('a reconciliation against the filled world', () => {
     const stripe = createStripeClient('sk_test_x', local.url, 10_000);
     const run = async () => {
       now = new Date(now.getTime() + 60_000);
-      const deps = { db: base.db, stripe, now: () => now, log, timeZone, linkByEmail: false };
+      const deps = {
+        db: base.db,
+        stripe,
+        now: () => now,
+        log,
+        timeZone,
+        linkByEmail: false,
+        eventRetentionDays: 180,
+      };
       const { status, changes } = await reconcile(deps, { trigger: 'cli', startedBy: null });
       return { status, isChanged: changes > 0 };
     };

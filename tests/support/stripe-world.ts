@@ -22,21 +22,25 @@ export interface TestStripe {
    * @param db another way to the runtime's database
    */
   take(event: Happened, db?: Database): Promise<EventOutcome>;
+  /** The same of any body. */
+  takeBody(payload: string, db?: Database): Promise<EventOutcome>;
   /** Does something at Stripe a minute later, and hands over all that Stripe tells of it. */
   happen<T extends { events: Happened[] }>(action: (world: World) => T): Promise<T>;
 }
 
 export function openTestStripe(runtime: TestRuntime): TestStripe {
   const world = createWorld({ now: runtime.now, chance: seededChance(11) });
-  const take = async (event: Happened, db = runtime.db) => {
-    const payload = JSON.stringify(renderEvent(event, '2026-10-28.endive'));
+  const takeBody = async (payload: string, db = runtime.db) => {
     const delivered = toProviderEvent(JSON.parse(payload));
-    if (!delivered) throw new Error('the world renders events');
+    if (!delivered) throw new Error('this is no event');
     return handleEvent({ ...syncDeps(runtime), db }, delivered, payload);
   };
+  const take = (event: Happened, db?: Database) =>
+    takeBody(JSON.stringify(renderEvent(event, '2026-10-28.endive')), db);
   return {
     world,
     take,
+    takeBody,
     happen: async (action) => {
       runtime.setNow(new Date(runtime.now().getTime() + 60_000));
       const done = action(world);

@@ -37,6 +37,7 @@ describe('the environment', () => {
       scheduleTimeZone: null,
       stripe: { secretKey: null, webhookSecrets: [], apiBase: null, mode: null },
       linkByEmail: false,
+      eventRetentionDays: 180,
       cronSecret: null,
       betterAuthSecret: null,
       mcpAllowedOrigins: [],
@@ -140,6 +141,7 @@ describe('the environment', () => {
     const variables = {
       APP_TIMEZONE: 'Europe/Berlin',
       LINK_BY_EMAIL: 'on',
+      EVENT_RETENTION_DAYS: '90',
       STRIPE_SECRET_KEY: 'sk_test_1',
       STRIPE_API_BASE: 'http://localhost:1',
     };

@@ -11,6 +11,7 @@ const VERBS: Record<string, string> = {
   create: 'Created',
   update: 'Changed',
   delete: 'Deleted',
+  erase: 'Erased',
   replay: 'Replayed',
   link: 'Linked',
   unlink: 'Unlinked',

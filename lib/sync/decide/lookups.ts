@@ -97,12 +97,14 @@ export class Lookups extends MoneyLookups {
     return found;
   }
 
-  /** Events of the inbox, those that are decided on among them. */
+  /** Events of the inbox, those that are decided on among them; without a body only checkouts. */
   events(wanted: { second: { objectId: string; at: Date } } | { reported: string } | { checkouts: string }) {
     if ('second' in wanted) this.require({ seconds: [secondKey(wanted.second.objectId, wanted.second.at)] });
     else if ('reported' in wanted) this.require({ reported: [wanted.reported] });
     else this.require({ checkouts: [wanted.checkouts] });
-    const stored = [...this.snapshot.events.values()].filter(({ payload }) => payload !== '');
+    const stored = [...this.snapshot.events.values()].filter(
+      ({ payload, checkout }) => payload !== '' || ('checkouts' in wanted && checkout !== null),
+    );
     const isRead = new Set(stored.map(({ id }) => id));
     return [...stored, ...[...this.arrived.values()].filter(({ id }) => !isRead.has(id))];
   }

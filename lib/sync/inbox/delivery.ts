@@ -1,6 +1,8 @@
 import type { StripeMode } from '../../env-contradictions';
-import type { ProviderEvent } from '../../stripe/to-event';
+import { fromInbox, type ProviderEvent } from '../../stripe/to-event';
+import { withoutPersonalData } from '../../stripe/without-personal-data';
 import type { Draft } from '../decide/draft';
+import { isOfErased, keysOfOwners } from '../decide/erased';
 import { decideEvent, keysOfEvent } from '../decide/event';
 import type { EventEntry } from '../store/commit';
 import { type Keys, mergeKeys, noKeys } from '../store/keys';
@@ -34,21 +36,26 @@ export function customerOf(delivery: Delivery): string | null {
 /** What the decision is made with at first. */
 export function keysOfDelivery(delivery: Delivery): Keys {
   const handled = handledOf(delivery);
-  return handled ? keysOfEvent(handled) : mergeKeys(noKeys(), { events: [delivery.event.id] });
+  const keys = handled ? keysOfEvent(handled) : mergeKeys(noKeys(), { events: [delivery.event.id] });
+  return mergeKeys(keys, keysOfOwners(delivery));
 }
 
 /** Decides on a delivery, after those that the draft has decided on before. */
-export function decideDelivery(draft: Draft, delivery: Delivery): Taken {
-  const { event, payload, expectedMode, again } = delivery;
-  const before = draft.snapshot.events.get(event.id);
+export function decideDelivery(draft: Draft, delivered: Delivery): Taken {
+  const before = draft.snapshot.events.get(delivered.event.id);
   const isKnown =
-    draft.arrived.has(event.id) || (before !== undefined && isSettled(before.outcome) && !again);
+    draft.arrived.has(delivered.event.id) ||
+    (before !== undefined && isSettled(before.outcome) && !delivered.again);
   if (isKnown) return { outcome: 'duplicate', entry: null };
+  const isErased = isOfErased(draft, delivered);
+  const delivery = isErased ? toReduced(delivered) : delivered;
+  const { event, payload, expectedMode } = delivery;
   const arrived = {
     id: event.id,
     outcome: 'failed' as StoredOutcome,
     attempts: 1,
     payload,
+    checkout: null,
     isStorable: true,
   };
   draft.arrived.set(event.id, arrived);
@@ -60,6 +67,7 @@ export function decideDelivery(draft: Draft, delivery: Delivery): Taken {
   arrived.outcome = outcome;
   const entry: EventEntry = {
     ...toRow(event, payload),
+    isOfErased: isErased,
     outcome,
     processed_at: draft.now,
     warnings: [...draft.warnings],
@@ -67,6 +75,12 @@ export function decideDelivery(draft: Draft, delivery: Delivery): Taken {
     before: before ? `${before.outcome} ${before.attempts}` : null,
   };
   return { outcome, entry };
+}
+
+/** Of an erased customer nothing personal is looked at, nor stored. */
+function toReduced(delivery: Delivery): Delivery {
+  const payload = withoutPersonalData(delivery.payload);
+  return { ...delivery, event: fromInbox(payload), payload };
 }
 
 /** An event of the other mode, of a connected account or of another type is kept, and changes nothing. */

@@ -34,12 +34,14 @@ export async function handleEvent(
   }
 }
 
-/** Applies a stored event once more. @throws AppError not_found */
+/** Applies a stored event once more. @throws AppError not_found; conflict where its body was dropped */
 export async function replayEvent(deps: SyncDeps, id: string): Promise<EventOutcome> {
   const [stored] = await deps.db
     .select({ payload: stripeEvents.payload })
     .from(stripeEvents)
     .where(eq(stripeEvents.id, id));
+  if (stored?.payload === '')
+    throw new AppError('conflict', 'The body of this event was dropped for its age.');
   const event = stored && toProviderEvent(JSON.parse(stored.payload));
   if (!event) throw new AppError('not_found', `There is no event ${id} in the inbox.`);
   return handleEvent(deps, event, stored.payload, { again: true });

@@ -1,7 +1,10 @@
-import { sql } from 'drizzle-orm';
+import { and, eq, inArray, isNotNull, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { stripeEvents } from '@/db/schema';
+import { customers, stripeCustomers, stripeEvents } from '@/db/schema';
+import { literal } from '../../page-query';
 import type { ProviderEvent } from '../../stripe/to-event';
+import { withoutPersonalData } from '../../stripe/without-personal-data';
+import { stripeCustomersIn, type Told } from '../decide/erased';
 import type { StoredOutcome } from '../store/rows';
 
 /** Outcomes that a further delivery does not change; the others are tried again. */
@@ -22,14 +25,36 @@ export async function failEvent(
   error_code: string,
   failure_reason: string | null = null,
 ): Promise<void> {
+  const isErased = await tellsOfErased(db, { event, payload });
   await db
     .insert(stripeEvents)
-    .values({ ...toRow(event, payload), outcome: 'failed', error_code, failure_reason })
+    .values({
+      ...toRow(event, isErased ? withoutPersonalData(payload) : payload),
+      outcome: 'failed',
+      error_code,
+      failure_reason,
+    })
     .onConflictDoUpdate({
       target: stripeEvents.id,
       set: { outcome: 'failed', error_code, failure_reason, attempts: sql`${stripeEvents.attempts} + 1` },
       setWhere: sql`${stripeEvents.outcome} in ('failed', 'unmatched')`,
     });
+}
+
+/** No lock of a Stripe customer is taken: that it cannot be had may be the very failure. */
+async function tellsOfErased(db: Database, told: Told): Promise<boolean> {
+  const [found] = await db
+    .select({ id: customers.id })
+    .from(stripeCustomers)
+    .innerJoin(customers, eq(customers.id, stripeCustomers.customer_id))
+    .where(
+      and(
+        inArray(stripeCustomers.stripe_customer_id, stripeCustomersIn(told)),
+        isNotNull(customers.erased_at),
+      ),
+    )
+    .limit(literal(1));
+  return found !== undefined;
 }
 
 /** An event as the inbox keeps it. */

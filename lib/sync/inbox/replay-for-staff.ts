@@ -1,5 +1,6 @@
 import { isDatabaseUnavailable, pgErrorCode } from '@/db/database';
 import { type Actor, auditNumber, recordAudit } from '../../audit/record-audit';
+import { AppError } from '../../errors';
 import { stackOf } from '../../log';
 import type { SyncDeps } from '../sync-deps';
 import type { EventOutcome } from './delivery';
@@ -8,8 +9,12 @@ import { replayEvent } from './handle-event';
 import { getEvent, type StoredEvent } from './inbox-queries';
 
 /** Whether applying an event once more may do anything. */
-export function isReplayable({ type, outcome }: Pick<StoredEvent, 'type' | 'outcome'>): boolean {
-  return outcome === 'failed' || HANDLED_EVENT_TYPES.includes(type);
+export function isReplayable({
+  type,
+  outcome,
+  payload,
+}: Pick<StoredEvent, 'type' | 'outcome' | 'payload'>): boolean {
+  return payload !== '' && (outcome === 'failed' || HANDLED_EVENT_TYPES.includes(type));
 }
 
 /**
@@ -22,7 +27,7 @@ export async function replayForStaff(
   deps: SyncDeps,
   actor: Actor,
   id: string,
-): Promise<EventOutcome | 'failed'> {
+): Promise<EventOutcome | 'failed' | 'dropped'> {
   const before = await auditedEvent(deps, id);
   const result = await tryReplay(deps, id);
   await recordAudit(deps.db, {
@@ -31,16 +36,20 @@ export async function replayForStaff(
     entity: 'stripe_event',
     entity_id: auditNumber(id),
     before,
-    after: { ...(await auditedEvent(deps, id)), ...(result === 'failed' && { result }) },
+    after: {
+      ...(await auditedEvent(deps, id)),
+      ...((result === 'failed' || result === 'dropped') && { result }),
+    },
   });
   return result;
 }
 
-async function tryReplay(deps: SyncDeps, id: string): Promise<EventOutcome | 'failed'> {
+async function tryReplay(deps: SyncDeps, id: string): Promise<EventOutcome | 'failed' | 'dropped'> {
   try {
     return await replayEvent(deps, id);
   } catch (error) {
     if (isDatabaseUnavailable(error)) throw error;
+    if (error instanceof AppError && error.code === 'conflict') return 'dropped';
     deps.log.error({ event: id, code: pgErrorCode(error), stack: stackOf(error) }, 'replay failed');
     return 'failed';
   }

@@ -6,6 +6,7 @@ import type { StripeDeps } from './step';
 import { attachPayments } from './steps/attach-payments';
 import { checkLists } from './steps/check-lists';
 import { reconcileCreditNotes } from './steps/credit-notes';
+import { dropOldBodies } from './steps/drop-old-bodies';
 import { linkCheckouts } from './steps/link-checkouts';
 import { markOverdue } from './steps/mark-overdue';
 import { disputesFrom, refundsFrom } from './steps/money-back-window';
@@ -86,6 +87,7 @@ export const STEPS: Step[] = [
   { name: 'payments of what came back', phase: 'money_back', needs: 'database', page: attachPayments },
   { name: 'overdue invoices', phase: 'overdue', needs: 'database', page: markOverdue },
   { name: 'counts of lists', phase: 'overdue', needs: 'database', page: checkLists },
+  { name: 'bodies of old events', phase: 'overdue', needs: 'database', page: dropOldBodies },
 ];
 
 /** Once this step is done, all of Stripe's lists were read. */

@@ -17,7 +17,7 @@ import { synchronize } from '../synchronize';
  * with the customer that has them, and items that paid for them lose their link.
  *
  * @param link.from the customer that staff saw it linked to
- * @throws AppError not_found; conflict where it was linked anew meanwhile; validation_failed
+ * @throws AppError not_found; conflict where it was linked anew meanwhile, or a customer was erased; validation_failed
  */
 export async function linkStripeCustomer(
   deps: SyncDeps,
@@ -46,6 +46,9 @@ function relink(draft: Draft, actor: Actor, id: string, link: { from: number; to
   }
   const [before, target] = [draft.customers.get(link.from), draft.customers.get(link.to)];
   if (!target) throw invalidField('to', 'is not one of our customers');
+  if (before?.erased_at || target.erased_at) {
+    throw new AppError('conflict', 'An erased customer keeps its Stripe customers, and gets no others.');
+  }
   const to: Link = { customerId: link.to, linkedBy: 'staff', origin: null };
   moveStripeCustomer(draft, stored, to);
   unlinkServicesOfOthers(draft, actor, id, link.to);

@@ -17,6 +17,8 @@ export interface EventEntry {
   object_id: string | null;
   stripe_customer_id: string | null;
   payload: string;
+  /** Its payload holds nothing personal. */
+  isOfErased: boolean;
   outcome: StoredOutcome;
   processed_at: Date;
   warnings: string[];
@@ -62,7 +64,7 @@ function encode({ plan, events, runId }: Commit) {
     plan[table].inserted.flatMap((row) => ('id' in row ? [`${row.id} ${getTableName(TABLES[table])}`] : [])),
   );
   const given = {
-    keys: [...plan.concerned, ...plan.emails.map(({ email }) => `email ${email}`)].sort(),
+    keys: toLockKeys(plan, events),
     ...Object.fromEntries(toLists(plan).filter(([, list]) => list.length > 0)),
     ...(events.length > 0 && { events: events.map(({ payload: _, ...entry }) => entry) }),
     ...(runId !== null && plan.changes.length > 0 && { run: runId, changes: plan.changes }),
@@ -70,6 +72,12 @@ function encode({ plan, events, runId }: Commit) {
   const marked = (_: string, value: unknown) => (isSymbolic(value) ? `\u0001${value}` : value);
   const text = JSON.stringify(given, fresh.length > 0 ? marked : undefined);
   return { plan: text, fresh, payloads: events.map(({ payload }) => payload) };
+}
+
+/** Of whoever is decided on, and of whom an event that changes nothing tells: nobody is erased meanwhile. */
+function toLockKeys({ concerned, emails }: Plan, events: EventEntry[]): string[] {
+  const told = events.flatMap((event) => event.stripe_customer_id ?? []);
+  return [...new Set([...concerned, ...emails.map(({ email }) => `email ${email}`), ...told])].sort();
 }
 
 /** As `commit_plan` names them. */

@@ -43,6 +43,7 @@ interface State extends Record<keyof Rows, Json[] | null> {
 const withoutPayload = (event: Pick<StoredEvent, 'id' | 'outcome' | 'attempts'>): StoredEvent => ({
   ...event,
   payload: '',
+  checkout: null,
   isStorable: true,
 });
 

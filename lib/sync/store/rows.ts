@@ -53,6 +53,7 @@ interface InPart {
     | 'postal_code'
     | 'city'
     | 'country'
+    | 'erased_at'
     | 'version'
   >;
   services: Pick<

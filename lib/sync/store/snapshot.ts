@@ -1,3 +1,4 @@
+import type { KeptCheckout } from '@/db/schema';
 import type { Keys } from './keys';
 import type { BillingElsewhere, KeyOf, StoredOutcome, StoredRows, TableName } from './rows';
 
@@ -9,8 +10,10 @@ export interface StoredEvent {
   id: string;
   outcome: StoredOutcome;
   attempts: number;
-  /** Empty where only its outcome was asked for. */
+  /** Empty where only its outcome was asked for, or the body was removed. */
   payload: string;
+  /** What is kept of a checkout without its body. */
+  checkout: (KeptCheckout & { completed_at: string }) | null;
   isStorable: boolean;
 }
 

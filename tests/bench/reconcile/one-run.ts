@@ -37,6 +37,7 @@ const { status, checked, changes, failures } = await reconcile(
     log: createLogger('error'),
     timeZone: 'UTC',
     linkByEmail: false,
+    eventRetentionDays: 180,
   },
   { trigger: 'cli', startedBy: 'bench' },
 );

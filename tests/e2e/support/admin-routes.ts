@@ -3,8 +3,9 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
-/** What lies below these is for admins; everything else below /admin for all staff. */
+/** What lies below these is for admins, and what ends like this; everything else below /admin for all staff. */
 const FOR_ADMINS = ['/admin/imports', '/admin/tokens', '/admin/staff', '/admin/settings'];
+const ENDS_FOR_ADMINS = /^\/admin\/customers\/[^/]+\/erase$/;
 
 export interface AdminRoute {
   path: string;
@@ -55,5 +56,7 @@ interface ManifestEntry {
 }
 
 function isForAdmins(path: string): boolean {
-  return FOR_ADMINS.some((place) => path === place || path.startsWith(`${place}/`));
+  return (
+    ENDS_FOR_ADMINS.test(path) || FOR_ADMINS.some((place) => path === place || path.startsWith(`${place}/`))
+  );
 }

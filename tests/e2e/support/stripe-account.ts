@@ -167,6 +167,7 @@ function depsOf(db: Database) {
     log: createLogger('silent'),
     timeZone: 'UTC',
     linkByEmail: false,
+    eventRetentionDays: 180,
   };
 }
 

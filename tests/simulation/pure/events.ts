@@ -5,7 +5,13 @@ import { type ModelEvent, type ModelTables, StateError } from './tables';
 /** As `store_event`. @throws StateError where another delivery was first */
 export function storeEvent(
   tables: ModelTables,
-  { before, livemode: _, api_version: __, ...event }: Omit<EventEntry, 'changes'> & { changes: object[] },
+  {
+    before,
+    livemode: _,
+    api_version: __,
+    isOfErased: ___,
+    ...event
+  }: Omit<EventEntry, 'changes'> & { changes: object[] },
 ): void {
   const stored = tables.rows.events.get(event.id);
   const { warnings, changes } = event;

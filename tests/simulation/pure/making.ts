@@ -11,7 +11,7 @@ export function modelMaking({ tables, now }: Model): Making {
     async makeCustomer(email) {
       const id = tables.nextId('customers');
       const row = { id, customer_number: numbered('K', id), email, version: 0 };
-      const name = { last_name: `Tester${id}`, phone: null };
+      const name = { last_name: `Tester${id}`, phone: null, erased_at: null };
       const address = { street: null, postal_code: null, city: null, country: null };
       tables.put('customers', id, { ...row, ...name, ...address });
       return row;

@@ -43,6 +43,7 @@ export function openPureStage(open: (scene: Scene) => Model | Promise<Model> = o
     log: NO_LOG,
     timeZone,
     linkByEmail,
+    eventRetentionDays: 180,
   });
   return {
     faults: api.faults,

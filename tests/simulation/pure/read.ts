@@ -127,7 +127,7 @@ function readEvents(events: Map<string, ModelEvent>, keys: Keys): Map<string, St
   const found = new Map<string, StoredEvent>();
   for (const id of keys.events) {
     const event = events.get(id);
-    if (event) found.set(id, { ...outcomeOf(event), payload: '', isStorable: true });
+    if (event) found.set(id, { ...outcomeOf(event), payload: '', checkout: null, isStorable: true });
   }
   const seconds = keys.seconds.map((key) => key.split(' '));
   const times = seconds.map(([time = '']) => Date.parse(time));
@@ -140,7 +140,12 @@ function readEvents(events: Map<string, ModelEvent>, keys: Keys): Map<string, St
       (has(keys.checkouts, event.stripe_customer_id) && event.type === 'checkout.session.completed');
     if (!isWanted) continue;
     const { payload, failure_reason } = event;
-    found.set(event.id, { ...outcomeOf(event), payload, isStorable: failure_reason === null });
+    found.set(event.id, {
+      ...outcomeOf(event),
+      payload,
+      checkout: null,
+      isStorable: failure_reason === null,
+    });
   }
   return found;
 }

@@ -1,12 +1,19 @@
 import type { CustomerRow } from '@/lib/customers/schema';
 import { customerSteps } from '@/lib/customers/typed-customer';
 import type { RecordState } from '@/lib/records/read-state';
+import { LinkButton } from '../../../_components/links';
 import { ALONE, RecordActions } from '../../_components/record/record-actions';
 import { PATH } from '../path';
 import { STEPS } from './step-text';
 
+interface Props {
+  customer: CustomerRow;
+  state: RecordState;
+  isAdmin: boolean;
+}
+
 /** What staff can do with a customer. */
-export function CustomerActions({ customer, state }: { customer: CustomerRow; state: RecordState }) {
+export function CustomerActions({ customer, state, isAdmin }: Props) {
   const { id, name, customer_number } = customer;
   return (
     <RecordActions
@@ -18,6 +25,12 @@ export function CustomerActions({ customer, state }: { customer: CustomerRow; st
       name={[name, customer_number].filter(Boolean).join(', ')}
       edit={{ href: `${PATH}/${id}/edit` }}
       removal={state.isReferredTo ? null : ALONE}
-    />
+    >
+      {isAdmin && (
+        <LinkButton href={`${PATH}/${id}/erase`} size="sm" variant="default">
+          Erase…
+        </LinkButton>
+      )}
+    </RecordActions>
   );
 }

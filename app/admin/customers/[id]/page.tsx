@@ -3,7 +3,7 @@ import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
 import { Suspense } from 'react';
 import { requireStaff } from '@/lib/auth/staff-session';
-import { getCustomer } from '@/lib/customers/queries';
+import { findErasedAt, getCustomer } from '@/lib/customers/queries';
 import { customerKind } from '@/lib/customers/save-customers';
 import { sumUnpaidInvoices } from '@/lib/invoices/queries';
 import { countRecords } from '@/lib/overview/count-records';
@@ -28,7 +28,7 @@ import { CustomerRecords } from './customer-records';
 import { addNote } from './notes/actions';
 import { NoteForm } from './notes/note-form';
 import { ROWS } from './record-section';
-import { DONE, KEPT } from './step-text';
+import { DONE, ERASED, KEPT } from './step-text';
 import { StripeCustomers } from './stripe-customers';
 import { Timeline } from './timeline';
 
@@ -41,12 +41,13 @@ interface Props {
 
 /** All that is known of a customer: who it is, what it owes and has, what happened. */
 export default async function CustomerPage({ params, searchParams }: Props) {
-  await requireStaff();
+  const staff = await requireStaff();
   const id = toId((await params).id) ?? notFound();
   const { db, env } = await getRuntime();
   const state = await orNotFound(readState(db, customerKind, id));
   const customer = (await getCustomer(db, { id })) ?? notFound();
-  const [unpaid, counts, stripeCustomers, moneyBack] = await Promise.all([
+  const [erasedAt, unpaid, counts, stripeCustomers, moneyBack] = await Promise.all([
+    findErasedAt(db, id),
     sumUnpaidInvoices(db, customer),
     countRecords(db, id),
     listStripeCustomersOf(db, id),
@@ -62,7 +63,16 @@ export default async function CustomerPage({ params, searchParams }: Props) {
           <RecordTitle status={customer.status}>{customer.name || customer.customer_number}</RecordTitle>
         }
         description={[customer.customer_number, customer.email].filter(Boolean).join(' · ')}
-        actions={<CustomerActions key={`${notice} ${state.version}`} customer={customer} state={state} />}
+        actions={
+          !erasedAt && (
+            <CustomerActions
+              key={`${notice} ${state.version}`}
+              customer={customer}
+              state={state}
+              isAdmin={staff.role === 'admin'}
+            />
+          )
+        }
       />
       <RecordNotice notice={notice} done={DONE} />
       <Stack gap="xl">
@@ -77,13 +87,13 @@ export default async function CustomerPage({ params, searchParams }: Props) {
         <MoneyBackSection rows={moneyBack} timeZone={env.timeZone} namesPayments />
         <div id="timeline" style={{ scrollMarginTop: 72 }}>
           <Section title="Timeline">
-            <NoteForm action={addNote.bind(null, id)} />
+            {!erasedAt && <NoteForm action={addNote.bind(null, id)} />}
             <Suspense key={before} fallback={<ListSkeleton rows={8} framed={false} />}>
               <Timeline customerId={id} before={before} />
             </Suspense>
           </Section>
         </div>
-        <History entity="customer" id={id} kept={state.isReferredTo ? KEPT : null} />
+        <History entity="customer" id={id} kept={erasedAt ? ERASED : state.isReferredTo ? KEPT : null} />
       </Stack>
     </>
   );

@@ -19,6 +19,10 @@ export const DONE = {
   unblock: 'The customer is no longer blocked.',
   reactivate: 'The customer is active again.',
   deactivate: 'The customer is inactive now.',
+  erased: 'The customer is erased.',
 };
 
 export const KEPT = 'Other records refer to this customer, so it cannot be deleted. Deactivate it instead.';
+
+export const ERASED =
+  'This customer was erased: its invoices, payments and documents are kept without anything personal.';

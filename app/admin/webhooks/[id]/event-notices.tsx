@@ -8,6 +8,7 @@ const REPLAYED = new Map([
   ['stale', 'Replayed: a later state was known already, so this one changed nothing.'],
   ['unmatched', 'Replayed: it still names no customer.'],
   ['ignored', 'Replayed: events of this type change nothing here.'],
+  ['dropped', 'Not replayed: its body was dropped for its age.'],
   ['failed', 'Replayed, and it failed again. Nothing was written.'],
 ]);
 
@@ -22,7 +23,9 @@ export function EventNotices({ event, replayed }: Props) {
   const text = REPLAYED.get(replayed ?? '');
   return (
     <>
-      {text && <Notice tone={replayed === 'failed' ? 'refused' : 'done'}>{text}</Notice>}
+      {text && (
+        <Notice tone={replayed === 'failed' || replayed === 'dropped' ? 'refused' : 'done'}>{text}</Notice>
+      )}
       {outcome === 'failed' && (
         <Alert color="red" variant="light" title="The event could not be processed">
           {failure_reason ? (

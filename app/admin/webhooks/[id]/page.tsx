@@ -64,7 +64,13 @@ export default async function EventPage({ params, searchParams }: Props) {
           )}
         </Section>
         <Section title="Payload">
-          <Payload text={event.payload} />
+          {event.payload === '' ? (
+            <Text size="sm" c="dimmed" p="md">
+              {`Bodies are dropped after ${env.eventRetentionDays} days. This event can no longer be replayed.`}
+            </Text>
+          ) : (
+            <Payload text={event.payload} />
+          )}
         </Section>
         {others.length > 0 && (
           <Section

@@ -67,7 +67,7 @@ function linkNew(draft: Draft, reported: ProviderCustomer): Link {
 /** Under the next free number, which the commit gives it. */
 function createCustomer(draft: Draft, details: StoredLink['details']): number {
   const id = draft.newId();
-  draft.customers.put({ ...toCreatedColumns(details), id, customer_number: '', version: 0 });
+  draft.customers.put({ ...toCreatedColumns(details), id, customer_number: '', erased_at: null, version: 0 });
   return id;
 }
 

@@ -1,8 +1,7 @@
 import { isSure } from '../../../customers/sure-link';
-import { toProviderCheckout } from '../../../stripe/to-checkout';
-import { asReported, fromInbox } from '../../../stripe/to-event';
 import { adoptSold } from '../checkout/adopt-sold';
 import { applyCheckout } from '../checkout/checkout';
+import { toStoredCheckout } from '../checkout/kept-checkout';
 import type { Draft } from '../draft';
 import { relinkItems } from './items';
 import { dateServices } from './service-dates';
@@ -23,18 +22,10 @@ export function settleMoved(draft: Draft): void {
 }
 
 function reapplyCheckouts(draft: Draft, customer: string): void {
-  const events = draft
-    .events({ checkouts: customer })
-    .map(({ payload }) => fromInbox(payload))
-    .filter(
-      (event) =>
-        event.stripeCustomerId === customer &&
-        event.account === null &&
-        event.type === 'checkout.session.completed',
-    )
-    .sort((a, b) => a.created.getTime() - b.created.getTime() || (a.id < b.id ? -1 : 1));
-  for (const event of events) {
-    const checkout = asReported(event, toProviderCheckout(event.object, event.created));
-    if (checkout) applyCheckout(draft, checkout);
-  }
+  const checkouts = draft.events({ checkouts: customer }).flatMap((event) => {
+    const checkout = toStoredCheckout(event, customer);
+    return checkout ? [{ checkout, at: Number(checkout.completedAt), by: event.id }] : [];
+  });
+  checkouts.sort((a, b) => a.at - b.at || (a.by < b.by ? -1 : 1));
+  for (const { checkout } of checkouts) applyCheckout(draft, checkout);
 }

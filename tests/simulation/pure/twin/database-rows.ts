@@ -38,7 +38,7 @@ const LEFT_OUT = new Set(
         (c) => `services ${c}`,
       ),
     )
-    .concat(['api_version', 'livemode'].map((column) => `events ${column}`))
+    .concat(['api_version', 'livemode', 'checkout'].map((column) => `events ${column}`))
     .concat(
       ['customers', 'services', 'tombstones', 'events'].flatMap((t) => [
         `${t} created_at`,

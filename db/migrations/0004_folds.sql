@@ -1,1 +1,0 @@
--- Functions: fcb70defff36dde6281d4e69c0178c9661ca5975a1addbcba40b0e7c87908c9f

@@ -1,0 +1,3 @@
+import { carryOut } from './carry-out';
+
+carryOut('customer:erase');

@@ -1,0 +1,47 @@
+import { commandActor } from '../audit/record-audit';
+import { findCustomerId } from '../customers/match-customer';
+import { DATABASE_VARIABLES } from '../env-variables';
+import { CONSEQUENCES } from '../erasure/consequences';
+import { eraseCustomer, requireErasable } from '../erasure/erase-customer';
+import { StartError } from '../errors';
+import { command } from './command';
+import { readArguments } from './read-arguments';
+
+const USAGE = [
+  'Usage: npm run customer:erase -- K10001 [--yes]',
+  'Replaces what is personal of a customer wherever it stands. Without --yes it only says what will happen.',
+];
+
+interface Wanted {
+  number: string;
+  yes: boolean;
+}
+
+/** The end of a customer's personal data. */
+export const customerErase = command<Wanted>({
+  usage: USAGE,
+  variables: DATABASE_VARIABLES,
+  read(args) {
+    const { values, positionals } = readArguments(args, {
+      usage: USAGE,
+      options: { yes: { type: 'boolean' } },
+      positionals: 1,
+    });
+    const [number] = positionals;
+    if (!number) throw new StartError(USAGE);
+    return { number, yes: values.yes ?? false };
+  },
+  async run({ number, yes }, { db, now }, { print }) {
+    const id = await findCustomerId(db, number);
+    if (id === null) throw new StartError([`There is no customer ${number}.`]);
+    const found = await requireErasable(db, id);
+    if (!yes) {
+      for (const sentence of CONSEQUENCES) print(sentence);
+      print(`Nothing is changed yet. To erase ${found}: npm run customer:erase -- ${found} --yes`);
+      return 0;
+    }
+    await eraseCustomer(db, id, { actor: commandActor('customer:erase'), now: now() });
+    print(`${found} is erased.`);
+    return 0;
+  },
+});

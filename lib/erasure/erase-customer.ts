@@ -1,0 +1,124 @@
+import { and, asc, eq, isNotNull } from 'drizzle-orm';
+import { type Database, lockKey } from '@/db/database';
+import { customerNotes, customerServices, customers, stripeCustomers } from '@/db/schema';
+import { ChangedMeanwhileError, transact } from '@/db/transaction';
+import { type Actor, recordAudit } from '../audit/record-audit';
+import { AppError } from '../errors';
+import { MAX_ID } from '../page';
+import { findEventsNaming, listEventIds, reduceEvents } from './find-events';
+import { listValues } from './list-values';
+import { toRedactor } from './redact';
+import { redactRows } from './redact-rows';
+import { columnsOf } from './text-columns';
+import { whatIsOpen } from './what-is-open';
+
+/** What lists, tools and exports call whoever was erased. */
+export const ERASED_NAME = 'Erased customer';
+
+/**
+ * Replaces what is personal of a customer wherever it stands; the books keep their numbers, amounts and dates. Its Stripe
+ * customers stay its own for good, so that whatever Stripe sends of them is booked, and nothing personal is stored.
+ *
+ * @throws AppError not_found; conflict where something of it is open, or it was erased before
+ */
+export async function eraseCustomer(
+  db: Database,
+  id: number,
+  { actor, now }: { actor: Actor; now: Date },
+): Promise<void> {
+  await requireErasable(db, id);
+  const emails = (await listValues(db, id)).filter((value) => value.includes('@'));
+  const naming = await findEventsNaming(db, [...(await stripeCustomersOf(db, id)), ...emails]);
+  await transact(db, async (tx) => {
+    const stripeCustomers = await lockCustomer(tx, id);
+    const customer_number = await requireErasable(tx, id);
+    const redact = toRedactor(await listValues(tx, id));
+    const events = await listEventIds(tx, id, naming);
+    await reduceEvents(tx, events);
+    await redactRows(tx, { id, stripeCustomers, events }, redact);
+    await clear(tx, id, now);
+    await recordAudit(tx, {
+      actor,
+      action: 'customer.erase',
+      entity: 'customer',
+      entity_id: id,
+      before: { customer_number, erased_at: null },
+      after: { customer_number, erased_at: now },
+    });
+  });
+}
+
+/**
+ * Whether a customer can be erased now.
+ *
+ * @returns its number
+ * @throws AppError not_found; conflict where something of it is open, or it was erased before
+ */
+export async function requireErasable(db: Database, id: number): Promise<string> {
+  const [customer] = await db
+    .select({ number: customers.customer_number, erased_at: customers.erased_at })
+    .from(customers)
+    .where(eq(customers.id, Math.min(id, MAX_ID)));
+  if (!customer) throw new AppError('not_found', 'There is no such customer.');
+  const { number, erased_at } = customer;
+  if (erased_at) throw new AppError('conflict', `${number} was erased before.`);
+  const open = await whatIsOpen(db, id);
+  if (open.length > 0) throw new AppError('conflict', `${number} cannot be erased yet: ${open.join('; ')}.`);
+  return number;
+}
+
+const linksOf = (id: number) => eq(stripeCustomers.customer_id, Math.min(id, MAX_ID));
+
+async function stripeCustomersOf(db: Database, id: number): Promise<string[]> {
+  const links = await db
+    .select({ id: stripeCustomers.stripe_customer_id })
+    .from(stripeCustomers)
+    .where(linksOf(id))
+    .orderBy(asc(stripeCustomers.stripe_customer_id));
+  return links.map((link) => link.id);
+}
+
+/** In the order of all locks: the keys of its Stripe customers, their links, the customer. */
+async function lockCustomer(tx: Database, id: number): Promise<string[]> {
+  const known = await stripeCustomersOf(tx, id);
+  for (const key of known) await lockKey(tx, key);
+  await tx.select({ id: stripeCustomers.customer_id }).from(stripeCustomers).where(linksOf(id)).for('update');
+  await tx
+    .select({ id: customers.id })
+    .from(customers)
+    .where(eq(customers.id, Math.min(id, MAX_ID)))
+    .for('update');
+  // Nobody gets another one from now on.
+  if ((await stripeCustomersOf(tx, id)).join() !== known.join()) throw new ChangedMeanwhileError();
+  return known;
+}
+
+async function clear(tx: Database, id: number, now: Date): Promise<void> {
+  await tx.delete(customerNotes).where(eq(customerNotes.customer_id, id));
+  await tx
+    .update(customerServices)
+    .set({ domain: null })
+    .where(and(eq(customerServices.customer_id, id), isNotNull(customerServices.domain)));
+  // Staff's word is final: no event links such a Stripe customer to anybody else, nor notes anything of it.
+  await tx
+    .update(stripeCustomers)
+    .set({
+      linked_by: 'staff',
+      number_source: null,
+      number_reported_at: null,
+      number_reported_by: null,
+      numbers: [],
+      details: [],
+      recheck_at: null,
+    })
+    .where(linksOf(id));
+  await tx
+    .update(customers)
+    .set({
+      ...Object.fromEntries(columnsOf('customers', 'cleared').map((column) => [column, null])),
+      last_name: ERASED_NAME,
+      status: 'inactive',
+      erased_at: now,
+    })
+    .where(eq(customers.id, id));
+}

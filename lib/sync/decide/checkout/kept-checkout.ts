@@ -1,0 +1,41 @@
+import type { KeptCheckout } from '@/db/schema';
+import type { ProviderCheckout } from '../../../stripe/provider';
+import { toProviderCheckout } from '../../../stripe/to-checkout';
+import { asReported, fromInbox } from '../../../stripe/to-event';
+import type { StoredEvent } from '../../store/snapshot';
+
+/** What is kept of a completed checkout when the body of its event is removed; null: it bought no subscription of ours. */
+export function toKeptCheckout(payload: string): KeptCheckout | null {
+  const { object, account } = fromInbox(payload);
+  const checkout = toProviderCheckout(object);
+  if (!checkout || account !== null) return null;
+  const { id, stripeSubscriptionId: stripe_subscription_id, reference, paid } = checkout;
+  return { id, stripe_subscription_id, reference, paid };
+}
+
+/**
+ * A completed checkout of the inbox, to be applied again, by the body of its event or by what is kept of that. What it
+ * reported of the customer was noted when it was applied first.
+ *
+ * @returns null where it is no checkout of this Stripe customer's that bought a subscription
+ */
+export function toStoredCheckout(stored: StoredEvent, stripeCustomerId: string): ProviderCheckout | null {
+  if (stored.payload !== '') return fromBody(stored.payload, stripeCustomerId);
+  if (!stored.checkout) return null;
+  const { id, stripe_subscription_id, reference, paid, completed_at } = stored.checkout;
+  return {
+    id,
+    customer: { stripeCustomerId, customerNumbers: [], email: null, details: [] },
+    stripeSubscriptionId: stripe_subscription_id,
+    reference,
+    paid,
+    completedAt: new Date(completed_at),
+  };
+}
+
+function fromBody(payload: string, stripeCustomerId: string): ProviderCheckout | null {
+  const event = fromInbox(payload);
+  const isIts = event.stripeCustomerId === stripeCustomerId && event.account === null;
+  if (!isIts || event.type !== 'checkout.session.completed') return null;
+  return asReported(event, toProviderCheckout(event.object, event.created));
+}
