@@ -2,6 +2,7 @@ import { and, inArray, isNull } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Database } from '@/db/database';
 import { invoices, salesDocumentStatus, salesDocuments, salesDocumentType } from '@/db/schema';
+import { findCustomerIds } from '../customers/merged-customers';
 import { toCalendarDate } from '../dates';
 import type { FieldError } from '../errors';
 import { calendarDate, oneOf, textLine } from '../fields';
@@ -10,7 +11,6 @@ import { addLines, writeLines } from '../invoices/line-rows';
 import { optionalChoice, optionalText } from '../records/fields';
 import type { RecordKind, Row, Writing } from '../records/record-kind';
 import { takeNumber } from '../records/take-number';
-import { findCustomerIds } from '../services/save-services';
 import { nextStatuses } from './document-steps';
 
 /** Offers and order confirmations as people write them; a new one without a number takes the next of its series. */
