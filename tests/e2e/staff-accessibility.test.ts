@@ -51,6 +51,7 @@ function paths(): string[] {
     `${stripeCustomer()}?to=1`,
     '/admin/services/new?customer=K10001',
     '/admin/customers/1?notice=conflict',
+    '/admin/customers/1/merge?to=2',
     '/admin/payments?status=disputed',
     '/admin/payments?status=refunded_in_part',
     '/admin/invoices?status=refunded_in_part',

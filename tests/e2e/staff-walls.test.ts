@@ -198,6 +198,11 @@ describe('every server action', () => {
     ...recordActions('customers', 'block', { company: 'Forged' }),
     ...recordActions('servers', 'maintain', { hostname: 'forged.example.net' }),
     ...recordActions('services', 'suspend', { customer_number: 'K10001', name: 'Forged', price: '1' }),
+    'app/admin/customers/[id]/merge/actions.ts#merge': [
+      { id: 1, version: 0 },
+      { id: 2, version: 0 },
+      new Fields({ take: 'phone' }),
+    ],
     'app/admin/customers/[id]/notes/actions.ts#addNote': [
       1,
       { typed: '', problem: null, isAnswer: false },

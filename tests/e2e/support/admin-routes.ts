@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
-/** What lies below these is for admins; everything else below /admin for all staff. */
+/** What lies below these is for admins, and so is merging customers; everything else below /admin for all staff. */
 const FOR_ADMINS = ['/admin/tokens', '/admin/staff', '/admin/settings'];
 
 export interface AdminRoute {
@@ -55,5 +55,8 @@ interface ManifestEntry {
 }
 
 function isForAdmins(path: string): boolean {
-  return FOR_ADMINS.some((place) => path === place || path.startsWith(`${place}/`));
+  return (
+    FOR_ADMINS.some((place) => path === place || path.startsWith(`${place}/`)) ||
+    /^\/admin\/customers\/[^/]+\/merge$/.test(path)
+  );
 }

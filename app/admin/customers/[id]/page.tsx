@@ -1,8 +1,9 @@
 import { SimpleGrid, Stack } from '@mantine/core';
 import type { Metadata } from 'next';
-import { notFound } from 'next/navigation';
+import { notFound, redirect } from 'next/navigation';
 import { Suspense } from 'react';
 import { requireStaff } from '@/lib/auth/staff-session';
+import { listMergedInto } from '@/lib/customers/merged-customers';
 import { getCustomer } from '@/lib/customers/queries';
 import { customerKind } from '@/lib/customers/save-customers';
 import { sumUnpaidInvoices } from '@/lib/invoices/queries';
@@ -41,16 +42,18 @@ interface Props {
 
 /** All that is known of a customer: who it is, what it owes and has, what happened. */
 export default async function CustomerPage({ params, searchParams }: Props) {
-  await requireStaff();
+  const staff = await requireStaff();
   const id = toId((await params).id) ?? notFound();
   const { db, env } = await getRuntime();
-  const state = await orNotFound(readState(db, customerKind, id));
   const customer = (await getCustomer(db, { id })) ?? notFound();
-  const [unpaid, counts, stripeCustomers, moneyBack] = await Promise.all([
+  if (customer.id !== id) redirect(`${PATH}/${customer.id}?notice=led_on`);
+  const state = await orNotFound(readState(db, customerKind, id));
+  const [unpaid, counts, stripeCustomers, moneyBack, merged] = await Promise.all([
     sumUnpaidInvoices(db, customer),
     countRecords(db, id),
     listStripeCustomersOf(db, id),
     listMoneyBack(db, ofCustomer(id), ROWS),
+    listMergedInto(db, id),
   ]);
   const search = toParams(await searchParams);
   const [before, notice] = [search.get('before'), search.get('notice')];
@@ -62,12 +65,22 @@ export default async function CustomerPage({ params, searchParams }: Props) {
           <RecordTitle status={customer.status}>{customer.name || customer.customer_number}</RecordTitle>
         }
         description={[customer.customer_number, customer.email].filter(Boolean).join(' · ')}
-        actions={<CustomerActions key={`${notice} ${state.version}`} customer={customer} state={state} />}
+        actions={
+          <CustomerActions
+            key={`${notice} ${state.version}`}
+            customer={customer}
+            state={state}
+            mayMerge={staff.role === 'admin'}
+          />
+        }
       />
       <RecordNotice notice={notice} done={DONE} />
       <Stack gap="xl">
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing="xl">
-          <CustomerFacts customer={customer} />
+          <CustomerFacts
+            customer={customer}
+            mergedNumbers={merged.map(({ customer_number }) => customer_number)}
+          />
           <Stack gap="xl">
             <Balance unpaid={unpaid} overdue={counts.overdue} />
             <StripeCustomers stripeCustomers={stripeCustomers} />
@@ -83,7 +96,12 @@ export default async function CustomerPage({ params, searchParams }: Props) {
             </Suspense>
           </Section>
         </div>
-        <History entity="customer" id={id} kept={state.isReferredTo ? KEPT : null} />
+        <History
+          entity="customer"
+          id={id}
+          mergedIds={merged.map((one) => one.id)}
+          kept={state.isReferredTo ? KEPT : null}
+        />
       </Stack>
     </>
   );
