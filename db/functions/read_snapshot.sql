@@ -163,8 +163,8 @@ BEGIN
     ) e;
   END IF;
   RETURN json_build_object(
-    'links', links, 'customers', customers_found, 'merged', merged, 'services', services, 'subscriptions', subscriptions_found,
-    'items', items, 'invoices', invoices_found, 'payments', payments_found,
+    'links', links, 'customers', customers_found, 'merged', merged, 'services', services,
+    'subscriptions', subscriptions_found, 'items', items, 'invoices', invoices_found, 'payments', payments_found,
     'refunds', refunds_found, 'disputes', disputes_found, 'tombstones', tombstones,
     'billing', billing, 'events', events, 'outcomes', (
       SELECT json_agg(o) FROM (

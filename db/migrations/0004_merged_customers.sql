@@ -10,4 +10,4 @@ ALTER TABLE "merged_customers" ADD CONSTRAINT "merged_customers_customer_id_cust
 CREATE UNIQUE INDEX "merged_customers_number_lower" ON "merged_customers" USING btree (lower("customer_number"));--> statement-breakpoint
 CREATE INDEX "merged_customers_customer" ON "merged_customers" USING btree ("customer_id");--> statement-breakpoint
 CREATE INDEX "merged_customers_serial" ON "merged_customers" USING btree ((substring("customer_number" from '^[Kk](\d{1,15})$')::bigint));
--- Functions: c3bc82fbd0020fb35098ea11235c438387607662d04f588ebb43246168387637
+-- Functions: 8e6de3483943c22791c0708d658d575ba6a449444a93fe14e94c943574fe17d5

@@ -1,7 +1,7 @@
 import type { customers } from '@/db/schema';
 
 /** The fields of which the customer that stays may take over those of the other. */
-export const MERGED_FIELDS = [
+const MERGED_FIELDS = [
   'company',
   'first_name',
   'last_name',
