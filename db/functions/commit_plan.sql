@@ -13,10 +13,13 @@ BEGIN
   FOR entry IN SELECT jsonb_array_elements(plan -> 'keys') LOOP
     PERFORM pg_advisory_xact_lock(hashtextextended(entry #>> '{}', 0));
   END LOOP;
-  IF plan ? 'absentNumbers' AND EXISTS (
+  IF plan ? 'absentNumbers' AND (EXISTS (
     SELECT FROM jsonb_array_elements_text(plan -> 'absentNumbers') AS number
       JOIN customers c ON lower(c.customer_number) = number
-  ) THEN RAISE SQLSTATE '40001'; END IF;
+  ) OR EXISTS (
+    SELECT FROM jsonb_array_elements_text(plan -> 'absentNumbers') AS number
+      JOIN merged_customers m ON lower(m.customer_number) = number
+  )) THEN RAISE SQLSTATE '40001'; END IF;
   IF plan ? 'emails' AND EXISTS (
     SELECT FROM jsonb_to_recordset(plan -> 'emails') AS e(email text, ids int[])
       WHERE e.ids <> ARRAY(SELECT c.id FROM customers c WHERE lower(c.email) = e.email ORDER BY c.id)

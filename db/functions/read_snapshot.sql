@@ -19,6 +19,7 @@ DECLARE
   more_links text[];
   links json;
   customers_found json;
+  merged json;
   services json;
   subscriptions_found json;
   items json;
@@ -123,6 +124,11 @@ BEGIN
   IF numbers IS NOT NULL THEN
     SELECT array_agg(c.id) INTO more_ids FROM customers c WHERE lower(c.customer_number) = ANY (numbers);
     customer_ids := customer_ids || more_ids;
+    SELECT json_agg(m), array_agg(m.customer_id) INTO merged, more_ids FROM (
+      SELECT lower(m.customer_number) AS number, m.customer_id FROM merged_customers m
+        WHERE lower(m.customer_number) = ANY (numbers)
+    ) m;
+    customer_ids := customer_ids || more_ids;
   END IF;
   IF emails IS NOT NULL THEN
     SELECT array_agg(c.id) INTO more_ids FROM customers c WHERE lower(c.email) = ANY (emails);
@@ -158,8 +164,8 @@ BEGIN
     ) e;
   END IF;
   RETURN json_build_object(
-    'links', links, 'customers', customers_found, 'services', services, 'subscriptions', subscriptions_found,
-    'items', items, 'invoices', invoices_found, 'payments', payments_found,
+    'links', links, 'customers', customers_found, 'merged', merged, 'services', services,
+    'subscriptions', subscriptions_found, 'items', items, 'invoices', invoices_found, 'payments', payments_found,
     'refunds', refunds_found, 'disputes', disputes_found, 'tombstones', tombstones,
     'billing', billing, 'events', events, 'outcomes', (
       SELECT json_agg(o) FROM (

@@ -10,5 +10,6 @@ BEGIN
     AND NOT EXISTS (SELECT FROM sales_documents WHERE customer_id = customer)
     AND NOT EXISTS (SELECT FROM subscriptions WHERE customer_id = customer)
     AND NOT EXISTS (SELECT FROM payments WHERE customer_id = customer)
-    AND NOT EXISTS (SELECT FROM stripe_customers WHERE customer_id = customer);
+    AND NOT EXISTS (SELECT FROM stripe_customers WHERE customer_id = customer)
+    AND NOT EXISTS (SELECT FROM merged_customers WHERE customer_id = customer);
 END $$;

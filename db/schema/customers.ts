@@ -81,6 +81,26 @@ export const customers = pgTable(
   ],
 );
 
+/** Customers that were merged into another one: what names such a number means that one, and nobody else is given it. */
+export const mergedCustomers = pgTable(
+  'merged_customers',
+  {
+    /** As it was in `customers`. */
+    id: integer().primaryKey(),
+    customer_number: text().notNull(),
+    /** The customer that it is now. */
+    customer_id: integer()
+      .notNull()
+      .references(() => customers.id),
+    ...timestamps,
+  },
+  (t) => [
+    uniqueIndex('merged_customers_number_lower').on(sql`lower(${t.customer_number})`),
+    index('merged_customers_customer').on(t.customer_id),
+    index('merged_customers_serial').on(sql`(${customerSerial(t.customer_number)})`),
+  ],
+);
+
 /** A customer number of ours that Stripe reported, as `ProviderCustomerNumber`, its time as ISO 8601. */
 export interface NotedNumber {
   number: string;

@@ -1,4 +1,4 @@
-import { and, desc, eq } from 'drizzle-orm';
+import { and, desc, eq, inArray } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { auditLog } from '@/db/schema';
 import { literal } from '../page-query';
@@ -6,8 +6,8 @@ import { type AuditEntry, auditNumber } from './record-audit';
 
 export const MAX_AUDIT_ROWS = 100;
 
-/** Who wrote a row and what, the newest 100 first; also of a row that is gone. */
-export async function listAudit(db: Database, entity: AuditEntry['entity'], entityId: number) {
+/** Who wrote a row and what, the newest 100 first; also of a row that is gone, and of several that became one. */
+export async function listAudit(db: Database, entity: AuditEntry['entity'], ...entityIds: number[]) {
   return db
     .select({
       id: auditLog.id,
@@ -19,7 +19,7 @@ export async function listAudit(db: Database, entity: AuditEntry['entity'], enti
       created_at: auditLog.created_at,
     })
     .from(auditLog)
-    .where(and(eq(auditLog.entity, entity), eq(auditLog.entity_id, entityId)))
+    .where(and(eq(auditLog.entity, entity), inArray(auditLog.entity_id, entityIds)))
     .orderBy(desc(auditLog.id))
     .limit(literal(MAX_AUDIT_ROWS));
 }

@@ -23,8 +23,10 @@ import { toCustomerSnippet } from './snippet';
  * @param query as `customerQuery` parsed it: trimmed, without control characters
  */
 export async function findCustomers(db: Database, query: string): Promise<CustomerMatches> {
-  const found = await findBeginnings(db, query);
-  if (found.length < WANTED) found.push(...(await findWithin(db, query, WANTED - found.length)));
+  let found = await findBeginnings(db, query);
+  // Whoever had the text as its number before a merge may have it within something else.
+  if (found.length < WANTED)
+    found = withoutDoubles(found, await findWithin(db, query, WANTED - found.length));
   const matches = found.slice(0, MAX_MATCHES).map(toCustomerSnippet);
   return customerMatches.parse({ count: matches.length, truncated: found.length > MAX_MATCHES, matches });
 }

@@ -1,8 +1,9 @@
-import { asc, eq, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { asc, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customers, searchForm } from '@/db/schema';
 import { statement } from '@/db/statement';
 import { literal } from '../page-query';
+import { numbered } from './merged-customers';
 import { MAX_MATCHES } from './schema';
 import { snippetColumns } from './snippet';
 
@@ -18,11 +19,11 @@ const FAR = 5000;
 /** As it is searched; a subquery, lest it is computed for each row. */
 const once = (text: SQL) => sql`(select ${searchForm(sql`${text}::text`)})`;
 
-const isExact = (query: SQL) =>
-  or(
-    eq(sql`lower(${customers.customer_number})`, sql`lower(${query}::text)`),
-    eq(sql`lower(${customers.email})`, sql`lower(${query}::text)`),
-  ) as SQL;
+/** Those with the text as their whole number or e-mail address. */
+const exactIds = (query: SQL) =>
+  sql`select id from (${numbered([query])}) named
+    union select id from ${customers} where lower(email) = lower(${query}::text)`;
+const isExact = (query: SQL) => sql`${customers.id} = any(array(${exactIds(query)}))`;
 
 /** All that begin with a text; where of some field there are more than so many, the exact ones alone. */
 const beginningsUpTo = (most: number) =>
@@ -36,8 +37,9 @@ const beginningsUpTo = (most: number) =>
           ), counted as (
             select not exists (select from some_of_each group by field having count(*) > ${limit}) as are_all
           )
-          select are_all, case when are_all then array(select distinct customer_id from some_of_each)
-            else array(select id from ${customers} where ${isExact(query)}) end as ids from counted) begun`,
+          select are_all, array(
+            select customer_id from some_of_each where are_all union ${exactIds(query)}
+          ) as ids from counted) begun`,
       )
       .leftJoin(customers, sql`${customers.id} = any(begun.ids)`)
       .orderBy(sql`${isExact(query)} is true desc`, asc(customers.customer_number))

@@ -4,6 +4,7 @@ import type { Database } from '@/db/database';
 import { customers } from '@/db/schema';
 import { MAX_ID } from '../page';
 import { literal } from '../page-query';
+import { numbered } from './merged-customers';
 
 /** The id in a text like `#31`; null for any other text, and for an id that no row can have. */
 export function idAfterHash(text: string): number | null {
@@ -44,8 +45,13 @@ export function matchCustomer(text: string): SQL {
   return id === null ? hasNumber(spellings(text)) : eq(customers.id, id);
 }
 
-/** Customers of any of these numbers, in any case: no two numbers differ in it alone. */
+/** Customers of any of these numbers, in any case; of a number that was merged away, the one that it means now. */
 export function hasNumber(numbers: string[]): SQL {
+  return sql`${customers.id} = any(array(select id from (${numbered(numbers)}) named))`;
+}
+
+/** The same without those that were merged away. */
+export function hasOwnNumber(numbers: string[]): SQL {
   return inArray(
     sql`lower(${customers.customer_number})`,
     numbers.map((number) => sql`lower(${number})`),

@@ -5,10 +5,11 @@ import { MAX_ID } from '../page';
 import { literal } from '../page-query';
 import { prefixPattern } from '../search-text';
 import { hasNumber } from './match-customer';
+import { findMergedInto } from './merged-customers';
 import { type CustomerRow, customerRow } from './schema';
 import { customerName } from './snippet';
 
-/** Master data of one customer, by id or by number; null where there is none. */
+/** Master data of one customer, by id or by number, or of that which it was merged into; null where there is none. */
 export async function getCustomer(
   db: Database,
   by: { id: number } | { customer_number: string },
@@ -19,7 +20,14 @@ export async function getCustomer(
     .from(customers)
     .where('id' in by ? eq(customers.id, by.id) : hasNumber([by.customer_number]))
     .limit(literal(1));
-  return record ? customerRow.parse({ ...record, name: customerName(record) }) : null;
+  if (record) return toCustomerRow(record);
+  const survivor = 'id' in by ? await findMergedInto(db, by.id) : null;
+  return survivor === null ? null : getCustomer(db, { id: survivor });
+}
+
+/** Parsed, so that a new column shows nowhere by itself. */
+export function toCustomerRow(record: typeof customers.$inferSelect): CustomerRow {
+  return customerRow.parse({ ...record, name: customerName(record) });
 }
 
 /** When a customer was erased; null: it was not. */

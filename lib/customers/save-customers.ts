@@ -1,11 +1,12 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import type { Database } from '@/db/database';
+import { type Database, rows } from '@/db/database';
 import { customerStatus, customers } from '@/db/schema';
 import { textLine } from '../fields';
 import { currencyCode, optionalChoice, optionalText } from '../records/fields';
 import type { RecordKind, Writing } from '../records/record-kind';
-import { hasNumber } from './match-customer';
+import { hasOwnNumber } from './match-customer';
+import { findMergedNumbers } from './merged-customers';
 
 /** What is said to whoever would write of an erased customer. */
 const ERASED = 'This customer was erased: nothing is written of it again.';
@@ -16,7 +17,8 @@ export const customerKind: RecordKind = {
   table: customers,
   key: 'customer_number',
   toKey: (number) => number.toLowerCase(),
-  hasKey: (numbers) => hasNumber(numbers),
+  hasKey: hasOwnNumber,
+  findUnavailable: findMergedNumbers,
   fields: z.object({
     customer_number: textLine(100).optional(),
     first_name: optionalText(200),
@@ -48,13 +50,9 @@ export const customerKind: RecordKind = {
   afterwards: (tx, written, { now }) => lookAgain(tx, written.filter(isNumbered), now),
 };
 
-/** One more than the highest K number there is, as sync numbers the customers that it creates. */
+/** As sync numbers the customers that it creates. */
 async function nextCustomerNumber(tx: Database): Promise<string> {
-  const [next] = await tx
-    .select({
-      number: sql<string>`'K' || coalesce(max(substring(${customers.customer_number} from '^[Kk](\\d{1,15})$')::bigint), 10000) + 1`,
-    })
-    .from(customers);
+  const [next] = await rows<{ number: string }>(tx, sql`select next_customer_number() as number`);
   return String(next?.number);
 }
 

@@ -1,12 +1,11 @@
-import { eq, inArray } from 'drizzle-orm';
+import { inArray } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { customers, invoices } from '@/db/schema';
+import { invoices } from '@/db/schema';
 
 /** The invoice that a payment names, and whose it is. */
 export interface PaidInvoice {
   id: number;
   customer_id: number;
-  customer_number: string;
   currency: string;
 }
 
@@ -19,11 +18,9 @@ export async function findInvoices(db: Database, numbers: string[]): Promise<Map
       stripe: invoices.stripe_invoice_id,
       id: invoices.id,
       customer_id: invoices.customer_id,
-      customer_number: customers.customer_number,
       currency: invoices.currency,
     })
     .from(invoices)
-    .innerJoin(customers, eq(customers.id, invoices.customer_id))
     .where(inArray(invoices.number, [...new Set(numbers)]));
   const oursLast = found.sort((a, b) => Number(a.stripe === null) - Number(b.stripe === null));
   return new Map(oursLast.map(({ number, stripe, ...invoice }) => [String(number), invoice]));

@@ -2,6 +2,7 @@ import { inArray } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Database } from '@/db/database';
 import { payments } from '@/db/schema';
+import { findCustomerIds } from '../customers/merged-customers';
 import { AppError, type FieldError } from '../errors';
 import { textLine } from '../fields';
 import { normalReference } from '../payments/normal-reference';
@@ -37,20 +38,22 @@ export const paymentImport: ImportKind = {
       db,
       good.map(({ invoice_number }) => invoice_number),
     );
+    const customers = await findCustomerIds(
+      db,
+      good.flatMap(({ customer_number }) => customer_number ?? []),
+    );
     const known = await findKnown(
       db,
       good.map((payment) => payment.payment_reference),
     );
     const saved: Saved[] = [];
     for (const { data, error } of parsed) {
-      saved.push(
-        data
-          ? await record(db, data, invoices.get(data.invoice_number), writer, known)
-          : {
-              outcome: 'refused',
-              problems: error.issues.map(({ path, message }) => ({ field: path.join('.'), message })),
-            },
-      );
+      const invoice = data && invoices.get(data.invoice_number);
+      const problems = data
+        ? problemsOf(data, invoice, customers)
+        : error.issues.map(({ path, message }) => ({ field: path.join('.'), message }));
+      const isGood = data && invoice && problems.length === 0;
+      saved.push(isGood ? await record(db, data, invoice, writer, known) : { outcome: 'refused', problems });
     }
     return saved;
   },
@@ -58,14 +61,11 @@ export const paymentImport: ImportKind = {
 
 async function record(
   db: Database,
-  payment: PaymentFields,
-  invoice: PaidInvoice | undefined,
+  { invoice_number, customer_number, currency, ...input }: PaymentFields,
+  invoice: PaidInvoice,
   { actor, now, timeZone }: RecordWriter,
   known: Map<string, string>,
 ): Promise<Saved> {
-  const { invoice_number, customer_number, currency, ...input } = payment;
-  const problems = problemsOf(payment, invoice);
-  if (!invoice || problems.length > 0) return { outcome: 'refused', problems };
   try {
     const { payment: recorded, created } = await recordPayment(
       db,
@@ -83,10 +83,11 @@ async function record(
 function problemsOf(
   { customer_number, currency }: PaymentFields,
   invoice: PaidInvoice | undefined,
+  customers: Map<string, number>,
 ): FieldError[] {
   if (!invoice) return [{ field: 'invoice_number', message: 'is no invoice of ours' }];
   const problems: FieldError[] = [];
-  if (customer_number && customer_number.toLowerCase() !== invoice.customer_number.toLowerCase()) {
+  if (customer_number && customers.get(customer_number) !== invoice.customer_id) {
     problems.push({ field: 'customer_number', message: 'is not whose invoice it is' });
   }
   if (currency && currency !== invoice.currency) {

@@ -3,6 +3,7 @@ import type { Database } from '@/db/database';
 import { customers, invoiceBlocks, invoiceDeltas, invoices } from '@/db/schema';
 import { listReader } from '../counted-list/list-reader';
 import { numberFilters, toNumberFilters } from '../customers/match-customer';
+import { isOfCustomer } from '../customers/merged-customers';
 import { snippetColumns, toCustomerSnippet } from '../customers/snippet';
 import { toJsonAmount } from '../money';
 import { UNPAID_STATUSES } from '../overdue';
@@ -54,7 +55,7 @@ export async function listInvoices(
 }
 
 const FILTERS = {
-  customer_id: (id: SQL) => eq(invoices.customer_id, id),
+  customer_id: (id: SQL) => isOfCustomer(invoices.customer_id, id),
   status: (status: SQL) => eq(invoices.status, status),
   invoice_date_from: (from: SQL) => gte(invoices.invoice_date, from),
   invoice_date_to: (to: SQL) => lte(invoices.invoice_date, to),

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { invoices } from '@/db/schema';
 import { statement } from '@/db/statement';
+import { findMergedInto } from '../customers/merged-customers';
 import { AppError, type FieldError } from '../errors';
 import { currencyDecimals, hasCurrencyPrecision } from '../money';
 
@@ -35,6 +36,16 @@ const lockRows = statement(['reference', 'target'], (db, { reference, target }) 
     .orderBy(invoices.id)
     .for('update'),
 );
+
+/** The customer that a payment names; of one that was merged into another, that one. */
+export async function meantCustomer(
+  tx: Database,
+  id: number,
+  invoice: LockedInvoice | undefined,
+): Promise<number> {
+  if (!invoice || invoice.customer_id === id) return id;
+  return (await findMergedInto(tx, id)) ?? id;
+}
 
 /**
  * Checks a payment against the invoice it is for.

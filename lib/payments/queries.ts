@@ -3,6 +3,7 @@ import type { Database } from '@/db/database';
 import { paymentBlocks, paymentDeltas, payments } from '@/db/schema';
 import { statement } from '@/db/statement';
 import { listReader } from '../counted-list/list-reader';
+import { isOfCustomer } from '../customers/merged-customers';
 import { AppError } from '../errors';
 import { toJsonAmount } from '../money';
 import { MAX_ID, type Page, pageRequest } from '../page';
@@ -24,7 +25,7 @@ const readPayments = listReader({
     newestFirst: true,
   },
   filters: {
-    customer_id: (id) => eq(payments.customer_id, id),
+    customer_id: (id) => isOfCustomer(payments.customer_id, id),
     invoice_id: (id) => eq(payments.invoice_id, id),
     status: (status) => eq(payments.status, status),
     payment_reference: (reference) => eq(payments.payment_reference, reference),

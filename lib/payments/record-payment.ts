@@ -4,7 +4,7 @@ import { statement } from '@/db/statement';
 import { ChangedMeanwhileError, transact } from '@/db/transaction';
 import { AppError } from '../errors';
 import { withAmountLimit } from './amount-limit';
-import { checkPayment, type LockedInvoice, referenceTaken } from './check-payment';
+import { checkPayment, type LockedInvoice, meantCustomer, referenceTaken } from './check-payment';
 import { keyOfReference, lockByReference, type StoredPayment } from './lock-payment';
 import { toPaymentRow } from './queries';
 import { recordRefund } from './recorded-refunds';
@@ -58,10 +58,12 @@ async function createPayment(
   invoice: LockedInvoice | undefined,
   writer: PaymentWriter,
 ): Promise<StoredPayment> {
-  const { currency } = checkPayment(input, invoice, true);
+  const customer_id = await meantCustomer(tx, input.customer_id, invoice);
+  const { currency } = checkPayment({ ...input, customer_id }, invoice, true);
   const status = input.status ?? 'completed';
   const [created] = await insertRow(tx, {
     ...input,
+    customer_id,
     amount: String(input.amount),
     currency,
     status,

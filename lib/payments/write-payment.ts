@@ -10,7 +10,7 @@ import { settleInvoice } from '../invoices/settle-invoice';
 import { leftOf } from '../invoices/settled';
 import { fromThousandths } from '../money';
 import { statusAfter } from './came-back';
-import { checkPayment } from './check-payment';
+import { checkPayment, meantCustomer } from './check-payment';
 import type { LockedPayment, StoredPayment } from './lock-payment';
 import { paymentNotFound } from './queries';
 import { agreeRefunds } from './recorded-refunds';
@@ -43,16 +43,18 @@ export async function changePayment(
   changes: PaymentChanges,
   writer: PaymentWriter,
 ): Promise<StoredPayment> {
+  const invoice_id = changes.invoice_id ?? before.invoice_id;
+  const invoice = invoices.get(invoice_id);
   const wanted = {
-    invoice_id: changes.invoice_id ?? before.invoice_id,
-    customer_id: changes.customer_id ?? before.customer_id,
+    invoice_id,
+    customer_id: await meantCustomer(tx, changes.customer_id ?? before.customer_id, invoice),
     amount: changes.amount ?? Number(before.amount),
     payment_date: changes.payment_date ?? before.payment_date,
     payment_reference: changes.payment_reference ?? before.payment_reference,
     status: changes.status ?? before.status,
   };
   const moved = wanted.invoice_id !== before.invoice_id;
-  const { currency } = checkPayment(wanted, invoices.get(wanted.invoice_id), moved);
+  const { currency } = checkPayment(wanted, invoice, moved);
   if (currency !== before.currency && changes.amount === undefined) {
     throw invalidField('amount', `must be given: the invoice is in ${currency.toUpperCase()}`);
   }

@@ -8,8 +8,8 @@ const same = (key: string) => key;
 export interface Found {
   /** Null: it is new; undefined: it is gone. */
   before: Row | null | undefined;
-  /** Another record has the key that it is to have. */
-  isTaken: boolean;
+  /** Why it cannot have the key that it is to have; undefined: it can. */
+  unavailable: string | undefined;
 }
 
 /** Locks and reads the records that drafts mean. */
@@ -32,14 +32,16 @@ export async function readBefore(tx: Database, kind: RecordKind, drafts: Draft[]
           .orderBy(kind.table.id)
           .for('update');
   await kind.addParts?.(tx, found);
+  const unavailable = keys.length > 0 ? await kind.findUnavailable?.(tx, keys) : undefined;
   const byId = new Map(found.map((row) => [row.id, row]));
   const byKey = new Map(found.map((row) => [toKey(String(row[kind.key])), row]));
   return (draft: Draft): Found => {
     const [text] = textOf(draft.values[kind.key]);
-    const namesake = (text !== undefined && byKey.get(toKey(text))) || null;
-    if (draft.isNew) return { before: null, isTaken: namesake !== null };
-    if (draft.id === undefined) return { before: namesake, isTaken: false };
-    return { before: byId.get(draft.id), isTaken: namesake !== null && namesake.id !== draft.id };
+    const wantedKey = text === undefined ? undefined : toKey(text);
+    const namesake = (wantedKey !== undefined && byKey.get(wantedKey)) || null;
+    const before = draft.isNew ? null : draft.id === undefined ? namesake : byId.get(draft.id);
+    const isTaken = namesake !== null && namesake.id !== before?.id;
+    return { before, unavailable: isTaken ? 'is taken' : unavailable?.get(wantedKey ?? '') };
   };
 }
 

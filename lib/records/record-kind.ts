@@ -69,6 +69,8 @@ export interface RecordKind {
   toKey?(key: string): string;
   /** Of the rows with one of these keys; without it those whose column equals one. */
   hasKey?(keys: string[]): SQL;
+  /** Of these keys those that no record can have, as `toKey` makes them, and why. */
+  findUnavailable?(tx: Database, keys: string[]): Promise<Map<string, string>>;
   /** Of every field that may be written, of a complete record. */
   fields: z.ZodObject;
   references?: Record<string, Reference>;

@@ -85,15 +85,15 @@ async function saveWithin(
 function decide(
   kind: RecordKind,
   draft: Draft,
-  { before, isTaken }: Found,
+  { before, unavailable }: Found,
   writer: RecordWriter,
   idsOf: (reference: string) => Map<string, number>,
 ): Writing | Saved {
   if (before === undefined) throw new AppError('not_found', 'It does not exist any more.');
   const parsed = parseDraft(kind, draft, before, writer, idsOf);
-  const taken = isTaken ? [{ field: kind.key, message: 'is taken' }] : [];
+  const taken = unavailable === undefined ? [] : [{ field: kind.key, message: unavailable }];
   if ('problems' in parsed) return { outcome: 'refused', problems: [...parsed.problems, ...taken] };
-  if (isTaken) return { outcome: 'refused', problems: taken };
+  if (taken.length > 0) return { outcome: 'refused', problems: taken };
   const after = { ...before, ...parsed.columns };
   const changes = changesOf(before, parsed.columns);
   if (before && draft.version !== undefined && draft.version !== before.version) {

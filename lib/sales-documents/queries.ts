@@ -3,6 +3,7 @@ import type { Database } from '@/db/database';
 import { customers, salesDocumentBlocks, salesDocumentDeltas, salesDocuments } from '@/db/schema';
 import { listReader } from '../counted-list/list-reader';
 import { numberFilters, toNumberFilters } from '../customers/match-customer';
+import { isOfCustomer } from '../customers/merged-customers';
 import { snippetColumns, toCustomerSnippet } from '../customers/snippet';
 import { toJsonAmount } from '../money';
 import { MAX_ID, MAX_PER_PAGE, type Page, pageRequest, toPage } from '../page';
@@ -60,7 +61,7 @@ const readDocuments = listReader({
     newestFirst: true,
   },
   filters: {
-    customer_id: (id) => eq(d.customer_id, id),
+    customer_id: (id) => isOfCustomer(d.customer_id, id),
     type: (type) => eq(d.type, type),
     status: (status) => eq(d.status, status),
     document_date_from: (from) => gte(d.document_date, from),

@@ -3,6 +3,7 @@ import type { Database } from '@/db/database';
 import { customerServices, customers, serviceBlocks, serviceDeltas } from '@/db/schema';
 import { listReader } from '../counted-list/list-reader';
 import { numberFilters, toNumberFilters } from '../customers/match-customer';
+import { isOfCustomer } from '../customers/merged-customers';
 import { snippetColumns, toCustomerSnippet } from '../customers/snippet';
 import { toJsonAmount } from '../money';
 import { MAX_ID, type Page, pageRequest, toPage } from '../page';
@@ -58,7 +59,7 @@ const readServices = listReader({
     newestFirst: false,
   },
   filters: {
-    customer_id: (id) => eq(s.customer_id, id),
+    customer_id: (id) => isOfCustomer(s.customer_id, id),
     server_id: (id) => eq(s.server_id, id),
     service_type: (type) => eq(s.service_type, type),
     status: (status) => eq(s.status, status),

@@ -1,15 +1,8 @@
 import { inArray, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Database } from '@/db/database';
-import {
-  billingInterval,
-  customerServices,
-  customers,
-  servers,
-  serviceStatus,
-  serviceType,
-} from '@/db/schema';
-import { hasNumber } from '../customers/match-customer';
+import { billingInterval, customerServices, servers, serviceStatus, serviceType } from '@/db/schema';
+import { findCustomerIds } from '../customers/merged-customers';
 import { getCustomer } from '../customers/queries';
 import { calendarDate, oneOf, textLine } from '../fields';
 import {
@@ -83,16 +76,6 @@ function endOf(status: unknown, before: Row | null, now: Date): Row {
   return { cancelled_at: isEnded ? now : null };
 }
 
-/** The ids of customers by their numbers, as these were asked for. */
-async function findCustomerIds(tx: Database, numbers: string[]): Promise<Map<string, number>> {
-  const found = await tx
-    .select({ id: customers.id, number: customers.customer_number })
-    .from(customers)
-    .where(hasNumber(numbers));
-  const ids = new Map(found.map(({ id, number }) => [number.toLowerCase(), id]));
-  return new Map(numbers.flatMap((number) => toEntry(number, ids.get(number.toLowerCase()))));
-}
-
 async function findServerIds(tx: Database, hostnames: string[]): Promise<Map<string, number>> {
   const wanted = hostnames.map((hostname) => hostname.toLowerCase());
   const found = await tx
@@ -100,11 +83,13 @@ async function findServerIds(tx: Database, hostnames: string[]): Promise<Map<str
     .from(servers)
     .where(inArray(servers.hostname, wanted));
   const ids = new Map(found.map(({ id, hostname }) => [hostname, id]));
-  return new Map(hostnames.flatMap((hostname) => toEntry(hostname, ids.get(hostname.toLowerCase()))));
+  return new Map(
+    hostnames.flatMap((hostname): [string, number][] => {
+      const id = ids.get(hostname.toLowerCase());
+      return id === undefined ? [] : [[hostname, id]];
+    }),
+  );
 }
-
-const toEntry = (key: string, id: number | undefined): [string, number][] =>
-  id === undefined ? [] : [[key, id]];
 
 /** Stripe may have named a service before it was there: the daily job looks at those subscriptions again. */
 async function lookAgain(tx: Database, written: (Writing & { id: number })[], now: Date): Promise<void> {

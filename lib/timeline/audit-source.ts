@@ -3,6 +3,7 @@ import type { Database } from '@/db/database';
 import { auditedCustomer, auditLog, invoices, subscriptionItems, subscriptions } from '@/db/schema';
 import { auditNumber } from '../audit/record-audit';
 import { constant } from '../cursor-page';
+import { listMergedInto } from '../customers/merged-customers';
 import { literal } from '../page-query';
 import { listStripeCustomersOf } from '../sync/staff/stripe-customer-queries';
 import type { Source } from './entry';
@@ -47,6 +48,7 @@ async function subjectsOf(db: Database, customerId: number): Promise<(SQL | unde
     .from(subscriptionItems)
     .innerJoin(subscriptions, eq(subscriptions.id, subscriptionItems.subscription_id))
     .where(eq(subscriptions.customer_id, customerId));
+  const customers = [customerId, ...(await listMergedInto(db, customerId)).map(({ id }) => id)];
   const ids = (await listStripeCustomersOf(db, customerId)).map(({ id }) => id);
   const ownOf = (table: typeof invoices | typeof subscriptions) =>
     db.select({ id: table.id }).from(table).where(eq(table.customer_id, customerId));
@@ -57,7 +59,7 @@ async function subjectsOf(db: Database, customerId: number): Promise<(SQL | unde
     subject(
       'payment',
       sql`${auditLog.action} <> 'payment.create'`,
-      eq(auditedCustomer(auditLog), String(customerId)),
+      inArray(auditedCustomer(auditLog), customers.map(String)),
     ),
     subject('subscription_item', inArray(auditLog.entity_id, items)),
     subject('invoice', isCheck('invoice'), inArray(auditLog.entity_id, ownOf(invoices))),

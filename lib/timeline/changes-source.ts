@@ -46,6 +46,8 @@ async function readGroups(db: Database, customerId: number, cursor: string | nul
       records (entity, id) as (
         select 'customer', id from customer
         union all
+        select 'customer', m.id from merged_customers m join customer c on m.customer_id = c.id
+        union all
         select 'customer_service', s.id from customer_services s join customer c on s.customer_id = c.id
         union all
         select 'subscription', s.id from subscriptions s join customer c on s.customer_id = c.id

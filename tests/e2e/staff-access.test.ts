@@ -9,6 +9,7 @@ import { violationsOf } from './support/violations';
 
 let staff: Session;
 let gone: { customer_id: number; service_id: number };
+let old: string;
 const site = useStaffPages({
   who: ADMIN,
   async fill(db) {
@@ -17,6 +18,11 @@ const site = useStaffPages({
     const { id: service_id } = await createService(db, { customer_id, service_number: 'S-GONE' });
     await createInvoice(db, { customer_id, number: 'GONE-1', status: 'paid', amount_due: '0' });
     gone = { customer_id, service_id };
+    const twice = { company: 'Doppelt GmbH', email: 'twice@example.com' };
+    const { id } = await createCustomer(db, { ...twice, customer_number: 'K-OLD', phone: '+43 1 2345' });
+    await createService(db, { customer_id: id, service_number: 'S-OLD', name: 'Moved hosting' });
+    await createCustomer(db, { ...twice, customer_number: 'K-NEW', city: 'Wien' });
+    old = `/admin/customers/${id}`;
   },
 });
 beforeAll(async () => {
@@ -180,6 +186,42 @@ describe('staff', () => {
     await page.getByLabel('Password', { exact: true }).fill('eleven char');
     await page.getByRole('button', { name: 'Add person' }).click();
     await page.getByText('Must have 12 to 128 characters.').waitFor();
+  });
+});
+
+describe('merging customers', () => {
+  test('plain staff are not offered it', async () => {
+    const { page } = await site.open(old, {}, staff);
+    await page.getByRole('link', { name: 'Edit' }).waitFor();
+    expect(await page.getByRole('link', { name: /^Merge/ }).count()).toBe(0);
+  });
+
+  test('two are compared, become one, and the page and the number of the other lead to it', async () => {
+    const { page } = await site.open(old);
+    await page.getByRole('link', { name: 'Merge with another customer…' }).click();
+    await page.getByLabel('Customer', { exact: true }).fill('twice@example');
+    await page.getByRole('button', { name: 'Search', exact: true }).click();
+    await page.getByRole('link', { name: 'Choose K-NEW' }).click();
+    await page.getByRole('heading', { name: 'Merge K-NEW into K-OLD?' }).waitFor();
+    await page.getByRole('link', { name: 'Keep K-NEW instead' }).click();
+    await page.getByRole('heading', { name: 'Merge K-OLD into K-NEW?' }).waitFor();
+    await page.getByText("What K-OLD has becomes K-NEW's: 1 service.").waitFor();
+    await page.getByText('This cannot be undone.').waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await page.getByLabel('Phone: +43 1 2345 instead of nothing').check();
+    await page.getByRole('button', { name: 'Merge K-OLD into K-NEW' }).click();
+    await says(page, 'The customers are merged');
+    const merged = page.url().replace(/\?.*/, '');
+    expect(merged).not.toBe(site.url + old);
+    await page.getByText('+43 1 2345').first().waitFor();
+    await page.getByText('Moved hosting').first().waitFor();
+    await page.getByText('Merged customer: – → K-OLD').waitFor();
+
+    await visit(page, site.url + old);
+    await says(page, 'The customer that you opened was merged into this one.');
+    expect(page.url().replace(/\?.*/, '')).toBe(merged);
+    await visit(page, `${site.url}/admin/search?q=k-old`);
+    expect(page.url()).toBe(merged);
   });
 });
 

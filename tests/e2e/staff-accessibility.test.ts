@@ -72,6 +72,7 @@ function paths(): string[] {
     `/admin/invoices/${drafts.invoice}`,
     `/admin/sales-documents/${drafts.document}`,
     '/admin/customers/1?notice=conflict',
+    '/admin/customers/1/merge?to=2',
     '/admin/payments?status=disputed',
     '/admin/payments?status=refunded_in_part',
     '/admin/invoices?status=refunded_in_part',

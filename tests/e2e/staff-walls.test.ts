@@ -238,6 +238,11 @@ describe('every server action', () => {
       { typed: '', problem: null },
       new Fields({ customer_number: 'K10001' }),
     ],
+    'app/admin/customers/[id]/merge/actions.ts#merge': [
+      { id: 1, version: 0 },
+      { id: 2, version: 0 },
+      new Fields({ take: 'phone' }),
+    ],
     'app/admin/customers/[id]/notes/actions.ts#addNote': [
       1,
       { typed: '', problem: null, isAnswer: false },

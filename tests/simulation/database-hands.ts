@@ -2,6 +2,7 @@ import { and, asc, eq, isNotNull } from 'drizzle-orm';
 import {
   customerServices,
   invoices,
+  mergedCustomers,
   payments,
   stripeCustomers,
   subscriptionItems,
@@ -21,7 +22,7 @@ import {
   createSubscriptionItem,
 } from '../support/factories';
 import type { Hands } from './hands';
-import { OWN_INVOICE } from './setup';
+import { OF_MERGED, OWN_INVOICE } from './setup';
 
 export const ACTOR = { type: 'cli', id: 'simulation', name: 'simulation' } as const;
 
@@ -69,6 +70,11 @@ export function databaseHands(deps: SyncDeps): Hands {
       await db.update(customerServices).set({ next_billing_date }).where(eq(customerServices.id, id));
     },
     makeCustomer: (email) => createCustomer(db, { email }),
+    makeMerged: async (customer_id) => {
+      const [id, customer_number] = [OF_MERGED + customer_id, `M${customer_id}`];
+      await db.insert(mergedCustomers).values({ id, customer_number, customer_id });
+      return customer_number;
+    },
     makeService: (service) => createService(db, service),
     makeSold: (customer_id) =>
       createSubscription(db, { customer_id, status: 'incomplete', stripe_subscription_id: null }),

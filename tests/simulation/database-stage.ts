@@ -130,6 +130,7 @@ const TABLES = [
   'subscriptions',
   'stripe_customers',
   'customer_services',
+  'merged_customers',
   'customers',
 ];
 

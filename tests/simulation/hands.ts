@@ -23,6 +23,8 @@ export interface Hands extends Making {
 /** How rows of ours are made that are there before anything happens. */
 export interface Making {
   makeCustomer(email: string | null): Promise<{ id: number; customer_number: string }>;
+  /** One that was merged into this one. @returns the number that it had */
+  makeMerged(customer_id: number): Promise<string>;
   makeService(service: NewService): Promise<{ id: number; service_number: string }>;
   /** One that waits for its checkout. */
   makeSold(customer_id: number): Promise<{ id: number }>;

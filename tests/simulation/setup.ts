@@ -7,6 +7,7 @@ import type { Plan } from './plan';
 /** Ours, as they stand before anything happens. */
 export interface Own {
   id: number;
+  /** What Stripe calls it: of some, the number of a customer that was merged into it. */
   number: string;
   email: string | null;
   services: OwnService[];
@@ -45,6 +46,9 @@ const addressOf = (at: number | null) =>
   (at ?? 0) % 2 === 1
     ? null
     : { line1: `Road ${at ?? 0}`, line2: null, postal_code: '10115', city: 'Berlin', country: 'DE' };
+
+/** Ids that no customer has any more begin after it. */
+export const OF_MERGED = 1_000_000;
 
 export const SERVICE_DATE = '2020-01-01';
 
@@ -100,6 +104,7 @@ const PRICES = [
 
 async function createOwn(making: Making, planned: Plan['ours'][number]): Promise<Own> {
   const { id, customer_number } = await making.makeCustomer(emailOf(planned.email));
+  const number = id % 3 === 0 ? await making.makeMerged(id) : customer_number;
   await making.makeInvoice(id);
   const services: Own['services'] = [];
   for (let i = 0; i < planned.services; i += 1) {
@@ -116,8 +121,7 @@ async function createOwn(making: Making, planned: Plan['ours'][number]): Promise
   const isUnclear = planned.sold === 3;
   const sold = services.slice(0, isUnclear ? 1 : planned.sold).map((service) => service.id);
   const quantity = 1 + (id % 2);
-  if (sold.length === 0)
-    return { id, number: customer_number, email: emailOf(planned.email), services, sold: null };
+  if (sold.length === 0) return { id, number, email: emailOf(planned.email), services, sold: null };
   const subscription = await making.makeSold(id);
   for (const customer_service_id of sold) {
     await making.makeSoldItem({ subscription_id: subscription.id, customer_service_id, quantity });
@@ -127,7 +131,7 @@ async function createOwn(making: Making, planned: Plan['ours'][number]): Promise
   }
   return {
     id,
-    number: customer_number,
+    number,
     email: emailOf(planned.email),
     services,
     sold: { id: subscription.id, quantity, services: sold, isUnclear },

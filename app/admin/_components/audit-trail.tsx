@@ -16,6 +16,7 @@ const VERBS: Record<string, string> = {
   link: 'Linked',
   unlink: 'Unlinked',
   move: 'Moved',
+  merge: 'Merged',
   revoke: 'Revoked',
   reset_password: 'Password reset',
   sign_out: 'Signed out everywhere',

@@ -29,13 +29,15 @@ export class Lookups extends MoneyLookups {
     return link === undefined || isSure({ linkedBy: link.linked_by });
   }
 
+  /** The customer that has a number, or that the one which had it was merged into. */
   customerByNumber(number: string): StoredCustomer | undefined {
-    const found = this.customers
-      .all()
-      .find((one) => one.customer_number.toLowerCase() === number.toLowerCase());
+    const wanted = number.toLowerCase();
+    const found =
+      this.customers.all().find((one) => one.customer_number.toLowerCase() === wanted) ??
+      this.customers.get(this.snapshot.merged.get(wanted) ?? 0);
     if (!found) {
-      this.require({ numbers: [number.toLowerCase()] });
-      this.met.absentNumbers.add(number.toLowerCase());
+      this.require({ numbers: [wanted] });
+      this.met.absentNumbers.add(wanted);
     }
     return found;
   }

@@ -18,6 +18,7 @@ export async function read(db: Database, keys: Keys): Promise<Snapshot> {
         endsAt: endsAt === null ? null : new Date(endsAt),
       }),
     ),
+    merged: new Map(state.merged?.map(({ number, customer_id }) => [number, customer_id])),
     tombstones: new Set(state.tombstones),
     events: new Map(
       [...(state.outcomes ?? []).map(withoutPayload), ...(state.events ?? [])].map((event) => [
@@ -35,6 +36,7 @@ interface State extends Record<keyof Rows, Json[] | null> {
   billing:
     | { customer_service_id: number; subscription_id: number; until: string; endsAt: string | null }[]
     | null;
+  merged: { number: string; customer_id: number }[] | null;
   tombstones: string[] | null;
   events: StoredEvent[] | null;
   outcomes: Pick<StoredEvent, 'id' | 'outcome' | 'attempts'>[] | null;

@@ -22,6 +22,8 @@ export interface Snapshot {
   keys: Keys;
   rows: Rows;
   billing: BillingElsewhere[];
+  /** Numbers, in lower case, of customers that were merged into another one, and which that is. */
+  merged: Map<string, number>;
   /** References whose payment was deleted. */
   tombstones: Set<string>;
   events: Map<string, StoredEvent>;

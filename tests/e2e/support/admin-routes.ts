@@ -5,7 +5,7 @@ const ROOT = join(import.meta.dirname, '../../..');
 
 /** What lies below these is for admins, and what ends like this; everything else below /admin for all staff. */
 const FOR_ADMINS = ['/admin/imports', '/admin/tokens', '/admin/staff', '/admin/settings'];
-const ENDS_FOR_ADMINS = /^\/admin\/customers\/[^/]+\/erase$/;
+const ENDS_FOR_ADMINS = /^\/admin\/customers\/[^/]+\/(erase|merge)$/;
 
 export interface AdminRoute {
   path: string;

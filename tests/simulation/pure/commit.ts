@@ -81,7 +81,8 @@ export function checkNews({ rows }: ModelTables, { links }: Plan): void {
 
 function compareAbsent({ rows }: ModelTables, plan: Plan): void {
   const all = [...rows.customers.values()];
-  const isTaken = (number: string) => all.some((row) => row.customer_number.toLowerCase() === number);
+  const isTaken = (number: string) =>
+    [...all, ...rows.merged.values()].some((row) => row.customer_number.toLowerCase() === number);
   if (plan.absentNumbers.some(isTaken)) throw changedMeanwhile('numbers');
   for (const { email, ids } of plan.emails) {
     const now = all.filter((row) => row.email?.toLowerCase() === email).map(({ id }) => id);

@@ -1,5 +1,5 @@
 import type { Making } from '../hands';
-import { OWN_INVOICE } from '../setup';
+import { OF_MERGED, OWN_INVOICE } from '../setup';
 import type { Model } from './model';
 
 const numbered = (letter: string, id: number) => letter + String(id).padStart(5, '0');
@@ -15,6 +15,11 @@ export function modelMaking({ tables, now }: Model): Making {
       const address = { street: null, postal_code: null, city: null, country: null };
       tables.put('customers', id, { ...row, ...name, ...address });
       return row;
+    },
+    async makeMerged(customer_id) {
+      const [id, customer_number] = [OF_MERGED + customer_id, `M${customer_id}`];
+      tables.put('merged', id, { id, customer_number, customer_id });
+      return customer_number;
     },
     async makeService({ price, ...given }) {
       const id = tables.nextId('services');

@@ -5,7 +5,8 @@ const SERIAL = /^[Kk](\d{1,15})$/;
 
 /** As `insert_created_customer`: under the next free number. */
 export function insertCreated(tables: ModelTables, row: RowOf<'customers'>): void {
-  const serials = [...tables.rows.customers.values()].flatMap(({ customer_number }) => {
+  const { customers, merged } = tables.rows;
+  const serials = [...customers.values(), ...merged.values()].flatMap(({ customer_number }) => {
     const [, serial] = SERIAL.exec(customer_number) ?? [];
     return serial === undefined ? [] : [Number(serial)];
   });
@@ -44,8 +45,8 @@ export function handOver(tables: ModelTables, from: number, subscription_id: num
 
 /** As `remove_if_empty`: what sync made and nobody has edited. */
 export function removeIfEmpty(tables: ModelTables, id: number): void {
-  const { services, invoices, subscriptions, payments, links } = tables.rows;
-  const owned = [services, invoices, subscriptions, payments, links];
+  const { services, invoices, subscriptions, payments, links, merged } = tables.rows;
+  const owned = [services, invoices, subscriptions, payments, links, merged];
   const isOwner = owned.some((table) =>
     [...(table as Map<unknown, { customer_id: number }>).values()].some((row) => row.customer_id === id),
   );

@@ -32,6 +32,10 @@ export function readModel({ rows }: ModelTables, keys: Keys): Snapshot {
     (row) => named.has(row.stripe_customer_id) || has(keys.linked, row.customer_id),
   );
   const linked = new Set([...links.values()].map((row) => row.customer_id));
+  const merged = new Map(
+    pick(rows.merged, keys.numbers, numberOf).map((row) => [numberOf(row), row.customer_id]),
+  );
+  const meant = [...merged.values()];
   return {
     keys,
     rows: {
@@ -42,7 +46,8 @@ export function readModel({ rows }: ModelTables, keys: Keys): Snapshot {
           (row) =>
             linked.has(row.id) ||
             has(keys.linked, row.id) ||
-            has(keys.numbers, row.customer_number.toLowerCase()) ||
+            has(keys.numbers, numberOf(row)) ||
+            has(meant, row.id) ||
             has(keys.emails, row.email?.toLowerCase() ?? null),
         ),
       ),
@@ -57,6 +62,7 @@ export function readModel({ rows }: ModelTables, keys: Keys): Snapshot {
     billing: [...services.keys()]
       .flatMap((id) => billingElsewhere(rows, id, subscriptions))
       .sort((a, b) => a.subscription_id - b.subscription_id || a.until.getTime() - b.until.getTime()),
+    merged,
     tombstones: new Set(keys.payments.filter((reference) => rows.tombstones.has(reference))),
     events: readEvents(rows.events, keys),
   };
@@ -90,6 +96,7 @@ function readMoney(rows: ModelTables['rows'], keys: Keys) {
   };
 }
 
+const numberOf = (row: { customer_number: string }) => row.customer_number.toLowerCase();
 const has = <T>(keys: T[], key: T | null) => key !== null && keys.length > 0 && keys.includes(key);
 
 function where<Key, Row>(table: Map<Key, Row>, isIt: (row: Row) => boolean): Map<Key, Row> {

@@ -30,6 +30,8 @@ export interface ModelEvent {
 
 export interface ModelRows {
   customers: Map<number, StoredCustomer>;
+  /** Customers that were merged into others. */
+  merged: Map<number, { id: number; customer_number: string; customer_id: number }>;
   services: Map<number, StoredService>;
   links: Map<string, StoredLink>;
   subscriptions: Map<number, StoredSubscription>;
@@ -61,6 +63,7 @@ export class StateError extends Error {
 export class ModelTables {
   readonly rows: ModelRows = {
     customers: new Map(),
+    merged: new Map(),
     services: new Map(),
     links: new Map(),
     subscriptions: new Map(),

@@ -8,14 +8,16 @@ import { withoutFields } from '../without-fields';
 interface Props {
   entity: 'customer' | 'server' | 'service';
   id: number;
+  /** Of those that were merged into it. */
+  mergedIds?: number[];
   /** Why it cannot be deleted, and what else can be done. */
   kept: string | null;
 }
 
 /** Who changed a record and what. */
-export async function History({ entity, id, kept }: Props) {
+export async function History({ entity, id, mergedIds = [], kept }: Props) {
   const { db, env } = await getRuntime();
-  const entries = withoutFields(await listAudit(db, entity, id), 'search_text', 'version');
+  const entries = withoutFields(await listAudit(db, entity, id, ...mergedIds), 'search_text', 'version');
   return (
     <Stack gap="xs">
       <Section title="History">

@@ -1,3 +1,4 @@
+import { Group } from '@mantine/core';
 import type { CustomerRow } from '@/lib/customers/schema';
 import { customerSteps } from '@/lib/customers/typed-customer';
 import type { RecordState } from '@/lib/records/read-state';
@@ -27,9 +28,14 @@ export function CustomerActions({ customer, state, isAdmin }: Props) {
       removal={state.isReferredTo ? null : ALONE}
     >
       {isAdmin && (
-        <LinkButton href={`${PATH}/${id}/erase`} size="sm" variant="default">
-          Erase…
-        </LinkButton>
+        <>
+          <LinkButton href={`${PATH}/${id}/merge`} size="sm" variant="default">
+            Merge with another customer…
+          </LinkButton>
+          <LinkButton href={`${PATH}/${id}/erase`} size="sm" variant="default">
+            Erase…
+          </LinkButton>
+        </>
       )}
     </RecordActions>
   );

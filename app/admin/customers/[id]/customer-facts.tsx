@@ -4,14 +4,22 @@ import { formatCountry } from '../../../_components/format';
 import { Facts } from '../../_components/facts';
 import { Section } from '../../_components/section';
 
+interface Props {
+  title?: string;
+  customer: CustomerRow;
+  /** Of the customers that were merged into it. */
+  mergedNumbers?: string[];
+}
+
 /** Master data. */
-export function CustomerFacts({ customer }: { customer: CustomerRow }) {
+export function CustomerFacts({ title = 'Master data', customer, mergedNumbers = [] }: Props) {
   const { first_name, last_name, company, email, phone } = customer;
   return (
-    <Section title="Master data">
+    <Section title={title}>
       <Facts
         facts={{
           Number: customer.customer_number,
+          'Merged into it': mergedNumbers.join(', ') || undefined,
           Company: company || undefined,
           Person: [first_name, last_name].filter(Boolean).join(' ') || null,
           'E-mail': email && (

@@ -1,8 +1,9 @@
 import { SimpleGrid, Stack } from '@mantine/core';
 import type { Metadata } from 'next';
-import { notFound } from 'next/navigation';
+import { notFound, redirect } from 'next/navigation';
 import { Suspense } from 'react';
 import { requireStaff } from '@/lib/auth/staff-session';
+import { listMergedInto } from '@/lib/customers/merged-customers';
 import { findErasedAt, getCustomer } from '@/lib/customers/queries';
 import { customerKind } from '@/lib/customers/save-customers';
 import { sumUnpaidInvoices } from '@/lib/invoices/queries';
@@ -44,14 +45,16 @@ export default async function CustomerPage({ params, searchParams }: Props) {
   const staff = await requireStaff();
   const id = toId((await params).id) ?? notFound();
   const { db, env } = await getRuntime();
-  const state = await orNotFound(readState(db, customerKind, id));
   const customer = (await getCustomer(db, { id })) ?? notFound();
-  const [erasedAt, unpaid, counts, stripeCustomers, moneyBack] = await Promise.all([
+  if (customer.id !== id) redirect(`${PATH}/${customer.id}?notice=led_on`);
+  const state = await orNotFound(readState(db, customerKind, id));
+  const [erasedAt, unpaid, counts, stripeCustomers, moneyBack, merged] = await Promise.all([
     findErasedAt(db, id),
     sumUnpaidInvoices(db, customer),
     countRecords(db, id),
     listStripeCustomersOf(db, id),
     listMoneyBack(db, ofCustomer(id), ROWS),
+    listMergedInto(db, id),
   ]);
   const search = toParams(await searchParams);
   const [before, notice] = [search.get('before'), search.get('notice')];
@@ -77,7 +80,10 @@ export default async function CustomerPage({ params, searchParams }: Props) {
       <RecordNotice notice={notice} done={DONE} />
       <Stack gap="xl">
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing="xl">
-          <CustomerFacts customer={customer} />
+          <CustomerFacts
+            customer={customer}
+            mergedNumbers={merged.map(({ customer_number }) => customer_number)}
+          />
           <Stack gap="xl">
             <Balance unpaid={unpaid} overdue={counts.overdue} />
             <StripeCustomers stripeCustomers={stripeCustomers} />
@@ -93,7 +99,12 @@ export default async function CustomerPage({ params, searchParams }: Props) {
             </Suspense>
           </Section>
         </div>
-        <History entity="customer" id={id} kept={erasedAt ? ERASED : state.isReferredTo ? KEPT : null} />
+        <History
+          entity="customer"
+          id={id}
+          mergedIds={merged.map((one) => one.id)}
+          kept={erasedAt ? ERASED : state.isReferredTo ? KEPT : null}
+        />
       </Stack>
     </>
   );

@@ -15,6 +15,8 @@ export const DONE = {
   created: 'The customer is created.',
   saved: 'Your changes are saved.',
   noted: 'The note is added.',
+  merged: 'The customers are merged: this is what they are now.',
+  led_on: 'The customer that you opened was merged into this one.',
   block: 'The customer is blocked.',
   unblock: 'The customer is no longer blocked.',
   reactivate: 'The customer is active again.',

@@ -78,7 +78,7 @@ function isSettled(draft: Draft, stored: StoredLink, reported: ProviderCustomer)
   return (
     stored.linked_by === 'number' &&
     first !== undefined &&
-    first.number === draft.customers.get(stored.customer_id)?.customer_number &&
+    draft.customerByNumber(first.number)?.id === stored.customer_id &&
     !takesPrecedence(first, toLink(stored).origin) &&
     noteNumbers(stored.numbers, reported.customerNumbers) === stored.numbers
   );

@@ -5,6 +5,7 @@ import {
   customers,
   disputes,
   invoices,
+  mergedCustomers,
   payments,
   paymentTombstones,
   refunds,
@@ -17,6 +18,7 @@ import type { ModelTables, TableName } from '../tables';
 
 const TABLES = {
   customers,
+  merged: mergedCustomers,
   services: customerServices,
   links: stripeCustomers,
   subscriptions,
@@ -40,7 +42,7 @@ const LEFT_OUT = new Set(
     )
     .concat(['api_version', 'livemode', 'checkout'].map((column) => `events ${column}`))
     .concat(
-      ['customers', 'services', 'tombstones', 'events'].flatMap((t) => [
+      ['customers', 'merged', 'services', 'tombstones', 'events'].flatMap((t) => [
         `${t} created_at`,
         `${t} updated_at`,
       ]),

@@ -39,6 +39,7 @@ export function twinHands(twin: TwinModel, database: Hands, model: Hands): Hands
         () => model.dateService(id, date),
       ),
     makeCustomer: making(database.makeCustomer),
+    makeMerged: making(database.makeMerged),
     makeService: making(database.makeService),
     makeSold: making(database.makeSold),
     makeSoldItem: making(database.makeSoldItem),

@@ -11,6 +11,7 @@ import { TextLink } from '../../../../_components/links';
 import { orNotFound } from '../../../../_components/or-not-found';
 import { type SearchParams, toId, toParams } from '../../../../_components/search-params';
 import { AuditTrail } from '../../../_components/audit-trail';
+import { CustomerSearch } from '../../../_components/customer-search/customer-search';
 import { CustomerSection } from '../../../_components/customer-section';
 import { Facts } from '../../../_components/facts';
 import { Notice } from '../../../_components/notice';
@@ -19,7 +20,6 @@ import { Section } from '../../../_components/section';
 import { withoutFields } from '../../../_components/without-fields';
 import { LINKED_BY } from '../../linked-by';
 import { Confirmation } from './confirmation';
-import { CustomerSearch } from './customer-search';
 import { IsNew } from './is-new';
 import { IsSame } from './is-same';
 

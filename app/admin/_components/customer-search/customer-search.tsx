@@ -3,16 +3,16 @@ import Form from 'next/form';
 import { findCustomers } from '@/lib/customers/find-customers';
 import { customerQuery } from '@/lib/customers/schema';
 import { getRuntime } from '@/lib/runtime';
-import { formatMessage } from '../../../../_components/format';
+import { formatMessage } from '../../../_components/format';
 import { CustomerMatches } from './customer-matches';
 
 interface Props {
-  /** Of the Stripe customer's page. */
+  /** Of the page that it is a part of, which is told the customer's id as `to`. */
   path: string;
   query: string | null;
 }
 
-/** Looks for the customer that a Stripe customer should be linked to. */
+/** Looks for a customer to choose. */
 export async function CustomerSearch({ path, query }: Props) {
   const { db } = await getRuntime();
   const parsed = query === null ? null : customerQuery.safeParse(query);

@@ -1,7 +1,7 @@
 import { Group, Stack, Text } from '@mantine/core';
 import type { CustomerMatches as Found } from '@/lib/customers/schema';
-import { TextLink } from '../../../../_components/links';
-import classes from '../../../_components/list.module.css';
+import { TextLink } from '../../../_components/links';
+import classes from '../list.module.css';
 
 /** The customers found, each with a way to choose it. */
 export function CustomerMatches({ found, path }: { found: Found; path: string }) {

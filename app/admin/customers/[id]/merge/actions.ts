@@ -1,0 +1,20 @@
+'use server';
+
+import { requireAdmin, staffActor } from '@/lib/auth/staff-session';
+import { getRuntime } from '@/lib/runtime';
+import { mergeCustomers, type Seen } from '@/lib/sync/staff/merge-customers';
+import { syncDeps } from '@/lib/sync/sync-deps';
+import { toHref } from '../../../../_components/search-params';
+import { leaveFor } from '../../../_components/record/leave-for';
+import { refusalOf } from '../../../_components/refusal-of';
+import { PATH } from '../../path';
+
+/** Merges a customer into another one, and leads to that; where it is refused, back to the question. */
+export async function merge(gone: Seen, kept: Seen, form: FormData): Promise<void> {
+  const staff = await requireAdmin();
+  const taken = form.getAll('take').map(String);
+  const deps = syncDeps(await getRuntime());
+  const refused = await refusalOf(mergeCustomers(deps, staffActor(staff), { gone, kept, taken }));
+  if (!refused) leaveFor(`${PATH}/${kept.id}?notice=merged`);
+  leaveFor(toHref(`${PATH}/${kept.id}/merge`, { to: String(gone.id), notice: refused }));
+}

@@ -1,0 +1,73 @@
+import { asc, eq, type SQL, sql } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
+import { type Database, rows } from '@/db/database';
+import { customers, mergedCustomers } from '@/db/schema';
+import { MAX_ID } from '../page';
+import { literal } from '../page-query';
+
+/**
+ * What these numbers mean, in any case, as `id` and `customer_number`: the customers that have them, and those that
+ * the customers which had them were merged into.
+ */
+export function numbered(numbers: (string | SQL)[]): SQL {
+  const wanted = sql.join(
+    numbers.map((number) => sql`lower(${number}::text)`),
+    sql`, `,
+  );
+  return sql`select id, customer_number from ${customers} where lower(customer_number) in (${wanted})
+    union all select customer_id, customer_number from ${mergedCustomers} where lower(customer_number) in (${wanted})`;
+}
+
+/** The ids of customers by their numbers, as these were asked for. */
+export async function findCustomerIds(db: Database, numbers: string[]): Promise<Map<string, number>> {
+  if (numbers.length === 0) return new Map();
+  const found = await rows<{ id: number; customer_number: string }>(db, numbered(numbers));
+  const ids = new Map(found.map(({ id, customer_number }) => [customer_number.toLowerCase(), id]));
+  return new Map(
+    numbers.flatMap((number): [string, number][] => {
+      const id = ids.get(number.toLowerCase());
+      return id === undefined ? [] : [[number, id]];
+    }),
+  );
+}
+
+/** Why a customer cannot be given a number: those of customers that were merged into others, in lower case. */
+export async function findMergedNumbers(db: Database, numbers: string[]): Promise<Map<string, string>> {
+  const found = await rows<{ number: string; now: string }>(
+    db,
+    sql`select m.customer_number as number, c.customer_number as now
+      from ${mergedCustomers} m join ${customers} c on c.id = m.customer_id
+      where lower(m.customer_number) in (select lower(jsonb_array_elements_text(${JSON.stringify(numbers)}::jsonb)))`,
+  );
+  return new Map(
+    found.map(({ number, now }) => [
+      number.toLowerCase(),
+      `belongs to ${now}: the customer that had it was merged into that one`,
+    ]),
+  );
+}
+
+/** The customer that the one of this id was merged into; null where it was not. */
+export async function findMergedInto(db: Database, id: number): Promise<number | null> {
+  const [found] = await db
+    .select({ customer_id: mergedCustomers.customer_id })
+    .from(mergedCustomers)
+    .where(eq(mergedCustomers.id, Math.min(id, MAX_ID)))
+    .limit(literal(1));
+  return found?.customer_id ?? null;
+}
+
+/** Rows of the customer of an id, or of that which it was merged into. */
+export function isOfCustomer(column: PgColumn, id: SQL): SQL {
+  const m = mergedCustomers;
+  return sql`${column} = coalesce((select ${m.customer_id} from ${m} where ${m.id} = ${id}), ${id})`;
+}
+
+/** The customers that were merged into one, the first of them first. */
+export async function listMergedInto(db: Database, id: number) {
+  return db
+    .select({ id: mergedCustomers.id, customer_number: mergedCustomers.customer_number })
+    .from(mergedCustomers)
+    .where(eq(mergedCustomers.customer_id, id))
+    .orderBy(asc(mergedCustomers.created_at), asc(mergedCustomers.id));
+}

@@ -1,0 +1,112 @@
+import { asc, eq, getTableColumns, inArray, sql } from 'drizzle-orm';
+import { type Database, lockKey } from '@/db/database';
+import { customers, invoices, mergedCustomers, payments, stripeCustomers } from '@/db/schema';
+import { transact } from '@/db/transaction';
+import { type Actor, recordAudit } from '../../audit/record-audit';
+import { differingFields, type MergedField } from '../../customers/merge-fields';
+import { AppError, invalidField } from '../../errors';
+import { MAX_ID } from '../../page';
+import type { SyncDeps } from '../sync-deps';
+import { REFERRING } from './referring';
+import { settleMerged } from './settle-merged';
+
+type Customer = typeof customers.$inferSelect;
+
+/** A customer, and its version as the page showed it. */
+export interface Seen {
+  id: number;
+  version: number;
+}
+
+/**
+ * Merges a customer into another one: all that it has becomes that one's, it is removed, and whatever names its number
+ * means the one that stays. That cannot be undone. What is not sure of its Stripe customers only because they had no
+ * other customer, becomes sure.
+ *
+ * @param taken the fields in which the one that stays takes over what the other has; it keeps all others
+ * @throws AppError validation_failed where they are the same; not_found; conflict where one of them has changed since
+ */
+export async function mergeCustomers(
+  deps: SyncDeps,
+  actor: Actor,
+  { gone, kept, taken }: { gone: Seen; kept: Seen; taken: string[] },
+): Promise<void> {
+  if (gone.id === kept.id) throw invalidField('with', 'is the same customer');
+  await transact(deps.db, async (tx) => {
+    await lockInOrder(tx, gone.id, kept.id);
+    const [before, other] = await readSeen(tx, kept, gone);
+    for (const { table } of REFERRING) {
+      await tx.update(table).set({ customer_id: before.id }).where(eq(table.customer_id, other.id));
+    }
+    await tx.delete(customers).where(eq(customers.id, other.id));
+    const { id, customer_number } = other;
+    await tx
+      .insert(mergedCustomers)
+      .values({ id, customer_number, customer_id: before.id, created_at: deps.now() });
+    const after = await takeOver(tx, before, other, taken);
+    await settleMerged({ ...deps, db: tx }, before.id);
+    await audit(tx, actor, { before, after, other });
+  });
+}
+
+/** In the order of all writers: Stripe customers, invoices, payments; then the two themselves. */
+async function lockInOrder(tx: Database, gone: number, kept: number): Promise<void> {
+  const links = await tx
+    .select({ id: stripeCustomers.stripe_customer_id })
+    .from(stripeCustomers)
+    .where(inArray(stripeCustomers.customer_id, [gone, kept]));
+  for (const id of links.map((link) => link.id).sort()) await lockKey(tx, id);
+  for (const table of [invoices, payments]) {
+    await tx.execute(sql`select count(*) from (
+      select from ${table} where ${table.customer_id} = ${gone}::int order by ${table.id} for update) locked`);
+  }
+}
+
+/** Locks both, so that nothing more is given to either until they are one. */
+async function readSeen(tx: Database, kept: Seen, gone: Seen): Promise<[Customer, Customer]> {
+  const found = await tx
+    .select()
+    .from(customers)
+    .where(
+      inArray(
+        customers.id,
+        [kept.id, gone.id].map((id) => Math.min(id, MAX_ID)),
+      ),
+    )
+    .orderBy(asc(customers.id))
+    .for('update');
+  const [before, other] = [kept, gone].map(({ id }) => found.find((row) => row.id === id));
+  if (!before || !other) throw new AppError('not_found', 'One of them does not exist any more.');
+  if (before.version !== kept.version || other.version !== gone.version) {
+    throw new AppError('conflict', 'Somebody else has changed one of them since you opened this.');
+  }
+  return [before, other];
+}
+
+async function takeOver(tx: Database, before: Customer, other: Customer, taken: string[]): Promise<Customer> {
+  const isTaken = (field: MergedField) => taken.includes(field);
+  const fields = differingFields(before, other).filter(isTaken);
+  const values = Object.fromEntries(fields.map((field) => [field, other[field]]));
+  const [after] = await tx
+    .update(customers)
+    .set({ ...values, updated_at: sql`now()` })
+    .where(eq(customers.id, before.id))
+    .returning(getTableColumns(customers));
+  return after ?? before;
+}
+
+async function audit(
+  tx: Database,
+  actor: Actor,
+  { before, after, other }: { before: Customer; after: Customer; other: Customer },
+): Promise<void> {
+  const entry = { actor, action: 'customer.merge', entity: 'customer' } as const;
+  const merged_into = before.customer_number;
+  await recordAudit(tx, { ...entry, entity_id: other.id, before: other, after: { ...other, merged_into } });
+  await recordAudit(tx, {
+    ...entry,
+    entity_id: before.id,
+    before,
+    after: { ...after, merged_customer: other.customer_number },
+  });
+}

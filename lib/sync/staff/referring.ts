@@ -1,0 +1,22 @@
+import {
+  customerNotes,
+  customerServices,
+  invoices,
+  mergedCustomers,
+  payments,
+  salesDocuments,
+  stripeCustomers,
+  subscriptions,
+} from '@/db/schema';
+
+/** All that refers to a customer, in the order in which it is written. A test asks the database whether it is all. */
+export const REFERRING = [
+  { table: stripeCustomers, noun: 'Stripe customer' },
+  { table: mergedCustomers, noun: 'merged customer' },
+  { table: customerNotes, noun: 'note' },
+  { table: customerServices, noun: 'service' },
+  { table: subscriptions, noun: 'subscription' },
+  { table: invoices, noun: 'invoice' },
+  { table: salesDocuments, noun: 'sales document' },
+  { table: payments, noun: 'payment' },
+] as const;

@@ -1,0 +1,298 @@
+import { eq, sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { rows } from '@/db/database';
+import { auditLog, customerNotes, customerServices, customers, stripeCustomers } from '@/db/schema';
+import { listAudit } from '@/lib/audit/list-audit';
+import { recountLists } from '@/lib/counted-list/check-counts';
+import { findCustomers } from '@/lib/customers/find-customers';
+import { listCustomersForStaff } from '@/lib/customers/list-for-staff';
+import { findCustomerId } from '@/lib/customers/match-customer';
+import { findCustomerIds, listMergedInto } from '@/lib/customers/merged-customers';
+import { addCustomerNote } from '@/lib/customers/notes';
+import { getCustomer } from '@/lib/customers/queries';
+import { customerKind } from '@/lib/customers/save-customers';
+import { customerFilters } from '@/lib/customers/staff-filters';
+import { paymentImport } from '@/lib/imports/payment-import';
+import { listPayments } from '@/lib/payments/queries';
+import { recordPayment } from '@/lib/payments/record-payment';
+import { saveRecord } from '@/lib/records/save-records';
+import { findCustomerHits } from '@/lib/search/customer-hits';
+import { serviceKind } from '@/lib/services/save-services';
+import { listSubscriptions } from '@/lib/subscriptions/queries';
+import { compareCustomers } from '@/lib/sync/staff/compare-customers';
+import { mergeCustomers } from '@/lib/sync/staff/merge-customers';
+import { REFERRING } from '@/lib/sync/staff/referring';
+import { syncDeps } from '@/lib/sync/sync-deps';
+import { listTimeline } from '@/lib/timeline/list-timeline';
+import { useDatabase } from '../support/database';
+import {
+  createCustomer,
+  createInvoice,
+  createPayment,
+  createSalesDocument,
+  createService,
+  createStripeCustomer,
+  createSubscription,
+} from '../support/factories';
+import { testRuntime } from '../support/runtime';
+
+const base = useDatabase();
+const GRACE = { type: 'staff', id: 'u1', name: 'grace@example.com' } as const;
+const writer = { actor: GRACE, now: new Date('2026-03-15T12:00:00Z'), timeZone: 'UTC' };
+
+const versionOf = async (id: number) => {
+  const [row] = await base.db
+    .select({ version: customers.version })
+    .from(customers)
+    .where(eq(customers.id, id));
+  return row?.version ?? 0;
+};
+const merge = async (gone: number, kept: number, taken: string[] = []) =>
+  mergeCustomers(syncDeps(testRuntime(base.db)), GRACE, {
+    gone: { id: gone, version: await versionOf(gone) },
+    kept: { id: kept, version: await versionOf(kept) },
+    taken,
+  });
+const countsOf = (id: number) =>
+  Promise.all(REFERRING.map(({ table }) => base.db.$count(table, eq(table.customer_id, id))));
+
+/** A customer with one of each. */
+async function createWhole(overrides: Parameters<typeof createCustomer>[1] = {}) {
+  const customer = await createCustomer(base.db, overrides);
+  const of = { customer_id: customer.id };
+  await createStripeCustomer(base.db, of);
+  await base.db.insert(customerNotes).values({
+    ...of,
+    text: `Of ${customer.customer_number}`,
+    actor_type: 'staff',
+    actor_id: '1',
+    actor_name: 'G',
+  });
+  const service = await createService(base.db, of);
+  const subscription = await createSubscription(base.db, of);
+  const invoice = await createInvoice(base.db, of);
+  await createSalesDocument(base.db, of);
+  const payment = await createPayment(base.db, { ...of, invoice_id: invoice.id });
+  return { ...customer, service, subscription, invoice, payment };
+}
+
+test('every column that refers to a customer is known to a merge', async () => {
+  const found = await rows<{ name: string }>(
+    base.db,
+    sql`select table_name || '.' || column_name as name from information_schema.columns
+      where table_schema = 'public' and column_name like '%customer%' and column_name not like 'stripe_customer%'
+        and data_type = 'integer'
+      union select conrelid::regclass || '.' || a.attname from pg_constraint c
+        join pg_attribute a on a.attrelid = c.conrelid and a.attnum = any (c.conkey)
+        where c.contype = 'f' and c.confrelid = 'customers'::regclass`,
+  );
+  const known = REFERRING.map(({ table }) => `${rowsOf(table)}.customer_id`);
+  const ofServices = ['subscription_items.customer_service_id'];
+  expect(found.map(({ name }) => name).sort()).toEqual([...known, ...ofServices].sort());
+});
+
+const rowsOf = (table: (typeof REFERRING)[number]['table']) =>
+  String(Reflect.get(table, Symbol.for('drizzle:Name')));
+
+test('all that a customer has becomes the other one’s, and counts and sums stay', async () => {
+  const [gone, kept] = [await createWhole(), await createWhole()];
+  const earlier = await createCustomer(base.db);
+  await merge(earlier.id, gone.id);
+  const { moving } = await compareCustomers(base.db, { gone: gone.id, kept: kept.id });
+  expect(moving.map(({ noun, count }) => `${count} ${noun}`)).toEqual(
+    REFERRING.map(({ noun }) => `1 ${noun}`),
+  );
+  await merge(gone.id, kept.id);
+  expect(await countsOf(gone.id)).toEqual(REFERRING.map(() => 0));
+  expect(await countsOf(kept.id)).toEqual([2, 2, 2, 2, 2, 2, 2, 2]);
+  expect((await listMergedInto(base.db, kept.id)).map(({ id }) => id).sort()).toEqual(
+    [earlier.id, gone.id].sort(),
+  );
+  expect(await base.db.$count(customers, eq(customers.id, gone.id))).toBe(0);
+  for await (const { wrong } of recountLists(base.db)) expect(wrong).toEqual([]);
+  const audits = await base.db.select().from(auditLog).where(eq(auditLog.action, 'customer.merge'));
+  expect(audits.slice(-2)).toMatchObject([
+    {
+      entity_id: gone.id,
+      before: { customer_number: gone.customer_number },
+      after: { merged_into: kept.customer_number },
+    },
+    { entity_id: kept.id, before: { id: kept.id }, after: { merged_customer: gone.customer_number } },
+  ]);
+  expect((await listAudit(base.db, 'customer', kept.id, gone.id)).length).toBeGreaterThanOrEqual(3);
+  const { entries } = await listTimeline(base.db, kept.id, { timeZone: 'UTC' });
+  const notes = entries.flatMap((entry) => (entry.kind === 'note' ? entry.note.text : []));
+  expect(notes.sort()).toEqual([`Of ${gone.customer_number}`, `Of ${kept.customer_number}`].sort());
+});
+
+describe('the old number', () => {
+  const old = 'Kd-55';
+  const made = async () => {
+    const gone = await createWhole({ customer_number: old, company: 'Gone' });
+    const kept = await createWhole({ company: 'Kept' });
+    await merge(gone.id, kept.id);
+    return { gone, kept };
+  };
+  let both: Awaited<ReturnType<typeof made>>;
+
+  test.each([old, 'kd-55', 'KD-55'])('%s finds the one that stays', async (number) => {
+    both ??= await made();
+    const { id } = both.kept;
+    const { db } = base;
+    expect((await getCustomer(db, { customer_number: number }))?.id).toBe(id);
+    expect((await getCustomer(db, { id: both.gone.id }))?.id).toBe(id);
+    expect(await findCustomerId(db, number)).toBe(id);
+    expect(await findCustomerIds(db, [number, 'nobody'])).toEqual(new Map([[number, id]]));
+    expect((await findCustomers(db, number)).matches.map((one) => one.id)).toEqual([id]);
+    expect((await findCustomerHits(db, number)).hits.map((hit) => hit.id)).toEqual([id]);
+    const listed = await listCustomersForStaff(db, customerFilters.parse({ q: number }), {});
+    expect(listed.data.map((row) => row.id)).toEqual([id]);
+    const subscriptions = await listSubscriptions(db, { customer: number }, { limit: 25 });
+    expect(subscriptions.data).toHaveLength(2);
+  });
+
+  test('and the old id mean it for programs that know no other', async () => {
+    both ??= await made();
+    const { gone, kept } = both;
+    expect((await listPayments(base.db, { customer_id: gone.id })).total).toBe(2);
+    const payment = {
+      payment_reference: gone.payment.payment_reference,
+      invoice_id: gone.invoice.id,
+      customer_id: gone.id,
+      amount: 11,
+      payment_date: '2026-03-10',
+    };
+    const changed = await recordPayment(base.db, payment, { ...writer, source: 'api' });
+    expect(changed).toMatchObject({ created: false, payment: { customer_id: kept.id, amount: 11 } });
+    const more = { ...payment, payment_reference: 'AFTER-MERGE', amount: 1 };
+    expect(await recordPayment(base.db, more, { ...writer, source: 'api' })).toMatchObject({
+      created: true,
+      payment: { customer_id: kept.id },
+    });
+    const imported = {
+      payment_reference: 'IMPORTED',
+      invoice_number: gone.invoice.number,
+      customer_number: 'KD-55',
+      amount: 1,
+      payment_date: '2026-03-10',
+    };
+    const drafts = [{ values: imported }, { values: { ...imported, customer_number: 'nobody' } }];
+    expect(await paymentImport.save(base.db, drafts, { ...writer, importId: null })).toMatchObject([
+      { outcome: 'created' },
+      { outcome: 'refused', problems: [{ field: 'customer_number' }] },
+    ]);
+  });
+
+  test('names it in other records', async () => {
+    both ??= await made();
+    const values = { customer_number: 'kD-55', name: 'After', service_type: 'hosting', price: 1 };
+    const { id } = await saveRecord(base.db, serviceKind, { isNew: true, values }, writer);
+    const [row] = await base.db.select().from(customerServices).where(eq(customerServices.id, id));
+    expect(row?.customer_id).toBe(both.kept.id);
+  });
+
+  test('is given to nobody again', async () => {
+    both ??= await made();
+    const refused = {
+      fields: [{ field: 'customer_number', message: expect.stringMatching(/was merged into/) }],
+    };
+    const values = { customer_number: 'KD-55', company: 'New' };
+    const { kept } = both;
+    await expect(saveRecord(base.db, customerKind, { values }, writer)).rejects.toMatchObject(refused);
+    await expect(saveRecord(base.db, customerKind, { isNew: true, values }, writer)).rejects.toMatchObject(
+      refused,
+    );
+    await expect(saveRecord(base.db, customerKind, { id: kept.id, values }, writer)).rejects.toMatchObject(
+      refused,
+    );
+    await expect(createCustomer(base.db, { customer_number: 'kD-55' })).rejects.toMatchObject({
+      code: '23505',
+    });
+    const last = await createCustomer(base.db, { customer_number: 'K770000' });
+    await merge(last.id, kept.id);
+    const { id } = await saveRecord(
+      base.db,
+      customerKind,
+      { isNew: true, values: { company: 'Next' } },
+      writer,
+    );
+    expect((await getCustomer(base.db, { id }))?.customer_number).toBe('K770001');
+  });
+
+  test('goes on meaning the last one when that is merged in turn', async () => {
+    both ??= await made();
+    const last = await createCustomer(base.db);
+    await merge(both.kept.id, last.id);
+    expect(await findCustomerId(base.db, old)).toBe(last.id);
+    expect((await getCustomer(base.db, { id: both.gone.id }))?.id).toBe(last.id);
+  });
+});
+
+test('the one that stays keeps its fields, but for those that are to be taken over', async () => {
+  const kept = await createCustomer(base.db, { phone: null, city: 'Wien' });
+  const gone = await createCustomer(base.db, { phone: '+43 1', city: 'Linz', email: null, country: 'AT' });
+  const { differing } = await compareCustomers(base.db, { gone: gone.id, kept: kept.id });
+  expect(differing).toEqual(['last_name', 'phone', 'city', 'country']);
+  await merge(gone.id, kept.id, ['phone', 'country', 'email', 'id', 'customer_number']);
+  expect(await getCustomer(base.db, { id: kept.id })).toMatchObject({
+    customer_number: kept.customer_number,
+    phone: '+43 1',
+    country: 'AT',
+    city: 'Wien',
+    email: kept.email,
+  });
+});
+
+describe('refused, and nothing moves', () => {
+  const asked = (gone: { id: number; version: number }, kept: { id: number; version: number }) =>
+    mergeCustomers(syncDeps(testRuntime(base.db)), GRACE, { gone, kept, taken: [] });
+
+  test('with itself, with one that is gone, and where somebody changed one of them', async () => {
+    const [one, other] = [await createWhole(), await createWhole()];
+    const seen = ({ id, version }: typeof one) => ({ id, version });
+    await expect(asked(seen(one), seen(one))).rejects.toMatchObject({ code: 'validation_failed' });
+    await expect(asked({ id: 999_999, version: 0 }, seen(one))).rejects.toMatchObject({ code: 'not_found' });
+    for (const changed of [one, other]) {
+      await base.db.update(customers).set({ city: 'Graz' }).where(eq(customers.id, changed.id));
+      await expect(asked(seen(one), seen(other))).rejects.toMatchObject({ code: 'conflict' });
+      changed.version += 1;
+    }
+    expect(await countsOf(one.id)).toEqual([1, 0, 1, 1, 1, 1, 1, 1]);
+    await asked(seen(one), seen(other));
+    await expect(asked(seen(one), seen(other))).rejects.toMatchObject({ code: 'not_found' });
+  });
+});
+
+test('what is given to either meanwhile is lost nowhere', async () => {
+  const [gone, kept] = [await createWhole(), await createWhole()];
+  const [seen, other] = [gone, kept].map(({ id, version }) => ({ id, version }));
+  const values = {
+    name: 'Meanwhile',
+    service_type: 'hosting',
+    price: 1,
+    customer_number: gone.customer_number,
+  };
+  const payment = {
+    invoice_id: gone.invoice.id,
+    customer_id: gone.id,
+    amount: 1,
+    payment_date: '2026-03-10',
+  };
+  const done = await Promise.allSettled([
+    ...[1, 2, 3].map(() => saveRecord(base.db, serviceKind, { isNew: true, values }, writer)),
+    mergeCustomers(syncDeps(testRuntime(base.db)), GRACE, {
+      gone: seen ?? gone,
+      kept: other ?? kept,
+      taken: [],
+    }),
+    ...[1, 2, 3].map((n) =>
+      recordPayment(base.db, { ...payment, payment_reference: `AT-ONCE-${n}` }, { ...writer, source: 'api' }),
+    ),
+    addCustomerNote(base.db, kept.id, 'Meanwhile', writer),
+    createStripeCustomer(base.db, { customer_id: kept.id }),
+  ]);
+  expect(done.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []))).toEqual([]);
+  expect(await countsOf(gone.id)).toEqual(REFERRING.map(() => 0));
+  expect(await countsOf(kept.id)).toEqual([3, 1, 3, 5, 2, 2, 2, 5]);
+  expect(await base.db.$count(stripeCustomers, eq(stripeCustomers.customer_id, kept.id))).toBe(3);
+});
