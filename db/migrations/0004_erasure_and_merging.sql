@@ -1,0 +1,15 @@
+CREATE TABLE "merged_customers" (
+	"id" integer PRIMARY KEY NOT NULL,
+	"customer_number" text NOT NULL,
+	"customer_id" integer NOT NULL,
+	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
+ALTER TABLE "customers" ADD COLUMN "erased_at" timestamp with time zone;--> statement-breakpoint
+ALTER TABLE "stripe_events" ADD COLUMN "checkout" jsonb;--> statement-breakpoint
+ALTER TABLE "merged_customers" ADD CONSTRAINT "merged_customers_customer_id_customers_id_fk" FOREIGN KEY ("customer_id") REFERENCES "public"."customers"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+CREATE UNIQUE INDEX "merged_customers_number_lower" ON "merged_customers" USING btree (lower("customer_number"));--> statement-breakpoint
+CREATE INDEX "merged_customers_customer" ON "merged_customers" USING btree ("customer_id");--> statement-breakpoint
+CREATE INDEX "merged_customers_serial" ON "merged_customers" USING btree ((substring("customer_number" from '^[Kk](\d{1,15})$')::bigint));--> statement-breakpoint
+CREATE INDEX "stripe_events_with_body" ON "stripe_events" USING btree ("stripe_created") WHERE "stripe_events"."payload" <> '';-- Functions: 513baf756931cbe6b230bbdef2d2cf100ac7aeb3286b33ccd4974c9fd93cf252
