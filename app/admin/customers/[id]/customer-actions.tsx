@@ -1,4 +1,3 @@
-import { Group } from '@mantine/core';
 import type { CustomerRow } from '@/lib/customers/schema';
 import { customerSteps } from '@/lib/customers/typed-customer';
 import type { RecordState } from '@/lib/records/read-state';
