@@ -5,29 +5,21 @@ import { cache } from 'react';
 import type { Actor } from '../audit/record-audit';
 import { AppError, isNotMigrated } from '../errors';
 import { explainFailure, getRuntime } from '../runtime';
+import { findStaff, type StaffMember } from './find-staff';
 import { signIn } from './sign-in';
 import type { Credentials } from './sign-in-request';
 import { getStaffAuth } from './staff-auth';
 import { PATH_HEADER, UNAVAILABLE_PATH } from './staff-path';
-import type { StaffRole } from './staff-user';
 
-export interface StaffMember {
-  id: string;
-  name: string;
-  email: string;
-  role: StaffRole;
-}
+export type { StaffMember };
 
 /** Who is signed in; null: nobody. Asked of the database, once a request. */
 export const currentStaff = cache(async (): Promise<StaffMember | null> => {
   const sent = await headers(); // first: it tells Next that the page is not one to render at build time
   const runtime = await getRuntime().catch(showUnavailable);
-  const found = await getStaffAuth(runtime)
-    .api.getSession({ headers: sent })
-    .catch(async (error: unknown) => showUnavailable(await explainFailure(runtime, error)));
-  if (!found) return null;
-  const { id, name, email, role } = found.user;
-  return { id, name, email, role };
+  return findStaff(runtime, sent).catch(async (error: unknown) =>
+    showUnavailable(await explainFailure(runtime, error)),
+  );
 });
 
 /** A page cannot answer 503: the address that does says why, and leads back. */

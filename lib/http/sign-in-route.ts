@@ -3,6 +3,7 @@ import type { Credentials } from '../auth/sign-in-request';
 import { safeNextPath } from '../auth/staff-path';
 import { AppError } from '../errors';
 import { explainFailure, runtimeOrError } from '../runtime';
+import { isOwnOrigin } from './own-origin';
 import { problemResponse, toAppError } from './problem';
 import { parseJson, readBody } from './read-body';
 
@@ -24,7 +25,10 @@ export async function answerSignIn(request: Request): Promise<Response> {
   const isForm = request.headers.get('accept')?.includes('text/html') ?? false;
   let next = '';
   try {
-    requireOwnPage(request, runtime.env.publicUrl);
+    // Another site must not sign its visitors in as somebody else; no browser leaves out whose page it is.
+    if (isOwnOrigin(request, runtime.env.publicUrl) === false) {
+      throw new AppError('forbidden', 'Signing in works from our own pages only.');
+    }
     const typed = await readTyped(request);
     next = safeNextPath(typed.next);
     const cookies = await signIn(runtime, typed, request.headers);
@@ -36,15 +40,6 @@ export async function answerSignIn(request: Request): Promise<Response> {
     if (!isForm) return problemResponse(known);
     return seeOther(`/sign-in?${new URLSearchParams({ problem: known.code, next })}`);
   }
-}
-
-/** Another site must not sign its visitors in as somebody else. */
-function requireOwnPage({ headers }: Request, publicUrl: string): void {
-  const origin = headers.get('origin');
-  if (origin === null) return; // no browser sends a form or a script's POST without it
-  const host = URL.canParse(origin) ? new URL(origin).host : '';
-  if (host !== '' && (host === headers.get('host') || host === new URL(publicUrl).host)) return;
-  throw new AppError('forbidden', 'Signing in works from our own pages only.');
 }
 
 async function readTyped(request: Request): Promise<Typed> {

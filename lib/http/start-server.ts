@@ -5,6 +5,7 @@ import { getRuntime, type Runtime } from '../runtime';
 import { reconcile } from '../sync/reconcile/reconcile';
 import { startSchedule } from '../sync/reconcile/schedule';
 import { syncDeps } from '../sync/sync-deps';
+import { keepUploadsCleared } from '../uploads/clear-uploads';
 import { toAppError } from './problem';
 
 /** What a server does before its first request: open the runtime, take commands, keep the daily job's time. */
@@ -12,6 +13,7 @@ export async function startServer(): Promise<void> {
   const runtime = await openRuntime();
   if (!runtime || runtime.env.vercel) return;
   if (!runtime.env.databaseUrl) await (await import('../commands/serve-commands')).serveCommands(runtime);
+  keepUploadsCleared(runtime);
   await offerFirstAdmin(runtime);
   if (runtime.env.development) return;
   const { db, log, now, env } = runtime;

@@ -42,6 +42,15 @@ export async function openImport(
     file,
     header,
     constants,
-    rows: csvRows(rowTexts(lines, header.delimiter), header.delimiter, atOnce),
+    rows: closing(csvRows(rowTexts(lines, header.delimiter), header.delimiter, atOnce), lines),
   };
+}
+
+/** Closes the file also where its rows are not read to their end. */
+async function* closing<T>(rows: AsyncIterable<T>, lines: AsyncGenerator): AsyncGenerator<T> {
+  try {
+    yield* rows;
+  } finally {
+    await lines.return(undefined);
+  }
 }

@@ -7,6 +7,7 @@ import { decodeWindows1252 } from './windows-1252';
 /** A file of text, read piece by piece. */
 export interface TextFile {
   bytes: number;
+  encoding: 'UTF-8' | 'Windows-1252';
   /** Bytes that were read so far. */
   read(): number;
   /** Without a byte order mark. */
@@ -35,7 +36,7 @@ export async function openTextFile(path: string): Promise<TextFile> {
       throw fileProblem(error, path);
     }
   }
-  return { bytes: found.size, read: () => read, text };
+  return { bytes: found.size, encoding: isUtf8 ? 'UTF-8' : 'Windows-1252', read: () => read, text };
 }
 
 async function checkUtf8(path: string): Promise<boolean> {

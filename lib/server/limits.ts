@@ -11,7 +11,9 @@ export const LIMITS = {
   headersMs: 15_000,
   /** To the end of its body, however it trickles. */
   requestMs: 30_000,
-  /** How often the two are looked at. */
+  /** The same of a file that staff upload: 200 MB at 2 Mbit/s. */
+  uploadMs: 900_000,
+  /** How often they are looked at. */
   checkMs: 1000,
   /** How long a client may take nothing of its answer. */
   unreadMs: 60_000,

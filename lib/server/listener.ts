@@ -2,16 +2,19 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { BlockList } from 'node:net';
 import { type Logger, stackOf } from '../log';
 import { carryParameters } from '../lost-parameter';
+import { UPLOAD_PATH } from '../uploads/upload-limits';
 import { setForwarding } from './forwarding';
 import type { Limits } from './limits';
 import { receiveBody } from './receive-body';
 import { refuse } from './refuse';
+import type { SlowBodies } from './slow-bodies';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 interface Settings {
   trusted: BlockList;
   limits: Limits;
+  slow: SlowBodies;
   log: Logger;
 }
 
@@ -19,7 +22,7 @@ interface Settings {
 const OWN_LIMIT = /^\/(api|mcp)(\/[^%\\.?]*)?(\?|$)/;
 
 /** Hands on what is fit to be answered, and answers the rest. */
-export function createListener(handle: Handler, { trusted, limits, log }: Settings) {
+export function createListener(handle: Handler, { trusted, limits, slow, log }: Settings) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (!setForwarding(request, trusted)) return void request.socket.destroy();
     if (!hasTarget(request)) return refuse(request, response, 400, 'There is no such address.');
@@ -34,6 +37,7 @@ export function createListener(handle: Handler, { trusted, limits, log }: Settin
       if (body === 'empty') return refuse(request, response, 400, 'The body is empty.');
       if (body === 'broken off') return;
     }
+    if (request.url?.split('?')[0] === UPLOAD_PATH) slow.add(request, response);
     request.url = carryParameters(request.url ?? '/');
     await handle(request, response).catch((error: unknown) => {
       log.error({ stack: stackOf(error) }, 'a request failed');

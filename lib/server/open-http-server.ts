@@ -2,9 +2,11 @@ import { createServer, type Server } from 'node:http';
 import type { Env } from '../env';
 import type { Logger } from '../log';
 import { toNetworks } from '../networks';
+import { createErrorListener } from './client-error';
 import { LIMITS, type Limits } from './limits';
 import { listen } from './listen';
 import { createListener, type Handler } from './listener';
+import { createSlowBodies, type SlowBodies } from './slow-bodies';
 import { stopServers } from './stop-servers';
 import { createTraffic, type Traffic } from './traffic';
 
@@ -35,15 +37,16 @@ export async function openHttpServer(settings: Settings, handle: Handler): Promi
       log.warn({ connections: limits.connections }, 'connections are refused: too many are open');
     }),
   );
-  const listener = createListener(handle, { trusted: toNetworks(trustedProxies), limits, log });
-  const servers = await listen(() => limitedServer(limits, traffic).on('request', listener), settings);
+  const slow = createSlowBodies(limits.uploadMs);
+  const listener = createListener(handle, { trusted: toNetworks(trustedProxies), limits, slow, log });
+  const servers = await listen(() => limitedServer(limits, traffic, slow).on('request', listener), settings);
   // No file left for a new connection, for instance: without a listener the error would end the process.
   const lost = seldom(FULL_AGAIN_MS, () => log.warn('connections cannot be accepted'));
   for (const server of servers) server.on('error', lost);
   return { stop: () => stopServers(servers, traffic) };
 }
 
-function limitedServer(limits: Limits, traffic: Traffic): Server {
+function limitedServer(limits: Limits, traffic: Traffic, slow: SlowBodies): Server {
   const server = createServer({
     headersTimeout: limits.headersMs,
     requestTimeout: limits.requestMs,
@@ -55,6 +58,7 @@ function limitedServer(limits: Limits, traffic: Traffic): Server {
   server.setTimeout(limits.unreadMs, (socket) => {
     if (socket.writableLength > 0 || !traffic.isAnswering(socket)) socket.destroy();
   });
+  server.on('clientError', createErrorListener(slow, traffic));
   server.on('connection', traffic.addConnection);
   return server.on('request', traffic.addRequest);
 }

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 const DRAINED_BYTES = 2_097_152;
-const LINGER_MS = 1000;
+/** How long whoever is refused may read the answer before the connection ends. */
+export const LINGER_MS = 1000;
 
 /**
  * Answers a request without keeping its body, and closes its connection. A sender that is cut off while

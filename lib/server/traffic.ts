@@ -1,11 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 
 /** What is open at this moment. */
 export interface Traffic {
   addConnection(socket: Socket): void;
   addRequest(request: IncomingMessage, response: ServerResponse): void;
   isAnswering(socket: Socket): boolean;
+  /** Whether a part of an answer has been sent that is not at its end. */
+  hasBegunAnswer(socket: Duplex): boolean;
   /** From now on answers end their connections. */
   letFinish(): void;
   /** Closes the connections on which nothing is answered. */
@@ -43,6 +46,8 @@ export function createTraffic(maxConnections: number, refused: () => void): Traf
       });
     },
     isAnswering: (socket) => open.has(socket),
+    hasBegunAnswer: (socket) =>
+      [...responses].some(({ req, headersSent }) => headersSent && req.socket === socket),
     letFinish() {
       finishing = true;
       for (const response of responses) response.shouldKeepAlive = false;

@@ -7,6 +7,7 @@ export const LAYERS: string[][] = [
   ['lib/server', 'lib/stripe-local'],
   ['lib/mcp', 'lib/openapi'],
   ['lib/http', 'lib/overview'],
+  ['lib/uploads'],
   ['lib/commands'],
   ['lib/exports', 'lib/imports'],
   ['lib/health', 'lib/search', 'lib/timeline'],

@@ -7,9 +7,17 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createLogger } from '@/lib/log';
 import { LIMITS, type Limits } from '@/lib/server/limits';
 import { type OpenHttpServer, openHttpServer } from '@/lib/server/open-http-server';
+import { UPLOAD_PATH } from '@/lib/uploads/upload-limits';
 import { head, openRaw } from '../support/raw-connection';
 
-const SHORT: Limits = { ...LIMITS, headersMs: 300, requestMs: 600, checkMs: 50, unreadMs: 500 };
+const SHORT: Limits = {
+  ...LIMITS,
+  headersMs: 300,
+  requestMs: 600,
+  checkMs: 50,
+  unreadMs: 500,
+  uploadMs: 2000,
+};
 
 let server: OpenHttpServer | undefined;
 afterEach(() => server?.stop());
@@ -202,6 +210,45 @@ describe('slow clients', () => {
     const drip = setInterval(() => socket.write('a'), 20);
     expect(await closed).toBeLessThan(2600);
     clearInterval(drip);
+  });
+
+  const upload = head(`POST ${UPLOAD_PATH}?kind=x`, { 'Content-Length': 900 });
+
+  test('a file that staff upload may take longer, and not for ever', async () => {
+    let received = 0;
+    const { port } = await serve(async (request, response) => {
+      for await (const chunk of request) received += chunk.length;
+      response.end();
+    });
+    const { socket, closed } = openRaw(port, upload);
+    const drip = setInterval(() => socket.write('a'), 20);
+    const ms = await closed;
+    clearInterval(drip);
+    expect(ms).toBeGreaterThan(1900);
+    expect(ms).toBeLessThan(8000);
+    expect(received).toBeGreaterThan(1);
+  });
+
+  test('one that is refused is not sent to its end', async () => {
+    const { port } = await serve((_, response) => void response.writeHead(401).end('no'));
+    const { socket, closed, text } = openRaw(port, upload);
+    const drip = setInterval(() => socket.write('a'), 20);
+    const ms = await closed;
+    clearInterval(drip);
+    expect(ms).toBeLessThan(1900);
+    expect(text()).toMatch(/^HTTP\/1\.1 401 .*no/s);
+  });
+
+  test('what is no HTTP is told so', async () => {
+    const { port } = await serve();
+    for (const [start, status] of [
+      ['nonsense\r\n\r\n', 400],
+      [head('GET /', { 'X-A': 'a'.repeat(20_000) }), 431],
+    ] as const) {
+      const { closed, text } = openRaw(port, start);
+      await closed;
+      expect(text()).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    }
   });
 
   test('a client that takes nothing of its answer', async () => {

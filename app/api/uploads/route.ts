@@ -1,0 +1,6 @@
+import { methodNotAllowed } from '@/lib/http/method-not-allowed';
+import { answerUpload } from '@/lib/http/upload-route';
+
+export { answerUpload as POST };
+
+export const { GET, HEAD, PUT, PATCH, DELETE, OPTIONS } = methodNotAllowed('POST');

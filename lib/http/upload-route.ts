@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { findStaff } from '../auth/find-staff';
+import { AppError } from '../errors';
+import { IMPORT_NAMES } from '../imports/kinds';
+import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
+import { addUpload, requireUploadSize } from '../uploads/add-upload';
+import { isOwnOrigin } from './own-origin';
+import { problemResponse, toAppError } from './problem';
+import { validateQuery } from './validate';
+
+const uploadQuery = z.strictObject({
+  kind: z.enum(IMPORT_NAMES, `must be one of ${IMPORT_NAMES.join(', ')}`),
+  name: z.string().max(1000),
+});
+
+/** Takes a file that an admin uploads, as the request's body. Whoever may not is answered before any of it is read. */
+export async function answerUpload(request: Request): Promise<Response> {
+  const runtime = await runtimeOrError();
+  if (runtime instanceof AppError) return problemResponse(runtime);
+  try {
+    const uploaded_by = await requireUploader(runtime, request);
+    requireUploadSize(Number(request.headers.get('content-length') ?? 0));
+    const { kind, name } = validateQuery(uploadQuery, new URL(request.url).searchParams);
+    const body = (request.body ?? []) as unknown as AsyncIterable<Uint8Array>;
+    const { id } = await addUpload(runtime, { kind, name, uploaded_by }, body);
+    return Response.json({ id }, { status: 201, headers: { 'Cache-Control': 'no-store' } });
+  } catch (error) {
+    return problemResponse(toAppError(await explainFailure(runtime, error), runtime.newId(), runtime.log));
+  }
+}
+
+/** @returns the address of the admin who sends it */
+async function requireUploader(runtime: Runtime, request: Request): Promise<string> {
+  if (!isOwnOrigin(request, runtime.env.publicUrl)) {
+    throw new AppError('forbidden', 'Files are uploaded from our own pages only.');
+  }
+  const staff = await findStaff(runtime, request.headers);
+  if (!staff)
+    throw new AppError('unauthenticated', 'Nobody is signed in: sign in, and upload the file again.');
+  if (staff.role !== 'admin') throw new AppError('forbidden', 'Files are imported by admins only.');
+  if (runtime.env.vercel) throw new AppError('not_found', 'Here files are imported by npm run import only.');
+  return staff.email;
+}

@@ -1,0 +1,20 @@
+import { createReadStream, existsSync } from 'node:fs';
+import { basename } from 'node:path';
+import { rejectedPath } from '../imports/rejected-file';
+import { fileOf, findUpload, type Upload } from './upload-store';
+
+/** Whether rows of a file were refused when it was imported last. */
+export function hasRejected(dataDir: string, upload: Upload): boolean {
+  return existsSync(rejectedPath(fileOf(dataDir, upload)));
+}
+
+/** Those rows, as a file to mend; null: there is none. */
+export async function openRejected(dataDir: string, id: string) {
+  const upload = await findUpload(dataDir, id);
+  if (!upload || !hasRejected(dataDir, upload)) return null;
+  const path = rejectedPath(fileOf(dataDir, upload));
+  async function* text(): AsyncGenerator<string> {
+    yield* createReadStream(path, 'utf8') as AsyncIterable<string>;
+  }
+  return { name: basename(path), text };
+}

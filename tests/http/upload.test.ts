@@ -1,0 +1,167 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import * as signInRoute from '@/app/api/auth/sign-in/email/route';
+import * as uploadRoute from '@/app/api/uploads/route';
+import { commandActor } from '@/lib/audit/record-audit';
+import { addStaffUser } from '@/lib/auth/add-staff-user';
+import { MAX_UPLOAD_BYTES, UPLOAD_PATH } from '@/lib/uploads/upload-limits';
+import { deleteFolder, listFolders, listUploads } from '@/lib/uploads/upload-store';
+import { useServer } from '../support/http';
+import { head, openRaw } from '../support/raw-connection';
+import { GRACE, quickHash, SECRET, useHash } from '../support/sign-in';
+import { temporaryDataDir } from '../support/uploads';
+
+const SIGN_IN = '/api/auth/sign-in/email';
+const ADMIN = { email: 'root@example.com', password: 'correct horse battery', role: 'admin' } as const;
+const dataDir = temporaryDataDir();
+const folder = join(dataDir, 'imports');
+
+useHash(quickHash);
+const server = useServer(
+  { [UPLOAD_PATH]: uploadRoute, [SIGN_IN]: signInRoute },
+  { BETTER_AUTH_SECRET: SECRET, DATA_DIR: dataDir },
+);
+const cookies = { admin: '', staff: '' };
+beforeAll(async () => {
+  for (const who of [ADMIN, GRACE]) await addStaffUser(server.runtime, who, commandActor('test'));
+  cookies.admin = await signIn(ADMIN);
+  cookies.staff = await signIn(GRACE);
+});
+beforeEach(async () => {
+  for (const id of await listFolders(dataDir)) await deleteFolder(dataDir, id);
+});
+
+async function signIn(who: { email: string; password: string }): Promise<string> {
+  const answer = await fetch(server.url + SIGN_IN, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(who),
+  });
+  return answer.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+}
+
+const upload = (body: BodyInit, query = 'kind=customers&name=c.csv', cookie = cookies.admin) =>
+  fetch(`${server.url}${UPLOAD_PATH}?${query}`, {
+    method: 'POST',
+    headers: { origin: server.url, cookie },
+    body,
+    duplex: 'half',
+  } as RequestInit);
+
+describe('who may not', () => {
+  test.each([
+    ['nobody', () => ({}), 401, 'Nobody is signed in'],
+    ['a forged cookie', () => ({ cookie: 'w5t.session_token=forged.signature' }), 401, 'Nobody is signed in'],
+    ['plain staff', () => ({ cookie: cookies.staff }), 403, 'by admins only'],
+    [
+      'an admin from another site',
+      () => ({ cookie: cookies.admin, origin: 'https://evil.example' }),
+      403,
+      'own pages',
+    ],
+    ['an admin from nowhere', () => ({ cookie: cookies.admin, origin: 'null' }), 403, 'own pages'],
+    [
+      'a file too large',
+      () => ({ cookie: cookies.admin, 'Content-Length': MAX_UPLOAD_BYTES + 1 }),
+      413,
+      '200 MB',
+    ],
+  ])('%s: is answered before anything is read', async (_, headers, status, text) => {
+    const start = head(`POST ${UPLOAD_PATH}?kind=customers&name=c.csv`, {
+      Origin: server.url,
+      Host: new URL(server.url).host,
+      'Content-Length': 1000,
+      ...Object.fromEntries(
+        Object.entries(headers()).map(([name, value]) => [name === 'origin' ? 'Origin' : name, value]),
+      ),
+    });
+    const { socket, text: answer } = openRaw(Number(new URL(server.url).port), start); // and no byte of the body
+    await vi.waitFor(() => expect(answer()).toContain(text));
+    expect(answer()).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    socket.destroy();
+    expect(existsSync(folder) ? readdirSync(folder) : []).toEqual([]);
+  });
+
+  test('without an Origin nobody may', async () => {
+    const answer = await fetch(`${server.url}${UPLOAD_PATH}?kind=customers&name=c.csv`, {
+      method: 'POST',
+      headers: { cookie: cookies.admin },
+      body: 'a',
+    });
+    expect(answer.status).toBe(403);
+  });
+});
+
+describe('an admin', () => {
+  test('uploads a file, which its owner alone may read', async () => {
+    const answer = await upload('customer_number\nK1\n', 'kind=customers&name=K%C3%BCnden%25.csv');
+    expect(answer.status).toBe(201);
+    const { id } = (await answer.json()) as { id: string };
+    const path = join(folder, id, 'file', 'Künden%.csv');
+    expect(readFileSync(path, 'utf8')).toBe('customer_number\nK1\n');
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    for (const one of [folder, join(folder, id), join(folder, id, 'file')]) {
+      expect(statSync(one).mode & 0o777).toBe(0o700);
+    }
+    expect(await listUploads(dataDir)).toMatchObject([
+      { id, kind: 'customers', file_name: 'Künden%.csv', bytes: 19, uploaded_by: ADMIN.email },
+    ]);
+  });
+
+  test.each([
+    ['../../../etc/passwd', '-..-..-etc-passwd'],
+    ['..', 'upload.csv'],
+    ['.hidden.csv', 'hidden.csv'],
+    ['a"b\\c\n.csv', 'a-b-c-.csv'],
+    [`${'ä'.repeat(300)}.csv`, `${'ä'.repeat(88)}.csv`],
+  ])('a file called %j stays in its folder', async (name, kept) => {
+    await upload('a', String(new URLSearchParams({ kind: 'customers', name })));
+    expect(await listUploads(dataDir)).toMatchObject([{ file_name: kept }]);
+  });
+
+  test('of a file that grows too large nothing is kept', async () => {
+    let left = MAX_UPLOAD_BYTES / 1e6 + 1;
+    const body = new ReadableStream({
+      pull(controller) {
+        if (left === 0) return controller.close();
+        left -= 1;
+        controller.enqueue(new Uint8Array(1_000_000));
+      },
+    });
+    const answer = await upload(body); // its size is not told
+    expect([answer.status, (await answer.json()).detail]).toEqual([413, expect.stringContaining('200 MB')]);
+    expect(readdirSync(folder)).toEqual([]);
+  }, 60_000);
+
+  test('of one that breaks off neither', async () => {
+    const start = head(`POST ${UPLOAD_PATH}?kind=customers&name=c.csv`, {
+      Origin: server.url,
+      Host: new URL(server.url).host,
+      Cookie: cookies.admin,
+      'Content-Length': 1000,
+    });
+    const { socket } = openRaw(Number(new URL(server.url).port), `${start}abc`);
+    await vi.waitFor(() => expect(readdirSync(folder)).toHaveLength(1));
+    socket.destroy();
+    await vi.waitFor(() => expect(readdirSync(folder)).toEqual([]));
+  });
+
+  test.each([
+    ['', 422],
+    ['kind=tokens&name=c.csv', 422],
+    ['kind=customers&name=c.csv&dry_run=1', 422],
+  ])('who asks for %j is told what is wrong', async (query, status) => {
+    expect((await upload('a', query)).status).toBe(status);
+  });
+
+  test('an empty file is refused, and the eleventh', async () => {
+    expect((await upload('')).status).toBe(422);
+    for (let i = 0; i < 10; i += 1) expect((await upload('a')).status).toBe(201);
+    const refused = await upload('a');
+    expect([refused.status, (await refused.json()).detail]).toEqual([
+      409,
+      expect.stringContaining('remove one'),
+    ]);
+  });
+});

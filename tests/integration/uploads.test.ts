@@ -1,0 +1,184 @@
+import { text } from 'node:stream/consumers';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { customers } from '@/db/schema';
+import { importState, listImports } from '@/lib/imports/list-imports';
+import { previewFile } from '@/lib/imports/preview-file';
+import { addUpload } from '@/lib/uploads/add-upload';
+import { type ChosenOptions, toFileOptions } from '@/lib/uploads/chosen-options';
+import { clearUploads } from '@/lib/uploads/clear-uploads';
+import { readRun, writeRun } from '@/lib/uploads/import-run';
+import { openRejected } from '@/lib/uploads/rejected-rows';
+import { removeUpload, startImport, stopImport } from '@/lib/uploads/start-import';
+import { fileOf, findUpload, listUploads, type Upload } from '@/lib/uploads/upload-store';
+import { useDatabase } from '../support/database';
+import { type TestRuntime, testRuntime } from '../support/runtime';
+import { bodyOf, temporaryDataDir } from '../support/uploads';
+
+const base = useDatabase();
+const dataDir = temporaryDataDir();
+const actor = { type: 'staff', id: 'u1', name: 'root@example.com' } as const;
+const NONE = { columns: {}, constants: '', decimal_comma: false, delimiter: '', format: '' };
+let runtime: TestRuntime;
+beforeAll(() => {
+  runtime = testRuntime(base.db, { env: { DATA_DIR: dataDir } });
+});
+
+const add = (text: string | Uint8Array, kind: Upload['kind'] = 'customers', name = 'c.csv') =>
+  addUpload(runtime, { kind, name, uploaded_by: actor.name }, bodyOf(text));
+
+function start(upload: Upload, chosen: Partial<ChosenOptions>, dryRun = false) {
+  const read = toFileOptions(upload.kind, { ...NONE, ...chosen });
+  if ('problems' in read) throw new Error(JSON.stringify(read.problems));
+  return startImport(runtime, {
+    upload,
+    chosen: { ...NONE, ...chosen },
+    options: read.options,
+    dryRun,
+    actor,
+  });
+}
+
+const COLUMNS = { columns: { Kunde: 'customer_number', Firma: 'company', Extra: '' } };
+
+describe('a preview', () => {
+  test('tells encoding, separator and the first cells, and knows our names', async () => {
+    const bytes = Buffer.from(
+      'Kunde;company;Firma\r\nK1;M\xfcller;"a;b"\r\nK2\r\nK3;;\r\nK4;;\r\n',
+      'latin1',
+    );
+    const upload = await add(bytes);
+    expect(await previewFile(fileOf(dataDir, upload), 'customers', {})).toEqual({
+      encoding: 'Windows-1252',
+      delimiter: ';',
+      format: '',
+      columns: [
+        { theirs: 'Kunde', ours: '', cells: ['K1', 'K2', 'K3'] },
+        { theirs: 'company', ours: 'company', cells: ['Müller'] },
+        { theirs: 'Firma', ours: '', cells: ['a;b'] },
+      ],
+    });
+  });
+
+  test('finds the format that knows most columns, unless another is asked for', async () => {
+    const path = 'docs/examples/whmcs-clients.csv';
+    const found = await previewFile(path, 'customers', {});
+    expect(found.format).toBe('whmcs');
+    expect(found.columns.find(({ theirs }) => theirs === 'ID')?.ours).toBe('customer_number');
+    expect(await previewFile(path, 'customers', { format: '' })).toMatchObject({ format: '' });
+  });
+
+  test('of what is no CSV says so', async () => {
+    const path = fileOf(dataDir, await add('%PDF-1.7\u0000\n'));
+    await expect(previewFile(path, 'customers', {})).rejects.toThrow('This is no CSV file');
+  });
+});
+
+test.each([
+  [
+    { columns: { a: 'company' } },
+    { '': expect.stringContaining('choose the column that is customer_number') },
+  ],
+  [{ columns: { a: 'customer_number', b: 'nothing' } }, { 'columns.b': 'is no column of ours' }],
+  [
+    { columns: { a: 'customer_number', b: 'customer_number' } },
+    { 'columns.b': 'another column is customer_number already' },
+  ],
+  [{ ...COLUMNS, constants: 'currency' }, { constants: 'currency has no equals sign and value' }],
+  [{ ...COLUMNS, constants: 'x=1' }, { constants: 'x is no column of ours' }],
+])('%j is refused', (chosen, problems) => {
+  expect(toFileOptions('customers', { ...NONE, ...chosen })).toEqual({ problems });
+});
+
+describe('an import', () => {
+  test('is tried out, then done, and told afterwards with its rejected rows', async () => {
+    const upload = await add('Kunde,Firma,Extra\nU1,One,x\nU2,,x\nU3,Three\n');
+    await start(upload, COLUMNS, true).ended;
+    expect(await base.db.$count(customers)).toBe(0);
+    expect(await readRun(dataDir, upload.id)).toMatchObject({ status: 'done', dry_run: true });
+    expect(await openRejected(dataDir, upload.id)).toBeNull();
+    await start(upload, { ...COLUMNS, constants: 'country=DE\n\ncurrency = usd' }).ended;
+    const run = await readRun(dataDir, upload.id);
+    expect(run).toMatchObject({
+      status: 'done',
+      dry_run: false,
+      counts: { created: 1, changed: 0, unchanged: 0, rejected: 2 },
+      problems: [
+        { line: 3, column: 'Firma', message: expect.any(String) },
+        { line: 4, column: null, message: 'has 2 cells, and the first line 3' },
+      ],
+      started_by: actor.name,
+    });
+    const [made] = await base.db.select().from(customers);
+    expect(made).toMatchObject({ customer_number: 'U1', country: 'DE', currency: 'usd' });
+    const rejected = await openRejected(dataDir, upload.id);
+    expect(rejected?.name).toBe('c.rejected.csv');
+    expect(await text(rejected?.text() ?? bodyOf())).toBe('\ufeffKunde,Firma,Extra\r\nU2,,x\r\nU3,Three\r\n');
+    const log = await listImports(base.db, { page: 1, per_page: 10 });
+    expect(log.data).toMatchObject([{ file_name: 'c.csv', actor_name: actor.name, counts: { created: 1 } }]);
+    expect(log.data.map((row) => importState(row, new Date()))).toEqual(['completed']);
+  });
+
+  test('is the only one; who comes second is told, and the file stays', async () => {
+    const [first, second] = [await add(rowsFrom(0, 50)), await add(rowsFrom(0, 1), 'customers', 'other.csv')];
+    const { ended } = start(first, COLUMNS);
+    const told = 'root@example.com imports c.csv at the moment: one file at a time.';
+    expect(() => start(second, COLUMNS)).toThrow(told);
+    await expect(removeUpload(dataDir, first.id)).rejects.toThrow(told);
+    expect(await readRun(dataDir, first.id)).toMatchObject({ status: 'running' });
+    await ended;
+    await removeUpload(dataDir, first.id);
+    expect(await findUpload(dataDir, first.id)).toBeNull();
+  });
+
+  test('can be stopped, and does the rest the next time', async () => {
+    const upload = await add(rowsFrom(100, 1000));
+    const { ended } = start(upload, COLUMNS);
+    stopImport('another');
+    stopImport(upload.id);
+    await ended;
+    expect(await readRun(dataDir, upload.id)).toMatchObject({ status: 'stopped' });
+    const [row] = (await listImports(base.db, { page: 1, per_page: 1 })).data;
+    expect(row?.finished_at).toBeNull();
+    await start(upload, COLUMNS).ended;
+    const run = await readRun(dataDir, upload.id);
+    expect(run).toMatchObject({ status: 'done', counts: { rejected: 0 } });
+    expect(Number(run?.counts.created) + Number(run?.counts.unchanged)).toBe(1000);
+  });
+
+  test('whose process ended is told as interrupted', async () => {
+    const upload = await add(rowsFrom(0, 1));
+    await start(upload, COLUMNS, true).ended;
+    const run = await readRun(dataDir, upload.id);
+    if (!run) throw new Error('there was a run');
+    await writeRun(dataDir, { upload, run: { ...run, status: 'running' }, stop: new AbortController() });
+    expect(await readRun(dataDir, upload.id)).toMatchObject({ status: 'interrupted' });
+    const silent = { finished_at: null, updated_at: new Date('2026-01-01T12:00:00Z') };
+    expect(importState(silent, new Date('2026-01-01T12:00:30Z'))).toBe('running');
+    expect(importState(silent, new Date('2026-01-01T12:02:00Z'))).toBe('interrupted');
+  });
+
+  test('that fails says why, without the path of the server', async () => {
+    const upload = await add('Kunde,Kunde\n1,2\n');
+    await start(upload, { columns: { Kunde: 'customer_number' } }).ended;
+    expect(await readRun(dataDir, upload.id)).toMatchObject({
+      status: 'failed',
+      failure: 'The column customer_number is there twice.',
+    });
+    await removeUpload(dataDir, upload.id);
+    await start(upload, COLUMNS).ended; // removed meanwhile, in another window
+    expect(await readRun(dataDir, upload.id)).toBeNull();
+    await start(await add(rowsFrom(0, 1)), COLUMNS, true).ended; // and nobody is kept out by it
+  });
+});
+
+test('after a day nothing is left', async () => {
+  expect((await listUploads(dataDir)).length).toBeGreaterThan(1);
+  await clearUploads(runtime);
+  expect((await listUploads(dataDir)).length).toBeGreaterThan(1);
+  runtime.setNow(new Date(runtime.now().getTime() + 24 * 3_600_000));
+  await clearUploads(runtime);
+  expect(await listUploads(dataDir)).toEqual([]);
+});
+
+const rowsFrom = (first: number, count: number) =>
+  `Kunde,Firma,Extra\n${Array.from({ length: count }, (_, i) => `N${first + i},Firm,\n`).join('')}`;
