@@ -225,7 +225,7 @@ describe('what cannot be done is a sentence', () => {
     expect(code).toBe(1);
     expect(said).toContainEqual(expect.stringMatching(/^Run \d+, failed: /));
     expect(said).toContain(
-      'Not all of Stripe could be read (stripe_api): the same command again does the rest. Nobody was linked by e-mail address.',
+      'Not all of Stripe could be read (stripe_api). Once it can, the same command does the rest. Nobody was linked by e-mail address.',
     );
     const byStaff = eq(stripeCustomers.linked_by, 'staff');
     expect(await at.db.$count(stripeCustomers, byStaff)).toBe(0);

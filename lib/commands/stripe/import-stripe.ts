@@ -58,7 +58,7 @@ async function readAndLink(
     const { error_code } = await getRun(db, run.runId);
     const unlinked = linkByEmail ? ' Nobody was linked by e-mail address.' : '';
     terminal.print(
-      `Not all of Stripe could be read (${error_code}): the same command again does the rest.${unlinked}`,
+      `Not all of Stripe could be read (${error_code}). Once it can, the same command does the rest.${unlinked}`,
     );
   }
   // What was not read may name a customer number, which says more than an e-mail address.
