@@ -12,7 +12,6 @@ import {
   stripeEvents,
 } from '@/db/schema';
 import type { Actor } from '@/lib/audit/record-audit';
-import type { Terminal } from '@/lib/commands/command';
 import { customerErase } from '@/lib/commands/customer-erase';
 import { addCustomerNote } from '@/lib/customers/notes';
 import { customerKind } from '@/lib/customers/save-customers';
@@ -316,7 +315,15 @@ describe('npm run customer:erase', () => {
   const run = async (args: string[]) => {
     const lines: string[] = [];
     const wanted = customerErase.read(args);
-    await customerErase.run(wanted, runtime, { print: (line: string) => lines.push(line) } as Terminal);
+    await customerErase.run(wanted, runtime, {
+      input: undefined,
+      user: null,
+      print: (line) => void lines.push(line),
+      progress: { isTTY: false, write: () => {} },
+      cwd: '/',
+      signal: new AbortController().signal,
+      drained: async () => {},
+    });
     return lines.join('\n');
   };
 
