@@ -37,6 +37,8 @@ const says = (page: Page, text: string | RegExp) =>
   page.getByRole('status').filter({ hasText: text }).waitFor();
 const isFocused = (page: Page, label: string) =>
   eventually(() => field(page, label).evaluate((one) => one === document.activeElement));
+const endSession = (page: Page) =>
+  page.context().addCookies([{ name: 'w5t.session_token', value: 'ended.signature', url: site.url }]);
 const fact = (page: Page, name: string) =>
   page.locator('dt').filter({ hasText: name }).locator('xpath=following-sibling::dd[1]').first();
 
@@ -153,7 +155,7 @@ test('two people edit one record: the second is told and loses nothing', async (
 test('an expired session loses nothing that was typed', async () => {
   const page = await open(`/admin/customers/${ids.customer}/edit`);
   await field(page, 'E-mail').fill('new@form.example');
-  await page.context().addCookies([{ name: 'w5t.session_token', value: 'ended.signature', url: site.url }]);
+  await endSession(page);
   await press(page, 'Save');
   await page.waitForURL(/\/sign-in\?next=/);
   await signIn(page);
@@ -247,6 +249,13 @@ test('a note stands in the timeline under its author', async () => {
   await eventually(() => entry.textContent()).toContain(`Note by ${STAFF.email}`);
   expect(await entry.textContent()).toContain('Called.\nWill pay on Friday.');
   expect(await page.getByRole('textbox', { name: 'Note' }).inputValue()).toBe('');
+  // What the page says of this note is no answer to the next one.
+  await page.getByRole('textbox', { name: 'Note' }).fill('Paid.');
+  await endSession(page);
+  await press(page, 'Add note');
+  await signIn(page);
+  await page.waitForURL(`${site.url}/admin/customers/${ids.customer}`);
+  await eventually(() => page.getByRole('textbox', { name: 'Note' }).inputValue()).toBe('Paid.');
 });
 
 test.each([390, 1280])('every form fits %i px and can be used by everybody', async (width) => {
