@@ -2,26 +2,35 @@ import { inArray } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Database } from '@/db/database';
 import { payments } from '@/db/schema';
+import { startOfDay } from '../dates';
 import { AppError, type FieldError } from '../errors';
 import { textLine } from '../fields';
 import { normalReference } from '../payments/normal-reference';
+import { recordGivenRefund } from '../payments/record-given-refund';
 import { recordPayment } from '../payments/record-payment';
 import { paymentInput } from '../payments/schema';
-import { currencyCode } from '../records/fields';
+import { amount as anyAmount, currencyCode, instantOrDay, toInstant } from '../records/fields';
 import type { RecordWriter, Saved } from '../records/record-kind';
 import type { ImportKind } from './import-kind';
-import { findInvoices, type PaidInvoice } from './paid-invoices';
+import { findInvoices, type NamedInvoice, noInvoice } from './named-invoices';
 
 const { payment_reference, amount, payment_date, status } = paymentInput.shape;
 
 const fields = z.strictObject({
   payment_reference,
-  invoice_number: textLine(255),
+  /** The payment that came back: the row is a refund of it, and nothing that was paid. */
+  refund_of: payment_reference.nullable().optional(),
+  invoice_number: textLine(255).nullable().optional(),
+  invoice_import_key: textLine(200).nullable().optional(),
+  stripe_invoice_id: textLine(255).nullable().optional(),
   customer_number: textLine(100).optional(),
   amount,
   currency: currencyCode.optional(),
   payment_date,
   status,
+  /** How much of it came back, and when the last of it did; without that on the day of the payment. */
+  refunded_amount: anyAmount.optional(),
+  refunded_at: instantOrDay.nullable().optional(),
 });
 type PaymentFields = z.infer<typeof fields>;
 
@@ -30,61 +39,87 @@ export const paymentImport: ImportKind = {
   fields,
   keys: ['payment_reference'],
   toKey: normalReference,
+  namesEarlier: 'refund_of',
   async save(db, drafts, writer) {
     const parsed = drafts.map(({ values }) => fields.safeParse(values));
     const good = parsed.flatMap(({ data }) => data ?? []);
-    const invoices = await findInvoices(
-      db,
-      good.map(({ invoice_number }) => invoice_number),
-    );
+    const invoiceOf = await findInvoices(db, good);
     const known = await findKnown(
       db,
       good.map((payment) => payment.payment_reference),
     );
     const saved: Saved[] = [];
-    for (const { data, error } of parsed) {
-      saved.push(
-        data
-          ? await record(db, data, invoices.get(data.invoice_number), writer, known)
-          : {
-              outcome: 'refused',
-              problems: error.issues.map(({ path, message }) => ({ field: path.join('.'), message })),
-            },
-      );
-    }
+    for (const { data, error } of parsed) saved.push(data ? await take(data) : toRefused(error.issues));
     return saved;
+
+    async function take(row: PaymentFields): Promise<Saved> {
+      try {
+        return row.refund_of == null
+          ? await record(db, row, invoiceOf(row), writer, known)
+          : await recordRefund(db, { ...row, refund_of: row.refund_of }, writer);
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== 'validation_failed') throw error;
+        return { outcome: 'refused', problems: error.fields.map(toOurField) };
+      }
+    }
   },
 };
 
 async function record(
   db: Database,
   payment: PaymentFields,
-  invoice: PaidInvoice | undefined,
+  invoice: NamedInvoice | undefined,
   { actor, now, timeZone }: RecordWriter,
   known: Map<string, string>,
 ): Promise<Saved> {
-  const { invoice_number, customer_number, currency, ...input } = payment;
   const problems = problemsOf(payment, invoice);
   if (!invoice || problems.length > 0) return { outcome: 'refused', problems };
-  try {
-    const { payment: recorded, created } = await recordPayment(
-      db,
-      { ...input, invoice_id: invoice.id, customer_id: invoice.customer_id },
-      { actor, source: 'import', now, timeZone },
-    );
-    const isSame = known.get(input.payment_reference) === recorded.updated_at;
-    return { outcome: created ? 'created' : isSame ? 'unchanged' : 'changed', id: recorded.id };
-  } catch (error) {
-    if (!(error instanceof AppError) || error.code !== 'validation_failed') throw error;
-    return { outcome: 'refused', problems: error.fields.map(toOurField) };
-  }
+  const { payment_reference: reference, refunded_at, refunded_amount, ...rest } = payment;
+  const { payment: recorded, created } = await recordPayment(
+    db,
+    {
+      payment_reference: reference,
+      amount: rest.amount,
+      payment_date: rest.payment_date,
+      status: rest.status,
+      cameBack: refunded_amount,
+      invoice_id: invoice.id,
+      customer_id: invoice.customer_id,
+    },
+    {
+      actor,
+      source: 'import',
+      now,
+      timeZone,
+      refundedAt: toInstant(refunded_at, timeZone) ?? startOfDay(rest.payment_date, timeZone),
+    },
+  );
+  const isSame = known.get(reference) === recorded.updated_at;
+  return { outcome: created ? 'created' : isSame ? 'unchanged' : 'changed', id: recorded.id };
 }
 
-function problemsOf(
-  { customer_number, currency }: PaymentFields,
-  invoice: PaidInvoice | undefined,
-): FieldError[] {
-  if (!invoice) return [{ field: 'invoice_number', message: 'is no invoice of ours' }];
+function recordRefund(
+  db: Database,
+  {
+    refund_of,
+    payment_reference: reference,
+    amount,
+    currency,
+    payment_date,
+  }: PaymentFields & { refund_of: string },
+  { actor, now, timeZone }: RecordWriter,
+): Promise<Saved> {
+  const refundedAt = startOfDay(payment_date, timeZone);
+  return recordGivenRefund(
+    db,
+    { reference, payment_reference: refund_of, amount, currency, date: payment_date },
+    { actor, source: 'import', now, timeZone, refundedAt },
+  );
+}
+
+function problemsOf(payment: PaymentFields, invoice: NamedInvoice | undefined): FieldError[] {
+  if (!invoice) return [noInvoice(payment)];
+  const { customer_number, currency, refunded_amount, amount } = payment;
   const problems: FieldError[] = [];
   if (customer_number && customer_number.toLowerCase() !== invoice.customer_number.toLowerCase()) {
     problems.push({ field: 'customer_number', message: 'is not whose invoice it is' });
@@ -92,8 +127,16 @@ function problemsOf(
   if (currency && currency !== invoice.currency) {
     problems.push({ field: 'currency', message: `must be ${invoice.currency}, as the invoice's` });
   }
+  if (refunded_amount !== undefined && refunded_amount > amount) {
+    problems.push({ field: 'refunded_amount', message: 'is more than the payment' });
+  }
   return problems;
 }
+
+const toRefused = (issues: z.core.$ZodIssue[]): Saved => ({
+  outcome: 'refused',
+  problems: issues.map(({ path, message }) => ({ field: path.join('.'), message })),
+});
 
 const toOurField = ({ field, message }: FieldError): FieldError =>
   field === 'invoice_id' || field === 'customer_id'

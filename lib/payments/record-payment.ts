@@ -4,7 +4,13 @@ import { statement } from '@/db/statement';
 import { ChangedMeanwhileError, transact } from '@/db/transaction';
 import { AppError } from '../errors';
 import { withAmountLimit } from './amount-limit';
-import { checkPayment, type LockedInvoice, referenceTaken } from './check-payment';
+import {
+  checkPayment,
+  type LockedInvoice,
+  referenceTaken,
+  takesPayments,
+  tookPayments,
+} from './check-payment';
 import { toPaymentRow } from './queries';
 import { recordRefund } from './recorded-refunds';
 import type { PaymentInput, PaymentRow } from './schema';
@@ -14,6 +20,7 @@ import {
   keyOfReference,
   lockByReference,
   type PaymentWriter,
+  type Refunded,
   recorderOf,
   type StoredPayment,
   WRITTEN_COLUMNS,
@@ -32,7 +39,7 @@ type Precondition = (current: PaymentRow | null) => boolean;
  */
 export async function recordPayment(
   db: Database,
-  input: PaymentInput,
+  input: PaymentInput & Refunded,
   writer: PaymentWriter,
   options: { onlyNew?: boolean; precondition?: Precondition | undefined } = {},
 ): Promise<{ payment: PaymentRow; created: boolean }> {
@@ -62,23 +69,25 @@ function requirePrecondition(current: StoredPayment | undefined, holds: Precondi
 
 async function createPayment(
   tx: Database,
-  input: PaymentInput,
+  input: PaymentInput & Refunded,
   invoice: LockedInvoice | undefined,
   writer: PaymentWriter,
 ): Promise<StoredPayment> {
-  const { currency } = checkPayment(input, invoice, true);
+  const takes = writer.source === 'import' ? tookPayments : takesPayments;
+  const { currency } = checkPayment(input, invoice, true, takes);
   const status = input.status ?? 'completed';
+  const refunded = String(input.cameBack ?? (status === 'refunded' ? input.amount : 0));
   const [created] = await insertRow(tx, {
     ...input,
     amount: String(input.amount),
     currency,
     status,
-    refunded_amount: status === 'refunded' ? String(input.amount) : '0',
+    refunded_amount: refunded,
     source: writer.source,
   });
   // Somebody was quicker: begin again, as an update of theirs.
   if (!created) throw new ChangedMeanwhileError('the reference was taken');
-  if (status === 'refunded') await recordRefund(tx, created, created.amount, recorderOf(writer));
+  if (Number(refunded) > 0) await recordRefund(tx, created, refunded, recorderOf(writer));
   await finishWrite(tx, 'payment.create', null, created, writer);
   return created;
 }
