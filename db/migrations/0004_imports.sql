@@ -10,4 +10,4 @@ ALTER TABLE "imported_refunds" ADD CONSTRAINT "imported_refunds_payment_id_payme
 INSERT INTO "draft_import_keys" ("invoice_id")
   SELECT "id" FROM "invoices" WHERE "status" = 'draft' AND "stripe_invoice_id" IS NULL
   ON CONFLICT ("invoice_id") DO NOTHING;
--- Functions: 7b422b0dccefed630aa7c7ae3c27ea861cd8287ae8caefbaeb584a99c320eca7
+-- Functions: 171e9e02db37ea861f5e5303763c211a20019634f506454efadee03b21beb924

@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm';
 import { type Database, FOREIGN_KEY_VIOLATION, pgErrorCode, UNIQUE_VIOLATION } from '@/db/database';
 import { ChangedMeanwhileError } from '@/db/transaction';
 import { recordAudit } from '../audit/record-audit';
+import { insertRows } from './insert-rows';
 import type { RecordKind, RecordWriter, Row, Writing } from './record-kind';
 
 /** Inserts those that are new, in their order. @returns their ids */
@@ -23,14 +24,15 @@ export async function insertNew(tx: Database, kind: RecordKind, writings: Writin
 
 async function insertAll(tx: Database, kind: RecordKind, fresh: Writing[], writer: RecordWriter) {
   if (fresh.length === 0) return;
-  const inserted: Row[] = await tx
-    .insert(kind.table)
-    .values(fresh.map(({ after }) => after))
-    .returning()
-    .catch(orAgain);
-  for (const [i, row] of inserted.entries()) {
-    const after = Object.assign(fresh[i]?.after ?? {}, row);
-    if (writer.importId == null) await audit(tx, kind, null, after, writer);
+  const rows = fresh.map(({ after }) => after);
+  if (writer.importId != null) {
+    const ids = await insertRows(tx, kind, rows).catch(orAgain);
+    for (const [i, row] of rows.entries()) row.id = ids[i];
+    return;
+  }
+  const inserted: Row[] = await tx.insert(kind.table).values(rows).returning().catch(orAgain);
+  for (const [i, row] of rows.entries()) {
+    await audit(tx, kind, null, Object.assign(row, inserted[i]), writer);
   }
 }
 
