@@ -12,7 +12,7 @@ import { openImport } from './open-import';
 import { RejectedFile, rejectedPath } from './rejected-file';
 
 /** Rows at once. The embedded database shares its process with a server, which answers nobody meanwhile. */
-const BATCH = 500;
+const BATCH = 1000;
 const EMBEDDED_BATCH = 200;
 /** Batches that are written at once: while a server writes some, the next one is read. */
 const AT_ONCE = 3;

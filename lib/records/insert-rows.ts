@@ -1,4 +1,4 @@
-import { getTableColumns, type SQL, sql } from 'drizzle-orm';
+import { getTableColumns, is, SQL, sql } from 'drizzle-orm';
 import { type Database, rows } from '@/db/database';
 import type { RecordKind, Row } from './record-kind';
 
@@ -13,9 +13,10 @@ export async function insertRows(tx: Database, { table }: RecordKind, given: Row
     given.some((row) => row[name] !== undefined),
   );
   const names = columns.map(({ name }) => sql.identifier(name));
-  const values = columns.map(({ name, hasDefault, default: usual }): SQL => {
-    const value = sql`r.${sql.identifier(name)}`;
-    return hasDefault ? sql`coalesce(${value}, ${usual})` : value;
+  const values = columns.map((column): SQL => {
+    const value = sql`r.${sql.identifier(column.name)}`;
+    const usual = is(column.default, SQL) ? column.default : sql.param(column.default, column);
+    return column.hasDefault ? sql`coalesce(${value}, ${usual})` : value;
   });
   const list = (parts: (SQL | (typeof names)[number])[]) => sql.join(parts, sql`, `);
   const inserted = await rows<{ id: number }>(
