@@ -2,10 +2,10 @@ import { customerKind } from '../customers/save-customers';
 import { importedInvoiceKind } from '../invoices/imported-invoices';
 import { serverKind } from '../servers/save-servers';
 import { serviceKind } from '../services/save-services';
+import { invoiceLineImport, salesDocumentLineImport } from './books/line-import';
+import { paymentImport } from './books/payment-import';
+import { salesDocumentImport } from './books/sales-document-import';
 import { type ImportKind, ofRecords } from './import-kind';
-import { invoiceLineImport, salesDocumentLineImport } from './line-import';
-import { paymentImport } from './payment-import';
-import { salesDocumentImport } from './sales-document-import';
 
 /** What can be imported, in the order in which each finds what it refers to. */
 export const IMPORT_KINDS = {

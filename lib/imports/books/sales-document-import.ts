@@ -1,8 +1,8 @@
 import { transact } from '@/db/transaction';
-import type { Draft, Saved } from '../records/record-kind';
-import { saveRecords } from '../records/save-records';
-import { salesDocumentKind } from '../sales-documents/save-sales-documents';
-import { type ImportKind, ofRecords } from './import-kind';
+import type { Draft, Saved } from '../../records/record-kind';
+import { saveRecords } from '../../records/save-records';
+import { salesDocumentKind } from '../../sales-documents/save-sales-documents';
+import { type ImportKind, ofRecords } from '../import-kind';
 
 const NEXT = 'converted_to_document_number';
 

@@ -2,16 +2,22 @@ import { inArray } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Database } from '@/db/database';
 import { payments } from '@/db/schema';
-import { startOfDay } from '../dates';
-import { AppError, type FieldError } from '../errors';
-import { textLine } from '../fields';
-import { normalReference } from '../payments/normal-reference';
-import { recordGivenRefund } from '../payments/record-given-refund';
-import { recordPayment } from '../payments/record-payment';
-import { paymentInput } from '../payments/schema';
-import { amount as anyAmount, currencyCode, instantOrDay, toInstant } from '../records/fields';
-import type { RecordWriter, Saved } from '../records/record-kind';
-import type { ImportKind } from './import-kind';
+import { startOfDay } from '../../dates';
+import { AppError, type FieldError } from '../../errors';
+import { textLine } from '../../fields';
+import { normalReference } from '../../payments/normal-reference';
+import { recordGivenRefund } from '../../payments/record-given-refund';
+import { recordPayment } from '../../payments/record-payment';
+import { paymentInput } from '../../payments/schema';
+import {
+  amountProblem,
+  amount as anyAmount,
+  currencyCode,
+  instantOrDay,
+  toInstant,
+} from '../../records/fields';
+import type { RecordWriter, Saved } from '../../records/record-kind';
+import type { ImportKind } from '../import-kind';
 import { findInvoices, type NamedInvoice, noInvoice } from './named-invoices';
 
 const { payment_reference, amount, payment_date, status } = paymentInput.shape;
@@ -130,6 +136,8 @@ function problemsOf(payment: PaymentFields, invoice: NamedInvoice | undefined): 
   if (refunded_amount !== undefined && refunded_amount > amount) {
     problems.push({ field: 'refunded_amount', message: 'is more than the payment' });
   }
+  const decimals = amountProblem(refunded_amount, invoice.currency);
+  if (decimals) problems.push({ field: 'refunded_amount', message: decimals });
   return problems;
 }
 

@@ -3,17 +3,17 @@ import { z } from 'zod';
 import type { Database } from '@/db/database';
 import { salesDocuments } from '@/db/schema';
 import { transact } from '@/db/transaction';
-import type { FieldError } from '../errors';
-import { textLine } from '../fields';
-import { type LineRow, lineField, linesField, MAX_LINES, toLineRow } from '../invoices/line-fields';
-import { addLines, type Owner } from '../invoices/line-rows';
-import { lineTotals } from '../invoices/line-totals';
-import { invoiceKind } from '../invoices/save-invoices';
-import { toAmountText } from '../money';
-import type { RecordKind, Row, Saved } from '../records/record-kind';
-import { saveRecords } from '../records/save-records';
-import { salesDocumentKind } from '../sales-documents/save-sales-documents';
-import type { ImportKind } from './import-kind';
+import type { FieldError } from '../../errors';
+import { textLine } from '../../fields';
+import { type LineRow, lineField, linesField, MAX_LINES, toLineRow } from '../../invoices/line-fields';
+import { addLines, type Owner } from '../../invoices/line-rows';
+import { lineTotals } from '../../invoices/line-totals';
+import { invoiceKind } from '../../invoices/save-invoices';
+import { toAmountText } from '../../money';
+import type { RecordKind, Row, Saved } from '../../records/record-kind';
+import { saveRecords } from '../../records/save-records';
+import { salesDocumentKind } from '../../sales-documents/save-sales-documents';
+import type { ImportKind } from '../import-kind';
 import { findInvoices, noInvoice } from './named-invoices';
 
 /** What lines belong to: an invoice or a sales document that is there already. */

@@ -1,8 +1,8 @@
 import { eq, inArray, or } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customers, draftImportKeys, invoices } from '@/db/schema';
-import type { FieldError } from '../errors';
-import type { Row } from '../records/record-kind';
+import type { FieldError } from '../../errors';
+import type { Row } from '../../records/record-kind';
 
 /** The fields by which a row may name an invoice: the first that it has is taken. */
 export const INVOICE_NAMES = ['stripe_invoice_id', 'invoice_number', 'invoice_import_key'] as const;
