@@ -35,6 +35,8 @@ export async function seedDatabase(db: Database, options: SeedOptions): Promise<
   const names = Object.keys(TABLES) as (keyof SeedRows)[];
   await db.transaction(async (tx) => {
     for (const name of names) await insertAll(tx, name, built[name]);
+    await tx.execute(sql`insert into draft_import_keys (import_key, invoice_id)
+      select 'draft-' || id, id from invoices where status = 'draft' and stripe_invoice_id is null`);
   });
   return Object.fromEntries(names.map((name) => [name, built[name].length])) as SeedCounts;
 }

@@ -1,7 +1,9 @@
-import { index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core';
-import { id, instant, timestamps } from './columns';
+import { sql } from 'drizzle-orm';
+import { date, index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core';
+import { id, instant, money, timestamps } from './columns';
 import { actorType } from './enums';
 import { invoices } from './invoices';
+import { payments } from './payments';
 
 /** Files that were imported: the audit entry of all rows that are new by one. */
 export const imports = pgTable(
@@ -23,11 +25,21 @@ export const imports = pgTable(
   (t) => [index('imports_created').on(t.created_at, t.id)],
 );
 
-/** Drafts have no number: an import knows them again by a key of its own. */
+/** Drafts have no number: files know them again by a key, which each of ours has. */
 export const draftImportKeys = pgTable('draft_import_keys', {
-  import_key: text().primaryKey(),
+  import_key: text().primaryKey().default(sql`'draft-' || gen_random_uuid()`),
   invoice_id: integer()
     .notNull()
     .unique()
     .references(() => invoices.id, { onDelete: 'cascade' }),
+});
+
+/** Refunds that files told of, so that the same file records none twice, whatever became of it since. */
+export const importedRefunds = pgTable('imported_refunds', {
+  reference: text().primaryKey(),
+  payment_id: integer()
+    .notNull()
+    .references(() => payments.id, { onDelete: 'cascade' }),
+  amount: money().notNull(),
+  refund_date: date().notNull(),
 });

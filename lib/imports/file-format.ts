@@ -2,10 +2,18 @@
 export interface FileFormat {
   /** Their columns, in lower case, as ours; any other is left out. */
   columns: Record<string, string>;
+  /** Ours that follow from several of theirs, which are named in lower case. */
+  derived?: Record<string, Derived>;
   /** Their values as ours, by our columns; '' for none. */
   values?: Record<string, (cell: string) => string>;
   /** What their files do not tell, by our columns. */
   constants?: Record<string, string>;
+}
+
+/** A cell of ours from some of theirs; of a column that a file does not have, ''. */
+export interface Derived {
+  of: readonly string[];
+  value(...cells: string[]): string;
 }
 
 /** What whoever imports a file says of it. */

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Database } from '@/db/database';
-import type { Draft, RecordKind, RecordWriter, Saved } from '../records/record-kind';
+import type { Draft, RecordKind, RecordWriter, Row, Saved } from '../records/record-kind';
 import { saveRecords } from '../records/save-records';
 
 /** What files can be imported of. */
@@ -10,7 +10,15 @@ export interface ImportKind {
   keys: string[];
   /** Two keys mean the same record where this makes them equal. */
   toKey(key: string): string;
-  /** Writes what may be written. @returns what became of each draft, in their order */
+  /** Rows of one key that stand one after another are written together, as one draft; without it each row is one. */
+  gather?(rows: Row[]): Row;
+  /** The field that may name another row of the same file: one that stands before it. */
+  namesEarlier?: string;
+  /**
+   * Writes what may be written. A problem with one of several rows names it: `lines.0.text`.
+   *
+   * @returns what became of each draft, in their order
+   */
   save(db: Database, drafts: Draft[], writer: RecordWriter): Promise<Saved[]>;
 }
 

@@ -1,18 +1,21 @@
 import { customerKind } from '../customers/save-customers';
-import { invoiceKind } from '../invoices/save-invoices';
-import { salesDocumentKind } from '../sales-documents/save-sales-documents';
+import { importedInvoiceKind } from '../invoices/imported-invoices';
 import { serverKind } from '../servers/save-servers';
 import { serviceKind } from '../services/save-services';
+import { invoiceLineImport, salesDocumentLineImport } from './books/line-import';
+import { paymentImport } from './books/payment-import';
+import { salesDocumentImport } from './books/sales-document-import';
 import { type ImportKind, ofRecords } from './import-kind';
-import { paymentImport } from './payment-import';
 
 /** What can be imported, in the order in which each finds what it refers to. */
 export const IMPORT_KINDS = {
   customers: ofRecords(customerKind),
   servers: ofRecords(serverKind),
   services: ofRecords(serviceKind),
-  invoices: ofRecords(invoiceKind, ['number', 'import_key']),
-  'sales-documents': ofRecords(salesDocumentKind),
+  invoices: ofRecords(importedInvoiceKind, ['number', 'import_key', 'stripe_invoice_id']),
+  'invoice-lines': invoiceLineImport,
+  'sales-documents': salesDocumentImport,
+  'sales-document-lines': salesDocumentLineImport,
   payments: paymentImport,
 } as const satisfies Record<string, ImportKind>;
 

@@ -1,7 +1,7 @@
 import { StartError } from '../errors';
 import { type Column, toColumns } from './columns';
 import { type CsvRow, csvRows } from './csv-rows';
-import type { FileOptions } from './file-format';
+import type { Derived, FileOptions } from './file-format';
 import type { ImportKind } from './import-kind';
 import { linesOf } from './lines';
 import { type Header, readHeader } from './read-header';
@@ -13,6 +13,8 @@ export interface OpenImport {
   file: TextFile;
   header: Header;
   constants: { column: Column; value: string }[];
+  /** Columns of ours that follow from the cells at some places; -1 of a column that is not there. */
+  derived: { column: Column; at: number[]; value: Derived['value'] }[];
   rows: AsyncGenerator<CsvRow[]>;
 }
 
@@ -33,7 +35,9 @@ export async function openImport(
     const value = values.get(column.name);
     return value === undefined ? [] : [{ column, value }];
   });
-  if (!header.columns.some(({ ours }) => ours && kind.keys.includes(ours.name))) {
+  const derived = findDerived(header, columns, options);
+  const told = [...header.columns.map(({ ours }) => ours), ...derived.map(({ column }) => column)];
+  if (!told.some((column) => column && kind.keys.includes(column.name))) {
     throw new StartError([
       `The column ${kind.keys.join(' or ')} is missing, by which a row is known again: --map THEIRS=${kind.keys[0]} says which it is.`,
     ]);
@@ -42,8 +46,24 @@ export async function openImport(
     file,
     header,
     constants,
+    derived,
     rows: closing(csvRows(rowTexts(lines, header.delimiter), header.delimiter, atOnce), lines),
   };
+}
+
+/** What the file says by itself, or whoever imports it, is not derived. */
+function findDerived(
+  { columns: theirs }: Header,
+  columns: Column[],
+  { format, constants }: FileOptions,
+): OpenImport['derived'] {
+  const names = theirs.map((column) => column.theirs.toLowerCase());
+  return columns.flatMap((column) => {
+    const derived = format?.derived?.[column.name];
+    const isTold = constants.has(column.name) || theirs.some(({ ours }) => ours?.name === column.name);
+    if (!derived || isTold || !derived.of.some((name) => names.includes(name))) return [];
+    return [{ column, at: derived.of.map((name) => names.indexOf(name)), value: derived.value }];
+  });
 }
 
 /** Closes the file also where its rows are not read to their end. */

@@ -41,7 +41,9 @@ export function readHeader(raw: string, known: Column[], options: FileOptions): 
   if (columns.length === 1 && unknown.length === 1) throw noCsv();
   requireNames(options, columns, byName);
   if (unknown.length > 0 && !options.format) throw unknownColumns(unknown, known);
-  return { raw, delimiter, columns, leftOut: unknown };
+  const used = Object.values(options.format?.derived ?? {}).flatMap(({ of }) => of);
+  const leftOut = unknown.filter((theirs) => !used.includes(theirs.toLowerCase()));
+  return { raw, delimiter, columns, leftOut };
 }
 
 /** '' where it is left out, undefined where it is unknown. */

@@ -17,6 +17,13 @@ export const amountFields = {
   lines: linesField.optional(),
 };
 
+// Made once: a schema is compiled at its first use, which takes longer than to use it.
+const sums = z.object({
+  subtotal: amountFields.subtotal,
+  tax: amountFields.tax,
+  total: amountFields.total,
+});
+
 /** The lines and sums of a record once a draft has set some: of what has lines, what these come to. */
 export function toAmounts(values: Row, before: Row | null): Row {
   const given = values.lines === undefined ? null : linesField.parse(values.lines).map(toLineRow);
@@ -54,11 +61,6 @@ function sumsAlone(values: Row, before: Row | null): Row {
   const isSame = (field: string) =>
     values[field] === undefined || toAmountColumn(values[field]) === before?.[field];
   if (before && SUMS.every(isSame)) return {};
-  const sums = z.object({
-    subtotal: amountFields.subtotal,
-    tax: amountFields.tax,
-    total: amountFields.total,
-  });
   const { subtotal, tax, total } = sums.parse(values);
   if (subtotal === undefined && total === undefined) return {};
   const parts = (value: number | undefined) => toThousandths(String(value ?? 0));

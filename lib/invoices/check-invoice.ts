@@ -41,7 +41,10 @@ function draftProblems({ before, after, values }: Writing): FieldError[] {
 /** An invoice that was sent changes by payments, cancelling and its due date alone. */
 function sentProblems({ after, changes, values }: Writing, before: Row): FieldError[] {
   const isCancelled = changes.status === 'cancelled';
-  if (before.status === 'cancelled') return [wrong('', 'It is cancelled and changes no more')];
+  const isLineAdded = changes.lines !== undefined && linesOf(before).length === 0;
+  if (before.status === 'cancelled' && !(isLineAdded && Object.keys(changes).length === 1)) {
+    return [wrong('', 'It is cancelled and changes no more')];
+  }
   if (changes.status === 'draft') return [wrong('status', 'must not be draft: it was sent')];
   if (isCancelled && Number(before.amount_paid) > 0) {
     return [wrong('status', 'must not be cancelled: of it was paid, pay that back first')];
@@ -49,7 +52,6 @@ function sentProblems({ after, changes, values }: Writing, before: Row): FieldEr
   if (changes.amount_paid !== undefined) {
     return [wrong(values.amount_paid === undefined ? 'status' : 'amount_paid', 'changes by payments alone')];
   }
-  const isLineAdded = changes.lines !== undefined && linesOf(before).length === 0;
   const allowed = ['status', 'due_date', ...DERIVED, ...(isLineAdded ? ['lines'] : [])];
   const others = Object.keys(changes).filter((name) => !allowed.includes(name));
   const numbered = changes.number === undefined ? [] : ['number'];

@@ -11,7 +11,7 @@ const decimal = (decimals: number) =>
     .refine((value) => Number(value.toFixed(decimals)) === value, `must have at most ${decimals} decimals`);
 
 /** A line of an invoice or a sales document, as people write it. */
-const line = z.strictObject({
+export const lineField = z.strictObject({
   text: textLine(500),
   quantity: decimal(3).gt(0, 'must be more than 0').max(MAX_QUANTITY, 'is too large'),
   /** Without tax; negative for a discount. */
@@ -21,7 +21,7 @@ const line = z.strictObject({
 
 /** All lines of one, in their order. */
 export const linesField = z
-  .array(line)
+  .array(lineField)
   .min(1, 'must be at least one')
   .max(MAX_LINES, `must be at most ${MAX_LINES}`);
 
@@ -33,7 +33,7 @@ export interface LineRow {
   tax_rate: string;
 }
 
-export const toLineRow = ({ text, quantity, unit_price, tax_rate }: z.infer<typeof line>): LineRow => ({
+export const toLineRow = ({ text, quantity, unit_price, tax_rate }: z.infer<typeof lineField>): LineRow => ({
   text,
   quantity: quantity.toFixed(3),
   unit_price: unit_price.toFixed(3),

@@ -7,7 +7,7 @@ import { linesOf } from './amounts';
 import type { LineRow } from './line-fields';
 
 /** Whose lines: those of either stand in a table of their own. */
-type Owner = 'invoice' | 'sales_document';
+export type Owner = 'invoice' | 'sales_document';
 
 /** A statement has no more than 65,535 values. */
 const BATCH = 5000;

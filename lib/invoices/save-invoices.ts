@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Database } from '@/db/database';
 import { draftImportKeys, invoiceStatus, invoices } from '@/db/schema';
 import { calendarDate, textLine } from '../fields';
-import { amount, optionalChoice, optionalText } from '../records/fields';
+import { amount, instantOrDay, optionalChoice, optionalText } from '../records/fields';
 import type { Draft, RecordKind, Writing } from '../records/record-kind';
 import { takeNumber } from '../records/take-number';
 import { customerReference } from '../services/save-services';
@@ -11,10 +11,6 @@ import { amountFields } from './amounts';
 import { checkDelete, checkInvoice } from './check-invoice';
 import { addLines, writeLines } from './line-rows';
 import { toInvoiceColumns } from './to-invoice-columns';
-
-const instant = z.iso
-  .date()
-  .or(z.iso.datetime({ offset: true, error: 'must be a date, or a date and time' }));
 
 /**
  * Invoices of our own as people write them. One that leaves draft without a number takes the next of its series; after
@@ -38,7 +34,7 @@ export const invoiceKind: RecordKind = {
     ...amountFields,
     /** Of an imported one: what was paid before it came here. */
     amount_paid: amount.optional(),
-    paid_at: instant.nullable().optional(),
+    paid_at: instantOrDay.nullable().optional(),
   }),
   references: { customer_number: customerReference },
   identify: findByImportKey,
@@ -46,15 +42,15 @@ export const invoiceKind: RecordKind = {
   toColumns: toInvoiceColumns,
   check: checkInvoice,
   checkDelete,
-  nextKey: async (tx, row, writer) =>
-    row.status === 'draft' ? null : takeNumber(tx, 'invoice', writer, String(row.invoice_date)),
+  nextKey: (tx, row, writer) => takeNumber(tx, 'invoice', writer, String(row.invoice_date)),
+  isKeyless: ({ status }) => status === 'draft',
   afterwards: async (tx, written) => {
     await writeLines(tx, 'invoice', written);
     await keepImportKeys(tx, written);
   },
 };
 
-/** A draft has no number: an import knows it again by a key of its own, also after it was sent. */
+/** A draft has no number: files know it again by a key of its own, also after it was sent. */
 async function findByImportKey(tx: Database, drafts: Draft[]): Promise<Draft[]> {
   const keys = drafts.flatMap(({ id, values }) => (id === undefined ? keyOf(values) : []));
   if (keys.length === 0) return drafts;
@@ -68,8 +64,11 @@ async function findByImportKey(tx: Database, drafts: Draft[]): Promise<Draft[]> 
 
 async function keepImportKeys(tx: Database, written: (Writing & { id: number })[]): Promise<void> {
   const fresh = written
-    .filter(({ before }) => before === null)
-    .flatMap(({ id, values }) => keyOf(values).map((import_key) => ({ import_key, invoice_id: id })));
+    .filter(({ before, after }) => before === null && after.stripe_invoice_id == null)
+    .flatMap(({ id, values, after }) => {
+      const [import_key] = keyOf(values);
+      return import_key || after.status === 'draft' ? { import_key, invoice_id: id } : [];
+    });
   if (fresh.length > 0) await tx.insert(draftImportKeys).values(fresh);
 }
 

@@ -1,5 +1,6 @@
-import { addDays, startOfDay, toCalendarDate } from '../dates';
+import { addDays, toCalendarDate } from '../dates';
 import { fromThousandths, toThousandths } from '../money';
+import { toInstant } from '../records/fields';
 import type { RecordWriter, Row } from '../records/record-kind';
 import { toAmounts, withoutAmounts } from './amounts';
 import { settledBy } from './settled';
@@ -48,9 +49,4 @@ function stateBy(row: Row, paid: number, { now, timeZone }: RecordWriter): Row {
     uncollectible: row.uncollectible === true,
   };
   return { ...settledBy(invoice, paid, { today: toCalendarDate(now, timeZone), now }) };
-}
-
-function toInstant(value: unknown, timeZone: string): Date | null {
-  if (typeof value !== 'string') return null;
-  return value.length === 10 ? startOfDay(value, timeZone) : new Date(value);
 }

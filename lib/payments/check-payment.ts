@@ -51,19 +51,21 @@ export async function meantCustomer(
  * Checks a payment against the invoice it is for.
  *
  * @param isNew the payment was not on this invoice before; a refund of a cancelled one stays possible
+ * @param takes whether an invoice takes a new one
  * @throws AppError validation_failed naming the fields
  */
 export function checkPayment(
   payment: { invoice_id: number; customer_id: number; amount: number },
   invoice: LockedInvoice | undefined,
   isNew: boolean,
+  takes = takesPayments,
 ): LockedInvoice {
   const problems: FieldError[] = [];
   const add = (field: string, message: string) => problems.push({ field, message });
   if (!invoice) {
     add('invoice_id', `there is no invoice ${payment.invoice_id}`);
   } else {
-    if (isNew && !takesPayments(invoice)) {
+    if (isNew && !takes(invoice)) {
       add('invoice_id', `invoice ${invoice.id} is ${invoice.status} and takes no payment`);
     }
     if (invoice.customer_id !== payment.customer_id) {
@@ -83,6 +85,11 @@ export function checkPayment(
 /** Whether an invoice can be paid at all. */
 export function takesPayments({ status }: Pick<LockedInvoice, 'status'>): boolean {
   return status !== 'draft' && status !== 'cancelled';
+}
+
+/** The same of what was paid elsewhere: it may have been before the invoice was cancelled. */
+export function tookPayments({ status }: Pick<LockedInvoice, 'status'>): boolean {
+  return status !== 'draft';
 }
 
 /** Of two payments only one can have a reference. */

@@ -4,12 +4,26 @@ import { statement } from '@/db/statement';
 import { ChangedMeanwhileError, transact } from '@/db/transaction';
 import { AppError } from '../errors';
 import { withAmountLimit } from './amount-limit';
-import { checkPayment, type LockedInvoice, meantCustomer, referenceTaken } from './check-payment';
+import {
+  checkPayment,
+  type LockedInvoice,
+  meantCustomer,
+  referenceTaken,
+  takesPayments,
+  tookPayments,
+} from './check-payment';
 import { keyOfReference, lockByReference, type StoredPayment } from './lock-payment';
 import { toPaymentRow } from './queries';
 import { recordRefund } from './recorded-refunds';
 import type { PaymentInput, PaymentRow } from './schema';
-import { changePayment, finishWrite, type PaymentWriter, recorderOf, WRITTEN_COLUMNS } from './write-payment';
+import {
+  changePayment,
+  finishWrite,
+  type PaymentWriter,
+  type Refunded,
+  recorderOf,
+  WRITTEN_COLUMNS,
+} from './write-payment';
 
 /** Whether what a payment would replace is as the writer wants it; null: there is none of its reference. */
 type Precondition = (current: PaymentRow | null) => boolean;
@@ -24,7 +38,7 @@ type Precondition = (current: PaymentRow | null) => boolean;
  */
 export async function recordPayment(
   db: Database,
-  input: PaymentInput,
+  input: PaymentInput & Refunded,
   writer: PaymentWriter,
   options: { onlyNew?: boolean; precondition?: Precondition | undefined } = {},
 ): Promise<{ payment: PaymentRow; created: boolean }> {
@@ -54,25 +68,27 @@ function requirePrecondition(current: StoredPayment | undefined, holds: Precondi
 
 async function createPayment(
   tx: Database,
-  input: PaymentInput,
+  input: PaymentInput & Refunded,
   invoice: LockedInvoice | undefined,
   writer: PaymentWriter,
 ): Promise<StoredPayment> {
   const customer_id = await meantCustomer(tx, input.customer_id, invoice);
-  const { currency } = checkPayment({ ...input, customer_id }, invoice, true);
+  const takes = writer.source === 'import' ? tookPayments : takesPayments;
+  const { currency } = checkPayment({ ...input, customer_id }, invoice, true, takes);
   const status = input.status ?? 'completed';
+  const refunded = String(input.cameBack ?? (status === 'refunded' ? input.amount : 0));
   const [created] = await insertRow(tx, {
     ...input,
     customer_id,
     amount: String(input.amount),
     currency,
     status,
-    refunded_amount: status === 'refunded' ? String(input.amount) : '0',
+    refunded_amount: refunded,
     source: writer.source,
   });
   // Somebody was quicker: begin again, as an update of theirs.
   if (!created) throw new ChangedMeanwhileError('the reference was taken');
-  if (status === 'refunded') await recordRefund(tx, created, created.amount, recorderOf(writer));
+  if (Number(refunded) > 0) await recordRefund(tx, created, refunded, recorderOf(writer));
   await finishWrite(tx, 'payment.create', null, created, writer);
   return created;
 }

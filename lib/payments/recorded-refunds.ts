@@ -1,6 +1,8 @@
 import { and, eq, isNull, ne } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { disputes, type payments, refunds } from '@/db/schema';
+import { invalidField } from '../errors';
+import { fromThousandths, toAmountText, toThousandths } from '../money';
 import { cameBack } from './came-back';
 
 type Payment = Pick<typeof payments.$inferSelect, 'id' | 'amount' | 'currency' | 'status'>;
@@ -36,6 +38,28 @@ export async function agreeRefunds(
   if (!isRefunded || Number(refunded) === Number(payment.amount)) return refunded;
   await recordRefund(tx, payment, (Number(payment.amount) - Number(refunded)).toFixed(3), recorder);
   return payment.amount;
+}
+
+/**
+ * Records what of a payment came back beyond what is known.
+ *
+ * @returns what then came back of it
+ * @throws AppError validation_failed where more is known to have come back
+ */
+export async function refundUpTo(
+  tx: Database,
+  payment: Pick<Payment, 'id' | 'currency'>,
+  known: string,
+  told: number,
+  recorder: Recorder,
+): Promise<string> {
+  const more = toThousandths(String(told)) - toThousandths(known);
+  if (more < 0) {
+    const text = toAmountText(known, payment.currency);
+    throw invalidField('refunded_amount', `must not be less than what came back already: ${text}`);
+  }
+  if (more > 0) await recordRefund(tx, payment, fromThousandths(more), recorder);
+  return String(told);
 }
 
 /** Records that an amount was paid back elsewhere. */

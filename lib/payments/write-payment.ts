@@ -13,7 +13,7 @@ import { statusAfter } from './came-back';
 import { checkPayment, meantCustomer } from './check-payment';
 import type { LockedPayment, StoredPayment } from './lock-payment';
 import { paymentNotFound } from './queries';
-import { agreeRefunds } from './recorded-refunds';
+import { agreeRefunds, refundUpTo } from './recorded-refunds';
 import type { PaymentChanges } from './schema';
 
 /** Whoever writes a payment, and the time it is. */
@@ -22,6 +22,13 @@ export interface PaymentWriter {
   source: 'api' | 'staff' | 'import';
   now: Date;
   timeZone: string;
+  /** When that came back which is recorded as refunded; without it now. */
+  refundedAt?: Date;
+}
+
+/** How much of a payment came back, where whoever writes it knows: what is not recorded yet becomes a refund. */
+export interface Refunded {
+  cameBack?: number | undefined;
 }
 
 /** The columns that a writer may change. */
@@ -40,7 +47,7 @@ export const WRITTEN_COLUMNS = [
 export async function changePayment(
   tx: Database,
   { payment: before, invoices }: LockedPayment,
-  changes: PaymentChanges,
+  changes: PaymentChanges & Refunded,
   writer: PaymentWriter,
 ): Promise<StoredPayment> {
   const invoice_id = changes.invoice_id ?? before.invoice_id;
@@ -59,12 +66,18 @@ export async function changePayment(
     throw invalidField('amount', `must be given: the invoice is in ${currency.toUpperCase()}`);
   }
   const values = { ...wanted, currency, amount: String(wanted.amount) };
-  if (isSame(before, values)) return before;
+  const told = changes.cameBack;
+  if (isSame(before, values) && (told === undefined || told === Number(before.refunded_amount)))
+    return before;
   // Sync looks for its payment by reference: renamed, it must not be made a second time.
   if (before.source === 'stripe' && wanted.payment_reference !== before.payment_reference) {
     await leaveTombstone(tx, before.payment_reference);
   }
-  const refunded_amount = await refundedAfter(tx, before, values, changes.status, writer);
+  const known = await refundedAfter(tx, before, values, changes.status, writer);
+  const refunded_amount =
+    told === undefined
+      ? known
+      : await refundUpTo(tx, { ...before, ...values }, known, told, recorderOf(writer));
   const status = changes.status ?? statusAfter(before, { amount: values.amount, refunded_amount });
   const [after] = await updateRow(tx, { id: before.id, ...values, refunded_amount, status });
   if (!after) throw paymentNotFound(before.id);
@@ -86,8 +99,8 @@ function refundedAfter(
 }
 
 /** Whoever records a refund. */
-export const recorderOf = ({ source, now }: PaymentWriter) =>
-  ({ source: source === 'api' ? 'api' : 'staff', now }) as const;
+export const recorderOf = ({ source, now, refundedAt }: PaymentWriter) =>
+  ({ source: source === 'api' ? 'api' : 'staff', now: refundedAt ?? now }) as const;
 
 const updateRow = statement(['id', ...WRITTEN_COLUMNS], (db, { id, ...values }) =>
   db

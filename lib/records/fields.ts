@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { startOfDay } from '../dates';
 import { oneOf, textLine } from '../fields';
 import { hasCurrencyPrecision, MAX_AMOUNT } from '../money';
 
@@ -29,3 +30,14 @@ export function amountProblem(value: unknown, currency: unknown): string | undef
 /** A choice; without it the usual one. */
 export const optionalChoice = <const Values extends readonly [string, ...string[]]>(values: Values) =>
   oneOf(values).optional();
+
+/** A date, or a date and time. */
+export const instantOrDay = z.iso
+  .date()
+  .or(z.iso.datetime({ offset: true, error: 'must be a date, or a date and time' }));
+
+/** Of a date its first moment. */
+export function toInstant(value: unknown, timeZone: string): Date | null {
+  if (typeof value !== 'string') return null;
+  return value.length === 10 ? startOfDay(value, timeZone) : new Date(value);
+}

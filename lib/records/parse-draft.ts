@@ -27,7 +27,8 @@ export function parseDraft(
     delete columns[name];
     const id = key === null ? null : idsOf(name).get(String(key));
     if (id === undefined) problems.push({ field: name, message: problem });
-    else columns[column] = id;
+    // Two fields may name one record, each in its own way: the one that is empty says nothing then.
+    else columns[column] ??= id;
   }
   return problems.length > 0
     ? { problems }

@@ -84,8 +84,10 @@ export interface RecordKind {
   identify?(tx: Database, drafts: Draft[]): Promise<Draft[]>;
   /** Reads into rows what belongs to them beyond their columns, such as lines, to be compared and audited too. */
   addParts?(tx: Database, rows: Row[]): Promise<void>;
-  /** The key of a record that has none; null: it needs none yet. */
-  nextKey?(tx: Database, row: Row, writer: RecordWriter): Promise<string | null>;
+  /** The key of a record that has none. */
+  nextKey?(tx: Database, row: Row, writer: RecordWriter): Promise<string>;
+  /** Whether a record without a key takes none yet. */
+  isKeyless?(row: Row): boolean;
   /** What else is to be done in the same transaction. */
   afterwards?(tx: Database, written: (Writing & { id: number })[], writer: RecordWriter): Promise<void>;
 }

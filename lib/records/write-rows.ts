@@ -2,38 +2,45 @@ import { eq } from 'drizzle-orm';
 import { type Database, FOREIGN_KEY_VIOLATION, pgErrorCode, UNIQUE_VIOLATION } from '@/db/database';
 import { ChangedMeanwhileError } from '@/db/transaction';
 import { recordAudit } from '../audit/record-audit';
+import { insertRows } from './insert-rows';
 import type { RecordKind, RecordWriter, Row, Writing } from './record-kind';
 
-/** Inserts those that are new. @returns their ids */
+/** Inserts those that are new, in their order. @returns their ids */
 export async function insertNew(tx: Database, kind: RecordKind, writings: Writing[], writer: RecordWriter) {
   const fresh = writings.filter(({ before }) => before === null);
-  const isNumbered = ({ after }: Writing) => after[kind.key] != null || !kind.nextKey;
-  await insertAll(tx, kind, fresh.filter(isNumbered), writer);
-  // One by one: the next number is one more than the highest that is there.
-  for (const writing of fresh.filter((one) => !isNumbered(one))) {
-    await takeKey(tx, kind, writing, writer);
-    await insertAll(tx, kind, [writing], writer);
+  let ready: Writing[] = [];
+  for (const writing of fresh) {
+    if (needsKey(kind, writing)) {
+      // The next number is one more than the highest that is there.
+      await insertAll(tx, kind, ready, writer);
+      ready = [];
+      await takeKey(tx, kind, writing, writer);
+    }
+    ready.push(writing);
   }
+  await insertAll(tx, kind, ready, writer);
   return new Map(fresh.map((writing) => [writing, Number(writing.after.id)]));
 }
 
 async function insertAll(tx: Database, kind: RecordKind, fresh: Writing[], writer: RecordWriter) {
   if (fresh.length === 0) return;
-  const inserted: Row[] = await tx
-    .insert(kind.table)
-    .values(fresh.map(({ after }) => after))
-    .returning()
-    .catch(orAgain);
-  for (const [i, row] of inserted.entries()) {
-    const after = Object.assign(fresh[i]?.after ?? {}, row);
-    if (writer.importId == null) await audit(tx, kind, null, after, writer);
+  const rows = fresh.map(({ after }) => after);
+  if (writer.importId != null) {
+    const ids = await insertRows(tx, kind, rows).catch(orAgain);
+    for (const [i, row] of rows.entries()) row.id = ids[i];
+    return;
+  }
+  const inserted: Row[] = await tx.insert(kind.table).values(rows).returning().catch(orAgain);
+  for (const [i, row] of rows.entries()) {
+    await audit(tx, kind, null, Object.assign(row, inserted[i]), writer);
   }
 }
 
+const needsKey = ({ key, nextKey, isKeyless }: RecordKind, { after }: Writing) =>
+  after[key] == null && nextKey !== undefined && !isKeyless?.(after);
+
 async function takeKey(tx: Database, kind: RecordKind, { after, changes }: Writing, writer: RecordWriter) {
-  if (after[kind.key] != null) return;
-  const key = await kind.nextKey?.(tx, after, writer);
-  if (key != null) after[kind.key] = changes[kind.key] = key;
+  after[kind.key] = changes[kind.key] = await kind.nextKey?.(tx, after, writer);
 }
 
 /** Updates those that were there. @returns their ids */
@@ -48,7 +55,7 @@ export async function updateChanged(
     const { before, changes } = writing;
     if (!before) continue;
     ids.set(writing, Number(before.id));
-    await takeKey(tx, kind, writing, writer);
+    if (needsKey(kind, writing)) await takeKey(tx, kind, writing, writer);
     const [row] = await tx
       .update(kind.table)
       .set(changes)

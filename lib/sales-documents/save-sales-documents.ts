@@ -1,7 +1,13 @@
 import { and, inArray, isNull } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Database } from '@/db/database';
-import { invoices, salesDocumentStatus, salesDocuments, salesDocumentType } from '@/db/schema';
+import {
+  draftImportKeys,
+  invoices,
+  salesDocumentStatus,
+  salesDocuments,
+  salesDocumentType,
+} from '@/db/schema';
 import { toCalendarDate } from '../dates';
 import type { FieldError } from '../errors';
 import { calendarDate, oneOf, textLine } from '../fields';
@@ -27,6 +33,8 @@ export const salesDocumentKind: RecordKind = {
     valid_until: calendarDate.nullable().optional(),
     ...amountFields,
     invoice_number: optionalText(100),
+    /** Of an invoice that is a draft yet. */
+    invoice_import_key: optionalText(200),
     converted_to_document_number: optionalText(100),
   }),
   references: {
@@ -35,6 +43,11 @@ export const salesDocumentKind: RecordKind = {
       column: 'converted_to_invoice_id',
       problem: 'is no invoice of ours',
       find: findInvoiceIds,
+    },
+    invoice_import_key: {
+      column: 'converted_to_invoice_id',
+      problem: 'is no invoice of ours',
+      find: findKeyedInvoiceIds,
     },
     converted_to_document_number: {
       column: 'converted_to_document_id',
@@ -90,6 +103,11 @@ async function findInvoiceIds(tx: Database, numbers: string[]): Promise<Map<stri
     .from(invoices)
     .where(and(inArray(invoices.number, numbers), isNull(invoices.stripe_invoice_id)));
   return new Map(found.map(({ id, number }) => [String(number), id]));
+}
+
+async function findKeyedInvoiceIds(tx: Database, keys: string[]): Promise<Map<string, number>> {
+  const found = await tx.select().from(draftImportKeys).where(inArray(draftImportKeys.import_key, keys));
+  return new Map(found.map(({ import_key, invoice_id }) => [import_key, invoice_id]));
 }
 
 async function findDocumentIds(tx: Database, numbers: string[]): Promise<Map<string, number>> {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { customerServices, invoices } from '@/db/schema';
+import { customerServices, invoices, payments, refunds } from '@/db/schema';
 import { useDatabase } from '../support/database';
 import { runCommandHere } from '../support/run-command';
 
@@ -30,7 +30,9 @@ describe('the examples of docs/examples', () => {
     const map = ['--map', 'Vertrag=service_number', '--map', 'Kunde=customer_number', '--decimal-comma'];
     expect(await run('services', 'services.csv', ...map)).toEqual([all(2)]);
     expect(await run('invoices', 'invoices.csv')).toEqual([all(3)]);
+    expect(await run('invoice-lines', 'invoice-lines.csv')).toEqual([all(3)]);
     expect(await run('sales-documents', 'sales-documents.csv')).toEqual([all(1)]);
+    expect(await run('sales-document-lines', 'sales-document-lines.csv')).toEqual([all(2)]);
     expect(await run('payments', 'payments.csv')).toEqual([all(1)]);
     const stored = await base.db.select().from(invoices).orderBy(invoices.id);
     expect(stored).toMatchObject([
@@ -43,7 +45,9 @@ describe('the examples of docs/examples', () => {
   test('change nothing when they are imported again', async () => {
     for (const [kind, rows] of [
       ['invoices', 3],
+      ['invoice-lines', 3],
       ['sales-documents', 1],
+      ['sales-document-lines', 2],
       ['payments', 1],
     ] as const) {
       expect(await run(kind, `${kind}.csv`)).toEqual([
@@ -75,5 +79,37 @@ describe('the examples of docs/examples', () => {
       },
       { service_number: '12', billing_interval: 'year', next_billing_date: null, status: 'terminated' },
     ]);
+  });
+
+  test('and its invoices with what was paid of them and paid back', async () => {
+    const options = ['--format', 'whmcs', '--set', 'currency=usd'];
+    expect(await run('invoices', 'whmcs-invoices.csv', ...options)).toEqual([
+      'Left out: Client Name, Tax Rate, Tax Rate 2, Payment Method, Notes.',
+      expect.stringMatching(/: 4 new, .* 0 rejected\.$/),
+    ]);
+    const read = () =>
+      base.db.select().from(invoices).where(eq(invoices.currency, 'usd')).orderBy(invoices.id);
+    expect(await read()).toMatchObject([
+      { number: '201', status: 'paid', amount_paid: '9.950', paid_at: new Date('2026-09-03') },
+      { number: '202', status: 'sent', total: '9.950', amount_paid: '2.000', amount_due: '7.950' },
+      { number: 'INV-2026-7', status: 'cancelled', tax: '16.500', total: '99.000' },
+      { number: null, status: 'draft', total: '99.000' },
+    ]);
+    for (const outcome of [/: 3 new, .* 0 rejected\.$/, /: 0 new, 0 changed, 3 unchanged, 0 rejected\.$/]) {
+      expect((await run('payments', 'whmcs-transactions.csv', '--format', 'whmcs')).at(-1)).toMatch(outcome);
+    }
+    const paid = await base.db
+      .select()
+      .from(payments)
+      .where(eq(payments.currency, 'usd'))
+      .orderBy(payments.id);
+    expect(paid).toMatchObject([
+      { payment_reference: 'whmcs-51', status: 'refunded', refunded_amount: '99.000', source: 'import' },
+      { payment_reference: 'whmcs-53', status: 'completed', refunded_amount: '0.000' },
+    ]);
+    expect(await base.db.select().from(refunds)).toMatchObject([
+      { amount: '99.000', issued_at: new Date('2026-08-20') },
+    ]);
+    expect(await read()).toMatchObject([{}, {}, { status: 'cancelled', amount_paid: '0.000' }, {}]);
   });
 });

@@ -1,9 +1,18 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { auditLog, customerServices, customers, imports, invoices, payments, servers } from '@/db/schema';
+import {
+  auditLog,
+  customerServices,
+  customers,
+  imports,
+  invoices,
+  payments,
+  refunds,
+  servers,
+} from '@/db/schema';
 import { COMMANDS } from '@/lib/commands/commands';
 import { useDatabase } from '../support/database';
 import { createCustomer, createInvoice } from '../support/factories';
@@ -167,6 +176,88 @@ describe('payments', () => {
   });
 });
 
+describe('refunds among payments', () => {
+  const HEADER = 'payment_reference,refund_of,invoice_number,amount,payment_date,refunded_amount,refunded_at';
+  const rows = [
+    'REF-1,,RF-1,100,2026-03-01,30,2026-03-05',
+    'REF-2,REF-1,,20.5,2026-03-06,,',
+    'REF-3,REF-1,,60,2026-03-07,,',
+    'REF-4,NONE,,60,2026-03-07,,',
+    'REF-5,,RF-1,10,2026-03-01,11,',
+    'REF-6,,,10,2026-03-01,,',
+  ];
+  const problems = [
+    'line 4, column amount: is more than is left of the payment: 49.50 EUR',
+    'line 5, column refund_of: is no payment of ours',
+    'line 6, column refunded_amount: is more than the payment',
+    'line 7, column invoice_number: is needed',
+  ];
+
+  test('take off what they are of, once, also of a cancelled invoice', async () => {
+    await createInvoice(base.db, { number: 'RF-1', status: 'cancelled' });
+    write('refunds.csv', [HEADER, ...rows].join('\n'));
+    const counts = ': 2 new, 0 changed, 0 unchanged, 4 rejected.';
+    expect((await run(['payments', 'refunds.csv', '--dry-run'])).said.at(-1)).toMatch(counts);
+    expect((await run(['payments', 'refunds.csv'])).said.slice(0, -1)).toEqual([
+      ...problems,
+      `refunds.csv${counts}`,
+    ]);
+    const read = () => base.db.select().from(payments).where(eq(payments.payment_reference, 'REF-1'));
+    expect(await read()).toMatchObject([{ refunded_amount: '50.500', status: 'completed' }]);
+    const issued = await base.db.select().from(refunds).orderBy(refunds.id);
+    expect(issued.map(({ issued_at }) => issued_at.toISOString().slice(0, 10))).toEqual([
+      '2026-03-05',
+      '2026-03-06',
+    ]);
+  });
+
+  test('are not recorded twice, and none is taken back', async () => {
+    write(
+      'again.csv',
+      [HEADER, 'REF-2,REF-1,,20.5,2026-03-06,,', 'REF-1,,RF-1,100,2026-03-01,30,'].join('\n'),
+    );
+    expect((await run(['payments', 'again.csv'])).said.slice(0, 2)).toEqual([
+      'line 3, column refunded_amount: must not be less than what came back already: 50.50 EUR',
+      'again.csv: 0 new, 0 changed, 1 unchanged, 1 rejected.',
+    ]);
+    write('other.csv', [HEADER, 'REF-2,REF-1,,20,2026-03-06,,'].join('\n'));
+    expect((await run(['payments', 'other.csv'])).said[0]).toBe(
+      'line 2, column payment_reference: is that of another refund',
+    );
+  });
+});
+
+describe('invoices that Stripe manages', () => {
+  const HEADER =
+    'number,customer_number,status,invoice_date,total,amount_paid,amount_due,stripe_invoice_id,amount_credited';
+
+  test('come as they are said to be, and change by Stripe alone', async () => {
+    const good = 'ST-1,P1,overdue,2026-03-01,100,20,70,in_9,10';
+    const bad = [
+      'ST-2,P1,sent,2026-03-01,100,0,100,,10',
+      'ST-3,P1,sent,2026-03-01,100,0,90,,',
+      'R-1,P1,paid,2026-03-01,119,119,0,in_10,',
+      'ST-4,P1,,2026-03-01,100,0,100,in_11,',
+    ];
+    write('stripes.csv', [HEADER, good, ...bad].join('\n'));
+    expect((await run(['invoices', 'stripes.csv'])).said.slice(0, -1)).toEqual([
+      'line 3, column amount_credited: is of invoices of Stripe alone, which have a stripe_invoice_id',
+      'line 4, column amount_due: does not agree with the rest: 100.00 EUR',
+      'line 5, column stripe_invoice_id: must be empty: the invoice is one of ours',
+      'line 6, column status: is needed of an invoice of Stripe',
+      'stripes.csv: 1 new, 0 changed, 0 unchanged, 4 rejected.',
+    ]);
+    const [row] = await base.db.select().from(invoices).where(eq(invoices.stripe_invoice_id, 'in_9'));
+    expect(row).toMatchObject({ status: 'overdue', amount_due: '70.000', provider_as_of: null });
+    write('stripes.csv', [HEADER, good, 'ST-1,P1,paid,2026-03-01,100,100,0,in_9,0'].join('\n'));
+    expect((await run(['invoices', 'stripes.csv'])).said[1]).toMatch(
+      /: 0 new, 0 changed, 1 unchanged, 1 rejected/,
+    );
+    write('stripes.csv', [HEADER, 'ST-1,P1,paid,2026-03-01,100,100,0,in_9,0'].join('\n'));
+    expect((await run(['invoices', 'stripes.csv'])).said[0]).toBe('line 2 Stripe manages this invoice');
+  });
+});
+
 test('a partial payment opens no invoice again that came as paid', async () => {
   const paid_at = new Date('2026-01-05T00:00:00Z');
   const { id } = await createInvoice(base.db, {
@@ -211,6 +302,19 @@ describe('what cannot be imported is a sentence', () => {
     [['customers', 'x.csv', '--format', 'toString'], /no such format/],
   ])('%j', async (args, sentence) => {
     expect(() => COMMANDS.import.read(args)).toThrow(sentence);
+  });
+
+  // A device that answers every write as a full disk would.
+  test.runIf(existsSync('/dev/full'))('a full disk', async () => {
+    write('full.csv', 'hostname\nno good\nfull.example.net\n');
+    symlinkSync('/dev/full', join(folder, 'full.rejected.csv'));
+    const { code, said } = await run(['servers', 'full.csv']);
+    expect(code).toBe(1);
+    expect(said.at(-1)).toMatch(/full\.rejected\.csv cannot be written: the disk is full\.$/);
+    rmSync(join(folder, 'full.rejected.csv'));
+    expect((await run(['servers', 'full.csv'])).said).toContain(
+      'full.csv: 0 new, 0 changed, 1 unchanged, 1 rejected.',
+    );
   });
 
   test('a rejected file that cannot be written', async () => {

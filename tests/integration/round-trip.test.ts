@@ -15,7 +15,7 @@ import { serviceKind } from '@/lib/services/save-services';
 import { createTestDatabase } from '../support/database';
 import { runCommandHere } from '../support/run-command';
 
-const KINDS = ['customers', 'servers', 'services'] as const;
+const KINDS = ['customers', 'servers', 'services'] as const; // the books have a test of their own
 const NOW = new Date('2026-11-23T10:00:00Z');
 
 // What CSV, spreadsheets and our own escape could stumble over.

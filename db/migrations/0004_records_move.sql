@@ -6,10 +6,23 @@ CREATE TABLE "merged_customers" (
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "imported_refunds" (
+	"reference" text PRIMARY KEY NOT NULL,
+	"payment_id" integer NOT NULL,
+	"amount" numeric(15, 3) NOT NULL,
+	"refund_date" date NOT NULL
+);
+--> statement-breakpoint
+ALTER TABLE "draft_import_keys" ALTER COLUMN "import_key" SET DEFAULT 'draft-' || gen_random_uuid();--> statement-breakpoint
 ALTER TABLE "customers" ADD COLUMN "erased_at" timestamp with time zone;--> statement-breakpoint
 ALTER TABLE "stripe_events" ADD COLUMN "checkout" jsonb;--> statement-breakpoint
 ALTER TABLE "merged_customers" ADD CONSTRAINT "merged_customers_customer_id_customers_id_fk" FOREIGN KEY ("customer_id") REFERENCES "public"."customers"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "imported_refunds" ADD CONSTRAINT "imported_refunds_payment_id_payments_id_fk" FOREIGN KEY ("payment_id") REFERENCES "public"."payments"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE UNIQUE INDEX "merged_customers_number_lower" ON "merged_customers" USING btree (lower("customer_number"));--> statement-breakpoint
 CREATE INDEX "merged_customers_customer" ON "merged_customers" USING btree ("customer_id");--> statement-breakpoint
 CREATE INDEX "merged_customers_serial" ON "merged_customers" USING btree ((substring("customer_number" from '^[Kk](\d{1,15})$')::bigint));--> statement-breakpoint
-CREATE INDEX "stripe_events_with_body" ON "stripe_events" USING btree ("stripe_created") WHERE "stripe_events"."payload" <> '';-- Functions: 513baf756931cbe6b230bbdef2d2cf100ac7aeb3286b33ccd4974c9fd93cf252
+CREATE INDEX "stripe_events_with_body" ON "stripe_events" USING btree ("stripe_created") WHERE "stripe_events"."payload" <> '';--> statement-breakpoint
+INSERT INTO "draft_import_keys" ("invoice_id")
+  SELECT "id" FROM "invoices" WHERE "status" = 'draft' AND "stripe_invoice_id" IS NULL
+  ON CONFLICT ("invoice_id") DO NOTHING;
+-- Functions: 513baf756931cbe6b230bbdef2d2cf100ac7aeb3286b33ccd4974c9fd93cf252

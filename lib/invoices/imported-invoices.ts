@@ -1,0 +1,100 @@
+import { inArray } from 'drizzle-orm';
+import { z } from 'zod';
+import type { Database } from '@/db/database';
+import { invoices } from '@/db/schema';
+import type { FieldError } from '../errors';
+import { toAmountText } from '../money';
+import { amount, instantOrDay, optionalText, toAmountColumn, toInstant } from '../records/fields';
+import type { Draft, RecordKind, RecordWriter, Row, Writing } from '../records/record-kind';
+import { amountProblems, toAmounts, withoutAmounts } from './amounts';
+import { invoiceKind } from './save-invoices';
+
+/** What Stripe tells of its invoices, and nobody of ours. */
+const ofStripe = {
+  stripe_invoice_id: optionalText(255),
+  stripe_customer_id: optionalText(255),
+  amount_credited: amount.optional(),
+  payment_failed_at: instantOrDay.nullable().optional(),
+  uncollectible: z.boolean('must be true or false').optional(),
+};
+const AMOUNTS = ['amount_paid', 'amount_due', 'amount_credited'] as const;
+
+/**
+ * Invoices as files tell them: ours, and those that Stripe manages. These come as they are said to be, if they are new
+ * here, and only until Stripe itself tells of them; one that is here already changes by Stripe alone.
+ */
+export const importedInvoiceKind: RecordKind = {
+  ...invoiceKind,
+  fields: invoiceKind.fields.extend({ ...ofStripe, amount_due: amount.optional() }),
+  identify: async (tx, drafts) => {
+    const found = await findByStripeId(tx, drafts);
+    return (await invoiceKind.identify?.(tx, found)) ?? found;
+  },
+  toColumns: (values, before, writer) =>
+    isStripes(values) ? toStripeColumns(values, before, writer) : toOurColumns(values, before, writer),
+  check: (writing) => (isStripes(writing.values) ? checkStripes(writing) : checkOurs(writing)),
+  isKeyless: (row) => isStripes(row) || invoiceKind.isKeyless?.(row) === true,
+};
+
+const isStripes = (values: Row) => values.stripe_invoice_id != null;
+
+async function findByStripeId(tx: Database, drafts: Draft[]): Promise<Draft[]> {
+  const idOf = ({ values }: Draft) => String(values.stripe_invoice_id);
+  const wanted = drafts.filter(({ values }) => isStripes(values)).map(idOf);
+  if (wanted.length === 0) return drafts;
+  const found = await tx
+    .select({ id: invoices.id, stripe_invoice_id: invoices.stripe_invoice_id })
+    .from(invoices)
+    .where(inArray(invoices.stripe_invoice_id, wanted));
+  const ids = new Map(found.map(({ id, stripe_invoice_id }) => [stripe_invoice_id, id]));
+  return drafts.map((draft) => ({ ...draft, id: draft.id ?? ids.get(idOf(draft)) }));
+}
+
+function toOurColumns(values: Row, before: Row | null, writer: RecordWriter): Row {
+  const { amount_due: _, ...rest } = values;
+  for (const name of Object.keys(ofStripe)) delete rest[name];
+  return invoiceKind.toColumns?.(rest, before, writer) ?? rest;
+}
+
+function toStripeColumns(values: Row, before: Row | null, { timeZone }: RecordWriter): Row {
+  const { import_key: _, ...columns } = withoutAmounts(values);
+  for (const name of AMOUNTS) if (columns[name] !== undefined) columns[name] = toAmountColumn(columns[name]);
+  for (const name of ['paid_at', 'payment_failed_at']) {
+    if (columns[name] !== undefined) columns[name] = toInstant(columns[name], timeZone);
+  }
+  return { ...columns, ...toAmounts(values, before) };
+}
+
+function checkStripes(writing: Writing): FieldError[] {
+  const { before, values } = writing;
+  if (before) {
+    return before.stripe_invoice_id
+      ? [wrong('', 'Stripe manages this invoice')]
+      : [wrong('stripe_invoice_id', 'must be empty: the invoice is one of ours')];
+  }
+  const needed = ['status', 'invoice_date', 'amount_due'].filter((name) => values[name] === undefined);
+  if (needed.length > 0) return needed.map((name) => wrong(name, 'is needed of an invoice of Stripe'));
+  return amountProblems(writing);
+}
+
+function checkOurs(writing: Writing): FieldError[] {
+  const { before, after, values } = writing;
+  const problems = invoiceKind.check?.(writing) ?? [];
+  if (before || problems.length > 0) return problems;
+  const foreign = Object.keys(ofStripe).filter((name) => values[name] && Number(values[name]) !== 0);
+  const due = String(after.amount_due);
+  const isDue = values.amount_due === undefined || toAmountColumn(values.amount_due) === due;
+  return [
+    ...foreign.map((name) => wrong(name, 'is of invoices of Stripe alone, which have a stripe_invoice_id')),
+    ...(isDue
+      ? []
+      : [
+          wrong(
+            'amount_due',
+            `does not agree with the rest: ${toAmountText(due, String(after.currency ?? 'eur'))}`,
+          ),
+        ]),
+  ];
+}
+
+const wrong = (field: string, message: string): FieldError => ({ field, message });
