@@ -1,3 +1,4 @@
+import { perProcess } from '@/db/per-process';
 import { AppError, isNotMigrated } from '../errors';
 import { checkHealth, down, type Health } from '../health/check-health';
 import { builtRuntime, explainFailure, type Runtime, runtimeOrError, worldOf } from '../runtime';
@@ -12,7 +13,7 @@ interface Probe {
 }
 
 /** The last of each runtime, and of a service without one. */
-const probes = new WeakMap<object, Probe>();
+const probes = perProcess('probes', () => new WeakMap<object, Probe>());
 const WITHOUT_RUNTIME = worldOf({ logLevel: 'silent' });
 
 /** Tells anybody whether the service works, and whoever bears CRON_SECRET what is wrong. */
