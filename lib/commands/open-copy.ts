@@ -9,7 +9,8 @@ const copy = perProcess('copy', () => ({ isOpen: false }));
  * as much memory as the database.
  */
 export async function openCopy(runtime: Runtime): Promise<Runtime> {
-  if (copy.isOpen) throw new StartError(['The server is making a dry run already: try again when it has ended.']);
+  if (copy.isOpen)
+    throw new StartError(['The server is making a dry run already: try again when it has ended.']);
   if (!runtime.copyDatabase) throw new Error('only an embedded database can be copied');
   copy.isOpen = true;
   try {

@@ -12,7 +12,10 @@ const DRAINED = 8;
  *
  * @throws AppError payload_too_large; malformed_json when its sender hangs up
  */
-export async function readBody({ body }: Pick<HttpRequest, 'body'>, limit = MAX_BODY_BYTES): Promise<Uint8Array> {
+export async function readBody(
+  { body }: Pick<HttpRequest, 'body'>,
+  limit = MAX_BODY_BYTES,
+): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {

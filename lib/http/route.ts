@@ -48,9 +48,7 @@ export function endpoint<
  * The handlers of a REST route: every method answers, an unlisted one with 405 and `Allow`. In order:
  * method, token, scope, query, media type, size, JSON, fields; each error as RFC 9457 problem+json.
  */
-export function route(
-  endpoints: Partial<Record<Exclude<Method, 'HEAD' | 'OPTIONS'>, Endpoint>>,
-): Route {
+export function route(endpoints: Partial<Record<Exclude<Method, 'HEAD' | 'OPTIONS'>, Endpoint>>): Route {
   const allowed = METHODS.filter((m) => m === 'OPTIONS' || (m === 'HEAD' ? endpoints.GET : endpoints[m]));
   const allow = { Allow: allowed.join(', ') };
   const handle = (method: Method): Handler => {

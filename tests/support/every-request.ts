@@ -28,8 +28,14 @@ export function everyRequest({ writer, reader, tools, now }: Senders): Sent[] {
 }
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'];
-const PATHS = ['/mcp', '/api/w5t/payments', '/api/w5t/payments/1', '/api/stripe/webhook', '/api/cron/reconcile'];
-const INEXACT = ['/mcp/', '//mcp', '/MCP', '/%6dcp', '/mcp/x', '/mcp?', '/mcp#x', '/mcp;x', '/./mcp', '/mcp/..'];
+const PATHS = [
+  '/mcp',
+  '/api/w5t/payments',
+  '/api/w5t/payments/1',
+  '/api/stripe/webhook',
+  '/api/cron/reconcile',
+];
+const INEXACT = ['/mcp/', '//mcp', '/MCP', '/%6dcp', '/mcp/x', '/mcp?', '/mcp#x', '/mcp;x', '/./mcp'];
 
 function toPaths(): Sent[] {
   const all = [...PATHS, '/api/health', '/api/openapi.json'];
@@ -37,9 +43,13 @@ function toPaths(): Sent[] {
   return [
     ...all.flatMap((path) => METHODS.map((method) => ({ method, path }))),
     ...INEXACT.map((path) => ({ method: 'POST', path })),
-    ...['/api/health/', '/api/%68ealth', '/api//health', '/api/health?x=1', 'http://localhost/api/health'].map(
-      (path) => ({ method: 'GET', path }),
-    ),
+    ...[
+      '/api/health/',
+      '/api/%68ealth',
+      '/api//health',
+      '/api/health?x=1',
+      'http://localhost/api/health',
+    ].map((path) => ({ method: 'GET', path })),
     { method: 'GET', path: '/api/health', headers: bearer(CRON_SECRET) },
     { method: 'GET', path: '/api/health', headers: bearer('wrong') },
     { method: 'GET', path: '/api/openapi.json', headers: { 'if-none-match': '*' } },
@@ -68,7 +78,22 @@ const QUERIES = [
   '?status=completed;page=2',
   '?dry_run=true#x',
 ];
-const IDS = ['1', '2', '0', '-1', '1.5', '01', '1%20', '%31', 'abc', '99999999999', '1/', '1?x=1', '__proto__', '1;2'];
+const IDS = [
+  '1',
+  '2',
+  '0',
+  '-1',
+  '1.5',
+  '01',
+  '1%20',
+  '%31',
+  'abc',
+  '99999999999',
+  '1/',
+  '1?x=1',
+  '__proto__',
+  '1;2',
+];
 
 function toPayments(writer: string, reader: string): Sent[] {
   const path = '/api/w5t/payments';
@@ -100,8 +125,8 @@ function toPayments(writer: string, reader: string): Sent[] {
     post(body, as('w5t_none')),
     post(body, as(reader)),
     post(body, as(writer, { 'content-type': 'text/plain' })),
-    ...['', '{', '[]', 'null', '"\ud800"', '{"amount":"x","other":1}', body.replace('10,', '10.001,')].map((text) =>
-      post(text),
+    ...['', '{', '[]', 'null', '"\ud800"', '{"amount":"x","other":1}', body.replace('10,', '10.001,')].map(
+      (text) => post(text),
     ),
     post(`{"a":"${'x'.repeat(MIB)}"}`),
     post(body, as(writer, { 'if-match': '"x"' })),

@@ -2,6 +2,7 @@ import { getRuntime, setRuntime } from '@/lib/runtime';
 import type { Handler } from '@/lib/server/listener';
 import { createNext } from '@/lib/server/next-handler';
 import { ensureBuild } from './next-build';
+import { serveHandler } from './serve-handler';
 
 let opened: Promise<Handler> | undefined;
 
@@ -18,7 +19,9 @@ async function open(): Promise<Handler> {
   // Vercel's servers neither keep the schedule nor take commands.
   setRuntime({ ...runtime, env: { ...runtime.env, vercel: true } });
   try {
-    await next.open();
+    const server = await serveHandler(next.handle);
+    await fetch(`${server.url}/icon.svg`); // instrumentation runs at the first request
+    await server.close();
   } finally {
     setRuntime(runtime);
   }

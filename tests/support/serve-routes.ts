@@ -1,12 +1,9 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { Handler as RouteHandler, Route } from '@/lib/http/request';
-import { carryParameters } from '@/lib/lost-parameter';
+import type { Route, Handler as RouteHandler } from '@/lib/http/request';
 import { fastFirst } from '@/lib/server/fast/fast-first';
 import { FAST_ROUTES } from '@/lib/server/fast/routes';
-import type { Handler } from '@/lib/server/listener';
 import { openNextHere } from './next-here';
 import { assertContract } from './openapi-contract';
+import { serveHandler } from './serve-handler';
 import { matchRoute, webHandler } from './web-handler';
 
 /** A route file's exports, by method. */
@@ -29,27 +26,6 @@ export async function serveRoutes(
   return serveHandler((req, res) =>
     matchRoute(fast, req.url?.split('?')[0] ?? '') ? next(req, res) : web(req, res),
   );
-}
-
-/** Serves a handler on a free port of this machine. */
-export async function serveHandler(handle: Handler): Promise<{ url: string; close(): Promise<void> }> {
-  const server = createServer((req, res) => {
-    req.url = carryParameters(req.url ?? '/');
-    handle(req, res).catch((error: unknown) => {
-      res.statusCode = 599; // a handler that throws, or an answer that is not as described, is a bug
-      res.end(JSON.stringify(String(error)));
-    });
-  });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    close: () =>
-      new Promise((done) => {
-        server.close(() => done());
-        server.closeAllConnections();
-      }),
-  };
 }
 
 /** The handler, with its answers held to the document; whatever else a module exports stays as it is. */
