@@ -1,4 +1,5 @@
 import type { NextConfig } from 'next';
+import { FIXED_HEADERS } from './lib/http/fixed-headers';
 
 const config: NextConfig = {
   // The first two load files of their own at run time (WebAssembly, worker), which a bundle would not carry.
@@ -13,11 +14,7 @@ const config: NextConfig = {
   headers: async () => [
     {
       source: '/:path*',
-      headers: [
-        { key: 'X-Content-Type-Options', value: 'nosniff' },
-        { key: 'X-Frame-Options', value: 'DENY' },
-        { key: 'Referrer-Policy', value: 'strict-origin-when-cross-origin' },
-      ],
+      headers: Object.entries(FIXED_HEADERS).map(([key, value]) => ({ key, value })),
     },
   ],
 };

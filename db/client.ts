@@ -57,7 +57,7 @@ export function openPostgres(
   });
   const db = drizzlePostgres({ client });
   limitWriters(db, max);
-  return { db, kind: 'postgres', close: () => client.end({ timeout: 5 }) };
+  return { db, kind: 'postgres', close: () => client.end({ timeout: 3 }) };
 }
 
 /**

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Bulkhead } from './bulkhead';
 import { type Database, lockKey, pgErrorCode } from './database';
 import { limitAndLock, limitTransaction } from './limits';
+import { perProcess } from './per-process';
 
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
@@ -18,12 +19,8 @@ export class ChangedMeanwhileError extends Error {
   readonly code = SERIALIZATION_FAILURE;
 }
 
-// Our server opens the database for all of Next's bundles: of a module variable each would have its own. The
-// embedded database is not in it: it has one connection, nobody to wait for, and no clock to stop a statement by.
-const KEY = Symbol.for('w5t.writers');
-const holder = globalThis as { [KEY]?: WeakMap<Database, Bulkhead> };
-holder[KEY] ??= new WeakMap();
-const servers = holder[KEY];
+// The embedded database is not in it: it has one connection, nobody to wait for, and no clock to stop a statement by.
+const servers = perProcess('writers', () => new WeakMap<Database, Bulkhead>());
 
 /** Limits how many connections to a server writing may take at once: a third of them are left to reading. */
 export function limitWriters(db: Database, connections: number): void {

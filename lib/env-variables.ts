@@ -52,6 +52,7 @@ export const variables = z.object({
   ALERT_OVERDUE_HOURS: whole.default(1),
   ALERT_DRIFT_CHANGES: whole.default(100),
   ALERT_DISK_MB: whole.default(200),
+  FAST_PATHS: z.enum(['on', 'off'], 'must be on or off').default('on'),
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
   NODE_ENV: z.string().default('production'),
   VERCEL: z.string().optional(),

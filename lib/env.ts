@@ -43,6 +43,8 @@ export interface Env {
     /** Megabytes below which what is left on the disk of the embedded database is told. */
     diskMb: number;
   };
+  /** Off: Next answers every path, as on Vercel. */
+  fastPaths: boolean;
   logLevel: Variables['LOG_LEVEL'];
   development: boolean;
   vercel: boolean;
@@ -98,6 +100,7 @@ export function parseEnv(
       driftChanges: v.ALERT_DRIFT_CHANGES,
       diskMb: v.ALERT_DISK_MB,
     },
+    fastPaths: v.FAST_PATHS === 'on',
     logLevel: v.LOG_LEVEL,
     development: v.NODE_ENV === 'development',
     vercel: v.VERCEL !== undefined,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { findCycles } from './architecture/import-cycles';
 import { brokenImports, homeless } from './architecture/import-rules';
+import { moduleState } from './architecture/module-state';
 import { parseSource, readSources } from './architecture/sources';
 import { usesOfTheWorld } from './architecture/world-rules';
 
@@ -23,6 +24,10 @@ describe('architecture', () => {
 
   test('environment, clock and chance are asked in one place', () => {
     expect(usesOfTheWorld(product)).toEqual([]);
+  });
+
+  test('what must exist once in a process is no state of a module', () => {
+    expect(moduleState(sources)).toEqual([]);
   });
 });
 
@@ -91,6 +96,20 @@ describe('the rules themselves', () => {
   ])('%s is found', (text) => {
     expect(usesOfTheWorld([parseSource('lib/x.ts', text)])).toHaveLength(1);
   });
+
+  test.each(['let open = false;', 'const seen = new Map<string, number>();', 'export const all = [];'])(
+    '%s is state',
+    (text) => {
+      expect(moduleState([parseSource('lib/x.ts', text)])).toHaveLength(1);
+    },
+  );
+
+  test.each(["const all = new Set(['a']);", "const seen = perProcess('seen', () => new Map());"])(
+    '%s is none',
+    (text) => {
+      expect(moduleState([parseSource('lib/x.ts', text)])).toEqual([]);
+    },
+  );
 
   test.each(['new Date(0)', "'process.env'", '// new Date()', 'now()', 'randomBytes(5)'])(
     '%s is fine',

@@ -1,9 +1,3 @@
-import { handleMcpRequest } from '@/lib/mcp/handle-request';
+import { mcpRoute } from '@/lib/mcp/handle-request';
 
-export const GET = handleMcpRequest;
-export const HEAD = handleMcpRequest;
-export const POST = handleMcpRequest;
-export const PUT = handleMcpRequest;
-export const PATCH = handleMcpRequest;
-export const DELETE = handleMcpRequest;
-export const OPTIONS = handleMcpRequest;
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = mcpRoute;

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { perProcess } from '@/db/per-process';
 import { AppError } from '../errors';
 
 export interface HashQueueLimits {
@@ -76,16 +77,9 @@ function tooMany(): AppError {
   return new AppError('too_many_requests', text, [], RETRY_AFTER);
 }
 
-// Next bundles pages and routes separately: a module variable would exist several times.
-const KEY = Symbol.for('w5t.hash-queue');
-const holder = globalThis as { [KEY]?: HashQueue };
-
 /** The queue of this process: one core stays free of passwords, where there are two. */
 export const queueForHash: HashQueue = (isKnown, work) => {
-  holder[KEY] ??= createHashQueue({
-    running: Math.max(1, availableParallelism() - 1),
-    waiting: 8,
-    patienceMs: 5000,
-  });
-  return holder[KEY](isKnown, work);
+  const running = Math.max(1, availableParallelism() - 1);
+  const queue = perProcess('hash-queue', () => createHashQueue({ running, waiting: 8, patienceMs: 5000 }));
+  return queue(isKnown, work);
 };

@@ -1,6 +1,7 @@
 import { drizzleAdapter } from 'better-auth/adapters/drizzle';
 import { APIError, createAuthMiddleware } from 'better-auth/api';
 import { betterAuth } from 'better-auth/minimal';
+import { perProcess } from '@/db/per-process';
 import {
   staffAccounts,
   staffRateLimits,
@@ -24,17 +25,14 @@ const SESSION_SECONDS = 12 * 60 * 60;
 const MAX_SIGN_INS = { window: 60, max: 20 };
 const SIGN_IN_PATH = '/sign-in/email';
 
-// Next bundles pages and routes separately: a module variable would exist several times.
-const KEY = Symbol.for('w5t.staff-auth');
-const holder = globalThis as { [KEY]?: WeakMap<Runtime, StaffAuth> };
+const built = perProcess('staff-auth', () => new WeakMap<Runtime, StaffAuth>());
 
 /** The sign-in of a runtime's staff, built at the first call. */
 export function getStaffAuth(runtime: Runtime): StaffAuth {
-  holder[KEY] ??= new WeakMap();
-  let auth = holder[KEY].get(runtime);
+  let auth = built.get(runtime);
   if (!auth) {
     auth = createStaffAuth(runtime);
-    holder[KEY].set(runtime, auth);
+    built.set(runtime, auth);
   }
   return auth;
 }

@@ -5,9 +5,12 @@ import { StartError } from '../errors';
 import { migrateServer } from '../open-server';
 import { getRuntime } from '../runtime';
 import { listenAddresses } from '../server/addresses';
+import { fastFirst } from '../server/fast/fast-first';
+import { FAST_ROUTES } from '../server/fast/routes';
 import { requirePort } from '../server/listen';
-import { openNext } from '../server/next-handler';
+import { createNext } from '../server/next-handler';
 import { openHttpServer } from '../server/open-http-server';
+import { noteStopping } from '../stopping';
 import { runCommand } from './run-command';
 import { untilStopped } from './until-stopped';
 
@@ -20,13 +23,17 @@ runCommand(async (args) => {
   }
   if (values.migrate) await migrateServer(env);
   // Opened here, where an error is a sentence; Next's bundles find it on globalThis.
-  const { log } = await getRuntime();
-  const app = await openNext(env);
-  const server = await openHttpServer({ ...env, log }, app.handle);
+  const { log, close } = await getRuntime();
+  const next = createNext(env);
+  const handle = env.fastPaths ? fastFirst(FAST_ROUTES, next.handle) : next.handle;
+  const server = await openHttpServer({ ...env, log }, handle);
   const stopped = untilStopped();
   console.log(`Listening on ${env.port} of ${listenAddresses(env).join(' and ')}: ${env.publicUrl}`);
   if (process.connected) process.send?.('listening');
-  process.exitCode = await stopped;
+  await Promise.race([next.open(), stopped]); // where it cannot be opened, this process ends
+  await stopped;
+  noteStopping();
   await server.stop();
-  await app.close();
+  await next.close();
+  await close();
 });

@@ -2,8 +2,8 @@ import type { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
 import { STOP_SIGNALS } from './stop-signals';
 
-/** How long open requests may keep the server after it was told to stop. */
-const PATIENCE_MS = 8000;
+/** How long open requests and statements may keep the server after it was told to stop. */
+const PATIENCE_MS = 10_000;
 const ORPHAN_CHECK_MS = 1000;
 
 /**

@@ -55,8 +55,8 @@ export async function checkHealth(asked: Asked, timeout = 3000): Promise<Health>
   }
 }
 
-/** The health of a service that can do nothing without its database. */
-export function down(database: Exclude<Health['database'], 'ok'> = 'unreachable'): Health {
+/** The health of a service that can do nothing, most often because its database cannot be had. */
+export function down(database: Health['database'] = 'unreachable'): Health {
   return {
     status: 'down',
     version: manifest.version,

@@ -1,6 +1,7 @@
 import { waitUntil } from '@vercel/functions';
 import { sql } from 'drizzle-orm';
 import { type Database, pgErrorCode } from '@/db/database';
+import { perProcess } from '@/db/per-process';
 import type { Env } from '../env';
 import type { Logger } from '../log';
 
@@ -24,7 +25,7 @@ interface Tally {
   pause?: NodeJS.Timeout | undefined;
 }
 
-const tallies = new WeakMap<Database, Tally>();
+const tallies = perProcess('refusals', () => new WeakMap<Database, Tally>());
 
 /** Counts a delivery whose signature was refused: one write and one line of the log a minute, however many come. */
 export function countRefusal(world: World): void {

@@ -5,7 +5,9 @@ import { continueRun, runDeadline } from '../sync/reconcile/continue-run';
 import { reconcile } from '../sync/reconcile/reconcile';
 import { syncDeps } from '../sync/sync-deps';
 import { bearsCronSecret } from './cron-secret';
+import { methodNotAllowed } from './method-not-allowed';
 import { problemResponse, toAppError } from './problem';
+import type { HttpRequest, Route } from './request';
 
 /** What the daily job's door answers. */
 export const cronAnswer = z.object({
@@ -22,12 +24,15 @@ export const cronAnswer = z.object({
     .meta({ description: 'Without STRIPE_SECRET_KEY only our own rows are looked at.' }),
 });
 
+/** `/api/cron/reconcile` */
+export const cronRoute: Route = { ...methodNotAllowed('GET'), GET: reconcileOnRequest };
+
 /**
  * The daily job's door: Vercel Cron sends CRON_SECRET as a bearer token. Answers when the run has ended,
  * or at once with the id of the run that is under way.
  * https://vercel.com/docs/cron-jobs/manage-cron-jobs#securing-cron-jobs
  */
-export async function reconcileOnRequest(request: Request): Promise<Response> {
+async function reconcileOnRequest(request: HttpRequest): Promise<Response> {
   const runtime = await runtimeOrError();
   if (runtime instanceof AppError) return problemResponse(runtime);
   if (!bearsCronSecret(runtime.env, request)) {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { HttpRequest } from './request';
 
 /** A strong validator (RFC 9110, 8.8.3): the same bytes of JSON, the same tag. */
 export function etagOf(body: unknown): string {
@@ -14,7 +15,7 @@ export function holdsEtag(header: string, etag: string): boolean {
 }
 
 /** JSON with its tag, or 304 where the caller has it already. */
-export function jsonWithEtag(request: Request, body: unknown, init: ResponseInit = {}): Response {
+export function jsonWithEtag(request: HttpRequest, body: unknown, init: ResponseInit = {}): Response {
   const etag = etagOf(body);
   const known = request.headers.get('if-none-match');
   if (['GET', 'HEAD'].includes(request.method) && known && holdsEtag(known, etag)) {
@@ -29,7 +30,7 @@ export function jsonWithEtag(request: Request, body: unknown, init: ResponseInit
  * What `If-Match` and `If-None-Match` ask of the state that a write would replace (null: there is none);
  * undefined: nothing. RFC 9110, 13.1
  */
-export function preconditionOf({ headers }: Request): ((current: unknown) => boolean) | undefined {
+export function preconditionOf({ headers }: HttpRequest): ((current: unknown) => boolean) | undefined {
   const wanted = headers.get('if-match');
   const unwanted = headers.get('if-none-match');
   if (wanted === null && unwanted === null) return undefined;

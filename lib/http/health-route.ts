@@ -1,7 +1,11 @@
+import { perProcess } from '@/db/per-process';
 import { AppError, isNotMigrated } from '../errors';
 import { checkHealth, down, type Health } from '../health/check-health';
 import { builtRuntime, explainFailure, type Runtime, runtimeOrError, worldOf } from '../runtime';
+import { isStopping } from '../stopping';
 import { bearsCronSecret } from './cron-secret';
+import { methodNotAllowed } from './method-not-allowed';
+import type { HttpRequest, Route } from './request';
 
 /** Anybody may ask, so that the database is looked at no more often than this, in milliseconds. */
 const PROBE_MS = 10_000;
@@ -12,16 +16,20 @@ interface Probe {
 }
 
 /** The last of each runtime, and of a service without one. */
-const probes = new WeakMap<object, Probe>();
+const probes = perProcess('probes', () => new WeakMap<object, Probe>());
 const WITHOUT_RUNTIME = worldOf({ logLevel: 'silent' });
 
+/** `/api/health` */
+export const healthRoute: Route = { ...methodNotAllowed('GET, HEAD'), GET: answerHealth, HEAD: answerHealth };
+
 /** Tells anybody whether the service works, and whoever bears CRON_SECRET what is wrong. */
-export async function answerHealth(request: Request): Promise<Response> {
+async function answerHealth(request: HttpRequest): Promise<Response> {
   const runtime = await builtRuntime();
-  const { alerts, ...told } = await lastProbe(runtime ?? WITHOUT_RUNTIME);
+  const found = isStopping() ? down('ok') : await lastProbe(runtime ?? WITHOUT_RUNTIME);
+  const { alerts, ...told } = found;
   const mayKnow = alerts && runtime && bearsCronSecret(runtime.env, request);
   return Response.json(mayKnow ? { ...told, alerts } : told, {
-    status: told.database === 'ok' ? 200 : 503,
+    status: told.status === 'down' ? 503 : 200,
     headers: { 'Cache-Control': 'no-store' },
   });
 }

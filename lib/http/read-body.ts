@@ -1,4 +1,5 @@
 import { AppError } from '../errors';
+import type { HttpRequest } from './request';
 
 /** The largest body any door of ours reads: 1 MiB. */
 export const MAX_BODY_BYTES = 1_048_576;
@@ -11,11 +12,14 @@ const DRAINED = 8;
  *
  * @throws AppError payload_too_large; malformed_json when its sender hangs up
  */
-export async function readBody(request: Request, limit = MAX_BODY_BYTES): Promise<Uint8Array> {
+export async function readBody(
+  { body }: Pick<HttpRequest, 'body'>,
+  limit = MAX_BODY_BYTES,
+): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
-    for await (const chunk of (request.body ?? []) as unknown as AsyncIterable<Uint8Array>) {
+    for await (const chunk of body ?? []) {
       size += chunk.byteLength;
       if (size <= limit) chunks.push(chunk);
       if (size > limit * DRAINED) break;

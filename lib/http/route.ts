@@ -6,20 +6,15 @@ import { MAX_ID } from '../page';
 import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
 import { problemResponse, toAppError } from './problem';
 import { parseJson, readBody } from './read-body';
+import { type Handler, type HttpRequest, METHODS, type Method, type Params, type Route } from './request';
 import { validate, validateQuery } from './validate';
-
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
-type Method = (typeof METHODS)[number];
 
 /** An unknown parameter that is passed over (`dry_run`?) would be a promise. */
 const NO_QUERY = z.strictObject({});
 
-type Params = Record<string, string>;
-type Handler = (request: Request, context: { params: Promise<Params> }) => Promise<Response>;
-
 /** What an endpoint is given: everything checked already. */
 export interface Call<Query = unknown, Body = unknown> {
-  request: Request;
+  request: HttpRequest;
   runtime: Runtime;
   token: AccessToken;
   url: URL;
@@ -53,9 +48,7 @@ export function endpoint<
  * The handlers of a REST route: every method answers, an unlisted one with 405 and `Allow`. In order:
  * method, token, scope, query, media type, size, JSON, fields; each error as RFC 9457 problem+json.
  */
-export function route(
-  endpoints: Partial<Record<Exclude<Method, 'HEAD' | 'OPTIONS'>, Endpoint>>,
-): Record<Method, Handler> {
+export function route(endpoints: Partial<Record<Exclude<Method, 'HEAD' | 'OPTIONS'>, Endpoint>>): Route {
   const allowed = METHODS.filter((m) => m === 'OPTIONS' || (m === 'HEAD' ? endpoints.GET : endpoints[m]));
   const allow = { Allow: allowed.join(', ') };
   const handle = (method: Method): Handler => {
@@ -75,7 +68,7 @@ export function route(
       return method === 'HEAD' ? new Response(null, response) : response;
     };
   };
-  return Object.fromEntries(METHODS.map((method) => [method, handle(method)])) as Record<Method, Handler>;
+  return Object.fromEntries(METHODS.map((method) => [method, handle(method)])) as Route;
 }
 
 /** The integer of a path segment. @throws AppError not_found for anything else */
@@ -99,7 +92,7 @@ async function answer(runtime: Runtime, ref: string, run: () => Promise<Response
 async function prepare(
   runtime: Runtime,
   declared: Endpoint,
-  request: Request,
+  request: HttpRequest,
   params: Params,
 ): Promise<Call> {
   const token = await authenticate(runtime, request);
@@ -112,7 +105,7 @@ async function prepare(
   return { request, runtime, token, url, params, query, body };
 }
 
-async function authenticate(runtime: Runtime, request: Request): Promise<AccessToken> {
+async function authenticate(runtime: Runtime, request: HttpRequest): Promise<AccessToken> {
   const text = /^bearer +(\S+) *$/i.exec(request.headers.get('authorization') ?? '')?.[1];
   const token = text ? await verifyAccessToken(runtime.db, text, runtime.now()) : null;
   if (!token) {
@@ -129,7 +122,7 @@ async function authenticate(runtime: Runtime, request: Request): Promise<AccessT
   return token;
 }
 
-async function readJson(request: Request): Promise<unknown> {
+async function readJson(request: HttpRequest): Promise<unknown> {
   const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json') {
     throw new AppError('unsupported_media_type', 'Send the body as Content-Type: application/json.');

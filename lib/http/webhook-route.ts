@@ -7,7 +7,9 @@ import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
 import { verifyEvent } from '../stripe/verify-event';
 import { handleEvent } from '../sync/inbox/handle-event';
 import { syncDeps } from '../sync/sync-deps';
+import { methodNotAllowed } from './method-not-allowed';
 import { readBody } from './read-body';
+import type { HttpRequest, Route } from './request';
 
 /** What a delivery is answered when it is kept, and when it is not. */
 export const webhookAnswer = z.object({
@@ -19,11 +21,14 @@ export const webhookError = z.object({
   ref: z.string().optional().meta({ description: 'Names an internal error in our log.' }),
 });
 
+/** `/api/stripe/webhook` */
+export const webhookRoute: Route = { ...methodNotAllowed('POST'), POST: receiveDelivery };
+
 /**
  * Receives a Stripe delivery: the bytes are verified before anything is parsed. Stripe tries a delivery
  * again that is not answered 2xx. https://docs.stripe.com/webhooks
  */
-export async function receiveDelivery(request: Request): Promise<Response> {
+export async function receiveDelivery(request: HttpRequest): Promise<Response> {
   const runtime = await runtimeOrError();
   if (runtime instanceof AppError) return answer(503, { error: runtime.message });
   const ref = runtime.newId();
@@ -37,7 +42,7 @@ export async function receiveDelivery(request: Request): Promise<Response> {
   }
 }
 
-async function receive(runtime: Runtime, request: Request): Promise<Response> {
+async function receive(runtime: Runtime, request: HttpRequest): Promise<Response> {
   const { env, now, log } = runtime;
   const bytes = await readBody(request);
   const verified = verifyEvent(

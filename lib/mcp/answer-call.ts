@@ -1,5 +1,6 @@
 import { ProtocolError } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import type { HttpRequest } from '../http/request';
 import type { Runtime } from '../runtime';
 import { rpcError } from './answers';
 import { callTool } from './call-tool';
@@ -30,7 +31,7 @@ const callMessage = z.strictObject({
 export async function answerCall(
   runtime: Runtime,
   tokenId: string,
-  request: Request,
+  request: HttpRequest,
   message: unknown,
 ): Promise<Response | null> {
   const version = request.headers.get('mcp-protocol-version');

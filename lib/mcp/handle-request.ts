@@ -1,5 +1,7 @@
 import type { AccessToken } from '../auth/access-token';
 import { AppError } from '../errors';
+import { everyMethod } from '../http/every-method';
+import type { HttpRequest } from '../http/request';
 import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
 import { answerCall } from './answer-call';
 import { RPC, rpcError } from './answers';
@@ -13,11 +15,14 @@ import { logFailure } from './log-failure';
 import { serveProtocol } from './server';
 import { toPlainJson } from './to-plain-json';
 
+/** `/mcp` */
+export const mcpRoute = everyMethod(handleMcpRequest);
+
 /**
  * Answers a request to the tool server. In order: method, Origin, token, size, media types, JSON;
  * then the protocol. Every answer with a body is application/json.
  */
-export async function handleMcpRequest(request: Request): Promise<Response> {
+export async function handleMcpRequest(request: HttpRequest): Promise<Response> {
   const runtime = await runtimeOrError();
   if (runtime instanceof AppError) return unavailable(runtime.message);
   const response = await answer(runtime, request);
@@ -26,7 +31,7 @@ export async function handleMcpRequest(request: Request): Promise<Response> {
   return response;
 }
 
-async function answer(runtime: Runtime, request: Request): Promise<Response> {
+async function answer(runtime: Runtime, request: HttpRequest): Promise<Response> {
   let message: unknown;
   try {
     const refusal = checkMethod(request) ?? checkOrigin(request, runtime.env);
@@ -49,8 +54,8 @@ async function answer(runtime: Runtime, request: Request): Promise<Response> {
 }
 
 /** The request again, as mcp-handler wants it: both media types accepted, the token checked. */
-function toProtocolRequest(request: Request, token: AccessToken, bytes: Uint8Array): Request {
-  const headers = new Headers(request.headers);
+function toProtocolRequest(request: HttpRequest, token: AccessToken, bytes: Uint8Array): Request {
+  const headers = new Headers([...request.headers]);
   headers.set('Content-Type', 'application/json');
   headers.set('Accept', 'application/json, text/event-stream');
   for (const name of ['Authorization', 'Content-Length', 'Transfer-Encoding']) headers.delete(name);

@@ -1,21 +1,37 @@
 import { Server } from 'node:http';
-import next from 'next';
 import { type Env, inheritedEnv } from '../env';
 import { localUrl } from './addresses';
 import type { Handler } from './listener';
 
 /** Next's answer to every request, from the build in the working directory. */
 export interface NextHandler {
+  /** Loads it, which takes a second. */
+  open(): Promise<void>;
+  /** Waits until it is open. */
   handle: Handler;
   /** Waits for what goes on after answers. */
   close(): Promise<void>;
 }
 
-export async function openNext(env: Pick<Env, 'host' | 'port'>): Promise<NextHandler> {
+export function createNext(env: Pick<Env, 'host' | 'port'>): NextHandler {
+  let opened: ReturnType<typeof prepare> | undefined;
+  const open = () => {
+    opened ??= prepare(env);
+    return opened;
+  };
+  return {
+    open: async () => void (await open()),
+    handle: async (request, response) => (await open()).getRequestHandler()(request, response),
+    close: async () => (await open()).close(),
+  };
+}
+
+async function prepare(env: Pick<Env, 'host' | 'port'>) {
   // Where a server action redirects to, Next fetches from here, as it does under `next start`.
   inheritedEnv().__NEXT_PRIVATE_ORIGIN = localUrl(env);
+  const { default: next } = await import('next'); // not before the first requests are answered
   // It never listens: Next adds its upgrade listener to it, and leaves ours alone.
   const app = next({ dev: false, port: env.port, httpServer: new Server() });
   await app.prepare();
-  return { handle: app.getRequestHandler(), close: () => app.close() };
+  return app;
 }

@@ -1,4 +1,6 @@
-const tails = new WeakMap<object, Map<string, Promise<unknown>>>();
+import { perProcess } from '@/db/per-process';
+
+const tails = perProcess('turns', () => new WeakMap<object, Map<string, Promise<unknown>>>());
 
 /** Does work of one key one after the other, in the order of the calls. @param scope of the keys */
 export async function inTurn<T>(scope: object, key: string, work: () => Promise<T>): Promise<T> {

@@ -7,6 +7,7 @@ import { reconciliationRuns, stripeEvents } from '@/db/schema';
 import { checkHealth } from '@/lib/health/check-health';
 import { listTasks } from '@/lib/overview/list-tasks';
 import { setRuntime } from '@/lib/runtime';
+import { noteStopping } from '@/lib/stopping';
 import manifest from '@/package.json';
 import { useServer } from '../support/http';
 import { testRuntime } from '../support/runtime';
@@ -199,5 +200,13 @@ describe('GET /api/health', () => {
     const response = await fetch(`${server.url}/api/health`, { method });
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toBe('GET, HEAD');
+  });
+
+  // The last one: this process stops from here on.
+  test('a server that was told to stop is down, though its database answers', async () => {
+    noteStopping();
+    const response = await get();
+    expect(response.status).toBe(503);
+    expect(await response.json()).toMatchObject({ status: 'down', database: 'ok' });
   });
 });

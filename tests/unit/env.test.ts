@@ -41,6 +41,7 @@ describe('the environment', () => {
       cronSecret: null,
       betterAuthSecret: null,
       mcpAllowedOrigins: [],
+      fastPaths: true,
       alerts: { overdueHours: 1, driftChanges: 100, diskMb: 200 },
       logLevel: 'info',
       development: false,

@@ -1,6 +1,3 @@
-import { answerHealth } from '@/lib/http/health-route';
-import { methodNotAllowed } from '@/lib/http/method-not-allowed';
+import { healthRoute } from '@/lib/http/health-route';
 
-export { answerHealth as GET };
-
-export const { POST, PUT, PATCH, DELETE, OPTIONS } = methodNotAllowed('GET, HEAD');
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = healthRoute;

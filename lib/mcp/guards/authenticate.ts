@@ -1,6 +1,7 @@
 import { waitUntil } from '@vercel/functions';
 import { type AccessToken, touchAccessToken, verifyAccessToken } from '@/lib/auth/access-token';
 import { AppError } from '@/lib/errors';
+import type { HttpRequest } from '@/lib/http/request';
 import { explainFailure, type Runtime } from '@/lib/runtime';
 import { oauthError } from '../answers';
 import { logFailure } from '../log-failure';
@@ -11,7 +12,7 @@ const SCOPE = 'mcp:read';
 const CHALLENGE = 'Bearer realm="mcp"';
 
 /** @returns the token of a request that may go on; else 401, 403, or 503 while tokens cannot be read */
-export async function authenticate(runtime: Runtime, request: Request): Promise<AccessToken | Response> {
+export async function authenticate(runtime: Runtime, request: HttpRequest): Promise<AccessToken | Response> {
   const text = bearerToken(request.headers.get('authorization') ?? '');
   if (text === null) {
     return unauthorized('unauthorized', 'Send an access token as "Authorization: Bearer <ACCESS_TOKEN>".');

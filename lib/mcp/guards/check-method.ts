@@ -1,9 +1,10 @@
+import type { HttpRequest } from '@/lib/http/request';
 import { RPC, rpcError } from '../answers';
 
 const ALLOW = { Allow: 'POST, OPTIONS' };
 
 /** POST alone carries messages: there are no sessions to end and no streams to open. */
-export function checkMethod({ method }: Request): Response | null {
+export function checkMethod({ method }: HttpRequest): Response | null {
   if (method === 'POST' || method === 'OPTIONS') return null;
   const refusal = rpcError(405, RPC.refused, 'Method not allowed. POST a JSON-RPC message.', {
     headers: ALLOW,

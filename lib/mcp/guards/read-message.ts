@@ -1,6 +1,7 @@
 import { isJsonContentType } from '@modelcontextprotocol/server';
 import { AppError } from '@/lib/errors';
 import { parseJson, readBody } from '@/lib/http/read-body';
+import type { HttpRequest } from '@/lib/http/request';
 import { RPC, rpcError } from '../answers';
 
 const ACCEPTABLE = /^(\*\/\*|application\/(json|\*)|text\/(event-stream|\*))$/;
@@ -12,13 +13,13 @@ export interface Message {
 }
 
 /** @returns the message of a body of acceptable size, type and form; else the refusal */
-export async function readMessage(request: Request): Promise<Message | Response> {
+export async function readMessage(request: HttpRequest): Promise<Message | Response> {
   const bytes = await readBytes(request);
   if (bytes instanceof Response) return bytes;
   return checkContentType(request) ?? checkAccept(request) ?? parseMessage(bytes);
 }
 
-async function readBytes(request: Request): Promise<Uint8Array | Response> {
+async function readBytes(request: HttpRequest): Promise<Uint8Array | Response> {
   try {
     return await readBody(request);
   } catch (error) {
@@ -27,12 +28,12 @@ async function readBytes(request: Request): Promise<Uint8Array | Response> {
   }
 }
 
-function checkContentType(request: Request): Response | null {
+function checkContentType(request: HttpRequest): Response | null {
   if (isJsonContentType(request.headers.get('content-type'))) return null;
   return rpcError(415, RPC.refused, 'Send the message as Content-Type: application/json.');
 }
 
-function checkAccept(request: Request): Response | null {
+function checkAccept(request: HttpRequest): Response | null {
   const accept = request.headers.get('accept');
   if (accept === null || accept.trim() === '' || accept.split(',').some(isAcceptable)) return null;
   return rpcError(406, RPC.refused, 'Accept application/json: every answer is of that type.');

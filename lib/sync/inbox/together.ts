@@ -1,3 +1,4 @@
+import { perProcess } from '@/db/per-process';
 import type { Draft } from '../decide/draft';
 import { uniteKeys } from '../store/keys';
 import type { SyncDeps } from '../sync-deps';
@@ -15,7 +16,7 @@ interface Waiting {
 }
 
 /** Deliveries whose turn has not come, by Stripe customer. */
-const waiting = new WeakMap<object, Map<string, Waiting[]>>();
+const waiting = perProcess('lines', () => new WeakMap<object, Map<string, Waiting[]>>());
 
 /**
  * Puts a delivery in line behind those of the same Stripe customer. What it returns is called when its turn has come:

@@ -1,4 +1,5 @@
 import type { Database } from '@/db/database';
+import { perProcess } from '@/db/per-process';
 import { isServer, transact, writeInTurn } from '@/db/transaction';
 import { Batches } from './batches';
 import { CONFLICTS, type Commit, commit, commitAll } from './commit';
@@ -52,7 +53,7 @@ interface Together {
   commits: Batches<Commit, string | null>;
 }
 
-const batches = new WeakMap<Database, Together>();
+const batches = perProcess('batches', () => new WeakMap<Database, Together>());
 
 /** What is read and written at one server at the same time. */
 function togetherAt(db: Database): Together {

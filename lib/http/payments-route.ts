@@ -1,0 +1,61 @@
+import { apiWriter } from '../payments/api-writer';
+import { deletePayment } from '../payments/delete-payment';
+import { getPayment, listPayments } from '../payments/queries';
+import { recordPayment } from '../payments/record-payment';
+import { type PaymentUpdate, paymentFilters, paymentInput, paymentUpdate } from '../payments/schema';
+import { updatePayment } from '../payments/update-payment';
+import { jsonWithEtag, preconditionOf } from './etag';
+import { pageLinks } from './page-links';
+import { type Call, endpoint, pathId, route } from './route';
+
+/** `/api/w5t/payments` */
+export const paymentsRoute = route({
+  GET: endpoint({
+    scope: 'payments:read',
+    query: paymentFilters,
+    run: async ({ runtime: { db, env }, query, url }) => {
+      const page = await listPayments(db, query);
+      return Response.json(page, { headers: { Link: pageLinks(url, env.publicUrl, page) } });
+    },
+  }),
+  POST: endpoint({
+    scope: 'payments:write',
+    body: paymentInput,
+    run: async ({ request, runtime, token, body }) => {
+      const { payment, created } = await recordPayment(runtime.db, body, apiWriter(runtime, token), {
+        precondition: preconditionOf(request),
+      });
+      if (!created) return jsonWithEtag(request, payment);
+      const headers = { Location: `/api/w5t/payments/${payment.id}` };
+      return jsonWithEtag(request, payment, { status: 201, headers });
+    },
+  }),
+});
+
+const update = endpoint({
+  scope: 'payments:write',
+  body: paymentUpdate,
+  run: async ({ request, runtime, token, params, body }: Call<unknown, PaymentUpdate>) => {
+    const writer = apiWriter(runtime, token);
+    const payment = await updatePayment(runtime.db, pathId(params), body, writer, preconditionOf(request));
+    return jsonWithEtag(request, payment);
+  },
+});
+
+/** `/api/w5t/payments/[id]` */
+export const paymentRoute = route({
+  GET: endpoint({
+    scope: 'payments:read',
+    run: async ({ request, runtime, params }) =>
+      jsonWithEtag(request, await getPayment(runtime.db, pathId(params))),
+  }),
+  PUT: update,
+  PATCH: update,
+  DELETE: endpoint({
+    scope: 'payments:write',
+    run: async ({ request, runtime, token, params }) => {
+      await deletePayment(runtime.db, pathId(params), apiWriter(runtime, token), preconditionOf(request));
+      return new Response(null, { status: 204 });
+    },
+  }),
+});

@@ -1,0 +1,25 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { carryParameters } from '@/lib/lost-parameter';
+import type { Handler } from '@/lib/server/listener';
+
+/** Serves a handler on a free port of this machine. */
+export async function serveHandler(handle: Handler): Promise<{ url: string; close(): Promise<void> }> {
+  const server = createServer((req, res) => {
+    req.url = carryParameters(req.url ?? '/');
+    handle(req, res).catch((error: unknown) => {
+      res.statusCode = 599; // a handler that throws, or an answer that is not as described, is a bug
+      res.end(JSON.stringify(String(error)));
+    });
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close: () =>
+      new Promise((done) => {
+        server.close(() => done());
+        server.closeAllConnections();
+      }),
+  };
+}
