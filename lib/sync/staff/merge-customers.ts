@@ -20,8 +20,8 @@ export interface Seen {
 
 /**
  * Merges a customer into another one: all that it has becomes that one's, it is removed, and whatever names its number
- * means the one that stays. That cannot be undone. What is not sure of its Stripe customers only because they had no
- * other customer, becomes sure.
+ * means the one that stays. That cannot be undone. A Stripe customer for which one of the two was created is linked to
+ * the one that stays, as if staff had said so.
  *
  * @param taken the fields in which the one that stays takes over what the other has; it keeps all others
  * @throws AppError validation_failed where they are the same; not_found; conflict where one of them has changed since
