@@ -7,7 +7,7 @@ import { auditLog, customers, reconciliationRuns, stripeCustomers } from '@/db/s
 import { createStripeClient } from '@/lib/stripe/client';
 import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
 import type { World } from '@/lib/stripe-local/world';
-import { readUnconfirmedLinks } from '@/lib/sync/staff/unconfirmed-links';
+import { readUnconfirmedLinks, type UnconfirmedLink } from '@/lib/sync/staff/unconfirmed-links';
 import { useDatabase } from '../support/database';
 import { createCustomer, createStripeCustomer } from '../support/factories';
 import { runCommandHere } from '../support/run-command';
@@ -156,7 +156,8 @@ describe('an address is not clear', () => {
       customer_id: ours.id,
       linked_by: 'email',
     });
-    const { value: links = [] } = await readUnconfirmedLinks(at.db).next();
+    const links: UnconfirmedLink[] = [];
+    for await (const some of readUnconfirmedLinks(at.db)) links.push(...some);
     expect(links.map((link) => [link.stripe_customer_id, link.to, link.is_clear])).toEqual([
       ['cus_earlier', ours.id, false],
       ['cus_typed', ours.id, false],

@@ -26,7 +26,7 @@ export async function fillUnreadAccount(db: Database, objects: number): Promise<
   return world;
 }
 
-function fillCustomer(world: World, input: act.CustomerInput): void {
+function fillCustomer(world: World, input: { email: string; metadata: Record<string, string> }): void {
   const customer = act.createCustomer(world, { name: `Payer ${input.email}`, ...input }).object.id;
   for (let i = 0; i < SUBSCRIPTIONS; i += 1) {
     act.createSubscription(world, { customer, items: [{ unitAmount: 990 }] });
