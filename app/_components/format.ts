@@ -70,6 +70,13 @@ export function formatShortMoney(amount: number, currency: string): string {
   }).format(amount);
 }
 
+/** A size of a file, 12_345_678 as "12.3 MB". */
+export function formatSize(bytes: number): string {
+  return bytes < 1e6
+    ? `${formatNumber(Math.ceil(bytes / 1e3))} kB`
+    : `${formatNumber(Math.round(bytes / 1e5) / 10)} MB`;
+}
+
 export function formatCount(count: number, one: string, many = `${one}s`): string {
   return `${formatNumber(count)} ${count === 1 ? one : many}`;
 }
@@ -83,6 +90,11 @@ export function formatCountry(code: string): string {
 export function formatField(field: string): string {
   const words = field.replaceAll('_', ' ').replace(/\bid\b/g, 'ID');
   return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** A kind of records as commands call it, "sales-documents" as "Sales documents". */
+export function formatKind(kind: string): string {
+  return formatField(kind.replaceAll('-', '_'));
 }
 
 /** A message of a field, "must not be empty" as "Must not be empty." */

@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRefund } from '../support/factories';
 import { listAdminRoutes } from './support/admin-routes';
 import { visit } from './support/browser';
@@ -19,6 +20,7 @@ const MAX_SHIFT = 0.01;
 
 let account: StripeAccount;
 let adminId: string;
+let uploadId: string;
 const site = useStaffPages({
   who: ADMIN,
   env: () => account.env,
@@ -28,6 +30,14 @@ const site = useStaffPages({
     await createRefund(db, { issued_at: new Date() }); // of no payment
   },
 });
+beforeAll(async () => {
+  const answer = await fetch(`${site.url}/api/uploads?kind=customers&name=customers.csv`, {
+    method: 'POST',
+    headers: { cookie: site.cookie, origin: site.url },
+    body: readFileSync('docs/examples/customers.csv'),
+  });
+  ({ id: uploadId } = (await answer.json()) as { id: string });
+});
 afterAll(() => account?.stripe.close());
 
 /** Every page there is, found by the file system, and some in another state. */
@@ -35,6 +45,7 @@ function paths(): string[] {
   const ids = new Map([
     ['/admin/webhooks/1', `/admin/webhooks/${account.failedEvent}`],
     ['/admin/subscriptions/stripe-customers/1', stripeCustomer()],
+    ['/admin/imports/1', `/admin/imports/${uploadId}`],
     ['/admin/staff/1', `/admin/staff/${adminId}`],
     ['/admin/staff/1/password', `/admin/staff/${adminId}/password`],
   ]);

@@ -1,12 +1,26 @@
-/** A file to download, made as fast as it is taken. */
+/**
+ * A file to download, made as fast as it is taken.
+ *
+ * @param name without its ending
+ */
 export function csvResponse(name: string, pieces: AsyncGenerator<string>): Response {
   return new Response(toStream(pieces), {
     headers: {
       'Content-Type': 'text/csv; charset=utf-8; header=present',
-      'Content-Disposition': `attachment; filename="${name}.csv"`,
+      'Content-Disposition': `attachment; filename="${name.replace(/[^ -~]/g, '_')}.csv"${inUnicode(name)}`,
       'Cache-Control': 'no-store',
     },
   });
+}
+
+/** The name once more where it needs letters that a header has not (RFC 6266). */
+function inUnicode(name: string): string {
+  if (/^[ -~]*$/.test(name)) return '';
+  const encoded = encodeURIComponent(`${name}.csv`).replace(
+    /['()*]/g,
+    (c) => `%${c.charCodeAt(0).toString(16)}`,
+  );
+  return `; filename*=UTF-8''${encoded}`;
 }
 
 /** Asks for a piece when the last one has gone out; an error breaks the response off. */

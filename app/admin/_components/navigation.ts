@@ -3,6 +3,8 @@ import {
   IconBox,
   IconCalendarRepeat,
   IconCreditCard,
+  IconFileExport,
+  IconFileImport,
   IconFileInvoice,
   IconFileText,
   IconHash,
@@ -26,10 +28,12 @@ const NAVIGATION = [
   { href: '/admin/servers', label: 'Servers', icon: IconServer2 },
   { href: '/admin/webhooks', label: 'Webhooks', icon: IconWebhook },
   { href: '/admin/reconciliation', label: 'Reconciliation', icon: IconRefresh },
+  { href: '/admin/export', label: 'Export', icon: IconFileExport },
   { href: '/admin/connect', label: 'Connect a client', icon: IconPlug },
 ];
 
 const FOR_ADMINS = [
+  { href: '/admin/imports', label: 'Import', icon: IconFileImport },
   { href: '/admin/tokens', label: 'Access tokens', icon: IconKey },
   { href: '/admin/staff', label: 'Staff', icon: IconUsers },
   { href: '/admin/settings/numbers', label: 'Numbers', icon: IconHash },

@@ -29,6 +29,7 @@ const COLORS: Record<string, string> = {
   incomplete: 'orange',
   completed_with_errors: 'orange',
   reported: 'orange',
+  interrupted: 'orange',
   unmatched: 'orange',
   disputed: 'orange',
   needs_response: 'orange',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 const ROOT = join(import.meta.dirname, '../../..');
 
 /** What lies below these is for admins; everything else below /admin for all staff. */
-const FOR_ADMINS = ['/admin/tokens', '/admin/staff', '/admin/settings'];
+const FOR_ADMINS = ['/admin/imports', '/admin/tokens', '/admin/staff', '/admin/settings'];
 
 export interface AdminRoute {
   path: string;

@@ -1,0 +1,17 @@
+import { notFound } from 'next/navigation';
+import { requireStaff } from '@/lib/auth/staff-session';
+import { accountingCsv, calendarMonth } from '@/lib/exports/accounting/accounting-csv';
+import { methodNotAllowed } from '@/lib/http/method-not-allowed';
+import { getRuntime } from '@/lib/runtime';
+import { csvResponse } from '../../_components/csv-response';
+
+export const { POST, PUT, PATCH, DELETE, OPTIONS } = methodNotAllowed('GET, HEAD, OPTIONS');
+
+/** What is posted of a month, as the command exports it. */
+export async function GET(request: Request): Promise<Response> {
+  await requireStaff();
+  const { data: month } = calendarMonth.safeParse(new URL(request.url).searchParams.get('month'));
+  if (month === undefined) notFound();
+  const { db, env } = await getRuntime();
+  return csvResponse(`accounting-${month}`, accountingCsv(db, month, env.timeZone));
+}

@@ -1,0 +1,81 @@
+import { Alert, Stack } from '@mantine/core';
+import type { Metadata } from 'next';
+import { notFound } from 'next/navigation';
+import { requireAdmin } from '@/lib/auth/staff-session';
+import { getRuntime } from '@/lib/runtime';
+import { currentJob, readRun } from '@/lib/uploads/import-run';
+import { hasRejected } from '@/lib/uploads/rejected-rows';
+import { busyText } from '@/lib/uploads/start-import';
+import { findUpload } from '@/lib/uploads/upload-store';
+import { formatKind, formatSize } from '../../../_components/format';
+import { type SearchParams, toParams } from '../../../_components/search-params';
+import { ConfirmButton } from '../../_components/confirm-button';
+import { Instant } from '../../_components/instant';
+import { PageHeader } from '../../_components/page-header';
+import { RefreshWhile } from '../../_components/refresh-while';
+import { PATH } from '../path';
+import { remove, stop } from './actions';
+import { Mapping } from './mapping';
+import { RunProgress } from './run-progress';
+import { RunResult } from './run-result';
+
+export const metadata: Metadata = { title: 'Import a file' };
+
+interface Props {
+  params: Promise<{ id: string }>;
+  searchParams: Promise<SearchParams>;
+}
+
+export default async function ImportFilePage({ params, searchParams }: Props) {
+  await requireAdmin();
+  const { env } = await getRuntime();
+  const upload = (await findUpload(env.dataDir, (await params).id)) ?? notFound();
+  const query = toParams(await searchParams);
+  const run = await readRun(env.dataDir, upload.id);
+  const isRunning = run?.status === 'running';
+  const busy = isRunning ? undefined : currentJob();
+  return (
+    <>
+      <RefreshWhile running={isRunning || busy !== undefined} />
+      <PageHeader
+        back={{ href: PATH, label: 'Import' }}
+        title={upload.file_name}
+        description={
+          <>
+            {`${formatKind(upload.kind)}, ${formatSize(upload.bytes)}, uploaded by ${upload.uploaded_by}, `}
+            <Instant at={upload.uploaded_at} timeZone={env.timeZone} />
+          </>
+        }
+        actions={
+          !isRunning && (
+            <ConfirmButton
+              action={remove.bind(null, upload.id)}
+              question="Remove this file?"
+              confirm="Remove file"
+              color="red.9"
+              consequences={[upload.file_name, 'What was imported from it stays.']}
+            >
+              Remove file
+            </ConfirmButton>
+          )
+        }
+      />
+      <Stack gap="xl">
+        {isRunning && <RunProgress run={run} bytes={upload.bytes} stop={stop.bind(null, upload.id)} />}
+        {run && !isRunning && (
+          <RunResult
+            run={run}
+            rejected={hasRejected(env.dataDir, upload) ? `${PATH}/${upload.id}/rejected` : null}
+            timeZone={env.timeZone}
+          />
+        )}
+        {busy && (
+          <Alert color="blue" variant="light" role="status">
+            {busyText(busy)}
+          </Alert>
+        )}
+        {!isRunning && <Mapping upload={upload} run={run} query={query} dataDir={env.dataDir} />}
+      </Stack>
+    </>
+  );
+}

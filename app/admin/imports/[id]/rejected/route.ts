@@ -1,0 +1,16 @@
+import { notFound } from 'next/navigation';
+import { requireAdmin } from '@/lib/auth/staff-session';
+import { methodNotAllowed } from '@/lib/http/method-not-allowed';
+import { getRuntime } from '@/lib/runtime';
+import { openRejected } from '@/lib/uploads/rejected-rows';
+import { csvResponse } from '../../../_components/csv-response';
+
+export const { POST, PUT, PATCH, DELETE, OPTIONS } = methodNotAllowed('GET, HEAD, OPTIONS');
+
+/** The rows of an uploaded file that were refused, to be mended and imported again. */
+export async function GET(_: Request, { params }: { params: Promise<{ id: string }> }): Promise<Response> {
+  await requireAdmin();
+  const { env } = await getRuntime();
+  const rejected = (await openRejected(env.dataDir, (await params).id)) ?? notFound();
+  return csvResponse(rejected.name.replace(/\.csv$/, ''), rejected.text());
+}

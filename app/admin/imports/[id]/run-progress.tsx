@@ -1,0 +1,33 @@
+import { Group, Paper, Progress, Stack, Text } from '@mantine/core';
+import type { ImportRun } from '@/lib/uploads/import-run';
+import { SubmitButton } from '../../_components/submit-button';
+import { countsText } from '../counts-text';
+
+interface Props {
+  run: Pick<ImportRun, 'dry_run' | 'started_by' | 'counts' | 'bytes_read'>;
+  /** Of the whole file. */
+  bytes: number;
+  stop(): Promise<void>;
+}
+
+/** How far an import under way is; the page is read again while it goes on. */
+export function RunProgress({ run, bytes, stop }: Props) {
+  return (
+    <Paper withBorder radius="lg" p="md">
+      <Stack gap="xs">
+        <Group justify="space-between" gap="xs">
+          <Text size="sm" fw={500}>
+            {`${run.started_by} ${run.dry_run ? 'tries this file out' : 'imports this file'}`}
+          </Text>
+          <form action={stop}>
+            <SubmitButton variant="default">Stop</SubmitButton>
+          </form>
+        </Group>
+        <Progress value={(100 * run.bytes_read) / bytes} animated aria-label="Progress of the import" />
+        <Text size="sm" c="dimmed">
+          {countsText(run.counts)}
+        </Text>
+      </Stack>
+    </Paper>
+  );
+}

@@ -1,0 +1,98 @@
+import { Alert, Stack, Text } from '@mantine/core';
+import type { readRun } from '@/lib/uploads/import-run';
+import { formatDuration } from '../../../_components/format';
+import { DownloadButton } from '../../_components/download-button';
+import { Facts } from '../../_components/facts';
+import { Instant } from '../../_components/instant';
+import { RecordList } from '../../_components/record-list';
+import { Section } from '../../_components/section';
+import { countsText } from '../counts-text';
+
+type Run = NonNullable<Awaited<ReturnType<typeof readRun>>>;
+
+interface Props {
+  run: Run;
+  /** Where the rejected rows are to be had; null: there are none. */
+  rejected: string | null;
+  timeZone: string;
+}
+
+const TITLES: Record<Run['status'], string> = {
+  running: 'Under way',
+  done: 'Done',
+  stopped: 'Stopped',
+  failed: 'Failed',
+  interrupted: 'Interrupted',
+};
+const AGAIN = 'What was imported is kept. Importing the file again does the rest.';
+
+/** What came of the latest import of a file, or of its dry run. */
+export function RunResult({ run, rejected, timeZone }: Props) {
+  const { status, dry_run, started_by, started_at, finished_at, counts, left_out, problems } = run;
+  return (
+    <>
+      <Section
+        title={dry_run ? 'Dry run' : 'Import'}
+        action={rejected && <DownloadButton href={rejected}>Download rejected rows</DownloadButton>}
+      >
+        <Stack gap={0}>
+          <RunNotice run={run} />
+          <Facts
+            facts={{
+              Result: TITLES[status],
+              Rows: status === 'interrupted' ? undefined : countsText(counts),
+              'Left out': left_out.length > 0 ? left_out.join(', ') : undefined,
+              'Started by': started_by,
+              Started: <Instant at={started_at} timeZone={timeZone} />,
+              Took: finished_at ? formatDuration(started_at, finished_at) : undefined,
+            }}
+          />
+        </Stack>
+      </Section>
+      {problems.length > 0 && (
+        <Section title="Rejected rows">
+          <RecordList
+            label="Rejected rows"
+            rows={problems.map((problem, i) => ({ ...problem, i }))}
+            keyOf={({ i }) => i}
+            columns={[
+              { label: 'Line', width: '6rem', align: 'right', cell: ({ line }) => line },
+              { label: 'Column', width: '30%', cell: ({ column }) => column ?? 'The whole row', wraps: true },
+              { label: 'Reason', cell: ({ message }) => message, wraps: true },
+            ]}
+            entryOf={({ line, column, message }) => ({
+              title: `Line ${line}${column === null ? '' : `, ${column}`}`,
+              detail: message,
+            })}
+          />
+          {counts.rejected > problems.length && (
+            <Text size="sm" c="dimmed" p="md">
+              {dry_run
+                ? 'These are the first ones. An import keeps all rejected rows in a file.'
+                : 'These are the first ones. The file of rejected rows has all of them.'}
+            </Text>
+          )}
+        </Section>
+      )}
+    </>
+  );
+}
+
+function RunNotice({ run: { status, dry_run, failure } }: { run: Run }) {
+  const rest = dry_run ? '' : ` ${AGAIN}`;
+  if (status === 'failed')
+    return <Notice color="red">{`${failure ?? 'Something went wrong.'}${rest}`}</Notice>;
+  if (status === 'interrupted')
+    return <Notice color="orange">{`The server ended in the middle.${rest}`}</Notice>;
+  if (status === 'stopped')
+    return <Notice color="orange">{`It was stopped before the end of the file.${rest}`}</Notice>;
+  return dry_run ? <Notice color="blue">Nothing was written: this is what an import would do.</Notice> : null;
+}
+
+function Notice({ color, children }: { color: string; children: string }) {
+  return (
+    <Alert color={color} variant="light" radius={0}>
+      {children}
+    </Alert>
+  );
+}

@@ -1,0 +1,2 @@
+/** Where admins import files. */
+export const PATH = '/admin/imports';

@@ -1,0 +1,65 @@
+'use client';
+
+import { Alert, Button, Fieldset, NativeSelect, Progress, Stack, Text, TextInput } from '@mantine/core';
+import { useRouter } from 'next/navigation';
+import { type FormEvent, useState } from 'react';
+import { PATH } from './path';
+import { sendFile } from './send-file';
+
+/** Sends a file, and leads to the page that imports it. */
+export function UploadForm({ kinds }: { kinds: { value: string; label: string }[] }) {
+  const router = useRouter();
+  const [percent, setPercent] = useState<number | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+
+  async function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget);
+    const file = fields.get('file');
+    if (!(file instanceof File)) return;
+    setProblem(null);
+    setPercent(0);
+    const answer = await sendFile(file, String(fields.get('kind')), setPercent);
+    setPercent(null);
+    if ('id' in answer) router.push(`${PATH}/${answer.id}`);
+    else setProblem(answer.problem);
+  }
+
+  return (
+    <form onSubmit={submit} aria-label="Upload">
+      <Fieldset legend="Upload a file" radius="lg">
+        <Stack gap="md" maw={480}>
+          <noscript>
+            <Text size="sm">Uploading needs scripts; the command npm run import does not.</Text>
+          </noscript>
+          {problem && (
+            <Alert color="red" variant="light" role="alert">
+              {problem}
+            </Alert>
+          )}
+          <NativeSelect
+            name="kind"
+            label="Kind"
+            description="In this order each finds what it refers to."
+            data={kinds}
+          />
+          <TextInput
+            name="file"
+            type="file"
+            accept=".csv,.txt,text/csv"
+            label="CSV file"
+            description="Up to 200 MB. It is removed after a day."
+            required
+            withAsterisk={false}
+          />
+          {percent !== null && (
+            <Progress value={percent} aria-label="Progress of the upload" animated transitionDuration={200} />
+          )}
+          <Button type="submit" loading={percent !== null} w="fit-content">
+            Upload
+          </Button>
+        </Stack>
+      </Fieldset>
+    </form>
+  );
+}

@@ -1,0 +1,116 @@
+import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright';
+import { describe, expect, test } from 'vitest';
+import { ADMIN, fillAdmin } from './support/company';
+import { useStaffPages } from './support/staff-pages';
+import { violationsOf } from './support/violations';
+
+const site = useStaffPages({
+  who: ADMIN,
+  async fill(db) {
+    await fillAdmin(db);
+  },
+});
+
+// Windows-1252; a country in lower case, and a cell too many.
+const FILE = Buffer.from(
+  ['Kunde;company;country', 'M1;M\xfcller \x80;DE', 'M2;Two;de', 'M3;Three;AT', 'M4;Four;DE;x', ''].join(
+    '\r\n',
+  ),
+  'latin1',
+);
+
+async function upload(page: Page, name: string, buffer: Buffer) {
+  await page.getByLabel('Kind').selectOption('Customers');
+  await page.getByLabel('CSV file').setInputFiles({ name, mimeType: 'text/csv', buffer });
+  await page.getByRole('button', { name: 'Upload' }).press('Enter');
+  await page.getByRole('heading', { name, level: 1 }).waitFor();
+}
+
+const fact = (page: Page, text: string) => page.getByText(text, { exact: true }).waitFor();
+
+describe('a file', () => {
+  test('is uploaded, mapped, tried out and imported; its rejected rows are mended', async () => {
+    const { page } = await site.open('/admin/imports');
+    page.setDefaultTimeout(60_000);
+    await upload(page, 'Kunden.csv', FILE);
+    await page.getByText('Windows-1252, cells separated by').waitFor();
+    await page.getByText('Müller € · Two · Three').waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Dry run' }).press('Enter');
+    await page.getByText('Choose the column that is customer_number').waitFor();
+    expect(await page.getByLabel('country').inputValue()).toBe('country');
+
+    await page.getByLabel('Kunde').selectOption('customer_number');
+    await page.getByRole('button', { name: 'Dry run' }).press('Enter');
+    await page.getByText('Nothing was written').waitFor();
+    await fact(page, '2 new, 0 changed, 0 unchanged, 2 rejected');
+    const problems = page.getByRole('table', { name: 'Rejected rows' });
+    expect(await problems.locator('tbody tr').allTextContents()).toEqual([
+      '3countrymust be a country such as DE',
+      '5The whole rowhas 4 cells, and the first line 3',
+    ]);
+    expect(await page.getByRole('link', { name: 'Download rejected rows' }).count()).toBe(0);
+
+    expect(await page.getByLabel('Kunde').inputValue()).toBe('customer_number');
+    await page.getByRole('button', { name: 'Import', exact: true }).press('Enter');
+    await page.getByRole('heading', { name: 'Import', level: 2 }).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Download rejected rows' }).press('Enter'),
+    ]);
+    expect(download.suggestedFilename()).toBe('Kunden.rejected.csv');
+    const rejected = readFileSync(await download.path(), 'utf8');
+    expect(rejected).toBe('\ufeffKunde;company;country\r\nM2;Two;de\r\nM4;Four;DE;x\r\n');
+
+    await page.goto(`${site.url}/admin/imports`);
+    await upload(page, 'mended.csv', Buffer.from(rejected.replace(';de', ';DE').replace(';x', '')));
+    await page.getByLabel('Kunde').selectOption('customer_number');
+    await page.getByRole('button', { name: 'Import', exact: true }).press('Enter');
+    await fact(page, '2 new, 0 changed, 0 unchanged, 0 rejected');
+    await page.getByRole('button', { name: 'Remove file' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove file' }).click();
+    await page.waitForURL(/\/admin\/imports\?notice=removed$/);
+    await page.getByRole('status').filter({ hasText: 'The file is removed' }).waitFor();
+    const log = page.getByRole('table', { name: 'Imports' });
+    expect(await log.locator('tbody tr').allTextContents()).toEqual([
+      expect.stringMatching(/mended\.csvCustomersCompleted2 new.*root@example\.com/),
+      expect.stringMatching(/Kunden\.csvCustomersCompleted2 new, 0 changed, 0 unchanged, 2 rejected/),
+    ]);
+  }, 300_000);
+
+  test('of WHMCS is known by its columns; one that is no CSV is told so', async () => {
+    const { page } = await site.open('/admin/imports');
+    await upload(page, 'clients.csv', readFileSync('docs/examples/whmcs-clients.csv'));
+    expect(await page.getByRole('link', { name: 'columns of WHMCS' }).getAttribute('aria-current')).toBe(
+      'true',
+    );
+    expect(await page.getByLabel('ID', { exact: true }).inputValue()).toBe('customer_number');
+    await page.getByRole('link', { name: 'our column names' }).click();
+    await page.waitForURL(/format=ours/);
+    await expect.poll(() => page.getByLabel('ID', { exact: true }).inputValue()).toBe('');
+    await page.goto(`${site.url}/admin/imports`);
+    await upload(page, 'scan.csv', Buffer.from('%PDF-1.7\0\n'));
+    await page.getByRole('alert').filter({ hasText: 'This is no CSV file' }).waitFor();
+  });
+});
+
+describe('the export', () => {
+  test('gives every kind, and a month for the books', async () => {
+    const { page } = await site.open('/admin/export');
+    await page.getByLabel('Kind').selectOption('Customers');
+    const [records] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('form', { name: 'Records' }).getByRole('button').press('Enter'),
+    ]);
+    expect(records.suggestedFilename()).toMatch(/^customers-\d{4}-\d\d-\d\d\.csv$/);
+    expect(readFileSync(await records.path(), 'utf8')).toMatch(/^\ufeffcustomer_number,/);
+    const [month] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('form', { name: 'Accounting' }).getByRole('button').press('Enter'),
+    ]);
+    expect(month.suggestedFilename()).toMatch(/^accounting-\d{4}-\d\d\.csv$/);
+    expect(readFileSync(await month.path(), 'utf8')).toMatch(/^\ufeffrecord,date,.*\r\ninvoice,/);
+  });
+});
