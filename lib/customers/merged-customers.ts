@@ -71,3 +71,7 @@ export async function listMergedInto(db: Database, id: number) {
     .where(eq(mergedCustomers.customer_id, id))
     .orderBy(asc(mergedCustomers.created_at), asc(mergedCustomers.id));
 }
+
+/** The ids that a customer has had: its own, and those of the customers that were merged into it. */
+export const idsOf = (id: number): SQL =>
+  sql`select ${id}::int as id union all select id from ${mergedCustomers} where customer_id = ${id}::int`;

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { type Database, rows } from '@/db/database';
+import { idsOf } from '../customers/merged-customers';
 import { MAX_ID } from '../page';
 
 interface Known extends Record<string, unknown> {
@@ -13,7 +14,7 @@ interface Known extends Record<string, unknown> {
 }
 
 /**
- * What is known of a customer, now and as the audit log has it, and what Stripe reported of it: names, e-mail addresses,
+ * What is known of a customer, now and as the audit log has it (of those merged into it, too), and what Stripe reported: names, e-mail addresses,
  * phone numbers, streets. A town or a postal code alone says of nobody who it is.
  */
 export async function listValues(db: Database, customerId: number): Promise<string[]> {
@@ -24,7 +25,7 @@ export async function listValues(db: Database, customerId: number): Promise<stri
       from (
         select to_jsonb(c) as state from customers c where id = ${id}::int
         union all select jsonb_array_elements(jsonb_build_array(before, after)) from audit_log
-          where entity = 'customer' and entity_id = ${id}::int
+          where entity = 'customer' and entity_id in (${idsOf(id)})
         union all select jsonb_build_object('last_name', d -> 'value' -> 'name', 'email', d -> 'value' -> 'email',
             'phone', d -> 'value' -> 'phone', 'street', d -> 'value' -> 'street')
           from stripe_customers l, jsonb_array_elements(l.details) d where l.customer_id = ${id}::int

@@ -13,6 +13,7 @@ import {
   subscriptionItems,
 } from '@/db/schema';
 import { auditNumber } from '../audit/record-audit';
+import { idsOf } from '../customers/merged-customers';
 import { redactJson } from './redact';
 import { columnsOf } from './text-columns';
 
@@ -129,10 +130,10 @@ function changesOf(of: Subject): SQL {
 function auditsOf({ id, stripeCustomers, events }: Subject): SQL {
   const its = (entity: string, ids: SQL) =>
     sql`select id from audit_log where entity = ${entity} and entity_id in (${ids})`;
-  const isIts = sql`(coalesce(after, before) ->> 'customer_id') = ${String(id)}`;
+  const isIts = sql`(coalesce(after, before) ->> 'customer_id') in (select id::text from (${idsOf(id)}) ids)`;
   const numbers = (keys: string[]) => sql`select n::int from ${each(keys.map(auditNumber))} n`;
   return anyOf(
-    its('customer', sql`select ${id}::int`),
+    its('customer', idsOf(id)),
     sql`select id from audit_log
       where entity in ('customer_note', 'service', 'invoice', 'sales_document', 'subscription') and ${isIts}`,
     its('payment', sql`select id from payments where customer_id = ${id}::int`),

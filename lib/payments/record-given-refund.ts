@@ -5,7 +5,8 @@ import { transact } from '@/db/transaction';
 import { invalidField } from '../errors';
 import { toAmountText, toThousandths } from '../money';
 import { amountProblem } from '../records/fields';
-import { changePayment, keyOfReference, lockByReference, type PaymentWriter } from './write-payment';
+import { keyOfReference, lockByReference } from './lock-payment';
+import { changePayment, type PaymentWriter } from './write-payment';
 
 /** A refund as a file tells it, with a reference of its own. */
 export interface GivenRefund {

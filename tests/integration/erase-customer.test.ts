@@ -24,6 +24,7 @@ import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
 import { replayEvent } from '@/lib/sync/inbox/handle-event';
 import { reconcile } from '@/lib/sync/reconcile/reconcile';
 import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
+import { mergeCustomers } from '@/lib/sync/staff/merge-customers';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { useDatabase } from '../support/database';
 import { dumpDatabase } from '../support/dump';
@@ -309,6 +310,26 @@ describe('erasing a customer', () => {
     expect(link?.linked_by).toBe('created');
     expect(link?.customer_id).not.toBe(known.id);
   });
+});
+
+test('a customer that was merged into it is erased along with it, and then none is merged with it', async () => {
+  const personal = { first_name: 'Erika', last_name: 'Mustermann', currency: 'eur' };
+  const gone = await saveRecord(base.db, customerKind, { values: personal, isNew: true }, writer());
+  const kept = await createCustomer(base.db, { last_name: 'Else' });
+  const other = await createCustomer(base.db, {});
+  const seen = (id: number, version: number) => ({ id, version });
+  const merge = (goneId: number, keptId: number, version: number) =>
+    mergeCustomers(syncDeps(runtime), GRACE, {
+      gone: seen(goneId, 0),
+      kept: seen(keptId, version),
+      taken: [],
+    });
+  await merge(gone.id, kept.id, 0);
+  expect(await personalRows()).not.toEqual([]);
+  await erase(kept.id);
+  expect(await personalRows()).toEqual([]);
+  const erased = await customerOf(kept.id);
+  await expect(merge(other.id, kept.id, erased?.version ?? 0)).rejects.toThrow('erased cannot be merged');
 });
 
 describe('npm run customer:erase', () => {

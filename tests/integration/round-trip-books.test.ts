@@ -9,10 +9,11 @@ import type { Database } from '@/db/database';
 import { invoices } from '@/db/schema';
 import { commandActor } from '@/lib/audit/record-audit';
 import { EXPORT_NAMES } from '@/lib/exports/kinds';
-import { cancelInvoice } from '@/lib/invoices/invoice-steps';
 import { invoiceKind } from '@/lib/invoices/save-invoices';
+import { invoiceSteps } from '@/lib/invoices/typed-invoice';
 import { recordPayment } from '@/lib/payments/record-payment';
 import { saveRecord } from '@/lib/records/save-records';
+import { takeStep } from '@/lib/records/take-step';
 import { convertDocument } from '@/lib/sales-documents/convert';
 import { getSalesDocument } from '@/lib/sales-documents/get-sales-document';
 import { salesDocumentKind } from '@/lib/sales-documents/save-sales-documents';
@@ -85,7 +86,7 @@ async function addInvoice(db: Database, customer: Customer, drawn: Drawn['invoic
   }
   const seen = await readVersion(db, id);
   if (isCancelled && Number(seen.amount_paid) === 0 && seen.status !== 'paid')
-    await cancelInvoice(db, seen, WRITER);
+    await takeStep(db, invoiceSteps, 'cancel', seen, WRITER);
 }
 
 async function addDocument(db: Database, { customer_number }: Customer, drawn: Drawn['documents'][number]) {

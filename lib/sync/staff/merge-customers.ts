@@ -24,7 +24,8 @@ export interface Seen {
  * the one that stays, as if staff had said so.
  *
  * @param taken the fields in which the one that stays takes over what the other has; it keeps all others
- * @throws AppError validation_failed where they are the same; not_found; conflict where one of them has changed since
+ * @throws AppError validation_failed where they are the same; not_found; conflict where one of
+ *   them has changed since, or was erased
  */
 export async function mergeCustomers(
   deps: SyncDeps,
@@ -79,6 +80,9 @@ async function readSeen(tx: Database, kept: Seen, gone: Seen): Promise<[Customer
   if (!before || !other) throw new AppError('not_found', 'One of them does not exist any more.');
   if (before.version !== kept.version || other.version !== gone.version) {
     throw new AppError('conflict', 'Somebody else has changed one of them since you opened this.');
+  }
+  if (before.erased_at || other.erased_at) {
+    throw new AppError('conflict', 'A customer that was erased cannot be merged.');
   }
   return [before, other];
 }
