@@ -1,19 +1,11 @@
 import type { InvoiceDetails } from '@/lib/invoices/get-invoice';
 import { invoiceSteps } from '@/lib/invoices/typed-invoice';
-import { isUnpaid } from '@/lib/overdue';
 import { formatMoney } from '../../../_components/format';
 import { invoiceName } from '../../_components/invoice-list';
 import { RecordActions } from '../../_components/record/record-actions';
+import { isOwnDraft, isOwnUnpaid } from '../own-invoice';
 import { PATH } from '../path';
 import { STEPS } from './step-text';
-
-type Invoice = Pick<InvoiceDetails, 'status' | 'stripe_invoice_id'>;
-
-export const isOwnDraft = ({ status, stripe_invoice_id }: Invoice): boolean =>
-  status === 'draft' && stripe_invoice_id === null;
-
-export const isOwnUnpaid = ({ status, stripe_invoice_id }: Invoice): boolean =>
-  isUnpaid(status) && stripe_invoice_id === null;
 
 /** What staff can do with an invoice of our own. */
 export function InvoiceActions({ invoice }: { invoice: InvoiceDetails }) {
@@ -43,7 +35,7 @@ export function InvoiceActions({ invoice }: { invoice: InvoiceDetails }) {
     />
   );
 
-  function editOf(one: Invoice) {
+  function editOf(one: InvoiceDetails) {
     if (isOwnDraft(one)) return { href: `${PATH}/${id}/edit` };
     return isOwnUnpaid(one) ? { href: `${PATH}/${id}/due-date`, label: 'Change due date' } : null;
   }

@@ -7,12 +7,11 @@ import { readTyped } from '@/lib/records/typed-record';
 import { getRuntime } from '@/lib/runtime';
 import { orNotFound } from '../../../../_components/or-not-found';
 import { toId } from '../../../../_components/search-params';
-import { invoiceName } from '../../../_components/invoice-list';
 import { save } from '../../../_components/record/actions';
 import { FormPage } from '../../../_components/record/form-page';
 import { DUE_DATE } from '../../form-parts';
+import { isOwnUnpaid } from '../../own-invoice';
 import { PATH } from '../../path';
-import { isOwnUnpaid } from '../invoice-actions';
 
 export const metadata: Metadata = { title: 'Due date' };
 
@@ -25,7 +24,7 @@ export default async function DueDatePage({ params }: { params: Promise<{ id: st
   if (!isOwnUnpaid(invoice)) redirect(page);
   return (
     <FormPage
-      title={`When invoice ${invoiceName(invoice)} is due`}
+      title={`When invoice ${invoice.number} is due`}
       back={{ href: page, label: 'Invoice' }}
       label="Due date"
       action={save.bind(null, 'due_date', id)}

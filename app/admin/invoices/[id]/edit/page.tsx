@@ -10,8 +10,8 @@ import { toId } from '../../../../_components/search-params';
 import { save } from '../../../_components/record/actions';
 import { FormPage } from '../../../_components/record/form-page';
 import { invoiceParts } from '../../form-parts';
+import { isOwnDraft } from '../../own-invoice';
 import { PATH } from '../../path';
-import { isOwnDraft } from '../invoice-actions';
 
 export const metadata: Metadata = { title: 'Edit invoice' };
 
