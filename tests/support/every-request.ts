@@ -27,7 +27,7 @@ export function everyRequest({ writer, reader, tools, now }: Senders): Sent[] {
   return [...toPaths(), ...toPayments(writer, reader), ...toWebhook(now), ...toTools(tools)];
 }
 
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'];
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'];
 const PATHS = [
   '/mcp',
   '/api/w5t/payments',

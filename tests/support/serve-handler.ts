@@ -12,6 +12,7 @@ export async function serveHandler(handle: Handler): Promise<{ url: string; clos
       res.end(JSON.stringify(String(error)));
     });
   });
+  server.keepAliveTimeout = 0; // a test that keeps the process busy would find its connections closed
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const { port } = server.address() as AddressInfo;
   return {
