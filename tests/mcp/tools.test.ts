@@ -153,7 +153,7 @@ describe('answers', () => {
 
   test('get-customer-tool', async () => {
     const { structuredContent } = await mcp.callTool('get-customer-tool', { id: customer.id });
-    const { search_text, version, created_at, updated_at, ...master } = customer;
+    const { search_text, version, erased_at, created_at, updated_at, ...master } = customer;
     expect(structuredContent).toEqual({
       ...master,
       name: 'Ünïcode "AG"',
