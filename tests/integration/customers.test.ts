@@ -90,9 +90,12 @@ describe('getCustomer', () => {
   const base = useDatabase();
 
   test('by id and by number, without columns of ours', async () => {
-    const { search_text, version, created_at, updated_at, ...row } = await createCustomer(base.db, {
-      company: '',
-    });
+    const { search_text, version, erased_at, created_at, updated_at, ...row } = await createCustomer(
+      base.db,
+      {
+        company: '',
+      },
+    );
     const expected = { ...row, name: `Ada ${row.last_name}` };
     expect(await getCustomer(base.db, { id: row.id })).toEqual(expected);
     expect(await getCustomer(base.db, { customer_number: row.customer_number })).toEqual(expected);
