@@ -48,7 +48,7 @@ test.each([
   [
     'import',
     ['subscriptions', 'a.csv'],
-    'subscriptions cannot be imported: there is customers, servers, services, invoices, sales-documents, payments, stripe.',
+    'subscriptions cannot be imported: there is customers, servers, services, invoices, invoice-lines, sales-documents, sales-document-lines, payments, stripe.',
   ],
   ['db:migrate', ['now'], "Unknown argument 'now': --help shows what there is."],
   ['token', ['create', '--name'], "Option '--name <value>' argument missing: --help shows what there is."],

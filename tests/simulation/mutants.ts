@@ -131,8 +131,8 @@ export const MUTANTS: Mutant[] = [
     ...edit(
       'locks-in-any-order',
       'lib/sync/store/commit.ts',
-      ')].sort(),',
-      ')].sort(() => Math.random() - 0.5),',
+      ', ...told])].sort();',
+      ', ...told])].sort(() => Math.random() - 0.5);',
     ),
     needsDatabase: true,
   },

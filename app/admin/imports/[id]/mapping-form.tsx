@@ -1,10 +1,9 @@
 'use client';
 
-import { Alert, Button, Checkbox, Fieldset, Group, SimpleGrid, Stack, Textarea } from '@mantine/core';
+import { Alert, Button, Fieldset, Group, InputBase, NativeSelect, SimpleGrid, Stack } from '@mantine/core';
 import { useActionState } from 'react';
 import type { FilePreview } from '@/lib/imports/preview-file';
 import type { ChosenOptions } from '@/lib/uploads/chosen-options';
-import { RecordField } from '../../_components/record/record-field';
 import { useFirstWrong } from '../../_components/use-first-wrong';
 import type { ImportState } from './actions';
 
@@ -37,30 +36,34 @@ export function MappingForm({ action, columns, chosen, fields }: Props) {
         <Fieldset legend="Columns" radius="lg">
           <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="md">
             {columns.map(({ theirs, cells }) => (
-              <RecordField
-                key={theirs}
-                field={{
-                  name: `columns.${theirs}`,
-                  label: theirs || '(no name)',
-                  kind: 'choice',
-                  options,
-                  description: cells.join(' · ') || 'Empty in the first rows.',
-                }}
-                value={state.chosen.columns[theirs] ?? ''}
-                problem={problems[`columns.${theirs}`]}
+              <NativeSelect
+                key={`${theirs} ${state.chosen.columns[theirs]}`}
+                name={`columns.${theirs}`}
+                label={theirs || '(no name)'}
+                description={cells.join(' · ') || 'Empty in the first rows.'}
+                error={problems[`columns.${theirs}`]}
+                inputWrapperOrder={['label', 'input', 'description', 'error']}
+                defaultValue={state.chosen.columns[theirs] ?? ''}
+                data={options}
               />
             ))}
           </SimpleGrid>
         </Fieldset>
         <Fieldset legend="All rows" radius="lg">
           <Stack gap="md" maw={480}>
-            <Checkbox
+            <NativeSelect
+              key={String(state.chosen.decimal_comma)}
               name="decimal_comma"
-              label="Decimal comma"
-              description="Numbers look like 1.234,56."
-              defaultChecked={state.chosen.decimal_comma}
+              label="Numbers look like"
+              defaultValue={state.chosen.decimal_comma ? 'on' : ''}
+              data={[
+                { value: '', label: '1,234.56' },
+                { value: 'on', label: '1.234,56' },
+              ]}
             />
-            <Textarea
+            <InputBase
+              component="textarea"
+              multiline
               name="constants"
               label="The same value in all rows"
               description="One a line, such as currency=usd."

@@ -1,4 +1,4 @@
-import { Group, Paper, Progress, Stack, Text } from '@mantine/core';
+import { Group, Paper, Stack, Text } from '@mantine/core';
 import type { ImportRun } from '@/lib/uploads/import-run';
 import { SubmitButton } from '../../_components/submit-button';
 import { countsText } from '../counts-text';
@@ -23,7 +23,12 @@ export function RunProgress({ run, bytes, stop }: Props) {
             <SubmitButton variant="default">Stop</SubmitButton>
           </form>
         </Group>
-        <Progress value={(100 * run.bytes_read) / bytes} animated aria-label="Progress of the import" />
+        <progress
+          value={run.bytes_read}
+          max={bytes}
+          aria-label="Progress of the import"
+          style={{ width: '100%' }}
+        />
         <Text size="sm" c="dimmed">
           {countsText(run.counts)}
         </Text>
