@@ -3,6 +3,7 @@ import { readArguments } from '@/lib/commands/read-arguments';
 import { StartError } from '@/lib/errors';
 
 const BENCHES: Record<string, () => Promise<unknown>> = {
+  http: () => import('./http/bench'),
   import: () => import('./imports/bench'),
   mcp: () => import('./mcp/bench'),
   payments: () => import('./payments/bench'),

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { NEXT, productionEnv } from '../support/next-build';
+import { cpuMsOf } from './cpu';
 import { freePort } from './free-port';
 
 const SLOWEST_START_MS = 30_000;
@@ -22,9 +22,14 @@ export function serveCopy(folder: string, databaseUrl: string, env: Env = {}): P
   return serve(['dist/server.js'], folder, databaseUrl, env);
 }
 
+/** The same build without a server of ours around it. */
+export function serveNext(folder: string, databaseUrl: string, env: Env = {}): Promise<Served> {
+  return serve([NEXT.bin, 'start'], folder, databaseUrl, env);
+}
+
 /** A server written in one file, by its address; `/api/health` says that it is ready. */
-export function serveScript(file: string, databaseUrl: string): Promise<Served> {
-  return serve(['--import', 'tsx', fileURLToPath(file)], NEXT.cwd, databaseUrl);
+export function serveScript(file: string, databaseUrl: string, env: Env = {}): Promise<Served> {
+  return serve(['--import', 'tsx', fileURLToPath(file)], NEXT.cwd, databaseUrl, env);
 }
 
 async function serve(command: string[], cwd: string, databaseUrl: string, env: Env = {}): Promise<Served> {
@@ -67,13 +72,4 @@ async function untilReady(url: string, server: ChildProcess): Promise<void> {
     await sleep(100);
   }
   throw new Error(`the server did not answer within ${SLOWEST_START_MS} ms`);
-}
-
-/** User and system time, the 14th and 15th field of proc(5)'s stat, in hundredths of a second. */
-function cpuMsOf(pid: number | undefined): number {
-  const file = `/proc/${pid}/stat`;
-  if (!existsSync(file)) return Number.NaN;
-  const [, fields = ''] = readFileSync(file, 'utf8').split(') ');
-  const [user = Number.NaN, system = Number.NaN] = fields.split(' ').slice(11, 13).map(Number);
-  return (user + system) * 10;
 }

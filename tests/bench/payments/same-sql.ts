@@ -17,9 +17,10 @@ export interface Input {
   status: string;
 }
 
-interface Row extends Omit<Input, 'amount'> {
+export interface Row extends Omit<Input, 'amount'> {
   id: number;
   amount: string;
+  refunded_amount: string;
   currency: string;
   source: string;
   created_at: Date;
@@ -66,13 +67,15 @@ export async function readPage(sql: Sql) {
 export async function upsertPayment(sql: Sql, token: Token, input: Input) {
   const { payment_reference, invoice_id } = input;
   return sql.begin(async (tx) => {
-    await tx`select pg_advisory_xact_lock(hashtextextended(${`payment ${payment_reference}`}, 0))`;
-    const invoices = await tx`
-      select id, customer_id, status, currency from invoices
-      where id in (${invoice_id}, (select invoice_id from payments where payment_reference = ${payment_reference}))
-      order by id for update`;
-    const [before] = await tx<Row[]>`
-      select * from payments where payment_reference = ${payment_reference} for update`;
+    // Sent together, and run in this order, as the product does.
+    const [, invoices, [before]] = await Promise.all([
+      tx`select pg_advisory_xact_lock(hashtextextended(${`payment ${payment_reference}`}, 0))`,
+      tx`
+        select id, customer_id, status, currency from invoices
+        where id in (${invoice_id}, (select invoice_id from payments where payment_reference = ${payment_reference}))
+        order by id for update`,
+      tx<Row[]>`select * from payments where payment_reference = ${payment_reference} for update`,
+    ]);
     const invoice = invoices.find(({ id }) => id === invoice_id);
     if (invoice?.customer_id !== input.customer_id) throw new Error('does not fit');
     const values = { ...input, currency: invoice.currency as string };
@@ -120,7 +123,8 @@ async function settle(tx: ISql, invoiceId: number, today: string) {
     where i.id = ${invoiceId} and i.stripe_invoice_id is null`;
 }
 
-function toJson(row: Row) {
+/** A payment as the API answers it. */
+export function toJson(row: Row) {
   return {
     id: row.id,
     invoice_id: row.invoice_id,
@@ -130,6 +134,7 @@ function toJson(row: Row) {
     payment_date: row.payment_date,
     payment_reference: row.payment_reference,
     status: row.status,
+    refunded_amount: Number(row.refunded_amount),
     source: row.source,
     created_at: row.created_at,
     updated_at: row.updated_at,

@@ -1,6 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
-import { cpus, totalmem } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { sql } from 'drizzle-orm';
 import { type Database, rows } from '@/db/database';
@@ -9,6 +7,7 @@ import { createAccessToken } from '@/lib/auth/manage-access-tokens';
 import { buildCopy } from '../build-copy';
 import { SERVER } from '../database';
 import { percentile, send, type Target } from '../load';
+import { measuredBy, toMarkdown, writeSection } from '../performance-page';
 import { type Served, serveCopy } from '../serve';
 import { GROWTH, openFilled } from './fill';
 import { type Operation, operationsOf } from './operations';
@@ -16,7 +15,17 @@ import { type Operation, operationsOf } from './operations';
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 60);
 /** Of what takes a second each, so many will do. */
 const LONG_MS = 4000;
-const FILE = 'docs/performance.md';
+const HEAD = [
+  'operation',
+  'S: p50 / p95 / p99',
+  'L: p50 / p95 / p99',
+  'L/S',
+  'buffers S / L',
+  'HTTP p50 S / L',
+  'naive p50 S / L',
+  'database at S: ours / naive',
+  'ours / naive',
+];
 
 /** Milliseconds; of an operation on average, what the database needed, and pages of 8 kB read from memory or disk. */
 interface Figures {
@@ -39,7 +48,7 @@ try {
   const large = await measureAll(GROWTH);
   const table = toTable(small, large);
   console.log(table);
-  await writeFile(FILE, toPage(table));
+  await writeSection('Lists and searches', toText(table));
 } finally {
   copy?.remove();
 }
@@ -146,25 +155,19 @@ function toTable(small: Map<string, Measured>, large: Map<string, Measured>): st
       `${ms(s.naive.p50)} / ${ms(l.naive.p50)}`,
       `${ms(s.ours.database)} / ${ms(s.naive.database)}`,
       (s.ours.database / s.naive.database).toFixed(2),
-    ].join(' | ');
+    ];
   });
-  const head =
-    'operation | S: p50 / p95 / p99 | L: p50 / p95 / p99 | L/S | buffers S / L | HTTP p50 S / L | naive p50 S / L | database at S: ours / naive | ours / naive';
-  return [head, head.replace(/[^|]+/g, ' --- '), ...lines].map((line) => `| ${line} |`).join('\n');
+  return toMarkdown([HEAD, ...lines]);
 }
 
-function toPage(table: string): string {
-  const [processor] = cpus();
-  const machine = `${cpus().length} × ${processor?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GB`;
-  return `# Performance
-
-What the lists and searches cost, in milliseconds, on one connection: with S (10,000 customers, 30,000 services, 100,000
+function toText(table: string): string {
+  return `What the lists and searches cost, in milliseconds, on one connection: with S (10,000 customers, 30,000 services, 100,000
 invoices and as many payments, 10,000 sales documents) and with L, a hundred times as many. A day of L holds 2 % of its
 invoices. "Ours" goes through the product's own functions, "HTTP" through the built server, "naive" is the same answer
 by ILIKE, count(*) and OFFSET, in the same run. Buffers are pages of 8 kB, "database" is the time PostgreSQL itself
 was busy with an operation at S.
 
-${new Date().toISOString().slice(0, 10)}, ${machine}, Node.js ${process.version}; by \`npm run bench -- scale\`.
+${measuredBy('scale')}
 
 ${table}
 `;

@@ -1,15 +1,13 @@
 import { Agent } from 'node:http';
-import { sql } from 'drizzle-orm';
-import Stripe from 'stripe';
 import { openPostgres } from '@/db/client';
-import { type Database, rows } from '@/db/database';
 import type { SyncDeps } from '@/lib/sync/sync-deps';
 import { buildCopy } from '../build-copy';
 import { type Contender, compareAll } from '../compare';
 import { withSeededDatabase } from '../database';
-import { CONNECTIONS, keepBusy, send, type Target } from '../load';
+import { CONNECTIONS, keepBusy, send } from '../load';
 import { serveCopy } from '../serve';
 import { benchDeps, take } from '../take';
+import { linkServices, requireAllProcessed, SECRET, signedDelivery } from './deliveries';
 import { type Engine, openEngine } from './engine';
 import { type EventSource, mixedEvents, subscriptionEvents } from './events';
 import { type Floor, openFloor } from './floor';
@@ -17,7 +15,6 @@ import { type Floor, openFloor } from './floor';
 /** A server that has just started takes longer. */
 const SERVER_WARM_UP_MS = 8000;
 const LEAST_RATIO = 0.5;
-const SECRET = 'whsec_bench';
 
 await withSeededDatabase(async (db, databaseUrl) => {
   // As the product opens it: so many deliveries share fewer connections.
@@ -111,39 +108,6 @@ async function compareHttp(databaseUrl: string, floor: Floor, sources: Sources):
     await server.stop();
     copy.remove();
   }
-}
-
-function signedDelivery(url: string, payload: string): Target {
-  const timestamp = Math.floor(Date.now() / 1000);
-  const header = Stripe.webhooks.generateTestHeaderString({ payload, secret: SECRET, timestamp });
-  return {
-    name: 'webhook',
-    method: 'POST',
-    url: new URL(`${url}/api/stripe/webhook`),
-    headers: { 'Content-Type': 'application/json', 'Stripe-Signature': header },
-    body: payload,
-  };
-}
-
-/** Each subscription bills a service, whose date moves with it. */
-async function linkServices(db: Database): Promise<void> {
-  await db.execute(sql`
-    insert into customer_services (service_number, customer_id, service_type, status, name, price)
-    select 'BENCH-' || i.id, s.customer_id, 'hosting', 'active', 'Bench', 19
-    from subscription_items i join subscriptions s on s.id = i.subscription_id
-    where i.customer_service_id is null and i.stripe_subscription_item_id is not null`);
-  await db.execute(sql`
-    update subscription_items i set customer_service_id = c.id from customer_services c
-    where c.service_number = 'BENCH-' || i.id and i.customer_service_id is null`);
-  await db.execute(sql`analyze`);
-}
-
-async function requireAllProcessed(db: Database): Promise<void> {
-  const wrong = await rows(
-    db,
-    sql`select outcome, count(*) from stripe_events where outcome not in ('processed', 'stale') group by 1`,
-  );
-  if (wrong.length > 0) throw new Error(`not all were processed: ${JSON.stringify(wrong)}`);
 }
 
 /** @returns handler / floor */
