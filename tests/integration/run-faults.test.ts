@@ -25,7 +25,7 @@ import { handleEvent } from '@/lib/sync/inbox/handle-event';
 import { LEASE_MS } from '@/lib/sync/reconcile/lease';
 import { type ReconcileResult, reconcile } from '@/lib/sync/reconcile/reconcile';
 import { syncDeps } from '@/lib/sync/sync-deps';
-import { createTestDatabase, onPostgres } from '../support/database';
+import { createTestDatabase } from '../support/database';
 import {
   createCustomer,
   createInvoice,
@@ -42,9 +42,9 @@ const VERSION = '2026-10-28.endive';
 const DAY = 86_400;
 /** So few a page that a world of a few objects has several pages. */
 const PAGE = 5;
-/** Of a run's many statements and requests every so many-th is tried; all of them take minutes on the embedded database. */
-const stride = () => (onPostgres() ? 9 : 27);
-const requestStride = () => (onPostgres() ? 1 : 3);
+/** Of a run's many statements and requests every so many-th is tried: all of them take five minutes. */
+const STRIDE = 27;
+const REQUEST_STRIDE = 3;
 
 let database: DatabaseHandle;
 let faulty: FaultyDatabase;
@@ -370,7 +370,7 @@ describe('a run whose process dies is taken up', () => {
 
   test('before its other statements', async () => {
     const others = statements().filter((at) => !isCheckpoint(at) && !isCheckpoint(at - 1));
-    for (let i = 0; i < others.length; i += stride()) await playDeath(others[i] ?? 0);
+    for (let i = 0; i < others.length; i += STRIDE) await playDeath(others[i] ?? 0);
   }, 120_000);
 
   test('but not after so long that it is given up; and what it had seen is forgotten', async () => {
@@ -420,8 +420,8 @@ describe('a run whose database refuses a statement', () => {
   test.each(['XX000', '53100', '40001'])(
     'with %s',
     async (how) => {
-      const offset = Number.parseInt(how, 36) % stride();
-      for (let at = offset; at < passed.length; at += 4 * stride()) await playRefusal(at, how);
+      const offset = Number.parseInt(how, 36) % STRIDE;
+      for (let at = offset; at < passed.length; at += 4 * STRIDE) await playRefusal(at, how);
     },
     120_000,
   );
@@ -461,7 +461,7 @@ describe('a run that Stripe answers, whatever it asks for, with', () => {
     '%s',
     async (_, fault) => {
       const ends = new Set<string>();
-      for (let call = 0; call < requests.length; call += requestStride())
+      for (let call = 0; call < requests.length; call += REQUEST_STRIDE)
         ends.add(await playStripe(fault, call));
       // Lists end it; an object is asked for again at its end, and once more by the next run.
       expect([...ends].sort()).toEqual(['completed', 'completed_with_errors', 'failed']);
@@ -471,7 +471,7 @@ describe('a run that Stripe answers, whatever it asks for, with', () => {
 
   test('500 once, where the SDK asks again', async () => {
     const patient = openClient({ maxNetworkRetries: 2 });
-    for (let call = 0; call < requests.length; call += stride()) {
+    for (let call = 0; call < requests.length; call += STRIDE) {
       expect(await playStripe({ kind: 'status', status: 500 }, call, patient)).toBe('completed');
     }
   }, 60_000);
