@@ -9,24 +9,31 @@ RETURNS void LANGUAGE plpgsql AS $keep$
 DECLARE
   -- [keys], [keys of x], [columns of x] and so on are replaced below.
   template text := $template$
+-- A row that was updated adds its deltas after all rows of the statement have changed. So it does not fold, since
+-- counting a block anew would count those rows twice whose deltas are still to come, but leaves that to the end.
 CREATE OR REPLACE FUNCTION count_[list]() RETURNS trigger LANGUAGE plpgsql AS $body$
 DECLARE
-  written int := 2;
+  written int := 0;
 BEGIN
   IF TG_OP = 'TRUNCATE' THEN
     PERFORM pg_advisory_xact_lock(hashtextextended('fold [list]', 0));
     DELETE FROM [list]_deltas;
     DELETE FROM [list]_blocks;
     RETURN NULL;
-  ELSIF TG_OP = 'UPDATE' THEN
+  ELSIF TG_LEVEL = 'ROW' THEN
     INSERT INTO [list]_deltas ([keys], kinds, row_count)
       VALUES ([columns of OLD], [kinds of OLD], -1), ([columns of NEW], [kinds of NEW], 1);
-  ELSE
+    IF random() < 0.002 THEN
+      PERFORM set_config('w5t.fold_[list]', 'due', true);
+    END IF;
+    RETURN NULL;
+  ELSIF TG_OP <> 'UPDATE' THEN
     INSERT INTO [list]_deltas ([keys], kinds, row_count)
       SELECT [columns of r], [kinds of r], CASE TG_OP WHEN 'INSERT' THEN 1 ELSE -1 END FROM changed r;
     GET DIAGNOSTICS written = ROW_COUNT;
   END IF;
-  IF written >= 1000 OR written > 0 AND random() < 0.002 THEN
+  IF written >= 1000 OR written > 0 AND random() < 0.002 OR current_setting('w5t.fold_[list]', true) = 'due' THEN
+    PERFORM set_config('w5t.fold_[list]', '', true);
     PERFORM fold_[list]();
   END IF;
   RETURN NULL;
@@ -160,6 +167,8 @@ CREATE OR REPLACE TRIGGER count_truncated AFTER TRUNCATE ON [source]
   FOR EACH STATEMENT EXECUTE FUNCTION count_[list]();
 CREATE OR REPLACE TRIGGER count_updated AFTER UPDATE OF [counted] ON [source] FOR EACH ROW
   WHEN (([counted of OLD]) IS DISTINCT FROM ([counted of NEW])) EXECUTE FUNCTION count_[list]();
+CREATE OR REPLACE TRIGGER count_updates AFTER UPDATE OF [counted] ON [source]
+  FOR EACH STATEMENT EXECUTE FUNCTION count_[list]();
 SELECT fold_[list]();
   $template$;
   alias text;

@@ -25,4 +25,4 @@ CREATE INDEX "stripe_events_with_body" ON "stripe_events" USING btree ("stripe_c
 INSERT INTO "draft_import_keys" ("invoice_id")
   SELECT "id" FROM "invoices" WHERE "status" = 'draft' AND "stripe_invoice_id" IS NULL
   ON CONFLICT ("invoice_id") DO NOTHING;
--- Functions: 513baf756931cbe6b230bbdef2d2cf100ac7aeb3286b33ccd4974c9fd93cf252
+-- Functions: 1c639941a6c67bbe46b7074efaf77b91fa6abb695e290717fc389a97adb3c3a8

@@ -34,10 +34,10 @@ function startWriter(): ChildProcess {
   });
 }
 
-/** The server's own processes end as those of a killed one do: whatever they were at is undone. */
+/** The server's own processes end as those of a killed one do: whatever they were at is undone. Waits until they are gone. */
 const endSessions = async () =>
   await admin?.db.execute(
-    sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`,
+    sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = ${name}`,
   );
 
 async function requireRight({ db }: DatabaseHandle): Promise<void> {
@@ -56,6 +56,7 @@ test('counts and sums are right after writers were killed in the middle of writi
     await sleep(500 * Math.random());
     writer.kill('SIGKILL');
     await once(writer, 'exit');
+    await endSessions(); // which else might still end what they are at, between one question and the next
     const handle = url ? openPostgres(url) : await openEmbedded(folder);
     await requireRight(handle).finally(() => handle.close());
   }
