@@ -280,7 +280,8 @@ describe('folds', () => {
     for (let day = 3; day < 6; day += 1) {
       await base.db.execute(sql`update invoices set invoice_date = date '2026-03-01' + ${day}::int
         where id % 2 = 0 or invoice_date < date '2026-03-01' + ${day - 2}::int`);
-      for await (const { list, wrong } of recountLists(base.db)) expect({ list, wrong }).toEqual({ list, wrong: [] });
+      for await (const { list, wrong } of recountLists(base.db))
+        expect({ list, wrong }).toEqual({ list, wrong: [] });
     }
   });
 
