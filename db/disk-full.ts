@@ -1,26 +1,27 @@
-// Next bundles pages, routes and instrumentation separately: a module variable would exist three times.
-const KEY = Symbol.for('w5t.disk-full');
-const holder = globalThis as { [KEY]?: string | undefined };
+import { perProcess } from './per-process';
+
+/** The table whose row found no room; undefined: there is room. */
+const disk = perProcess<{ lackedBy?: string | undefined }>('disk-full', () => ({}));
 
 const DISK_FULL = '53100';
 const INSERTED = /\binsert\s+into\s+"?(\w+)/gi;
 
 /** Notes a statement for which the database found no room on its disk. */
 export function noteNoRoom(statement: string, code: string): void {
-  if (code === DISK_FULL) holder[KEY] = insertedInto(statement)[0] ?? '';
+  if (code === DISK_FULL) disk.lackedBy = insertedInto(statement)[0] ?? '';
 }
 
 /** Notes that there was room again. A row changed in its place proves nothing: it takes a new one of that table. */
 export function noteRoom(statement: string): void {
-  const table = holder[KEY];
+  const table = disk.lackedBy;
   if (table === undefined) return;
   const tables = insertedInto(statement);
-  if (table === '' ? tables.length > 0 : tables.includes(table)) holder[KEY] = undefined;
+  if (table === '' ? tables.length > 0 : tables.includes(table)) disk.lackedBy = undefined;
 }
 
 /** True from a write that found no room until one finds some. */
 export function isDiskFull(): boolean {
-  return holder[KEY] !== undefined;
+  return disk.lackedBy !== undefined;
 }
 
 function insertedInto(statement: string): string[] {

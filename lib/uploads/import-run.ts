@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { z } from 'zod';
+import { perProcess } from '@/db/per-process';
 import { chosenOptions } from './chosen-options';
 import { folderOf, readJson, type Upload, writeJson } from './upload-store';
 
@@ -34,13 +35,11 @@ export interface ImportJob {
   stop: AbortController;
 }
 
-// Next bundles pages and actions separately: a module variable would exist several times.
-const KEY = Symbol.for('w5t.import-job');
-const holder = globalThis as { [KEY]?: ImportJob | undefined };
+const imports = perProcess<{ job?: ImportJob | undefined }>('imports', () => ({}));
 
-export const currentJob = (): ImportJob | undefined => holder[KEY];
+export const currentJob = (): ImportJob | undefined => imports.job;
 export const setCurrentJob = (job: ImportJob | undefined): void => {
-  holder[KEY] = job;
+  imports.job = job;
 };
 
 const pathOf = (dataDir: string, id: string) => join(folderOf(dataDir, id), 'run.json');
