@@ -163,7 +163,7 @@ function toTable(small: Map<string, Measured>, large: Map<string, Measured>): st
 function toText(table: string): string {
   return `What the lists and searches cost, in milliseconds, on one connection: with S (10,000 customers, 30,000 services, 100,000
 invoices and as many payments, 10,000 sales documents) and with L, a hundred times as many. A day of L holds 2 % of its
-invoices. "Ours" goes through the product's own functions, "HTTP" through the built server, "naive" is the same answer
+invoices. "Ours" goes through the product's own functions, "HTTP" through the built server (–: not measured), "naive" is the same answer
 by ILIKE, count(*) and OFFSET, in the same run. Buffers are pages of 8 kB, "database" is the time PostgreSQL itself
 was busy with an operation at S.
 
