@@ -1,10 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { eq } from 'drizzle-orm';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { DatabaseHandle } from '@/db/client';
+import { describe, expect, test } from 'vitest';
 import type { Database } from '@/db/database';
 import { invoices } from '@/db/schema';
 import { commandActor } from '@/lib/audit/record-audit';
@@ -17,9 +13,8 @@ import { takeStep } from '@/lib/records/take-step';
 import { convertDocument } from '@/lib/sales-documents/convert';
 import { getSalesDocument } from '@/lib/sales-documents/get-sales-document';
 import { salesDocumentKind } from '@/lib/sales-documents/save-sales-documents';
-import { createTestDatabase } from '../support/database';
 import { createCustomer, createInvoice, createPayment, createRefund } from '../support/factories';
-import { runCommandHere } from '../support/run-command';
+import { useTwoDatabases } from '../support/two-databases';
 
 const NOW = new Date('2026-03-15T12:00:00Z');
 const WRITER = { actor: commandActor('test'), now: NOW, timeZone: 'UTC' };
@@ -131,46 +126,28 @@ type Drawn = typeof world extends fc.Arbitrary<infer T> ? T : never;
 type Customer = Awaited<ReturnType<typeof createCustomer>>;
 
 describe('exported books', () => {
-  let from: DatabaseHandle;
-  let to: DatabaseHandle;
-  let folder: string;
-  beforeAll(async () => {
-    from = await createTestDatabase();
-    to = await createTestDatabase();
-    folder = mkdtempSync(join(tmpdir(), 'w5t-books-'));
-  });
-  afterAll(async () => {
-    await from.close();
-    await to.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
-
-  async function run(db: Database, name: 'import' | 'export', args: string[]) {
-    const { code, said } = await runCommandHere(db, name, args, { cwd: folder });
-    expect(code, said.join('\n')).toBe(0);
-    return said.at(-1);
-  }
+  const two = useTwoDatabases();
   /** The rows of a file, in any order: what a document became is imported before it. */
-  const read = (name: string) => readFileSync(join(folder, name), 'utf8').split('\r\n').sort();
+  const read = (name: string) => two.read(name).split('\r\n').sort();
 
   test('are the same after they were imported into another database', async () => {
-    const customer = await createCustomer(from.db);
+    const customer = await createCustomer(two.from);
     await fc.assert(
       fc.asyncProperty(world, async ({ invoices, documents, stripes }) => {
-        for (const one of invoices) await addInvoice(from.db, customer, one);
-        for (const one of documents) await addDocument(from.db, customer, one);
-        for (const one of stripes) await addStripes(from.db, customer.id, one);
-        await run(from.db, 'export', ['all', 'out']);
-        for (const kind of EXPORT_NAMES) await run(to.db, 'import', [kind, `out/${kind}.csv`]);
-        await run(to.db, 'export', ['all', 'again']);
+        for (const one of invoices) await addInvoice(two.from, customer, one);
+        for (const one of documents) await addDocument(two.from, customer, one);
+        for (const one of stripes) await addStripes(two.from, customer.id, one);
+        await two.run(two.from, 'export', ['all', 'out']);
+        for (const kind of EXPORT_NAMES) await two.run(two.to, 'import', [kind, `out/${kind}.csv`]);
+        await two.run(two.to, 'export', ['all', 'again']);
         for (const kind of EXPORT_NAMES) expect(read(`again/${kind}.csv`)).toEqual(read(`out/${kind}.csv`));
       }),
       { numRuns: 8 },
     );
-    for (const db of [from.db, to.db]) {
+    for (const db of [two.from, two.to]) {
       for (const kind of EXPORT_NAMES) {
-        const said = await run(db, 'import', [kind, `out/${kind}.csv`]);
-        expect(said).toMatch(/: 0 new, 0 changed, \d+ unchanged, 0 rejected\.$/);
+        const said = await two.run(db, 'import', [kind, `out/${kind}.csv`]);
+        expect(said.at(-1)).toMatch(/: 0 new, 0 changed, \d+ unchanged, 0 rejected\.$/);
       }
     }
   }, 240_000);

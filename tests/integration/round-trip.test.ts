@@ -1,9 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { DatabaseHandle } from '@/db/client';
+import { describe, expect, test } from 'vitest';
 import type { Database } from '@/db/database';
 import { commandActor } from '@/lib/audit/record-audit';
 import { COMMANDS } from '@/lib/commands/commands';
@@ -12,8 +8,7 @@ import type { RecordKind } from '@/lib/records/record-kind';
 import { saveRecords } from '@/lib/records/save-records';
 import { serverKind } from '@/lib/servers/save-servers';
 import { serviceKind } from '@/lib/services/save-services';
-import { createTestDatabase } from '../support/database';
-import { runCommandHere } from '../support/run-command';
+import { useTwoDatabases } from '../support/two-databases';
 
 const KINDS = ['customers', 'servers', 'services'] as const; // the books have a test of their own
 const NOW = new Date('2026-11-23T10:00:00Z');
@@ -79,27 +74,8 @@ const world = fc.record({
   services: fc.array(service, { maxLength: 8 }),
 });
 
-/** Runs a command where files are. */
-async function run(db: Database, name: 'import' | 'export', args: string[], cwd: string) {
-  const { code, said } = await runCommandHere(db, name, args, { cwd });
-  expect(code, said.join('\n')).toBe(0);
-  return said;
-}
-
 describe('what is exported', () => {
-  let from: DatabaseHandle;
-  let to: DatabaseHandle;
-  let folder: string;
-  beforeAll(async () => {
-    from = await createTestDatabase();
-    to = await createTestDatabase();
-    folder = mkdtempSync(join(tmpdir(), 'w5t-round-trip-'));
-  });
-  afterAll(async () => {
-    await from.close();
-    await to.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  const two = useTwoDatabases();
 
   test('is the same after it was imported into another database', async () => {
     let drawn = 0;
@@ -114,31 +90,27 @@ describe('what is exported', () => {
           customer_number: customers[i % customers.length]?.customer_number,
           hostname: i % 3 === 0 ? null : servers[i % servers.length]?.hostname,
         }));
-        await save(from.db, customerKind, customers);
-        await save(from.db, serverKind, servers);
-        await save(from.db, serviceKind, services);
-        await run(from.db, 'export', ['all', 'out'], folder);
-        for (const kind of KINDS) await run(to.db, 'import', [kind, `out/${kind}.csv`], folder);
-        await run(to.db, 'export', ['all', 'again'], folder);
-        for (const kind of KINDS) expect(read(`again/${kind}.csv`)).toBe(read(`out/${kind}.csv`));
+        await save(two.from, customerKind, customers);
+        await save(two.from, serverKind, servers);
+        await save(two.from, serviceKind, services);
+        await two.run(two.from, 'export', ['all', 'out']);
+        for (const kind of KINDS) await two.run(two.to, 'import', [kind, `out/${kind}.csv`]);
+        await two.run(two.to, 'export', ['all', 'again']);
+        for (const kind of KINDS) expect(two.read(`again/${kind}.csv`)).toBe(two.read(`out/${kind}.csv`));
       }),
       { numRuns: 15 },
     );
-    const said = await run(to.db, 'import', ['services', 'out/services.csv', '--dry-run'], folder);
+    const said = await two.run(two.to, 'import', ['services', 'out/services.csv', '--dry-run']);
     expect(said.at(-1)).toMatch(/: 0 new, 0 changed, \d+ unchanged, 0 rejected\.$/);
   }, 120_000);
 
   test('goes to stdout, narrowed to what was changed since a day', async () => {
-    const said = await run(to.db, 'export', ['customers'], folder);
-    expect(`${said.join('\n')}\n`).toBe(read('again/customers.csv'));
-    const none = await run(to.db, 'export', ['servers', '--since', '2999-01-01'], folder);
+    const said = await two.run(two.to, 'export', ['customers']);
+    expect(`${said.join('\n')}\n`).toBe(two.read('again/customers.csv'));
+    const none = await two.run(two.to, 'export', ['servers', '--since', '2999-01-01']);
     expect(none).toEqual([expect.stringMatching(/^\ufeffhostname,ipv4,.*\r$/)]);
-    expect((await run(to.db, 'export', ['servers', '--since', '2000-01-01'], folder)).length).toBeGreaterThan(
-      1,
-    );
+    expect((await two.run(two.to, 'export', ['servers', '--since', '2000-01-01'])).length).toBeGreaterThan(1);
   });
-
-  const read = (name: string) => readFileSync(join(folder, name), 'utf8');
 });
 
 async function save(db: Database, kind: RecordKind, rows: Record<string, unknown>[]) {
