@@ -4,23 +4,23 @@ SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bit
 SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 DECLARE
-  r record;
+  written int;
 BEGIN
   IF plan ? 'refundsDeleted' THEN
     DELETE FROM refunds WHERE id = ANY (ARRAY(SELECT jsonb_array_elements_text(plan -> 'refundsDeleted')::int));
   END IF;
   IF plan ? 'refundsUpdated' THEN
-    FOR r IN SELECT * FROM jsonb_populate_recordset(NULL::refunds, plan -> 'refundsUpdated') LOOP
-      UPDATE refunds t SET
-        payment_id = r.payment_id, stripe_refund_id = r.stripe_refund_id,
-        stripe_payment_intent_id = r.stripe_payment_intent_id, stripe_charge_id = r.stripe_charge_id,
-        stripe_invoice_id = r.stripe_invoice_id, amount = r.amount, currency = r.currency, status = r.status,
-        source = r.source, provider_status = r.provider_status, reason = r.reason, issued_at = r.issued_at,
-        provider_as_of = r.provider_as_of, provider_gone_at = r.provider_gone_at, updated_at = now(),
-        version = t.version + 1
-        WHERE t.id = r.id AND t.version = r.version;
-      IF NOT FOUND THEN RAISE SQLSTATE '40001'; END IF;
-    END LOOP;
+    UPDATE refunds t SET
+      payment_id = r.payment_id, stripe_refund_id = r.stripe_refund_id,
+      stripe_payment_intent_id = r.stripe_payment_intent_id, stripe_charge_id = r.stripe_charge_id,
+      stripe_invoice_id = r.stripe_invoice_id, amount = r.amount, currency = r.currency, status = r.status,
+      source = r.source, provider_status = r.provider_status, reason = r.reason, issued_at = r.issued_at,
+      provider_as_of = r.provider_as_of, provider_gone_at = r.provider_gone_at, updated_at = now(),
+      version = t.version + 1
+      FROM jsonb_populate_recordset(NULL::refunds, plan -> 'refundsUpdated') r
+      WHERE t.id = r.id AND t.version = r.version;
+    GET DIAGNOSTICS written = ROW_COUNT;
+    IF written < jsonb_array_length(plan -> 'refundsUpdated') THEN RAISE SQLSTATE '40001'; END IF;
   END IF;
   IF plan ? 'refundsInserted' THEN
     INSERT INTO refunds (
@@ -33,18 +33,18 @@ BEGIN
       FROM jsonb_populate_recordset(NULL::refunds, plan -> 'refundsInserted');
   END IF;
   IF plan ? 'disputesUpdated' THEN
-    FOR r IN SELECT * FROM jsonb_populate_recordset(NULL::disputes, plan -> 'disputesUpdated') LOOP
-      UPDATE disputes t SET
-        payment_id = r.payment_id, stripe_dispute_id = r.stripe_dispute_id,
-        stripe_payment_intent_id = r.stripe_payment_intent_id,
-        stripe_charge_id = r.stripe_charge_id, stripe_invoice_id = r.stripe_invoice_id, amount = r.amount,
-        currency = r.currency, status = r.status, provider_status = r.provider_status, reason = r.reason,
-        issued_at = r.issued_at, evidence_due_at = r.evidence_due_at, funds_withdrawn_at = r.funds_withdrawn_at,
-        funds_returned_at = r.funds_returned_at, provider_as_of = r.provider_as_of,
-        provider_gone_at = r.provider_gone_at, updated_at = now(), version = t.version + 1
-        WHERE t.id = r.id AND t.version = r.version;
-      IF NOT FOUND THEN RAISE SQLSTATE '40001'; END IF;
-    END LOOP;
+    UPDATE disputes t SET
+      payment_id = r.payment_id, stripe_dispute_id = r.stripe_dispute_id,
+      stripe_payment_intent_id = r.stripe_payment_intent_id,
+      stripe_charge_id = r.stripe_charge_id, stripe_invoice_id = r.stripe_invoice_id, amount = r.amount,
+      currency = r.currency, status = r.status, provider_status = r.provider_status, reason = r.reason,
+      issued_at = r.issued_at, evidence_due_at = r.evidence_due_at, funds_withdrawn_at = r.funds_withdrawn_at,
+      funds_returned_at = r.funds_returned_at, provider_as_of = r.provider_as_of,
+      provider_gone_at = r.provider_gone_at, updated_at = now(), version = t.version + 1
+      FROM jsonb_populate_recordset(NULL::disputes, plan -> 'disputesUpdated') r
+      WHERE t.id = r.id AND t.version = r.version;
+    GET DIAGNOSTICS written = ROW_COUNT;
+    IF written < jsonb_array_length(plan -> 'disputesUpdated') THEN RAISE SQLSTATE '40001'; END IF;
   END IF;
   IF plan ? 'disputesInserted' THEN
     INSERT INTO disputes (

@@ -9,5 +9,6 @@ BEGIN
       WHERE one_day IS NULL OR p.payment_date = one_day
     UNION ALL SELECT s.of, s.day, s.currency, -s.row_count, -s.amount FROM invoices i, LATERAL sum_of_invoice(i) s
       WHERE i.status IN ('sent', 'overdue') AND (one_day IS NULL OR one_day = '-infinity')
+    UNION ALL SELECT s.of, s.day, s.currency, -s.row_count, -s.amount FROM renewal_sums(one_day) s
   ) found GROUP BY of, day, currency HAVING sum(amount) <> 0 OR sum(row_count) <> 0;
 END $$;

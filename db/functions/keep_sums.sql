@@ -1,5 +1,6 @@
--- Keeps the sums (db/schema/sums.ts) of invoices and payments, as keep_counts does the counts of lists: writers insert
--- deltas, and now and then one of them adds them to the sums. [source] is a table, [row] what its rows are called.
+-- Keeps the sums (db/schema/sums.ts) of invoices, payments and services, as keep_counts does the counts of lists:
+-- writers insert deltas, and now and then one of them adds them to the sums. [source] is a table, [row] what its rows
+-- are called.
 DO $keep$
 DECLARE
   template CONSTANT text := $template$
@@ -37,6 +38,7 @@ CREATE OR REPLACE TRIGGER sum_truncated AFTER TRUNCATE ON [source]
 BEGIN
   EXECUTE replace(replace(template, '[source]', 'payments'), '[row]', 'payment');
   EXECUTE replace(replace(template, '[source]', 'invoices'), '[row]', 'invoice');
+  EXECUTE replace(replace(template, '[source]', 'customer_services'), '[row]', 'service');
   CREATE OR REPLACE TRIGGER sum_updated AFTER UPDATE OF payment_date, status, currency, amount, refunded_amount ON payments
     FOR EACH ROW WHEN (
       (OLD.payment_date, OLD.status, OLD.currency, OLD.amount, OLD.refunded_amount)
@@ -47,4 +49,10 @@ BEGIN
       (OLD.status, OLD.currency, OLD.amount_due) IS DISTINCT FROM (NEW.status, NEW.currency, NEW.amount_due)
       AND (OLD.status IN ('sent', 'overdue') OR NEW.status IN ('sent', 'overdue'))
     ) EXECUTE FUNCTION sum_invoices();
+  CREATE OR REPLACE TRIGGER sum_updated
+    AFTER UPDATE OF next_billing_date, status, ends_on, currency, price ON customer_services
+    FOR EACH ROW WHEN (
+      (OLD.next_billing_date, OLD.status, OLD.ends_on, OLD.currency, OLD.price)
+      IS DISTINCT FROM (NEW.next_billing_date, NEW.status, NEW.ends_on, NEW.currency, NEW.price)
+    ) EXECUTE FUNCTION sum_customer_services();
 END $keep$;

@@ -9,5 +9,6 @@ BEGIN
   INSERT INTO sums SELECT of, day, currency, sum(row_count), sum(amount) FROM (
     SELECT s.* FROM payments p, LATERAL sum_of_payment(p) s
     UNION ALL SELECT s.* FROM invoices i, LATERAL sum_of_invoice(i) s WHERE i.status IN ('sent', 'overdue')
+    UNION ALL SELECT * FROM renewal_sums(NULL)
   ) added GROUP BY of, day, currency;
 END $$;

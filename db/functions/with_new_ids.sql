@@ -1,11 +1,13 @@
--- The plan with ids for its new rows: `fresh` names them, "-1 subscriptions", and the plan has them as "\u0001-1".
-CREATE OR REPLACE FUNCTION with_new_ids(plan text, fresh jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+-- The plan with ids for its new rows, which are of these tables, in this order. Where one of them stands, the plan has
+-- a chr(1), and `places` says which one it is.
+CREATE OR REPLACE FUNCTION with_new_ids(plan text, places int[], tables text[]) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
-  entry text;
+  ids bigint[];
 BEGIN
-  FOR entry IN SELECT jsonb_array_elements_text(fresh) LOOP
-    plan := replace(plan, '"\u0001' || split_part(entry, ' ', 1) || '"',
-      nextval((split_part(entry, ' ', 2) || '_id_seq')::regclass)::text);
-  END LOOP;
-  RETURN plan::jsonb;
+  IF tables = '{}' THEN RETURN plan::jsonb; END IF;
+  ids := ARRAY(SELECT nextval((name || '_id_seq')::regclass) FROM unnest(tables) AS name);
+  RETURN (
+    SELECT string_agg(piece || coalesce(ids[places[at]]::text, ''), '' ORDER BY at)
+    FROM unnest(string_to_array(plan, chr(1))) WITH ORDINALITY AS pieces(piece, at)
+  )::jsonb;
 END $$;

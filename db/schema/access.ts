@@ -14,6 +14,8 @@ export const accessTokens = pgTable('access_tokens', {
   last_used_at: instant(),
   revoked_at: instant(),
   created_by: text(),
+  /** Whose it is, where it is somebody's: it ends when they are removed. Stays as it was. */
+  staff_email: text(),
   ...timestamps,
 });
 

@@ -77,5 +77,21 @@ export const runPhase = pgEnum('run_phase', [
 ]);
 export const changeOutcome = pgEnum('change_outcome', ['fixed', 'reported', 'failed']);
 export const actorType = pgEnum('actor_type', ['token', 'staff', 'cli']);
-export const accessScope = pgEnum('access_scope', ['mcp:read', 'payments:read', 'payments:write']);
+/** What a token may do; `mcp:read` is the three scopes of reading together, `without_personal_data` takes away. */
+export const accessScope = pgEnum('access_scope', [
+  'mcp:read',
+  'payments:read',
+  'payments:write',
+  'customers:read',
+  'billing:read',
+  'servers:read',
+  'without_personal_data',
+]);
 export const staffRole = pgEnum('staff_role', ['staff', 'admin']);
+export const toolCallOutcome = pgEnum('tool_call_outcome', [
+  'ok',
+  'not_found',
+  'validation_failed',
+  'refused',
+  'error',
+]);

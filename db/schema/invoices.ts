@@ -45,11 +45,35 @@ export const invoices = pgTable(
     uniqueIndex('invoices_number_local').on(t.number).where(sql`${t.stripe_invoice_id} is null`),
     // For the beginning of a number too, whatever the database's collation.
     index('invoices_number').on(t.number.op('text_pattern_ops')),
+    // For the end of one.
+    index('invoices_number_end').on(sql`reverse(${t.number}) text_pattern_ops`),
     index('invoices_date').on(t.invoice_date, t.id),
     index('invoices_customer').on(t.customer_id, t.invoice_date, t.id),
     index('invoices_status').on(t.status, t.invoice_date, t.id),
     index('invoices_subscription').on(t.subscription_id),
+    // For payments that are looked for by an amount or a part of a number.
+    index('invoices_unpaid_amount').on(t.amount_due).where(sql`${t.status} in ('sent', 'overdue')`),
+    index('invoices_unpaid_total').on(t.total).where(sql`${t.status} in ('sent', 'overdue')`),
+    index('invoices_unpaid_number')
+      .using('gin', t.number.op('gin_trgm_ops'))
+      .where(sql`${t.status} in ('sent', 'overdue')`),
     index('invoices_due').on(t.due_date).where(sql`${t.status} = 'sent'`),
+    index('invoices_total').on(t.total, t.id),
+    // In the order in which they were due, with what their sums are made of; the planner takes the dates for needed too.
+    index('invoices_overdue')
+      .on(
+        sql`coalesce(${t.due_date}, ${t.invoice_date})`,
+        t.id,
+        t.currency,
+        t.amount_due,
+        t.due_date,
+        t.invoice_date,
+      )
+      .where(sql`${t.status} = 'overdue'`),
+    index('invoices_unpaid')
+      .on(t.customer_id, t.currency, t.status, t.amount_due)
+      .where(sql`${t.status} in ('sent', 'overdue')`),
+    index('invoices_open').on(t.invoice_date, t.id).where(sql`${t.status} in ('sent', 'overdue')`),
     // For what Stripe collected. With amount_paid in the condition, no settlement could be a HOT update.
     index('invoices_stripe').on(t.id).where(sql`${t.stripe_invoice_id} is not null`),
     index('invoices_stripe_customer').on(t.stripe_customer_id),

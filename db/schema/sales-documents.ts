@@ -31,7 +31,9 @@ export const salesDocuments = pgTable(
   (t) => [
     // The highest number of a series is looked for by how it begins.
     index('sales_documents_number').on(t.document_number.op('text_pattern_ops')),
+    index('sales_documents_number_end').on(sql`reverse(${t.document_number}) text_pattern_ops`),
     index('sales_documents_date').on(t.document_date, t.id),
+    index('sales_documents_total').on(t.total, t.id),
     index('sales_documents_customer').on(t.customer_id, t.document_date, t.id),
     index('sales_documents_status').on(t.status, t.document_date, t.id),
     index('sales_documents_type').on(t.type, t.document_date, t.id),

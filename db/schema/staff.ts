@@ -1,5 +1,5 @@
 import { bigint, boolean, index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
-import { instant } from './columns';
+import { instant, timestamps } from './columns';
 import { staffRole } from './enums';
 
 // The property names are better-auth's own; the columns keep our form.
@@ -15,6 +15,9 @@ export const staffUsers = pgTable('staff_users', {
   emailVerified: boolean('email_verified').notNull().default(false),
   image: text(),
   role: staffRole().notNull().default('staff'),
+  twoFactorEnabled: boolean('two_factor_enabled').notNull().default(false),
+  /** Somebody else knows the password: an own one is chosen at the next sign-in. */
+  passwordTemporary: boolean('password_temporary').notNull().default(false),
   ...times,
 });
 
@@ -67,6 +70,44 @@ export const staffVerifications = pgTable(
   },
   (t) => [index('staff_verifications_identifier').on(t.identifier)],
 );
+
+/** Authenticator apps. Secret and recovery codes are encrypted with the secret that signs the cookies. */
+export const staffTwoFactors = pgTable('staff_two_factors', {
+  id: text().primaryKey(),
+  userId: userId().unique(),
+  secret: text().notNull(),
+  backupCodes: text('backup_codes').notNull(),
+  /** False until a code of the app was typed once. */
+  verified: boolean().notNull().default(false),
+  failedVerificationCount: integer('failed_verification_count').notNull().default(0),
+  lockedUntil: instant('locked_until'),
+});
+
+export const staffPasskeys = pgTable(
+  'staff_passkeys',
+  {
+    id: text().primaryKey(),
+    userId: userId(),
+    name: text(),
+    publicKey: text('public_key').notNull(),
+    credentialID: text('credential_id').notNull().unique(),
+    counter: bigint({ mode: 'number' }).notNull(),
+    deviceType: text('device_type').notNull(),
+    backedUp: boolean('backed_up').notNull(),
+    transports: text(),
+    aaguid: text(),
+    createdAt: times.createdAt,
+  },
+  (t) => [index('staff_passkeys_user').on(t.userId)],
+);
+
+/** One row, or none while everything is as it comes; ours, not better-auth's. */
+export const staffSettings = pgTable('staff_settings', {
+  id: integer().primaryKey(),
+  /** Nobody gets past sign-in without a second factor. */
+  two_factor_required: boolean().notNull().default(false),
+  ...timestamps,
+});
 
 export const staffRateLimits = pgTable(
   'staff_rate_limits',

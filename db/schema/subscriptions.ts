@@ -48,6 +48,18 @@ export const subscriptions = pgTable(
   (t) => [
     index('subscriptions_customer').on(t.customer_id, t.id),
     index('subscriptions_status').on(t.status, t.id),
+    index('subscriptions_next_billing').on(sql`coalesce(${t.next_billing_date}, 'infinity')`, t.id),
+    index('subscriptions_status_billing').on(
+      t.status,
+      sql`coalesce(${t.next_billing_date}, 'infinity')`,
+      t.id,
+    ),
+    index('subscriptions_renewal')
+      .on(t.next_billing_date, t.id)
+      .where(
+        sql`${t.next_billing_date} is not null and ${t.cancel_at} is null and not ${t.cancel_at_period_end}
+          and ${t.status} in ('trialing', 'active', 'past_due')`,
+      ),
     index('subscriptions_stripe_customer').on(t.stripe_customer_id),
     index('subscriptions_recheck').on(t.id).where(sql`${t.recheck_at} is not null`),
     index('subscriptions_reference').on(t.checkout_reference).where(sql`${t.checkout_reference} is not null`),

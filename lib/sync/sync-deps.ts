@@ -18,13 +18,15 @@ export interface SyncDeps {
   linkByEmail: boolean;
   /** As EVENT_RETENTION_DAYS says. */
   eventRetentionDays: number;
+  /** As TOOL_CALL_RETENTION_DAYS says. */
+  toolCallRetentionDays: number;
 }
 
-type Settings = Pick<SyncDeps, 'timeZone' | 'linkByEmail' | 'eventRetentionDays'>;
+type Settings = Pick<SyncDeps, 'timeZone' | 'linkByEmail' | 'eventRetentionDays' | 'toolCallRetentionDays'>;
 
 /** What sync takes of a runtime. */
 export function syncDeps(runtime: Omit<SyncDeps, keyof Settings> & { env: Settings }): SyncDeps {
   const { db, stripe, now, log, env } = runtime;
-  const { timeZone, linkByEmail, eventRetentionDays } = env;
-  return { db, stripe, now, log, timeZone, linkByEmail, eventRetentionDays };
+  const { timeZone, linkByEmail, eventRetentionDays, toolCallRetentionDays } = env;
+  return { db, stripe, now, log, timeZone, linkByEmail, eventRetentionDays, toolCallRetentionDays };
 }

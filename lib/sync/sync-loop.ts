@@ -32,6 +32,11 @@ export interface Decided<T> {
   plan: Plan;
 }
 
+/** A decision that cannot be made before Stripe was asked. */
+export interface Lacking {
+  wanted: NonNullable<Draft['wanted']>;
+}
+
 /** What Stripe was asked for one decision. */
 export class Inquiry {
   private readonly known = new Map<
@@ -42,7 +47,7 @@ export class Inquiry {
   /** @param hasKey whether Stripe can be asked at all */
   constructor(private readonly hasKey: boolean) {}
 
-  add(wanted: NonNullable<Draft['wanted']>, fetched: Fetched<Wanted[WantedKind]>): void {
+  add(wanted: Lacking['wanted'], fetched: Fetched<Wanted[WantedKind]>): void {
     this.fetches += 1;
     this.known.set(`${wanted.kind} ${wanted.id}`, { fetched, version: wanted.version });
   }
@@ -68,7 +73,7 @@ export async function readAndDecide<T>(
   read: (keys: Keys) => Promise<Snapshot>,
   question: Question<T>,
   inquiry: Inquiry,
-): Promise<Decided<T> | { wanted: NonNullable<Draft['wanted']> }> {
+): Promise<Decided<T> | Lacking> {
   for (let reads = 1; reads <= MOST_READS; reads += 1) {
     const snapshot = await read(question.keys);
     const draft = new Draft(snapshot, question.settings, inquiry.answers);

@@ -6,11 +6,12 @@ import { fetchItems } from '../stripe/fetch-items';
 import type { Draft, Settings, WantedKind } from './decide/draft';
 import { isEmpty, type Plan } from './decide/plan';
 import { inTurn } from './in-turn';
-import { type EventEntry, isVersionConflict } from './store/commit';
+import { isVersionConflict } from './store/commit';
+import type { EventEntry } from './store/committed';
 import type { Keys } from './store/keys';
 import { databaseStore, type Store } from './store/store';
 import type { SyncDeps } from './sync-deps';
-import { type Decided, Inquiry, type Question, readAndDecide } from './sync-loop';
+import { type Decided, Inquiry, type Lacking, type Question, readAndDecide } from './sync-loop';
 
 const MOST_CONFLICTS = 6;
 
@@ -18,8 +19,8 @@ export interface Work<T> {
   /** The Stripe customer that it is about, as far as that is known. */
   stripeCustomerId: string | null;
   keys: Keys;
-  /** Asked when its turn has come: what was decided and committed with the work of others; null: nothing yet. */
-  withOthers?(): Promise<T | null>;
+  /** Asked when its turn has come: what was decided and committed with the work of others; null: nothing. */
+  withOthers?(): Promise<T | Lacking | null>;
   decide(draft: Draft): T;
   /** What the inbox then says of the event that was decided on; none: what it said. */
   toEntries?(result: T): EventEntry[];
@@ -53,16 +54,17 @@ export async function synchronize<T>(deps: SyncDeps, work: Work<T>): Promise<Don
   let key = work.stripeCustomerId;
   for (let conflicts = 0; ; ) {
     const attempt = async (at: Store) => {
-      const together = await work.withOthers?.();
-      if (together) return { result: together, changes: [], warnings: [] };
+      const together = (await work.withOthers?.()) ?? null;
+      if (isLacking(together)) return together;
+      if (together !== null) return { result: together, changes: [], warnings: [] };
       const decided = await readAndDecide(at.read, question, inquiry);
-      if ('wanted' in decided) return decided;
+      if (isLacking(decided)) return decided;
       key ??= decided.plan.concerned[0] ?? null;
       return finish(at, work, decided);
     };
     try {
       const done = await (conflicts === 0 ? once(store, key, attempt) : store.locked(key, attempt));
-      if (!('wanted' in done)) return done;
+      if (!isLacking(done)) return done;
       inquiry.add(done.wanted, await ask(deps, done.wanted.kind, done.wanted.id));
     } catch (error) {
       conflicts += 1;
@@ -104,3 +106,5 @@ function fetchWanted(stripe: Stripe, now: () => Date, kind: WantedKind, id: stri
   if (kind === 'invoicePaid') return fetchInvoicePaid(stripe, now, id);
   return fetchObject(stripe, now, kind, id);
 }
+
+const isLacking = (of: unknown): of is Lacking => typeof of === 'object' && of !== null && 'wanted' in of;

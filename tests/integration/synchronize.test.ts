@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
   customerServices,
+  customers,
   stripeCustomers,
   stripeEvents,
   subscriptionItems,
@@ -23,6 +24,12 @@ import { openTestStripe, subscribe, type TestStripe } from '../support/stripe-wo
 import { watchedDatabase } from '../support/watched-database';
 
 const GRACE = { type: 'staff' as const, id: 'grace', name: 'Grace' };
+const USUAL_TYPES = [
+  'invoice.finalized',
+  'invoice.paid',
+  'invoice.payment_succeeded',
+  'customer.subscription.created',
+];
 const base = useDatabase();
 let runtime: TestRuntime;
 let stripe: TestStripe;
@@ -46,6 +53,14 @@ function watched(meanwhile: () => Promise<unknown> = async () => {}) {
     },
   });
   return { db, counts };
+}
+
+function once(work: () => Promise<unknown>): () => Promise<unknown> {
+  let done: Promise<unknown> | undefined;
+  return () => {
+    done ??= work();
+    return done;
+  };
 }
 
 /** A subscription with one item of a service, and events of it that nobody has delivered yet. */
@@ -106,6 +121,32 @@ test('the usual event takes two statements and no transaction, and a second deli
   const again = watched();
   expect(await stripe.take(event, again.db)).toBe('duplicate');
   expect(again.counts).toEqual({ statements: 1, transactions: 0 });
+});
+
+test('events of a customer that nobody knows take two statements each, as any others', async () => {
+  const { object: customer } = act.createCustomer(stripe.world, { email: 'new@example.com' });
+  const { object: invoice } = act.createInvoice(stripe.world, {
+    customer: customer.id,
+    lines: [{ amount: 1900 }],
+  });
+  const { events: finalized } = act.finalizeInvoice(stripe.world, invoice.id, { number: 'NEW-1' });
+  runtime.setNow(new Date(runtime.now().getTime() + 60_000));
+  const { events: paid } = act.payInvoice(stripe.world, invoice.id);
+  const { events: subscribed } = act.createSubscription(stripe.world, {
+    customer: customer.id,
+    items: [{ unitAmount: 1900, interval: 'month' }],
+  });
+  const told = [...finalized, ...paid, ...subscribed];
+  const taken: [string, number][] = [];
+  for (const type of USUAL_TYPES) {
+    const event = told.find((one) => one.type === type);
+    if (!event) throw new Error(`no ${type}`);
+    const { db, counts } = watched();
+    expect(await stripe.take(event, db)).toBe('processed');
+    expect(counts.transactions).toBe(0);
+    taken.push([type, counts.statements]);
+  }
+  expect(taken).toEqual(USUAL_TYPES.map((type) => [type, 2]));
 });
 
 test('an event that is too old takes no more', async () => {
@@ -205,6 +246,41 @@ describe('what others did in between is seen', () => {
       .from(stripeCustomers)
       .where(eq(stripeCustomers.stripe_customer_id, scene.stripeCustomerId));
     expect(link).toMatchObject({ customer_id: target.id, linked_by: 'staff' });
+  });
+
+  test('another one who came to the customer that was created, by its e-mail', async () => {
+    runtime.env.linkByEmail = true;
+    const { world } = stripe;
+    const ours = await createCustomer(base.db);
+    const email = 'shared@example.com';
+    const reported = (type: string, { events }: { events: Parameters<TestStripe['take']>[0][] }) => {
+      const event = events.find((one) => one.type === type);
+      if (!event) throw new Error(`no ${type}`);
+      return event;
+    };
+    const invoiceOf = (customer: string) => {
+      const { object } = act.createInvoice(world, { customer, lines: [{ amount: 1900 }] });
+      return reported('invoice.finalized', act.finalizeInvoice(world, object.id));
+    };
+    const namingOurs = (customer: string) => {
+      const metadata = { customer_number: ours.customer_number };
+      const made = act.createSubscription(world, { customer, items: [{ unitAmount: 500 }], metadata });
+      return reported('customer.subscription.created', made);
+    };
+    const [first, second] = ['first', 'second'].map(() => act.createCustomer(world, { email }).object.id);
+    if (!first || !second) throw new Error('both were made');
+    await stripe.take(invoiceOf(first));
+    const come = once(() => stripe.take(invoiceOf(second)));
+    const db = watchedDatabase(base.db, {
+      async statement(text, run) {
+        if (text.includes('commit_plan')) await come();
+        return run();
+      },
+    });
+    await stripe.take(namingOurs(first), db);
+    await stripe.take(namingOurs(second));
+    expect(await base.db.select().from(customers).where(eq(customers.email, email))).toEqual([]);
+    runtime.env.linkByEmail = false;
   });
 });
 

@@ -112,25 +112,22 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'version-not-compared',
     needsDatabase: true,
-    edits: [
-      {
-        file: 'db/functions/commit_plan.sql',
-        find: "IF NOT FOUND THEN RAISE SQLSTATE '40001'; END IF;",
-        replace: '',
+    edits: ['plan', 'customers', 'subscriptions', 'invoices'].flatMap((part) =>
+      [
+        ['IF written <', 'IF NULL AND written <'],
+        [' AND t.version = r.version', ''],
+      ].map(([find = '', replace = '']) => ({
+        file: `db/functions/commit_${part}.sql`,
+        find,
+        replace,
         everywhere: true,
-      },
-      {
-        file: 'db/functions/commit_plan.sql',
-        find: ' AND t.version = r.version',
-        replace: '',
-        everywhere: true,
-      },
-    ],
+      })),
+    ),
   },
   {
     ...edit(
       'locks-in-any-order',
-      'lib/sync/store/commit.ts',
+      'lib/sync/store/encode.ts',
       ', ...told])].sort();',
       ', ...told])].sort(() => Math.random() - 0.5);',
     ),

@@ -22,6 +22,7 @@ export interface EventRow {
   type: string;
   outcome: string;
   payload: string;
+  created: number;
   processed: boolean;
   warnings: string[];
 }
@@ -136,7 +137,8 @@ const SELECTS: Record<keyof Tables, string> = {
     from refunds order by id`,
   disputes: `select id, payment_id, stripe_dispute_id, amount::text, currency, status, ${epoch('evidence_due_at')},
     ${epoch('funds_withdrawn_at')}, ${epoch('funds_returned_at')} from disputes order by id`,
-  events: `select id, type, outcome, payload, processed_at is not null as processed, warnings
+  events: `select id, type, outcome, payload, extract(epoch from stripe_created)::int as created,
+    processed_at is not null as processed, warnings
     from stripe_events order by id`,
   failures: '',
 };

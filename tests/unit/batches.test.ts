@@ -22,7 +22,7 @@ describe('batches', () => {
     expect(await Promise.all(answers)).toEqual([10, 20, 30]);
   });
 
-  test('while two are under way the others wait, sixteen at most go together', async () => {
+  test('while two are under way the others wait, eight at most go together', async () => {
     const { batches, begun, given } = open();
     const run = async (one: number) => {
       const answer = batches.run(one);
@@ -31,17 +31,17 @@ describe('batches', () => {
     };
     const first = await run(1);
     const second = await run(2);
-    const others = Array.from({ length: 20 }, (_, i) => batches.run(i + 3));
+    const others = Array.from({ length: 12 }, (_, i) => batches.run(i + 3));
     await settled();
     expect(given()).toEqual([[1], [2]]);
     begun[0]?.end([1]);
     await settled();
-    expect(given()[2]).toEqual(Array.from({ length: 16 }, (_, i) => i + 3));
+    expect(given()[2]).toEqual(Array.from({ length: 8 }, (_, i) => i + 3));
     begun[1]?.end([2]);
     await settled();
-    expect(given()[3]).toEqual([19, 20, 21, 22]);
+    expect(given()[3]).toEqual([11, 12, 13, 14]);
     for (const batch of begun.slice(2)) batch.end(batch.given);
-    expect(await Promise.all([first.answer, second.answer, ...others])).toHaveLength(22);
+    expect(await Promise.all([first.answer, second.answer, ...others])).toHaveLength(14);
   });
 
   test('a batch that fails fails for those in it, and the next one goes on', async () => {

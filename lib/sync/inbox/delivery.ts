@@ -4,7 +4,7 @@ import { withoutPersonalData } from '../../stripe/without-personal-data';
 import type { Draft } from '../decide/draft';
 import { isOfErased, keysOfOwners } from '../decide/erased';
 import { decideEvent, keysOfEvent } from '../decide/event';
-import type { EventEntry } from '../store/commit';
+import type { EventEntry } from '../store/committed';
 import { type Keys, mergeKeys, noKeys } from '../store/keys';
 import type { StoredOutcome } from '../store/rows';
 import { type HandledEvent, isHandled } from './event-types';

@@ -1,7 +1,9 @@
-import { and, desc, eq, ne, notInArray, type SQL, sql } from 'drizzle-orm';
-import type { Database } from '@/db/database';
+import { and, desc, eq, inArray, ne, type SQL, sql } from 'drizzle-orm';
+import { type Database, rows } from '@/db/database';
 import { stripeEvents } from '@/db/schema';
-import { type CursorPage, constant, type PageStart, readCursorPage } from '../../cursor-page';
+import { readLimited } from '@/db/transaction';
+import { addCount, type SortedPage } from '../../counted-list/sorted-page';
+import { constant, type PageStart, readCursorPage } from '../../cursor-page';
 import { fromEpoch, toEpoch } from '../../dates';
 import { AppError } from '../../errors';
 import { literal } from '../../page-query';
@@ -22,25 +24,29 @@ const rowColumns = {
 export type EventRow = Pick<typeof e.$inferSelect, keyof typeof rowColumns>;
 export type StoredEvent = typeof e.$inferSelect;
 
-/** One page of the inbox, the latest event first. */
+/** One page of the inbox, the latest event first; a start that is none: the first. */
 export async function listEvents(
   db: Database,
   filters: EventFilters,
-  page: PageStart & { limit: number; timeZone: string },
-): Promise<CursorPage<EventRow>> {
-  const where = conditions(filters, page.timeZone);
-  return readCursorPage(
-    page,
-    page.limit,
-    (cursor, backwards, limit) =>
-      db
-        .select(rowColumns)
-        .from(e)
-        .where(and(where, cursor === null ? undefined : beyond(cursor, backwards)))
-        .orderBy(...(backwards ? [e.stripe_created, e.id] : newestFirst))
-        .limit(limit),
-    ({ stripe_created, id }) => `${toEpoch(stripe_created)}.${id}`,
-  );
+  { limit: size, timeZone, ...given }: PageStart & { limit: number; timeZone: string },
+): Promise<SortedPage<EventRow>> {
+  const start = { after: cursorOr(given.after), before: cursorOr(given.before) };
+  return readLimited(db, async (tx) => {
+    const where = conditions(filters, timeZone, filters.type === OTHER_TYPES ? await otherTypes(tx) : []);
+    const page = await readCursorPage(
+      start,
+      size,
+      (cursor, backwards, limit) =>
+        tx
+          .select(rowColumns)
+          .from(e)
+          .where(and(where, cursor === null ? undefined : beyond(cursor, backwards)))
+          .orderBy(...(backwards ? [e.stripe_created, e.id] : newestFirst))
+          .limit(limit),
+      ({ stripe_created, id }) => `${toEpoch(stripe_created)}.${id}`,
+    );
+    return addCount(tx, { table: e, where }, start, page);
+  });
 }
 
 /** An event with its payload. @throws AppError not_found */
@@ -64,14 +70,33 @@ export async function listEventsOf(db: Database, objectId: string, except = ''):
 
 const newestFirst = [desc(e.stripe_created), desc(e.id)];
 
-function conditions({ type, outcome, id, from, to }: EventFilters, timeZone: string): SQL | undefined {
+/** The types that change nothing here, of which there are few: each is one look into the index. */
+async function otherTypes(tx: Database): Promise<string[]> {
+  const found = await rows<{ type: string }>(
+    tx,
+    sql`with recursive types as (
+        (select type from ${e} order by type limit 1)
+        union all
+        select (select type from ${e} where type > known.type order by type limit 1) from types known
+          where known.type is not null
+      )
+      select type from types where type is not null`,
+  );
+  return found.map(({ type }) => type).filter((type) => !HANDLED_EVENT_TYPES.some((known) => known === type));
+}
+
+function conditions(
+  { type, outcome, id, from, to }: EventFilters,
+  timeZone: string,
+  others: string[],
+): SQL | undefined {
   const startOf = (date: string, days: number) =>
     sql`((${date}::date + ${days}::int)::timestamp at time zone ${timeZone})`;
   return and(
     type === undefined
       ? undefined
       : type === OTHER_TYPES
-        ? notInArray(e.type, HANDLED_EVENT_TYPES)
+        ? inArray(e.type, others)
         : sql`${e.type} = ${constant(type)}`,
     outcome && hasOutcome(outcome),
     id === undefined ? undefined : names(id),
@@ -90,10 +115,13 @@ function names(id: string): SQL {
   return eq(id.startsWith('cus_') ? e.stripe_customer_id : e.object_id, id);
 }
 
+const CURSOR = /^(\d{1,11})\.([!-~]{1,255})$/;
+
 /** A cursor that is none stands before everything, so that the page is the first. */
-function beyond(cursor: string, backwards: boolean): SQL | undefined {
-  const [, second, id] = /^(\d{1,11})\.([!-~]{1,255})$/.exec(cursor) ?? [];
-  if (second === undefined) return undefined;
+const cursorOr = (text: string | undefined) => (CURSOR.test(text ?? '') ? text : undefined);
+
+function beyond(cursor: string, backwards: boolean): SQL {
+  const [, second, id] = CURSOR.exec(cursor) ?? [];
   const operator = backwards ? sql`>` : sql`<`;
   const created = sql.param(fromEpoch(Number(second)), e.stripe_created);
   return sql`(${e.stripe_created}, ${e.id}) ${operator} (${created}, ${id})`;

@@ -1,8 +1,8 @@
 import { perProcess } from '@/db/per-process';
 import type { Draft } from '../decide/draft';
-import { uniteKeys } from '../store/keys';
+import { type Keys, noKeys, uniteKeys } from '../store/keys';
 import type { SyncDeps } from '../sync-deps';
-import { Inquiry, readAndDecide } from '../sync-loop';
+import { Inquiry, type Lacking, readAndDecide } from '../sync-loop';
 import { settingsOf, storeOf } from '../synchronize';
 import { customerOf, type Delivery, decideDelivery, keysOfDelivery, type Taken } from './delivery';
 
@@ -20,48 +20,75 @@ const waiting = perProcess('lines', () => new WeakMap<object, Map<string, Waitin
 
 /**
  * Puts a delivery in line behind those of the same Stripe customer. What it returns is called when its turn has come:
- * it takes in the delivery together with those behind it, with one read, one decision after the other, and one commit.
+ * it takes in the delivery together with those that are behind it when the read begins, with one read, one decision
+ * after the other, and one commit.
  *
- * @returns a function that answers null where the delivery is to be taken in alone: none is behind it, Stripe has to be
- *   asked, or not all of them can be applied
+ * @returns a function that answers null where the delivery is to be taken in alone, because not all of them can be
+ *   applied; or what Stripe has to be asked for
  */
-export function lineUp(deps: SyncDeps, delivery: Delivery): () => Promise<Taken | null> {
+export function lineUp(deps: SyncDeps, delivery: Delivery): () => Promise<Taken | Lacking | null> {
   const key = customerOf(delivery);
   if (key === null || delivery.again) return async () => null;
   const { scope } = storeOf(deps);
   const lines = waiting.get(scope) ?? new Map<string, Waiting[]>();
   waiting.set(scope, lines);
   const own: Waiting = { delivery };
-  lines.set(key, [...(lines.get(key) ?? []), own]);
+  const line = lines.get(key);
+  if (line) line.push(own);
+  else lines.set(key, [own]);
   return async () => {
-    if (own.taken === undefined) await takeFirst(deps, key, lines);
-    return own.taken ?? null;
+    const lacking = own.taken === undefined ? await takeFirst(deps, key, lines) : null;
+    return lacking ?? own.taken ?? null;
   };
 }
 
-async function takeFirst(deps: SyncDeps, key: string, lines: Map<string, Waiting[]>): Promise<void> {
-  const line = lines.get(key) ?? [];
-  const group = line.slice(0, MOST);
-  if (group.length < line.length) lines.set(key, line.slice(MOST));
-  else lines.delete(key);
-  // A failure is not lost: each is taken in alone then, and fails again if it was its own.
-  const taken = group.length > 1 ? await takeAll(deps, key, group).catch(() => null) : null;
-  for (const [i, one] of group.entries()) one.taken = taken?.[i] ?? null;
+async function takeFirst(
+  deps: SyncDeps,
+  key: string,
+  lines: Map<string, Waiting[]>,
+): Promise<Lacking | null> {
+  const group: Waiting[] = [];
+  const close = () => {
+    const line = lines.get(key) ?? [];
+    group.push(...line.splice(0, MOST));
+    if (line.length === 0) lines.delete(key);
+  };
+  const taken = await takeAll(deps, key, group, close).catch((error: unknown) => {
+    if (group.length === 0) close();
+    for (const one of group) one.taken = null;
+    // A failure is not lost: each is taken in alone then, and fails again if it was its own.
+    if (group.length === 1) throw error;
+    return null;
+  });
+  const isLacking = taken !== null && 'wanted' in taken;
+  for (const [i, one] of group.entries()) one.taken = isLacking ? null : (taken?.[i] ?? null);
+  return isLacking && group.length === 1 ? taken : null;
 }
 
-async function takeAll(deps: SyncDeps, key: string, group: Waiting[]): Promise<Taken[] | null> {
-  const deliveries = group.map(({ delivery }) => delivery);
+/** @param close fills the group, when the read begins */
+async function takeAll(
+  deps: SyncDeps,
+  key: string,
+  group: Waiting[],
+  close: () => void,
+): Promise<Taken[] | Lacking | null> {
   const store = storeOf(deps);
   const question = {
     settings: settingsOf(deps),
-    keys: uniteKeys(deliveries.map(keysOfDelivery)),
-    decide: (draft: Draft) => deliveries.map((delivery) => decideDelivery(draft, delivery)),
+    keys: noKeys(),
+    decide: (draft: Draft) => group.map(({ delivery }) => decideDelivery(draft, delivery)),
   };
-  const decided = await readAndDecide(store.read, question, new Inquiry(deps.stripe !== null));
-  if ('wanted' in decided) return null;
+  const begin = () => {
+    close();
+    question.keys = uniteKeys(group.map(({ delivery }) => keysOfDelivery(delivery)));
+    return question.keys;
+  };
+  const read = (keys: Keys) => store.read(group.length === 0 ? begin : keys);
+  const decided = await readAndDecide(read, question, new Inquiry(deps.stripe !== null));
+  if ('wanted' in decided) return decided;
   const { result, plan } = decided;
   // A second delivery of what is unmatched tries again, and is no duplicate.
-  if (result.some(({ outcome }) => outcome === 'unmatched')) return null;
+  if (group.length > 1 && result.some(({ outcome }) => outcome === 'unmatched')) return null;
   const events = result.flatMap(({ entry }) => entry ?? []);
   if (events.length > 0) await store.commit({ plan, events, runId: null }, key);
   return result;

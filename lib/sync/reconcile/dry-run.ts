@@ -5,6 +5,10 @@ import {
   customers,
   disputes,
   invoices,
+  oauthAccessTokens,
+  oauthClientAssertions,
+  oauthClients,
+  oauthRefreshTokens,
   payments,
   paymentTombstones,
   reconciliationChanges,
@@ -16,6 +20,7 @@ import {
   stripeEvents,
   subscriptionItems,
   subscriptions,
+  toolCalls,
 } from '@/db/schema';
 import { copyToScratch } from '@/db/scratch-copy';
 
@@ -51,5 +56,12 @@ export async function beginDryRun({ db, now }: { db: Database; now(): Date }): P
     { table: reconciliationChanges, where: sql`false` },
     { table: reconciliationFailures, where: sql`resolved_at is null` },
     { table: reconciliationSeen, where: sql`false` },
+    // Of what a run only forgets, nothing.
+    ...[toolCalls, oauthAccessTokens, oauthRefreshTokens, oauthClientAssertions, oauthClients].map(
+      (table) => ({
+        table,
+        where: sql`false`,
+      }),
+    ),
   ]);
 }

@@ -54,12 +54,9 @@ export async function performRun(
   options: Omit<ReconcileOptions, keyof RunRequest>,
 ): Promise<ReconcileResult> {
   const [resumedStep = '', resumedCursor = null] = run.cursor?.split('\n') ?? [];
-  const first = Math.max(
-    0,
-    STEPS.findIndex((step) => step.name === resumedStep),
-  );
+  const resumedAt = STEPS.findIndex((step) => step.name === resumedStep);
   let denied: string | null = null;
-  for (const [index, step] of STEPS.slice(first).entries()) {
+  for (const [index, step] of STEPS.slice(Math.max(0, resumedAt)).entries()) {
     try {
       const start = index === 0 ? resumedCursor : null;
       const isDone = await performStep(deps, run, step, start, options);

@@ -32,7 +32,7 @@ export async function requireAccount(deps: SyncDeps): Promise<StripeDeps> {
   }
   if (probe === 'other') {
     throw new StartError([
-      'Stripe knows none of the Stripe customers that are here: STRIPE_SECRET_KEY is of another account, or of the other mode (test or live).',
+      'Stripe knows none of the Stripe customers that are here: STRIPE_SECRET_KEY is for another account or the wrong mode (test or live).',
     ]);
   }
   if (probe !== 'known') throw new StartError([`Stripe does not answer (${probe.silent}): try again later.`]);

@@ -5,6 +5,7 @@ import type { Run } from './lease';
 import type { StripeDeps } from './step';
 import { attachPayments } from './steps/attach-payments';
 import { checkLists } from './steps/check-lists';
+import { clearAccess } from './steps/clear-access';
 import { reconcileCreditNotes } from './steps/credit-notes';
 import { dropOldBodies } from './steps/drop-old-bodies';
 import { linkCheckouts } from './steps/link-checkouts';
@@ -88,6 +89,7 @@ export const STEPS: Step[] = [
   { name: 'overdue invoices', phase: 'overdue', needs: 'database', page: markOverdue },
   { name: 'counts of lists', phase: 'overdue', needs: 'database', page: checkLists },
   { name: 'bodies of old events', phase: 'overdue', needs: 'database', page: dropOldBodies },
+  { name: 'old tool calls', phase: 'overdue', needs: 'database', page: clearAccess },
 ];
 
 /** Once this step is done, all of Stripe's lists were read. */

@@ -7,6 +7,7 @@ import {
   salesDocuments,
   stripeCustomers,
   subscriptions,
+  toolCalls,
 } from '@/db/schema';
 
 /** All that refers to a customer, in the order in which it is written. A test asks the database whether it is all. */
@@ -19,4 +20,5 @@ export const REFERRING = [
   { table: invoices, noun: 'invoice' },
   { table: salesDocuments, noun: 'sales document' },
   { table: payments, noun: 'payment' },
+  { table: toolCalls, noun: 'tool call' },
 ] as const;

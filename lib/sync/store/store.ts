@@ -2,7 +2,8 @@ import type { Database } from '@/db/database';
 import { perProcess } from '@/db/per-process';
 import { isServer, transact, writeInTurn } from '@/db/transaction';
 import { Batches } from './batches';
-import { CONFLICTS, type Commit, commit, commitAll } from './commit';
+import { commit, commitTogether } from './commit';
+import type { Commit } from './committed';
 import { type Keys, uniteKeys } from './keys';
 import { read } from './read';
 import type { Snapshot } from './snapshot';
@@ -11,8 +12,8 @@ import type { Snapshot } from './snapshot';
 export interface Store {
   /** Whose steps on one Stripe customer wait for each other: one process at one database. */
   scope: object;
-  /** All that keys lead to, as of one moment. */
-  read(keys: Keys): Promise<Snapshot>;
+  /** All that keys lead to, as of one moment. @param keys a function is asked for them when the read begins */
+  read(keys: Keys | (() => Keys)): Promise<Snapshot>;
   /**
    * All of it or nothing.
    *
@@ -29,28 +30,18 @@ export function databaseStore(db: Database): Store {
   const commitAlone: Store['commit'] = (given, about) => writeInTurn(db, about, () => commit(db, given));
   return {
     scope: db,
-    read: (keys) => (together ? together.reads.run(keys) : read(db, keys)),
+    read: (keys) => (together ? together.reads.run(keys) : read(db, toKeys(keys))),
     commit: async (given, about) => {
-      const failure = together ? await together.commits.run(given) : 'alone';
-      if (failure === null) return;
-      if (CONFLICTS.includes(failure)) throw new VersionConflictError(failure);
-      await commitAlone(given, about);
+      const isWritten = await together?.commits.run(given);
+      if (!isWritten) await commitAlone(given, about);
     },
     locked: (key, work) => transact(db, (tx) => work(databaseStore(tx)), key ?? undefined, key ?? undefined),
   };
 }
 
-/** As the database says it of a plan that is committed alone. */
-class VersionConflictError extends Error {
-  override readonly name = 'VersionConflictError';
-  constructor(readonly code: string) {
-    super('somebody else wrote first');
-  }
-}
-
 interface Together {
-  reads: Batches<Keys, Snapshot>;
-  commits: Batches<Commit, string | null>;
+  reads: Batches<Keys | (() => Keys), Snapshot>;
+  commits: Batches<Commit, boolean>;
 }
 
 const batches = perProcess('batches', () => new WeakMap<Database, Together>());
@@ -61,11 +52,13 @@ function togetherAt(db: Database): Together {
   if (known) return known;
   const made: Together = {
     reads: new Batches(async (all) => {
-      const snapshot = await read(db, uniteKeys(all));
+      const snapshot = await read(db, uniteKeys(all.map(toKeys)));
       return all.map(() => snapshot);
     }),
-    commits: new Batches((all) => writeInTurn(db, undefined, () => commitAll(db, all))),
+    commits: new Batches((all) => writeInTurn(db, undefined, () => commitTogether(db, all))),
   };
   batches.set(db, made);
   return made;
 }
+
+const toKeys = (keys: Keys | (() => Keys)) => (typeof keys === 'function' ? keys() : keys);

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Plan, TablePlan } from '@/lib/sync/decide/plan';
-import type { Commit } from '@/lib/sync/store/commit';
+import type { Commit } from '@/lib/sync/store/committed';
 import { type TableName as Planned, type StoredLink, TABLE_NAMES } from '@/lib/sync/store/rows';
 import { checkReferences, checkRow, checkUnique } from './constraints';
 import { storeEvent } from './events';

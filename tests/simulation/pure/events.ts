@@ -1,8 +1,8 @@
 import type { ProviderEvent } from '@/lib/stripe/to-event';
-import type { EventEntry } from '@/lib/sync/store/commit';
+import type { EventEntry } from '@/lib/sync/store/committed';
 import { type ModelEvent, type ModelTables, StateError } from './tables';
 
-/** As `store_event`. @throws StateError where another delivery was first */
+/** As `commit_events`. @throws StateError where another delivery was first */
 export function storeEvent(
   tables: ModelTables,
   {
@@ -17,7 +17,7 @@ export function storeEvent(
   const { warnings, changes } = event;
   if (before === null) {
     if (stored) throw new StateError('23505', event.id);
-    const fresh = { attempts: 1, error_code: null, failure_reason: null };
+    const fresh = { attempts: 1, checkout: null, error_code: null, failure_reason: null };
     tables.put('events', event.id, { ...event, ...fresh });
     return;
   }
@@ -62,6 +62,7 @@ function newEvent(
     object_id: event.objectId,
     stripe_customer_id: event.stripeCustomerId,
     payload,
+    checkout: null,
     attempts: 1,
     warnings: [],
     changes: [],

@@ -49,6 +49,12 @@ const EXEMPT = [
     why: 'refunds and disputes that Stripe has no more, as it deletes none',
   },
   {
+    file: 'lib/sync/decide/checkout/kept-checkout.ts',
+    code: 'return null;',
+    line: 'if (!stored.checkout) return null;',
+    why: 'checkouts of connected accounts, which name no customer of ours',
+  },
+  {
     file: 'lib/sync/decide/money-back/attach-payment.ts',
     code: 'return;',
     line: 'if (!row || row.payment_id !== null) return;',

@@ -2,6 +2,7 @@ import { seededChance } from '@/lib/stripe-local/chance';
 import type { SyncDeps } from '@/lib/sync/sync-deps';
 import type { Hands } from '../hands';
 import type { Crash } from '../plan';
+import { dropsBodies } from './drop-bodies';
 import { modelHands } from './hands';
 import { Locks } from './locks';
 import { ModelProcess } from './process';
@@ -16,11 +17,13 @@ export class Model {
   readonly turns;
   readonly runs: ModelRun[] = [];
   readonly failures: RunFailure[] = [];
+  readonly dropsBodies: boolean;
 
   constructor(
     seed: number,
     readonly now: () => Date,
   ) {
+    this.dropsBodies = dropsBodies(seed);
     this.turns = new Turns(seededChance(seed ^ 0x5eed));
   }
 

@@ -43,8 +43,12 @@ export function handOver(tables: ModelTables, from: number, subscription_id: num
   }
 }
 
-/** As `remove_if_empty`: what sync made and nobody has edited. */
+/** As `remove_if_empty`: what sync made and nobody has edited, unless others came to it by its e-mail. */
 export function removeIfEmpty(tables: ModelTables, id: number): void {
+  for (const [key, link] of tables.rows.links) {
+    if (link.customer_id !== id || link.linked_by !== 'email') continue;
+    tables.put('links', key, { ...link, linked_by: 'created', version: link.version + 1 });
+  }
   const { services, invoices, subscriptions, payments, links, merged } = tables.rows;
   const owned = [services, invoices, subscriptions, payments, links, merged];
   const isOwner = owned.some((table) =>

@@ -38,6 +38,7 @@ export const NIGHT_STEPS: Record<string, (night: Night) => Promise<void>> = {
   // Invoices of our own, which no history has.
   'overdue invoices': async () => {},
   'counts of lists': async () => {},
+  'bodies of old events': ({ process }) => process.dropBodies(),
   // No history is that long.
-  'bodies of old events': async () => {},
+  'old tool calls': async () => {},
 };

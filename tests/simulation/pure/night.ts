@@ -71,8 +71,8 @@ export async function reconcileModel(
   }
   const isOpen = model.failures.some(({ run, resolved }) => run === night.work.id && !resolved);
   const status = hasFailed ? 'failed' : isOpen ? 'completed_with_errors' : 'completed';
-  await process.stating(() => lease.checkpoint({ status, cursor: null, seen: new Set() }));
-  return { status, changes: changes() };
+  const isFinished = await process.stating(() => lease.finish(status));
+  return { status: isFinished ? status : 'running', changes: changes() };
 }
 
 /** A mistake of a program, which no step of a run may hide. */

@@ -1,11 +1,13 @@
 import { isConflict } from '@/db/transaction';
 import type { ProviderEvent } from '@/lib/stripe/to-event';
-import { type Commit, isVersionConflict } from '@/lib/sync/store/commit';
+import { isVersionConflict } from '@/lib/sync/store/commit';
+import type { Commit } from '@/lib/sync/store/committed';
 import type { Keys } from '@/lib/sync/store/keys';
 import type { Snapshot } from '@/lib/sync/store/snapshot';
 import type { Store } from '@/lib/sync/store/store';
 import type { Crash } from '../plan';
 import { checkNews, commitModel } from './commit';
+import { dropModelBodies } from './drop-bodies';
 import { failModelEvent } from './events';
 import type { Owner } from './locks';
 import type { Model } from './model';
@@ -27,11 +29,17 @@ export class ModelProcess implements Store {
     readonly scope: object = {},
   ) {}
 
-  readonly read = (keys: Keys): Promise<Snapshot> => this.stating(() => this.readNow(keys));
+  readonly read: Store['read'] = (keys) =>
+    this.stating(() => this.readNow(typeof keys === 'function' ? keys() : keys));
 
   /** As `failEvent`. */
   failEvent(event: ProviderEvent, payload: string, code: string): Promise<void> {
     return this.stating(() => this.failEventNow(event, payload, code));
+  }
+
+  /** As `dropOldBodies`. */
+  async dropBodies(): Promise<void> {
+    if (this.model.dropsBodies) await this.stating(() => this.dropBodiesNow());
   }
 
   async commit(commit: Commit): Promise<void> {
@@ -99,6 +107,10 @@ export class ModelProcess implements Store {
 
   protected failEventNow(event: ProviderEvent, payload: string, code: string): void | Promise<void> {
     failModelEvent(this.model.tables, event, payload, code);
+  }
+
+  protected dropBodiesNow(): void | Promise<void> {
+    dropModelBodies(this.model.tables, this.model.now());
   }
 
   private pass(mayConflict = false): void {

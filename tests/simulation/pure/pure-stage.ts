@@ -44,6 +44,7 @@ export function openPureStage(open: (scene: Scene) => Model | Promise<Model> = o
     timeZone,
     linkByEmail,
     eventRetentionDays: 180,
+    toolCallRetentionDays: 90,
   });
   return {
     faults: api.faults,
@@ -64,6 +65,8 @@ export function openPureStage(open: (scene: Scene) => Model | Promise<Model> = o
       if (!event) throw new Error('the world renders events');
       const deps = depsOf(scene, process, looks);
       const given = { event, payload: body, again: isReplay };
+      const isDropped = model.tables.rows.events.get(event.id)?.payload === '';
+      if (isReplay && isDropped) return { status: 200, answer: 'dropped', ...process.went };
       try {
         const outcome = await model.turns.doing(() => takeModelEvent(process, deps, given));
         return { status: 200, answer: JSON.stringify({ received: true, outcome }), ...process.went };

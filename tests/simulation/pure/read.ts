@@ -141,16 +141,18 @@ function readEvents(events: Map<string, ModelEvent>, keys: Keys): Map<string, St
   const objects = seconds.map(([, object = '']) => object);
   if (objects.length + keys.reported.length + keys.checkouts.length === 0) return found;
   for (const event of events.values()) {
+    const isCheckout =
+      has(keys.checkouts, event.stripe_customer_id) && event.type === 'checkout.session.completed';
     const isWanted =
+      isCheckout ||
       (has(objects, event.object_id) && times.includes(event.stripe_created.getTime())) ||
-      (has(keys.reported, event.object_id) && isReported(event)) ||
-      (has(keys.checkouts, event.stripe_customer_id) && event.type === 'checkout.session.completed');
+      (has(keys.reported, event.object_id) && isReported(event));
     if (!isWanted) continue;
-    const { payload, failure_reason } = event;
+    const { payload, failure_reason, checkout: kept, stripe_created } = event;
     found.set(event.id, {
       ...outcomeOf(event),
       payload,
-      checkout: null,
+      checkout: isCheckout && kept ? { ...kept, completed_at: stripe_created.toISOString() } : null,
       isStorable: failure_reason === null,
     });
   }

@@ -68,15 +68,24 @@ export class Lease {
 
   /** @throws LeaseLostError */
   checkpoint(values: Partial<ModelRun> = {}): void {
-    const { row } = this;
-    if (row.status !== 'running' || row.heartbeatAt !== this.heartbeatAt)
-      throw new LeaseLostError('taken over');
+    if (!this.isHeld()) throw new LeaseLostError('taken over');
     this.heartbeatAt = this.model.now();
-    Object.assign(row, { heartbeatAt: this.heartbeatAt, ...values });
+    Object.assign(this.row, { heartbeatAt: this.heartbeatAt, ...values });
+  }
+
+  /** @returns false where it was taken over: whoever did finishes it */
+  finish(status: ModelRun['status']): boolean {
+    if (!this.isHeld()) return false;
+    this.checkpoint({ status, cursor: null, seen: new Set() });
+    return true;
   }
 
   beat(): void {
     if (this.model.now().getTime() - this.heartbeatAt.getTime() >= HEARTBEAT_MS) this.checkpoint();
+  }
+
+  private isHeld(): boolean {
+    return this.row.status === 'running' && this.row.heartbeatAt === this.heartbeatAt;
   }
 }
 

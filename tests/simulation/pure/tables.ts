@@ -1,3 +1,4 @@
+import type { KeptCheckout } from '@/db/schema';
 import type {
   StoredCustomer,
   StoredDispute,
@@ -19,6 +20,7 @@ export interface ModelEvent {
   object_id: string | null;
   stripe_customer_id: string | null;
   payload: string;
+  checkout: KeptCheckout | null;
   outcome: StoredOutcome;
   attempts: number;
   failure_reason: string | null;

@@ -50,14 +50,17 @@ export function toTables({ tables: { rows }, failures }: Model): Tables {
       funds_withdrawn_at: epoch(row.funds_withdrawn_at),
       funds_returned_at: epoch(row.funds_returned_at),
     })),
-    events: byId(rows.events.values()).map(({ id, type, outcome, payload, processed_at, warnings }) => ({
-      id,
-      type,
-      outcome,
-      payload,
-      processed: processed_at !== null,
-      warnings,
-    })),
+    events: byId(rows.events.values()).map(
+      ({ id, type, outcome, payload, stripe_created, processed_at, warnings }) => ({
+        id,
+        type,
+        outcome,
+        payload,
+        created: stripe_created.getTime() / 1000,
+        processed: processed_at !== null,
+        warnings,
+      }),
+    ),
     failures: [...new Set(failures.filter((one) => !one.resolved).map(({ stripeId }) => stripeId))],
   };
 }

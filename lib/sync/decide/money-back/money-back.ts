@@ -51,8 +51,9 @@ export function applyMoneyBack<Kind extends MoneyBackKind>(
   const amount = toAmountText(take.amount, take.currency);
   draft.changes.push(...(stored ? toChanges(subject, row, state) : [createdChange(subject, amount)]));
   reportQuestions(draft, subject, { before: stored, told: take, payment });
-  const counted = stored && stored.status !== 'pending';
-  const told = counted || kind !== 'refund' ? undefined : draft.refund(take.id);
+  // Looked at again while it is pending, it tells nothing that a list would not have told.
+  const isNews = !stored || (stored.status === 'pending' && 'status' in state && state.status !== 'pending');
+  const told = isNews && kind === 'refund' ? draft.refund(take.id) : undefined;
   if (payment) settleMoneyBack(draft, payment, { told });
 }
 

@@ -25,7 +25,8 @@ export async function dropOldBodies(deps: SyncDeps, _: Run, dropped: string | nu
   return count < BATCH || total >= MOST ? null : String(total);
 }
 
-async function dropBatch(tx: Database, isOver: SQL): Promise<number> {
+/** @param isOver tells which events. @returns how many there were */
+export async function dropBatch(tx: Database, isOver: SQL): Promise<number> {
   const found = await rows<{ id: string; body: string | null }>(
     tx,
     sql`select id, case when type = 'checkout.session.completed' then payload end as body

@@ -40,7 +40,7 @@ const LEFT_OUT = new Set(
         (c) => `services ${c}`,
       ),
     )
-    .concat(['api_version', 'livemode', 'checkout'].map((column) => `events ${column}`))
+    .concat(['api_version', 'livemode'].map((column) => `events ${column}`))
     .concat(
       ['customers', 'merged', 'services', 'tombstones', 'events'].flatMap((t) => [
         `${t} created_at`,

@@ -1,4 +1,4 @@
-import type { Commit } from '@/lib/sync/store/commit';
+import type { Commit } from '@/lib/sync/store/committed';
 import { TABLE_NAMES } from '@/lib/sync/store/rows';
 import type { ModelTables } from '../tables';
 

@@ -3,7 +3,9 @@ import { type Database, pgErrorCode, rows } from '@/db/database';
 import type { ProviderEvent } from '@/lib/stripe/to-event';
 import { type Chance, seededChance } from '@/lib/stripe-local/chance';
 import { failEvent } from '@/lib/sync/inbox/inbox';
-import { type Commit, commit } from '@/lib/sync/store/commit';
+import { dropBatch } from '@/lib/sync/reconcile/steps/drop-old-bodies';
+import { commit } from '@/lib/sync/store/commit';
+import type { Commit } from '@/lib/sync/store/committed';
 import type { Keys } from '@/lib/sync/store/keys';
 import { read } from '@/lib/sync/store/read';
 import type { Snapshot } from '@/lib/sync/store/snapshot';
@@ -12,6 +14,7 @@ import { databaseHands } from '../../database-hands';
 import type { Hands } from '../../hands';
 import type { Crash } from '../../plan';
 import { commitModel } from '../commit';
+import { dropModelBodies, oldest } from '../drop-bodies';
 import { failModelEvent } from '../events';
 import { Model } from '../model';
 import { ModelProcess } from '../process';
@@ -142,6 +145,19 @@ class TwinProcess extends ModelProcess {
         `failure of ${event.id}`,
         () => failEvent(db, event, payload, code),
         () => failModelEvent(tables, event, payload, code),
+      ),
+    );
+  }
+
+  protected override dropBodiesNow(): Promise<void> {
+    const { db, tables, now } = this.twin;
+    const isOver = sql`payload <> '' and outcome in ('processed', 'stale', 'ignored')
+      and type = 'checkout.session.completed' and stripe_created < ${oldest(now()).toISOString()}::timestamptz`;
+    return this.twin.alone(() =>
+      this.twin.both(
+        'bodies were dropped',
+        () => dropBatch(db, isOver),
+        () => dropModelBodies(tables, now()),
       ),
     );
   }

@@ -1,0 +1,38 @@
+-- What commit_plan writes of the inbox. Fails with 40001 where another delivery was first, or where the customer was
+-- erased meanwhile. Both hold the lock of the Stripe customer, so that one of them is first.
+CREATE OR REPLACE FUNCTION commit_events(plan jsonb, payloads text[]) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  written int;
+BEGIN
+  IF plan ? 'eventsInserted' THEN
+    IF EXISTS (
+      SELECT FROM jsonb_to_recordset(plan -> 'eventsInserted') AS e(stripe_customer_id text, "isOfErased" boolean)
+        JOIN stripe_customers l ON l.stripe_customer_id = e.stripe_customer_id
+        JOIN customers c ON c.id = l.customer_id
+        WHERE NOT e."isOfErased" AND c.erased_at IS NOT NULL
+    ) THEN RAISE SQLSTATE '40001'; END IF;
+    INSERT INTO stripe_events (id, type, api_version, livemode, stripe_created, object_id, stripe_customer_id,
+        payload, outcome, warnings, changes, processed_at)
+      SELECT id, type, api_version, livemode, stripe_created, object_id, stripe_customer_id,
+        given.payload, outcome, warnings, changes, processed_at
+      FROM jsonb_populate_recordset(NULL::stripe_events, plan -> 'eventsInserted') WITH ORDINALITY AS e
+        JOIN unnest(payloads) WITH ORDINALITY AS given(payload, ordinality) USING (ordinality);
+  END IF;
+  IF plan ? 'eventsUpdated' THEN
+    UPDATE stripe_events e SET
+        -- What was applied stays so, with what it left for staff, though a replay finds a later state.
+        outcome = CASE WHEN e.outcome = 'processed' AND r.outcome = 'stale' THEN e.outcome ELSE r.outcome END,
+        warnings = CASE WHEN e.outcome = 'processed' AND r.outcome = 'stale' THEN e.warnings ELSE r.warnings END,
+        processed_at = r.processed_at,
+        -- What an earlier attempt changed was changed by it, too.
+        changes = e.changes || r.changes, attempts = e.attempts + 1, error_code = NULL, failure_reason = NULL,
+        updated_at = now()
+      FROM jsonb_to_recordset(plan -> 'eventsUpdated') AS r(
+        id text, outcome event_outcome, warnings jsonb, processed_at timestamptz, changes jsonb, before text
+      )
+      -- As the decision saw it.
+      WHERE e.id = r.id AND e.outcome::text || ' ' || e.attempts = r.before;
+    GET DIAGNOSTICS written = ROW_COUNT;
+    IF written < jsonb_array_length(plan -> 'eventsUpdated') THEN RAISE SQLSTATE '40001'; END IF;
+  END IF;
+END $$;

@@ -1,0 +1,69 @@
+-- What commit_plan writes of invoices and payments. Whoever has them moves with its Stripe customer in between, when
+-- the new invoices are there.
+CREATE OR REPLACE FUNCTION commit_invoices(plan jsonb) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  written int;
+BEGIN
+  IF plan ? 'invoicesInserted' THEN
+    INSERT INTO invoices (
+      id, number, customer_id, subscription_id, status, invoice_date, due_date, currency, subtotal, tax, total,
+      amount_paid, amount_due, paid_at, payment_failed_at, uncollectible, amount_off_stripe, amount_credited,
+      stripe_invoice_id,
+      stripe_customer_id, stripe_synced_at, provider_as_of, provider_gone_at, recheck_at
+    )
+      OVERRIDING SYSTEM VALUE SELECT
+      id, number, customer_id, subscription_id, status, invoice_date, due_date, currency, subtotal, tax, total,
+      amount_paid, amount_due, paid_at, payment_failed_at, uncollectible, amount_off_stripe, amount_credited,
+      stripe_invoice_id,
+      stripe_customer_id, stripe_synced_at, provider_as_of, provider_gone_at, recheck_at
+      FROM jsonb_populate_recordset(NULL::invoices, plan -> 'invoicesInserted');
+  END IF;
+  IF plan ? 'invoicesUpdated' THEN
+    UPDATE invoices t SET
+      number = r.number, customer_id = r.customer_id, subscription_id = r.subscription_id,
+      status = r.status, invoice_date = r.invoice_date, due_date = r.due_date,
+      currency = r.currency, subtotal = r.subtotal, tax = r.tax, total = r.total,
+      amount_paid = r.amount_paid, amount_due = r.amount_due, paid_at = r.paid_at,
+      payment_failed_at = r.payment_failed_at, uncollectible = r.uncollectible,
+      amount_off_stripe = r.amount_off_stripe, amount_credited = r.amount_credited,
+      stripe_invoice_id = r.stripe_invoice_id, stripe_customer_id = r.stripe_customer_id,
+      stripe_synced_at = r.stripe_synced_at,
+      provider_as_of = r.provider_as_of, provider_gone_at = r.provider_gone_at,
+      recheck_at = r.recheck_at, updated_at = now(), version = t.version + 1
+      FROM jsonb_populate_recordset(NULL::invoices, plan -> 'invoicesUpdated') r
+      WHERE t.id = r.id AND t.version = r.version;
+    GET DIAGNOSTICS written = ROW_COUNT;
+    IF written < jsonb_array_length(plan -> 'invoicesUpdated') THEN RAISE SQLSTATE '40001'; END IF;
+  END IF;
+  IF plan ? 'moves' THEN
+    PERFORM move_stripe_customer(m.stripe_customer_id, m.customer_id)
+      FROM jsonb_to_recordset(plan -> 'moves') AS m(stripe_customer_id text, customer_id int);
+  END IF;
+  IF plan ? 'paymentsInserted' THEN
+    INSERT INTO payments (
+      id, invoice_id, customer_id, amount, currency, payment_date, payment_reference, status, source,
+      provider_amount, provider_payment_date, stripe_payment_intent_id, refunded_amount
+    )
+      OVERRIDING SYSTEM VALUE SELECT
+      id, invoice_id, customer_id, amount, currency, payment_date, payment_reference, status, source,
+      provider_amount, provider_payment_date, stripe_payment_intent_id, refunded_amount
+      FROM jsonb_populate_recordset(NULL::payments, plan -> 'paymentsInserted');
+    IF EXISTS (
+      SELECT FROM jsonb_populate_recordset(NULL::payments, plan -> 'paymentsInserted') p
+        JOIN payment_tombstones t ON t.reference = p.payment_reference
+    ) THEN RAISE SQLSTATE '40001'; END IF;
+  END IF;
+  IF plan ? 'paymentsUpdated' THEN
+    UPDATE payments t SET
+      invoice_id = r.invoice_id, customer_id = r.customer_id, amount = r.amount,
+      currency = r.currency, payment_date = r.payment_date,
+      payment_reference = r.payment_reference, status = r.status, source = r.source,
+      provider_amount = r.provider_amount, provider_payment_date = r.provider_payment_date,
+      stripe_payment_intent_id = r.stripe_payment_intent_id, refunded_amount = r.refunded_amount,
+      updated_at = now(), version = t.version + 1
+      FROM jsonb_populate_recordset(NULL::payments, plan -> 'paymentsUpdated') r
+      WHERE t.id = r.id AND t.version = r.version;
+    GET DIAGNOSTICS written = ROW_COUNT;
+    IF written < jsonb_array_length(plan -> 'paymentsUpdated') THEN RAISE SQLSTATE '40001'; END IF;
+  END IF;
+END $$;

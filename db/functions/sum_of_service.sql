@@ -1,0 +1,5 @@
+-- What a service adds to the sums: its price, on the day on which it renews.
+CREATE OR REPLACE FUNCTION sum_of_service(s customer_services) RETURNS SETOF sums LANGUAGE sql IMMUTABLE AS $$
+  SELECT 'service_renewals', s.next_billing_date, s.currency, 1::bigint, s.price::numeric(24,3)
+  WHERE s.status = 'active' AND s.ends_on IS NULL AND s.next_billing_date IS NOT NULL
+$$;

@@ -1,0 +1,13 @@
+import { clearOver } from '@/lib/oauth/clear-over';
+import { clearToolCalls } from '@/lib/tool-calls/clear-tool-calls';
+import type { SyncDeps } from '../../sync-deps';
+import type { Run } from '../lease';
+
+/** Forgets old calls of tools, a batch at a time; then tokens that are over and clients that nobody let in. */
+export async function clearAccess(deps: SyncDeps, _: Run, cleared: string | null): Promise<string | null> {
+  const now = deps.now();
+  const found = await clearToolCalls(deps.db, { now, days: deps.toolCallRetentionDays });
+  if (!found.isOver) return String(Number(cleared ?? 0) + found.cleared);
+  await clearOver(deps.db, now);
+  return null;
+}

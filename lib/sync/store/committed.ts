@@ -1,0 +1,30 @@
+import type { FieldChange } from '@/db/schema';
+import type { Plan } from '../decide/plan';
+import type { StoredOutcome } from './rows';
+
+/** An event that was decided on, and what became of it. */
+export interface EventEntry {
+  id: string;
+  type: string;
+  api_version: string | null;
+  livemode: boolean;
+  stripe_created: Date;
+  object_id: string | null;
+  stripe_customer_id: string | null;
+  payload: string;
+  /** Its payload holds nothing personal. */
+  isOfErased: boolean;
+  outcome: StoredOutcome;
+  processed_at: Date;
+  warnings: string[];
+  changes: FieldChange[];
+  /** Outcome and attempts as the decision saw them; null: it was new. */
+  before: string | null;
+}
+
+export interface Commit {
+  plan: Plan;
+  events: EventEntry[];
+  /** Of the run that the changes belong to. */
+  runId: number | null;
+}

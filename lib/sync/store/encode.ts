@@ -1,0 +1,84 @@
+import { getTableName } from 'drizzle-orm';
+import type { AuditEntry } from '../../audit/record-audit';
+import type { TablePlan } from '../decide/plan';
+import type { Commit } from './committed';
+import { TABLE_NAMES, TABLES } from './rows';
+
+/** What `commit_plan` is called with. */
+export const NAMES = ['plan', 'places', 'tables', 'payloads'] as const;
+
+/** Never stands unescaped in JSON, so it can separate texts. Escaped, it marks an id that the commit makes. */
+const SEPARATOR = '\u0001';
+const MARKED = /"\\u0001(\d+)"/g;
+
+function toAuditRow({ actor, ...entry }: AuditEntry) {
+  return { ...entry, actor_type: actor.type, actor_id: actor.id, actor_name: actor.name };
+}
+
+/** Several commits as the arguments of one call of `commit_plan`. */
+export function encode(all: Commit[]): Record<(typeof NAMES)[number], string> {
+  const lists = new Map<string, string[]>();
+  const tables: string[] = [];
+  for (const given of all) {
+    const places = new Map<unknown, number>();
+    for (const name of TABLE_NAMES) {
+      for (const row of given.plan[name].inserted) {
+        if ('id' in row) places.set(row.id, tables.push(getTableName(TABLES[name])));
+      }
+    }
+    const mark = (_: string, value: unknown) =>
+      places.has(value) ? `${SEPARATOR}${places.get(value)}` : value;
+    for (const [name, list] of toLists(given)) {
+      const text = JSON.stringify(list, places.size > 0 ? mark : undefined);
+      lists.set(name, [...(lists.get(name) ?? []), text.slice(1, -1)]);
+    }
+  }
+  const keys = [...new Set(all.flatMap(toLockKeys))].sort();
+  const parts = [...lists].map(([name, texts]) => `,"${name}":[${texts.join()}]`);
+  const run = lists.has('changes') ? `,"run":${all[0]?.runId}` : '';
+  const places: string[] = [];
+  const plan = `{"keys":${JSON.stringify(keys)}${run}${parts.join('')}}`.replace(
+    MARKED,
+    (_, place: string) => {
+      places.push(place);
+      return SEPARATOR;
+    },
+  );
+  const payloads = all.flatMap(({ events }) =>
+    events.flatMap(({ before, payload }) => (before === null ? [payload] : [])),
+  );
+  return { plan, places: `{${places}}`, tables: `{${tables}}`, payloads: payloads.join(SEPARATOR) };
+}
+
+/** Of whoever is decided on, and of whom an event that changes nothing tells: nobody is erased meanwhile. */
+export function toLockKeys({ plan: { concerned, emails }, events }: Commit): string[] {
+  const told = events.flatMap((event) => event.stripe_customer_id ?? []);
+  return [...new Set([...concerned, ...emails.map(({ email }) => `email ${email}`), ...told])].sort();
+}
+
+/** As `commit_plan` names them. */
+function toLists({ plan, events, runId }: Commit): [string, unknown[]][] {
+  const { moves, handedOver, abandoned, absentNumbers, emails, touched, audits } = plan;
+  const entries = events.map(({ payload: _, ...entry }) => entry);
+  const lists = {
+    moves,
+    handedOver,
+    abandoned,
+    absentNumbers,
+    emails,
+    touched,
+    audits: audits.map(toAuditRow),
+    eventsInserted: entries.filter(({ before }) => before === null),
+    eventsUpdated: entries.filter(({ before }) => before !== null),
+    changes: runId === null ? [] : plan.changes,
+  };
+  const ofTables = TABLE_NAMES.flatMap((name): [string, unknown[]][] => {
+    const { inserted, updated, deleted }: TablePlan<unknown, unknown> = plan[name];
+    return [
+      [`${name}Inserted`, inserted],
+      [`${name}Updated`, updated],
+      [`${name}Deleted`, deleted],
+    ];
+  });
+  return [...Object.entries(lists), ...ofTables].filter(([, list]) => list.length > 0);
+}
