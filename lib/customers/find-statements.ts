@@ -109,7 +109,7 @@ export const readByPairs = statement(['text', 'start', 'pairs'], (db, { text, st
     .select(snippetColumns)
     .from(customers)
     .where(
-      sql`letter_pairs(${customers.search_text})
+      sql`letter_pairs(${customers.search_text}) collate "C"
           @> array(select jsonb_array_elements_text(${once(pairs)}::jsonb))
         and ${shows(text)} and not ${shows(start)}`,
     )

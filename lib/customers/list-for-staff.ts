@@ -1,16 +1,15 @@
-import { and, eq, or, type SQL, sql } from 'drizzle-orm';
+import { and, eq, inArray, or, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customerSortName, customers } from '@/db/schema';
-import { readLimited } from '@/db/transaction';
-import { type CursorPage, constant, type PageStart, readCursorPage } from '../cursor-page';
-import { MAX_ID } from '../page';
+import { orderOf, readSortedPage, type SortedPage } from '../counted-list/sorted-page';
+import { constant, type PageStart } from '../cursor-page';
 import { hasNumber, idAfterHash, spellings } from './match-customer';
 import { matchMention } from './match-mention';
 import { customerName } from './snippet';
-import type { CustomerFilters, CustomerSort } from './staff-filters';
+import type { CustomerFilters } from './staff-filters';
 
 /** Each has an index that ends in the id, or is unique, so that a page costs the same at any depth. */
-const COLUMNS = {
+const ORDERS = {
   created: sql`${customers.id}`,
   number: sql`${customers.customer_number}`,
   name: customerSortName(customers),
@@ -34,22 +33,20 @@ export async function listCustomersForStaff(
   db: Database,
   filters: CustomerFilters,
   start: PageStart,
-): Promise<CursorPage<ListedCustomer>> {
-  return readLimited(db, async (tx) => {
-    const page = await readCursorPage(
-      start,
-      filters.per_page,
-      async (cursor, backwards, limit) =>
-        tx
-          .select(columns)
-          .from(customers)
-          .where(and(matchFilters(filters), await beyond(tx, cursor, filters.sort, backwards)))
-          .orderBy(...orderOf(filters, backwards))
-          .limit(limit),
-      ({ id }) => String(id),
-    );
-    return { ...page, data: page.data.map(toListedCustomer) };
-  });
+  size = filters.per_page,
+): Promise<SortedPage<ListedCustomer>> {
+  const rows = {
+    table: customers,
+    where: matchFilters(filters),
+    ...orderOf(ORDERS, filters.sort),
+    few: filters.q !== undefined,
+  };
+  return readSortedPage(db, rows, { start, size }, readCustomers);
+}
+
+async function readCustomers(tx: Database, ids: number[]): Promise<ListedCustomer[]> {
+  const found = await tx.select(columns).from(customers).where(inArray(customers.id, ids));
+  return found.map(toListedCustomer);
 }
 
 type CustomerRecord = Pick<typeof customers.$inferSelect, keyof typeof columns>;
@@ -72,33 +69,4 @@ function mentions(text: string): SQL | undefined {
   const id = idAfterHash(text);
   if (id !== null) return eq(customers.id, id);
   return or(hasNumber(spellings(text)), matchMention(text));
-}
-
-/** The row of a cursor holds what its neighbours are found by; once it is gone, the page is the first. */
-async function beyond(tx: Database, cursor: string | null, sort: CustomerSort, backwards: boolean) {
-  if (cursor === null || !/^\d{1,10}$/.test(cursor) || Number(cursor) > MAX_ID) return undefined;
-  const column = COLUMNS[keyOf(sort)];
-  const [at] = await tx
-    .select({ value: sql<string | number>`${column}` })
-    .from(customers)
-    .where(eq(customers.id, Number(cursor)));
-  if (!at) return undefined;
-  const operator = descends(sort, backwards) ? sql`<` : sql`>`;
-  return sql`(${column}, ${customers.id}) ${operator} (${at.value}, ${Number(cursor)}::int)`;
-}
-
-function orderOf({ sort, q }: CustomerFilters, backwards: boolean): SQL[] {
-  const direction = descends(sort, backwards) ? sql`desc` : sql`asc`;
-  const column = COLUMNS[keyOf(sort)];
-  // Walking an index in this order would read every customer where all that match are at its other end.
-  const unindexed = keyOf(sort) === 'created' ? sql`${column} + 0` : sql`${column} || ''`;
-  return [sql`${q === undefined ? column : unindexed} ${direction}`, sql`${customers.id} ${direction}`];
-}
-
-function descends(sort: CustomerSort, backwards: boolean): boolean {
-  return sort.startsWith('-') !== backwards;
-}
-
-function keyOf(sort: CustomerSort): keyof typeof COLUMNS {
-  return sort.replace('-', '') as keyof typeof COLUMNS;
 }

@@ -1,6 +1,7 @@
 import { eq, inArray, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Database } from '@/db/database';
+import { inTexts } from '@/db/in-texts';
 import { customers } from '@/db/schema';
 import { MAX_ID } from '../page';
 import { literal } from '../page-query';
@@ -28,17 +29,6 @@ export async function findCustomerId(db: Database, text: string): Promise<number
   return found?.id ?? null;
 }
 
-/** Filters with the id of the customer that staff typed; null where there is no such customer. */
-export async function withCustomerId<Filters extends object>(
-  db: Database,
-  customer: string | undefined,
-  filters: Filters,
-): Promise<(Filters & { customer_id?: number }) | null> {
-  if (customer === undefined) return filters;
-  const customer_id = await findCustomerId(db, customer);
-  return customer_id === null ? null : { ...filters, customer_id };
-}
-
 /** The customer of a `#id` or of a whole number as it is typed. */
 export function matchCustomer(text: string): SQL {
   const id = idAfterHash(text);
@@ -46,16 +36,13 @@ export function matchCustomer(text: string): SQL {
 }
 
 /** Customers of any of these numbers, in any case; of a number that was merged away, the one that it means now. */
-export function hasNumber(numbers: string[]): SQL {
+export function hasNumber(numbers: (string | SQL)[]): SQL {
   return sql`${customers.id} = any(array(select id from (${numbered(numbers)}) named))`;
 }
 
 /** The same without those that were merged away. */
 export function hasOwnNumber(numbers: string[]): SQL {
-  return inArray(
-    sql`lower(${customers.customer_number})`,
-    numbers.map((number) => sql`lower(${number})`),
-  );
+  return inTexts(sql`lower(${customers.customer_number})`, numbers, (text) => sql`lower(${text})`);
 }
 
 /** The same as filters of a list: `row_id`, or `numbers` as a JSON array. */

@@ -1,6 +1,7 @@
 import { asc, eq, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { type Database, rows } from '@/db/database';
+import { inTexts } from '@/db/in-texts';
 import { customers, mergedCustomers } from '@/db/schema';
 import { MAX_ID } from '../page';
 import { literal } from '../page-query';
@@ -14,14 +15,21 @@ export function numbered(numbers: (string | SQL)[]): SQL {
     numbers.map((number) => sql`lower(${number}::text)`),
     sql`, `,
   );
-  return sql`select id, customer_number from ${customers} where lower(customer_number) in (${wanted})
-    union all select customer_id, customer_number from ${mergedCustomers} where lower(customer_number) in (${wanted})`;
+  return having((number) => sql`${number} in (${wanted})`);
 }
+
+/** @param isWanted of a number in lower case */
+const having = (isWanted: (number: SQL) => SQL): SQL => sql`
+  select id, customer_number from ${customers} where ${isWanted(sql`lower(customer_number)`)}
+  union all select customer_id, customer_number from ${mergedCustomers} where ${isWanted(sql`lower(customer_number)`)}`;
 
 /** The ids of customers by their numbers, as these were asked for. */
 export async function findCustomerIds(db: Database, numbers: string[]): Promise<Map<string, number>> {
   if (numbers.length === 0) return new Map();
-  const found = await rows<{ id: number; customer_number: string }>(db, numbered(numbers));
+  const found = await rows<{ id: number; customer_number: string }>(
+    db,
+    having((number) => inTexts(number, numbers, (text) => sql`lower(${text})`)),
+  );
   const ids = new Map(found.map(({ id, customer_number }) => [customer_number.toLowerCase(), id]));
   return new Map(
     numbers.flatMap((number): [string, number][] => {

@@ -1,8 +1,8 @@
 import { eq, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customers } from '@/db/schema';
+import { statement } from '@/db/statement';
 import { MAX_ID } from '../page';
-import { literal } from '../page-query';
 import { prefixPattern } from '../search-text';
 import { hasNumber } from './match-customer';
 import { findMergedInto } from './merged-customers';
@@ -15,15 +15,20 @@ export async function getCustomer(
   by: { id: number } | { customer_number: string },
 ): Promise<CustomerRow | null> {
   if ('id' in by && by.id > MAX_ID) return null;
-  const [record] = await db
-    .select()
-    .from(customers)
-    .where('id' in by ? eq(customers.id, by.id) : hasNumber([by.customer_number]))
-    .limit(literal(1));
+  const [record] = await ('id' in by ? findById(db, by) : findByNumber(db, by));
   if (record) return toCustomerRow(record);
   const survivor = 'id' in by ? await findMergedInto(db, by.id) : null;
   return survivor === null ? null : getCustomer(db, { id: survivor });
 }
+
+const findById = statement(['id'], (db, { id }) => db.select().from(customers).where(eq(customers.id, id)));
+
+const findByNumber = statement(['customer_number'], (db, { customer_number }) =>
+  db
+    .select()
+    .from(customers)
+    .where(hasNumber([customer_number])),
+);
 
 /** Parsed, so that a new column shows nowhere by itself. */
 export function toCustomerRow(record: typeof customers.$inferSelect): CustomerRow {

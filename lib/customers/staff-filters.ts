@@ -8,7 +8,6 @@ export const CUSTOMER_STATUSES = customerStatus.enumValues;
 
 /** Orders of the staff's list; a minus stands for the last or latest first. */
 const SORTS = ['-created', 'created', 'number', '-number', 'name', '-name'] as const;
-export type CustomerSort = (typeof SORTS)[number];
 
 /** What staff narrow a list of customers to. */
 export const customerFilters = z.object({

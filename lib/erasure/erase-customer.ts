@@ -1,8 +1,9 @@
-import { and, asc, eq, isNotNull } from 'drizzle-orm';
+import { and, asc, eq, isNotNull, sql } from 'drizzle-orm';
 import { type Database, lockKey } from '@/db/database';
-import { customerNotes, customerServices, customers, stripeCustomers } from '@/db/schema';
+import { customerNotes, customerServices, customers, stripeCustomers, toolCalls } from '@/db/schema';
 import { ChangedMeanwhileError, transact } from '@/db/transaction';
 import { type Actor, recordAudit } from '../audit/record-audit';
+import { idsOf } from '../customers/merged-customers';
 import { AppError } from '../errors';
 import { MAX_ID } from '../page';
 import { findEventsNaming, listEventIds, reduceEvents } from './find-events';
@@ -99,6 +100,10 @@ async function clear(tx: Database, id: number, now: Date): Promise<void> {
     .update(customerServices)
     .set({ domain: null })
     .where(and(eq(customerServices.customer_id, id), isNotNull(customerServices.domain)));
+  await tx
+    .update(toolCalls)
+    .set({ arguments: {} })
+    .where(sql`${toolCalls.customer_id} in (${idsOf(id)})`);
   // Staff's word is final: no event links such a Stripe customer to anybody else, nor notes anything of it.
   await tx
     .update(stripeCustomers)

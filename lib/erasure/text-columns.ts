@@ -7,7 +7,7 @@ type Treatment = 'none' | 'cleared' | 'redacted' | 'reduced' | 'derived';
 
 /** Every column of every table that may hold a text, by the tables' names: a test fails for one that is not here. */
 export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
-  access_tokens: none('name token_hash created_by'),
+  access_tokens: none('name token_hash created_by staff_email'),
   audit_log: {
     ...none('actor_id actor_name action entity'),
     before: 'redacted',
@@ -42,6 +42,21 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   // Numbers stay with the books.
   merged_customers: none('customer_number'),
   number_series: none('name prefix'),
+  oauth_access_tokens: none(
+    'id token client_id user_id session_id refresh_id authorization_code_id reference_id scopes resources confirmation requested_user_info_claims',
+  ),
+  oauth_client_assertions: none('id'),
+  oauth_client_resources: none('id client_id resource_id metadata'),
+  oauth_clients: none(
+    'id client_id client_secret client_discovery_id user_id reference_id registered_from name uri icon contacts tos policy software_id software_version software_statement application_type subject_type redirect_uris post_logout_redirect_uris backchannel_logout_uri token_endpoint_auth_method grant_types response_types scopes client_credentials_scopes jwks jwks_uri metadata',
+  ),
+  oauth_consents: none('id client_id user_id reference_id scopes resources requested_user_info_claims'),
+  oauth_refresh_tokens: none(
+    'id token client_id user_id session_id authorization_code_id reference_id scopes resources confirmation requested_user_info_claims rotation_replay_response',
+  ),
+  oauth_resources: none(
+    'id identifier name allowed_scopes custom_claims metadata signing_algorithm signing_key_id',
+  ),
   payment_blocks: none('kind'),
   payment_deltas: none('kinds'),
   payment_tombstones: none('reference'),
@@ -67,9 +82,11 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   staff_accounts: none(
     'id user_id account_id provider_id access_token refresh_token id_token scope password',
   ),
+  staff_passkeys: none('id user_id name public_key credential_id device_type transports aaguid'),
   staff_rate_limits: none('id key'),
   staff_sessions: none('id user_id token ip_address user_agent'),
   staff_sign_in_failures: none('account origin'),
+  staff_two_factors: none('id user_id secret backup_codes'),
   staff_users: none('id name email image'),
   staff_verifications: none('id identifier value'),
   stripe_customers: {
@@ -92,6 +109,7 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   subscriptions: none('pause_behavior stripe_subscription_id stripe_customer_id'),
   sum_deltas: none('of currency'),
   sums: none('of currency'),
+  tool_calls: { ...none('caller caller_name client_id staff_email tool trace_id'), arguments: 'cleared' },
   wrong_counts: none('list'),
 };
 

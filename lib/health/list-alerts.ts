@@ -92,18 +92,18 @@ function toAlerts(found: Found, env: Pick<Env, 'alerts' | 'stripe'>): Alert[] {
     ...is(
       'reconciliation_failed',
       found.status === 'completed_with_errors',
-      'The last reconciliation could not compare everything.',
+      'The last reconciliation could not check everything.',
       run,
     ),
     ...is(
       'reconciliation_overdue',
       found.overdue === true,
-      `No reconciliation has begun for more than ${24 + limits.overdueHours} hours.`,
+      `No reconciliation has started for more than ${24 + limits.overdueHours} hours.`,
     ),
     ...is(
       'reconciliation_silent',
       silent_run !== null,
-      `Reconciliation run ${silent_run} gives no sign of life: its process ended before it did.`,
+      `Reconciliation run ${silent_run} has stopped: its process ended before the run did.`,
       { run_id: silent_run },
     ),
     ...is(
@@ -113,11 +113,11 @@ function toAlerts(found: Found, env: Pick<Env, 'alerts' | 'stripe'>): Alert[] {
         ? `${deliveries} to Stripe’s webhook were refused, because no STRIPE_WEBHOOK_SECRET is set: it is the signing secret of the endpoint.`
         : `${deliveries} to Stripe’s webhook had no valid signature, and none was accepted since: compare STRIPE_WEBHOOK_SECRET with the signing secret of the endpoint.`,
     ),
-    ...is('inbox_failures', failed > 0, `${counted(failed, 'event')} of Stripe’s could not be processed.`),
+    ...is('inbox_failures', failed > 0, `${counted(failed, 'Stripe event')} failed.`),
     ...is(
       'inbox_other_mode',
       others > 0,
-      `${counted(others, 'event')} came from Stripe’s other mode: the webhook’s secret and the keys do not match.`,
+      `${counted(others, 'event')} came from the wrong Stripe mode (test or live): the webhook’s secret and the keys do not match.`,
     ),
     ...is(
       'counts_wrong',

@@ -1,21 +1,25 @@
+import { MAX_ROW } from './lines';
 import { parseRows } from './parse-rows';
 import { BROKEN_QUOTES, type RowText } from './row-texts';
 
 /** A row and its cells, or why it has none. */
 export type CsvRow = Omit<RowText, 'problem'> & ({ cells: string[] } | { problem: string });
 
-/** The rows of a CSV file, so many at a time. */
+/** The rows of a CSV file, so many at a time; of long ones fewer, so that a batch is never much more than one row may be. */
 export async function* csvRows(
   texts: AsyncIterable<RowText>,
   delimiter: string,
   atOnce: number,
 ): AsyncGenerator<CsvRow[]> {
   let batch: RowText[] = [];
+  let characters = 0;
   for await (const text of texts) {
     batch.push(text);
-    if (batch.length < atOnce) continue;
+    characters += text.raw.length;
+    if (batch.length < atOnce && characters < MAX_ROW) continue;
     yield withCells(batch, delimiter);
     batch = [];
+    characters = 0;
   }
   if (batch.length > 0) yield withCells(batch, delimiter);
 }

@@ -14,8 +14,8 @@ import { RejectedFile, rejectedPath } from './rejected-file';
 /** Rows at once. The embedded database shares its process with a server, which answers nobody meanwhile. */
 const BATCH = 1000;
 const EMBEDDED_BATCH = 200;
-/** Batches that are written at once: while a server writes some, the next one is read. */
-const AT_ONCE = 3;
+/** Batches that are written at once: while a server writes some, the next one is read. More wait for one another. */
+const AT_ONCE = 2;
 
 export interface ImportResult {
   /** Null of a dry run. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /**
  * The lines of the keys that a file has had so far, each known by 64 bits of its hash: twelve bytes a key, where a file
@@ -53,6 +53,6 @@ export class SeenKeys {
 }
 
 function hashOf(key: string): [number, number] {
-  const hash = createHash('sha1').update(key).digest();
-  return [hash.readUInt32LE(0), hash.readUInt32LE(4)];
+  const digest = hash('sha1', key, 'buffer');
+  return [digest.readUInt32LE(0), digest.readUInt32LE(4)];
 }

@@ -1,6 +1,6 @@
-import { inArray } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Database } from '@/db/database';
+import { inTexts } from '@/db/in-texts';
 import { invoices } from '@/db/schema';
 import type { FieldError } from '../errors';
 import { toAmountText } from '../money';
@@ -45,14 +45,16 @@ async function findByStripeId(tx: Database, drafts: Draft[]): Promise<Draft[]> {
   const found = await tx
     .select({ id: invoices.id, stripe_invoice_id: invoices.stripe_invoice_id })
     .from(invoices)
-    .where(inArray(invoices.stripe_invoice_id, wanted));
+    .where(inTexts(invoices.stripe_invoice_id, wanted));
   const ids = new Map(found.map(({ id, stripe_invoice_id }) => [stripe_invoice_id, id]));
   return drafts.map((draft) => ({ ...draft, id: draft.id ?? ids.get(idOf(draft)) }));
 }
 
 function toOurColumns(values: Row, before: Row | null, writer: RecordWriter): Row {
-  const { amount_due: _, ...rest } = values;
-  for (const name of Object.keys(ofStripe)) delete rest[name];
+  const rest: Row = {};
+  for (const [name, value] of Object.entries(values)) {
+    if (name !== 'amount_due' && !Object.hasOwn(ofStripe, name)) rest[name] = value;
+  }
   return invoiceKind.toColumns?.(rest, before, writer) ?? rest;
 }
 
@@ -70,10 +72,10 @@ function checkStripes(writing: Writing): FieldError[] {
   if (before) {
     return before.stripe_invoice_id
       ? [wrong('', 'Stripe manages this invoice')]
-      : [wrong('stripe_invoice_id', 'must be empty: the invoice is one of ours')];
+      : [wrong('stripe_invoice_id', 'must be empty: the invoice is not from Stripe')];
   }
   const needed = ['status', 'invoice_date', 'amount_due'].filter((name) => values[name] === undefined);
-  if (needed.length > 0) return needed.map((name) => wrong(name, 'is needed of an invoice of Stripe'));
+  if (needed.length > 0) return needed.map((name) => wrong(name, 'is required for a Stripe invoice'));
   return amountProblems(writing);
 }
 
@@ -85,7 +87,7 @@ function checkOurs(writing: Writing): FieldError[] {
   const due = String(after.amount_due);
   const isDue = values.amount_due === undefined || toAmountColumn(values.amount_due) === due;
   return [
-    ...foreign.map((name) => wrong(name, 'is of invoices of Stripe alone, which have a stripe_invoice_id')),
+    ...foreign.map((name) => wrong(name, 'is only for Stripe invoices, which have a stripe_invoice_id')),
     ...(isDue
       ? []
       : [

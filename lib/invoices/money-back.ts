@@ -8,9 +8,11 @@ export type WithMoneyBack<Row> = Row & {
   refunded_amount: number;
   /** Of the total, by credit notes. */
   amount_credited: number;
+  /** When Stripe last could not collect it. */
+  payment_failed_at: Date | null;
 };
 
-/** Adds to the invoices of a page what came back of their payments, and what was credited. */
+/** Adds to the invoices of a page what became of their payments, and what was credited. */
 export async function addMoneyBack<Row extends { id: number }>(
   db: Database,
   rows: Row[],
@@ -20,6 +22,7 @@ export async function addMoneyBack<Row extends { id: number }>(
     .select({
       id: invoices.id,
       credited: invoices.amount_credited,
+      failed: invoices.payment_failed_at,
       refunded: sql<string>`coalesce(sum(${payments.refunded_amount}), 0)::text`,
     })
     .from(invoices)
@@ -36,6 +39,7 @@ export async function addMoneyBack<Row extends { id: number }>(
     ...row,
     refunded_amount: toJsonAmount(byId.get(row.id)?.refunded ?? '0'),
     amount_credited: toJsonAmount(byId.get(row.id)?.credited ?? '0'),
+    payment_failed_at: byId.get(row.id)?.failed ?? null,
   }));
 }
 

@@ -1,7 +1,9 @@
 import { and, count, desc, eq, gte, inArray, lte, type SQL, sql, sum } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customers, invoiceBlocks, invoiceDeltas, invoices } from '@/db/schema';
+import { statement } from '@/db/statement';
 import { listReader } from '../counted-list/list-reader';
+import { usedConditions } from '../counted-list/used-conditions';
 import { numberFilters, toNumberFilters } from '../customers/match-customer';
 import { isOfCustomer } from '../customers/merged-customers';
 import { snippetColumns, toCustomerSnippet } from '../customers/snippet';
@@ -85,11 +87,7 @@ const readInvoices = listReader({
 
 /** The invoices that pass a list's filters. */
 export function matchInvoices({ page: _, per_page: __, ...filters }: InvoiceConditions): SQL | undefined {
-  const values: Record<string, unknown> = toValues(filters);
-  const conditions = Object.entries(FILTERS).map(([name, matches]) =>
-    values[name] === undefined ? undefined : matches(sql`${values[name]}`),
-  );
-  return and(...conditions);
+  return and(...usedConditions(FILTERS, toValues(filters)));
 }
 
 function toValues({
@@ -105,18 +103,22 @@ export async function sumUnpaidInvoices(
   db: Database,
   customer: { id: number; currency: string },
 ): Promise<UnpaidInvoices> {
-  const sums = await db
-    .select({ currency: invoices.currency, count: count(), total: sum(invoices.amount_due) })
-    .from(invoices)
-    .where(and(eq(invoices.customer_id, customer.id), inArray(invoices.status, UNPAID_STATUSES)))
-    .groupBy(invoices.currency)
-    .orderBy(desc(sql`${invoices.currency} = ${customer.currency}`), desc(count()), invoices.currency);
+  const sums = await sumUnpaid(db, { id: customer.id, currency: customer.currency });
   const [first, ...others] = sums.map((row) => ({ ...row, total: toJsonAmount(row.total ?? '0') }));
   return unpaidInvoices.parse({
     ...(first ?? { currency: customer.currency, count: 0, total: 0 }),
     other_currencies: others,
   });
 }
+
+const sumUnpaid = statement(['id', 'currency'], (db, { id, currency }) =>
+  db
+    .select({ currency: invoices.currency, count: count(), total: sum(invoices.amount_due) })
+    .from(invoices)
+    .where(and(eq(invoices.customer_id, id), inArray(invoices.status, UNPAID_STATUSES)))
+    .groupBy(invoices.currency)
+    .orderBy(desc(sql`${invoices.currency} = ${currency}`), desc(count()), invoices.currency),
+);
 
 type InvoiceRecord = Pick<typeof invoices.$inferSelect, Exclude<keyof typeof invoiceColumns, 'customer'>> & {
   customer: Parameters<typeof toCustomerSnippet>[0];

@@ -1,6 +1,7 @@
-import { inArray, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Database } from '@/db/database';
+import { inTexts } from '@/db/in-texts';
 import { draftImportKeys, invoiceStatus, invoices } from '@/db/schema';
 import { calendarDate, textLine } from '../fields';
 import { amount, instantOrDay, optionalChoice, optionalText } from '../records/fields';
@@ -22,7 +23,7 @@ export const invoiceKind: RecordKind = {
   key: 'number',
   // Of Stripe's where there is none of ours, so that no second one is made of it.
   hasKey: (numbers) =>
-    sql`${inArray(invoices.number, numbers)} and (${invoices.stripe_invoice_id} is null or not exists (
+    sql`${inTexts(invoices.number, numbers)} and (${invoices.stripe_invoice_id} is null or not exists (
       select from invoices own where own.number = ${invoices.number} and own.stripe_invoice_id is null))`,
   fields: z.object({
     number: optionalText(100),
@@ -54,7 +55,7 @@ export const invoiceKind: RecordKind = {
 async function findByImportKey(tx: Database, drafts: Draft[]): Promise<Draft[]> {
   const keys = drafts.flatMap(({ id, values }) => (id === undefined ? keyOf(values) : []));
   if (keys.length === 0) return drafts;
-  const found = await tx.select().from(draftImportKeys).where(inArray(draftImportKeys.import_key, keys));
+  const found = await tx.select().from(draftImportKeys).where(inTexts(draftImportKeys.import_key, keys));
   const ids = new Map(found.map(({ import_key, invoice_id }) => [import_key, invoice_id]));
   return drafts.map((draft) => {
     const id = draft.id ?? keyOf(draft.values).map((key) => ids.get(key))[0];

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { statement } from '@/db/statement';
 import { unpaidStatusSql } from '../overdue';
@@ -19,15 +19,34 @@ export async function settleInvoice(
   await settle(tx, { invoiceId, today, instant: now.toISOString(), change });
 }
 
+/**
+ * The same of many invoices at once.
+ *
+ * @param changes by how much the payments of each are more than before, by its id
+ */
+export async function settleInvoices(
+  tx: Database,
+  changes: Map<number, string>,
+  { today, now }: { today: string; now: Date },
+): Promise<void> {
+  const given = JSON.stringify([...changes].map(([id, change]) => ({ id, change })));
+  const touched = sql`select * from jsonb_to_recordset(${given}::jsonb) as touched (id int, change numeric)`;
+  await tx.execute(settlement(touched, { today: sql`${today}`, instant: sql`${now.toISOString()}` }));
+}
+
 const INVOICE = {
   due_date: sql`i.due_date`,
   payment_failed_at: sql`i.payment_failed_at`,
   uncollectible: sql`i.uncollectible`,
 };
 
-const settle = statement(
-  ['invoiceId', 'today', 'instant', 'change'],
-  (_, { invoiceId, today, instant, change }) => sql`
+const settle = statement(['invoiceId', 'today', 'instant', 'change'], (_, { invoiceId, change, ...at }) =>
+  settlement(sql`select ${invoiceId}::int as id, ${change}::numeric as change`, at),
+);
+
+/** @param touched rows of `id` and `change` */
+function settlement(touched: SQL, { today, instant }: { today: SQL; instant: SQL }): SQL {
+  return sql`
     update invoices i set
       amount_paid = p.paid,
       amount_due = greatest(i.total - p.paid, 0),
@@ -41,12 +60,13 @@ const settle = statement(
       updated_at = now(),
       version = i.version + 1
     from (
-      select greatest(s.sum, case when o.amount_paid > s.sum - ${change}::numeric then o.amount_paid end) as paid
-      from invoices o, (
+      select o.id, greatest(s.sum, case when o.amount_paid > s.sum - t.change then o.amount_paid end) as paid
+      from (${touched}) t
+      join invoices o on o.id = t.id
+      cross join lateral (
         select coalesce(sum(amount - refunded_amount) filter (where status = 'completed'), 0) as sum
-        from payments where invoice_id = ${invoiceId}
+        from payments where invoice_id = t.id
       ) s
-      where o.id = ${invoiceId}
     ) p
-    where i.id = ${invoiceId} and i.stripe_invoice_id is null`,
-);
+    where i.id = p.id and i.stripe_invoice_id is null`;
+}

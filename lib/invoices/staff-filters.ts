@@ -1,37 +1,24 @@
 import { z } from 'zod';
-import type { Database } from '@/db/database';
 import { invoiceStatus } from '@/db/schema';
-import { withCustomerId } from '../customers/match-customer';
 import { dateRange, isInOrder, oneOf, textLine, WRONG_ORDER } from '../fields';
 import { perPageParam } from '../page';
-import type { InvoiceConditions } from './queries';
 
-/** The states an invoice can be filtered by: its own, and what came of its payments since. */
-export const INVOICE_STATES = [...invoiceStatus.enumValues, 'refunded_in_part'] as const;
+/** The states an invoice can be filtered by: its own, those that wait for money, and what came of payments since. */
+export const INVOICE_STATES = [...invoiceStatus.enumValues, 'open', 'refunded_in_part'] as const;
+
+/** Orders of the staff's list; a minus stands for the latest or largest first. */
+const SORTS = ['-date', 'date', '-amount', 'amount'] as const;
 
 /** What staff narrow a list of invoices to, as they type it. */
 export const invoiceStaffFilters = z
   .object({
-    /** A whole number, or `#` and our id. */
-    customer: textLine(100).optional(),
+    /** A whole number, `#` and our id, or part of a number, name, company or e-mail address. */
+    customer: textLine(200).optional(),
     number: textLine(100).optional(),
     status: oneOf(INVOICE_STATES).optional(),
     ...dateRange,
+    sort: z.enum(SORTS).catch('-date'),
     per_page: perPageParam,
   })
   .refine(isInOrder, WRONG_ORDER);
 export type InvoiceStaffFilters = z.infer<typeof invoiceStaffFilters>;
-
-/** The same as the list takes it; null where there is no such customer. */
-export async function toInvoiceConditions(
-  db: Database,
-  { customer, from, to, status: state, ...filters }: InvoiceStaffFilters,
-): Promise<InvoiceConditions | null> {
-  const isPart = state === 'refunded_in_part';
-  return withCustomerId(db, customer, {
-    ...filters,
-    ...(isPart ? { isRefundedInPart: true } : { status: state }),
-    invoice_date_from: from,
-    invoice_date_to: to,
-  });
-}

@@ -27,8 +27,10 @@ export function toInvoiceColumns(values: Row, before: Row | null, writer: Record
   const wanted = status ?? before?.status ?? 'draft';
   const usual = wanted === 'paid' ? toThousandths(String(after.total)) : 0;
   const paid = amount_paid === undefined ? usual : toThousandths(String(amount_paid));
-  const given = { paid_at: toInstant(paid_at, writer.timeZone) };
-  return { ...columns, ...stateBy({ ...after, ...given, status: wanted }, paid, writer) };
+  const { total, due_date, payment_failed_at, uncollectible } = after;
+  const given = { status: wanted, paid_at: toInstant(paid_at, writer.timeZone) };
+  const owed = { total, due_date, payment_failed_at, uncollectible, ...given };
+  return Object.assign(columns, stateBy(owed, paid, writer));
 }
 
 /** Payments alone decide what is paid of an invoice that was sent; people may cancel it. */

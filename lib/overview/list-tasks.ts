@@ -37,26 +37,26 @@ export async function listTasks(
     ...of(
       'money_back_excess',
       await countRaising(db, 'excess', now),
-      ['payment was', 'payments were'],
-      'paid back with more than was paid.',
+      ['payment has', 'payments have'],
+      'more refunded than was paid.',
     ),
     ...of(
       'money_back_currency',
       await countRaising(db, 'other_currency', now),
       ['refund or dispute is', 'refunds and disputes are'],
-      'in another currency than the payment.',
+      'in a different currency from its payment.',
     ),
     ...of(
       'money_back_unmatched',
       await countRaising(db, 'unmatched', now),
-      ['refund or dispute belongs', 'refunds and disputes belong'],
-      'to no payment of ours.',
+      ['refund or dispute has', 'refunds and disputes have'],
+      'no matching payment.',
     ),
     ...of(
       'events_unmatched',
       await db.$count(stripeEvents, sql`${stripeEvents.outcome} = 'unmatched'`),
-      ['event names', 'events name'],
-      'no customer.',
+      ['event has', 'events have'],
+      'no matching customer.',
     ),
     ...of(
       'items_unlinked',
@@ -67,20 +67,20 @@ export async function listTasks(
     ...of(
       'checkouts_waiting',
       await db.$count(subscriptions, isWaitingForStaff()),
-      ['subscription names', 'subscriptions name'],
-      'in its checkout what was sold, and does not match it.',
+      ['subscription does', 'subscriptions do'],
+      'not match the order that the checkout names.',
     ),
     ...of(
       'links_proposed',
       await countLinkProposals(db),
-      ['Stripe customer has', 'Stripe customers have'],
-      'the e-mail address of one of ours: confirm who it is.',
+      ['Stripe customer shares', 'Stripe customers share'],
+      'an e-mail address with a customer; confirm the link.',
     ),
     ...of(
       'customers_created',
       await db.$count(stripeCustomers, sql`${stripeCustomers.linked_by} = 'created'`),
       ['customer was', 'customers were'],
-      'created for Stripe, because none of ours had its number.',
+      'created from Stripe; no match found.',
     ),
   ];
 }

@@ -1,5 +1,5 @@
 import { pgErrorCode } from '@/db/database';
-import { invalidField } from '../errors';
+import { type AppError, invalidField } from '../errors';
 
 const NUMERIC_VALUE_OUT_OF_RANGE = '22003';
 
@@ -8,7 +8,11 @@ export async function withAmountLimit<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write();
   } catch (error) {
-    if (pgErrorCode(error) !== NUMERIC_VALUE_OUT_OF_RANGE) throw error;
-    throw invalidField('amount', 'makes the payments of the invoice add up to more than can be kept');
+    throw isOverLimit(error) ? overLimit() : error;
   }
 }
+
+export const isOverLimit = (error: unknown): boolean => pgErrorCode(error) === NUMERIC_VALUE_OUT_OF_RANGE;
+
+export const overLimit = (): AppError =>
+  invalidField('amount', 'makes the payments of the invoice add up to more than can be kept');

@@ -21,14 +21,27 @@ export async function lockInvoices(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
+/** Locks invoices in the same order. */
+export async function lockInvoicesById(tx: Database, ids: number[]): Promise<Map<number, LockedInvoice>> {
+  const rows = await tx
+    .select(LOCKED)
+    .from(invoices)
+    .where(sql`${invoices.id} = any(${`{${ids}}`}::int[])`)
+    .orderBy(invoices.id)
+    .for('update');
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+const LOCKED = {
+  id: invoices.id,
+  customer_id: invoices.customer_id,
+  status: invoices.status,
+  currency: invoices.currency,
+};
+
 const lockRows = statement(['reference', 'target'], (db, { reference, target }) =>
   db
-    .select({
-      id: invoices.id,
-      customer_id: invoices.customer_id,
-      status: invoices.status,
-      currency: invoices.currency,
-    })
+    .select(LOCKED)
     .from(invoices)
     .where(
       sql`${invoices.id} in (${target}, (select invoice_id from payments where payment_reference = ${reference}))`,

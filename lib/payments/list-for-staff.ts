@@ -1,46 +1,41 @@
-import { and, count, type SQL } from 'drizzle-orm';
+import { and, type SQL } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { payments } from '@/db/schema';
 import { readLimited } from '@/db/transaction';
-import { type CursorPage, type PageStart, readCursorPage } from '../cursor-page';
+import { addCount } from '../counted-list/sorted-page';
+import { type CursorList, refusalOf } from '../counted-list/staff-list';
+import { type PageStart, readCursorPage } from '../cursor-page';
+import { findNamedCustomers } from '../customers/named-customers';
 import { literal } from '../page-query';
-import { matchFilters } from './match-filters';
+import { matchesFew, matchFilters } from './match-filters';
 import { type NamedPayment, namePayments } from './payment-context';
 import { beyond, cursorOf, cursorOr, orderOf } from './payment-cursor';
 import { toPaymentRow } from './queries';
 import type { StaffFilters } from './staff-filters';
-
-/** So far are payments counted: counting millions would cost more than the page it stands on. */
-export const MAX_COUNTED = 10_000;
-
-export interface StaffPayments extends CursorPage<NamedPayment> {
-  /** Of all pages; `MAX_COUNTED + 1` stands for more than that. */
-  count: number;
-}
 
 /** One page of the payments that match, at the same cost however deep it is; a start that is none: the first. */
 export async function listPaymentsForStaff(
   db: Database,
   filters: StaffFilters,
   { after, before }: PageStart,
-): Promise<StaffPayments> {
+): Promise<CursorList<NamedPayment>> {
   const { sort, per_page } = filters;
+  const named = await namedBy(db, filters);
+  const refused = refusalOf(named);
+  if (refused) return refused;
+  const few = matchesFew(filters);
   return readLimited(db, async (tx) => {
-    const where = await matchFilters(tx, filters);
+    const where = matchFilters(tx, filters, named);
     const start = { after: cursorOr(after, sort), before: cursorOr(before, sort) };
     const page = await readCursorPage(
       start,
       per_page,
       (cursor, backwards, rows) =>
-        readPayments(tx, and(where, beyond(cursor, sort, backwards)), orderOf(sort, backwards), rows),
+        readPayments(tx, and(where, beyond(cursor, sort, backwards)), orderOf(sort, backwards, few), rows),
       (payment) => cursorOf(payment, sort),
     );
-    const isWhole = !start.after && !start.before && !page.next;
-    return {
-      ...page,
-      data: await namePayments(tx, page.data),
-      count: isWhole ? page.data.length : await countSome(tx, where),
-    };
+    const data = await namePayments(tx, page.data);
+    return addCount(tx, { table: payments, where }, start, { ...page, data });
   });
 }
 
@@ -56,10 +51,12 @@ export async function* readPaymentsForStaff(
   batch: number,
 ): AsyncGenerator<NamedPayment[]> {
   const { sort } = filters;
+  const named = await namedBy(db, filters);
+  const order = orderOf(sort, false, matchesFew(filters));
   for (let cursor: string | null = null, more = true; more; ) {
     const found: NamedPayment[] = await readLimited(db, async (tx) => {
-      const where = and(await matchFilters(tx, filters), beyond(cursor, sort, false));
-      return namePayments(tx, await readPayments(tx, where, orderOf(sort, false), literal(batch)));
+      const where = and(matchFilters(tx, filters, named), beyond(cursor, sort, false));
+      return namePayments(tx, await readPayments(tx, where, order, literal(batch)));
     });
     yield found;
     const last = found.at(-1);
@@ -67,6 +64,9 @@ export async function* readPaymentsForStaff(
     if (last) cursor = cursorOf(last, sort);
   }
 }
+
+const namedBy = async (db: Database, { customer }: StaffFilters) =>
+  customer === undefined ? null : findNamedCustomers(db, customer);
 
 async function readPayments(tx: Database, where: SQL | undefined, order: SQL[], limit: number) {
   const found = await tx
@@ -76,14 +76,4 @@ async function readPayments(tx: Database, where: SQL | undefined, order: SQL[], 
     .orderBy(...order)
     .limit(limit);
   return found.map(toPaymentRow);
-}
-
-async function countSome(tx: Database, where: SQL | undefined): Promise<number> {
-  const some = tx
-    .select({ id: payments.id })
-    .from(payments)
-    .where(where)
-    .limit(literal(MAX_COUNTED + 1));
-  const [counted] = await tx.select({ total: count() }).from(some.as('some_payments'));
-  return counted?.total ?? 0;
 }

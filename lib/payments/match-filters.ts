@@ -1,19 +1,22 @@
 import { and, eq, gte, ilike, inArray, lte, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { customers, disputes, invoices, payments } from '@/db/schema';
-import { findCustomerId } from '../customers/match-customer';
-import { hasAlike } from '../customers/match-mention';
+import { disputes, invoices, payments } from '@/db/schema';
+import { isOfAny, type NamedCustomers } from '../customers/named-customers';
 import { matchInvoice } from '../invoices/match-invoice';
 import { containsPattern } from '../search-text';
 import { isOpenDispute } from './counted-back';
 import type { StaffFilters } from './staff-filters';
 
 /** The payments that pass the staff's filters; undefined: all. */
-export async function matchFilters(db: Database, filters: StaffFilters): Promise<SQL | undefined> {
-  const { invoice, customer, status, reference, from, to } = filters;
+export function matchFilters(
+  db: Database,
+  filters: StaffFilters,
+  named: NamedCustomers | null,
+): SQL | undefined {
+  const { invoice, status, reference, from, to } = filters;
   return and(
     invoice === undefined ? undefined : ofInvoices(db, matchInvoice(invoice)),
-    customer === undefined ? undefined : await ofCustomers(db, customer),
+    named ? isOfAny(payments.customer_id, named.ids) : undefined,
     status && ofState(db, status),
     reference === undefined ? undefined : ilike(payments.payment_reference, containsPattern(reference)),
     from === undefined ? undefined : gte(payments.payment_date, from),
@@ -37,10 +40,11 @@ function ofState(db: Database, state: NonNullable<StaffFilters['status']>): SQL 
   return eq(payments.status, state);
 }
 
-/** A whole number means its customer alone, whoever else's data contains it. */
-async function ofCustomers(db: Database, text: string): Promise<SQL> {
-  const exact = await findCustomerId(db, text);
-  if (exact !== null) return eq(payments.customer_id, exact);
-  const alike = hasAlike(containsPattern(text));
-  return inArray(payments.customer_id, db.select({ id: customers.id }).from(customers).where(alike));
+/** Whether few payments match, which are then found first and sorted. */
+export function matchesFew({ invoice, customer, status, reference }: StaffFilters): boolean {
+  return (
+    [invoice, customer, reference].some((text) => text !== undefined) ||
+    status === 'refunded_in_part' ||
+    status === 'disputed'
+  );
 }

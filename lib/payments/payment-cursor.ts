@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { payments } from '@/db/schema';
+import { withoutIndex } from '../counted-list/sorted-page';
 import { calendarDate, textLine } from '../fields';
 import { MAX_ID } from '../page';
 import type { PaymentRow } from './schema';
@@ -25,10 +26,15 @@ export function cursorOr(text: string | undefined, sort: PaymentSort): string | 
   return id <= MAX_ID && VALUES[keyOf(sort)].safeParse(value).success ? text : undefined;
 }
 
-/** The columns to order by. */
-export function orderOf(sort: PaymentSort, backwards: boolean): SQL[] {
+/**
+ * The columns to order by.
+ *
+ * @param few see `SortedRows`
+ */
+export function orderOf(sort: PaymentSort, backwards: boolean, few = false): SQL[] {
   const direction = descends(sort, backwards) ? sql`desc` : sql`asc`;
-  return [COLUMNS[keyOf(sort)], payments.id].map((column) => sql`${column} ${direction}`);
+  const by = COLUMNS[keyOf(sort)];
+  return [few ? withoutIndex(by) : by, payments.id].map((column) => sql`${column} ${direction}`);
 }
 
 /** The payments behind a cursor in that order; null: all. */

@@ -33,7 +33,7 @@ export async function recordGivenRefund(
     db,
     async (tx) => {
       const { payment, invoices } = await lockByReference(tx, given.payment_reference, 0);
-      if (!payment) throw invalidField('refund_of', 'is no payment of ours');
+      if (!payment) throw invalidField('refund_of', 'is not a known payment');
       const [known] = await tx.select().from(importedRefunds).where(eq(importedRefunds.reference, reference));
       if (known) {
         const isSame = known.payment_id === payment.id && Number(known.amount) === amount;

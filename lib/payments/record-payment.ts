@@ -4,26 +4,14 @@ import { statement } from '@/db/statement';
 import { ChangedMeanwhileError, transact } from '@/db/transaction';
 import { AppError } from '../errors';
 import { withAmountLimit } from './amount-limit';
-import {
-  checkPayment,
-  type LockedInvoice,
-  meantCustomer,
-  referenceTaken,
-  takesPayments,
-  tookPayments,
-} from './check-payment';
+import type { Refunded } from './changed-payment';
+import { type LockedInvoice, meantCustomer, referenceTaken } from './check-payment';
 import { keyOfReference, lockByReference, type StoredPayment } from './lock-payment';
+import { NEW_COLUMNS, toNewPayment } from './new-payment';
 import { toPaymentRow } from './queries';
 import { recordRefund } from './recorded-refunds';
 import type { PaymentInput, PaymentRow } from './schema';
-import {
-  changePayment,
-  finishWrite,
-  type PaymentWriter,
-  type Refunded,
-  recorderOf,
-  WRITTEN_COLUMNS,
-} from './write-payment';
+import { changePayment, finishWrite, type PaymentWriter, recorderOf } from './write-payment';
 
 /** Whether what a payment would replace is as the writer wants it; null: there is none of its reference. */
 type Precondition = (current: PaymentRow | null) => boolean;
@@ -73,26 +61,15 @@ async function createPayment(
   writer: PaymentWriter,
 ): Promise<StoredPayment> {
   const customer_id = await meantCustomer(tx, input.customer_id, invoice);
-  const takes = writer.source === 'import' ? tookPayments : takesPayments;
-  const { currency } = checkPayment({ ...input, customer_id }, invoice, true, takes);
-  const status = input.status ?? 'completed';
-  const refunded = String(input.cameBack ?? (status === 'refunded' ? input.amount : 0));
-  const [created] = await insertRow(tx, {
-    ...input,
-    customer_id,
-    amount: String(input.amount),
-    currency,
-    status,
-    refunded_amount: refunded,
-    source: writer.source,
-  });
+  const [created] = await insertRow(tx, toNewPayment({ ...input, customer_id }, invoice, writer));
   // Somebody was quicker: begin again, as an update of theirs.
   if (!created) throw new ChangedMeanwhileError('the reference was taken');
-  if (Number(refunded) > 0) await recordRefund(tx, created, refunded, recorderOf(writer));
+  const { refunded_amount } = created;
+  if (Number(refunded_amount) > 0) await recordRefund(tx, created, refunded_amount, recorderOf(writer));
   await finishWrite(tx, 'payment.create', null, created, writer);
   return created;
 }
 
-const insertRow = statement([...WRITTEN_COLUMNS, 'source'], (db, values) =>
+const insertRow = statement(NEW_COLUMNS, (db, values) =>
   db.insert(payments).values(values).onConflictDoNothing({ target: payments.payment_reference }).returning(),
 );

@@ -65,14 +65,19 @@ export async function refundUpTo(
 /** Records that an amount was paid back elsewhere. */
 export async function recordRefund(
   tx: Database,
+  payment: Pick<Payment, 'id' | 'currency'>,
+  amount: string,
+  recorder: Recorder,
+): Promise<void> {
+  await tx.insert(refunds).values(toRefund(payment, amount, recorder));
+}
+
+/** What came back of a payment elsewhere, as it is written. */
+export const toRefund = (
   { id, currency }: Pick<Payment, 'id' | 'currency'>,
   amount: string,
   { source, now }: Recorder,
-): Promise<void> {
-  await tx
-    .insert(refunds)
-    .values({ payment_id: id, amount, currency, status: 'succeeded', source, issued_at: now });
-}
+) => ({ payment_id: id, amount, currency, status: 'succeeded' as const, source, issued_at: now });
 
 /** Forgets what was recorded here, before its payment is deleted; what Stripe told is kept without it. */
 export async function forgetRefunds(tx: Database, paymentId: number): Promise<void> {

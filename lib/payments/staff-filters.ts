@@ -8,6 +8,13 @@ import { normalReference } from './normal-reference';
 const SORTS = ['-date', 'date', '-amount', 'amount', '-reference', 'reference'] as const;
 export type PaymentSort = (typeof SORTS)[number];
 
+type Narrowing = Partial<Record<'invoice' | 'customer' | 'reference' | 'from' | 'to', string | undefined>>;
+
+/** No index has the payments of some days by reference: unless few match, all others could stand before them. */
+export function hasReferenceOrder({ from, to, invoice, customer, reference }: Narrowing): boolean {
+  return !(from || to) || [invoice, customer, reference].some((text) => text !== undefined);
+}
+
 /** The states a payment can be filtered by: its own, and what came of it since. */
 export const PAYMENT_STATES = [...paymentStatus.enumValues, 'refunded_in_part', 'disputed'] as const;
 
@@ -25,5 +32,10 @@ export const staffFilters = z
     sort: z.enum(SORTS).catch('-date'),
     per_page: perPageParam,
   })
-  .refine(isInOrder, WRONG_ORDER);
+  .refine(isInOrder, WRONG_ORDER)
+  .overwrite((filters) =>
+    filters.sort.endsWith('reference') && !hasReferenceOrder(filters)
+      ? { ...filters, sort: '-date' as const }
+      : filters,
+  );
 export type StaffFilters = z.infer<typeof staffFilters>;

@@ -10,6 +10,7 @@ import { settleInvoice } from '../invoices/settle-invoice';
 import { leftOf } from '../invoices/settled';
 import { fromThousandths } from '../money';
 import { statusAfter } from './came-back';
+import { isSame, type Refunded, withChanges } from './changed-payment';
 import { checkPayment, meantCustomer } from './check-payment';
 import type { LockedPayment, StoredPayment } from './lock-payment';
 import { paymentNotFound } from './queries';
@@ -24,11 +25,6 @@ export interface PaymentWriter {
   timeZone: string;
   /** When that came back which is recorded as refunded; without it now. */
   refundedAt?: Date;
-}
-
-/** How much of a payment came back, where whoever writes it knows: what is not recorded yet becomes a refund. */
-export interface Refunded {
-  cameBack?: number | undefined;
 }
 
 /** The columns that a writer may change. */
@@ -50,16 +46,9 @@ export async function changePayment(
   changes: PaymentChanges & Refunded,
   writer: PaymentWriter,
 ): Promise<StoredPayment> {
-  const invoice_id = changes.invoice_id ?? before.invoice_id;
-  const invoice = invoices.get(invoice_id);
-  const wanted = {
-    invoice_id,
-    customer_id: await meantCustomer(tx, changes.customer_id ?? before.customer_id, invoice),
-    amount: changes.amount ?? Number(before.amount),
-    payment_date: changes.payment_date ?? before.payment_date,
-    payment_reference: changes.payment_reference ?? before.payment_reference,
-    status: changes.status ?? before.status,
-  };
+  const given = withChanges(before, changes);
+  const invoice = invoices.get(given.invoice_id);
+  const wanted = { ...given, customer_id: await meantCustomer(tx, given.customer_id, invoice) };
   const moved = wanted.invoice_id !== before.invoice_id;
   const { currency } = checkPayment(wanted, invoice, moved);
   if (currency !== before.currency && changes.amount === undefined) {
@@ -67,8 +56,7 @@ export async function changePayment(
   }
   const values = { ...wanted, currency, amount: String(wanted.amount) };
   const told = changes.cameBack;
-  if (isSame(before, values) && (told === undefined || told === Number(before.refunded_amount)))
-    return before;
+  if (isSame(before, values, told)) return before;
   // Sync looks for its payment by reference: renamed, it must not be made a second time.
   if (before.source === 'stripe' && wanted.payment_reference !== before.payment_reference) {
     await leaveTombstone(tx, before.payment_reference);
@@ -135,12 +123,4 @@ const leftFor = (invoiceId: number, payment: StoredPayment | null): number =>
 /** Keeps sync from making a payment of this reference again. */
 export async function leaveTombstone(tx: Database, reference: string): Promise<void> {
   await tx.insert(paymentTombstones).values({ reference }).onConflictDoNothing();
-}
-
-function isSame(before: StoredPayment, values: Partial<Record<keyof StoredPayment, unknown>>): boolean {
-  return Object.entries(values).every(([field, value]) =>
-    field === 'amount'
-      ? Number(before.amount) === Number(value)
-      : before[field as keyof StoredPayment] === value,
-  );
 }

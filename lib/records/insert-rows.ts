@@ -8,7 +8,11 @@ import type { RecordKind, Row } from './record-kind';
  *
  * @returns their ids, in their order
  */
-export async function insertRows(tx: Database, { table }: RecordKind, given: Row[]): Promise<number[]> {
+export async function insertRows(
+  tx: Database,
+  { table }: Pick<RecordKind, 'table'>,
+  given: Row[],
+): Promise<number[]> {
   const columns = Object.values(getTableColumns(table)).filter(({ name }) =>
     given.some((row) => row[name] !== undefined),
   );

@@ -1,6 +1,7 @@
 import { getTableColumns, inArray, or, type SQL } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Database } from '@/db/database';
+import { inTexts } from '@/db/in-texts';
 import type { Draft, RecordKind, Row } from './record-kind';
 
 const same = (key: string) => key;
@@ -20,7 +21,7 @@ export async function readBefore(tx: Database, kind: RecordKind, drafts: Draft[]
   const keys = drafts.flatMap(({ values }) => textOf(values[kind.key])).map(toKey);
   const wanted = [
     ids.length > 0 ? inArray(id as PgColumn, ids) : undefined,
-    keys.length > 0 ? (kind.hasKey?.(keys) ?? inArray(key as PgColumn, keys)) : undefined,
+    keys.length > 0 ? (kind.hasKey?.(keys) ?? inTexts(key as PgColumn, keys)) : undefined,
   ].filter((condition): condition is SQL => condition !== undefined);
   const found: Row[] =
     wanted.length === 0

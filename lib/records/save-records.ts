@@ -109,7 +109,10 @@ function decide(
 
 /** The columns that differ; of a new row all that it has. */
 function changesOf(before: Row | null, columns: Row): Row {
-  const differs = ([name, value]: [string, unknown]) =>
-    value !== undefined && (!before || JSON.stringify(before[name]) !== JSON.stringify(value));
-  return Object.fromEntries(Object.entries(columns).filter(differs));
+  const changes: Row = {};
+  for (const [name, value] of Object.entries(columns)) {
+    if (value === undefined) continue;
+    if (!before || JSON.stringify(before[name]) !== JSON.stringify(value)) changes[name] = value;
+  }
+  return changes;
 }

@@ -68,7 +68,7 @@ export async function updateChanged(
 }
 
 /** Somebody else made a record of the same key at the same time, or deleted one that is named: now that can be read. */
-function orAgain(error: unknown): never {
+export function orAgain(error: unknown): never {
   const code = pgErrorCode(error);
   const mayPass = code === UNIQUE_VIOLATION || code === FOREIGN_KEY_VIOLATION;
   throw mayPass ? new ChangedMeanwhileError() : error;

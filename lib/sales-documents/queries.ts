@@ -1,4 +1,4 @@
-import { desc, eq, gte, inArray, lte, sql } from 'drizzle-orm';
+import { desc, eq, gte, inArray, lte, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customers, salesDocumentBlocks, salesDocumentDeltas, salesDocuments } from '@/db/schema';
 import { listReader } from '../counted-list/list-reader';
@@ -52,6 +52,18 @@ export async function listOpenSalesDocuments(
   return toRows(await readDocuments(db, { page: 1, per_page: MAX_PER_PAGE }, { customer_id, is_open: true }));
 }
 
+/** What each filter of the list asks of a row. */
+export const DOCUMENT_FILTERS = {
+  customer_id: (id: SQL) => isOfCustomer(d.customer_id, id),
+  type: (type: SQL) => eq(d.type, type),
+  status: (status: SQL) => eq(d.status, status),
+  document_date_from: (from: SQL) => gte(d.document_date, from),
+  document_date_to: (to: SQL) => lte(d.document_date, to),
+  converted_to_invoice_id: (id: SQL) => eq(d.converted_to_invoice_id, id),
+  ...numberFilters({ id: d.id, number: d.document_number }),
+  is_open: () => inArray(d.status, ['draft', 'sent', 'accepted']),
+};
+
 const readDocuments = listReader({
   list: {
     table: d,
@@ -60,16 +72,7 @@ const readDocuments = listReader({
     order: [d.document_date, d.id],
     newestFirst: true,
   },
-  filters: {
-    customer_id: (id) => isOfCustomer(d.customer_id, id),
-    type: (type) => eq(d.type, type),
-    status: (status) => eq(d.status, status),
-    document_date_from: (from) => gte(d.document_date, from),
-    document_date_to: (to) => lte(d.document_date, to),
-    converted_to_invoice_id: (id) => eq(d.converted_to_invoice_id, id),
-    ...numberFilters({ id: d.id, number: d.document_number }),
-    is_open: () => inArray(d.status, ['draft', 'sent', 'accepted']),
-  },
+  filters: DOCUMENT_FILTERS,
   closed: ['type', 'status'],
   days: ['document_date_from', 'document_date_to'],
   select: (db, found, total) =>

@@ -41,17 +41,17 @@ export const salesDocumentKind: RecordKind = {
     customer_number: customerReference,
     invoice_number: {
       column: 'converted_to_invoice_id',
-      problem: 'is no invoice of ours',
+      problem: 'is not a known invoice',
       find: findInvoiceIds,
     },
     invoice_import_key: {
       column: 'converted_to_invoice_id',
-      problem: 'is no invoice of ours',
+      problem: 'is not a known invoice',
       find: findKeyedInvoiceIds,
     },
     converted_to_document_number: {
       column: 'converted_to_document_id',
-      problem: 'is no sales document of ours',
+      problem: 'is not a known sales document',
       find: findDocumentIds,
     },
   },

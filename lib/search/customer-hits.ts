@@ -1,4 +1,4 @@
-import { asc, eq, inArray, or, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, or, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customers, stripeCustomers } from '@/db/schema';
 import { hasNumber, idAfterHash, spellings } from '../customers/match-customer';
@@ -6,17 +6,28 @@ import { matchMention } from '../customers/match-mention';
 import { matchRank } from '../customers/queries';
 import { snippetColumns, toCustomerSnippet } from '../customers/snippet';
 import { literal } from '../page-query';
+import { hasTrigram } from '../search-text';
 import { CANDIDATES, collect, type Found } from './collect';
 import type { SearchHit } from './schema';
 
 /** By number, e-mail address or Stripe's id; then by part of number, name, company or address. */
 export function findCustomerHits(db: Database, text: string): Promise<Found> {
   const mention = matchMention(text);
+  const words = mentionsAll(text);
   return collect(
     (limit) => readCustomers(db, isNamed(db, text), asc(customers.id), limit),
     async (limit) => (mention ? readBest(db, mention, text, limit) : []),
+    async (limit) => (words ? readBest(db, words, text, limit) : []),
   );
 }
+
+/** Those that have each of several words, in any order and in any field; undefined where there are not several. */
+function mentionsAll(text: string): SQL | undefined {
+  const words = text.split(/\s+/).filter(hasTrigram).slice(0, MAX_WORDS);
+  return words.length > 1 ? and(...words.map(matchMention)) : undefined;
+}
+
+const MAX_WORDS = 5;
 
 function isNamed(db: Database, text: string): SQL | undefined {
   const linked = db

@@ -1,22 +1,29 @@
-import { desc, eq, inArray, like, or, type SQL } from 'drizzle-orm';
+import { desc, eq, inArray, like, or, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customers, invoices } from '@/db/schema';
 import { customerName, snippetColumns } from '../customers/snippet';
 import { matchInvoice } from '../invoices/match-invoice';
 import { toJsonAmount } from '../money';
 import { literal } from '../page-query';
-import { beginnings } from './beginnings';
+import { beginnings, endings } from './beginnings';
 import { CANDIDATES, collect, type Found } from './collect';
 import type { SearchHit } from './schema';
+import { typedAmount } from './typed-amount';
 
-/** By number or Stripe's id; then those whose number starts with the text. */
+/** By number or Stripe's id; then those whose number starts or ends with the text, or whose total it is. */
 export function findInvoiceHits(db: Database, text: string): Promise<Found> {
   const isNamed = text.startsWith('in_') ? eq(invoices.stripe_invoice_id, text) : matchInvoice(text);
-  const starts = or(...beginnings(text).map((start) => like(invoices.number, start)));
-  const some = db.select({ id: invoices.id }).from(invoices).where(starts).limit(literal(CANDIDATES));
+  const amount = typedAmount(text);
+  const starts = beginnings(text).map((start) => like(invoices.number, start));
+  const readSome = async (where: SQL | undefined, limit: number) => {
+    const some = db.select({ id: invoices.id }).from(invoices).where(where).limit(literal(CANDIDATES));
+    return where ? readInvoices(db, inArray(invoices.id, some), limit) : [];
+  };
   return collect(
     (limit) => readInvoices(db, isNamed, limit),
-    async (limit) => (starts ? readInvoices(db, inArray(invoices.id, some), limit) : []),
+    (limit) => readSome(amount === null ? undefined : sql`${invoices.total} = ${amount}::numeric`, limit),
+    (limit) => readSome(or(...starts), limit),
+    (limit) => readSome(or(...endings(invoices.number, text)), limit),
   );
 }
 

@@ -1,4 +1,4 @@
-import { desc, eq, ilike, inArray, or, type SQL } from 'drizzle-orm';
+import { desc, eq, ilike, inArray, or, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customers, invoices, payments } from '@/db/schema';
 import { idAfterHash } from '../customers/match-customer';
@@ -9,17 +9,29 @@ import { normalReference } from '../payments/normal-reference';
 import { indexedPatterns } from '../search-text';
 import { CANDIDATES, collect, type Found } from './collect';
 import type { SearchHit } from './schema';
+import { typedAmount } from './typed-amount';
 
-/** By reference or Stripe's payment intent; then by part of the reference. */
+/** By reference or Stripe's payment intent; then by amount, and by part of the reference. */
 export function findPaymentHits(db: Database, typed: string): Promise<Found> {
   const text = normalReference(typed);
   const patterns = indexedPatterns(text, []);
   return collect(
     (limit) => readPayments(db, isNamed(text), limit),
+    (limit) => readOfAmount(db, typedAmount(typed), limit),
     // A part that many have is found at once among the latest; one that few have, by the index.
     (limit) => readAlike(db, latest(db), patterns, limit),
     (limit) => readAlike(db, payments, patterns, limit),
   );
+}
+
+async function readOfAmount(db: Database, amount: string | null, limit: number): Promise<SearchHit[]> {
+  if (amount === null) return [];
+  const some = db
+    .select({ id: payments.id })
+    .from(payments)
+    .where(sql`${payments.amount} = ${amount}::numeric`)
+    .limit(literal(CANDIDATES));
+  return readPayments(db, inArray(payments.id, some), limit);
 }
 
 const LATEST = 20_000;

@@ -10,7 +10,15 @@ export const searchText = z.preprocess(
 /** At most so many hits of a kind does a search answer. */
 export const MAX_HITS = 5;
 
-export type SearchKind = 'customer' | 'invoice' | 'payment' | 'service' | 'subscription' | 'event';
+export type SearchKind =
+  | 'customer'
+  | 'invoice'
+  | 'payment'
+  | 'service'
+  | 'sales_document'
+  | 'server'
+  | 'subscription'
+  | 'event';
 
 /** A record that was found, and what tells it from others like it. */
 export interface SearchHit {

@@ -3,10 +3,12 @@ import type { Database } from '@/db/database';
 import { readLimited } from '@/db/transaction';
 import type { Found } from './collect';
 import { findCustomerHits } from './customer-hits';
+import { findDocumentHits } from './document-hits';
 import { findEventHits } from './event-hits';
 import { findInvoiceHits } from './invoice-hits';
 import { findPaymentHits } from './payment-hits';
 import type { SearchGroup, SearchKind, SearchResults } from './schema';
+import { findServerHits } from './server-hits';
 import { findServiceHits } from './service-hits';
 import { findSubscriptionHits } from './subscription-hits';
 
@@ -15,6 +17,8 @@ const KINDS: [SearchKind, label: string, find: (db: Database, text: string) => P
   ['invoice', 'Invoices', findInvoiceHits],
   ['payment', 'Payments', findPaymentHits],
   ['service', 'Services', findServiceHits],
+  ['sales_document', 'Sales documents', findDocumentHits],
+  ['server', 'Servers', findServerHits],
   ['subscription', 'Subscriptions', findSubscriptionHits],
   ['event', 'Stripe events', findEventHits],
 ];

@@ -5,16 +5,17 @@ import { idAfterHash, spellings } from '../customers/match-customer';
 import { customerName, snippetColumns } from '../customers/snippet';
 import { literal } from '../page-query';
 import { indexedPatterns, wholePattern } from '../search-text';
-import { beginnings } from './beginnings';
+import { beginnings, endings } from './beginnings';
 import { CANDIDATES, collect, type Found } from './collect';
 import type { SearchHit } from './schema';
 
 const s = customerServices;
 
-/** By number or domain; then those whose number starts with the text, or whose domain holds it. */
+/** By number or domain; then those whose number starts or ends with the text, or whose domain holds it. */
 export function findServiceHits(db: Database, text: string): Promise<Found> {
   const others = or(
     ...beginnings(text).map((start) => like(s.service_number, start)),
+    ...endings(s.service_number, text),
     ...indexedPatterns(text, ['.', '-']).map((pattern) => ilike(s.domain, pattern)),
   );
   const some = db.select({ id: s.id }).from(s).where(others).limit(literal(CANDIDATES));

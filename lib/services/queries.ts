@@ -1,4 +1,4 @@
-import { asc, eq, sql } from 'drizzle-orm';
+import { asc, eq, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customerServices, customers, serviceBlocks, serviceDeltas } from '@/db/schema';
 import { listReader } from '../counted-list/list-reader';
@@ -50,6 +50,16 @@ export async function listServices(
   return servicePage.parse({ ...found, data: found.data.map(toServiceRow) });
 }
 
+/** What each filter of the list asks of a row. */
+export const SERVICE_FILTERS = {
+  customer_id: (id: SQL) => isOfCustomer(s.customer_id, id),
+  server_id: (id: SQL) => eq(s.server_id, id),
+  service_type: (type: SQL) => eq(s.service_type, type),
+  status: (status: SQL) => eq(s.status, status),
+  domain: (pattern: SQL) => sql`${s.domain} ilike ${pattern}`,
+  ...numberFilters({ id: s.id, number: s.service_number }),
+};
+
 const readServices = listReader({
   list: {
     table: s,
@@ -58,14 +68,7 @@ const readServices = listReader({
     order: [s.service_number],
     newestFirst: false,
   },
-  filters: {
-    customer_id: (id) => isOfCustomer(s.customer_id, id),
-    server_id: (id) => eq(s.server_id, id),
-    service_type: (type) => eq(s.service_type, type),
-    status: (status) => eq(s.status, status),
-    domain: (pattern) => sql`${s.domain} ilike ${pattern}`,
-    ...numberFilters({ id: s.id, number: s.service_number }),
-  },
+  filters: SERVICE_FILTERS,
   closed: ['service_type', 'status'],
   sorted: ['domain', sql`${s.service_number} || ''`],
   select: (db, found, total) =>

@@ -22,7 +22,7 @@ const ENDED = ['cancelled', 'terminated'];
 /** Whose something is, by the customer's number. */
 export const customerReference: Reference = {
   column: 'customer_id',
-  problem: 'is no customer of ours',
+  problem: 'is not a known customer',
   find: findCustomerIds,
   nameOf: async (db, id) => (await getCustomer(db, { id }))?.customer_number ?? null,
 };
@@ -51,7 +51,7 @@ export const serviceKind: RecordKind = {
     customer_number: customerReference,
     hostname: {
       column: 'server_id',
-      problem: 'is no server of ours',
+      problem: 'is not a known server',
       find: findServerIds,
       nameOf: async (db, id) => (await getServer(db, id)).hostname,
     },

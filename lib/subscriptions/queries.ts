@@ -1,47 +1,78 @@
-import { and, asc, desc, eq, getTableColumns, gt, inArray, isNull, lt, ne, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, getTableColumns, inArray, isNull, ne, type SQL, sql, sum } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { customerServices, customers, subscriptionItems, subscriptions } from '@/db/schema';
-import { constant, type PageStart, readCursorPage } from '../cursor-page';
-import { hasNumber } from '../customers/match-customer';
+import { customerServices, customers, invoices, subscriptionItems, subscriptions } from '@/db/schema';
+import { orderOf, readSortedPage } from '../counted-list/sorted-page';
+import { type CursorList, refusalOf } from '../counted-list/staff-list';
+import { constant, type PageStart } from '../cursor-page';
+import { findNamedCustomers, isOfAny } from '../customers/named-customers';
 import { snippetColumns, toCustomerSnippet } from '../customers/snippet';
 import { isOfSureCustomer } from '../customers/sure-link';
 import { AppError } from '../errors';
+import { toJsonAmount } from '../money';
+import { UNPAID_STATUSES } from '../overdue';
 import { MAX_ID } from '../page';
 import type { SubscriptionFilters } from './filters';
 
 const s = subscriptions;
 const item = subscriptionItems;
 
-/** One page of subscriptions with their customers and items, the newest first. */
+/** Subscriptions that are not billed again come last. */
+const ORDERS = {
+  created: sql`${s.id}`,
+  'next-billing': sql`coalesce(${s.next_billing_date}, 'infinity')`,
+};
+
+/** One page of subscriptions with their customers, their items, and what is unpaid of their invoices. */
 export async function listSubscriptions(
   db: Database,
-  filters: SubscriptionFilters,
-  page: PageStart & { limit: number },
-) {
-  const where = conditions(db, filters);
-  const found = await readCursorPage(
-    page,
-    page.limit,
-    (cursor, backwards, limit) =>
-      db
-        .select({ ...getTableColumns(s), customer: snippetColumns })
-        .from(s)
-        .innerJoin(customers, eq(customers.id, s.customer_id))
-        .where(and(where, cursor === null ? undefined : beyond(cursor, backwards)))
-        .orderBy(backwards ? asc(s.id) : desc(s.id))
-        .limit(limit),
-    ({ id }) => String(id),
-  );
-  const ids = found.data.map(({ id }) => id);
-  const items = ids.length > 0 ? await listItems(db, ids) : [];
-  return {
-    ...found,
-    data: found.data.map((row) => ({
-      ...row,
-      customer: toCustomerSnippet(row.customer),
-      items: items.filter(({ subscription_id }) => subscription_id === row.id),
-    })),
+  filters: Partial<SubscriptionFilters>,
+  { limit, ...start }: PageStart & { limit?: number } = {},
+): Promise<CursorList<ListedSubscription>> {
+  const { sort = '-created', per_page = 25, customer, id, items, checkout } = filters;
+  const named = customer === undefined ? null : await findNamedCustomers(db, customer);
+  const refused = refusalOf(named);
+  if (refused) return refused;
+  const rows = {
+    table: s,
+    where: and(named ? isOfAny(s.customer_id, named.ids) : undefined, conditions(db, filters)),
+    ...orderOf(ORDERS, sort),
+    few: [named, id, items, checkout].some((one) => one !== null && one !== undefined),
   };
+  return readSortedPage(db, rows, { start, size: limit ?? per_page }, readSubscriptions);
+}
+
+export type ListedSubscription = Awaited<ReturnType<typeof readSubscriptions>>[number];
+
+/** Subscriptions by their ids, in any order. */
+export async function readSubscriptions(tx: Database, ids: number[]) {
+  const found = await tx
+    .select({ ...getTableColumns(s), customer: snippetColumns })
+    .from(s)
+    .innerJoin(customers, eq(customers.id, s.customer_id))
+    .where(inArray(s.id, ids));
+  const items = await listItems(tx, ids);
+  const unpaid = await sumUnpaidOf(tx, ids);
+  return found.map((row) => ({
+    ...row,
+    customer: toCustomerSnippet(row.customer),
+    items: items.filter(({ subscription_id }) => subscription_id === row.id),
+    unpaid: unpaid.filter(({ subscription_id }) => subscription_id === row.id),
+  }));
+}
+
+/** What is still due of the sent and overdue invoices of subscriptions, by currency. */
+async function sumUnpaidOf(tx: Database, ids: number[]) {
+  const sums = await tx
+    .select({
+      subscription_id: invoices.subscription_id,
+      currency: invoices.currency,
+      due: sum(invoices.amount_due),
+    })
+    .from(invoices)
+    .where(and(inArray(invoices.subscription_id, ids), inArray(invoices.status, UNPAID_STATUSES)))
+    .groupBy(invoices.subscription_id, invoices.currency)
+    .orderBy(invoices.currency);
+  return sums.map((row) => ({ ...row, due: toJsonAmount(row.due ?? '0') }));
 }
 
 /** One subscription with its customer and items. @throws AppError not_found */
@@ -79,12 +110,11 @@ function listItems(db: Database, subscriptionIds: number[]) {
 
 function conditions(
   db: Database,
-  { status, customer, id, items, checkout }: SubscriptionFilters,
+  { status, id, items, checkout }: Partial<SubscriptionFilters>,
 ): SQL | undefined {
   const unlinked = db.select({ id: item.subscription_id }).from(item).where(isNull(item.customer_service_id));
   return and(
     status && sql`${s.status} = ${constant(status)}`,
-    customer === undefined ? undefined : hasNumber([customer]),
     id === undefined ? undefined : hasStripeId(db, id),
     items && and(inArray(s.id, unlinked), ne(s.status, 'cancelled'), isOfSureCustomer(s)),
     checkout && isWaitingForStaff(),
@@ -109,10 +139,4 @@ function hasStripeId(db: Database, id: string): SQL {
     .from(item)
     .where(eq(item.stripe_subscription_item_id, id));
   return inArray(s.id, holding);
-}
-
-/** A cursor that is none stands before everything, so that the page is the first. */
-function beyond(cursor: string, backwards: boolean): SQL | undefined {
-  const id = /^\d{1,10}$/.test(cursor) ? Math.min(Number(cursor), MAX_ID) : null;
-  return id === null ? undefined : backwards ? gt(s.id, id) : lt(s.id, id);
 }

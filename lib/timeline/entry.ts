@@ -4,6 +4,7 @@ import type { CustomerNote } from '../customers/notes';
 import type { MoneyBackRow } from '../payments/money-back-rows';
 import type { PaymentRow } from '../payments/schema';
 import type { NamedChange } from '../sync/reconcile/name-changes';
+import type { ToolCallRow } from '../tool-calls/list-tool-calls';
 
 /** Something that happened to a customer. */
 export type TimelineEntry = { at: Date } & (
@@ -13,6 +14,7 @@ export type TimelineEntry = { at: Date } & (
   | { kind: 'changes'; run_id: number; changes: NamedChange[] }
   | { kind: 'note'; note: CustomerNote }
   | { kind: 'audit'; audit: TimelineAudit }
+  | { kind: 'call'; call: ToolCallRow }
 );
 
 export type TimelinePayment = Pick<

@@ -7,8 +7,8 @@ import type { Source } from './entry';
 
 const CURSOR = /^(\d{1,11})\.([!-}]{1,255})$/;
 
-/** What Stripe reported of the Stripe customers that are a customer of ours. */
-export function eventSource(db: Database, customerId: number): Source {
+/** What Stripe reported of the Stripe customers that are one customer. */
+export function eventSource(db: Database, customerId: number, withIgnored: boolean): Source {
   return {
     isCursor: (text) => CURSOR.test(text),
     async read(cursor, limit) {
@@ -25,6 +25,7 @@ export function eventSource(db: Database, customerId: number): Source {
         .where(
           and(
             eq(stripeEvents.stripe_customer_id, stripeCustomers.stripe_customer_id),
+            withIgnored ? undefined : sql`${stripeEvents.outcome} <> 'ignored'`,
             cursor === null ? undefined : beyond(cursor),
           ),
         )

@@ -55,7 +55,7 @@ function columnProblems(kind: ImportName, columns: Record<string, string>, known
   const taken = new Set<string>();
   for (const [theirs, ours] of Object.entries(columns)) {
     if (ours === '') continue;
-    if (!known.has(ours)) problems[`columns.${theirs}`] = 'is no column of ours';
+    if (!known.has(ours)) problems[`columns.${theirs}`] = 'is not a known column';
     else if (taken.has(ours)) problems[`columns.${theirs}`] = `another column is ${ours} already`;
     taken.add(ours);
   }
@@ -84,6 +84,6 @@ function constantProblems(
   if (!wrong) return {};
   const what = known.has(wrong.name)
     ? `${wrong.name} has no equals sign and value`
-    : `${wrong.name} is no column of ours`;
+    : `${wrong.name} is not a known column`;
   return { constants: what };
 }

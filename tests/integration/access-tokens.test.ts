@@ -2,15 +2,15 @@ import { describe, expect, test } from 'vitest';
 import { auditLog } from '@/db/schema';
 import { listAudit } from '@/lib/audit/list-audit';
 import { commandActor } from '@/lib/audit/record-audit';
-import { hashToken, touchAccessToken, verifyAccessToken } from '@/lib/auth/access-token';
-import { issueAccessToken, type TypedToken } from '@/lib/auth/issue-access-token';
+import { hashToken, touchAccessToken, verifyAccessToken } from '@/lib/auth/tokens/access-token';
+import { issueAccessToken, type TypedToken } from '@/lib/auth/tokens/issue-access-token';
 import {
   createAccessToken,
   getAccessToken,
   listAccessTokens,
   revokeAccessToken,
   tokenState,
-} from '@/lib/auth/manage-access-tokens';
+} from '@/lib/auth/tokens/manage-access-tokens';
 import { useDatabase } from '../support/database';
 import { type TestRuntime, testRuntime } from '../support/runtime';
 
@@ -32,6 +32,7 @@ describe('access tokens', () => {
       id,
       name: 'ERP',
       scopes: ['mcp:read'],
+      staff_email: null,
       last_used_at: null,
     });
     await revokeAccessToken(base.db, id, { actor: ACTOR, now });
@@ -73,6 +74,7 @@ describe('staff issue tokens', () => {
     scopes: ['payments:write', 'mcp:read'],
     expires: '90',
     last_day: '',
+    staff_email: '',
   };
   let runtime: TestRuntime | undefined; // of one runtime, whose chance does not repeat itself
   const issue = (typed: Partial<TypedToken> = {}, timeZone = 'UTC') => {
@@ -122,6 +124,8 @@ describe('staff issue tokens', () => {
     [{ expires: 'date', last_day: '2026-03-14' }, ['last_day']],
     [{ expires: 'date', last_day: '2036-03-30' }, ['last_day']],
     [{ expires: 'date', last_day: '', name: '' }, ['name', 'last_day']],
+    [{ staff_email: 'ada' }, ['staff_email']],
+    [{ staff_email: 'nobody@example.com' }, ['staff_email']],
   ])('%j is refused and writes nothing', async (typed, fields) => {
     const before = await base.db.$count(auditLog);
     await expect(issue(typed)).rejects.toMatchObject({

@@ -28,7 +28,13 @@ import { mergeCustomers } from '@/lib/sync/staff/merge-customers';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { useDatabase } from '../support/database';
 import { dumpDatabase } from '../support/dump';
-import { createCustomer, createInvoice, createPayment, createService } from '../support/factories';
+import {
+  createCustomer,
+  createInvoice,
+  createPayment,
+  createService,
+  createToolCall,
+} from '../support/factories';
 import { type TestRuntime, testRuntime } from '../support/runtime';
 import { createStoredEvent } from '../support/stored-events';
 import { linkOf, openTestStripe, type TestStripe } from '../support/stripe-world';
@@ -88,6 +94,7 @@ async function openCase() {
   const ours = await customerOf(id);
   if (!ours) throw new Error('it was just made');
   await addCustomerNote(base.db, id, 'Erika called: her brother Hans pays.', writer());
+  await createToolCall(base.db, { customer_id: id, arguments: { customer_number: 'erika' } });
   const customer_id = id;
   await createService(base.db, {
     customer_id,

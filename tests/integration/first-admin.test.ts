@@ -2,8 +2,8 @@ import { eq } from 'drizzle-orm';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { auditLog, staffUsers, staffVerifications } from '@/db/schema';
 import { commandActor } from '@/lib/audit/record-audit';
-import { addStaffUser } from '@/lib/auth/add-staff-user';
-import { createFirstAdmin, isFirstAdminToken, issueFirstAdminToken } from '@/lib/auth/first-admin';
+import { addStaffUser } from '@/lib/auth/staff/add-staff-user';
+import { createFirstAdmin, isFirstAdminToken, issueFirstAdminToken } from '@/lib/auth/staff/first-admin';
 import { useDatabase } from '../support/database';
 import { type TestRuntime, testRuntime } from '../support/runtime';
 

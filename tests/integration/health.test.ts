@@ -107,17 +107,18 @@ describe('GET /api/health', () => {
         alerts: [
           {
             code: 'reconciliation_failed',
-            message: 'The last reconciliation could not compare everything.',
+            message: 'The last reconciliation could not check everything.',
             run_id: run,
           },
           {
             code: 'reconciliation_overdue',
-            message: 'No reconciliation has begun for more than 25 hours.',
+            message: 'No reconciliation has started for more than 25 hours.',
           },
-          { code: 'inbox_failures', message: '1 event of Stripe’s could not be processed.' },
+          { code: 'inbox_failures', message: '1 Stripe event failed.' },
           {
             code: 'inbox_other_mode',
-            message: '1 event came from Stripe’s other mode: the webhook’s secret and the keys do not match.',
+            message:
+              '1 event came from the wrong Stripe mode (test or live): the webhook’s secret and the keys do not match.',
           },
           {
             code: 'reconciliation_drift',
@@ -149,7 +150,7 @@ describe('GET /api/health', () => {
     });
     const headers = { Authorization: `Bearer ${SECRET}` };
     const told = await (await get(headers)).json();
-    const message = `Reconciliation run ${run_id} gives no sign of life: its process ended before it did.`;
+    const message = `Reconciliation run ${run_id} has stopped: its process ended before the run did.`;
     expect(told.alerts).toEqual([{ code: 'reconciliation_silent', message, run_id }]);
     expect(await listTasks(db, now(), server.runtime.env)).toEqual(told.alerts);
     await db.update(reconciliationRuns).set({ heartbeat_at: ago(2) });

@@ -128,8 +128,8 @@ describe('servers and services', () => {
     ]);
     expect((await run(['services', 'services.csv', '--decimal-comma'])).said.slice(0, -1)).toEqual([
       'line 3, column start_date: must be a calendar date YYYY-MM-DD',
-      'line 4, column customer_number: is no customer of ours',
-      'line 4, column hostname: is no server of ours',
+      'line 4, column customer_number: is not a known customer',
+      'line 4, column hostname: is not a known server',
       'services.csv: 1 new, 0 changed, 0 unchanged, 2 rejected.',
     ]);
     const [service] = await base.db.select().from(customerServices);
@@ -162,7 +162,7 @@ describe('payments', () => {
     expect(dry.said.at(-1)).toBe('Dry run, nothing was written: 1 new, 0 changed, 0 unchanged, 3 rejected.');
     expect(await base.db.$count(payments)).toBe(0);
     expect((await run(['payments', 'payments.csv'])).said.slice(0, -1)).toEqual([
-      'line 3, column invoice_number: is no invoice of ours',
+      'line 3, column invoice_number: is not a known invoice',
       'line 4, column customer_number: is not whose invoice it is',
       "line 4, column currency: must be eur, as the invoice's",
       'line 5, column amount: must be greater than 0',
@@ -188,7 +188,7 @@ describe('refunds among payments', () => {
   ];
   const problems = [
     'line 4, column amount: is more than is left of the payment: 49.50 EUR',
-    'line 5, column refund_of: is no payment of ours',
+    'line 5, column refund_of: is not a known payment',
     'line 6, column refunded_amount: is more than the payment',
     'line 7, column invoice_number: is needed',
   ];
@@ -241,10 +241,10 @@ describe('invoices that Stripe manages', () => {
     ];
     write('stripes.csv', [HEADER, good, ...bad].join('\n'));
     expect((await run(['invoices', 'stripes.csv'])).said.slice(0, -1)).toEqual([
-      'line 3, column amount_credited: is of invoices of Stripe alone, which have a stripe_invoice_id',
+      'line 3, column amount_credited: is only for Stripe invoices, which have a stripe_invoice_id',
       'line 4, column amount_due: does not agree with the rest: 100.00 EUR',
-      'line 5, column stripe_invoice_id: must be empty: the invoice is one of ours',
-      'line 6, column status: is needed of an invoice of Stripe',
+      'line 5, column stripe_invoice_id: must be empty: the invoice is not from Stripe',
+      'line 6, column status: is required for a Stripe invoice',
       'stripes.csv: 1 new, 0 changed, 0 unchanged, 4 rejected.',
     ]);
     const [row] = await base.db.select().from(invoices).where(eq(invoices.stripe_invoice_id, 'in_9'));

@@ -6,9 +6,9 @@ import { join, relative } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCommandFile, startCommandServer } from '../support/command-server';
+import { createTestDatabase, onPostgres } from '../support/database';
 
 const ROOT = join(import.meta.dirname, '../..');
-const ROWS = 1000;
 
 let folder: string;
 let file: string;
@@ -20,9 +20,18 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+/** Several batches for a server, which writes two at once; the embedded database writes smaller ones. */
+const ROWS = onPostgres() ? 5000 : 1000;
+
 describe.each(['SIGKILL', 'SIGINT'] as const)('an import that gets %s in the middle', (signal) => {
+  let database: Awaited<ReturnType<typeof createTestDatabase>> | undefined;
+  afterAll(() => database?.close());
+
   test('is completed by the next', async () => {
-    const env = { DATA_DIR: join(folder, signal) };
+    if (onPostgres()) database = await createTestDatabase();
+    const env: Record<string, string> = database?.url
+      ? { DATABASE_URL: database.url }
+      : { DATA_DIR: join(folder, signal) };
     const { PATH, TMPDIR } = process.env;
     const child = spawn(process.execPath, ['--import', 'tsx', 'lib/cli/import.ts', 'customers', file], {
       cwd: ROOT,

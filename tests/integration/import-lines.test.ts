@@ -57,7 +57,7 @@ describe('a file of lines', () => {
       'line 8 is refused together with line 9',
       'line 9, column position: must be more than in the line before',
       'line 10, column invoice_number: is that of line 2 too: all of one must stand together',
-      'line 11, column invoice_number: is no invoice of ours',
+      'line 11, column invoice_number: is not a known invoice',
       'line 12 is refused together with line 11',
       'line 13 Stripe manages this invoice',
       'l.csv: 2 new, 0 changed, 0 unchanged, 10 rejected.',

@@ -88,6 +88,16 @@ describe('the list', () => {
     },
   );
 
+  test('tells how many match on all pages', async () => {
+    const count = async (filters: EventFilters, more = {}) =>
+      (await listEvents(base.db, filters, { ...page, ...more })).count;
+    expect(await count({})).toBe(6);
+    expect(await count({}, { limit: 2 })).toBe(6);
+    expect(await count({}, { limit: 2, after: 'x' })).toBe(6);
+    expect(await count({ from: '2026-03-03', to: '2026-03-03' }, { limit: 2 })).toBe(3);
+    expect(await count({ id: 'sub' })).toBe(0);
+  });
+
   test('filters are checked', () => {
     for (const wrong of [
       { type: 'nonsense' },

@@ -81,7 +81,15 @@ test('a run that is killed within a list goes on from its last page at the next 
   const before = stripeLocal.requests.length;
   const stripe = createStripeClient(KEY, stripeLocal.url, 10_000);
   const log = createLogger('silent');
-  const deps = { db, log, now, timeZone: 'UTC', linkByEmail: false, eventRetentionDays: 180 };
+  const deps = {
+    db,
+    log,
+    now,
+    timeZone: 'UTC',
+    linkByEmail: false,
+    eventRetentionDays: 180,
+    toolCallRetentionDays: 90,
+  };
   const { stop } = await startSchedule(deps, () =>
     reconcile({ ...deps, stripe }, { trigger: 'schedule', startedBy: null }),
   );

@@ -68,7 +68,7 @@ test('who has the address of one of ours is proposed, and confirming moves, link
   ]);
   expect(await tasks()).toContainEqual([
     'links_proposed',
-    '1 Stripe customer has the e-mail address of one of ours: confirm who it is.',
+    '1 Stripe customer shares an e-mail address with a customer; confirm the link.',
   ]);
 
   // Somebody else's choice is told, and stops nothing.
@@ -168,7 +168,7 @@ test('what does not match waits for staff, who link it all the same or leave it'
   });
   expect(await tasks()).toContainEqual([
     'checkouts_waiting',
-    expect.stringContaining('1 subscription names'),
+    expect.stringContaining('1 subscription does not match'),
   ]);
   const waiting = await listSubscriptions(base.db, { checkout: 'waiting' }, { limit: 10 });
   expect(waiting.data.map(({ id }) => id)).toEqual([adopted.id]);

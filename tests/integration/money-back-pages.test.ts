@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parseEnv } from '@/lib/env';
-import { addMoneyBack } from '@/lib/invoices/money-back';
-import { listInvoices } from '@/lib/invoices/queries';
-import { invoiceStaffFilters, toInvoiceConditions } from '@/lib/invoices/staff-filters';
+import { listInvoicesForStaff } from '@/lib/invoices/list-for-staff';
+import { invoiceStaffFilters } from '@/lib/invoices/staff-filters';
 import { listTasks } from '@/lib/overview/list-tasks';
 import { getOpenDisputes } from '@/lib/overview/open-disputes';
 import { listPaymentsForStaff } from '@/lib/payments/list-for-staff';
@@ -66,10 +65,11 @@ describe('lists of payments', () => {
 
 test('invoices are found by what came back of their payments in part, and say it', async () => {
   const filters = invoiceStaffFilters.parse({ status: 'refunded_in_part' });
-  const conditions = await toInvoiceConditions(base.db, filters);
-  const { data } = await listInvoices(base.db, conditions ?? {});
-  expect(data.map(({ number }) => number)).toEqual(['PART']);
-  expect(await addMoneyBack(base.db, data)).toMatchObject([{ refunded_amount: 5, amount_credited: 2 }]);
+  const place = { request: { page: 1, per_page: 25 }, start: {} };
+  for (const sort of ['-date', '-amount'] as const) {
+    const { data } = await listInvoicesForStaff(base.db, { ...filters, sort }, place);
+    expect(data).toMatchObject([{ number: 'PART', refunded_amount: 5, amount_credited: 2 }]);
+  }
 });
 
 describe('refunds and disputes', () => {
@@ -109,14 +109,14 @@ describe('what a person should look at', () => {
     await createRefund(db, { payment_id: won?.id ?? null, currency: 'usd' });
     await createDispute(db, { payment_id: whole?.id ?? null, status: 'lost' });
     expect(await tasks()).toEqual([
-      { code: 'money_back_excess', message: '1 payment was paid back with more than was paid.' },
+      { code: 'money_back_excess', message: '1 payment has more refunded than was paid.' },
       {
         code: 'money_back_currency',
-        message: '1 refund or dispute is in another currency than the payment.',
+        message: '1 refund or dispute is in a different currency from its payment.',
       },
       {
         code: 'money_back_unmatched',
-        message: '2 refunds and disputes belong to no payment of ours.',
+        message: '2 refunds and disputes have no matching payment.',
       },
     ]);
     const found = async (question: Parameters<typeof raising>[0]) =>

@@ -115,20 +115,20 @@ describe('what needs a person', () => {
     await createStoredEvent(base.db, { outcome: 'failed', error_code: '40001' });
     await make();
     expect(await tasks()).toEqual([
-      { code: 'inbox_failures', message: '1 event of Stripe’s could not be processed.' },
-      { code: 'events_unmatched', message: '1 event names no customer.' },
+      { code: 'inbox_failures', message: '1 Stripe event failed.' },
+      { code: 'events_unmatched', message: '1 event has no matching customer.' },
       { code: 'items_unlinked', message: '1 subscription item is not linked to a service.' },
       {
         code: 'customers_created',
-        message: '1 customer was created for Stripe, because none of ours had its number.',
+        message: '1 customer was created from Stripe; no match found.',
       },
     ]);
     await make();
     expect((await tasks()).map(({ message }) => message)).toEqual([
-      '1 event of Stripe’s could not be processed.',
-      '2 events name no customer.',
+      '1 Stripe event failed.',
+      '2 events have no matching customer.',
       '2 subscription items are not linked to a service.',
-      '2 customers were created for Stripe, because none of ours had its number.',
+      '2 customers were created from Stripe; no match found.',
     ]);
   });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openEmbedded } from '@/db/client';
-import { staffSecret } from '@/lib/auth/staff-secret';
+import { staffSecret } from '@/lib/auth/session/staff-secret';
 import { parseEnv } from '@/lib/env';
 import { openDatabase } from '@/lib/open-database';
 

@@ -49,6 +49,23 @@ describe('what the API recorded', () => {
     }
   });
 
+  test('stays beside one that was pending before, however often the job looks at that, until it is decided', async () => {
+    const invoice = await at.paid();
+    const { id } = await at.paymentOf(invoice);
+    const { object } = act.refundPayment(at.world, { invoice, status: 'pending' });
+    await at.bringInSync();
+    await write(id, { status: 'refunded' });
+    await at.bringInSync();
+    at.later(40 * DAY); // no list shows it any more
+    await at.bringInSync();
+    expect(await at.bringInSync()).toEqual([]);
+    expect(await at.refundsOf(id)).toHaveLength(2);
+    act.settleRefund(at.world, object.id, 'succeeded');
+    await at.bringInSync();
+    expect(await at.refundsOf(id)).toMatchObject([{ stripe_refund_id: object.id, source: 'api' }]);
+    expect(await at.paymentOf(invoice)).toMatchObject({ status: 'refunded', refunded_amount: '119.000' });
+  });
+
   test('of another day counts once, and that more came back than was paid is told', async () => {
     const invoice = await at.paid();
     const { id } = await at.paymentOf(invoice);

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { beforeAll, expect, test, vi } from 'vitest';
 import type { Database } from '@/db/database';
+import { EVERYTHING } from '@/lib/mcp/caller';
 import { TOOLS } from '@/lib/mcp/tools';
 import { listPayments } from '@/lib/payments/queries';
 import { useDatabase } from '../support/database';
@@ -47,7 +48,7 @@ async function countTrips(work: (db: Database) => Promise<unknown>) {
 
 const call = (name: string, args: Record<string, unknown>) => async (db: Database) => {
   const tool = TOOLS.find((one) => one.name === `${name}-tool`);
-  return tool?.call(db, args);
+  return tool?.call(db, args, EVERYTHING);
 };
 
 const CUSTOMER = { customer_id: 1 };

@@ -141,8 +141,8 @@ describe('references and numbers', () => {
       ),
     ).rejects.toMatchObject({
       fields: [
-        { field: 'customer_number', message: 'is no customer of ours' },
-        { field: 'hostname', message: 'is no server of ours' },
+        { field: 'customer_number', message: 'is not a known customer' },
+        { field: 'hostname', message: 'is not a known server' },
       ],
     });
   });

@@ -61,7 +61,14 @@ describe('a run whose process died', () => {
   const deps = () => ({ db: base.db, log, now, timeZone: null });
   const really = () =>
     performReconciliation(
-      { ...deps(), stripe: null, timeZone: 'UTC', linkByEmail: false, eventRetentionDays: 180 },
+      {
+        ...deps(),
+        stripe: null,
+        timeZone: 'UTC',
+        linkByEmail: false,
+        eventRetentionDays: 180,
+        toolCallRetentionDays: 90,
+      },
       { trigger: 'schedule', startedBy: null },
     );
 

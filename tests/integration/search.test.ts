@@ -112,7 +112,7 @@ describe('a text finds', () => {
     ['u', []],
     ['R2026-0001', ['invoice R2026-0001', 'invoice R2026-00012']],
     ['r2026', ['invoice R2026-0001', 'invoice R2026-00012']],
-    ['2026-0001', []],
+    ['2026-0001', ['invoice R2026-0001']],
     ['sepa-77', ['payment SEPA-77%_\\\'"x']],
     ['%_\\\'"x', []],
     ['77%_', []],
@@ -140,6 +140,7 @@ describe('a text finds', () => {
     ['$1', []],
     ["'; drop table customers; --", []],
     ['😀', []],
+    ['sÖhne weiß', ['customer Weiß & Söhne']],
   ])('%j: %j', async (text, expected) => {
     expect(await titles(text)).toEqual(expected);
   });

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { listCustomersForStaff } from '@/lib/customers/list-for-staff';
 import { customerFilters } from '@/lib/customers/staff-filters';
@@ -85,8 +86,17 @@ describe('the list', () => {
     },
   );
 
-  test.each(['x', '', '0', '-1', '99999999999', "1'"])('a start of %j is none', async (after) => {
+  test.each(['x', '', '-1', '99999999999', "1'"])('a start of %j is none', async (after) => {
     expect((await read({}, { after })).numbers).toHaveLength(5);
+  });
+
+  test('tells how many match on all pages', async () => {
+    const first = await read({ per_page: '2' });
+    expect(first.count).toBe(5);
+    expect((await read({ per_page: '2' }, { after: first.next })).count).toBe(5);
+    expect((await read({ country: 'at' })).count).toBe(2);
+    expect((await read({ country: 'at', per_page: '1' })).count).toBe(2);
+    expect((await read({ country: 'fr' })).count).toBe(0);
   });
 
   test.each([{ q: '' }, { q: 'a\u0000' }, { status: 'gone' }, { country: 'AUT' }, { country: '%%' }])(
@@ -95,4 +105,14 @@ describe('the list', () => {
       expect(customerFilters.safeParse(input).success).toBe(false);
     },
   );
+});
+
+test('what more customers have than are counted is found in the order of the list, near its start and far from it', async () => {
+  await base.db.execute(sql`insert into customers (customer_number, company)
+    select 'N' || n, case when n <= 10001 then 'Many' else 'Other' end from generate_series(1, 16000) n`);
+  const nearest = await read({ q: 'many', sort: 'created', per_page: '2' });
+  expect(nearest).toMatchObject({ numbers: ['N1', 'N2'], count: 10_001 });
+  const second = await read({ q: 'many', sort: 'created', per_page: '2' }, { after: nearest.next });
+  expect(second.numbers).toEqual(['N3', 'N4']);
+  expect((await read({ q: 'many', per_page: '2' })).numbers).toEqual(['N10001', 'N10000']);
 });

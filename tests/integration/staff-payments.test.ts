@@ -1,12 +1,16 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { listAudit } from '@/lib/audit/list-audit';
+import { listCustomerCredits } from '@/lib/invoices/customer-credits';
 import { deletePayment } from '@/lib/payments/delete-payment';
 import { toDeletedPayment } from '@/lib/payments/deleted-payment';
 import { findPayableInvoice } from '@/lib/payments/find-payable-invoice';
+import { findPayableInvoices } from '@/lib/payments/find-payable-invoices';
+import { listDeletedPayments } from '@/lib/payments/list-deleted';
 import { listPaymentsForStaff } from '@/lib/payments/list-for-staff';
 import { getPayment, listPayments } from '@/lib/payments/queries';
 import { recordForInvoice } from '@/lib/payments/record-for-invoice';
 import { recordPayment } from '@/lib/payments/record-payment';
+import { recordTypedRefund } from '@/lib/payments/record-typed-refund';
 import { staffFilters } from '@/lib/payments/staff-filters';
 import { staffWriter } from '@/lib/payments/staff-writer';
 import { onPostgres, useDatabase } from '../support/database';
@@ -86,9 +90,25 @@ describe('the list', () => {
     [{ sort: 'amount' }, ['sepa-2', 'SEPA-1', '100%_x', 'CASH-0', 'CASH-1']],
     [{ sort: '-amount' }, ['CASH-1', 'CASH-0', '100%_x', 'SEPA-1', 'sepa-2']],
     [{ sort: 'nonsense' }, [...WEISS, ...CASH]],
+    [{ customer: 'example', sort: '-reference' }, ['sepa-2', 'SEPA-1', 'CASH-1', 'CASH-0', '100%_x']],
     [{ customer: 'K10001', reference: 'sepa', sort: 'amount', status: 'completed' }, ['sepa-2', 'SEPA-1']],
   ])('%j finds %j', async (input, expected) => {
     expect(await references(input)).toEqual(expected);
+  });
+
+  test.each([
+    [{ sort: 'reference' }, 'reference'],
+    [{ sort: '-reference', from: '2026-01-01' }, '-date'],
+    [{ sort: 'reference', to: '2026-01-01' }, '-date'],
+    [{ sort: 'reference', to: '2026-01-01', customer: 'weiß' }, 'reference'],
+    [{ sort: 'amount', from: '2026-01-01' }, 'amount'],
+  ])('%o is sorted by %s', (input, sort) => {
+    expect(staffFilters.parse(input).sort).toBe(sort);
+  });
+
+  test('a text that names no customer is told', async () => {
+    const page = await listPaymentsForStaff(database.db, staffFilters.parse({ customer: 'nobody' }), {});
+    expect(page).toMatchObject({ data: [], count: 0, refused: 'unknown_customer' });
   });
 
   test('an id after # is exact', async () => {
@@ -273,7 +293,97 @@ describe('the invoice to be paid', () => {
   });
 });
 
+describe('invoices that a payment may be for', () => {
+  test('are found by customer, a part of a number or an amount, unpaid ones first', async () => {
+    const { db } = database;
+    const customer_id = (await createCustomer(db, { company: 'Zitronengras AG', customer_number: 'K-ZIT' }))
+      .id;
+    const on = { customer_id, total: '392', amount_due: '392' };
+    await createInvoice(db, { ...on, number: 'ZG-2026-0007', status: 'paid', amount_due: '0' });
+    await createInvoice(db, { ...on, number: 'ZG-2026-0009', status: 'sent', due_date: '2026-04-01' });
+    await createInvoice(db, { ...on, number: 'ZG-2026-0008', status: 'overdue', due_date: '2026-03-01' });
+    await createInvoice(db, { ...on, number: 'ZG-2026-0006', status: 'cancelled' });
+    const found = async (text: string) => (await findPayableInvoices(db, text)).map(({ number }) => number);
+    const all = ['ZG-2026-0008', 'ZG-2026-0009', 'ZG-2026-0007'];
+    for (const text of ['zitronen', 'K-ZIT', 'ZG-2026'])
+      expect([text, await found(text)]).toEqual([text, all]);
+    for (const text of ['392.00', '392,00', '392', '26-000']) {
+      expect([text, await found(text)]).toEqual([text, all.slice(0, 2)]);
+    }
+    expect(await found('26-0009')).toEqual(['ZG-2026-0009']);
+    for (const text of ['', '%', 'no such thing', '\u0000'])
+      expect([text, await found(text)]).toEqual([text, []]);
+  });
+});
+
+describe('what was paid too much', () => {
+  test('is a credit of the customer, by currency, and of no other', async () => {
+    const { db } = database;
+    const { id: customer_id } = await createCustomer(db);
+    const over = {
+      customer_id,
+      status: 'paid',
+      total: '100',
+      amount_due: '0',
+      amount_paid: '120.5',
+    } as const;
+    await createInvoice(db, over);
+    await createInvoice(db, { ...over, amount_paid: '100' });
+    await createInvoice(db, { ...over, currency: 'chf' });
+    await createInvoice(db, { ...over, stripe_invoice_id: 'in_over' });
+    await createInvoice(db, { ...over, customer_id: (await createCustomer(db)).id });
+    expect(await listCustomerCredits(db, customer_id)).toEqual([
+      { currency: 'chf', amount: 20.5 },
+      { currency: 'eur', amount: 20.5 },
+    ]);
+  });
+});
+
+describe('a refund that staff record', () => {
+  const typed = (amount: string, date = '2026-03-15') => ({ amount, date });
+
+  test('of a part is kept with the payment, which is refunded once all of it is', async () => {
+    const { db } = database;
+    const invoice = await createInvoice(db, { total: '100', amount_due: '100' });
+    const on = { invoice_id: invoice.id, customer_id: invoice.customer_id, payment_date: '2026-03-10' };
+    const { payment } = await recordPayment(
+      db,
+      { ...on, amount: 100, payment_reference: 'PART-1' },
+      writer(),
+      {},
+    );
+    const refund = (...given: Parameters<typeof typed>) =>
+      recordTypedRefund(db, payment.id, typed(...given), writer());
+    for (const [amount, date, field] of [
+      ['100.01', '2026-03-15', 'amount'],
+      ['0', '2026-03-15', 'amount'],
+      ['1', '2026-03-16', 'date'],
+      ['1', '2026-03-09', 'date'],
+    ] as const) {
+      await expect(refund(amount, date)).rejects.toMatchObject({ fields: [{ field }] });
+    }
+    expect(await refund('40,50')).toMatchObject({ status: 'completed', refunded_amount: 40.5, amount: 100 });
+    const [settled] = await findPayableInvoices(db, invoice.number ?? '');
+    expect(settled).toMatchObject({ amount_due: 40.5 });
+    await expect(refund('59.51')).rejects.toMatchObject({ fields: [{ field: 'amount' }] });
+    expect(await refund('59.50', '2026-03-11')).toMatchObject({ status: 'refunded', refunded_amount: 100 });
+    await expect(refund('1')).rejects.toMatchObject({ code: 'conflict' });
+  });
+});
+
 describe('a deleted payment', () => {
+  test('is told of by its invoice', async () => {
+    const { db } = database;
+    const invoice = await createInvoice(db);
+    const on = { invoice_id: invoice.id, customer_id: invoice.customer_id };
+    const held = await createPayment(db, { ...on, payment_reference: 'GONE-1' });
+    expect(await listDeletedPayments(db, invoice)).toEqual([]);
+    await deletePayment(db, held.id, writer());
+    expect(await listDeletedPayments(db, invoice)).toMatchObject([
+      { payment: { payment_reference: 'GONE-1' }, deleted_by: grace.email },
+    ]);
+  });
+
   test('is shown as it was, with who deleted it', async () => {
     const { db } = database;
     const held = await createPayment(db, { payment_reference: 'GONE', amount: '12.5' });

@@ -1,17 +1,21 @@
 import { describe, expect, test } from 'vitest';
+import { allPages, type CursorList, isNumbered, type StaffPage } from '@/lib/counted-list/staff-list';
+import type { PageStart } from '@/lib/cursor-page';
 import { getInvoice } from '@/lib/invoices/get-invoice';
 import { invoicesCsv } from '@/lib/invoices/invoices-csv';
-import { listInvoices } from '@/lib/invoices/queries';
-import { invoiceStaffFilters, toInvoiceConditions } from '@/lib/invoices/staff-filters';
+import { listInvoicesForStaff } from '@/lib/invoices/list-for-staff';
+import { invoiceStaffFilters } from '@/lib/invoices/staff-filters';
 import { MAX_ID } from '@/lib/page';
 import { listLatestPayments } from '@/lib/payments/list-for-staff';
 import { getSalesDocument } from '@/lib/sales-documents/get-sales-document';
+import { listDocumentsForStaff } from '@/lib/sales-documents/list-for-staff';
 import { listSalesDocuments } from '@/lib/sales-documents/queries';
-import { documentStaffFilters, toDocumentConditions } from '@/lib/sales-documents/staff-filters';
+import { documentStaffFilters } from '@/lib/sales-documents/staff-filters';
 import { getServer } from '@/lib/servers/queries';
 import { getService } from '@/lib/services/get-service';
+import { listServicesForStaff } from '@/lib/services/list-for-staff';
 import { listServices } from '@/lib/services/queries';
-import { serviceStaffFilters, toServiceConditions } from '@/lib/services/staff-filters';
+import { serviceStaffFilters } from '@/lib/services/staff-filters';
 import { listSubscriptionsOfService } from '@/lib/subscriptions/list-related';
 import { useDatabase } from '../support/database';
 import {
@@ -28,10 +32,11 @@ import {
 const base = useDatabase();
 
 describe('what staff type into filters', () => {
-  const invoiceIds = async (input: Record<string, string>) => {
-    const conditions = await toInvoiceConditions(base.db, invoiceStaffFilters.parse(input));
-    return conditions && (await listInvoices(base.db, conditions)).data.map(({ id }) => id);
-  };
+  const place = { request: { page: 1, per_page: 25 }, start: {} };
+  const idsOf = (page: StaffPage<{ id: number }>) =>
+    isNumbered(page) || !page.refused ? page.data.map(({ id }) => id) : page.refused;
+  const invoiceIds = async (input: Record<string, string>) =>
+    idsOf(await listInvoicesForStaff(base.db, invoiceStaffFilters.parse(input), place));
 
   test('finds invoices by customer, number, status and days', async () => {
     const { id: customer_id } = await createCustomer(base.db, { customer_number: 'K-FILTER' });
@@ -49,7 +54,10 @@ describe('what staff type into filters', () => {
     expect(await invoiceIds({ number: 'filter-3' })).toEqual([third.id]);
     expect(await invoiceIds({ number: `#${first.id}` })).toEqual([first.id]);
     expect(await invoiceIds({ number: 'FILTER' })).toEqual([]);
-    expect(await invoiceIds({ customer: 'nobody' })).toBeNull();
+    expect(await invoiceIds({ customer: 'nobody' })).toBe('unknown_customer');
+    expect(await invoiceIds({ customer: '-' })).toBe('too_many_customers');
+    expect(await invoiceIds({ customer: 'filter', sort: 'date' })).toEqual([first.id, second.id, third.id]);
+    expect(await invoiceIds({ ...ofCustomer, status: 'open' })).toEqual([third.id, first.id]);
   });
 
   test('finds services by customer, number, part of a domain, type and server', async () => {
@@ -62,15 +70,15 @@ describe('what staff type into filters', () => {
       server_id: server.id,
     });
     await createService(base.db, { customer_id, service_type: 'domain' });
-    const ids = async (input: Record<string, string>) => {
-      const conditions = await toServiceConditions(base.db, serviceStaffFilters.parse(input));
-      return conditions && (await listServices(base.db, conditions)).data.map(({ id }) => id);
-    };
+    const ids = async (input: Record<string, string>) =>
+      idsOf(await listServicesForStaff(base.db, serviceStaffFilters.parse(input), place));
     expect(await ids({ customer: 'K-RENTS' })).toHaveLength(2);
     expect(await ids({ customer: 'K-RENTS', type: service.service_type })).toEqual([service.id]);
     expect(await ids({ number: 's-rents' })).toEqual([service.id]);
     expect(await ids({ domain: 'RENTS' })).toEqual([service.id]);
-    expect(await ids({ customer: 'nobody' })).toBeNull();
+    expect(await ids({ customer: 'nobody' })).toBe('unknown_customer');
+    expect(await ids({ server: server.hostname.toUpperCase() })).toEqual([service.id]);
+    expect(await ids({ server: `#${server.id}`, from: '9999-01-01', to: '9999-01-02' })).toEqual([]);
     const onIt = await listServices(base.db, { server_id: server.id });
     expect(onIt.data.map(({ id }) => id)).toEqual([service.id]);
   });
@@ -84,19 +92,39 @@ describe('what staff type into filters', () => {
       customer_id: invoice.customer_id,
       converted_to_invoice_id: invoice.id,
     });
-    const ids = async (input: Record<string, string>) => {
-      const conditions = await toDocumentConditions(base.db, documentStaffFilters.parse(input));
-      return conditions && (await listSalesDocuments(base.db, conditions)).data.map(({ id }) => id);
-    };
+    const ids = async (input: Record<string, string>) =>
+      idsOf(await listDocumentsForStaff(base.db, documentStaffFilters.parse(input), place));
     const customer = `#${invoice.customer_id}`;
     expect(await ids({ customer, type: 'offer', from: '2026-02-02', to: '2026-02-02' })).toEqual([
       document.id,
     ]);
     expect(await ids({ customer, type: 'order_confirmation' })).toEqual([]);
     expect(await ids({ number: 'an-typed' })).toEqual([document.id]);
-    expect(await ids({ customer: 'nobody' })).toBeNull();
+    expect(await ids({ customer: 'nobody' })).toBe('unknown_customer');
     const sources = await listSalesDocuments(base.db, { converted_to_invoice_id: invoice.id });
     expect(sources.data.map(({ id }) => id)).toEqual([document.id]);
+  });
+
+  test('in any order a cursor leads through all pages, there and back, and a file has them all', async () => {
+    const { id: customer_id } = await createCustomer(base.db, { customer_number: 'K-PAGES' });
+    const totals = ['5', '1', '3', '3', '2'];
+    for (const [i, total] of totals.entries()) {
+      await createInvoice(base.db, { customer_id, number: `PAGES-${i}`, total, amount_due: total });
+    }
+    const filters = invoiceStaffFilters.parse({ customer: 'k-pages', sort: 'amount', per_page: '2' });
+    const read = (start: PageStart) =>
+      listInvoicesForStaff(base.db, filters, { ...place, start }) as Promise<CursorList<{ total: number }>>;
+    const seen: number[][] = [];
+    for await (const batch of allPages(read)) seen.push(batch.map(({ total }) => total));
+    expect(seen).toEqual([[1, 2], [3, 3], [5]]);
+    const first = await read({});
+    const second = await read({ after: first.next ?? '' });
+    expect([second.count, second.previous !== null]).toEqual([5, true]);
+    expect((await read({ before: second.previous ?? '' })).data).toEqual(first.data);
+    expect((await read({ after: 'nonsense' })).data).toEqual(first.data);
+    let file = '';
+    for await (const piece of invoicesCsv(base.db, filters)) file += piece;
+    expect(file.match(/PAGES-\d/g)).toEqual(['PAGES-1', 'PAGES-4', 'PAGES-2', 'PAGES-3', 'PAGES-0']);
   });
 
   test.each([invoiceStaffFilters, documentStaffFilters])(

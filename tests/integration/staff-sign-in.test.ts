@@ -5,9 +5,9 @@ import { like } from 'drizzle-orm';
 import { afterAll, describe, expect, test } from 'vitest';
 import { staffRateLimits, staffSessions, staffSignInFailures, staffVerifications } from '@/db/schema';
 import { commandActor } from '@/lib/audit/record-audit';
-import { addStaffUser } from '@/lib/auth/add-staff-user';
-import { signIn } from '@/lib/auth/sign-in';
-import { staffSecret } from '@/lib/auth/staff-secret';
+import { staffSecret } from '@/lib/auth/session/staff-secret';
+import { signIn } from '@/lib/auth/sign-in/sign-in';
+import { addStaffUser } from '@/lib/auth/staff/add-staff-user';
 import { useDatabase } from '../support/database';
 import { testRuntime } from '../support/runtime';
 

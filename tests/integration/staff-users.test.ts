@@ -1,16 +1,21 @@
 import { eq } from 'drizzle-orm';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { auditLog, staffAccounts, staffSessions, staffUsers } from '@/db/schema';
-import { listAuditOf } from '@/lib/audit/list-audit';
+import { auditLog, staffAccounts, staffSessions, staffUsers, staffVerifications } from '@/db/schema';
+import { listAudit, listAuditOf } from '@/lib/audit/list-audit';
 import { type Actor, commandActor } from '@/lib/audit/record-audit';
-import { addStaffUser } from '@/lib/auth/add-staff-user';
-import { changeStaffRole } from '@/lib/auth/change-staff-role';
-import { endStaffSessions } from '@/lib/auth/end-staff-sessions';
-import { hasAdmin, listStaffUsers, openSessionsOf } from '@/lib/auth/list-staff-users';
-import { removeStaffUser } from '@/lib/auth/remove-staff-user';
-import { setStaffPassword } from '@/lib/auth/set-staff-password';
-import { getStaffAuth } from '@/lib/auth/staff-auth';
-import { findStaffUser, getStaffUser, type StaffRole } from '@/lib/auth/staff-user';
+import { acceptInvitation } from '@/lib/auth/invitations/accept-invitation';
+import { inviteStaffUser, renewInvitation } from '@/lib/auth/invitations/invitation';
+import { endStaffSessions } from '@/lib/auth/session/end-staff-sessions';
+import { getStaffAuth } from '@/lib/auth/session/staff-auth';
+import { addStaffUser } from '@/lib/auth/staff/add-staff-user';
+import { changeStaffRole } from '@/lib/auth/staff/change-staff-role';
+import { hasAdmin, listStaffUsers, openSessionsOf } from '@/lib/auth/staff/list-staff-users';
+import { removeStaffUser } from '@/lib/auth/staff/remove-staff-user';
+import { setStaffPassword } from '@/lib/auth/staff/set-staff-password';
+import { findStaffUser, getStaffUser, type StaffRole } from '@/lib/auth/staff/staff-user';
+import { verifyAccessToken } from '@/lib/auth/tokens/access-token';
+import { issueAccessToken } from '@/lib/auth/tokens/issue-access-token';
+import { getAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
 import { useDatabase } from '../support/database';
 import { type TestRuntime, testRuntime } from '../support/runtime';
 
@@ -38,6 +43,24 @@ describe('staff', () => {
     getStaffAuth(world).api.signInEmail({ body: { email, password } });
   const list = async () => (await listStaffUsers(base.db, { page: 1, per_page: 25 }, world.now())).data;
 
+  test('take the tokens that are theirs along, and no others', async () => {
+    const { id } = await add('ada@example.com');
+    const typed = { scopes: ['mcp:read'], expires: 'never', last_day: '' };
+    const issue = (name: string, staff_email: string) =>
+      issueAccessToken(world, CLI, { ...typed, name, staff_email });
+    const hers = await issue('Hers', ' Ada@Example.com ');
+    const programs = await issue('ERP', '');
+    const find = ({ token }: { token: string }) => verifyAccessToken(base.db, token, world.now());
+    expect(await find(hers)).toMatchObject({ staff_email: 'ada@example.com' });
+    await removeStaffUser(world, { id }, CLI);
+    expect([await find(hers), await find(programs)]).toEqual([null, expect.anything()]);
+    expect(await getAccessToken(base.db, hers.id)).toMatchObject({ staff_email: 'ada@example.com' });
+    expect(await listAudit(base.db, 'access_token', hers.id)).toMatchObject([
+      { action: 'access_token.revoke', before: { revoked_at: null } },
+      { action: 'access_token.create', after: { staff_email: 'ada@example.com' } },
+    ]);
+  });
+
   test('are added once an address, listed, and removed with their sessions', async () => {
     await add('root@example.com', 'admin');
     const { id, password } = await add(' Ada@Example.com ', 'admin');
@@ -49,18 +72,51 @@ describe('staff', () => {
       { email: 'root@example.com', sessions: 0 },
     ]);
     expect(await openSessionsOf(base.db, id, world.now())).toHaveLength(1);
-    await removeStaffUser(base.db, { email: 'ada@example.com' }, CLI);
+    await removeStaffUser(world, { email: 'ada@example.com' }, CLI);
     expect(await findStaffUser(base.db, { id })).toBeNull();
     for (const table of [staffSessions, staffAccounts]) {
       expect(await base.db.select().from(table).where(eq(table.userId, id))).toEqual([]);
     }
-    await expect(removeStaffUser(base.db, { id }, CLI)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(removeStaffUser(world, { id }, CLI)).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test('are invited by an address that works once, within a day, until there is a newer one', async () => {
+    await add('root@example.com', 'admin');
+    const { url } = await inviteStaffUser(world, { email: 'ada@example.com' }, CLI);
+    expect(url).toMatch(/^http:\/\/localhost:3000\/sign-in\/invitation\/[\w-]{43}$/);
+    const tokenOf = (address: string) => address.slice(-43);
+    const typed = { password: 'correct horse battery', repeated: 'correct horse battery' };
+    const later = (ms: number) => ({ ...world, now: () => new Date(world.now().getTime() + ms) });
+    const stored = JSON.stringify(await base.db.select().from(staffVerifications));
+    expect(stored).not.toContain(tokenOf(url));
+
+    const newer = tokenOf((await renewInvitation(world, { email: 'ada@example.com' }, CLI)).url);
+    const ended = { code: 'conflict' };
+    await expect(acceptInvitation(world, tokenOf(url), typed)).rejects.toMatchObject(ended);
+    await expect(acceptInvitation(later(86_400_000), newer, typed)).rejects.toMatchObject(ended);
+    for (const [wrong, field] of [
+      [{ ...typed, repeated: 'x' }, 'repeated'],
+      [{ password: 'short', repeated: 'short' }, 'password'],
+    ] as const) {
+      await expect(acceptInvitation(world, newer, wrong)).rejects.toMatchObject({ fields: [{ field }] });
+    }
+    const both = await Promise.allSettled([1, 2].map(() => acceptInvitation(world, newer, typed)));
+    expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    await signIn('ada@example.com', typed.password);
+    await expect(renewInvitation(world, { email: 'ada@example.com' }, CLI)).rejects.toMatchObject(ended);
+    const { id } = await getStaffUser(base.db, { email: 'ada@example.com' });
+    const history = await listAuditOf(base.db, 'staff_user', 'id', id);
+    expect(history.map(({ action }) => action)).toEqual([
+      'staff_user.accept_invitation',
+      'staff_user.invite',
+      'staff_user.create',
+    ]);
   });
 
   test('a new password ends the sessions and the old password', async () => {
     const { id, email, password } = await add('joan@example.com');
     await signIn(email, password);
-    const changed = await setStaffPassword(world, { id }, undefined, CLI);
+    const changed = await setStaffPassword(world, { id }, {}, CLI);
     expect(await base.db.$count(staffSessions, eq(staffSessions.userId, id))).toBe(0);
     await expect(signIn(email, password)).rejects.toMatchObject({ statusCode: 401 });
     expect((await signIn(email, changed.password)).user.id).toBe(id);
@@ -91,15 +147,15 @@ describe('staff', () => {
     await changeStaffRole(base.db, { id }, 'admin', actor);
     await signIn('ada@example.com', password);
     await endStaffSessions(base.db, { id }, actor);
-    const changed = await setStaffPassword(world, { id }, 'another battery staple', actor);
-    await removeStaffUser(base.db, { id }, actor);
+    const changed = await setStaffPassword(world, { id }, { password: 'another battery staple' }, actor);
+    await removeStaffUser(world, { id }, actor);
     const person = { id, email: 'ada@example.com', name: 'ada' };
     const staff = { ...person, role: 'staff' };
     const admin = { ...person, role: 'admin' };
     const history = await listAuditOf(base.db, 'staff_user', 'id', id);
     expect(history.map(({ action, before, after }) => [action, before, after])).toEqual([
       ['staff_user.delete', admin, null],
-      ['staff_user.reset_password', admin, { ...admin, sessions_ended: 0 }],
+      ['staff_user.reset_password', admin, { ...admin, sessions_ended: 0, apps_ended: 0 }],
       ['staff_user.sign_out', admin, { ...admin, sessions_ended: 1 }],
       ['staff_user.update', staff, admin],
       ['staff_user.create', null, staff],
@@ -126,7 +182,7 @@ describe('staff', () => {
       await add('joan@example.com');
       for (const refused of [
         () => changeStaffRole(base.db, { id }, 'staff', CLI),
-        () => removeStaffUser(base.db, { id }, CLI),
+        () => removeStaffUser(world, { id }, CLI),
       ]) {
         await expect(refused()).rejects.toMatchObject({ code: 'conflict' });
       }
@@ -139,7 +195,7 @@ describe('staff', () => {
       const key = { id: root.id };
       for (const refused of [
         () => changeStaffRole(base.db, key, 'staff', asStaff(root)),
-        () => removeStaffUser(base.db, key, asStaff(root)),
+        () => removeStaffUser(world, key, asStaff(root)),
       ]) {
         await expect(refused()).rejects.toMatchObject({ code: 'conflict' });
       }
@@ -148,7 +204,7 @@ describe('staff', () => {
     test('admins who demote or remove each other at once leave one', async () => {
       for (const write of [
         (id: string, actor: Actor) => changeStaffRole(base.db, { id }, 'staff', actor),
-        (id: string, actor: Actor) => removeStaffUser(base.db, { id }, actor),
+        (id: string, actor: Actor) => removeStaffUser(world, { id }, actor),
       ]) {
         await base.db.delete(staffUsers);
         const admins: Awaited<ReturnType<typeof add>>[] = [];
@@ -174,9 +230,9 @@ describe('staff', () => {
       for (const refused of [
         () => add('new@example.com', 'admin', actor),
         () => changeStaffRole(base.db, { id: joan.id }, 'admin', actor),
-        () => setStaffPassword(world, { id: root.id }, undefined, actor),
+        () => setStaffPassword(world, { id: root.id }, {}, actor),
         () => endStaffSessions(base.db, { id: root.id }, actor),
-        () => removeStaffUser(base.db, { id: joan.id }, actor),
+        () => removeStaffUser(world, { id: joan.id }, actor),
       ]) {
         await expect(refused()).rejects.toMatchObject({ code: 'forbidden' });
       }

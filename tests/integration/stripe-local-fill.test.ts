@@ -237,6 +237,7 @@ describe('a reconciliation against the filled world', () => {
         timeZone,
         linkByEmail: false,
         eventRetentionDays: 180,
+        toolCallRetentionDays: 90,
       };
       const { status, changes } = await reconcile(deps, { trigger: 'cli', startedBy: null });
       return { status, isChanged: changes > 0 };

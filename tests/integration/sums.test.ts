@@ -1,9 +1,11 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { beforeAll, expect, test } from 'vitest';
 import { rows } from '@/db/database';
+import { installFunctions } from '@/db/install-functions';
 import { checkCounts, recountLists } from '@/lib/counted-list/check-counts';
 import { getMoneyReceived } from '@/lib/overview/money-received';
 import { sumOpenInvoices } from '@/lib/overview/open-invoices';
+import { RENEWING, sumRenewals } from '@/lib/services/renewals';
 import { useDatabase } from '../support/database';
 import { createCustomer, createInvoice } from '../support/factories';
 
@@ -21,6 +23,9 @@ const day = () => `2026-03-${String(1 + Math.floor(Math.random() * 5)).padStart(
 const paymentStatus = () => oneOf(['pending', 'completed', 'failed', 'refunded']);
 const invoiceStatus = () => oneOf(['draft', 'sent', 'paid', 'overdue', 'cancelled']);
 const currency = () => oneOf(['eur', 'eur', 'usd']);
+const dayOrNone = () => oneOf([day(), null]);
+const serviceStatus = () => oneOf(['draft', 'active', 'active', 'cancelled']);
+const subscriptionStatus = () => oneOf(['active', 'trialing', 'past_due', 'cancelled']);
 const some = (table: string) =>
   sql.raw(`id = (select id from ${table} where id > 1 offset floor(random() * 300) limit 1)`);
 
@@ -40,6 +45,13 @@ function change(): SQL {
     () =>
       sql`update invoices set amount_due = ${amount()}, currency = ${currency()} where ${some('invoices')}`,
     () => sql`delete from invoices where ${some('invoices')}`,
+    () => sql`insert into customer_services (service_number, customer_id, service_type, status, name, price, currency, next_billing_date)
+      values (${`SUM-${drawn}`}, ${ids.customer}, 'hosting', ${serviceStatus()}, 'x', ${amount()}, ${currency()}, ${dayOrNone()})`,
+    () =>
+      sql`update customer_services set status = ${serviceStatus()}, next_billing_date = ${dayOrNone()} where ${some('customer_services')}`,
+    () =>
+      sql`update customer_services set price = ${amount()}, ends_on = ${dayOrNone()} where ${some('customer_services')}`,
+    () => sql`delete from customer_services where ${some('customer_services')}`,
   ])();
 }
 
@@ -71,7 +83,24 @@ async function requireRight(): Promise<void> {
       where status in ('sent', 'overdue') group by currency order by count desc, currency`,
   );
   expect((await sumOpenInvoices(base.db)).open).toEqual(open);
+  for (const of of RENEWING) {
+    expect(await sumRenewals(base.db, of, { from: '2026-03-02', to: '2026-03-04' })).toEqual(
+      await rows(base.db, RENEWALS[of]),
+    );
+  }
 }
+
+const RENEWALS = {
+  services: sql`select '2026-03-01' as month, currency, count(*)::int as count, sum(price)::float as total
+    from customer_services where status = 'active' and ends_on is null
+      and next_billing_date between '2026-03-02' and '2026-03-04'
+    group by 1, 2 order by 3 desc, 2`,
+  subscriptions: sql`select '2026-03-01' as month, i.currency, count(*)::int as count, sum(i.amount)::float as total
+    from subscriptions s join subscription_items i on i.subscription_id = s.id
+    where s.status <> 'cancelled' and s.cancel_at is null and not s.cancel_at_period_end
+      and s.next_billing_date between '2026-03-02' and '2026-03-04' and i.amount is not null and i.currency is not null
+    group by 1, 2 order by 3 desc, 2`,
+};
 
 test('sums are what rows add up to after many writers, some of whom took back what they wrote', async () => {
   let left = WRITES;
@@ -88,6 +117,40 @@ test('sums are what rows add up to after many writers, some of whom took back wh
   };
   await Promise.all(Array.from({ length: WRITERS }, write));
   await requireRight();
+});
+
+test('items are added up on the day of their subscription, one writer after the other', async () => {
+  const item = () => oneOf([null, currency()]);
+  const writes = [
+    () => sql`insert into subscriptions (customer_id, status, next_billing_date)
+      values (${ids.customer}, ${subscriptionStatus()}, ${dayOrNone()})`,
+    () => sql`insert into subscription_items (subscription_id, amount, currency)
+      select id, ${amount()}, ${item()} from subscriptions order by random() limit 2`,
+    () =>
+      sql`update subscriptions set status = ${subscriptionStatus()}, next_billing_date = ${dayOrNone()} where ${some('subscriptions')}`,
+    () =>
+      sql`update subscriptions set cancel_at_period_end = ${oneOf([true, false, false])} where ${some('subscriptions')}`,
+    () =>
+      sql`update subscription_items set amount = ${amount()}, currency = ${item()} where ${some('subscription_items')}`,
+    () => sql`update subscription_items set subscription_id = (select id from subscriptions order by random() limit 1)
+      where ${some('subscription_items')}`,
+    () => sql`delete from subscription_items where ${some('subscription_items')}`,
+    () => sql`delete from subscriptions where ${some('subscriptions')}`,
+  ];
+  for (let left = 600; left > 0; left -= 1)
+    await base.db.execute(oneOf([...writes, writes[1] as () => SQL])());
+  await requireRight();
+  await base.db.execute(sql`update subscriptions set next_billing_date = '2026-03-03', status = 'active'`);
+  await base.db.execute(sql`delete from subscriptions where id % 3 = 0`);
+  await requireRight();
+});
+
+test('renewals of rows that were there before there were sums of them are added up by a migration', async () => {
+  await base.db.execute(sql`select rebuild_sums()`);
+  await base.db.execute(sql`delete from sums where of like '%_renewals'`);
+  await base.db.transaction((tx) => installFunctions(tx));
+  await requireRight();
+  expect(await checkCounts(base.db)).toEqual([]);
 });
 
 test('many rows at once are added up', async () => {

@@ -6,6 +6,7 @@ import {
   reconciliationRuns,
   stripeCustomers,
   stripeEvents,
+  toolCalls,
 } from '@/db/schema';
 import { auditNumber, recordAudit } from '@/lib/audit/record-audit';
 import { deletePayment } from '@/lib/payments/delete-payment';
@@ -41,6 +42,7 @@ const say = (entry: TimelineEntry) => {
   if (entry.kind === 'money_back') return `${day} ${entry.row.kind} of ${entry.row.payment_reference}`;
   if (entry.kind === 'note') return `${day} note ${entry.note.text}`;
   if (entry.kind === 'audit') return `${day} ${entry.audit.action}`;
+  if (entry.kind === 'call') return `${day} call of ${entry.call.tool}`;
   return `${day} ${entry.changes.map(({ entity, field }) => `${entity}.${field}`).join(' ')}`;
 };
 const keyOf = ({ kind, id }: { kind: string; id: number }) => `${kind} ${id}`;
@@ -187,6 +189,29 @@ describe('a timeline', () => {
       'payment.update',
     ]);
   });
+});
+
+test('tells admins what programs asked, and nobody else', async () => {
+  const { id } = await createCustomer(base.db);
+  const call = (day: string, customer_id: number | null) => ({
+    called_at: new Date(day),
+    caller: 'token:1',
+    caller_name: 'Desk',
+    tool: 'get-customer-tool',
+    arguments: {},
+    customer_id,
+    rows: 1,
+    duration_ms: 5,
+    outcome: 'ok' as const,
+  });
+  await base.db
+    .insert(toolCalls)
+    .values([call('2026-03-01', id), call('2026-03-02', id), call('2026-03-03', bob)]);
+  const told = async (withCalls: boolean) =>
+    (await listTimeline(base.db, id, { timeZone: 'UTC', withCalls })).entries.map(say);
+  const [later, earlier] = ['2026-03-02', '2026-03-01'].map((day) => `${day} call of get-customer-tool`);
+  expect(await told(true)).toEqual([later, earlier]);
+  expect(await told(false)).toEqual([]);
 });
 
 test('refunds and disputes stand where they were issued, and what was checked with Stripe', async () => {

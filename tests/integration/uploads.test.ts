@@ -78,13 +78,13 @@ test.each([
     { columns: { a: 'company' } },
     { '': expect.stringContaining('choose the column that is customer_number') },
   ],
-  [{ columns: { a: 'customer_number', b: 'nothing' } }, { 'columns.b': 'is no column of ours' }],
+  [{ columns: { a: 'customer_number', b: 'nothing' } }, { 'columns.b': 'is not a known column' }],
   [
     { columns: { a: 'customer_number', b: 'customer_number' } },
     { 'columns.b': 'another column is customer_number already' },
   ],
   [{ ...COLUMNS, constants: 'currency' }, { constants: 'currency has no equals sign and value' }],
-  [{ ...COLUMNS, constants: 'x=1' }, { constants: 'x is no column of ours' }],
+  [{ ...COLUMNS, constants: 'x=1' }, { constants: 'x is not a known column' }],
 ])('%j is refused', (chosen, problems) => {
   expect(toFileOptions('customers', { ...NONE, ...chosen })).toEqual({ problems });
 });

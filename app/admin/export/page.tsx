@@ -1,12 +1,12 @@
 import { Stack, Text } from '@mantine/core';
 import type { Metadata } from 'next';
-import { requireStaff } from '@/lib/auth/staff-session';
+import { requireStaff } from '@/lib/auth/session/staff-session';
 import { toCalendarDate } from '@/lib/dates';
 import { EXPORT_NAMES } from '@/lib/exports/kinds';
 import { getRuntime } from '@/lib/runtime';
 import { formatKind } from '../../_components/format';
-import { PageHeader } from '../_components/page-header';
-import { Section } from '../_components/section';
+import { PageHeader } from '../_components/page/page-header';
+import { Section } from '../_components/page/section';
 import { ExportForm } from './export-form';
 import { latestMonths } from './latest-months';
 

@@ -1,8 +1,8 @@
 import { type ImportRow, importState } from '@/lib/imports/list-imports';
 import { formatKind } from '../../_components/format';
-import { Instant } from '../_components/instant';
-import { RecordList } from '../_components/record-list';
-import { StatusBadge } from '../_components/status-badge';
+import { Instant } from '../_components/display/instant';
+import { StatusBadge } from '../_components/display/status-badge';
+import { RecordList } from '../_components/lists/record-list';
 import { countsText } from './counts-text';
 
 interface Props {
@@ -19,6 +19,7 @@ export function ImportList({ rows, now, timeZone }: Props) {
       label="Imports"
       rows={rows}
       keyOf={({ id }) => id}
+      nameOf={({ file_name }) => file_name}
       columns={[
         { label: 'Started', cell: (row) => <Instant at={row.created_at} timeZone={timeZone} /> },
         { label: 'File', cell: (row) => row.file_name, wraps: true },

@@ -1,16 +1,16 @@
 import { Alert, Code, Stack } from '@mantine/core';
 import type { Metadata } from 'next';
-import { requireAdmin } from '@/lib/auth/staff-session';
+import { requireAdmin } from '@/lib/auth/session/staff-session';
 import { IMPORT_NAMES } from '@/lib/imports/kinds';
 import { importState, listImports } from '@/lib/imports/list-imports';
 import { getRuntime } from '@/lib/runtime';
 import { listUploads } from '@/lib/uploads/upload-store';
 import { formatKind } from '../../_components/format';
 import { type SearchParams, toPageRequest, toParams } from '../../_components/search-params';
-import { CountedList } from '../_components/counted-list';
-import { PageHeader } from '../_components/page-header';
-import { RefreshWhile } from '../_components/refresh-while';
-import { Section } from '../_components/section';
+import { CountedList } from '../_components/lists/counted-list';
+import { PageHeader } from '../_components/page/page-header';
+import { RefreshWhile } from '../_components/page/refresh-while';
+import { Section } from '../_components/page/section';
 import { ImportList } from './import-list';
 import { PATH } from './path';
 import { UploadForm } from './upload-form';
@@ -53,7 +53,7 @@ export default async function ImportsPage({ searchParams }: { searchParams: Prom
           <CountedList
             page={page}
             noun="import"
-            yet="They are listed here, those of the command too."
+            yet="All imports appear here, including those by command."
             path={PATH}
             params={params}
           >

@@ -2,7 +2,7 @@ import { MAX_UPLOAD_BYTES, UPLOAD_PATH } from '@/lib/uploads/upload-limits';
 
 type Answer = { id: string } | { problem: string };
 
-const BROKEN = 'The upload broke off: try it again.';
+const BROKEN = 'The upload was interrupted: try again.';
 
 /** Uploads a file; what is too large is not even sent. @param onPercent is told how much has gone */
 export function sendFile(file: File, kind: string, onPercent: (percent: number) => void): Promise<Answer> {

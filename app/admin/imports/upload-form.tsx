@@ -30,7 +30,7 @@ export function UploadForm({ kinds }: { kinds: { value: string; label: string }[
       <Fieldset legend="Upload a file" radius="lg">
         <Stack gap="md" maw={480}>
           <noscript>
-            <Text size="sm">Uploading needs scripts; the command npm run import does not.</Text>
+            <Text size="sm">Uploading needs JavaScript; the command npm run import does not.</Text>
           </noscript>
           {problem && (
             <Alert color="red" variant="light" role="alert">
@@ -40,7 +40,7 @@ export function UploadForm({ kinds }: { kinds: { value: string; label: string }[
           <NativeSelect
             name="kind"
             label="Kind"
-            description="In this order each finds what it refers to."
+            description="Import in this order, so that each finds the records it refers to."
             data={kinds}
           />
           <TextInput

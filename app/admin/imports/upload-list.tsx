@@ -1,7 +1,7 @@
 import type { Upload } from '@/lib/uploads/upload-store';
 import { formatKind, formatSize } from '../../_components/format';
-import { Instant } from '../_components/instant';
-import { RecordList } from '../_components/record-list';
+import { Instant } from '../_components/display/instant';
+import { RecordList } from '../_components/lists/record-list';
 import { PATH } from './path';
 
 /** The files that wait. */

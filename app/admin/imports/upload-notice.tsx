@@ -1,4 +1,4 @@
-import { Notice } from '../_components/notice';
+import { Notice } from '../_components/page/notice';
 
 /** What came of removing a file, or of looking for it. */
 export function UploadNotice({ notice }: { notice: string | null }) {

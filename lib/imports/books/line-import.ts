@@ -40,7 +40,7 @@ export const salesDocumentLineImport = lineImport({
   owner: 'sales_document',
   names: { document_number: textLine(100) },
   find: findDocuments,
-  missing: () => ({ field: 'document_number', message: 'is no sales document of ours' }),
+  missing: () => ({ field: 'document_number', message: 'is not a known sales document' }),
 });
 
 interface LineKind {

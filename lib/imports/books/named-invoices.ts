@@ -1,5 +1,6 @@
 import { eq, inArray, or } from 'drizzle-orm';
 import type { Database } from '@/db/database';
+import { inTexts } from '@/db/in-texts';
 import { draftImportKeys, invoices } from '@/db/schema';
 import type { FieldError } from '../../errors';
 import type { Row } from '../../records/record-kind';
@@ -40,7 +41,7 @@ export async function findInvoices(
 export function noInvoice(row: Row): FieldError {
   const field = INVOICE_NAMES.find((name) => row[name] != null);
   return field
-    ? { field, message: 'is no invoice of ours' }
+    ? { field, message: 'is not a known invoice' }
     : { field: 'invoice_number', message: 'is needed' };
 }
 
@@ -48,7 +49,7 @@ async function readNamed(db: Database, names: Record<keyof Names, string[]>) {
   const keys = names.invoice_import_key;
   const keyed =
     keys.length > 0
-      ? await db.select().from(draftImportKeys).where(inArray(draftImportKeys.import_key, keys))
+      ? await db.select().from(draftImportKeys).where(inTexts(draftImportKeys.import_key, keys))
       : [];
   return db
     .select({
@@ -66,8 +67,8 @@ async function readNamed(db: Database, names: Record<keyof Names, string[]>) {
     .leftJoin(draftImportKeys, eq(draftImportKeys.invoice_id, invoices.id))
     .where(
       or(
-        inArray(invoices.stripe_invoice_id, names.stripe_invoice_id),
-        inArray(invoices.number, names.invoice_number),
+        inTexts(invoices.stripe_invoice_id, names.stripe_invoice_id),
+        inTexts(invoices.number, names.invoice_number),
         inArray(
           invoices.id,
           keyed.map(({ invoice_id }) => invoice_id),

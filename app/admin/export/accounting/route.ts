@@ -1,9 +1,9 @@
 import { notFound } from 'next/navigation';
-import { requireStaff } from '@/lib/auth/staff-session';
+import { requireStaff } from '@/lib/auth/session/staff-session';
 import { accountingCsv, calendarMonth } from '@/lib/exports/accounting/accounting-csv';
 import { methodNotAllowed } from '@/lib/http/method-not-allowed';
 import { getRuntime } from '@/lib/runtime';
-import { csvResponse } from '../../_components/csv-response';
+import { csvResponse } from '../../_components/lists/csv-response';
 
 export const { POST, PUT, PATCH, DELETE, OPTIONS } = methodNotAllowed('GET, HEAD, OPTIONS');
 

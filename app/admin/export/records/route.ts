@@ -1,11 +1,11 @@
 import { notFound } from 'next/navigation';
-import { requireStaff } from '@/lib/auth/staff-session';
+import { requireStaff } from '@/lib/auth/session/staff-session';
 import { toCalendarDate } from '@/lib/dates';
 import { exportCsv } from '@/lib/exports/export-csv';
 import { EXPORT_KINDS, EXPORT_NAMES } from '@/lib/exports/kinds';
 import { methodNotAllowed } from '@/lib/http/method-not-allowed';
 import { getRuntime } from '@/lib/runtime';
-import { csvResponse } from '../../_components/csv-response';
+import { csvResponse } from '../../_components/lists/csv-response';
 
 export const { POST, PUT, PATCH, DELETE, OPTIONS } = methodNotAllowed('GET, HEAD, OPTIONS');
 

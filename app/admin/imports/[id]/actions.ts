@@ -2,15 +2,15 @@
 
 import { revalidatePath } from 'next/cache';
 import { redirect } from 'next/navigation';
-import { requireAdmin, staffActor } from '@/lib/auth/staff-session';
+import { requireAdmin, staffActor } from '@/lib/auth/session/staff-session';
 import { AppError } from '@/lib/errors';
 import { getRuntime } from '@/lib/runtime';
 import { type ChosenOptions, toFileOptions } from '@/lib/uploads/chosen-options';
 import { removeUpload, startImport, stopImport } from '@/lib/uploads/start-import';
 import { findUpload } from '@/lib/uploads/upload-store';
 import { formatMessage } from '../../../_components/format';
-import { leaveFor } from '../../_components/record/leave-for';
-import { refusalOf } from '../../_components/refusal-of';
+import { leaveFor } from '../../_components/forms/record/leave-for';
+import { refusalOf } from '../../_components/forms/refusal-of';
 import { PATH } from '../path';
 
 export interface ImportState {

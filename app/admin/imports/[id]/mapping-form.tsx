@@ -1,10 +1,11 @@
 'use client';
 
-import { Alert, Button, Fieldset, Group, InputBase, NativeSelect, SimpleGrid, Stack } from '@mantine/core';
+import { Button, Fieldset, Group, InputBase, NativeSelect, SimpleGrid, Stack } from '@mantine/core';
 import { useActionState } from 'react';
 import type { FilePreview } from '@/lib/imports/preview-file';
 import type { ChosenOptions } from '@/lib/uploads/chosen-options';
-import { useFirstWrong } from '../../_components/use-first-wrong';
+import { ProblemAlert } from '../../../_components/problem-alert';
+import { useFirstWrong } from '../../_components/forms/use-first-wrong';
 import type { ImportState } from './actions';
 
 interface Props {
@@ -28,11 +29,7 @@ export function MappingForm({ action, columns, chosen, fields }: Props) {
   return (
     <form action={submit} ref={form} aria-label="Import">
       <Stack gap="lg">
-        {problems[''] && (
-          <Alert color="red" variant="light" role="alert">
-            {problems['']}
-          </Alert>
-        )}
+        <ProblemAlert problem={problems['']} />
         <Fieldset legend="Columns" radius="lg">
           <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="md">
             {columns.map(({ theirs, cells }) => (
@@ -66,7 +63,7 @@ export function MappingForm({ action, columns, chosen, fields }: Props) {
               multiline
               name="constants"
               label="The same value in all rows"
-              description="One a line, such as currency=usd."
+              description="One per line, such as currency=usd."
               rows={2}
               autoComplete="off"
               defaultValue={state.chosen.constants}

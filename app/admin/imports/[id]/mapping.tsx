@@ -6,7 +6,7 @@ import { previewFile } from '@/lib/imports/preview-file';
 import { DELIMITERS, formatsOf } from '@/lib/uploads/chosen-options';
 import type { ImportRun } from '@/lib/uploads/import-run';
 import { fileOf, type Upload } from '@/lib/uploads/upload-store';
-import { withParams } from '../../../_components/search-params';
+import { withParams } from '../../../_components/with-params';
 import { Choice } from '../../_overview/choice';
 import { PATH } from '../path';
 import { start } from './actions';

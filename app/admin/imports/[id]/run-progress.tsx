@@ -1,6 +1,6 @@
 import { Group, Paper, Stack, Text } from '@mantine/core';
 import type { ImportRun } from '@/lib/uploads/import-run';
-import { SubmitButton } from '../../_components/submit-button';
+import { SubmitButton } from '../../_components/forms/submit-button';
 import { countsText } from '../counts-text';
 
 interface Props {
@@ -17,7 +17,7 @@ export function RunProgress({ run, bytes, stop }: Props) {
       <Stack gap="xs">
         <Group justify="space-between" gap="xs">
           <Text size="sm" fw={500}>
-            {`${run.started_by} ${run.dry_run ? 'tries this file out' : 'imports this file'}`}
+            {`${run.started_by} ${run.dry_run ? 'is testing this file' : 'is importing this file'}`}
           </Text>
           <form action={stop}>
             <SubmitButton variant="default">Stop</SubmitButton>

@@ -1,11 +1,11 @@
 import { Alert, Stack, Text } from '@mantine/core';
 import type { readRun } from '@/lib/uploads/import-run';
 import { formatDuration } from '../../../_components/format';
-import { DownloadButton } from '../../_components/download-button';
-import { Facts } from '../../_components/facts';
-import { Instant } from '../../_components/instant';
-import { RecordList } from '../../_components/record-list';
-import { Section } from '../../_components/section';
+import { Facts } from '../../_components/display/facts';
+import { Instant } from '../../_components/display/instant';
+import { DownloadButton } from '../../_components/lists/download-button';
+import { RecordList } from '../../_components/lists/record-list';
+import { Section } from '../../_components/page/section';
 import { countsText } from '../counts-text';
 
 type Run = NonNullable<Awaited<ReturnType<typeof readRun>>>;
@@ -18,13 +18,13 @@ interface Props {
 }
 
 const TITLES: Record<Run['status'], string> = {
-  running: 'Under way',
+  running: 'In progress',
   done: 'Done',
   stopped: 'Stopped',
   failed: 'Failed',
   interrupted: 'Interrupted',
 };
-const AGAIN = 'What was imported is kept. Importing the file again does the rest.';
+const AGAIN = 'What was imported is kept. Import the file again to finish.';
 
 /** What came of the latest import of a file, or of its dry run. */
 export function RunResult({ run, rejected, timeZone }: Props) {
@@ -83,7 +83,7 @@ function RunNotice({ run: { status, dry_run, failure } }: { run: Run }) {
   if (status === 'failed')
     return <Notice color="red">{`${failure ?? 'Something went wrong.'}${rest}`}</Notice>;
   if (status === 'interrupted')
-    return <Notice color="orange">{`The server ended in the middle.${rest}`}</Notice>;
+    return <Notice color="orange">{`The server stopped during the import.${rest}`}</Notice>;
   if (status === 'stopped')
     return <Notice color="orange">{`It was stopped before the end of the file.${rest}`}</Notice>;
   return dry_run ? <Notice color="blue">Nothing was written: this is what an import would do.</Notice> : null;

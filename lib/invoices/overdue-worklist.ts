@@ -1,0 +1,111 @@
+import { and, eq, inArray, sql } from 'drizzle-orm';
+import { z } from 'zod';
+import { type Database, rows } from '@/db/database';
+import { customers, invoices } from '@/db/schema';
+import { readSortedPage, type SortedPage } from '../counted-list/sorted-page';
+import type { PageStart } from '../cursor-page';
+import { snippetColumns, toCustomerSnippet } from '../customers/snippet';
+import { addDays } from '../dates';
+import { oneOf } from '../fields';
+import { toJsonAmount } from '../money';
+import { perPageParam } from '../page';
+import { dueOn } from './list-for-staff';
+
+/** How many days ago an overdue invoice was due, from and to; one whose payment failed may not be due yet. */
+const AGES = {
+  'not-due': [null, 0],
+  '1-14': [1, 14],
+  '15-30': [15, 30],
+  '31-60': [31, 60],
+  'over-60': [61, null],
+} as const;
+
+export const OVERDUE_AGES = ['not-due', '1-14', '15-30', '31-60', 'over-60'] as const;
+export type OverdueAge = (typeof OVERDUE_AGES)[number];
+
+/** What staff narrow the overdue invoices to. */
+export const overdueFilters = z.object({
+  age: oneOf([...OVERDUE_AGES, 'over-30']).optional(),
+  currency: z
+    .string()
+    .regex(/^[a-z]{3}$/, 'must be a code of three letters, such as eur')
+    .optional(),
+  per_page: perPageParam,
+});
+export type OverdueFilters = z.infer<typeof overdueFilters>;
+
+/** One page of the overdue invoices, what is due the longest first. */
+export async function listOverdue(
+  db: Database,
+  { age, currency, per_page }: OverdueFilters,
+  today: string,
+  start: PageStart,
+  size = per_page,
+): Promise<SortedPage<OverdueInvoice>> {
+  const [from, to] = age === 'over-30' ? [31, null] : age ? AGES[age] : [null, null];
+  // As the partial index over them says.
+  const where = and(
+    sql`${invoices.status} = 'overdue'`,
+    from === null ? undefined : sql`${dueOn} <= ${addDays(today, -from)}::date`,
+    to === null ? undefined : sql`${dueOn} >= ${addDays(today, -to)}::date`,
+    currency === undefined ? undefined : eq(invoices.currency, currency),
+  );
+  const rows = { table: invoices, where, by: dueOn, descends: false };
+  return readSortedPage(db, rows, { start, size }, (tx, ids) => readOverdue(tx, ids, today));
+}
+
+export type OverdueInvoice = Awaited<ReturnType<typeof readOverdue>>[number];
+
+async function readOverdue(tx: Database, ids: number[], today: string) {
+  const found = await tx
+    .select({
+      id: invoices.id,
+      number: invoices.number,
+      currency: invoices.currency,
+      amount_due: invoices.amount_due,
+      due_date: invoices.due_date,
+      /** Since it was due. */
+      days: sql<number>`(${today}::date - ${dueOn})::int`,
+      payment_failed_at: invoices.payment_failed_at,
+      stripe_invoice_id: invoices.stripe_invoice_id,
+      customer: snippetColumns,
+    })
+    .from(invoices)
+    .innerJoin(customers, eq(customers.id, invoices.customer_id))
+    .where(inArray(invoices.id, ids));
+  return found.map((row) => ({
+    ...row,
+    amount_due: toJsonAmount(row.amount_due),
+    customer: toCustomerSnippet(row.customer),
+  }));
+}
+
+/** What is overdue in one currency for how long. */
+export interface OverdueSum {
+  currency: string;
+  age: OverdueAge;
+  count: number;
+  total: number;
+}
+
+/** What is overdue, by currency and age; the currency of most first. */
+export async function sumOverdue(db: Database, today: string): Promise<OverdueSum[]> {
+  const day = (days: number) => sql`${addDays(today, -days)}::date`;
+  const sums = await rows<Record<'currency' | 'total', string> & { age: OverdueAge; count: number }>(
+    db,
+    sql`select currency, age, count(*)::int as count, sum(amount_due)::text as total,
+        sum(count(*)) over (partition by currency) as in_currency
+      from (
+        select currency, amount_due, ${dueOn} as due,
+          case when ${dueOn} >= ${day(0)} then 'not-due' when ${dueOn} >= ${day(14)} then '1-14'
+            when ${dueOn} >= ${day(30)} then '15-30' when ${dueOn} >= ${day(60)} then '31-60' else 'over-60' end as age
+        from ${invoices} where status = 'overdue') aged
+      group by currency, age order by in_currency desc, currency, age`,
+  );
+  return sums.map(({ currency, age, count, total }) => ({
+    currency,
+    age,
+    count,
+    total: toJsonAmount(total),
+  }));
+}

@@ -1,0 +1,79 @@
+import { and, asc, desc, eq, inArray, like, type SQL, sql } from 'drizzle-orm';
+import type { Database } from '@/db/database';
+import { customers, invoices } from '@/db/schema';
+import { findCustomers } from '../customers/find-customers';
+import { spellings } from '../customers/match-customer';
+import { customerQuery } from '../customers/schema';
+import { snippetColumns, toCustomerSnippet } from '../customers/snippet';
+import { toJsonAmount } from '../money';
+import { literal } from '../page-query';
+import { containsPattern, prefixPattern } from '../search-text';
+
+/** As many as somebody reads through. */
+const MAX_FOUND = 20;
+const AMOUNT = /^\d{1,9}([.,]\d{1,2})?$/;
+/** In literals, as in the partial indexes over the unpaid ones. */
+const isUnpaid = sql`${invoices.status} in ('sent', 'overdue')`;
+
+/**
+ * Invoices that a payment may be for: of a customer, with a part of a number, or with an amount, open or in all.
+ *
+ * @param text what somebody has at hand, such as a line of a bank statement
+ * @returns at most 20: unpaid ones first, those that are due first before others
+ */
+export async function findPayableInvoices(db: Database, text: string) {
+  const query = customerQuery.safeParse(text);
+  if (!query.success) return [];
+  const people = (await findCustomers(db, query.data)).matches.map(({ id }) => id);
+  const ofPeople = people.length > 0 ? [inArray(invoices.customer_id, people)] : [];
+  const amount = AMOUNT.test(text.trim()) ? text.trim().replace(',', '.') : null;
+  const starts = spellings(text)
+    .filter(Boolean)
+    .map((start) => like(invoices.number, prefixPattern(start)));
+  const unpaid = [
+    ...(amount === null ? [] : [eq(invoices.amount_due, amount), eq(invoices.total, amount)]),
+    ...spellings(text)
+      .filter(Boolean)
+      .map((part) => like(invoices.number, containsPattern(part))),
+    ...ofPeople,
+  ];
+  const found = [];
+  for (const matches of unpaid)
+    found.push(...(await read(db, and(isUnpaid, matches), asc(invoices.due_date))));
+  for (const matches of [...starts, ...ofPeople]) {
+    if (distinct(found).length < MAX_FOUND) {
+      found.push(...(await read(db, and(eq(invoices.status, 'paid'), matches), desc(invoices.invoice_date))));
+    }
+  }
+  return distinct(found).slice(0, MAX_FOUND);
+}
+
+async function read(db: Database, where: SQL | undefined, order: SQL) {
+  const rows = await db
+    .select({
+      id: invoices.id,
+      number: invoices.number,
+      status: invoices.status,
+      invoice_date: invoices.invoice_date,
+      due_date: invoices.due_date,
+      currency: invoices.currency,
+      total: invoices.total,
+      amount_due: invoices.amount_due,
+      customer: snippetColumns,
+    })
+    .from(invoices)
+    .innerJoin(customers, eq(customers.id, invoices.customer_id))
+    .where(where)
+    .orderBy(order, asc(invoices.id))
+    .limit(literal(MAX_FOUND));
+  return rows.map(({ total, amount_due, customer, ...invoice }) => ({
+    ...invoice,
+    total: toJsonAmount(total),
+    amount_due: toJsonAmount(amount_due),
+    customer: toCustomerSnippet(customer),
+  }));
+}
+
+function distinct<Row extends { id: number }>(rows: Row[]): Row[] {
+  return [...new Map(rows.map((row) => [row.id, row])).values()];
+}

@@ -1,0 +1,145 @@
+import type { Database } from '@/db/database';
+import { inJoinedTexts } from '@/db/in-texts';
+import { payments, refunds } from '@/db/schema';
+import { transact } from '@/db/transaction';
+import { recordAudits } from '../audit/record-audit';
+import { toCalendarDate } from '../dates';
+import { AppError, type FieldError } from '../errors';
+import { settleInvoices } from '../invoices/settle-invoice';
+import { leftOf } from '../invoices/settled';
+import { fromThousandths } from '../money';
+import { insertRows } from '../records/insert-rows';
+import { orAgain } from '../records/write-rows';
+import { isOverLimit, overLimit } from './amount-limit';
+import { isAlready, type Refunded } from './changed-payment';
+import { type LockedInvoice, lockInvoicesById, meantCustomer } from './check-payment';
+import type { StoredPayment } from './lock-payment';
+import { toNewPayment } from './new-payment';
+import { toRefund } from './recorded-refunds';
+import type { PaymentInput } from './schema';
+import { type PaymentWriter, recorderOf } from './write-payment';
+
+/** With when that came back of it which did. */
+export type GivenPayment = PaymentInput & Refunded & { refundedAt: Date };
+
+export type Recorded =
+  | { outcome: 'created' | 'unchanged'; id: number }
+  | { outcome: 'refused'; problems: FieldError[] }
+  /** There is one that differs: `recordPayment` changes it. */
+  | { outcome: 'known'; payment: StoredPayment };
+
+type NewPayment = { given: GivenPayment; row: ReturnType<typeof toNewPayment> };
+
+/**
+ * Creates those of many payments that are new, as `recordPayment` does, in one transaction that settles each invoice
+ * once. No two may have one reference.
+ *
+ * @returns what became of each, in their order
+ */
+export async function recordPayments(
+  db: Database,
+  given: GivenPayment[],
+  writer: PaymentWriter,
+): Promise<Recorded[]> {
+  if (given.length === 0) return [];
+  try {
+    return await transact(db, (tx) => recordWithin(tx, given, writer));
+  } catch (error) {
+    // Of several nobody knows which it is: the caller tries fewer.
+    if (given.length > 1 || !isOverLimit(error)) throw error;
+    return [{ outcome: 'refused', problems: overLimit().fields }];
+  }
+}
+
+async function recordWithin(tx: Database, given: GivenPayment[], writer: PaymentWriter): Promise<Recorded[]> {
+  const known = await findKnown(tx, given);
+  const unknown = given.filter((one) => !known.has(one.payment_reference));
+  const invoices = await lockInvoicesById(
+    tx,
+    unknown.map(({ invoice_id }) => invoice_id),
+  );
+  const decided: (Recorded | NewPayment)[] = [];
+  for (const one of given) {
+    const payment = known.get(one.payment_reference);
+    decided.push(payment ? compare(payment, one) : await decide(tx, one, invoices, writer));
+  }
+  const created = await insertNew(
+    tx,
+    decided.filter((one) => 'row' in one),
+    writer,
+  );
+  return decided.map((one) => {
+    if (!('row' in one)) return one;
+    return { outcome: 'created', id: created.get(one.row.payment_reference)?.id ?? 0 };
+  });
+}
+
+async function findKnown(
+  tx: Database,
+  given: Pick<GivenPayment, 'payment_reference'>[],
+): Promise<Map<string, StoredPayment>> {
+  const references = given.map(({ payment_reference }) => payment_reference);
+  const found = await tx.select().from(payments).where(inJoinedTexts(payments.payment_reference, references));
+  return new Map(found.map((payment) => [payment.payment_reference, payment]));
+}
+
+const compare = (payment: StoredPayment, given: GivenPayment): Recorded =>
+  isAlready(payment, given) ? { outcome: 'unchanged', id: payment.id } : { outcome: 'known', payment };
+
+async function decide(
+  tx: Database,
+  given: GivenPayment,
+  invoices: Map<number, LockedInvoice>,
+  writer: PaymentWriter,
+): Promise<Recorded | NewPayment> {
+  const invoice = invoices.get(given.invoice_id);
+  const { refundedAt: _, ...input } = given;
+  const customer_id = await meantCustomer(tx, input.customer_id, invoice);
+  try {
+    return { given, row: toNewPayment({ ...input, customer_id }, invoice, writer) };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return { outcome: 'refused', problems: error.fields };
+  }
+}
+
+/** Writes them and all that a new payment brings with it. @returns them by their references */
+async function insertNew(
+  tx: Database,
+  fresh: NewPayment[],
+  writer: PaymentWriter,
+): Promise<Map<string, StoredPayment>> {
+  if (fresh.length === 0) return new Map();
+  const { actor, now, timeZone } = writer;
+  const rows = fresh.map(({ row }) => row);
+  await insertRows(tx, { table: payments }, rows).catch(orAgain);
+  const created = await findKnown(tx, rows);
+  const stored = fresh.flatMap(({ given }) => {
+    const payment = created.get(given.payment_reference);
+    return payment ? { payment, given } : [];
+  });
+  const back = stored
+    .filter(({ payment }) => Number(payment.refunded_amount) > 0)
+    .map(({ payment, given: { refundedAt } }) =>
+      toRefund(payment, payment.refunded_amount, recorderOf({ ...writer, refundedAt })),
+    );
+  if (back.length > 0) await tx.insert(refunds).values(back);
+  await recordAudits(
+    tx,
+    stored.map(({ payment }) => ({
+      actor,
+      action: 'payment.create',
+      entity: 'payment',
+      entity_id: payment.id,
+      before: null,
+      after: payment,
+    })),
+  );
+  const paid = new Map<number, number>();
+  for (const { payment } of stored) {
+    paid.set(payment.invoice_id, (paid.get(payment.invoice_id) ?? 0) + leftOf(payment));
+  }
+  const changes = new Map([...paid].map(([id, amount]) => [id, fromThousandths(amount)]));
+  await settleInvoices(tx, changes, { today: toCalendarDate(now, timeZone), now });
+  return created;
+}

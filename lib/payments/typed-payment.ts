@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { AppError } from '../errors';
+import { normalReference } from './normal-reference';
+import { paymentInput } from './schema';
+
+const trimmed = z.string().trim();
+
+/** An amount as a person types it. A comma before three digits could mean thousands: refused. */
+export const typedAmount = trimmed
+  .regex(/^\d{1,12}(\.\d{1,3}|,\d{1,2})?$/, 'must be a number like 1119.00, nothing between the thousands')
+  .transform((text) => Number(text.replace(',', '.')))
+  .pipe(paymentInput.shape.amount);
+
+export const typedDate = trimmed.pipe(paymentInput.shape.payment_date);
+
+/** A payment as a person types it. */
+const typedPayment = z.object({
+  amount: typedAmount,
+  payment_date: typedDate,
+  payment_reference: z.string().overwrite(normalReference).trim().pipe(paymentInput.shape.payment_reference),
+});
+
+/** Names of its fields. */
+export const TYPED_FIELDS = typedPayment.keyof().options;
+
+/**
+ * @param typed `TYPED_FIELDS` as they were typed
+ * @throws AppError validation_failed naming the fields
+ */
+export function toPayment(typed: Record<string, string>): z.output<typeof typedPayment> {
+  return parseTyped(typedPayment, typed, 'The payment is not complete.');
+}
+
+/** @throws AppError validation_failed naming the fields */
+export function parseTyped<T>(schema: z.ZodType<T>, typed: Record<string, string>, message: string): T {
+  const parsed = schema.safeParse(typed);
+  if (parsed.success) return parsed.data;
+  const fields = parsed.error.issues.map(({ path, message }) => ({ field: String(path[0]), message }));
+  throw new AppError('validation_failed', message, fields);
+}

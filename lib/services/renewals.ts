@@ -1,0 +1,77 @@
+import { and, type SQL, sql } from 'drizzle-orm';
+import { z } from 'zod';
+import { type Database, rows } from '@/db/database';
+import { customerServices } from '@/db/schema';
+import { readSortedPage, type SortedPage } from '../counted-list/sorted-page';
+import type { PageStart } from '../cursor-page';
+import { dateRange, isInOrder, oneOf, WRONG_ORDER } from '../fields';
+import { toJsonAmount } from '../money';
+import { perPageParam } from '../page';
+import { readServices } from './list-for-staff';
+import type { ServiceRow } from './schema';
+
+const s = customerServices;
+
+/** What renews: services of ours, or subscriptions at Stripe. */
+export const RENEWING = ['services', 'subscriptions'] as const;
+
+/** Which renewals staff look at. */
+export const renewalFilters = z
+  .object({ ...dateRange, of: oneOf(RENEWING).optional(), per_page: perPageParam })
+  .refine(isInOrder, WRONG_ORDER);
+
+/** Days from and to, both inclusive. */
+export interface Days {
+  from?: string | undefined;
+  to?: string | undefined;
+}
+
+/** What renews in a month in one currency. */
+export interface RenewalSum {
+  /** Its first day. */
+  month: string;
+  currency: string;
+  count: number;
+  total: number;
+}
+
+/** One page of the active services by the day on which they are billed next. */
+export async function listServiceRenewals(
+  db: Database,
+  days: Days,
+  start: PageStart,
+  size: number,
+): Promise<SortedPage<ServiceRow>> {
+  const sorted = { table: s, where: renews(days), by: sql`${s.next_billing_date}`, descends: false };
+  return readSortedPage(db, sorted, { start, size }, readServices);
+}
+
+/**
+ * What active services, or items of live subscriptions as far as their prices tell it, renew for, by month and
+ * currency. It is kept as they are written.
+ */
+export async function sumRenewals(
+  db: Database,
+  of: (typeof RENEWING)[number],
+  { from = '-infinity', to = 'infinity' }: Days,
+): Promise<RenewalSum[]> {
+  const kept = of === 'services' ? 'service_renewals' : 'item_renewals';
+  const sums = await rows<Record<'month' | 'currency' | 'total', string> & { count: number }>(
+    db,
+    sql`select date_trunc('month', day)::date::text as month, currency, sum(row_count)::int as count,
+        sum(amount)::text as total
+      from (select * from sums union all select * from sum_deltas) kept
+      where of = ${kept} and day between ${from}::date and ${to}::date
+      group by 1, 2 having sum(row_count) > 0 order by 1, 3 desc, 2`,
+  );
+  return sums.map((row) => ({ ...row, total: toJsonAmount(row.total) }));
+}
+
+/** As the partial index over them says. */
+function renews({ from, to }: Days): SQL | undefined {
+  return and(
+    sql`${s.status} = 'active' and ${s.ends_on} is null and ${s.next_billing_date} is not null`,
+    from === undefined ? undefined : sql`${s.next_billing_date} >= ${from}::date`,
+    to === undefined ? undefined : sql`${s.next_billing_date} <= ${to}::date`,
+  );
+}

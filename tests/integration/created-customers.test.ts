@@ -1,0 +1,22 @@
+import { sql } from 'drizzle-orm';
+import { describe, expect, inject, test } from 'vitest';
+import { type Database, rows } from '@/db/database';
+import { useDatabase } from '../support/database';
+
+const base = useDatabase();
+
+const create = (db: Database) =>
+  db.execute(sql`select insert_created_customer(
+    jsonb_build_object('id', nextval(pg_get_serial_sequence('customers', 'id'))))`);
+
+describe.runIf(inject('postgres'))('customers that Stripe tells of at the same time, on a server', () => {
+  test('have a number each, one after the other: nobody has to decide again because of it', async () => {
+    await Promise.all(Array.from({ length: 600 }, () => create(base.db)));
+    const [found] = await rows<{ count: number; span: number }>(
+      base.db,
+      sql`select count(*)::int as count, (max(serial) - min(serial) + 1)::int as span
+        from (select substr(customer_number, 2)::int as serial from customers) numbered`,
+    );
+    expect(found).toEqual({ count: 600, span: 600 });
+  });
+});
