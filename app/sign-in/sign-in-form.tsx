@@ -1,9 +1,9 @@
 'use client';
 
-import { Alert, Button, PasswordInput, Stack, TextInput } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
-
-const DOOR = '/api/auth/sign-in/email';
+import { Button, Divider, PasswordInput, TextInput } from '@mantine/core';
+import { IconFingerprint } from '@tabler/icons-react';
+import { DoorForm } from './door-form';
+import { type Door, useDoor } from './use-door';
 
 interface Props {
   next: string;
@@ -11,63 +11,43 @@ interface Props {
   problem: string | null;
 }
 
-export function SignInForm({ next, problem: earlier }: Props) {
-  const [problem, setProblem] = useState(earlier);
-  const [isPending, setPending] = useState(false);
-
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    setPending(true);
-    setProblem(null);
-    const answer = await send(new FormData(event.currentTarget));
-    if ('next' in answer) return window.location.assign(answer.next);
-    setProblem(answer.problem);
-    setPending(false);
-  };
-
+export function SignInForm({ next, problem }: Props) {
+  const door = useDoor('email', problem);
   return (
-    <form action={DOOR} method="post" onSubmit={submit}>
-      <Stack gap="md">
-        {problem && (
-          <Alert color="red" variant="light" role="alert">
-            {problem}
-          </Alert>
-        )}
-        <input type="hidden" name="next" value={next} />
-        <TextInput
-          label="E-mail"
-          name="email"
-          type="email"
-          autoComplete="username"
-          required
-          withAsterisk={false}
-          autoFocus
-        />
-        <PasswordInput
-          label="Password"
-          name="password"
-          autoComplete="current-password"
-          required
-          withAsterisk={false}
-        />
-        <Button type="submit" loading={isPending} fullWidth mt="xs">
-          Sign in
-        </Button>
-      </Stack>
-    </form>
+    <DoorForm door={door} next={next} submit="Sign in" otherWays={<Passkey door={door} next={next} />}>
+      <TextInput
+        label="E-mail"
+        name="email"
+        type="email"
+        autoComplete="username"
+        required
+        withAsterisk={false}
+        autoFocus
+      />
+      <PasswordInput
+        label="Password"
+        name="password"
+        autoComplete="current-password"
+        required
+        withAsterisk={false}
+      />
+    </DoorForm>
   );
 }
 
-async function send(form: FormData): Promise<{ next: string } | { problem: string }> {
-  try {
-    const answer = await fetch(DOOR, {
-      method: 'POST',
-      headers: { accept: 'application/json', 'content-type': 'application/json' },
-      body: JSON.stringify(Object.fromEntries(form)),
-    });
-    const said: { next: string; detail: string } = await answer.json();
-    return answer.ok ? { next: said.next } : { problem: said.detail };
-  } catch {
-    return { problem: 'The server does not answer. Try again in a moment.' };
-  }
+function Passkey({ door: { isPending, go }, next }: { door: Door; next: string }) {
+  return (
+    <>
+      <Divider label="or" labelPosition="center" />
+      <Button
+        variant="default"
+        fullWidth
+        disabled={isPending}
+        onClick={() => go(async () => (await import('./ask-for-passkey')).askForPasskey(next))}
+        leftSection={<IconFingerprint size={18} stroke={1.6} aria-hidden />}
+      >
+        Use a passkey
+      </Button>
+    </>
+  );
 }

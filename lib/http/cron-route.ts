@@ -24,6 +24,11 @@ export const cronAnswer = z.object({
     .meta({ description: 'Without STRIPE_SECRET_KEY only our own rows are looked at.' }),
 });
 
+/** What it answers whoever does not bear CRON_SECRET. */
+export function cronRefused(): AppError {
+  return new AppError('unauthenticated', 'Send CRON_SECRET as "Authorization: Bearer <CRON_SECRET>".');
+}
+
 /** `/api/cron/reconcile` */
 export const cronRoute: Route = { ...methodNotAllowed('GET'), GET: reconcileOnRequest };
 
@@ -36,11 +41,7 @@ async function reconcileOnRequest(request: HttpRequest): Promise<Response> {
   const runtime = await runtimeOrError();
   if (runtime instanceof AppError) return problemResponse(runtime);
   if (!bearsCronSecret(runtime.env, request)) {
-    const refused = new AppError(
-      'unauthenticated',
-      'Send CRON_SECRET as "Authorization: Bearer <CRON_SECRET>".',
-    );
-    return problemResponse(refused, { 'WWW-Authenticate': 'Bearer' });
+    return problemResponse(cronRefused(), { 'WWW-Authenticate': 'Bearer' });
   }
   try {
     return await run(runtime);

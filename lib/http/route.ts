@@ -1,6 +1,7 @@
 import { waitUntil } from '@vercel/functions';
 import { z } from 'zod';
-import { type AccessToken, type Scope, touchAccessToken, verifyAccessToken } from '../auth/access-token';
+import { type AccessToken, type Scope, touchAccessToken } from '../auth/tokens/access-token';
+import { beginVerification } from '../auth/tokens/begin-verification';
 import { AppError } from '../errors';
 import { MAX_ID } from '../page';
 import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
@@ -60,7 +61,9 @@ export function route(endpoints: Partial<Record<Exclude<Method, 'HEAD' | 'OPTION
       const requestId = runtime.newId();
       const response = await answer(runtime, requestId, async () => {
         if (!declared) throw new AppError('method_not_allowed', `${method} is not allowed here.`);
-        return declared.run(await prepare(runtime, declared, request, await params));
+        return authorized(runtime, declared, request, async (token) =>
+          declared.run(await prepare(runtime, declared, { request, token, params: await params })),
+        );
       });
       if (!declared) response.headers.set('Allow', allow.Allow);
       response.headers.set('X-Request-Id', requestId);
@@ -89,31 +92,47 @@ async function answer(runtime: Runtime, ref: string, run: () => Promise<Response
   }
 }
 
+/** Runs for whoever may. What only reads begins while the token is still looked up, where that was valid lately. */
+async function authorized(
+  runtime: Runtime,
+  { scope }: Endpoint,
+  request: HttpRequest,
+  run: (token: AccessToken) => Promise<Response>,
+): Promise<Response> {
+  const { expected, verified } = beginAuthentication(runtime, request);
+  const isReading = request.method === 'GET' || request.method === 'HEAD';
+  const begun = isReading && expected?.scopes.includes(scope) ? run(expected) : null;
+  begun?.catch(() => {}); // thrown below, where the token may know of it
+  const token = await verified;
+  if (!token.scopes.includes(scope)) {
+    throw new AppError('forbidden', `This access token lacks the scope ${scope}.`);
+  }
+  return begun ?? run(token);
+}
+
 async function prepare(
   runtime: Runtime,
   declared: Endpoint,
-  request: HttpRequest,
-  params: Params,
+  { request, token, params }: Pick<Call, 'request' | 'token' | 'params'>,
 ): Promise<Call> {
-  const token = await authenticate(runtime, request);
-  if (!token.scopes.includes(declared.scope)) {
-    throw new AppError('forbidden', `This access token lacks the scope ${declared.scope}.`);
-  }
   const url = new URL(request.url);
   const query = validateQuery(declared.query ?? NO_QUERY, url.searchParams);
   const body = declared.body ? validate(declared.body, await readJson(request), 'body') : undefined;
   return { request, runtime, token, url, params, query, body };
 }
 
-async function authenticate(runtime: Runtime, request: HttpRequest): Promise<AccessToken> {
+function beginAuthentication(runtime: Runtime, request: HttpRequest) {
   const text = /^bearer +(\S+) *$/i.exec(request.headers.get('authorization') ?? '')?.[1];
-  const token = text ? await verifyAccessToken(runtime.db, text, runtime.now()) : null;
-  if (!token) {
-    throw new AppError(
-      'unauthenticated',
-      'Send a valid access token as "Authorization: Bearer <ACCESS_TOKEN>".',
-    );
-  }
+  if (!text) throw unauthenticated();
+  const { expected, verified } = beginVerification(runtime.db, text, runtime.now());
+  return { expected, verified: verified.then((token) => noteUse(runtime, token)) };
+}
+
+const unauthenticated = () =>
+  new AppError('unauthenticated', 'Send a valid access token as "Authorization: Bearer <ACCESS_TOKEN>".');
+
+function noteUse(runtime: Runtime, token: AccessToken | null): AccessToken {
+  if (!token) throw unauthenticated();
   waitUntil(
     touchAccessToken(runtime.db, token, runtime.now()).catch((error: unknown) => {
       toAppError(error, 'last_used_at', runtime.log); // logged; the request itself is not concerned

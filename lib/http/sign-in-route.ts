@@ -1,62 +1,51 @@
-import { signIn } from '../auth/sign-in';
-import type { Credentials } from '../auth/sign-in-request';
-import { safeNextPath } from '../auth/staff-path';
+import type { AuthenticationResponseJSON } from '@simplewebauthn/browser';
+import { z } from 'zod';
+import { enterCode } from '../auth/second-factor/enter-code';
+import { beginPasskeySignIn, finishPasskeySignIn } from '../auth/second-factor/passkey-sign-in';
+import { CODE_PATH, SIGN_IN_PATH, safeNextPath } from '../auth/session/staff-path';
+import { signIn } from '../auth/sign-in/sign-in';
 import { AppError } from '../errors';
-import { explainFailure, runtimeOrError } from '../runtime';
-import { isOwnOrigin } from './own-origin';
-import { problemResponse, toAppError } from './problem';
-import { parseJson, readBody } from './read-body';
+import { answerDoor, type Given } from './door';
 
-/** What a sign-in needs, and some. */
-const MAX_BYTES = 16_384;
+/** Whether a device is a passkey's, better-auth finds out; here it only has to be an object. */
+const passkeyAnswer = z.object({ id: z.string().max(1024) }).loose();
 
-interface Typed extends Credentials {
-  /** Where to go then. */
-  next: string;
-}
-
-/**
- * The door of the sign-in page, JSON to its script. To a form that was sent without scripts it answers with
- * the page to see next: the sign-in page again, where it failed.
- */
+/** The door of the sign-in page. Whoever has an authenticator app goes on to the page that asks for its code. */
 export async function answerSignIn(request: Request): Promise<Response> {
-  const runtime = await runtimeOrError();
-  if (runtime instanceof AppError) return problemResponse(runtime);
-  const isForm = request.headers.get('accept')?.includes('text/html') ?? false;
-  let next = '';
-  try {
-    // Another site must not sign its visitors in as somebody else; no browser leaves out whose page it is.
-    if (isOwnOrigin(request, runtime.env.publicUrl) === false) {
-      throw new AppError('forbidden', 'Signing in works from our own pages only.');
-    }
-    const typed = await readTyped(request);
-    next = safeNextPath(typed.next);
-    const cookies = await signIn(runtime, typed, request.headers);
-    const headers = new Headers({ 'Cache-Control': 'no-store' });
-    for (const cookie of cookies) headers.append('Set-Cookie', cookie);
-    return isForm ? seeOther(next, headers) : Response.json({ next }, { headers });
-  } catch (error) {
-    const known = toAppError(await explainFailure(runtime, error), runtime.newId(), runtime.log);
-    if (!isForm) return problemResponse(known);
-    return seeOther(`/sign-in?${new URLSearchParams({ problem: known.code, next })}`);
-  }
+  return answerDoor(request, SIGN_IN_PATH, async (runtime, given) => {
+    const typed = { email: text(given.email), password: text(given.password) };
+    const { cookies, needsCode } = await signIn(runtime, typed, request.headers);
+    const next = safeNextPath(text(given.next));
+    return { cookies, next: needsCode ? `${CODE_PATH}?${new URLSearchParams({ next })}` : next };
+  });
 }
 
-async function readTyped(request: Request): Promise<Typed> {
-  const body = await readBody(request, MAX_BYTES);
-  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
-  if (type !== 'application/json' && type !== 'application/x-www-form-urlencoded') {
-    throw new AppError('unsupported_media_type', 'Send the body as Content-Type: application/json.');
-  }
-  const given =
-    type === 'application/json'
-      ? (parseJson(body) as Record<string, unknown> | null)
-      : Object.fromEntries(new URLSearchParams(Buffer.from(body).toString()));
-  const text = (value: unknown) => (typeof value === 'string' ? value : '');
-  return { email: text(given?.email), password: text(given?.password), next: text(given?.next) };
+/** The door of that page. */
+export async function answerCode(request: Request): Promise<Response> {
+  return answerDoor(request, CODE_PATH, async (runtime, given) => ({
+    cookies: await enterCode(runtime, text(given.code), request.headers),
+    next: safeNextPath(text(given.next)),
+  }));
 }
 
-function seeOther(location: string, headers = new Headers()): Response {
-  headers.set('Location', location);
-  return new Response(null, { status: 303, headers });
+/** What the browser asks for a passkey with. */
+export async function answerPasskeyOptions(request: Request): Promise<Response> {
+  return answerDoor(request, SIGN_IN_PATH, (runtime) => beginPasskeySignIn(runtime, request.headers));
+}
+
+/** The door for whoever has a passkey. */
+export async function answerPasskey(request: Request): Promise<Response> {
+  return answerDoor(request, SIGN_IN_PATH, async (runtime, given) => {
+    const parsed = passkeyAnswer.safeParse(given.response);
+    if (!parsed.success) throw new AppError('validation_failed', 'There is no passkey in this request.');
+    const response = parsed.data as unknown as AuthenticationResponseJSON;
+    return {
+      cookies: await finishPasskeySignIn(runtime, response, request.headers),
+      next: safeNextPath(text(given.next)),
+    };
+  });
+}
+
+function text(value: Given[string]): string {
+  return typeof value === 'string' ? value : '';
 }

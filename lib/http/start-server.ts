@@ -1,6 +1,6 @@
-import { FIRST_ADMIN_PATH, issueFirstAdminToken } from '../auth/first-admin';
-import { inheritedEnv } from '../env';
+import { FIRST_ADMIN_PATH, issueFirstAdminToken } from '../auth/staff/first-admin';
 import { StartError } from '../errors';
+import { inheritedEnv } from '../inherited-env';
 import { getRuntime, type Runtime } from '../runtime';
 import { reconcile } from '../sync/reconcile/reconcile';
 import { startSchedule } from '../sync/reconcile/schedule';
@@ -29,7 +29,7 @@ async function offerFirstAdmin(runtime: Runtime): Promise<void> {
     if (token === null) return;
     const address = `${runtime.env.publicUrl}${FIRST_ADMIN_PATH}/${token}`;
     process.stdout.write(
-      `Nobody can sign in yet. Make the first admin here, once and within an hour:\n${address}\n`,
+      `Nobody can sign in yet. Create the first admin here, once and within an hour:\n${address}\n`,
     );
   } catch (error) {
     toAppError(error, 'first admin', runtime.log); // logged; the next start offers it again

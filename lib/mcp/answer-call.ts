@@ -4,6 +4,7 @@ import type { HttpRequest } from '../http/request';
 import type { Runtime } from '../runtime';
 import { rpcError } from './answers';
 import { callTool } from './call-tool';
+import type { Caller } from './caller';
 import { SESSION_PROTOCOL_VERSIONS } from './protocol';
 
 const STATELESS_META = 'io.modelcontextprotocol/';
@@ -30,7 +31,7 @@ const callMessage = z.strictObject({
  */
 export async function answerCall(
   runtime: Runtime,
-  tokenId: string,
+  caller: Caller,
   request: HttpRequest,
   message: unknown,
 ): Promise<Response | null> {
@@ -39,7 +40,7 @@ export async function answerCall(
   const call = callMessage.safeParse(message).data;
   if (!call) return null;
   try {
-    const result = await callTool(runtime, tokenId, call.params);
+    const result = await callTool(runtime, caller, call.params);
     return Response.json({ result, jsonrpc: '2.0', id: call.id });
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;

@@ -1,42 +1,36 @@
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { AppError } from '../errors';
 import { explainFailure, type Runtime } from '../runtime';
+import { noteCall, type Outcome, type ToolParams } from './call-log';
+import type { Caller } from './caller';
 import { logFailure } from './log-failure';
 import { TOOLS } from './tools';
-
-type Outcome = 'ok' | 'not_found' | 'validation_failed' | 'error';
 
 /**
  * Runs a tool. What a model can put right comes back as a result that says how; our own failures go to
  * the log under a reference, since a driver's message holds the parameters, that is, personal data.
  *
- * @throws ProtocolError invalid params for a tool that does not exist
+ * @throws ProtocolError invalid params for a tool that does not exist, or that the caller may not use
  */
 export async function callTool(
   runtime: Runtime,
-  tokenId: string,
-  params: { name: string; arguments?: Record<string, unknown> | undefined },
+  caller: Caller,
+  params: ToolParams,
 ): Promise<CallToolResult> {
-  const tool = TOOLS.find(({ name }) => name === params.name);
+  const tool = TOOLS.find(({ name, scope }) => name === params.name && caller.reads.includes(scope));
   if (!tool) {
-    const names = TOOLS.map(({ name }) => name).join(', ');
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool. The tools are ${names}.`);
+    const names = TOOLS.filter(({ scope }) => caller.reads.includes(scope)).map(({ name }) => name);
+    throw new ProtocolError(
+      ProtocolErrorCode.InvalidParams,
+      `Unknown tool. The tools are ${names.join(', ')}.`,
+    );
   }
   const started = runtime.now();
-  const log = (outcome: Outcome, rows: number) =>
-    runtime.log.info(
-      {
-        tool: tool.name,
-        token_id: tokenId,
-        duration_ms: runtime.now().getTime() - started.getTime(),
-        rows,
-        outcome,
-      },
-      'tools/call',
-    );
+  const log = (outcome: Outcome, rows: number, customerId: number | null = null) =>
+    noteCall(runtime, caller, params, { outcome, rows, customerId, started });
   try {
-    const { result, rows } = await tool.call(runtime.db, params.arguments ?? {});
-    log('ok', rows);
+    const { result, rows, customerId } = await tool.call(runtime.db, params.arguments ?? {}, caller);
+    log('ok', rows, customerId);
     return result;
   } catch (caught) {
     const error = await explainFailure(runtime, caught);

@@ -1,15 +1,17 @@
-import type { AccessToken } from '../auth/access-token';
 import { AppError } from '../errors';
 import { everyMethod } from '../http/every-method';
 import type { HttpRequest } from '../http/request';
 import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
 import { answerCall } from './answer-call';
 import { RPC, rpcError } from './answers';
+import type { Caller } from './caller';
 import { authenticate, unavailable } from './guards/authenticate';
 import { checkMethod, preflight } from './guards/check-method';
 import { checkOrigin, corsHeaders } from './guards/check-origin';
 import { checkParams } from './guards/check-params';
 import { checkProtocolVersion } from './guards/check-protocol-version';
+import { checkRate } from './guards/check-rate';
+import { checkScope } from './guards/check-scope';
 import { readMessage } from './guards/read-message';
 import { logFailure } from './log-failure';
 import { serveProtocol } from './server';
@@ -37,15 +39,20 @@ async function answer(runtime: Runtime, request: HttpRequest): Promise<Response>
     const refusal = checkMethod(request) ?? checkOrigin(request, runtime.env);
     if (refusal) return refusal;
     if (request.method === 'OPTIONS') return preflight();
-    const token = await authenticate(runtime, request);
-    if (token instanceof Response) return token;
+    const caller = await authenticate(runtime, request);
+    if (caller instanceof Response) return caller;
+    const tooMany = checkRate(runtime, caller);
+    if (tooMany) return tooMany;
     const read = await readMessage(request);
     if (read instanceof Response) return read;
     message = read.message;
-    const unfit = checkProtocolVersion(request, message) ?? checkParams(message);
+    const unfit =
+      checkProtocolVersion(request, message) ??
+      checkParams(message) ??
+      checkScope(runtime.env, caller, message);
     if (unfit) return unfit;
-    const called = await answerCall(runtime, String(token.id), request, message);
-    return called ?? (await toPlainJson(await serveProtocol(toProtocolRequest(request, token, read.bytes))));
+    const called = await answerCall(runtime, caller, request, message);
+    return called ?? (await toPlainJson(await serveProtocol(toProtocolRequest(request, caller, read.bytes))));
   } catch (caught) {
     const error = await explainFailure(runtime, caught);
     if (error instanceof AppError) return unavailable(error.message);
@@ -54,7 +61,7 @@ async function answer(runtime: Runtime, request: HttpRequest): Promise<Response>
 }
 
 /** The request again, as mcp-handler wants it: both media types accepted, the token checked. */
-function toProtocolRequest(request: HttpRequest, token: AccessToken, bytes: Uint8Array): Request {
+function toProtocolRequest(request: HttpRequest, caller: Caller, bytes: Uint8Array): Request {
   const headers = new Headers([...request.headers]);
   headers.set('Content-Type', 'application/json');
   headers.set('Accept', 'application/json, text/event-stream');
@@ -65,6 +72,6 @@ function toProtocolRequest(request: HttpRequest, token: AccessToken, bytes: Uint
     body: new Uint8Array(bytes),
     signal: request.signal,
   });
-  again.auth = { token: '', clientId: String(token.id), scopes: token.scopes };
+  again.auth = { token: '', clientId: caller.tokenId, scopes: caller.reads, extra: { caller } };
   return again;
 }

@@ -1,10 +1,10 @@
+import type { AuthInfo } from '@modelcontextprotocol/server';
 import { createMcpHandler } from 'mcp-handler';
 import { getRuntime } from '../runtime';
 import { callTool } from './call-tool';
+import type { Caller } from './caller';
 import { INSTRUCTIONS, SERVER_INFO, SESSION_PROTOCOL_VERSIONS } from './protocol';
-import { TOOLS } from './tools';
-
-const TOOL_LIST = { tools: TOOLS.map((tool) => tool.wire) };
+import { listTools } from './tools';
 
 /**
  * The protocol itself, both generations of it; what comes in has passed the guards.
@@ -14,9 +14,9 @@ const TOOL_LIST = { tools: TOOLS.map((tool) => tool.wire) };
  */
 export const serveProtocol = createMcpHandler(
   ({ server }) => {
-    server.setRequestHandler('tools/list', () => TOOL_LIST);
+    server.setRequestHandler('tools/list', (_, { http }) => listTools(callerOf(http?.authInfo)));
     server.setRequestHandler('tools/call', async ({ params }, { http }) =>
-      callTool(await getRuntime(), http?.authInfo?.clientId ?? 'unknown', params),
+      callTool(await getRuntime(), callerOf(http?.authInfo), params),
     );
   },
   {
@@ -34,3 +34,10 @@ export const serveProtocol = createMcpHandler(
     },
   },
 );
+
+/** Whom the guards have let in. */
+function callerOf(authInfo: AuthInfo | undefined): Caller {
+  const caller = authInfo?.extra?.caller;
+  if (!caller) throw new Error('a request has passed the guards without a caller');
+  return caller as Caller;
+}

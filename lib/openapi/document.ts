@@ -44,7 +44,13 @@ export function openApiDocument(publicUrl: string) {
           scheme: 'bearer',
           description: 'An access token with the scope that the operation names.',
         },
-        cronSecret: { type: 'http', scheme: 'bearer', description: 'The value of CRON_SECRET.' },
+        // The scheduler's alone: no page asks people for it.
+        cronSecret: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'The value of CRON_SECRET.',
+          'x-internal': true,
+        },
       },
     },
   };

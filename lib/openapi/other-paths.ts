@@ -1,7 +1,8 @@
+import { AppError } from '../errors';
 import { health } from '../health/check-health';
-import { cronAnswer } from '../http/cron-route';
+import { cronAnswer, cronRefused } from '../http/cron-route';
 import { webhookAnswer, webhookError } from '../http/webhook-route';
-import { errors, json } from './responses';
+import { errors, json, ownErrors } from './responses';
 import { inlineSchema } from './schemas';
 
 const refusal = inlineSchema(webhookError);
@@ -53,7 +54,7 @@ export const otherPaths = {
           ref: '0b9c8e4e-6d2f-4c1a-9f57-3c9d1e8a7b60',
         }),
         503: json('The service cannot start.', refusal, [], { error: 'Service unavailable' }),
-        ...errors('method_not_allowed'),
+        ...ownErrors(new AppError('method_not_allowed', 'GET is not allowed here.')),
       },
     },
   },
@@ -66,7 +67,8 @@ export const otherPaths = {
       security: [{ cronSecret: [] }],
       responses: {
         200: json('The run has ended, or another is under way.', inlineSchema(cronAnswer)),
-        ...errors('unauthenticated', 'method_not_allowed', 'internal', 'unavailable'),
+        ...errors('method_not_allowed', 'internal', 'unavailable'),
+        ...ownErrors(cronRefused()),
       },
     },
   },

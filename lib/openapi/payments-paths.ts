@@ -1,9 +1,23 @@
+import { AppError } from '../errors';
+import { MAX_PER_PAGE } from '../page';
 import { paymentFilters } from '../payments/schema';
-import { empty, errors, json, type Responses } from './responses';
+import { codeSamples } from './code-samples';
+import { PAYMENT_BODY } from './examples';
+import { empty, errors, json, ownErrors, type Responses } from './responses';
 import { queryParameters, schemaRef } from './schemas';
 
 const COLLECTION = '/api/w5t/payments';
+const ITEM = `${COLLECTION}/{id}`;
 const ETAGGED = ['X-Request-Id', 'ETag'];
+
+const LACKS_READ = new AppError('forbidden', 'This access token lacks the scope payments:read.');
+const NOT_ON_COLLECTION = new AppError('method_not_allowed', 'DELETE is not allowed here.');
+const WRONG_QUERY = new AppError('validation_failed', 'The query is not valid.', [
+  { field: 'per_page', message: `must be at most ${MAX_PER_PAGE}` },
+]);
+const UNKNOWN_PARAMETER = new AppError('validation_failed', 'The query is not valid.', [
+  { field: 'expand', message: 'is not known' },
+]);
 
 const payment = { $ref: schemaRef('Payment') };
 const ifMatch = header('If-Match', 'The ETag of the state that is to be replaced; another one answers 412.');
@@ -16,8 +30,10 @@ export const paymentsPaths = {
       parameters: queryParameters(paymentFilters.shape),
       responses: {
         200: json('A page of payments.', { $ref: schemaRef('PaymentPage') }, ['X-Request-Id', 'Link']),
-        ...failures('validation_failed'),
+        ...failures(),
+        ...ownErrors(LACKS_READ, NOT_ON_COLLECTION, WRONG_QUERY),
       },
+      ...codeSamples('GET', `${COLLECTION}?status=completed&per_page=10`),
     },
     post: {
       ...operation(
@@ -34,15 +50,17 @@ export const paymentsPaths = {
         header('If-Match', 'Only changes the state of this ETag; another one, or no payment, answers 412.'),
         header('If-None-Match', '`*` only creates: a known reference answers 412.'),
       ],
-      requestBody: body('PaymentInput'),
+      requestBody: body('PaymentInput', PAYMENT_BODY),
       responses: {
         200: json('The payment was there already, and is as the body says.', payment, ETAGGED),
         201: json('The payment is created.', payment, [...ETAGGED, 'Location']),
         ...bodyFailures('precondition_failed'),
+        ...ownErrors(NOT_ON_COLLECTION),
       },
+      ...codeSamples('POST', COLLECTION, PAYMENT_BODY),
     },
   },
-  [`${COLLECTION}/{id}`]: {
+  [ITEM]: {
     parameters: [
       { name: 'id', in: 'path', required: true, schema: { type: 'integer', minimum: 1 }, example: 1 },
     ],
@@ -52,37 +70,49 @@ export const paymentsPaths = {
       responses: {
         200: json('The payment.', payment, ETAGGED),
         304: empty('You hold this state already.', ETAGGED),
-        ...failures('not_found', 'validation_failed'),
+        ...failures('not_found'),
+        ...ownErrors(LACKS_READ, UNKNOWN_PARAMETER),
       },
+      ...codeSamples('GET', ITEM),
     },
-    put: update(
-      'replacePayment',
-      'Update a payment',
-      'The same as PATCH: fields left out stay as they are. Takes the body of a GET back.',
-    ),
-    patch: update('updatePayment', 'Update a payment', 'Any of the fields, at least one.'),
+    put: update('PUT', 'replacePayment', 'Send a payment back as you want it', PAYMENT_BODY, [
+      'For programs that read a payment, change it and send the whole of it back: the body of a GET is taken as it is,',
+      'and what nobody writes (`id`, `currency`, …) may be in it unchanged. Fields left out stay as they are.',
+    ]),
+    patch: update('PATCH', 'updatePayment', 'Change some fields of a payment', { status: 'refunded' }, [
+      'For programs that know what changes: send those fields alone, at least one.',
+    ]),
     delete: {
       ...operation('deletePayment', 'Delete a payment', 'payments:write'),
       description: 'Settles the invoice again. What was deleted stays in the audit log.',
       parameters: [ifMatch],
       responses: {
         204: empty('The payment is deleted.', ['X-Request-Id']),
-        ...failures('not_found', 'precondition_failed', 'validation_failed'),
+        ...failures('not_found', 'precondition_failed'),
+        ...ownErrors(UNKNOWN_PARAMETER),
       },
+      ...codeSamples('DELETE', ITEM),
     },
   },
 };
 
-function update(operationId: string, summary: string, description: string) {
+function update(
+  method: 'PUT' | 'PATCH',
+  operationId: string,
+  summary: string,
+  example: Record<string, unknown>,
+  description: string[],
+) {
   return {
     ...operation(operationId, summary, 'payments:write'),
-    description,
+    description: description.join(' '),
     parameters: [ifMatch],
-    requestBody: body('PaymentChanges', { status: 'refunded' }),
+    requestBody: body('PaymentChanges', example),
     responses: {
       200: json('The payment as it is now.', payment, ETAGGED),
       ...bodyFailures('not_found', 'conflict', 'precondition_failed'),
     },
+    ...codeSamples(method, ITEM, example),
   };
 }
 

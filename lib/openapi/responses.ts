@@ -1,5 +1,5 @@
 import { AppError, ERROR_STATUS, type ErrorCode } from '../errors';
-import { toProblem } from '../http/problem';
+import { type Problem, toProblem } from '../http/problem';
 import { schemaRef } from './schemas';
 
 type Headers = Record<string, { $ref: string }>;
@@ -47,18 +47,7 @@ const HEADERS_OF: Partial<Record<ErrorCode, string[]>> = {
 
 /** Every error as a response that operations refer to by its code. */
 export function errorResponses(): Responses {
-  return Object.fromEntries(
-    Object.entries(EXAMPLES).map(([code, error]) => {
-      const example = toProblem(error);
-      const is = { type: { const: example.type }, status: { const: example.status } };
-      const schema = { allOf: [{ $ref: schemaRef('Problem') }, { properties: is }] };
-      const headers = headerRefs(HEADERS_OF[error.code] ?? []);
-      return [
-        code,
-        { description: example.title, headers, content: { 'application/problem+json': { schema, example } } },
-      ];
-    }),
-  );
+  return Object.fromEntries(Object.entries(EXAMPLES).map(([code, error]) => [code, toResponse(error)]));
 }
 
 /** References to those, by their statuses. */
@@ -66,6 +55,25 @@ export function errors(...codes: ApiErrorCode[]): Responses {
   return Object.fromEntries(
     codes.map((code) => [String(ERROR_STATUS[code]), { $ref: `#/components/responses/${code}` }]),
   );
+}
+
+/** Errors that say something else at one operation than everywhere, by their statuses. */
+export function ownErrors(...errors: AppError[]): Responses {
+  return Object.fromEntries(errors.map((error) => [String(error.status), toResponse(error)]));
+}
+
+/** Every kind of error that the API answers with, by an example. */
+export function listErrorTypes(): Problem[] {
+  return Object.values(EXAMPLES).map(toProblem);
+}
+
+function toResponse(error: AppError) {
+  const example = toProblem(error);
+  const is = { type: { const: example.type }, status: { const: example.status } };
+  const schema = { allOf: [{ $ref: schemaRef('Problem') }, { properties: is }] };
+  const headers = headerRefs(HEADERS_OF[error.code] ?? []);
+  const content = { 'application/problem+json': { schema, example } };
+  return { description: example.title, headers, content };
 }
 
 /** An answer of JSON. */

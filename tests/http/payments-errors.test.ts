@@ -6,7 +6,7 @@ import { POST } from '@/app/api/w5t/payments/route';
 import { openPostgres } from '@/db/client';
 import { accessTokens } from '@/db/schema';
 import { commandActor } from '@/lib/audit/record-audit';
-import { createAccessToken } from '@/lib/auth/manage-access-tokens';
+import { createAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
 import { setRuntime } from '@/lib/runtime';
 import { fieldsOf, usePayments } from '../support/payments-server';
 import { expectProblem } from '../support/problem';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { commandActor } from '@/lib/audit/record-audit';
-import { accountKey } from '@/lib/auth/device-cookie';
-import { setStaffPassword } from '@/lib/auth/set-staff-password';
+import { accountKey } from '@/lib/auth/sign-in/device-cookie';
+import { setStaffPassword } from '@/lib/auth/staff/set-staff-password';
 import { GRACE, quickHash, useHash, useSignIn } from '../support/sign-in';
 
 const ADA = { email: 'ada@example.com', password: 'a difference engine' };
@@ -154,7 +154,12 @@ describe('a known device', () => {
 
   test('is a stranger after a new password', async () => {
     const cookie = await knownDevice();
-    await setStaffPassword(server.runtime, { email: GRACE.email }, GRACE.password, commandActor('test'));
+    await setStaffPassword(
+      server.runtime,
+      { email: GRACE.email },
+      { password: GRACE.password },
+      commandActor('test'),
+    );
     expect(await isStranger(cookie)).toBe(true);
   });
 

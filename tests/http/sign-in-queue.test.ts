@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { createHashQueue } from '@/lib/auth/hash-queue';
+import { createHashQueue } from '@/lib/auth/sign-in/hash-queue';
 import { GRACE, quickHash, type ScryptArgs, useHash, useSignIn } from '../support/sign-in';
 
 const QUEUE = Symbol.for('w5t.hash-queue');

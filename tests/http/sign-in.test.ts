@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { staffSessions } from '@/db/schema';
-import { getStaffAuth } from '@/lib/auth/staff-auth';
+import { getStaffAuth } from '@/lib/auth/session/staff-auth';
 import { GRACE, quickHash, useHash, useSignIn } from '../support/sign-in';
 
 const hashed: { length: unknown; options: unknown }[] = [];
@@ -109,10 +109,14 @@ describe('below /api/auth', () => {
     expect(open).toEqual(['GET /api/auth/sign-in/email 405', 'POST /api/auth/sign-in/email 401']);
   });
 
-  test('the app has no other route there', () => {
+  test('the app has no other route there but those of OAuth', () => {
     const folder = join(import.meta.dirname, '../../app/api/auth');
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
-    expect(files.filter((file) => file.endsWith('.ts'))).toEqual(['sign-in/email/route.ts']);
+    expect(files.filter((file) => file.endsWith('.ts')).sort()).toEqual([
+      '.well-known/[...path]/route.ts',
+      ...['authorize', 'jwks', 'register', 'revoke', 'token'].map((name) => `oauth2/${name}/route.ts`),
+      ...['code', 'email', 'passkey/options', 'passkey'].map((door) => `sign-in/${door}/route.ts`),
+    ]);
   });
 
   test('nobody can sign up or give themselves a role through the library either', async () => {

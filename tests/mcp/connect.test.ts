@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { listConnections, toConnectMarkdown } from '@/lib/mcp/connect';
+import { listConnections, toConnectMarkdown } from '@/lib/mcp/connect/list-connections';
 import { useMcpServer } from './serve-mcp';
 
 const DEFAULT_URL = 'http://localhost:3000';
@@ -10,21 +10,27 @@ const mcp = useMcpServer();
 const snippetOf = (client: string, url = DEFAULT_URL) =>
   listConnections(url).find((one) => one.client === client)?.snippet ?? '';
 
-test('README says how to connect, word for word', () => {
-  const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
-  const section = /^## Connect a client\n\n(.*?)\n\n## /ms.exec(readme)?.[1];
-  expect(section).toBe(toConnectMarkdown(DEFAULT_URL));
+test('README and docs/clients.md say how to connect, word for word', () => {
+  const textOf = (name: string) => readFileSync(join(import.meta.dirname, '../..', name), 'utf8');
+  const section = /^## Connect a client\n\n(.*?)\n\n## /ms.exec(textOf('README.md'))?.[1];
+  expect(section).toBe(toConnectMarkdown(DEFAULT_URL, 'one'));
+  expect(textOf('docs/clients.md')).toBe(`# Connect a client\n\n${toConnectMarkdown(DEFAULT_URL)}\n`);
 });
 
 describe('snippets', () => {
   test('every client is told the public address', () => {
     const connections = listConnections('https://admin.example.com');
     expect(connections.map(({ client }) => client)).toEqual([
+      'claude.ai',
+      'ChatGPT',
       'Claude Code',
       'Claude Desktop',
       'Cursor',
       'VS Code',
       'Codex',
+      'Gemini CLI',
+      'Gemini Enterprise',
+      'Copilot Studio',
       'MCP Inspector',
       'curl',
     ]);

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { openPostgres } from '@/db/client';
 import { accessTokens } from '@/db/schema';
 import { commandActor } from '@/lib/audit/record-audit';
-import { revokeAccessToken } from '@/lib/auth/manage-access-tokens';
+import { revokeAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
 import { handleMcpRequest } from '@/lib/mcp/handle-request';
 import { setRuntime } from '@/lib/runtime';
 import { testRuntime } from '../support/runtime';
@@ -83,8 +83,10 @@ describe('Origin', () => {
 });
 
 describe('token', () => {
-  const MISSING = 'Bearer realm="mcp"';
-  const INVALID = 'Bearer realm="mcp", error="invalid_token"';
+  const CHALLENGE =
+    'Bearer realm="mcp", resource_metadata="https://admin.example.com/.well-known/oauth-protected-resource/mcp"';
+  const MISSING = `${CHALLENGE}, scope="mcp:read"`;
+  const INVALID = `${CHALLENGE}, error="invalid_token", scope="mcp:read"`;
 
   test.each([
     ['', MISSING, 'unauthorized'],
@@ -122,7 +124,7 @@ describe('token', () => {
     const response = await mcp.post(LIST, { authorization: `Bearer ${token}` });
     expect(response.status).toBe(403);
     expect(response.headers.get('www-authenticate')).toBe(
-      'Bearer realm="mcp", error="insufficient_scope", scope="mcp:read"',
+      `${CHALLENGE}, error="insufficient_scope", scope="mcp:read"`,
     );
   });
 

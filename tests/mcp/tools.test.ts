@@ -49,7 +49,7 @@ describe('bad arguments are explained to the model', () => {
     [
       'list-invoices-tool',
       { perpage: 5 },
-      'Unknown argument "perpage". It takes customer_id, status, invoice_date_from, invoice_date_to, page, per_page.',
+      'Unknown argument "perpage". It takes customer_id, status, invoice_date_from, invoice_date_to, page, per_page, fields, summary.',
     ],
     [
       'list-invoices-tool',
@@ -72,10 +72,10 @@ describe('bad arguments are explained to the model', () => {
       'document_date_from must not be after document_date_to.',
     ],
     ['list-services-tool', { domain: '' }, 'domain must not be empty (got "").'],
-    ['list-servers-tool', { status: 'active' }, 'Unknown argument "status". It takes none.'],
+    ['list-servers-tool', { status: 'active' }, 'Unknown argument "status". It takes fields.'],
     // What must be given, or is not known, is not made good by null.
     ['find-customer-tool', { query: null }, 'query must be a string (got null).'],
-    ['list-servers-tool', { status: null }, 'Unknown argument "status". It takes none.'],
+    ['list-servers-tool', { status: null }, 'Unknown argument "status". It takes fields.'],
     ['get-customer-tool', { id: null, customer_number: null }, 'Give exactly one of id or customer_number.'],
   ])('%s %j', async (name, args, text) => {
     expect(await textOf(name, args)).toBe(text);
@@ -206,6 +206,8 @@ describe('answers', () => {
       total: 2,
       last_page: 1,
       data: [],
+      has_more: false,
+      next_page: null,
     });
     const beyond = await mcp.callTool('list-services-tool', { customer_id: Number.MAX_SAFE_INTEGER });
     expect(beyond.structuredContent).toMatchObject({ total: 0, last_page: 1, data: [] });

@@ -1,29 +1,33 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import * as root from '@/app/.well-known/[...path]/route';
 import * as beneath from '@/app/mcp/.well-known/[...path]/route';
-import { serveRoutes } from '../support/serve-routes';
+import { useServer } from '../support/http';
 
-let served: Awaited<ReturnType<typeof serveRoutes>>;
-beforeAll(async () => {
-  served = await serveRoutes({
-    '/.well-known/[one]': root,
-    '/.well-known/[one]/mcp': root,
-    '/mcp/.well-known/[one]': beneath,
-  });
+const server = useServer({
+  '/.well-known/.*': root,
+  '/mcp/.well-known/.*': beneath,
 });
-afterAll(() => served.close());
 
-const NAMES = ['oauth-protected-resource', 'oauth-authorization-server', 'openid-configuration'];
-
-test.each(
-  NAMES.flatMap((name) => [`/.well-known/${name}`, `/.well-known/${name}/mcp`, `/mcp/.well-known/${name}`]),
-)('%s is 404 in JSON', async (path) => {
+test.each([
+  '/.well-known/webfinger',
+  '/.well-known/oauth-authorization-server/other',
+  '/mcp/.well-known/openid-configuration',
+])('%s is 404 in JSON', async (path) => {
   for (const method of ['GET', 'OPTIONS', 'POST']) {
-    const response = await fetch(served.url + path, { method });
+    const response = await fetch(server.url + path, { method });
     expect(response.status).toBe(404);
     expect(response.headers.get('content-type')).toBe('application/json');
     expect(await response.json()).toMatchObject({ error: 'not_found' });
   }
-  const head = await fetch(served.url + path, { method: 'HEAD' });
+  const head = await fetch(server.url + path, { method: 'HEAD' });
   expect([head.status, await head.text()]).toEqual([404, '']);
+});
+
+test('metadata is read, by pages too, and not written', async () => {
+  const path = `${server.url}/.well-known/oauth-protected-resource`;
+  expect((await fetch(path)).headers.get('access-control-allow-origin')).toBe('*');
+  expect((await fetch(path, { method: 'OPTIONS' })).status).toBe(204);
+  expect((await fetch(path, { method: 'POST' })).status).toBe(405);
+  const head = await fetch(path, { method: 'HEAD' });
+  expect([head.status, await head.text()]).toEqual([200, '']);
 });

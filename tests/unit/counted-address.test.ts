@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { countedAddress } from '@/lib/auth/counted-address';
+import { countedAddress } from '@/lib/auth/sign-in/counted-address';
 
 describe('the address that is counted', () => {
   test.each([

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { createHashQueue } from '@/lib/auth/hash-queue';
+import { createHashQueue } from '@/lib/auth/sign-in/hash-queue';
 import type { AppError } from '@/lib/errors';
 
 /** A queue whose work ends when the test says so. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { countFailure, countStrangeFailure, type SignInCounter } from '@/lib/auth/sign-in-delays';
+import { countFailure, countStrangeFailure, type SignInCounter } from '@/lib/auth/sign-in/sign-in-delays';
 
 const START = new Date('2026-03-15T12:00:00Z');
 const at = (seconds: number) => new Date(START.getTime() + seconds * 1000);

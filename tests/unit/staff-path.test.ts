@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { safeNextPath } from '@/lib/auth/staff-path';
+import { safeNextPath } from '@/lib/auth/session/staff-path';
 
 const SITE = 'https://admin.example.com';
 

@@ -1,4 +1,4 @@
 import { everyMethod } from '@/lib/http/every-method';
-import { answerNoMetadata } from '@/lib/mcp/no-metadata';
+import { answerMetadata } from '@/lib/http/oauth/metadata-route';
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = everyMethod(answerNoMetadata);
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = everyMethod(answerMetadata);

@@ -1,13 +1,20 @@
 import { Alert, Stack, Text } from '@mantine/core';
 import type { Metadata } from 'next';
-import { requireStaff } from '@/lib/auth/staff-session';
-import { CONNECT_INTRODUCTION, CONNECT_LIMITS, CONNECT_PROTOCOLS, listConnections } from '@/lib/mcp/connect';
+import { requireStaff } from '@/lib/auth/session/staff-session';
+import {
+  CONNECT_INTRODUCTION,
+  CONNECT_LIMITS,
+  CONNECT_PROTOCOLS,
+  listConnections,
+} from '@/lib/mcp/connect/list-connections';
 import { getRuntime } from '@/lib/runtime';
 import { TextLink } from '../../_components/links';
-import { PageHeader } from '../_components/page-header';
-import { Section } from '../_components/section';
+import { PageHeader } from '../_components/page/page-header';
+import { Section } from '../_components/page/section';
+import { check, issueFor } from './actions';
+import { ClientTabs } from './client-tabs';
+import { ConnectionCheck } from './connection-check';
 import { InlineCode } from './inline-code';
-import { Snippet } from './snippet';
 
 export const metadata: Metadata = { title: 'Connect a client' };
 
@@ -25,14 +32,15 @@ export default async function ConnectPage() {
         }
       />
       <Stack gap="xl">
-        {listConnections(env.publicUrl).map(({ client, how, snippet }) => (
-          <Section key={client} title={client}>
-            <Text size="sm" c="dimmed" p="md" pb={0}>
-              <InlineCode text={how} />
-            </Text>
-            <Snippet client={client} text={snippet} />
-          </Section>
-        ))}
+        <Section title="Clients">
+          <ClientTabs
+            connections={listConnections(env.publicUrl)}
+            issue={role === 'admin' ? issueFor : undefined}
+          />
+        </Section>
+        <Section title="Connection check">
+          <ConnectionCheck action={check} />
+        </Section>
         <Alert color="orange" variant="light">
           <InlineCode text={CONNECT_LIMITS} />
         </Alert>

@@ -12,6 +12,7 @@ import { salesDocumentRow } from '@/lib/sales-documents/schema';
 import { listServices } from '@/lib/services/queries';
 import { serviceRow } from '@/lib/services/schema';
 import { defineTool } from '../define-tool';
+import { withoutPrice } from '../without-price';
 
 const input = z
   .strictObject({
@@ -36,14 +37,20 @@ const output = z.object({
 export const getCustomerTool = defineTool({
   name: 'get-customer-tool',
   title: 'Get customer',
+  scope: 'customers:read',
   description:
-    'Everything about one customer: master data, active services, open offers and order confirmations, and the sum of unpaid (sent or overdue) invoices. Give exactly one of id or customer_number; find-customer-tool finds either. For other services, single invoices or older documents use the list tools with customer_id.',
+    'Everything about one customer: contact details, active services, open offers and order confirmations, and the sum of unpaid (sent or overdue) invoices. Give exactly one of id or customer_number; find-customer-tool finds either. For other services, single invoices or older documents use the list tools with customer_id.',
   input,
   output,
-  run: async (db, by) => {
+  run: async (db, by, { reads }) => {
     const customer = await getCustomer(db, toKey(by));
     if (!customer) throw new AppError('not_found', notFound(by));
-    return { ...customer, ...(await readDetails(db, customer)) };
+    const mayReadBills = reads.includes('billing:read');
+    const [bills, services] = await Promise.all([
+      mayReadBills ? readBills(db, customer) : {},
+      readServices(db, customer, mayReadBills),
+    ]);
+    return { ...customer, ...bills, ...services };
   },
 });
 
@@ -51,19 +58,29 @@ function toKey(by: z.output<typeof input>): { id: number } | { customer_number: 
   return by.id === undefined ? { customer_number: by.customer_number ?? '' } : { id: by.id };
 }
 
-async function readDetails(db: Database, customer: { id: number; currency: string }) {
-  const [unpaid, documents, services] = await Promise.all([
+async function readBills(db: Database, customer: { id: number; currency: string }) {
+  const [unpaid, documents] = await Promise.all([
     sumUnpaidInvoices(db, customer),
     listOpenSalesDocuments(db, customer.id),
-    listServices(db, { customer_id: customer.id, status: 'active', per_page: MAX_PER_PAGE }),
   ]);
   return {
     unpaid_invoices: unpaid,
     open_sales_documents_total: documents.total,
-    open_sales_documents: documents.data,
-    services_total: services.total,
-    services: services.data,
+    open_sales_documents: documents.data.map(withoutCustomer),
   };
+}
+
+async function readServices(db: Database, { id }: { id: number }, mayReadBills: boolean) {
+  const found = await listServices(db, { customer_id: id, status: 'active', per_page: MAX_PER_PAGE });
+  const services = found.data.map(withoutCustomer);
+  return {
+    services_total: found.total,
+    services: mayReadBills ? services : (services.map(withoutPrice) as typeof services),
+  };
+}
+
+function withoutCustomer<Row extends { customer: unknown }>({ customer: _, ...row }: Row) {
+  return row;
 }
 
 function notFound({ id, customer_number }: z.output<typeof input>): string {

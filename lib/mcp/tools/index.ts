@@ -1,3 +1,4 @@
+import type { Caller } from '../caller';
 import type { Tool } from '../define-tool';
 import { findCustomerTool } from './find-customer-tool';
 import { getCustomerTool } from './get-customer-tool';
@@ -15,3 +16,8 @@ export const TOOLS: readonly Tool[] = [
   listSalesDocumentsTool,
   listServersTool,
 ];
+
+/** What a caller may use. */
+export function listTools({ reads }: Pick<Caller, 'reads'>): { tools: Tool['wire'][] } {
+  return { tools: TOOLS.filter(({ scope }) => reads.includes(scope)).map(({ wire }) => wire) };
+}

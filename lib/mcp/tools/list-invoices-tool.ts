@@ -1,13 +1,17 @@
 import { listInvoices } from '@/lib/invoices/queries';
-import { invoiceFilters, invoicePage } from '@/lib/invoices/schema';
-import { defineTool } from '../define-tool';
+import { invoiceFilters, invoiceRow } from '@/lib/invoices/schema';
+import { invoiceSums, summarizeInvoices } from '@/lib/invoices/summarize-invoices';
+import { defineListTool } from '../lists/define-list-tool';
 
-export const listInvoicesTool = defineTool({
+export const listInvoicesTool = defineListTool({
   name: 'list-invoices-tool',
   title: 'List invoices',
+  scope: 'billing:read',
   description:
-    'Lists invoices, newest invoice_date first, each with its customer. Unpaid invoices have status sent or overdue: ask for each. One page at a time: while page is below last_page, ask again with page + 1.',
-  input: invoiceFilters,
-  output: invoicePage,
-  run: listInvoices,
+    'Lists invoices, newest invoice_date first, each with its customer. Unpaid invoices have status sent or overdue: ask for each. For totals ask with summary true. While has_more, ask again with page next_page.',
+  filters: invoiceFilters,
+  row: invoiceRow,
+  list: listInvoices,
+  summarize: summarizeInvoices,
+  summaryRow: invoiceSums,
 });

@@ -1,13 +1,17 @@
 import { listSalesDocuments } from '@/lib/sales-documents/queries';
-import { salesDocumentFilters, salesDocumentPage } from '@/lib/sales-documents/schema';
-import { defineTool } from '../define-tool';
+import { salesDocumentFilters, salesDocumentRow } from '@/lib/sales-documents/schema';
+import { documentSums, summarizeSalesDocuments } from '@/lib/sales-documents/summarize-sales-documents';
+import { defineListTool } from '../lists/define-list-tool';
 
-export const listSalesDocumentsTool = defineTool({
+export const listSalesDocumentsTool = defineListTool({
   name: 'list-sales-documents-tool',
   title: 'List sales documents',
+  scope: 'billing:read',
   description:
-    'Lists offers and order confirmations, newest document_date first, each with its customer; converted_to_invoice_id is the id of the invoice that a document became. One page at a time: while page is below last_page, ask again with page + 1.',
-  input: salesDocumentFilters,
-  output: salesDocumentPage,
-  run: listSalesDocuments,
+    'Lists offers and order confirmations, newest document_date first, each with its customer; converted_to_invoice_id is the id of the invoice that a document became. For totals ask with summary true. While has_more, ask again with page next_page.',
+  filters: salesDocumentFilters,
+  row: salesDocumentRow,
+  list: listSalesDocuments,
+  summarize: summarizeSalesDocuments,
+  summaryRow: documentSums,
 });

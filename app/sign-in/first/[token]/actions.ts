@@ -1,11 +1,11 @@
 'use server';
 
 import { redirect } from 'next/navigation';
-import { createFirstAdmin } from '@/lib/auth/first-admin';
-import { signInStaff } from '@/lib/auth/staff-session';
+import { signInStaff } from '@/lib/auth/session/staff-session';
+import { createFirstAdmin } from '@/lib/auth/staff/first-admin';
 import { AppError } from '@/lib/errors';
 import { getRuntime } from '@/lib/runtime';
-import { toProblems } from '../../../admin/_components/to-problems';
+import { toProblems } from '../../../admin/_components/forms/to-problems';
 
 export interface FirstAdminState {
   /** The fields as they were typed, but for the passwords. */

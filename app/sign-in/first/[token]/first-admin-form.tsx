@@ -1,8 +1,9 @@
 'use client';
 
-import { Alert, Button, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { Button, PasswordInput, Stack, TextInput } from '@mantine/core';
 import { useActionState } from 'react';
-import { useFirstWrong } from '../../../admin/_components/use-first-wrong';
+import { ProblemAlert } from '../../../_components/problem-alert';
+import { useFirstWrong } from '../../../admin/_components/forms/use-first-wrong';
 import type { FirstAdminState } from './actions';
 
 const FIRST: FirstAdminState = { typed: { email: '', name: '' }, problems: {} };
@@ -23,11 +24,7 @@ export function FirstAdminForm({ action }: Props) {
   return (
     <form action={submit} ref={form} aria-label="First admin">
       <Stack gap="md">
-        {problems[''] && (
-          <Alert color="red" variant="light" role="alert">
-            {problems['']}
-          </Alert>
-        )}
+        <ProblemAlert problem={problems['']} />
         <TextInput
           label="E-mail"
           type="email"
@@ -40,7 +37,7 @@ export function FirstAdminForm({ action }: Props) {
         />
         <TextInput
           label="Name"
-          description="Empty: the part of the address before the @."
+          description="Leave empty to use the part before the @."
           autoComplete="name"
           maxLength={100}
           defaultValue={typed.name}

@@ -1,8 +1,8 @@
 import { Text } from '@mantine/core';
 import type { Metadata } from 'next';
 import { notFound, redirect } from 'next/navigation';
-import { isFirstAdminToken } from '@/lib/auth/first-admin';
-import { currentStaff } from '@/lib/auth/staff-session';
+import { currentStaff } from '@/lib/auth/session/staff-session';
+import { isFirstAdminToken } from '@/lib/auth/staff/first-admin';
 import { getRuntime } from '@/lib/runtime';
 import { SignInFrame } from '../../sign-in-frame';
 import { createAdmin } from './actions';
@@ -17,7 +17,7 @@ export default async function FirstAdminPage({ params }: { params: Promise<{ tok
   const { db, now } = await getRuntime();
   if (!(await isFirstAdminToken(db, token, now()))) notFound();
   return (
-    <SignInFrame title="Make the first admin">
+    <SignInFrame title="Create the first admin">
       <Text c="dimmed" size="sm">
         Admins issue access tokens and let others sign in. This page works once.
       </Text>

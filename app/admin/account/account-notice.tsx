@@ -1,0 +1,16 @@
+import { Notice } from '../_components/page/notice';
+
+const DONE = new Map([
+  ['password', 'Your password is changed. Your other sessions are ended.'],
+  ['app-off', 'Two-factor authentication is off.'],
+  ['passkey', 'The passkey is added. You can sign in with it now.'],
+  ['passkey-removed', 'The passkey is removed.'],
+]);
+const REFUSED = new Map([['not_found', 'The passkey has already been removed.']]);
+
+/** What came of the action that led here. */
+export function AccountNotice({ notice }: { notice: string | null }) {
+  const done = DONE.get(notice ?? '');
+  const text = done ?? REFUSED.get(notice ?? '');
+  return text ? <Notice tone={done ? 'done' : 'refused'}>{text}</Notice> : null;
+}

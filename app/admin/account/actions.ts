@@ -1,0 +1,140 @@
+'use server';
+
+import type {
+  PublicKeyCredentialCreationOptionsJSON,
+  RegistrationResponseJSON,
+} from '@simplewebauthn/browser';
+import { headers } from 'next/headers';
+import { changeOwnPassword } from '@/lib/auth/account/change-own-password';
+import { beginPasskey, keepPasskey, removePasskey as removeKey } from '@/lib/auth/second-factor/passkeys';
+import { turnOffTwoFactor } from '@/lib/auth/second-factor/remove';
+import { renewRecoveryCodes } from '@/lib/auth/second-factor/renew-recovery-codes';
+import { beginTwoFactor, confirmTwoFactor } from '@/lib/auth/second-factor/set-up';
+import { passCookies, requireSession, requireSessionFor } from '@/lib/auth/session/staff-session';
+import { rememberDevice } from '@/lib/auth/sign-in/sign-in-origin';
+import { AppError } from '@/lib/errors';
+import { getRuntime } from '@/lib/runtime';
+import { leaveFor } from '../_components/forms/record/leave-for';
+import { refusalOf } from '../_components/forms/refusal-of';
+import { problemOf, toProblems } from '../_components/forms/to-problems';
+import { PATH } from './path';
+import { toPicture } from './to-picture';
+
+/** Of each wrong field its sentence; of '' what concerns no single one. */
+export type Problems = Record<string, string>;
+
+/** Gives oneself another password; `then` is where to go on to. */
+export async function changePassword(then: string, _before: Problems, form: FormData): Promise<Problems> {
+  const session = await requireSessionFor('password');
+  const text = (field: string) => String(form.get(field) ?? '');
+  const typed = { current: text('current'), password: text('password'), repeated: text('repeated') };
+  const runtime = await getRuntime();
+  try {
+    await changeOwnPassword(runtime, session, typed);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return toProblems(error, typed);
+  }
+  await passCookies(await rememberDevice(runtime, session.staff.email, null));
+  leaveFor(then);
+}
+
+export interface BegunTwoFactor {
+  picture: { size: number; path: string };
+  /** What somebody types who cannot read the picture. */
+  key: string;
+  recoveryCodes: string[];
+}
+
+/** Makes what the authenticator app is set up with. */
+export async function beginApp(password: string): Promise<{ problem: string } | BegunTwoFactor> {
+  const session = await requireSessionFor('two_factor');
+  try {
+    const { uri, recoveryCodes } = await beginTwoFactor(
+      await getRuntime(),
+      session,
+      password,
+      await headers(),
+    );
+    const key = new URL(uri).searchParams.get('secret') ?? '';
+    return { picture: toPicture(uri), key, recoveryCodes };
+  } catch (error) {
+    return refused(error);
+  }
+}
+
+/** Sees whether the app works; from then on it is asked for. */
+export async function confirmApp(code: string): Promise<{ problem: string | null }> {
+  const session = await requireSessionFor('two_factor');
+  try {
+    await confirmTwoFactor(await getRuntime(), session, code);
+    return { problem: null };
+  } catch (error) {
+    return refused(error);
+  }
+}
+
+/** Makes new recovery codes and shows them, once. */
+export async function renewCodes(
+  password: string,
+): Promise<{ problem: string } | { recoveryCodes: string[] }> {
+  const session = await requireSession();
+  try {
+    return {
+      recoveryCodes: await renewRecoveryCodes(await getRuntime(), session, password, await headers()),
+    };
+  } catch (error) {
+    return refused(error);
+  }
+}
+
+/** Signs in by password alone again. */
+export async function turnOffApp(password: string): Promise<{ problem: string }> {
+  const session = await requireSession();
+  try {
+    await turnOffTwoFactor(await getRuntime(), session, password);
+  } catch (error) {
+    return refused(error);
+  }
+  leaveFor(`${PATH}?notice=app-off`);
+}
+
+/** What the browser makes a passkey from. */
+export async function startPasskey(
+  password: string,
+): Promise<{ problem: string } | { options: PublicKeyCredentialCreationOptionsJSON }> {
+  const session = await requireSession();
+  try {
+    const { options, cookies } = await beginPasskey(await getRuntime(), session, password, await headers());
+    await passCookies(cookies);
+    return { options };
+  } catch (error) {
+    return refused(error);
+  }
+}
+
+/** Keeps the passkey that the browser made. */
+export async function storePasskey(
+  name: string,
+  response: RegistrationResponseJSON,
+): Promise<{ problem: string }> {
+  await requireSession();
+  try {
+    await keepPasskey(await getRuntime(), { name, response }, await headers());
+  } catch (error) {
+    return refused(error);
+  }
+  leaveFor(`${PATH}?notice=passkey`);
+}
+
+export async function removePasskey(id: string): Promise<void> {
+  const { staff } = await requireSession();
+  const { db } = await getRuntime();
+  const code = await refusalOf(removeKey(db, staff, id));
+  leaveFor(`${PATH}?notice=${code ?? 'passkey-removed'}`);
+}
+
+function refused(error: unknown): { problem: string } {
+  if (!(error instanceof AppError)) throw error;
+  return { problem: problemOf(error) };
+}

@@ -1,0 +1,64 @@
+'use client';
+
+import { Button, Code, Stack, Text, TextInput } from '@mantine/core';
+import { useState, useTransition } from 'react';
+import type { BegunTwoFactor } from './actions';
+
+interface Props {
+  begun: BegunTwoFactor;
+  confirm(code: string): Promise<{ problem: string | null }>;
+  onDone(): void;
+}
+
+/** What the app scans, and the field for the code that it shows then. */
+export function AppPicture({ begun: { picture, key }, confirm, onDone }: Props) {
+  const [problem, setProblem] = useState<string | null>(null);
+  const [isPending, start] = useTransition();
+  const send = (form: FormData) =>
+    start(async () => {
+      const answer = await confirm(String(form.get('code') ?? ''));
+      if (answer.problem === null) onDone();
+      else setProblem(answer.problem);
+    });
+  return (
+    <form
+      aria-label="Confirm the authenticator app"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send(new FormData(event.currentTarget));
+      }}
+    >
+      <Stack gap="md" maw={400}>
+        <Text size="sm">Scan this with your authenticator app.</Text>
+        <svg
+          viewBox={`0 0 ${picture.size} ${picture.size}`}
+          width={200}
+          height={200}
+          role="img"
+          aria-label="QR code for the authenticator app"
+          shapeRendering="crispEdges"
+        >
+          <rect width={picture.size} height={picture.size} fill="#fff" />
+          <path d={picture.path} fill="#000" />
+        </svg>
+        <Text size="sm">
+          Or enter this key: <Code className="break-anywhere">{key}</Code>
+        </Text>
+        <TextInput
+          label="Code from the app"
+          name="code"
+          inputMode="numeric"
+          autoComplete="one-time-code"
+          maxLength={10}
+          required
+          withAsterisk={false}
+          autoFocus
+          error={problem}
+        />
+        <Button type="submit" loading={isPending} w="fit-content">
+          Turn on
+        </Button>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,19 @@
+import {
+  browserSupportsWebAuthn,
+  type PublicKeyCredentialCreationOptionsJSON,
+  type RegistrationResponseJSON,
+  startRegistration,
+} from '@simplewebauthn/browser';
+
+/** Lets the browser make a passkey. */
+export async function makePasskey(
+  optionsJSON: PublicKeyCredentialCreationOptionsJSON,
+): Promise<{ response: RegistrationResponseJSON } | { problem: string }> {
+  if (!browserSupportsWebAuthn()) return { problem: 'This browser has no passkeys.' };
+  try {
+    return { response: await startRegistration({ optionsJSON }) };
+  } catch (error) {
+    const isKnown = error instanceof Error && error.name === 'InvalidStateError';
+    return { problem: isKnown ? 'This device has a passkey already.' : 'No passkey was made. Try again.' };
+  }
+}

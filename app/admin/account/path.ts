@@ -1,0 +1,2 @@
+/** One's own login. */
+export const PATH = '/admin/account';

@@ -1,0 +1,16 @@
+'use server';
+
+import { requireStaff, staffActor } from '@/lib/auth/session/staff-session';
+import { disconnectApp } from '@/lib/oauth/connected-apps';
+import { getRuntime } from '@/lib/runtime';
+import { leaveFor } from '../_components/forms/record/leave-for';
+import { refusalOf } from '../_components/forms/refusal-of';
+
+/** Ends an app's access at once: of one's own, admins that of anybody. */
+export async function disconnect(id: string): Promise<void> {
+  const staff = await requireStaff();
+  const { db } = await getRuntime();
+  const of = staff.role === 'admin' ? null : staff.id;
+  await refusalOf(disconnectApp(db, id, { of, actor: staffActor(staff) }));
+  leaveFor('/admin/apps?notice=disconnected');
+}

@@ -1,0 +1,4 @@
+import { everyMethod } from '@/lib/http/every-method';
+import { answerMetadata } from '@/lib/http/oauth/metadata-route';
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = everyMethod(answerMetadata);

@@ -1,0 +1,3 @@
+import { registerRoute } from '@/lib/http/oauth/routes';
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = registerRoute;

@@ -1,0 +1,3 @@
+import { revokeRoute } from '@/lib/http/oauth/routes';
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = revokeRoute;

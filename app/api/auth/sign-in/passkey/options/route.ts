@@ -1,0 +1,6 @@
+import { methodNotAllowed } from '@/lib/http/method-not-allowed';
+import { answerPasskeyOptions } from '@/lib/http/sign-in-route';
+
+export { answerPasskeyOptions as POST };
+
+export const { GET, HEAD, PUT, PATCH, DELETE, OPTIONS } = methodNotAllowed('POST');

@@ -1,0 +1,20 @@
+'use server';
+
+import { headers } from 'next/headers';
+import { redirect } from 'next/navigation';
+import { requireStaff } from '@/lib/auth/session/staff-session';
+import { decideConsent } from '@/lib/http/oauth/decide-consent';
+import { toReadScopes } from '@/lib/oauth/scopes';
+import { getRuntime } from '@/lib/runtime';
+
+/** Lets a client in with the scopes that were chosen, or turns it away; then back to it. */
+export async function decide(form: FormData): Promise<void> {
+  await requireStaff();
+  const allows = form.get('decision') === 'allow';
+  const target = await decideConsent(await getRuntime(), await headers(), {
+    query: String(form.get('query') ?? ''),
+    scopes: allows ? toReadScopes(form.getAll('scopes').map(String)) : [],
+    masked: form.get('masked') === 'on',
+  });
+  redirect(target);
+}

@@ -1,0 +1,60 @@
+'use client';
+
+import { Button, Checkbox, Group, Stack } from '@mantine/core';
+import { useState } from 'react';
+import { useFormStatus } from 'react-dom';
+import type { ReadScope } from '@/lib/oauth/scopes';
+import { READ_TEXTS } from './scope-texts';
+
+interface Props {
+  action(form: FormData): Promise<void>;
+  /** The address of the page, signed by the provider. */
+  query: string;
+  scopes: ReadScope[];
+  asksMasked: boolean;
+}
+
+export function ConsentForm({ action, query, scopes, asksMasked }: Props) {
+  const [chosen, setChosen] = useState<string[]>(scopes);
+  return (
+    <form action={action} aria-label="Consent">
+      <input type="hidden" name="query" value={query} />
+      <Stack gap="lg">
+        <Checkbox.Group label="It may read" value={chosen} onChange={setChosen}>
+          <Stack gap="sm" mt="xs">
+            {scopes.map((scope) => (
+              <Checkbox
+                key={scope}
+                name="scopes"
+                value={scope}
+                label={READ_TEXTS[scope].label}
+                description={READ_TEXTS[scope].text}
+              />
+            ))}
+          </Stack>
+        </Checkbox.Group>
+        <Checkbox
+          name="masked"
+          label="Without personal data"
+          description="Names, e-mail addresses, streets, phone numbers and domains are masked."
+          defaultChecked={asksMasked}
+        />
+        <Decisions canAllow={chosen.length > 0} />
+      </Stack>
+    </form>
+  );
+}
+
+function Decisions({ canAllow }: { canAllow: boolean }) {
+  const { pending } = useFormStatus();
+  return (
+    <Group grow>
+      <Button type="submit" name="decision" value="deny" variant="default" disabled={pending}>
+        Deny
+      </Button>
+      <Button type="submit" name="decision" value="allow" loading={pending} disabled={!canAllow}>
+        Allow
+      </Button>
+    </Group>
+  );
+}

@@ -1,0 +1,62 @@
+import { Badge, Group, Stack, Text } from '@mantine/core';
+import type { Metadata } from 'next';
+import { redirect } from 'next/navigation';
+import { requireStaff } from '@/lib/auth/session/staff-session';
+import { REFUSED_PATH } from '@/lib/oauth/addresses';
+import { type ConsentRequest, readConsentRequest } from '@/lib/oauth/consent-request';
+import { getRuntime } from '@/lib/runtime';
+import type { SearchParams } from '../../_components/search-params';
+import { SignInFrame } from '../../sign-in/sign-in-frame';
+import { toQuery } from '../to-query';
+import { decide } from './actions';
+import { ConsentForm } from './consent-form';
+
+export const metadata: Metadata = { title: 'Connect an app', referrer: 'no-referrer' };
+
+/** Asks a member of staff whether a client may read in their name. Nothing happens without a click. */
+export default async function ConsentPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
+  const staff = await requireStaff();
+  const query = toQuery(await searchParams);
+  const { db, now } = await getRuntime();
+  const asked = await readConsentRequest(db, query, now());
+  if (!asked) redirect(`${REFUSED_PATH}?error=expired`);
+  return (
+    <SignInFrame title={`Connect ${asked.name ?? 'an app'}?`}>
+      <Client {...asked} />
+      <Text size="sm">
+        You are signed in as <strong>{staff.email}</strong>. It can read in your name until you disconnect it.
+      </Text>
+      <ConsentForm
+        action={decide}
+        query={query.toString()}
+        scopes={asked.scopes}
+        asksMasked={asked.asksMasked}
+      />
+    </SignInFrame>
+  );
+}
+
+function Client({ name, host, vouched, leadsTo, isLocal }: ConsentRequest) {
+  return (
+    <Stack gap="xs">
+      <Group gap="xs">
+        <Text fw={600}>{name ?? 'An app without a name'}</Text>
+        {host && <Text c="dimmed">{host}</Text>}
+        {vouched === 'nobody' && (
+          <Badge color="orange" variant="light" radius="sm" tt="none" fw={500}>
+            Not verified
+          </Badge>
+        )}
+      </Group>
+      {vouched === 'nobody' && (
+        <Text size="sm" c="dimmed">
+          It chose this name itself{isLocal && ', and any program on this computer could'}. Go on only if you
+          have just asked for the connection yourself.
+        </Text>
+      )}
+      <Text size="sm">
+        The answer goes to <strong>{leadsTo}</strong>.
+      </Text>
+    </Stack>
+  );
+}

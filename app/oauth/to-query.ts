@@ -1,0 +1,10 @@
+import type { SearchParams } from '../_components/search-params';
+
+/** The address behind its `?`, with what is there more than once. */
+export function toQuery(params: SearchParams): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(params)) {
+    for (const one of [value ?? []].flat()) query.append(name, one);
+  }
+  return query;
+}

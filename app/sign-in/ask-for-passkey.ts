@@ -1,0 +1,21 @@
+import {
+  browserSupportsWebAuthn,
+  type PublicKeyCredentialRequestOptionsJSON,
+  startAuthentication,
+} from '@simplewebauthn/browser';
+import { type Answer, sendToDoor } from './send-to-door';
+
+/** Lets the browser ask for a passkey, and signs in with it. */
+export async function askForPasskey(next: string): Promise<Answer<{ next: string }>> {
+  if (!browserSupportsWebAuthn())
+    return { problem: 'This browser has no passkeys. Sign in with your password.' };
+  const begun = await sendToDoor<{ options: PublicKeyCredentialRequestOptionsJSON }>('passkey/options', {});
+  if ('problem' in begun) return begun;
+  try {
+    const response = await startAuthentication({ optionsJSON: begun.options });
+    return await sendToDoor<{ next: string }>('passkey', { response, next });
+  } catch {
+    // The browser tells nobody whether there is none or whether somebody changed their mind.
+    return { problem: 'No passkey was used. Try again, or sign in with your password.' };
+  }
+}

@@ -1,0 +1,32 @@
+'use server';
+
+import { redirect } from 'next/navigation';
+import { acceptInvitation } from '@/lib/auth/invitations/accept-invitation';
+import { signInStaff } from '@/lib/auth/session/staff-session';
+import { AppError } from '@/lib/errors';
+import { getRuntime } from '@/lib/runtime';
+import { toProblems } from '../../../admin/_components/forms/to-problems';
+
+/** Chooses the password and signs in. Nobody can be asked for a session yet: the token decides. */
+export async function accept(
+  token: string,
+  _before: Record<string, string>,
+  form: FormData,
+): Promise<Record<string, string>> {
+  const text = (field: string) => String(form.get(field) ?? '');
+  const typed = { password: text('password'), repeated: text('repeated') };
+  let email: string;
+  try {
+    email = await acceptInvitation(await getRuntime(), token, typed);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return toProblems(error, typed);
+  }
+  redirect(await signInStaff({ email, password: typed.password }).then(() => '/admin', toSignInPage));
+}
+
+/** The password is chosen, whatever became of the sign-in. */
+function toSignInPage(error: unknown): string {
+  if (error instanceof AppError) return '/sign-in';
+  throw error;
+}

@@ -1,0 +1,28 @@
+import { Text } from '@mantine/core';
+import type { Metadata } from 'next';
+import { notFound, redirect } from 'next/navigation';
+import { findInvited } from '@/lib/auth/invitations/invitation';
+import { currentStaff } from '@/lib/auth/session/staff-session';
+import { getRuntime } from '@/lib/runtime';
+import { SignInFrame } from '../../sign-in-frame';
+import { AcceptForm } from './accept-form';
+import { accept } from './actions';
+
+export const metadata: Metadata = { title: 'Invitation' };
+
+/** Looking at it uses nothing up: programs that preview addresses open them too. */
+export default async function InvitationPage({ params }: { params: Promise<{ token: string }> }) {
+  if (await currentStaff()) redirect('/admin');
+  const { token } = await params;
+  const { db, now } = await getRuntime();
+  const invited = await findInvited(db, token, now());
+  if (!invited) notFound();
+  return (
+    <SignInFrame title={`Welcome, ${invited.name}`}>
+      <Text c="dimmed" size="sm">
+        Choose the password with which you will sign in as {invited.email}.
+      </Text>
+      <AcceptForm action={accept.bind(null, token)} email={invited.email} />
+    </SignInFrame>
+  );
+}

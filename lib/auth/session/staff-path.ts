@@ -1,0 +1,27 @@
+/** The request header in which the proxy names the path asked for. */
+export const PATH_HEADER = 'x-w5t-path';
+
+export const SIGN_IN_PATH = '/sign-in';
+
+/** Asks whoever has an authenticator app for its code. */
+export const CODE_PATH = '/sign-in/code';
+
+/** What somebody who has signed in must do before anything else. */
+export const DUE_PATH = '/sign-in/due';
+
+/**
+ * Where to go after signing in: a path of this site, else the overview. `//host`, `/\host` and their
+ * spellings with dots or tabs name other sites to a browser; the encoded ones, to a proxy that decodes.
+ */
+export function safeNextPath(next: string | undefined): string {
+  const base = 'http://this.invalid';
+  if (!next?.startsWith('/') || !URL.canParse(next, base)) return '/admin';
+  const url = new URL(next, base);
+  if (url.origin !== base || /^\/(\/|%2f|%5c)/i.test(url.pathname)) return '/admin';
+  // What was said on the page before is not said again: it would count as an answer to what was typed since.
+  if (url.searchParams.has('notice')) url.searchParams.delete('notice');
+  return url.pathname + url.search;
+}
+
+/** Answers 503 with the reason while nothing works, and leads back to the staff pages once it does. */
+export const UNAVAILABLE_PATH = '/unavailable';

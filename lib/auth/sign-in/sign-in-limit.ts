@@ -1,0 +1,99 @@
+import { and, eq, inArray, sql } from 'drizzle-orm';
+import { type Database, lockKey } from '@/db/database';
+import { staffSignInFailures as failures } from '@/db/schema';
+import { transact } from '@/db/transaction';
+import { accountKey } from './device-cookie';
+import { countFailure, countStrangeFailure, type SignInCounter } from './sign-in-delays';
+
+/** Where somebody signs in from: a device that the account knows, else an address. */
+export interface SignInOrigin {
+  deviceId: string | null;
+  /** As `countedAddress` gives it. */
+  address: string;
+}
+
+type Rule = (before: SignInCounter | undefined, now: Date) => SignInCounter;
+
+const STRANGERS = 'strangers';
+
+/**
+ * Counts a sign-in as failed before its password is looked at, so that parallel guesses cannot slip
+ * through. Strangers cannot shut out a device that the account knows: it is counted by itself.
+ *
+ * @param email as it was typed, known or not
+ * @returns null where it may be tried, else when the next try may be; a refused one is not counted
+ */
+export async function countSignIn(
+  db: Database,
+  email: string,
+  origin: SignInOrigin,
+  now: Date,
+): Promise<Date | null> {
+  const account = accountKey(email);
+  const rules = rulesOf(origin);
+  return transact(db, async (tx) => {
+    await lockKey(tx, `staff sign-in ${account}`);
+    const held = await tx
+      .select()
+      .from(failures)
+      .where(and(eq(failures.account, account), inArray(failures.origin, [...rules.keys()])));
+    const waits = held.map(({ wait_until }) => wait_until).filter((until) => until > now);
+    if (waits.length > 0) return new Date(Math.max(...waits.map(Number)));
+    const counted = [...rules].map(([name, rule]) => {
+      const before = held.find((row) => row.origin === name);
+      return { account, origin: name, ...rule(before, now) };
+    });
+    await tx
+      .insert(failures)
+      .values(counted)
+      .onConflictDoUpdate({
+        target: [failures.account, failures.origin],
+        set: {
+          failures: sql`excluded.failures`,
+          wait_until: sql`excluded.wait_until`,
+          expires_at: sql`excluded.expires_at`,
+        },
+      });
+    return null;
+  });
+}
+
+/** From now to then, in whole seconds. */
+export function secondsUntil(until: Date, now: Date): number {
+  return Math.ceil((until.getTime() - now.getTime()) / 1000);
+}
+
+/**
+ * A sign-in that succeeded: it was no failure, and ends those of its device or address.
+ *
+ * @param counted how often it was counted: with a second factor once for the password and once for the code
+ */
+export async function forgiveSignIn(
+  db: Database,
+  email: string,
+  origin: SignInOrigin,
+  now: Date,
+  counted = 1,
+): Promise<void> {
+  const ofAccount = eq(failures.account, accountKey(email));
+  const [own = '', shared] = rulesOf(origin).keys();
+  await db.delete(failures).where(and(ofAccount, eq(failures.origin, own)));
+  if (shared === undefined) return;
+  await db
+    .update(failures)
+    .set({ failures: sql`greatest(${failures.failures} - ${counted}::int, 0)`, wait_until: now })
+    .where(and(ofAccount, eq(failures.origin, shared)));
+}
+
+/** Nothing counts against the account any more, whoever tried. */
+export async function forgetSignIns(db: Database, email: string): Promise<void> {
+  await db.delete(failures).where(eq(failures.account, accountKey(email)));
+}
+
+function rulesOf({ deviceId, address }: SignInOrigin): Map<string, Rule> {
+  if (deviceId !== null) return new Map([[`device ${deviceId}`, countFailure]]);
+  return new Map([
+    [`address ${address}`, countFailure],
+    [STRANGERS, countStrangeFailure],
+  ]);
+}

@@ -1,0 +1,35 @@
+import type { Runtime } from '../../runtime';
+import { clearExpired } from '../clear-expired';
+import { getStaffAuth } from '../session/staff-auth';
+import { queueForHash } from './hash-queue';
+import { findOrigin, rememberDevice } from './sign-in-origin';
+import { toRefusal } from './sign-in-refusal';
+import { type Credentials, toSignInRequest } from './sign-in-request';
+
+export interface SignIn {
+  /** The `Set-Cookie` headers of the session and of its device, or of the wait for a code. */
+  cookies: string[];
+  /** The password was right, and a second factor has to follow: there is no session yet. */
+  needsCode: boolean;
+}
+
+/**
+ * Opens a session, or leads to the second factor. Guesses are counted, see `countSignIn`; an address that
+ * nobody has is answered like one whose password is wrong, and takes as long.
+ *
+ * @param headers the client's: `x-forwarded-for` holds its address, `cookie` tells whether its device is known
+ * @throws AppError unauthenticated; too_many_requests with the seconds to wait; unavailable
+ */
+export async function signIn(runtime: Runtime, typed: Credentials, headers: Headers): Promise<SignIn> {
+  const email = typed.email.trim();
+  const origin = await findOrigin(runtime, email, headers);
+  const request = toSignInRequest(runtime.env, { ...typed, email }, origin, headers.get('user-agent'));
+
+  const isKnown = origin.deviceId !== null;
+  const response = await queueForHash(isKnown, () => getStaffAuth(runtime).handler(request));
+  if (response.status !== 429) await clearExpired(runtime.db, runtime.now());
+  if (!response.ok) throw toRefusal(response, 'The e-mail address or the password is wrong.');
+  const { twoFactorRedirect: needsCode = false }: { twoFactorRedirect?: boolean } = await response.json();
+  const device = needsCode ? [] : await rememberDevice(runtime, email, origin.deviceId);
+  return { cookies: [...response.headers.getSetCookie(), ...device], needsCode };
+}

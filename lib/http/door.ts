@@ -1,0 +1,66 @@
+import { safeNextPath } from '../auth/session/staff-path';
+import { AppError } from '../errors';
+import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
+import { isOwnOrigin } from './own-origin';
+import { problemResponse, toAppError } from './problem';
+import { parseJson, readBody } from './read-body';
+
+/** What a sign-in needs, and some. */
+const MAX_BYTES = 16_384;
+
+export type Given = Record<string, unknown>;
+
+interface Answer {
+  cookies: string[];
+  /** Where a form goes on to. */
+  next?: string;
+}
+
+/**
+ * A door through which people come without a session, JSON to a script. To a form that was sent without
+ * scripts it answers with the page to see next: `page` again, where it failed.
+ *
+ * @param work what it answers is sent as JSON, but for the cookies
+ */
+export async function answerDoor(
+  request: Request,
+  page: string,
+  work: (runtime: Runtime, given: Given) => Promise<Answer>,
+): Promise<Response> {
+  const runtime = await runtimeOrError();
+  if (runtime instanceof AppError) return problemResponse(runtime);
+  const isForm = request.headers.get('accept')?.includes('text/html') ?? false;
+  let given: Given = {};
+  try {
+    // Another site must not sign its visitors in as somebody else; no browser leaves out whose page it is.
+    if (isOwnOrigin(request, runtime.env.publicUrl) === false) {
+      throw new AppError('forbidden', 'Signing in works from our own pages only.');
+    }
+    given = await readGiven(request);
+    const { cookies, ...said } = await work(runtime, given);
+    const headers = new Headers({ 'Cache-Control': 'no-store' });
+    for (const cookie of cookies) headers.append('Set-Cookie', cookie);
+    return isForm && said.next ? seeOther(said.next, headers) : Response.json(said, { headers });
+  } catch (error) {
+    const known = toAppError(await explainFailure(runtime, error), runtime.newId(), runtime.log);
+    if (!isForm) return problemResponse(known);
+    const next = typeof given.next === 'string' ? safeNextPath(given.next) : '';
+    return seeOther(`${page}?${new URLSearchParams({ problem: known.code, next })}`);
+  }
+}
+
+async function readGiven(request: Request): Promise<Given> {
+  const body = await readBody(request, MAX_BYTES);
+  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
+  if (type !== 'application/json' && type !== 'application/x-www-form-urlencoded') {
+    throw new AppError('unsupported_media_type', 'Send the body as Content-Type: application/json.');
+  }
+  return type === 'application/json'
+    ? ((parseJson(body) as Given | null) ?? {})
+    : Object.fromEntries(new URLSearchParams(Buffer.from(body).toString()));
+}
+
+function seeOther(location: string, headers = new Headers()): Response {
+  headers.set('Location', location);
+  return new Response(null, { status: 303, headers });
+}

@@ -1,0 +1,29 @@
+const OPEN = { 'Access-Control-Allow-Origin': '*', 'Cache-Control': 'no-store' };
+
+/** JSON for clients, which may be pages of other sites: nothing here is decided by a cookie. */
+export function openJson(body: unknown, status = 200, headers: Record<string, string> = {}): Response {
+  return Response.json(body, { status, headers: { ...OPEN, ...headers } });
+}
+
+/** An error as OAuth writes it (RFC 6749, 5.2). */
+export function openError(
+  status: number,
+  error: string,
+  error_description: string,
+  headers?: Record<string, string>,
+) {
+  return openJson({ error, error_description }, status, headers);
+}
+
+/** What a browser asks before a page of another site may send something. */
+export function openPreflight(methods: string): Response {
+  return new Response(null, {
+    status: 204,
+    headers: {
+      ...OPEN,
+      'Access-Control-Allow-Methods': methods,
+      'Access-Control-Allow-Headers': 'Authorization, Content-Type, Accept, MCP-Protocol-Version',
+      'Access-Control-Max-Age': '86400',
+    },
+  });
+}

@@ -1,0 +1,112 @@
+import { DUE_PATH } from '@/lib/auth/session/staff-path';
+import { findStaffSession } from '@/lib/auth/staff/find-staff';
+import { AppError } from '@/lib/errors';
+import { CONSENT_PATH, issuerOf, normalResource, REFUSED_PATH, resourceOf } from '@/lib/oauth/addresses';
+import { MASK, MASK_ASKED, toProviderScopes } from '@/lib/oauth/scopes';
+import { errorAddress, mayGoBack } from '@/lib/oauth/way-back';
+import { type Runtime, runtimeOrError } from '@/lib/runtime';
+import { problemResponse } from '../problem';
+import { askProvider } from './ask-provider';
+
+/** What may stand in the address more than once. */
+const REPEATED = ['resource'];
+/** What the provider is told; whatever else a client sends has no meaning here. */
+const PASSED_ON = [
+  ...['response_type', 'client_id', 'redirect_uri', 'state', 'code_challenge', 'code_challenge_method'],
+  ...['request', 'request_uri', 'response_mode'],
+];
+
+/**
+ * The address at which a client sends a person's browser. The provider checks everything, then leads to our
+ * sign-in, or to the consent, which is asked for each time: any program may pass for one that is known.
+ */
+export async function answerAuthorize(request: Request): Promise<Response> {
+  const runtime = await runtimeOrError();
+  if (runtime instanceof AppError) return problemResponse(runtime);
+  const url = new URL(request.url);
+  const query = toProviderQuery(runtime, url.searchParams);
+  if (!query) return refuse('invalid_request');
+  const answer = await askProvider(runtime, { path: '/oauth2/authorize', query, headers: request.headers });
+  const location = answer.headers.get('location');
+  if (answer.status === 429) return refuse('too_many_requests');
+  if (location === null) {
+    runtime.log.error({ component: 'oauth', status: answer.status }, 'the provider did not answer');
+    return refuse('server_error');
+  }
+  // The provider knows sessions, not what somebody owes: they get no further than to the page for it.
+  const owes = Boolean((await findStaffSession(runtime, request.headers))?.due);
+  return redirectTo(runtime, location, { asked: url, owes });
+}
+
+/** @returns null where a parameter is there twice */
+function toProviderQuery(runtime: Runtime, given: URLSearchParams): URLSearchParams | null {
+  const names = [...given.keys()];
+  if (names.some((name) => !REPEATED.includes(name) && given.getAll(name).length > 1)) return null;
+  const query = new URLSearchParams();
+  for (const name of PASSED_ON) {
+    const value = given.get(name);
+    if (value !== null) query.set(name, value);
+  }
+  const asked = given.getAll('resource').filter((resource) => resource !== '');
+  const resources = asked.map((resource) => normalResource(resource, runtime.env));
+  for (const resource of new Set(resources.length > 0 ? resources : [resourceOf(runtime.env)])) {
+    query.append('resource', resource);
+  }
+  const scopes = toProviderScopes(given.get('scope') ?? undefined);
+  if (scopes.includes(MASK)) query.set(MASK_ASKED, '1');
+  // Whoever consents may take it away in any case.
+  query.set('scope', [...new Set([...scopes, MASK])].join(' '));
+  query.set('prompt', 'consent');
+  return query;
+}
+
+async function redirectTo(
+  { db, env, log }: Runtime,
+  location: string,
+  { asked, owes }: { asked: URL; owes: boolean },
+): Promise<Response> {
+  const to = new URL(location, env.publicUrl);
+  const own = new URL(env.publicUrl).origin;
+  const { searchParams } = asked;
+  const clientId = searchParams.get('client_id') ?? '';
+  const error = errorOf(to);
+  if (error !== null)
+    log.warn({ component: 'oauth', client_id: clientId.slice(0, 200), error }, 'authorization refused');
+  if (to.href.startsWith(`${issuerOf(env)}/error`)) return refuse(error ?? 'invalid_request');
+  const waits = to.origin === own && (to.pathname === '/sign-in' || to.pathname === CONSENT_PATH);
+  if (!waits) {
+    if (owes && to.searchParams.has('code')) return refuse('expired');
+    if (await mayGoBack(db, clientId, to)) return seeOther(location);
+    return refuse(error ?? 'invalid_request', searchParams);
+  }
+  // The provider has found the client and its redirect to be right.
+  if (searchParams.get('prompt') === 'none') {
+    const told = { error: 'interaction_required', state: searchParams.get('state'), iss: issuerOf(env) };
+    const back = errorAddress(searchParams.get('redirect_uri') ?? '', told);
+    return (await mayGoBack(db, clientId, back)) ? seeOther(back.href) : refuse(told.error, searchParams);
+  }
+  if (to.pathname === CONSENT_PATH) {
+    const page = to.pathname + to.search;
+    return seeOther(owes ? `${DUE_PATH}?next=${encodeURIComponent(page)}` : page);
+  }
+  return seeOther(`/sign-in?next=${encodeURIComponent(asked.pathname + asked.search)}`);
+}
+
+/** Where the answer is asked for in the fragment, the error stands there. */
+function errorOf(to: URL): string | null {
+  return to.searchParams.get('error') ?? new URLSearchParams(to.hash.slice(1)).get('error');
+}
+
+/** @param asked by a client that is known: the page then offers the way back to it */
+function refuse(error: string, asked?: URLSearchParams): Response {
+  const query = new URLSearchParams({ error });
+  for (const name of ['client_id', 'redirect_uri', 'state']) {
+    const value = asked?.get(name) ?? null;
+    if (value !== null) query.set(name, value);
+  }
+  return seeOther(`${REFUSED_PATH}?${query}`);
+}
+
+function seeOther(location: string): Response {
+  return new Response(null, { status: 302, headers: { Location: location, 'Cache-Control': 'no-store' } });
+}

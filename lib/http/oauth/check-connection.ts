@@ -1,0 +1,79 @@
+import { endTrialToken, removeTrialClient } from '@/lib/oauth/trial-client';
+import type { Runtime } from '@/lib/runtime';
+import { reasonOf } from './ask-public';
+import { CLIENTS, type ClientTraits } from './check/clients';
+import { checkChallenge, checkResource, checkServer } from './check/discovery-steps';
+import { register } from './check/register-steps';
+import { askToken, authorize } from './check/sign-in-steps';
+import { begin, listTools } from './check/tool-steps';
+import type { Trial } from './check/trial';
+
+/** What came of one client's way. */
+export interface CheckedClient {
+  name: string;
+  works: boolean;
+  /** What fails; or how it connects. */
+  sentence: string;
+}
+
+export interface ConnectionReport {
+  /** What fails for every client, before they differ. */
+  problem: string | null;
+  clients: CheckedClient[];
+}
+
+const COMMON = [checkChallenge, checkResource, checkServer];
+const OF_CLIENT = [register, authorize, askToken, begin, listTools];
+
+/**
+ * Does at the public address what each client does when somebody adds it, up to where a person signs in; then, with
+ * a token that lasts a minute, what it does afterwards. Each way ends at what fails.
+ */
+export async function checkConnection(runtime: Runtime, userId: string): Promise<ConnectionReport> {
+  for (const step of COMMON) {
+    const problem = await step(runtime).catch(unreachable);
+    if (problem !== null) return { problem, clients: [] };
+  }
+  const clients = await Promise.all(CLIENTS.map((traits) => checkClient({ runtime, traits, userId })));
+  return { problem: null, clients };
+}
+
+async function checkClient(trial: Trial): Promise<CheckedClient> {
+  const { name } = trial.traits;
+  try {
+    for (const step of [checkReach, ...OF_CLIENT]) {
+      const problem = await step(trial).catch(unreachable);
+      if (problem !== null) return { name, works: false, sentence: problem };
+    }
+    return { name, works: true, sentence: howItConnects(trial.traits) };
+  } finally {
+    await cleanUp(trial);
+  }
+}
+
+/** Whether the client's vendor can come here at all. */
+async function checkReach({ runtime, traits }: Trial): Promise<string | null> {
+  const { publicUrl } = runtime.env;
+  const { protocol, hostname } = new URL(publicUrl);
+  const isPublic = protocol === 'https:' && hostname !== 'localhost';
+  if (!traits.isHosted || isPublic) return null;
+  return `It calls from its vendor's servers, which do not reach ${publicUrl}: it wants a public https address.`;
+}
+
+function howItConnects({ registers }: ClientTraits): string {
+  if (registers === 'by hand') return 'It can connect once an admin has registered it.';
+  if (registers === 'itself') return 'It can connect, and registers itself.';
+  return 'It can connect, and is known by its metadata document.';
+}
+
+function unreachable(error: unknown): string {
+  if (error instanceof SyntaxError)
+    return 'Something in between answers with a page in place of this service.';
+  return `The address does not answer from here: ${reasonOf(error)}.`;
+}
+
+/** A client of a metadata document stays: others may use it, and unused it goes after a day. */
+async function cleanUp({ runtime, clientId, isMade, token }: Trial): Promise<void> {
+  if (token !== undefined) await endTrialToken(runtime.db, token);
+  if (clientId !== undefined && isMade) await removeTrialClient(runtime.db, clientId);
+}

@@ -1,0 +1,112 @@
+import type { Env } from '@/lib/env';
+import { resourceOf } from '@/lib/oauth/addresses';
+
+/** What sets one client apart from the others, as far as a server can see it. */
+export interface ClientTraits {
+  name: string;
+  /** By the metadata document at this address; by itself; or by an admin. */
+  registers: { document: string } | 'itself' | 'by hand';
+  /** Calls from its vendor's servers, which reach public https addresses alone. */
+  isHosted: boolean;
+  redirect: string;
+  /** How it writes `resource` (RFC 8707). */
+  resource: 'exact' | 'slash' | 'origin' | 'none';
+  /** The protocol revision that it sends. */
+  revision: '2025-06-18' | '2025-11-25' | '2026-07-28';
+}
+
+const LATEST_SESSION = '2025-11-25';
+
+/**
+ * As the clients were in autumn 2026, by their documentation, sources and metadata documents. Where neither
+ * `resource` nor the revision is told anywhere, they are what the official SDK sends.
+ */
+export const CLIENTS: ClientTraits[] = [
+  {
+    name: 'claude.ai',
+    registers: { document: 'https://claude.ai/oauth/mcp-oauth-client-metadata' },
+    isHosted: true,
+    redirect: 'https://claude.ai/api/mcp/auth_callback',
+    resource: 'exact',
+    revision: LATEST_SESSION,
+  },
+  {
+    name: 'ChatGPT',
+    registers: { document: 'https://chatgpt.com/oauth/client.json' },
+    isHosted: true,
+    redirect: 'https://chatgpt.com/connector_platform_oauth_redirect',
+    resource: 'exact',
+    revision: LATEST_SESSION,
+  },
+  {
+    name: 'Claude Code',
+    registers: { document: 'https://claude.ai/oauth/claude-code-client-metadata' },
+    isHosted: false,
+    redirect: 'http://localhost:54545/callback',
+    resource: 'exact',
+    revision: LATEST_SESSION,
+  },
+  {
+    name: 'Cursor',
+    registers: 'itself',
+    isHosted: false,
+    redirect: 'http://localhost:8787/callback',
+    resource: 'exact',
+    revision: LATEST_SESSION,
+  },
+  {
+    name: 'VS Code',
+    registers: { document: 'https://vscode.dev/oauth/client-metadata.json' },
+    isHosted: false,
+    redirect: 'http://127.0.0.1:33418/',
+    resource: 'exact',
+    revision: LATEST_SESSION,
+  },
+  {
+    name: 'Codex',
+    registers: { document: 'https://chatgpt.com/oauth/codex/client.json' },
+    isHosted: false,
+    redirect: 'http://127.0.0.1:54545/callback',
+    resource: 'exact',
+    revision: '2026-07-28',
+  },
+  {
+    name: 'Gemini CLI',
+    registers: 'itself',
+    isHosted: false,
+    redirect: 'http://localhost:7777/oauth/callback',
+    resource: 'origin', // its older releases; today's send the exact address
+    revision: LATEST_SESSION,
+  },
+  {
+    name: 'Gemini Enterprise',
+    registers: 'by hand',
+    isHosted: true,
+    redirect: 'https://vertexaisearch.cloud.google.com/oauth-redirect',
+    resource: 'none',
+    revision: LATEST_SESSION,
+  },
+  {
+    name: 'Copilot Studio',
+    registers: 'itself',
+    isHosted: true,
+    redirect: 'https://global.consent.azure-apim.net/redirect/connection-check',
+    resource: 'none',
+    revision: LATEST_SESSION,
+  },
+  {
+    name: 'Other clients',
+    registers: 'itself',
+    isHosted: false,
+    redirect: 'http://127.0.0.1:1/callback',
+    resource: 'slash',
+    revision: '2025-06-18',
+  },
+];
+
+/** The parameter as the client sends it; null: it sends none. */
+export function resourceParameter({ resource }: ClientTraits, env: Pick<Env, 'publicUrl'>): string | null {
+  const own = resourceOf(env);
+  const written = { exact: own, slash: `${own}/`, origin: new URL(own).origin, none: null };
+  return written[resource];
+}

@@ -1,0 +1,15 @@
+import type { Runtime } from '@/lib/runtime';
+import type { ClientTraits } from './clients';
+
+/** One client's way, and what the steps before one have left it. */
+export interface Trial {
+  runtime: Runtime;
+  traits: ClientTraits;
+  /** Who tries it out. */
+  userId: string;
+  clientId?: string;
+  /** Whether the client was made for the trial, and goes with it. */
+  isMade?: boolean;
+  secret?: string | null;
+  token?: string;
+}

@@ -1,0 +1,46 @@
+import { staffActor } from '@/lib/auth/session/staff-session';
+import { findStaff } from '@/lib/auth/staff/find-staff';
+import { REFUSED_PATH } from '@/lib/oauth/addresses';
+import { recordConsent } from '@/lib/oauth/connected-apps';
+import { MASK, OFFLINE, type ReadScope } from '@/lib/oauth/scopes';
+import type { Runtime } from '@/lib/runtime';
+import { askProvider } from './ask-provider';
+
+export interface Decision {
+  /** The whole address of the consent page behind its `?`, signed by the provider. */
+  query: string;
+  /** Empty: nothing is allowed. */
+  scopes: ReadScope[];
+  masked: boolean;
+}
+
+/**
+ * Tells the provider what a member of staff has decided. The provider looks for a session only, so that nothing is
+ * asked of it for somebody who still owes something.
+ *
+ * @param headers with the session's cookie
+ * @returns where their browser goes: back to the client, with a code or with `access_denied`
+ */
+export async function decideConsent(
+  runtime: Runtime,
+  headers: Headers,
+  { query, scopes, masked }: Decision,
+): Promise<string> {
+  const staff = await findStaff(runtime, headers);
+  if (!staff) return `${REFUSED_PATH}?error=expired`;
+  const accept = scopes.length > 0;
+  const granted = [...scopes, ...(masked ? [MASK] : [])];
+  const answer = await askProvider(runtime, {
+    path: '/oauth2/consent',
+    json: { accept, ...(accept && { scope: [...granted, OFFLINE].join(' ') }), oauth_query: query },
+    headers,
+  });
+  const body = (await answer.json().catch(() => null)) as { url?: unknown } | null;
+  if (!answer.ok || typeof body?.url !== 'string') {
+    runtime.log.warn({ component: 'oauth', status: answer.status }, 'consent refused');
+    return `${REFUSED_PATH}?error=${answer.status === 429 ? 'too_many_requests' : 'expired'}`;
+  }
+  const clientId = new URLSearchParams(query).get('client_id') ?? '';
+  if (accept) await recordConsent(runtime.db, { clientId, actor: staffActor(staff), scopes: granted });
+  return body.url;
+}

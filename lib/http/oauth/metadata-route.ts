@@ -1,0 +1,36 @@
+import { AppError } from '@/lib/errors';
+import { ISSUER_PATH } from '@/lib/oauth/addresses';
+import { resourceMetadata, serverMetadata } from '@/lib/oauth/metadata';
+import { runtimeOrError } from '@/lib/runtime';
+import type { HttpRequest } from '../request';
+import { openError, openJson, openPreflight } from './answers';
+
+const RESOURCE = ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp'];
+/** Where the RFCs and OpenID look for an issuer with a path, and where older clients look for one without. */
+const SERVER = ['oauth-authorization-server', 'openid-configuration'].flatMap((name) => [
+  `/.well-known/${name}`,
+  `/.well-known/${name}/mcp`,
+  `/.well-known/${name}${ISSUER_PATH}`,
+  `${ISSUER_PATH}/.well-known/${name}`,
+]);
+
+/** Every address below a `.well-known`: JSON even where there is nothing, since a page would end a client's search. */
+export async function answerMetadata(request: HttpRequest): Promise<Response> {
+  const answer = await metadataFor(request);
+  return request.method === 'HEAD' ? new Response(null, answer) : answer;
+}
+
+async function metadataFor({ method, url }: HttpRequest): Promise<Response> {
+  const { pathname } = new URL(url);
+  const isResource = RESOURCE.includes(pathname);
+  if (!isResource && !SERVER.includes(pathname)) {
+    return openError(404, 'not_found', 'There is no metadata at this address.');
+  }
+  if (method === 'OPTIONS') return openPreflight('GET');
+  if (method !== 'GET' && method !== 'HEAD') {
+    return openError(405, 'invalid_request', 'Metadata is read with GET.', { Allow: 'GET, HEAD, OPTIONS' });
+  }
+  const runtime = await runtimeOrError();
+  if (runtime instanceof AppError) return openError(503, 'temporarily_unavailable', runtime.message);
+  return openJson(isResource ? resourceMetadata(runtime.env) : serverMetadata(runtime.env));
+}

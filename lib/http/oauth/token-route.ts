@@ -1,0 +1,148 @@
+import { AppError } from '@/lib/errors';
+import { normalResource } from '@/lib/oauth/addresses';
+import { findAuthMethod, readCredentials } from '@/lib/oauth/credentials';
+import { endUnconsented } from '@/lib/oauth/end-access';
+import { refreshScopes } from '@/lib/oauth/refresh-scopes';
+import { endReplayed, wasReplayed } from '@/lib/oauth/replayed-code';
+import { explainFailure, type Runtime, runtimeOrError } from '@/lib/runtime';
+import { toAppError } from '../problem';
+import { openError, openJson } from './answers';
+import { askProvider } from './ask-provider';
+import { readForm } from './read-form';
+
+const GRANTS = ['authorization_code', 'refresh_token'];
+const BASIC_CHALLENGE = { 'WWW-Authenticate': 'Basic realm="oauth"' };
+const PASSED_ON = [
+  'grant_type',
+  'code',
+  'redirect_uri',
+  'code_verifier',
+  'refresh_token',
+  'token',
+  'token_type_hint',
+];
+
+type Endpoint = '/oauth2/token' | '/oauth2/revoke';
+
+/** Gives tokens for a code or a refresh token. */
+export function answerToken(request: Request): Promise<Response> {
+  return answer(request, '/oauth2/token');
+}
+
+/** Ends a token (RFC 7009): with 200, whether there was one or not. */
+export function answerRevoke(request: Request): Promise<Response> {
+  return answer(request, '/oauth2/revoke');
+}
+
+async function answer(request: Request, path: Endpoint): Promise<Response> {
+  const runtime = await runtimeOrError();
+  if (runtime instanceof AppError) return openError(503, 'temporarily_unavailable', runtime.message);
+  try {
+    return await ask(runtime, request, path);
+  } catch (error) {
+    const known = toAppError(await explainFailure(runtime, error), runtime.newId(), runtime.log);
+    return openError(known.status, 'server_error', known.message);
+  }
+}
+
+async function ask(runtime: Runtime, request: Request, path: Endpoint): Promise<Response> {
+  const form = await readForm(request);
+  if (typeof form === 'string') return openError(400, 'invalid_request', form);
+  if (path === '/oauth2/token' && !GRANTS.includes(form.get('grant_type') ?? '')) {
+    const error = form.has('grant_type') ? 'unsupported_grant_type' : 'invalid_request';
+    return openError(400, error, `grant_type must be ${GRANTS.join(' or ')}.`);
+  }
+  const named = readCredentials(request.headers.get('authorization'), form);
+  if (!named)
+    return openError(401, 'invalid_client', 'The client must name itself, in one way.', BASIC_CHALLENGE);
+  const scope = await refreshScopes(runtime.db, form.get('refresh_token') ?? '', form.get('scope'));
+  if (scope === null)
+    return refused(runtime, named.clientId, 'invalid_scope', 'More is asked for than was granted.');
+
+  const passed = new URLSearchParams();
+  for (const name of PASSED_ON) {
+    const value = form.get(name);
+    if (value !== null) passed.set(name, value);
+  }
+  if (scope !== undefined) passed.set('scope', scope);
+  const resources = form.getAll('resource').filter((resource) => resource !== '');
+  for (const resource of new Set(resources.map((one) => normalResource(one, runtime.env)))) {
+    passed.append('resource', resource);
+  }
+  const asBasic = (await findAuthMethod(runtime.db, named.clientId)) === 'client_secret_basic';
+  const withBasic = asBasic && named.secret !== null;
+  if (!withBasic) passed.set('client_id', named.clientId);
+  if (!withBasic && named.secret !== null) passed.set('client_secret', named.secret);
+  const authorization = withBasic ? toBasic(named.clientId, named.secret ?? '') : undefined;
+
+  const answer = await askProvider(runtime, { path, form: passed, headers: request.headers, authorization });
+  const code = form.get('code');
+  if (code !== null && answer.ok && (await wasReplayed(runtime.db, code))) {
+    return refused(runtime, named.clientId, 'invalid_grant', 'The code was used twice.');
+  }
+  if (code !== null && (await isOfNoCode(answer))) await endReplayed(runtime, code);
+  if (answer.ok && path === '/oauth2/token' && (await endUnconsented(runtime.db, await accessOf(answer)))) {
+    return refused(runtime, named.clientId, 'invalid_grant', 'The access was ended.');
+  }
+  return translate(runtime, path, named.clientId, answer);
+}
+
+async function accessOf(answer: Response): Promise<string> {
+  const { access_token } = (await answer.clone().json()) as { access_token?: unknown };
+  return String(access_token);
+}
+
+/** Whether the provider says that there is no such code, or not any more. */
+async function isOfNoCode(answer: Response): Promise<boolean> {
+  if (answer.status !== 400) return false;
+  const body = (await answer
+    .clone()
+    .json()
+    .catch(() => null)) as { error_description?: unknown } | null;
+  return body?.error_description === 'invalid code';
+}
+
+async function translate(
+  runtime: Runtime,
+  path: Endpoint,
+  clientId: string,
+  answer: Response,
+): Promise<Response> {
+  const body = (await answer.json().catch(() => null)) as Record<string, unknown> | null;
+  if (answer.ok)
+    return path === '/oauth2/revoke' ? openJson({}) : openJson(body, 200, { Pragma: 'no-cache' });
+  if (answer.status === 429) {
+    const seconds = answer.headers.get('retry-after') ?? answer.headers.get('x-retry-after') ?? '60';
+    return openError(429, 'slow_down', 'Too many requests.', { 'Retry-After': seconds });
+  }
+  const error = typeof body?.error === 'string' ? body.error : 'server_error';
+  const text = typeof body?.error_description === 'string' ? body.error_description : 'It cannot be done.';
+  // A token that there is not, or not any more, is revoked (RFC 7009, 2.2).
+  if (path === '/oauth2/revoke' && error === 'invalid_request' && /token/i.test(text)) return openJson({});
+  if (answer.status >= 500) {
+    runtime.log.error({ component: 'oauth', client_id: clientId.slice(0, 200), text }, 'the provider failed');
+    return openError(500, 'server_error', 'Try again later.');
+  }
+  return refused(runtime, clientId, errorCode(error, text), text);
+}
+
+/** OAuth's own code where the provider has another: what is wrong with a code or its proof is the grant's fault. */
+function errorCode(error: string, text: string): string {
+  if (error === 'invalid_user' || error === 'invalid_token') return 'invalid_grant';
+  const isGrant = /code verification failed|code_verifier|session no longer exists|user not found/i.test(
+    text,
+  );
+  return error === 'invalid_request' && isGrant ? 'invalid_grant' : error;
+}
+
+function refused({ log }: Runtime, clientId: string, error: string, text: string): Response {
+  log.warn({ component: 'oauth', client_id: clientId.slice(0, 200), error }, 'no token issued');
+  return error === 'invalid_client'
+    ? openError(401, error, text, BASIC_CHALLENGE)
+    : openError(400, error, text);
+}
+
+function toBasic(id: string, secret: string): string {
+  const text = `${encodeURIComponent(id)}:${encodeURIComponent(secret)}`;
+  return `Basic ${Buffer.from(text).toString('base64')}`;
+}

@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import type { Database } from '@/db/database';
+import { AppError } from '@/lib/errors';
+import type { Page } from '@/lib/page';
+import { defineTool, type Tool, type ToolDeclaration } from '../define-tool';
+import { fieldsArgument, pickFields, requireColumns } from './pick-fields';
+
+/** A page above so many characters is refused: it would fill most of what a model can read at once. */
+const MAX_CHARACTERS = 100_000;
+
+type Row = Record<string, unknown>;
+
+interface ListDeclaration<Filters extends z.ZodObject, RowSchema extends z.ZodObject>
+  extends Pick<ToolDeclaration<Filters, z.ZodObject>, 'name' | 'title' | 'scope' | 'description'> {
+  filters: Filters;
+  row: RowSchema;
+  list(db: Database, filters: z.output<Filters>): Promise<Page<Row>>;
+  /** Counts and sums of everything that the filters find. */
+  summarize(db: Database, filters: z.output<Filters>): Promise<Row[]>;
+  summaryRow: z.ZodObject;
+  /** A row, or a row of the summary, for whoever may not read bills. */
+  withoutMoney?(row: Row): Row;
+}
+
+const answerFields = {
+  fields: fieldsArgument,
+  summary: z.boolean().optional().describe('True: only counts and sums per currency and status, no rows.'),
+};
+
+/** A tool that lists rows a page at a time; or only columns of them, or only their sums. */
+export function defineListTool<Filters extends z.ZodObject, RowSchema extends z.ZodObject>(
+  declared: ListDeclaration<Filters, RowSchema>,
+): Tool {
+  const { filters, row, list, summarize, summaryRow, withoutMoney, ...tool } = declared;
+  const asIs = (one: Row) => one;
+  return defineTool({
+    ...tool,
+    input: filters.safeExtend(answerFields),
+    output: z.object({
+      page: z.int().optional(),
+      per_page: z.int().optional(),
+      total: z.int().describe('Rows on all pages'),
+      last_page: z.int().optional(),
+      data: z.array(row).optional(),
+      has_more: z.boolean().optional(),
+      next_page: z.int().nullable().optional(),
+      summary: z.array(summaryRow).optional(),
+    }),
+    run: async (db, input, { reads }) => {
+      const { fields, summary, ...given } = input as z.output<Filters> & {
+        fields?: string[];
+        summary?: boolean;
+      };
+      const cleared = withoutMoney && !reads.includes('billing:read') ? withoutMoney : asIs;
+      if (fields) requireColumns(fields, row);
+      if (summary) {
+        const found = await summarize(db, given as unknown as z.output<Filters>);
+        const total = found.reduce((sum, { count }) => sum + Number(count), 0);
+        return { total, summary: found.map(cleared) };
+      }
+      const { data, ...page } = await list(db, given as unknown as z.output<Filters>);
+      const rows = data.map(cleared);
+      return {
+        ...page,
+        data: fields ? rows.map((one) => pickFields(one, fields)) : rows,
+        has_more: page.page < page.last_page,
+        next_page: page.page < page.last_page ? page.page + 1 : null,
+      };
+    },
+    requireFit,
+  } as ToolDeclaration<z.ZodObject, z.ZodObject>);
+}
+
+function requireFit(answer: Row, length: number): void {
+  if (length <= MAX_CHARACTERS || !Array.isArray(answer.data)) return;
+  const fits = Math.max(1, Math.floor((answer.data.length * MAX_CHARACTERS) / length));
+  throw new AppError(
+    'validation_failed',
+    `This page has ${length} characters, more than the ${MAX_CHARACTERS} that are answered at once. Ask again with per_page ${fits} or less, with fields naming the columns you need, or with summary true.`,
+  );
+}

@@ -1,0 +1,36 @@
+/** What of a customer says who it is. */
+const PERSONAL = [
+  ...['name', 'first_name', 'last_name', 'company', 'email', 'phone'],
+  ...['street', 'postal_code', 'city', 'vat_id'],
+];
+/** A domain says whose it is; the names of services hold theirs. */
+const DOMAIN = /(?:[\p{L}\p{N}-]{1,63}\.)+\p{L}{2,63}/gu;
+export const MASKED = '[masked]';
+
+/**
+ * An answer without who its customers are: whatever has a customer's number is one, or stands under "customer", of
+ * which a caller may ask for the name alone. It says that it is masked.
+ * Numbers and states stay, so that questions about them are still answered.
+ */
+export function maskAnswer(output: Record<string, unknown>): Record<string, unknown> {
+  return { ...maskObject(output), personal_data: 'masked' };
+}
+
+function maskValue(value: unknown, isCustomer: boolean | undefined): unknown {
+  if (Array.isArray(value)) return value.map((one) => maskValue(one, isCustomer));
+  if (typeof value !== 'object' || value === null) return value;
+  return maskObject(value as Record<string, unknown>, isCustomer);
+}
+
+function maskObject(
+  object: Record<string, unknown>,
+  isCustomer = 'customer_number' in object,
+): Record<string, unknown> {
+  const entries = Object.entries(object).map(([name, value]) => {
+    const hides = name === 'domain' || (isCustomer && PERSONAL.includes(name));
+    if (hides && value !== null) return [name, MASKED];
+    if (name === 'name' && typeof value === 'string') return [name, value.replace(DOMAIN, MASKED)];
+    return [name, maskValue(value, name === 'customer' || undefined)];
+  });
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { redirectProblem } from './redirects';
+
+const MAX_REDIRECTS = 20;
+const KNOWN_GRANTS = ['authorization_code', 'refresh_token'];
+const optionalUrl = z
+  .url({ protocol: /^https$/ })
+  .max(500)
+  .optional()
+  .catch(undefined);
+
+/** What we read of a client's metadata (RFC 7591); all else is passed over, as clients expect. */
+const metadata = z.object({
+  redirect_uris: z.array(z.string()).min(1).max(MAX_REDIRECTS),
+  client_name: z.string().trim().min(1).max(100).optional().catch(undefined),
+  client_uri: optionalUrl,
+  logo_uri: optionalUrl,
+  grant_types: z.array(z.string()).optional(),
+  response_types: z.array(z.string()).optional(),
+  token_endpoint_auth_method: z.string().optional(),
+  /** Not of the RFC: ChatGPT prefers a key, and says here that it goes without. */
+  token_endpoint_auth_methods_supported: z.array(z.string()).optional().catch(undefined),
+});
+
+export type AuthMethod = 'none' | 'client_secret_basic' | 'client_secret_post';
+
+export interface ClientMetadata {
+  redirectUris: string[];
+  name: string | null;
+  uri: string | null;
+  authMethod: AuthMethod;
+}
+
+/** An error of OAuth: its code, and a sentence. */
+export interface OAuthProblem {
+  error: string;
+  error_description: string;
+}
+
+/** @returns the metadata, checked and as we store it; or why not */
+export function parseClientMetadata(
+  given: unknown,
+  { schemes, methods }: { schemes: readonly string[]; methods: readonly AuthMethod[] },
+): ClientMetadata | OAuthProblem {
+  const parsed = metadata.safeParse(given);
+  if (!parsed.success) {
+    const field = String(parsed.error.issues[0]?.path[0] ?? 'the body');
+    return field === 'redirect_uris'
+      ? problem('invalid_redirect_uri', `redirect_uris must be 1 to ${MAX_REDIRECTS} addresses.`)
+      : problem('invalid_client_metadata', `${field} is not valid.`);
+  }
+  const { data } = parsed;
+  for (const uri of data.redirect_uris) {
+    const wrong = redirectProblem(uri, schemes);
+    if (wrong) return problem('invalid_redirect_uri', `The redirect URI ${uri.slice(0, 200)} ${wrong}.`);
+  }
+  const grants = data.grant_types ?? KNOWN_GRANTS;
+  if (!grants.includes('authorization_code')) {
+    return problem('invalid_client_metadata', 'grant_types must have authorization_code.');
+  }
+  if (data.response_types && !data.response_types.includes('code')) {
+    return problem('invalid_client_metadata', 'response_types must have code.');
+  }
+  const preferred = data.token_endpoint_auth_method ?? methods[0];
+  const possible = [preferred, ...(data.token_endpoint_auth_methods_supported ?? [])];
+  const authMethod = possible.flatMap((one) => methods.find((method) => method === one) ?? [])[0];
+  if (!authMethod) {
+    return problem('invalid_client_metadata', `token_endpoint_auth_method must be ${methods.join(' or ')}.`);
+  }
+  return {
+    redirectUris: data.redirect_uris,
+    name: data.client_name ?? null,
+    uri: data.client_uri ?? null,
+    authMethod,
+  };
+}
+
+export function isProblem(value: object): value is OAuthProblem {
+  return 'error' in value;
+}
+
+function problem(error: string, error_description: string): OAuthProblem {
+  return { error, error_description };
+}

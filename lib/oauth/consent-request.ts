@@ -1,0 +1,66 @@
+import { eq } from 'drizzle-orm';
+import type { Database } from '@/db/database';
+import { oauthClients } from '@/db/schema';
+import { DOCUMENT_CLIENT } from './discover-client';
+import { isLoopback } from './redirects';
+import { MASK_ASKED, type ReadScope, toReadScopes } from './scopes';
+
+/** How far it is known who a client is: entered by an admin, by its own site, or by nobody. */
+export type Vouched = 'staff' | 'site' | 'nobody';
+
+/** What a member of staff is asked to consent to. */
+export interface ConsentRequest {
+  clientId: string;
+  /** As the client calls itself. */
+  name: string | null;
+  /** The host of its metadata document. */
+  host: string | null;
+  vouched: Vouched;
+  /** Where the answer goes: a host, this computer, or the app of a scheme. */
+  leadsTo: string;
+  isLocal: boolean;
+  scopes: ReadScope[];
+  asksMasked: boolean;
+}
+
+/**
+ * Reads the address of the consent, as the provider has made it. That nobody else has is checked when an
+ * answer is given.
+ *
+ * @returns null where it is none, or is over
+ */
+export async function readConsentRequest(
+  db: Database,
+  query: URLSearchParams,
+  now: Date,
+): Promise<ConsentRequest | null> {
+  const clientId = query.get('client_id') ?? '';
+  const redirect = query.get('redirect_uri') ?? '';
+  const isOver = Number(query.get('exp')) * 1000 <= now.getTime();
+  if (isOver || !query.has('sig') || !URL.canParse(redirect)) return null;
+  const [client] = await db.select().from(oauthClients).where(eq(oauthClients.clientId, clientId));
+  if (!client) return null;
+  const isDocument = client.clientDiscoveryId === DOCUMENT_CLIENT;
+  const { protocol, host } = new URL(redirect);
+  const isWeb = protocol === 'https:';
+  const documentHost = isDocument ? new URL(clientId).host : null;
+  return {
+    clientId,
+    name: client.name,
+    host: documentHost,
+    vouched: vouchedBy(client, isWeb && documentHost === host),
+    leadsTo: isWeb ? host : isLoopback(redirect) ? 'a program on this computer' : `the app of ${protocol}//`,
+    isLocal: !isWeb,
+    scopes: toReadScopes((query.get('scope') ?? '').split(' ')),
+    asksMasked: query.has(MASK_ASKED),
+  };
+}
+
+/** A document proves its host, and that only for an answer that goes there: any local program can name it. */
+function vouchedBy(
+  { registeredFrom, clientDiscoveryId }: { registeredFrom: string | null; clientDiscoveryId: string | null },
+  leadsHome: boolean,
+): Vouched {
+  if (clientDiscoveryId === DOCUMENT_CLIENT) return leadsHome ? 'site' : 'nobody';
+  return registeredFrom === null ? 'staff' : 'nobody';
+}

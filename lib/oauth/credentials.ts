@@ -1,0 +1,45 @@
+import { eq } from 'drizzle-orm';
+import type { Database } from '@/db/database';
+import { oauthClients } from '@/db/schema';
+
+/** A client as it names itself at the token endpoint. */
+export interface Credentials {
+  clientId: string;
+  secret: string | null;
+}
+
+/**
+ * Reads what a client names itself with, in the header or in the form.
+ *
+ * @returns null where it names itself not at all, or in two ways
+ */
+export function readCredentials(authorization: string | null, form: URLSearchParams): Credentials | null {
+  const inForm = form.get('client_id');
+  if (authorization === null) {
+    return inForm === null || inForm === '' ? null : { clientId: inForm, secret: form.get('client_secret') };
+  }
+  const encoded = /^basic +([\w+/=-]+) *$/i.exec(authorization)?.[1];
+  const [, id, secret] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded ?? '', 'base64').toString()) ?? [];
+  if (id === undefined || secret === undefined || form.get('client_secret') !== null) return null;
+  const clientId = decode(id);
+  if (clientId === null || (inForm !== null && inForm !== clientId)) return null;
+  return { clientId, secret: decode(secret) };
+}
+
+/** How the provider wants a client to name itself: as it is registered, whichever way it does. */
+export async function findAuthMethod(db: Database, clientId: string): Promise<string | null> {
+  const [client] = await db
+    .select({ method: oauthClients.tokenEndpointAuthMethod })
+    .from(oauthClients)
+    .where(eq(oauthClients.clientId, clientId));
+  return client?.method ?? null;
+}
+
+/** Both parts are encoded as in a form (RFC 6749, 2.3.1). */
+function decode(text: string): string | null {
+  try {
+    return decodeURIComponent(text.replace(/\+/g, ' '));
+  } catch {
+    return null;
+  }
+}

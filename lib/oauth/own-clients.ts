@@ -1,0 +1,113 @@
+import { and, desc, eq, isNull, type SQL } from 'drizzle-orm';
+import type { Database } from '@/db/database';
+import { oauthClients } from '@/db/schema';
+import { type Actor, auditNumber, recordAudit } from '../audit/record-audit';
+import { AppError } from '../errors';
+import type { Runtime } from '../runtime';
+import { redirectProblem } from './redirects';
+import { insertClient, type Registered } from './register-client';
+
+const MAX_NAME_LENGTH = 100;
+const MAX_REDIRECTS = 20;
+const MOST = 200;
+
+/** A client as an admin types it. */
+export interface TypedClient {
+  name: string;
+  /** One address a line. */
+  redirects: string;
+  /** Whether it keeps a secret, as a server can and a program of a person cannot. */
+  hasSecret: boolean;
+}
+
+export interface OwnClient {
+  id: string;
+  clientId: string;
+  name: string | null;
+  redirectUris: string[];
+  method: string | null;
+  created: Date;
+}
+
+type World = Pick<Runtime, 'db' | 'env' | 'now' | 'newId' | 'randomBytes'>;
+
+/** The newest 200 clients that admins have entered. */
+export async function listOwnClients(db: Database): Promise<OwnClient[]> {
+  const {
+    id,
+    clientId,
+    name,
+    redirectUris,
+    tokenEndpointAuthMethod: method,
+    createdAt: created,
+  } = oauthClients;
+  return db
+    .select({ id, clientId, name, redirectUris, method, created })
+    .from(oauthClients)
+    .where(isOwn())
+    .orderBy(desc(created))
+    .limit(MOST);
+}
+
+/**
+ * Enters a client by hand, for those that neither register themselves nor have a metadata document.
+ *
+ * @returns its id, and its secret, which is shown once
+ * @throws AppError validation_failed naming the fields
+ */
+export async function addOwnClient(
+  world: World,
+  { name, redirects, hasSecret }: TypedClient,
+  { actor, secret }: { actor: Actor; secret: string },
+): Promise<Registered> {
+  const uris = redirects.split(/\s+/).filter((uri) => uri !== '');
+  const problems = [];
+  const wrong = uris
+    .map((uri) => redirectProblem(uri, world.env.oauth.redirectSchemes))
+    .find((one) => one !== null);
+  if (name.trim() === '' || name.length > MAX_NAME_LENGTH) {
+    problems.push({ field: 'name', message: `must have 1 to ${MAX_NAME_LENGTH} characters` });
+  }
+  if (uris.length === 0 || uris.length > MAX_REDIRECTS) {
+    problems.push({ field: 'redirects', message: `must be 1 to ${MAX_REDIRECTS} addresses, one a line` });
+  } else if (wrong) problems.push({ field: 'redirects', message: wrong });
+  if (problems.length > 0) throw new AppError('validation_failed', 'The client is not complete.', problems);
+  const authMethod = hasSecret ? 'client_secret_basic' : 'none';
+  const metadata = { name: name.trim(), redirectUris: uris, uri: null, authMethod } as const;
+  return world.db.transaction(async (tx) => {
+    const made = await insertClient({ ...world, db: tx }, metadata, { secret, registeredFrom: null });
+    const after = { client_id: made.clientId, name: metadata.name, redirect_uris: uris };
+    await recordAudit(tx, { ...entryOf(made.clientId, actor, 'create'), before: null, after });
+    return made;
+  });
+}
+
+/**
+ * Removes a client of an admin's, and with it everything that it was allowed.
+ *
+ * @throws AppError not_found
+ */
+export async function removeOwnClient(db: Database, id: string, actor: Actor): Promise<void> {
+  await db.transaction(async (tx) => {
+    const [gone] = await tx
+      .delete(oauthClients)
+      .where(and(eq(oauthClients.id, id), isOwn()))
+      .returning();
+    if (!gone) throw new AppError('not_found', 'There is no such client any more.');
+    const before = { client_id: gone.clientId, name: gone.name, redirect_uris: gone.redirectUris };
+    await recordAudit(tx, { ...entryOf(gone.clientId, actor, 'delete'), before, after: null });
+  });
+}
+
+function isOwn(): SQL | undefined {
+  return and(isNull(oauthClients.registeredFrom), isNull(oauthClients.clientDiscoveryId));
+}
+
+function entryOf(clientId: string, actor: Actor, verb: string) {
+  return {
+    actor,
+    action: `oauth_client.${verb}`,
+    entity: 'oauth_client' as const,
+    entity_id: auditNumber(clientId),
+  };
+}

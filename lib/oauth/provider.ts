@@ -1,0 +1,65 @@
+import { mcp } from '@better-auth/mcp';
+import type { BetterAuthPlugin } from 'better-auth';
+import {
+  oauthAccessTokens,
+  oauthClientAssertions,
+  oauthClientResources,
+  oauthClients,
+  oauthConsents,
+  oauthRefreshTokens,
+  oauthResources,
+} from '@/db/schema';
+import type { Runtime } from '../runtime';
+import { CONSENT_PATH, resourceOf } from './addresses';
+import { clientDiscovery } from './discover-client';
+import { hashOAuthToken, newOAuthToken } from './oauth-token';
+import { PROVIDER_SCOPES } from './scopes';
+
+const HOUR_S = 3600;
+const REFRESH_S = 30 * 86_400;
+/** A code, and a consent that nobody has given yet. */
+const CODE_S = 600;
+/** As long a refresh token that was just used is answered again: an answer may have been lost. */
+const GRACE_S = 30;
+const PER_MINUTE = 60;
+
+/** The tables of the provider, by better-auth's names. */
+export const OAUTH_TABLES = {
+  oauthClient: oauthClients,
+  oauthResource: oauthResources,
+  oauthClientResource: oauthClientResources,
+  oauthRefreshToken: oauthRefreshTokens,
+  oauthAccessToken: oauthAccessTokens,
+  oauthConsent: oauthConsents,
+  oauthClientAssertion: oauthClientAssertions,
+};
+
+/**
+ * better-auth's OAuth provider: codes, tokens, rotation. It stands behind doors of ours (lib/http/oauth), which
+ * normalise what clients send; its own registration stays shut.
+ *
+ * Tokens are opaque, so that each call looks one up and revoking ends it at once.
+ */
+export function oauthPlugins(runtime: Runtime): BetterAuthPlugin[] {
+  const limit = { window: 60, max: PER_MINUTE };
+  const provider = mcp({
+    resource: resourceOf(runtime.env),
+    loginPage: '/sign-in',
+    consentPage: CONSENT_PATH,
+    scopes: PROVIDER_SCOPES,
+    grantTypes: ['authorization_code', 'refresh_token'],
+    disableJwtPlugin: true,
+    enforcePerClientResources: false,
+    codeExpiresIn: CODE_S,
+    accessTokenExpiresIn: HOUR_S,
+    refreshTokenExpiresIn: REFRESH_S,
+    refreshTokenReuseInterval: GRACE_S,
+    storeTokens: { hash: async (token) => hashOAuthToken(token) },
+    generateOpaqueAccessToken: async () => newOAuthToken('w5o', runtime.randomBytes),
+    generateRefreshToken: async () => newOAuthToken('w5r', runtime.randomBytes),
+    rateLimit: { token: limit, authorize: limit, revoke: limit },
+    extensions: [{ clientDiscovery: clientDiscovery(runtime) }],
+  });
+  // Its types do not say `| undefined` where ours are exact about it.
+  return [provider as unknown as BetterAuthPlugin];
+}

@@ -1,0 +1,165 @@
+import { createHash } from 'node:crypto';
+import { beforeAll } from 'vitest';
+import * as root from '@/app/.well-known/[...path]/route';
+import * as beneath from '@/app/api/auth/.well-known/[...path]/route';
+import * as authorize from '@/app/api/auth/oauth2/authorize/route';
+import * as register from '@/app/api/auth/oauth2/register/route';
+import * as revoke from '@/app/api/auth/oauth2/revoke/route';
+import * as token from '@/app/api/auth/oauth2/token/route';
+import * as mcp from '@/app/mcp/route';
+import { staffRateLimits } from '@/db/schema';
+import { commandActor } from '@/lib/audit/record-audit';
+import { signIn } from '@/lib/auth/sign-in/sign-in';
+import { addStaffUser } from '@/lib/auth/staff/add-staff-user';
+import { decideConsent } from '@/lib/http/oauth/decide-consent';
+import type { ReadScope } from '@/lib/oauth/scopes';
+import { useServer } from '../../support/http';
+import { SECRET } from '../../support/sign-in';
+
+export const PUBLIC_URL = 'https://admin.example.com';
+export const RESOURCE = `${PUBLIC_URL}/mcp`;
+export const ISSUER = `${PUBLIC_URL}/api/auth`;
+export const CALLBACK = 'http://127.0.0.1:4711/callback';
+export const VERIFIER = 'a-verifier-with-enough-characters-for-the-rfc-7636';
+export const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url');
+
+const ADA = { email: 'ada@example.com', password: 'correct horse battery' };
+
+export interface Tokens {
+  access_token: string;
+  refresh_token: string;
+  scope: string;
+  expires_in: number;
+  error?: string;
+}
+
+/** The doors of OAuth on a database of its own, with a member of staff signed in. */
+export function useFlow(env: Record<string, string> = {}) {
+  const server = useServer(
+    {
+      '/.well-known/.*': root,
+      '/api/auth/.well-known/.*': beneath,
+      '/api/auth/oauth2/authorize': authorize,
+      '/api/auth/oauth2/register': register,
+      '/api/auth/oauth2/revoke': revoke,
+      '/api/auth/oauth2/token': token,
+      '/mcp': mcp,
+    },
+    { PUBLIC_URL, BETTER_AUTH_SECRET: SECRET, ...env },
+  );
+  let cookie = '';
+  let addresses = 0;
+  let userId = '';
+  beforeAll(async () => {
+    userId = (await addStaffUser(server.runtime, { ...ADA, role: 'admin' }, commandActor('test'))).id;
+    await flow.signIn();
+  });
+  const flow = {
+    server,
+    cookie: () => cookie,
+    userId: () => userId,
+    async signIn() {
+      const { cookies } = await signIn(server.runtime, ADA, new Headers());
+      cookie = cookies.map((one) => one.split(';')[0]).join('; ');
+    },
+    /** From an address of its own, unless one is given. */
+    register: async (metadata: Record<string, unknown>, from?: string) => {
+      addresses += 1;
+      return fetch(`${server.url}/api/auth/oauth2/register`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'x-forwarded-for': from ?? `10.0.${addresses >> 8}.${addresses & 255}`,
+        },
+        body: JSON.stringify(metadata),
+      });
+    },
+    /** A public client with the usual callback. @returns its id */
+    async client(metadata: Record<string, unknown> = {}): Promise<string> {
+      const made = await flow.register({
+        client_name: 'Test client',
+        redirect_uris: [CALLBACK],
+        token_endpoint_auth_method: 'none',
+        ...metadata,
+      });
+      return ((await made.json()) as { client_id: string }).client_id;
+    },
+    /** @returns where the browser is sent */
+    async authorize(clientId: string, params: Record<string, string | null> = {}, signedIn = true) {
+      await server.runtime.db.delete(staffRateLimits);
+      const query = new URLSearchParams();
+      const all: Record<string, string | null> = {
+        response_type: 'code',
+        client_id: clientId,
+        redirect_uri: CALLBACK,
+        code_challenge: CHALLENGE,
+        code_challenge_method: 'S256',
+        state: 'a state',
+        resource: RESOURCE,
+        ...params,
+      };
+      for (const [name, value] of Object.entries(all)) if (value !== null) query.set(name, value);
+      const answer = await fetch(`${server.url}/api/auth/oauth2/authorize?${query}`, {
+        redirect: 'manual',
+        headers: signedIn ? { cookie } : {},
+      });
+      return new URL(answer.headers.get('location') ?? `none:${answer.status}`, PUBLIC_URL);
+    },
+    /** @returns where the browser is sent after the consent page was answered */
+    async consent(page: URL, scopes: ReadScope[], masked = false): Promise<URL> {
+      const decided = { query: page.search.slice(1), scopes, masked };
+      return new URL(await decideConsent(server.runtime, new Headers({ cookie }), decided), PUBLIC_URL);
+    },
+    /** The whole way to a code. */
+    async code(
+      clientId: string,
+      params: Record<string, string | null> = {},
+      scopes: ReadScope[] = ['customers:read', 'billing:read', 'servers:read'],
+      masked = false,
+    ): Promise<string> {
+      const page = await flow.authorize(clientId, params);
+      const back = await flow.consent(page, scopes, masked);
+      const code = back.searchParams.get('code');
+      if (!code) throw new Error(`no code in ${back}`);
+      return code;
+    },
+    post: async (path: string, form: Record<string, string | null>, headers: Record<string, string> = {}) => {
+      await server.runtime.db.delete(staffRateLimits);
+      const body = new URLSearchParams();
+      for (const [name, value] of Object.entries(form)) if (value !== null) body.set(name, value);
+      return fetch(`${server.url}/api/auth/oauth2/${path}`, { method: 'POST', headers, body });
+    },
+    /** @returns the status and what was answered */
+    async token(form: Record<string, string | null>, headers?: Record<string, string>) {
+      const answer = await flow.post('token', form, headers);
+      return { status: answer.status, body: (await answer.json()) as Tokens };
+    },
+    exchange: (clientId: string, code: string, form: Record<string, string | null> = {}) =>
+      flow.token({
+        grant_type: 'authorization_code',
+        client_id: clientId,
+        code,
+        redirect_uri: CALLBACK,
+        code_verifier: VERIFIER,
+        ...form,
+      }),
+    refresh: (clientId: string, refresh_token: string, form: Record<string, string | null> = {}) =>
+      flow.token({ grant_type: 'refresh_token', client_id: clientId, refresh_token, ...form }),
+    /** The whole way to tokens. */
+    async connect(clientId: string, scopes?: ReadScope[], masked?: boolean): Promise<Tokens> {
+      const { body } = await flow.exchange(clientId, await flow.code(clientId, {}, scopes, masked));
+      return body;
+    },
+    call: async (access: string | null, method = 'tools/list', params?: unknown) =>
+      fetch(`${server.url}/mcp`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          ...(access !== null && { authorization: `Bearer ${access}` }),
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+      }),
+    status: async (access: string) => (await flow.call(access)).status,
+  };
+  return flow;
+}

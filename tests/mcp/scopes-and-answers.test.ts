@@ -1,0 +1,238 @@
+import { desc } from 'drizzle-orm';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { staffUsers, toolCalls } from '@/db/schema';
+import { commandActor } from '@/lib/audit/record-audit';
+import type { Scope } from '@/lib/auth/tokens/access-token';
+import { createAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
+import { clearToolCalls } from '@/lib/tool-calls/clear-tool-calls';
+import { flushToolCalls } from '@/lib/tool-calls/record-tool-call';
+import { createCustomer, createInvoice, createServer, createService } from '../support/factories';
+import { type RpcAnswer, useMcpServer } from './serve-mcp';
+
+const mcp = useMcpServer({ env: { MCP_REQUESTS_PER_MINUTE: '200' } });
+let customerId = 0;
+
+beforeAll(async () => {
+  const customer = await createCustomer(mcp.db, {
+    customer_number: 'K1',
+    company: 'Müller GmbH',
+    email: 'mueller@example.com',
+    phone: '+49 30 1234567',
+    street: 'Hauptstr. 1',
+  });
+  customerId = customer.id;
+  const amounts = { subtotal: '100.00', tax: '19.00', total: '119.00', amount_due: '119.00' };
+  for (const status of ['sent', 'sent', 'overdue'] as const) {
+    await createInvoice(mcp.db, { customer_id: customerId, status, ...amounts });
+  }
+  await createService(mcp.db, {
+    customer_id: customerId,
+    status: 'active',
+    name: 'Web hosting',
+    domain: 'mueller.example',
+    price: '9.90',
+  });
+  await createServer(mcp.db);
+});
+
+const as = async (scopes: Scope[]) => withToken((await mcp.newToken(scopes)).token);
+const withToken = (token: string) => {
+  return async (method: string, params?: unknown) => {
+    const headers = { authorization: `Bearer ${token}` };
+    const answer = await mcp.post({ jsonrpc: '2.0', id: 1, method, params }, headers);
+    return { status: answer.status, headers: answer.headers, body: (await answer.json()) as RpcAnswer };
+  };
+};
+const contentOf = (body: RpcAnswer) => body.result?.structuredContent as Record<string, unknown>;
+
+describe('scopes', () => {
+  test.each<[Scope[], string[]]>([
+    [['customers:read'], ['find-customer-tool', 'get-customer-tool', 'list-services-tool']],
+    [['billing:read'], ['list-invoices-tool', 'list-sales-documents-tool']],
+    [['servers:read', 'payments:read'], ['list-servers-tool']],
+  ])('%j lists %j', async (scopes, names) => {
+    const { body } = await (await as(scopes))('tools/list');
+    expect(((body.result?.tools ?? []) as { name: string }[]).map(({ name }) => name)).toEqual(names);
+  });
+
+  test('a tool beyond them is 403, naming all that are needed', async () => {
+    const call = await as(['servers:read']);
+    const refused = await call('tools/call', { name: 'list-invoices-tool', arguments: {} });
+    expect(refused.status).toBe(403);
+    expect(refused.headers.get('www-authenticate')).toContain(
+      'error="insufficient_scope", scope="servers:read billing:read"',
+    );
+  });
+
+  test('without billing:read no answer says what anything costs', async () => {
+    const call = await as(['customers:read']);
+    const customer = await call('tools/call', { name: 'get-customer-tool', arguments: { id: customerId } });
+    const services = await call('tools/call', { name: 'list-services-tool', arguments: {} });
+    const sums = await call('tools/call', { name: 'list-services-tool', arguments: { summary: true } });
+    for (const { body } of [customer, services, sums]) {
+      expect(JSON.stringify(body)).not.toMatch(/unpaid|documents|price|9\.9/);
+    }
+    expect(contentOf(customer.body)).toMatchObject({
+      customer_number: 'K1',
+      services: [{ name: 'Web hosting' }],
+    });
+  });
+
+  test('a masked answer names nobody, and says so', async () => {
+    const call = await as(['mcp:read', 'without_personal_data']);
+    for (const [name, args] of [
+      ['find-customer-tool', { query: 'mueller' }],
+      ['get-customer-tool', { id: customerId }],
+      ['list-invoices-tool', {}],
+      ['list-services-tool', { fields: ['name', 'customer'] }],
+      ['list-invoices-tool', { fields: ['customer.name', 'customer.email'] }],
+      ['list-services-tool', { fields: ['customer.name'] }],
+      ['list-services-tool', { fields: ['domain'] }],
+    ] as const) {
+      const { body } = await call('tools/call', { name, arguments: args });
+      expect(contentOf(body)).toMatchObject({ personal_data: 'masked' });
+      expect(JSON.stringify(body)).not.toMatch(/Müller|mueller[@.]|1234567|Hauptstr/);
+      expect(JSON.stringify(body)).toContain('[masked]');
+    }
+  });
+});
+
+describe('answers that fit', () => {
+  test('fields', async () => {
+    const { structuredContent } = await mcp.callTool('list-invoices-tool', {
+      fields: ['status', 'customer.customer_number'],
+      per_page: 2,
+    });
+    expect(structuredContent).toMatchObject({
+      data: [
+        { status: expect.any(String), customer: { customer_number: 'K1' } },
+        { status: expect.any(String), customer: { customer_number: 'K1' } },
+      ],
+      has_more: true,
+      next_page: 2,
+    });
+    expect(Object.keys(((structuredContent?.data ?? []) as object[])[0] ?? {})).toEqual([
+      'status',
+      'customer',
+    ]);
+    expect(
+      (await mcp.callTool('list-servers-tool', { fields: ['hostname'] })).structuredContent,
+    ).toMatchObject({
+      data: [{ hostname: expect.any(String) }],
+    });
+  });
+
+  test('an unknown field is refused with the list', async () => {
+    for (const name of ['list-invoices-tool', 'list-servers-tool', 'list-services-tool']) {
+      const { isError, content } = await mcp.callTool(name, { fields: ['id', 'secret'] });
+      expect(isError).toBe(true);
+      expect(content[0]?.text).toMatch(/unknown "secret"\. The columns are id, .*status/);
+    }
+  });
+
+  test('summary', async () => {
+    const { structuredContent } = await mcp.callTool('list-invoices-tool', { summary: true });
+    expect(structuredContent).toEqual({
+      total: 3,
+      summary: [
+        { currency: 'eur', status: 'sent', count: 2, total: 238, amount_paid: 0, amount_due: 238 },
+        { currency: 'eur', status: 'overdue', count: 1, total: 119, amount_paid: 0, amount_due: 119 },
+      ],
+    });
+    const narrowed = await mcp.callTool('list-invoices-tool', { summary: true, status: 'overdue' });
+    expect(narrowed.structuredContent).toMatchObject({ total: 1 });
+    const documents = await mcp.callTool('list-sales-documents-tool', { summary: true, type: 'offer' });
+    expect(documents.structuredContent).toEqual({ total: 0, summary: [] });
+    const services = await mcp.callTool('list-services-tool', { summary: true, domain: 'nowhere' });
+    expect(services.structuredContent).toEqual({ total: 0, summary: [] });
+  });
+
+  test('a page that would fill a context is refused with advice', async () => {
+    const name = 'n'.repeat(2000);
+    for (let i = 0; i < 60; i++) await createService(mcp.db, { customer_id: customerId, name });
+    const { isError, content } = await mcp.callTool('list-services-tool', { per_page: 100 });
+    expect(isError).toBe(true);
+    expect(content[0]?.text).toMatch(/Ask again with per_page \d\d or less/);
+    const fits = await mcp.callTool('list-services-tool', { per_page: 100, fields: ['id'] });
+    expect(fits.isError).toBeUndefined();
+  });
+});
+
+describe('the log of calls', () => {
+  test('has who, what, about whom, and no names', async () => {
+    const call = await as(['mcp:read']);
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    await call('tools/call', { name: 'find-customer-tool', arguments: { query: 'mueller@example.com' } });
+    await call('tools/call', {
+      name: 'get-customer-tool',
+      arguments: { customer_number: 'K1' },
+      _meta: { traceparent },
+    });
+    await call('tools/call', { name: 'get-customer-tool', arguments: {} });
+    await flushToolCalls(mcp.runtime);
+    const [third, second, first] = await mcp.db.select().from(toolCalls).orderBy(desc(toolCalls.id)).limit(3);
+    expect(first).toMatchObject({
+      tool: 'find-customer-tool',
+      arguments: { query: 'mue…' },
+      caller_name: 'test',
+      rows: 1,
+      outcome: 'ok',
+      customer_id: null,
+    });
+    expect(second).toMatchObject({
+      customer_id: customerId,
+      arguments: { customer_number: 'K1' },
+      trace_id: '0af7651916cd43dd8448eb211c80319c',
+    });
+    expect(third).toMatchObject({ outcome: 'validation_failed', rows: 0 });
+    expect(mcp.logged.at(-1)).toMatchObject({ msg: 'tools/call' });
+    expect(mcp.logged).toContainEqual(expect.objectContaining({ trace_id: second?.trace_id }));
+  });
+
+  test('has no names either that were given where none belong', async () => {
+    const call = await as(['mcp:read']);
+    const name = 'mueller@example.com';
+    for (const args of [{ customer_number: name }, { [name]: 1 }, { id: name }]) {
+      await call('tools/call', { name: 'get-customer-tool', arguments: args });
+    }
+    await call('tools/call', { name: 'list-invoices-tool', arguments: { status: name, fields: [name] } });
+    await flushToolCalls(mcp.runtime);
+    const kept = await mcp.db.select().from(toolCalls).orderBy(desc(toolCalls.id)).limit(4);
+    expect(kept.map(({ outcome }) => outcome)).not.toContain('ok');
+    expect(JSON.stringify(kept)).not.toContain('muel');
+  });
+
+  test('names the member of staff whose token it is', async () => {
+    const staff_email = 'ada@example.com';
+    await mcp.db.insert(staffUsers).values({ id: 'ada', name: 'Ada', email: staff_email });
+    const { token } = await createAccessToken(
+      mcp.db,
+      {
+        name: 'Laptop',
+        scopes: ['mcp:read'],
+        expires_at: null,
+        staff_email,
+        created_by: commandActor('test'),
+      },
+      mcp.runtime.randomBytes,
+    );
+    await withToken(token)('tools/call', { name: 'list-servers-tool', arguments: {} });
+    await flushToolCalls(mcp.runtime);
+    const [last] = await mcp.db.select().from(toolCalls).orderBy(desc(toolCalls.id)).limit(1);
+    expect(last).toMatchObject({ caller_name: 'Laptop', staff_email, client_id: null });
+  });
+
+  test('forgets after the days it is kept', async () => {
+    const later = new Date(mcp.runtime.now().getTime() + 91 * 86_400_000);
+    expect((await clearToolCalls(mcp.db, { now: later, days: 92 })).cleared).toBe(0);
+    expect((await clearToolCalls(mcp.db, { now: later, days: 90 })).cleared).toBeGreaterThan(2);
+  });
+});
+
+test('who asks too often waits', async () => {
+  const call = await as(['servers:read']);
+  const answers = await Promise.all(Array.from({ length: 205 }, () => call('ping')));
+  const refused = answers.filter(({ status }) => status === 429);
+  expect(refused).toHaveLength(5);
+  expect(refused[0]?.headers.get('retry-after')).toBe('60');
+});
