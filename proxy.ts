@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { type NextRequest, NextResponse } from 'next/server';
-import { SESSION_COOKIES } from '@/lib/auth/staff-cookie';
-import { PATH_HEADER } from '@/lib/auth/staff-path';
+import { SESSION_COOKIES } from '@/lib/auth/session/staff-cookie';
+import { PATH_HEADER } from '@/lib/auth/session/staff-path';
 import { readEnv } from '@/lib/env';
 import { answerUnknownPath } from '@/lib/http/unknown-path';
 
 export const config = {
-  matcher: ['/', '/admin/:path*', '/sign-in/:path*', '/docs/:path*', '/api/:path(.*%.*)'],
+  matcher: ['/', '/admin/:path*', '/sign-in/:path*', '/docs/:path*', '/oauth/:path*', '/api/:path(.*%.*)'],
 };
 
 /**
@@ -17,7 +17,7 @@ export function proxy(request: NextRequest): Response {
   const { pathname, search } = request.nextUrl;
   if (pathname.startsWith('/api/')) return isReadable(pathname) ? NextResponse.next() : answerUnknownPath();
   const env = readEnv();
-  const fixed = fixedHeaders(env.publicUrl.startsWith('https://'));
+  const fixed = fixedHeaders(env.publicUrl.startsWith('https://'), isOfPopup(pathname));
   if (!isReadable(pathname)) return new NextResponse('Not found', { status: 404, headers: fixed });
   // To a script it answers for itself: one could make nothing of a redirect.
   const isScript = request.headers.has('next-action') || request.headers.get('accept') === 'application/json';
@@ -67,13 +67,18 @@ function contentSecurityPolicy(nonce: string, development: boolean): string {
   ].join('; ');
 }
 
-function fixedHeaders(https: boolean): Record<string, string> {
+/** A client opens them in a window of its own, and waits there for what comes back. */
+function isOfPopup(pathname: string): boolean {
+  return pathname === '/sign-in' || pathname.startsWith('/oauth/');
+}
+
+function fixedHeaders(https: boolean, ofPopup: boolean): Record<string, string> {
   return {
     'referrer-policy': 'same-origin',
     'x-content-type-options': 'nosniff',
     'x-frame-options': 'DENY',
     'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
-    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-opener-policy': ofPopup ? 'unsafe-none' : 'same-origin',
     ...(https && { 'strict-transport-security': 'max-age=31536000' }),
   };
 }

@@ -6,9 +6,9 @@ export const metadata: Metadata = { title: 'Not found' };
 
 export default function NotFound() {
   return (
-    <MessagePage title="Page not found" text="There is nothing at this address.">
+    <MessagePage title="Page not found" text="There is no page at this address.">
       <LinkButton href="/" variant="default">
-        Go to the start
+        Go to the start page
       </LinkButton>
     </MessagePage>
   );

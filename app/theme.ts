@@ -2,13 +2,15 @@ import { type CSSVariablesResolver, createTheme } from '@mantine/core';
 
 export const theme = createTheme({
   fontFamily:
-    'Inter, -apple-system, BlinkMacSystemFont, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
+    'system-ui, -apple-system, BlinkMacSystemFont, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace',
   black: '#1a1f36',
   primaryColor: 'brand',
   primaryShade: 6,
   autoContrast: true,
   defaultRadius: 'md',
+  // A state is never cut off.
+  components: { Badge: { defaultProps: { miw: 'max-content' } } },
   cursorType: 'pointer',
   colors: {
     brand: [

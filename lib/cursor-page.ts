@@ -44,6 +44,6 @@ export async function readCursorPage<Row>(
  * one to the next, which a generic plan for a bound one cannot know.
  */
 export function constant(word: string): SQL {
-  if (!/^[\w.]+$/.test(word)) throw new RangeError('not a word of ours');
+  if (!/^[\w.]+$/.test(word)) throw new RangeError('not a word of the schema');
   return sql.raw(`'${word}'`);
 }

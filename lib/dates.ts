@@ -1,21 +1,25 @@
 const MOST_OFFSET_MS = 15 * 3_600_000;
 
-const formatters = new Map<string, Intl.DateTimeFormat>();
+const formatters = new Map<string, { format: Intl.DateTimeFormat; last?: { at: number; date: string } }>();
 
 /** The calendar date (YYYY-MM-DD) that an instant falls on in a time zone. */
 export function toCalendarDate(instant: Date, timeZone: string): string {
   let formatter = formatters.get(timeZone);
   if (!formatter) {
     // en-CA writes dates in ISO order.
-    formatter = new Intl.DateTimeFormat('en-CA', {
+    const format = new Intl.DateTimeFormat('en-CA', {
       timeZone,
       year: 'numeric',
       month: '2-digit',
       day: '2-digit',
     });
+    formatter = { format };
     formatters.set(timeZone, formatter);
   }
-  return formatter.format(instant);
+  // Whoever writes many records asks for the same moment again and again, and formatting is slow.
+  const at = instant.getTime();
+  if (formatter.last?.at !== at) formatter.last = { at, date: formatter.format.format(instant) };
+  return formatter.last.date;
 }
 
 /** The calendar date some days after another; negative counts back. */

@@ -49,6 +49,17 @@ export const variables = z.object({
   MCP_ALLOWED_ORIGINS: text
     .refine(isOriginList, 'must be origins such as https://example.com with commas between')
     .optional(),
+  OAUTH_DYNAMIC_REGISTRATION: z.enum(['on', 'off'], 'must be on or off').default('on'),
+  OAUTH_REDIRECT_SCHEMES: text
+    .refine(isSchemeList, 'must be schemes such as cursor with commas between, and neither http nor https')
+    .default('cursor,vscode,vscode-insiders'),
+  TOOL_CALL_RETENTION_DAYS: z.coerce
+    .number('must be a whole number')
+    .int('must be a whole number')
+    .min(1, 'must be at least 1')
+    .max(36_500)
+    .default(90),
+  MCP_REQUESTS_PER_MINUTE: whole.default(6000),
   ALERT_OVERDUE_HOURS: whole.default(1),
   ALERT_DRIFT_CHANGES: whole.default(100),
   ALERT_DISK_MB: whole.default(200),
@@ -110,4 +121,10 @@ function isDatabaseUrl(value: string): boolean {
 
 function isOriginList(value: string): boolean {
   return list(value).every((entry) => URL.canParse(entry) && new URL(entry).origin === entry);
+}
+
+/** Schemes that a browser hands to an app, and runs or shows nothing of by itself. */
+function isSchemeList(value: string): boolean {
+  const own = /^(https?|file|ftp|data|javascript|vbscript|blob|about|mailto|ws|wss|view-source)$/;
+  return list(value).every((entry) => /^[a-z][a-z\d+.-]*$/.test(entry) && !own.test(entry));
 }

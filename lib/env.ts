@@ -2,6 +2,7 @@ import nextEnv from '@next/env';
 import { contradictions, keyMode, type StripeMode } from './env-contradictions';
 import { list, type Variable, type Variables, variables } from './env-variables';
 import { StartError } from './errors';
+import { inheritedEnv } from './inherited-env';
 
 export interface Env {
   databaseUrl: string | null;
@@ -35,6 +36,16 @@ export interface Env {
   cronSecret: string | null;
   betterAuthSecret: string | null;
   mcpAllowedOrigins: string[];
+  oauth: {
+    /** Off: clients are registered by hand or by their metadata documents only. */
+    dynamicRegistration: boolean;
+    /** Private schemes that clients may have themselves redirected to. */
+    redirectSchemes: string[];
+  };
+  /** After so many days a call of a tool is forgotten. */
+  toolCallRetentionDays: number;
+  /** Of one token; 0: any number. */
+  mcpRequestsPerMinute: number;
   alerts: {
     /** Hours after which the daily run counts as missing, on top of its 24. */
     overdueHours: number;
@@ -95,6 +106,12 @@ export function parseEnv(
     cronSecret: v.CRON_SECRET ?? null,
     betterAuthSecret: v.BETTER_AUTH_SECRET ?? null,
     mcpAllowedOrigins: list(v.MCP_ALLOWED_ORIGINS),
+    oauth: {
+      dynamicRegistration: v.OAUTH_DYNAMIC_REGISTRATION === 'on',
+      redirectSchemes: list(v.OAUTH_REDIRECT_SCHEMES),
+    },
+    toolCallRetentionDays: v.TOOL_CALL_RETENTION_DAYS,
+    mcpRequestsPerMinute: v.MCP_REQUESTS_PER_MINUTE,
     alerts: {
       overdueHours: v.ALERT_OVERDUE_HOURS,
       driftChanges: v.ALERT_DRIFT_CHANGES,
@@ -109,16 +126,11 @@ export function parseEnv(
 
 /** The environment of this process, `.env` files included (real variables win); see `parseEnv`. */
 export function readEnv(used?: readonly Variable[]): Env {
-  nextEnv.loadEnvConfig(process.cwd(), process.env.NODE_ENV === 'development', { info() {}, error() {} });
-  return parseEnv(process.env, used);
+  nextEnv.loadEnvConfig(process.cwd(), inheritedEnv().NODE_ENV === 'development', { info() {}, error() {} });
+  return parseEnv(inheritedEnv(), used);
 }
 
 /** True inside `next build`. */
 export function isBuilding(): boolean {
-  return process.env.NEXT_PHASE === 'phase-production-build';
-}
-
-/** The environment as it is, for processes started with it. */
-export function inheritedEnv(): NodeJS.ProcessEnv {
-  return process.env;
+  return inheritedEnv().NEXT_PHASE === 'phase-production-build';
 }

@@ -36,13 +36,18 @@ export function textLine(max: number, normal: (text: string) => string = (text) 
     .string('must be a string')
     .overwrite(normal)
     .min(1, 'must not be empty')
-    .refine((text) => text.length <= max || [...text].length <= max, `must have at most ${max} characters`)
+    .refine((text) => isAtMost(max, text), `must have at most ${max} characters`)
     .refine((text) => !CONTROL.test(text), 'must not contain control characters')
     .refine(
       (text) => text === '' || (text.isWellFormed() && VISIBLE.test(text)),
       'must contain readable characters',
     )
     .meta({ maxLength: max });
+}
+
+/** A character takes two places at most: a longer text need not be taken apart. */
+function isAtMost(max: number, text: string): boolean {
+  return text.length <= max || (text.length <= 2 * max && [...text].length <= max);
 }
 
 /** A choice, with a message that names the values. */

@@ -31,10 +31,10 @@ export const pageFields = {
     .min(1, 'must be at least 1')
     .max(MAX_PER_PAGE, `must be at most ${MAX_PER_PAGE}`)
     .optional()
-    .describe('Rows a page, 1 to 100. Default 25.'),
+    .describe('Rows per page, 1 to 100. Default 25.'),
 };
 
-/** Rows a page as an address has them; what is no number of rows counts as not given. */
+/** Rows per page as an address has them; what is no number of rows counts as not given. */
 export const perPageParam = z.coerce.number().int().min(1).max(MAX_PER_PAGE).catch(25);
 
 /** What `page` and `per_page` default to. */

@@ -26,6 +26,13 @@ export function formatDate(date: string): string {
   );
 }
 
+/** The month of a calendar date, "2026-03-01" as "March 2026". */
+export function formatMonth(date: string): string {
+  return new Intl.DateTimeFormat(LOCALE, { month: 'long', year: 'numeric', timeZone: 'UTC' }).format(
+    Date.parse(`${date}T00:00:00Z`),
+  );
+}
+
 /** The calendar date of an instant in the service's time zone. */
 export function formatDay(instant: Date, timeZone: string): string {
   return formatDate(toCalendarDate(instant, timeZone));
@@ -36,6 +43,11 @@ export function formatInstant(instant: Date | string, timeZone: string): string 
   return new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'short', timeZone }).format(
     typeof instant === 'string' ? Date.parse(instant) : instant,
   );
+}
+
+/** The time of day of an instant, "14:05". */
+export function formatTime(instant: Date, timeZone: string): string {
+  return new Intl.DateTimeFormat(LOCALE, { timeStyle: 'short', timeZone }).format(instant);
 }
 
 /** The same to the second, "1 Mar 2026, 14:05:33". */

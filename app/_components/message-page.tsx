@@ -20,7 +20,9 @@ export function MessagePage({ title, text, children, component = 'main' }: Props
         <Text c="dimmed" ta="center">
           {text}
         </Text>
-        <Group mt="sm">{children}</Group>
+        <Group mt="sm" justify="center">
+          {children}
+        </Group>
       </Stack>
     </Center>
   );

@@ -1,5 +1,6 @@
 import type { PageStart } from '@/lib/cursor-page';
 import { MAX_ID, MAX_PER_PAGE, type PageRequest, pageRequest } from '@/lib/page';
+import { withParams } from './with-params';
 
 export type SearchParams = Record<string, string | string[] | undefined>;
 
@@ -11,21 +12,6 @@ export function toParams(search: SearchParams): URLSearchParams {
     if (text) params.set(name, text);
   }
   return params;
-}
-
-/** A page's address with some of its query changed, null: taken away; page 1 is not mentioned. */
-export function withParams(
-  path: string,
-  params: URLSearchParams,
-  changes: Record<string, string | number | null>,
-): string {
-  const next = new URLSearchParams(params);
-  for (const [name, value] of Object.entries(changes)) {
-    if (value === null) next.delete(name);
-    else next.set(name, String(value));
-  }
-  if (next.get('page') === '1') next.delete('page');
-  return next.size > 0 ? `${path}?${next}` : path;
 }
 
 /** A page's address with a query of its own. */

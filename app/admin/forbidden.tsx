@@ -6,7 +6,7 @@ export default function Forbidden() {
     <MessagePage
       component="div"
       title="For admins only"
-      text="Your login does not have the admin role. An admin can give it to you."
+      text="You do not have the admin role. An admin can give it to you."
     >
       <LinkButton href="/admin" variant="default">
         Go to the overview

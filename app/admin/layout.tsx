@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
-import { requireStaff } from '@/lib/auth/staff-session';
-import { AdminShell } from './_components/admin-shell';
+import { requireStaff } from '@/lib/auth/session/staff-session';
+import { AdminShell } from './_components/shell/admin-shell';
 
 export default async function AdminLayout({ children }: { children: ReactNode }) {
   const { name, email, role } = await requireStaff();

@@ -3,7 +3,7 @@ import { MessagePage } from '../_components/message-page';
 
 export default function NotFound() {
   return (
-    <MessagePage component="div" title="Not found" text="There is no such record, or no such page.">
+    <MessagePage component="div" title="Not found" text="This record or page does not exist.">
       <LinkButton href="/admin" variant="default">
         Go to the overview
       </LinkButton>

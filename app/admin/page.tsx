@@ -1,11 +1,11 @@
 import { SimpleGrid, Stack } from '@mantine/core';
 import type { Metadata } from 'next';
 import { Suspense } from 'react';
-import { requireStaff } from '@/lib/auth/staff-session';
+import { requireStaff } from '@/lib/auth/session/staff-session';
 import { PERIODS, type Period } from '@/lib/overview/money-received';
 import { type SearchParams, toParams } from '../_components/search-params';
-import { ListSkeleton } from './_components/list-skeleton';
-import { PageHeader } from './_components/page-header';
+import { ListSkeleton } from './_components/lists/list-skeleton';
+import { PageHeader } from './_components/page/page-header';
 import { Deliveries } from './_overview/deliveries';
 import { Drift } from './_overview/drift';
 import { LatestPayments } from './_overview/latest-payments';
@@ -28,7 +28,7 @@ export default async function OverviewPage({ searchParams }: { searchParams: Pro
         {/* As one: what comes later would push down what is there. */}
         <Suspense fallback={<ListSkeleton rows={12} />}>
           <OpenFigures />
-          <SimpleGrid cols={{ base: 1, md: 3 }} spacing="lg" verticalSpacing="xl">
+          <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="lg" verticalSpacing="xl">
             <SubscriptionStates />
             <Deliveries />
             <Drift />

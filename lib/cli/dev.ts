@@ -1,5 +1,6 @@
 import { readArguments } from '../commands/read-arguments';
-import { inheritedEnv, readEnv } from '../env';
+import { readEnv } from '../env';
+import { inheritedEnv } from '../inherited-env';
 import { openDatabase } from '../open-database';
 import { requirePort } from '../server/listen';
 import { startNext } from './next-command';

@@ -3,9 +3,9 @@ import { constants } from 'node:os';
 import { text } from 'node:stream/consumers';
 import type { Terminal } from '../commands/command';
 import { MAX_INPUT } from '../commands/wire';
-import { inheritedEnv } from '../env';
 import { StartError } from '../errors';
 import { fileProblem } from '../file-problem';
+import { inheritedEnv } from '../inherited-env';
 import { STOP_SIGNALS } from './stop-signals';
 
 interface Wants {

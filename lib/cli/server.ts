@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { readArguments } from '../commands/read-arguments';
 import { readEnv } from '../env';
 import { StartError } from '../errors';
@@ -11,8 +12,12 @@ import { requirePort } from '../server/listen';
 import { createNext } from '../server/next-handler';
 import { openHttpServer } from '../server/open-http-server';
 import { noteStopping } from '../stopping';
+import { flushToolCalls } from '../tool-calls/record-tool-call';
 import { runCommand } from './run-command';
 import { untilStopped } from './until-stopped';
+
+/** Loading Next lets nobody in between: who waits for the first answer comes before it. A page's request does not wait. */
+const QUIET_MS = 100;
 
 runCommand(async (args) => {
   const { values } = readArguments(args, { usage: [], options: { migrate: { type: 'boolean' } } });
@@ -23,17 +28,20 @@ runCommand(async (args) => {
   }
   if (values.migrate) await migrateServer(env);
   // Opened here, where an error is a sentence; Next's bundles find it on globalThis.
-  const { log, close } = await getRuntime();
+  const runtime = await getRuntime();
+  const { log, close } = runtime;
   const next = createNext(env);
   const handle = env.fastPaths ? fastFirst(FAST_ROUTES, next.handle) : next.handle;
+  const stopped = untilStopped(); // it may be told so as soon as it answers
   const server = await openHttpServer({ ...env, log }, handle);
-  const stopped = untilStopped();
   console.log(`Listening on ${env.port} of ${listenAddresses(env).join(' and ')}: ${env.publicUrl}`);
   if (process.connected) process.send?.('listening');
-  await Promise.race([next.open(), stopped]); // where it cannot be opened, this process ends
+  const isStopped = await Promise.race([sleep(QUIET_MS, false), stopped.then(() => true)]);
+  if (!isStopped) await Promise.race([next.open(), stopped]); // where it cannot be opened, this process ends
   await stopped;
   noteStopping();
   await server.stop();
   await next.close();
+  await flushToolCalls(runtime);
   await close();
 });

@@ -1,4 +1,4 @@
-import { inheritedEnv } from '../env';
+import { inheritedEnv } from '../inherited-env';
 import { startServerProcess } from './server-process';
 import { untilExit } from './until-exit';
 

@@ -1,6 +1,7 @@
 import { readArguments } from '../commands/read-arguments';
-import { inheritedEnv, readEnv } from '../env';
+import { readEnv } from '../env';
 import { DATABASE_VARIABLES } from '../env-variables';
+import { inheritedEnv } from '../inherited-env';
 import { migrateServer } from '../open-server';
 import { runCommand } from './run-command';
 

@@ -1,6 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { inheritedEnv } from '../env';
 import { StartError } from '../errors';
+import { inheritedEnv } from '../inherited-env';
 
 type Options = NonNullable<ParseArgsConfig['options']>;
 type Parsed<T extends Options> = ReturnType<

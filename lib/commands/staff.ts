@@ -1,10 +1,11 @@
 import { commandActor } from '../audit/record-audit';
-import { addStaffUser } from '../auth/add-staff-user';
-import { changeStaffRole } from '../auth/change-staff-role';
-import { hasAdmin, listStaffUsers } from '../auth/list-staff-users';
-import { removeStaffUser } from '../auth/remove-staff-user';
-import { setStaffPassword } from '../auth/set-staff-password';
-import { STAFF_ROLES, type StaffRole } from '../auth/staff-user';
+import { resetTwoFactor } from '../auth/second-factor/remove';
+import { addStaffUser } from '../auth/staff/add-staff-user';
+import { changeStaffRole } from '../auth/staff/change-staff-role';
+import { hasAdmin, listStaffUsers } from '../auth/staff/list-staff-users';
+import { removeStaffUser } from '../auth/staff/remove-staff-user';
+import { setStaffPassword } from '../auth/staff/set-staff-password';
+import { STAFF_ROLES, type StaffRole } from '../auth/staff/staff-user';
 import { DATABASE_VARIABLES } from '../env-variables';
 import { StartError } from '../errors';
 import { MAX_PER_PAGE } from '../page';
@@ -16,10 +17,12 @@ const USAGE = [
   'Usage: npm run -s staff -- add EMAIL [--name NAME] [--role admin]',
   '       npm run -s staff -- list',
   '       npm run -s staff -- reset-password EMAIL',
+  '       npm run -s staff -- reset-two-factor EMAIL',
   '       npm run -s staff -- set-role EMAIL --role admin',
   '       npm run -s staff -- remove EMAIL',
   `Roles: ${STAFF_ROLES.join(', ')}. Only admins issue tokens and manage staff on the pages.`,
-  'A password is read from stdin when it is piped, else one is made and printed.',
+  'A password is read from stdin when it is piped; else one is made and printed, and changed at the first sign-in.',
+  'reset-two-factor removes the authenticator app, recovery codes and passkeys of somebody who lost theirs.',
 ];
 
 const ACTOR = commandActor('staff');
@@ -41,8 +44,11 @@ export const staff = command<Wanted>({
     const { verb, email, role } = wanted;
     if (verb === 'list') await printStaff(runtime, terminal);
     else if (verb === 'remove') {
-      await removeStaffUser(runtime.db, { email }, ACTOR);
+      await removeStaffUser(runtime, { email }, ACTOR);
       terminal.print(`${email} can no longer sign in.`);
+    } else if (verb === 'reset-two-factor') {
+      await resetTwoFactor(runtime.db, { email }, ACTOR);
+      terminal.print(`${email} is signed out, and signs in with the password alone.`);
     } else if (verb === 'set-role') {
       await changeStaffRole(runtime.db, { email }, role, ACTOR);
       terminal.print(`${email} has the role ${role}.`);
@@ -66,7 +72,7 @@ function read(args: string[]): Wanted {
 }
 
 function isVerb(verb: string | undefined): boolean {
-  return ['add', 'reset-password', 'set-role', 'remove'].some((known) => known === verb);
+  return ['add', 'reset-password', 'reset-two-factor', 'set-role', 'remove'].some((known) => known === verb);
 }
 
 function isRole(role: string): role is StaffRole {
@@ -79,10 +85,12 @@ async function writePassword(
   { input, print }: Terminal,
 ): Promise<void> {
   const given = input?.replace(/\r?\n$/, '') || undefined;
+  // Whoever pipes one in knows it already; one that is printed has been seen by somebody else.
+  const password = { password: given, passwordTemporary: given === undefined };
   const written =
     verb === 'add'
-      ? await addStaffUser(runtime, { email, name, password: given, role }, ACTOR)
-      : await setStaffPassword(runtime, { email }, given, ACTOR);
+      ? await addStaffUser(runtime, { email, name, role, ...password }, ACTOR)
+      : await setStaffPassword(runtime, { email }, password, ACTOR);
   print(`${written.email} can sign in at ${runtime.env.publicUrl}/sign-in`);
   if (given === undefined) print(`Password: ${written.password}`);
   if (await hasAdmin(runtime.db)) return;

@@ -1,12 +1,12 @@
 import { commandActor } from '../audit/record-audit';
-import { SCOPES, type Scope } from '../auth/access-token';
+import { SCOPES, type Scope } from '../auth/tokens/access-token';
 import {
   type AccessTokenRow,
   createAccessToken,
   listAccessTokens,
   revokeAccessToken,
   tokenState,
-} from '../auth/manage-access-tokens';
+} from '../auth/tokens/manage-access-tokens';
 import { DATABASE_VARIABLES } from '../env-variables';
 import { StartError } from '../errors';
 import { MAX_PER_PAGE } from '../page';
@@ -17,7 +17,7 @@ import { readArguments } from './read-arguments';
 const DAY_MS = 86_400_000;
 const MAX_DAYS = 3650;
 const USAGE = [
-  'Usage: npm run -s token -- create --name NAME --scopes a,b [--expires 90d]',
+  'Usage: npm run -s token -- create --name NAME --scopes a,b [--expires 90d] [--staff EMAIL]',
   '       npm run -s token -- list',
   '       npm run -s token -- revoke ID',
   `Scopes: ${SCOPES.join(', ')}.`,
@@ -26,7 +26,7 @@ const USAGE = [
 const ACTOR = commandActor('cli');
 
 type Wanted =
-  | { verb: 'create'; name: string; scopes: Scope[]; days: number | null }
+  | { verb: 'create'; name: string; scopes: Scope[]; days: number | null; staff_email?: string | undefined }
   | { verb: 'revoke'; id: number }
   | { verb: 'list' };
 
@@ -37,9 +37,9 @@ export const token = command<Wanted>({
   read,
   async run(wanted, { db, env, now, randomBytes }, terminal) {
     if (wanted.verb === 'create') {
-      const { name, scopes, days } = wanted;
+      const { verb: _, days, ...input } = wanted;
       const expires_at = days === null ? null : new Date(now().getTime() + days * DAY_MS);
-      const made = await createAccessToken(db, { name, scopes, expires_at, created_by: ACTOR }, randomBytes);
+      const made = await createAccessToken(db, { ...input, expires_at, created_by: ACTOR }, randomBytes);
       terminal.print(made.token);
     } else if (wanted.verb === 'revoke') {
       await revokeAccessToken(db, wanted.id, { actor: ACTOR, now: now() });
@@ -53,7 +53,7 @@ function read(args: string[]): Wanted {
   const text = { type: 'string' } as const;
   const { values, positionals } = readArguments(args, {
     usage: USAGE,
-    options: { name: text, scopes: text, expires: text },
+    options: { name: text, scopes: text, expires: text, staff: text },
     positionals: 2,
   });
   const [verb, id = ''] = positionals;
@@ -62,7 +62,13 @@ function read(args: string[]): Wanted {
   if (verb !== 'create' || id !== '' || !values.scopes) throw new StartError(USAGE);
   const name = values.name?.trim() ?? '';
   if (name === '' || name.length > 100) throw new StartError(['--name must have 1 to 100 characters.']);
-  return { verb, name, scopes: toScopes(values.scopes), days: toDays(values.expires) };
+  return {
+    verb,
+    name,
+    scopes: toScopes(values.scopes),
+    days: toDays(values.expires),
+    staff_email: values.staff,
+  };
 }
 
 function toScopes(list: string): Scope[] {
@@ -97,6 +103,7 @@ function toLine(row: AccessTokenRow, now: Date): string {
     tokenState(row, now),
     row.name,
     row.scopes.join(','),
+    ...(row.staff_email === null ? [] : [`of ${row.staff_email}`]),
     `created ${day(row.created_at)}`,
     `expires ${day(row.expires_at)}`,
     `used ${day(row.last_used_at)}`,

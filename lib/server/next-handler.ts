@@ -1,5 +1,6 @@
 import { Server } from 'node:http';
-import { type Env, inheritedEnv } from '../env';
+import type { Env } from '../env';
+import { inheritedEnv } from '../inherited-env';
 import { localUrl } from './addresses';
 import type { Handler } from './listener';
 
@@ -9,20 +10,22 @@ export interface NextHandler {
   open(): Promise<void>;
   /** Waits until it is open. */
   handle: Handler;
-  /** Waits for what goes on after answers. */
+  /** Waits for what goes on after answers; where it is not open yet, for nothing. */
   close(): Promise<void>;
 }
 
 export function createNext(env: Pick<Env, 'host' | 'port'>): NextHandler {
-  let opened: ReturnType<typeof prepare> | undefined;
-  const open = () => {
-    opened ??= prepare(env);
+  let opening: ReturnType<typeof prepare> | undefined;
+  let opened: Awaited<typeof opening>;
+  const open = async () => {
+    opening ??= prepare(env);
+    opened = await opening;
     return opened;
   };
   return {
     open: async () => void (await open()),
     handle: async (request, response) => (await open()).getRequestHandler()(request, response),
-    close: async () => (await open()).close(),
+    close: async () => opened?.close(),
   };
 }
 

@@ -1,5 +1,5 @@
 import { notFound } from 'next/navigation';
-import { requireStaff } from '@/lib/auth/staff-session';
+import { requireStaff } from '@/lib/auth/session/staff-session';
 
 /** Addresses without a page: to nobody signed in they look like the others. */
 export default async function NoSuchPage() {

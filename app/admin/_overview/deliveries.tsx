@@ -1,9 +1,9 @@
 import { countDeliveries, DELIVERY_DAYS } from '@/lib/overview/sync-counts';
 import { getRuntime } from '@/lib/runtime';
 import { TextLink } from '../../_components/links';
-import { Nothing } from '../_components/nothing';
-import { Section } from '../_components/section';
-import { StateCounts } from '../_components/state-counts';
+import { StateCounts } from '../_components/display/state-counts';
+import { Nothing } from '../_components/page/nothing';
+import { Section } from '../_components/page/section';
 
 /** What became of Stripe's latest events. */
 export async function Deliveries() {
@@ -17,7 +17,7 @@ export async function Deliveries() {
       {counts.length > 0 ? (
         <StateCounts counts={counts} hrefOf={(outcome) => `/admin/webhooks?outcome=${outcome}`} />
       ) : (
-        <Nothing title="None came" text="Stripe has delivered no event in these days." />
+        <Nothing title="No events yet" text="Stripe delivered no events in this period." />
       )}
     </Section>
   );

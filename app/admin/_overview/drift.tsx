@@ -3,9 +3,9 @@ import { getRuntime } from '@/lib/runtime';
 import { listRuns } from '@/lib/sync/reconcile/run-queries';
 import { formatCount, formatDate, formatInstant, formatNumber } from '../../_components/format';
 import { TextLink } from '../../_components/links';
-import { BarChart } from '../_components/bar-chart';
-import { Nothing } from '../_components/nothing';
-import { Section } from '../_components/section';
+import { BarChart } from '../_components/display/bar-chart';
+import { Nothing } from '../_components/page/nothing';
+import { Section } from '../_components/page/section';
 
 const RUNS = 14;
 
@@ -16,7 +16,10 @@ export async function Drift() {
   const [first, last] = [runs.at(0), runs.at(-1)];
   const dateOf = (at: Date) => formatDate(toCalendarDate(at, env.timeZone));
   return (
-    <Section title="Drift" action={<TextLink href="/admin/reconciliation">All runs</TextLink>}>
+    <Section
+      title="Reconciliation changes"
+      action={<TextLink href="/admin/reconciliation">All runs</TextLink>}
+    >
       {first && last ? (
         <BarChart
           label={`Changes of the last ${formatCount(runs.length, 'run')}: ${runs.map((run) => run.changes_count).join(', ')}`}

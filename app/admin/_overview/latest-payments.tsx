@@ -1,8 +1,8 @@
 import { listLatestPayments } from '@/lib/payments/list-for-staff';
 import { getRuntime } from '@/lib/runtime';
 import { TextLink } from '../../_components/links';
-import { PaymentList } from '../_components/payment-list';
-import { Section } from '../_components/section';
+import { Section } from '../_components/page/section';
+import { PaymentList } from '../_components/records/payment-list';
 
 const LATEST = 8;
 

@@ -5,9 +5,9 @@ import { getMoneyReceived, PERIODS, type Period } from '@/lib/overview/money-rec
 import { getRuntime } from '@/lib/runtime';
 import { formatCount, formatDate, formatMoney, formatShortMoney } from '../../_components/format';
 import { toHref } from '../../_components/search-params';
-import { BarChart } from '../_components/bar-chart';
-import { Nothing } from '../_components/nothing';
-import { Section } from '../_components/section';
+import { BarChart } from '../_components/display/bar-chart';
+import { Nothing } from '../_components/page/nothing';
+import { Section } from '../_components/page/section';
 import { Choice } from './choice';
 import classes from './money.module.css';
 
@@ -48,10 +48,11 @@ async function Chart({ period, wanted }: Props) {
     wanted,
   );
   const sum = sums.find((one) => one.currency === currency);
-  if (!sum) return <Nothing title="No payments in this time" text="Completed ones are shown here by day." />;
+  if (!sum) return <Nothing title="No payments in this period" text="Completed payments appear here." />;
   const money = (amount: number) => formatMoney(amount, sum.currency);
+  const isLong = period > 90;
   const count = formatCount(sum.count, 'payment');
-  const less = (returned: number) => (returned > 0 ? [`${money(returned)} came back`] : []);
+  const less = (returned: number) => (returned > 0 ? [`${money(returned)} returned`] : []);
   return (
     <>
       <Group justify="space-between" align="flex-start" px="md" pt="md">
@@ -76,12 +77,12 @@ async function Chart({ period, wanted }: Props) {
         )}
       </Group>
       <BarChart
-        label={`Money received a day over ${period} days: ${count}, ${money(sum.total)} in all`}
-        bars={days.map((day) => ({
+        label={`Money received by ${isLong ? 'week' : 'day'} over ${period} days: ${count}, ${money(sum.total)} in all`}
+        bars={(isLong ? byWeek(days) : days).map((day) => ({
           name: day.date,
           value: day.total,
           title: [
-            `${formatDate(day.date)}: ${money(day.total)}`,
+            `${isLong ? 'Week from ' : ''}${formatDate(day.date)}: ${money(day.total)}`,
             formatCount(day.count, 'payment'),
             ...less(day.returned),
           ].join(', '),
@@ -91,6 +92,26 @@ async function Chart({ period, wanted }: Props) {
       />
     </>
   );
+}
+
+type Days = Awaited<ReturnType<typeof getMoneyReceived>>['days'];
+
+/** Seven days as one, by the first of them; the last week is whole, so that it compares. */
+function byWeek(days: Days): Days {
+  const weeks: Days = [];
+  for (let end = days.length; end > 0; end -= 7) {
+    const week = days.slice(Math.max(0, end - 7), end);
+    const sumOf = (of: 'total' | 'count' | 'returned') => week.reduce((sum, day) => sum + day[of], 0);
+    const [first] = week;
+    if (!first) continue;
+    weeks.unshift({
+      date: first.date,
+      total: sumOf('total'),
+      count: sumOf('count'),
+      returned: sumOf('returned'),
+    });
+  }
+  return weeks;
 }
 
 function hrefOf(days: Period, currency: string | undefined): string {

@@ -2,8 +2,8 @@ import { getOpenDisputes } from '@/lib/overview/open-disputes';
 import { getRuntime } from '@/lib/runtime';
 import { formatCount, formatNumber } from '../../_components/format';
 import { TextLink } from '../../_components/links';
-import { Figure } from '../_components/figure';
-import { Instant } from '../_components/instant';
+import { Figure } from '../_components/display/figure';
+import { Instant } from '../_components/display/instant';
 
 /** How many payments are asked back, and by when the next answer is due. */
 export async function OpenDisputes() {

@@ -4,9 +4,9 @@ import { getRuntime } from '@/lib/runtime';
 import { listRuns } from '@/lib/sync/reconcile/run-queries';
 import { formatCount } from '../../_components/format';
 import { TextLink } from '../../_components/links';
-import { CurrencySums, Figure } from '../_components/figure';
-import { Instant } from '../_components/instant';
-import { StatusBadge } from '../_components/status-badge';
+import { CurrencySums, Figure } from '../_components/display/figure';
+import { Instant } from '../_components/display/instant';
+import { StatusBadge } from '../_components/display/status-badge';
 import { OpenDisputes } from './open-disputes';
 
 /** What is owed, and whether the last comparison with Stripe went well. */
@@ -18,14 +18,11 @@ export async function OpenFigures() {
     <SimpleGrid cols={{ base: 1, sm: 2, lg: 4 }} spacing="lg">
       <Figure
         label="Open invoices"
-        note={<TextLink href="/admin/invoices?status=sent">Invoices that are not due yet</TextLink>}
+        note={<TextLink href="/admin/invoices?status=open">Open invoices</TextLink>}
       >
         <CurrencySums sums={open} noun="open invoice" />
       </Figure>
-      <Figure
-        label="Overdue"
-        note={<TextLink href="/admin/invoices?status=overdue">Overdue invoices</TextLink>}
-      >
+      <Figure label="Overdue" note={<TextLink href="/admin/overdue">Overdue by age</TextLink>}>
         <CurrencySums sums={overdue} noun="overdue invoice" />
       </Figure>
       <OpenDisputes />

@@ -1,9 +1,9 @@
 import { countSubscriptions } from '@/lib/overview/sync-counts';
 import { getRuntime } from '@/lib/runtime';
 import { TextLink } from '../../_components/links';
-import { Nothing } from '../_components/nothing';
-import { Section } from '../_components/section';
-import { StateCounts } from '../_components/state-counts';
+import { StateCounts } from '../_components/display/state-counts';
+import { Nothing } from '../_components/page/nothing';
+import { Section } from '../_components/page/section';
 
 /** Subscriptions by status. */
 export async function SubscriptionStates() {
@@ -14,7 +14,7 @@ export async function SubscriptionStates() {
       {counts.length > 0 ? (
         <StateCounts counts={counts} hrefOf={(status) => `/admin/subscriptions?status=${status}`} />
       ) : (
-        <Nothing title="None yet" text="They appear here as soon as Stripe tells of one." />
+        <Nothing title="None yet" text="They appear here as soon as Stripe reports one." />
       )}
     </Section>
   );

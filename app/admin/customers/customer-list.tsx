@@ -1,10 +1,12 @@
-import type { ListedCustomer } from '@/lib/customers/list-for-staff';
-import { type Column, RecordList } from '../_components/record-list';
-import type { Sorting } from '../_components/sort-links';
-import { StatusBadge } from '../_components/status-badge';
+import type { CustomerWithBalance } from '@/lib/invoices/customer-balances';
+import { formatMoney } from '../../_components/format';
+import { StatusBadge } from '../_components/display/status-badge';
+import { TwoLines } from '../_components/display/two-lines';
+import { type Column, RecordList } from '../_components/lists/record-list';
+import type { Sorting } from '../_components/lists/sort-links';
 import { PATH } from './path';
 
-export function CustomerList({ customers, sorting }: { customers: ListedCustomer[]; sorting: Sorting }) {
+export function CustomerList({ customers, sorting }: { customers: CustomerWithBalance[]; sorting: Sorting }) {
   return (
     <RecordList
       label="Customers"
@@ -15,6 +17,7 @@ export function CustomerList({ customers, sorting }: { customers: ListedCustomer
       entryOf={(customer) => ({
         title: customer.name || customer.customer_number,
         detail: [customer.customer_number, customer.email ?? placeOf(customer)].filter(Boolean).join(' · '),
+        figure: customer.balances.length > 0 && balanceOf(customer),
         state: <StatusBadge status={customer.status} />,
       })}
       sorting={sorting}
@@ -22,7 +25,7 @@ export function CustomerList({ customers, sorting }: { customers: ListedCustomer
   );
 }
 
-const COLUMNS: Column<ListedCustomer>[] = [
+const COLUMNS: Column<CustomerWithBalance>[] = [
   { label: 'Number', width: '11%', sort: 'number', cell: ({ customer_number }) => customer_number },
   {
     label: 'Name',
@@ -32,15 +35,28 @@ const COLUMNS: Column<ListedCustomer>[] = [
   },
   {
     label: 'E-mail',
-    width: '27%',
+    width: '25%',
     cell: ({ email }) => email ?? '–',
     title: ({ email }) => email ?? undefined,
   },
-  { label: 'Place', width: '17%', cell: (customer) => placeOf(customer) || '–' },
-  { label: 'Currency', width: '9%', cell: ({ currency }) => currency.toUpperCase() },
+  { label: 'Place', width: '15%', cell: (customer) => placeOf(customer) || '–', title: placeOf },
   { label: 'Status', width: '10%', cell: ({ status }) => <StatusBadge status={status} /> },
+  { label: 'Balance', width: '14%', align: 'right', cell: balanceOf },
 ];
 
-function placeOf({ city, country }: ListedCustomer): string {
+/** What is due, and of it what is overdue. */
+function balanceOf({ balances }: CustomerWithBalance) {
+  if (balances.length === 0) return '–';
+  const sums = (of: 'due' | 'overdue') =>
+    balances
+      .filter((one) => one[of] > 0)
+      .map((one) => formatMoney(one[of], one.currency))
+      .join(' + ');
+  const due = <span className="figures">{sums('due')}</span>;
+  const overdue = sums('overdue');
+  return overdue ? <TwoLines below={`${overdue} overdue`}>{due}</TwoLines> : due;
+}
+
+function placeOf({ city, country }: CustomerWithBalance): string {
   return [city, country].filter(Boolean).join(', ');
 }

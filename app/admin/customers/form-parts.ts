@@ -1,16 +1,16 @@
-import type { FormPart } from '../_components/record/form-fields';
+import type { FormPart } from '../_components/forms/record/form-fields';
 
 /** What is asked of a customer. */
 export const customerParts = ({ isNew }: { isNew: boolean }): FormPart[] => [
   {
-    title: 'Master data',
+    title: 'Details',
     fields: [
-      { name: 'company', label: 'Company', maxLength: 200, description: 'Or the name of a person.' },
+      { name: 'company', label: 'Company', maxLength: 200, description: 'Or enter a person’s name.' },
       {
         name: 'customer_number',
         label: 'Customer number',
         maxLength: 100,
-        ...(isNew ? { description: 'Left empty, it is the next one.' } : { required: true }),
+        ...(isNew ? { description: 'Leave empty for the next number.' } : { required: true }),
       },
       { name: 'first_name', label: 'First name', maxLength: 200 },
       { name: 'last_name', label: 'Last name', maxLength: 200 },
@@ -24,7 +24,7 @@ export const customerParts = ({ isNew }: { isNew: boolean }): FormPart[] => [
       { name: 'street', label: 'Street', maxLength: 200 },
       { name: 'postal_code', label: 'Postal code', maxLength: 20 },
       { name: 'city', label: 'City', maxLength: 200 },
-      { name: 'country', label: 'Country', maxLength: 2, description: 'Its code, such as AT.' },
+      { name: 'country', label: 'Country', maxLength: 2, description: 'Two-letter code, such as AT.' },
     ],
   },
   {

@@ -1,4 +1,4 @@
-import type { FormPart } from '../_components/record/form-fields';
+import type { FormPart } from '../_components/forms/record/form-fields';
 
 /** What is asked of a draft. */
 export const invoiceParts = ({ isNew }: { isNew: boolean }): FormPart[] => [
@@ -11,13 +11,13 @@ export const invoiceParts = ({ isNew }: { isNew: boolean }): FormPart[] => [
         name: 'invoice_date',
         label: 'Date',
         kind: 'date',
-        ...(isNew ? { description: 'Left empty, it is today.' } : { required: true }),
+        ...(isNew ? { description: 'Leave empty for today.' } : { required: true }),
       },
       {
         name: 'due_date',
         label: 'Due',
         kind: 'date',
-        description: 'Left empty, it is due 14 days after its date.',
+        description: 'Leave empty for 14 days after the date.',
       },
     ],
   },
@@ -29,7 +29,7 @@ export const DUE_DATE: FormPart[] = [
   {
     title: 'Due date',
     fields: [
-      { name: 'due_date', label: 'Due', kind: 'date', description: 'Left empty, it is never overdue.' },
+      { name: 'due_date', label: 'Due', kind: 'date', description: 'Leave empty if it never falls due.' },
     ],
   },
 ];

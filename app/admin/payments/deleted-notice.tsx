@@ -4,7 +4,7 @@ import { getRuntime } from '@/lib/runtime';
 import { formatMoney } from '../../_components/format';
 import { TextLink } from '../../_components/links';
 import { toId } from '../../_components/search-params';
-import { Notice } from '../_components/notice';
+import { Notice } from '../_components/page/notice';
 import { PATH } from './path';
 
 /** Says which payment was just deleted, as its history has it. */

@@ -1,12 +1,12 @@
 import { Alert } from '@mantine/core';
 import type { Metadata } from 'next';
-import { requireStaff } from '@/lib/auth/staff-session';
+import { requireStaff } from '@/lib/auth/session/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { listRuns } from '@/lib/sync/reconcile/run-queries';
 import { type SearchParams, toPageRequest, toParams } from '../../_components/search-params';
-import { CountedList } from '../_components/counted-list';
-import { PageHeader } from '../_components/page-header';
-import { RefreshWhile } from '../_components/refresh-while';
+import { CountedList } from '../_components/lists/counted-list';
+import { PageHeader } from '../_components/page/page-header';
+import { RefreshWhile } from '../_components/page/refresh-while';
 import { RunList } from './run-list';
 import { RunNowButton } from './run-now-button';
 import { isSilent } from './run-text';
@@ -29,7 +29,7 @@ export default async function RunsPage({ searchParams }: { searchParams: Promise
       />
       {stripe === null && (
         <Alert color="orange" variant="light" mb="lg" title="Stripe is not connected">
-          STRIPE_SECRET_KEY is not set: runs only check the data of this service.
+          STRIPE_SECRET_KEY is not set: runs only check local data.
         </Alert>
       )}
       <CountedList

@@ -1,8 +1,8 @@
 import type { RunRow } from '@/lib/sync/reconcile/run-queries';
-import { formatCount, formatDuration } from '../../_components/format';
-import { Instant } from '../_components/instant';
-import { RecordList } from '../_components/record-list';
-import { StatusBadge } from '../_components/status-badge';
+import { formatCount, formatDuration, formatNumber } from '../../_components/format';
+import { Instant } from '../_components/display/instant';
+import { StatusBadge } from '../_components/display/status-badge';
+import { RecordList } from '../_components/lists/record-list';
 import { triggerText } from './run-text';
 
 export function RunList({ runs, timeZone }: { runs: RunRow[]; timeZone: string }) {
@@ -12,14 +12,15 @@ export function RunList({ runs, timeZone }: { runs: RunRow[]; timeZone: string }
       rows={runs}
       keyOf={({ id }) => id}
       hrefOf={({ id }) => `/admin/reconciliation/${id}`}
+      nameOf={({ id }) => `Run ${id}`}
       columns={[
         { label: 'Started', cell: (run) => <Instant at={run.started_at} timeZone={timeZone} /> },
         { label: 'Status', width: '20%', cell: (run) => <StatusBadge status={run.status} /> },
         { label: 'Started by', width: '18%', cell: triggerText },
-        { label: 'Checked', width: '10%', align: 'right', cell: (run) => run.objects_checked },
-        { label: 'Changes', width: '10%', align: 'right', cell: (run) => run.changes_count },
-        { label: 'Failures', width: '10%', align: 'right', cell: (run) => run.failures_count },
-        { label: 'Took', width: '12%', align: 'right', cell: durationOf },
+        { label: 'Checked', width: '10%', align: 'right', cell: (run) => formatNumber(run.objects_checked) },
+        { label: 'Changes', width: '10%', align: 'right', cell: (run) => formatNumber(run.changes_count) },
+        { label: 'Failures', width: '10%', align: 'right', cell: (run) => formatNumber(run.failures_count) },
+        { label: 'Duration', width: '12%', align: 'right', cell: durationOf },
       ]}
       entryOf={(run) => ({
         title: <Instant at={run.started_at} timeZone={timeZone} />,

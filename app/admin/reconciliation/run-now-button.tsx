@@ -1,5 +1,5 @@
 import { IconPlayerPlay } from '@tabler/icons-react';
-import { SubmitButton } from '../_components/submit-button';
+import { SubmitButton } from '../_components/forms/submit-button';
 import { runNow } from './actions';
 
 export function RunNowButton({ running }: { running: boolean }) {

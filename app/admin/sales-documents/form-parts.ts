@@ -1,6 +1,6 @@
 import { DOCUMENT_TYPES } from '@/lib/sales-documents/staff-filters';
-import { choiceOf } from '../_components/choice';
-import type { FormField, FormPart } from '../_components/record/form-fields';
+import type { FormField, FormPart } from '../_components/forms/record/form-fields';
+import { choiceOf } from '../_components/lists/choice';
 
 const TYPE: FormField = { name: 'type', label: 'Type', kind: 'choice', options: choiceOf(DOCUMENT_TYPES) };
 
@@ -16,7 +16,7 @@ export const documentParts = ({ isNew }: { isNew: boolean }): FormPart[] => [
         name: 'document_date',
         label: 'Date',
         kind: 'date',
-        ...(isNew ? { description: 'Left empty, it is today.' } : { required: true }),
+        ...(isNew ? { description: 'Leave empty for today.' } : { required: true }),
       },
       { name: 'valid_until', label: 'Valid until', kind: 'date' },
     ],

@@ -1,16 +1,17 @@
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, Text, TextInput } from '@mantine/core';
 import type { Metadata } from 'next';
 import { redirect } from 'next/navigation';
-import { requireStaff } from '@/lib/auth/staff-session';
+import { requireStaff } from '@/lib/auth/session/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { type SearchResults, searchText } from '@/lib/search/schema';
 import { search } from '@/lib/search/search';
 import { formatCount, formatMessage } from '../../_components/format';
 import { type SearchParams, toParams } from '../../_components/search-params';
-import { Nothing } from '../_components/nothing';
-import { PageHeader } from '../_components/page-header';
+import { Nothing } from '../_components/page/nothing';
+import { PageHeader } from '../_components/page/page-header';
+import { SEARCHED } from '../_components/search/searched';
+import { hrefOf } from '../_components/search/to-entry';
 import { ResultGroups } from './result-groups';
-import { hrefOf } from './to-entry';
 
 export const metadata: Metadata = { title: 'Search' };
 
@@ -31,7 +32,7 @@ export default async function SearchPage({ searchParams }: { searchParams: Promi
           <TextInput
             name="q"
             aria-label="Search"
-            placeholder="Number, name, e-mail, reference, domain, Stripe ID"
+            placeholder="Number, name, e-mail, amount, reference, domain, Stripe ID"
             size="sm"
             flex={1}
             maw={560}
@@ -49,7 +50,7 @@ export default async function SearchPage({ searchParams }: { searchParams: Promi
       {results?.groups.length === 0 && (
         <Nothing
           title="Nothing found"
-          text="Check the spelling, or search for a part of it: three letters or more."
+          text={`Searched: ${SEARCHED} Check the spelling, or type at least three letters of it.`}
         />
       )}
       {!results && !problem && <Hints />}
@@ -65,17 +66,8 @@ function summary({ groups }: SearchResults, text: string): string {
 
 function Hints() {
   return (
-    <Stack gap={4}>
-      {[
-        'Customers are found by any part of their number, name, company or e-mail address,',
-        'payments by any part of their reference, services by their domain,',
-        'invoices and services by the beginning of their number,',
-        'and everything by its Stripe ID, or by # and its own: #123.',
-      ].map((line) => (
-        <Text key={line} size="sm" c="dimmed">
-          {line}
-        </Text>
-      ))}
-    </Stack>
+    <Text size="sm" c="dimmed">
+      You can search {SEARCHED}
+    </Text>
   );
 }

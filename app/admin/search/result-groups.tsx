@@ -2,10 +2,10 @@ import { Stack } from '@mantine/core';
 import type { SearchGroup, SearchHit, SearchKind } from '@/lib/search/schema';
 import { TextLink } from '../../_components/links';
 import { toHref } from '../../_components/search-params';
-import { RecordList } from '../_components/record-list';
-import { Section } from '../_components/section';
-import { StatusBadge } from '../_components/status-badge';
-import { hrefOf, toEntry } from './to-entry';
+import { StatusBadge } from '../_components/display/status-badge';
+import { RecordList } from '../_components/lists/record-list';
+import { Section } from '../_components/page/section';
+import { hrefOf, toEntry } from '../_components/search/to-entry';
 
 /** Lists that can be narrowed by part of a text: there the others are. */
 const LISTS: Partial<Record<SearchKind, [path: string, filter: string]>> = {
@@ -27,8 +27,8 @@ export function ResultGroups({ groups, text }: { groups: SearchGroup[]; text: st
             hrefOf={hrefOf}
             columns={group.hits.some(({ figure }) => figure) ? [...COLUMNS, AMOUNT] : COLUMNS}
             entryOf={(hit) => {
-              const { title, detail, figure, status } = toEntry(hit);
-              return { title, detail, figure, state: <StatusBadge status={status} /> };
+              const { title, detail, figure } = toEntry(hit);
+              return { title, detail, figure, state: <StatusBadge status={hit.status} /> };
             }}
           />
         </Section>

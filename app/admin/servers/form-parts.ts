@@ -1,6 +1,6 @@
-import type { FormPart } from '../_components/record/form-fields';
+import type { FormPart } from '../_components/forms/record/form-fields';
 
-const ADDRESSES = 'Separated by spaces, or one a line.';
+const ADDRESSES = 'Separated by spaces, or one per line.';
 
 /** What is asked of a server. */
 export const SERVER_PARTS: FormPart[] = [

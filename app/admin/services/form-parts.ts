@@ -1,6 +1,6 @@
 import { BILLING_INTERVALS, SERVICE_TYPES } from '@/lib/services/staff-filters';
-import { choiceOf } from '../_components/choice';
-import type { FormPart } from '../_components/record/form-fields';
+import type { FormPart } from '../_components/forms/record/form-fields';
+import { choiceOf } from '../_components/lists/choice';
 
 const CHOOSE = { value: '', label: 'Choose…' };
 const NONE = { value: '', label: 'None' };
@@ -23,7 +23,7 @@ export function serviceParts(hostnames: string[], { isNew }: { isNew: boolean })
           name: 'service_number',
           label: 'Service number',
           maxLength: 100,
-          ...(isNew ? { description: 'Left empty, it is the next one.' } : { required: true }),
+          ...(isNew ? { description: 'Leave empty for the next number.' } : { required: true }),
         },
         { name: 'name', label: 'Name', required: true, maxLength: 200, description: 'Such as Webhosting M.' },
         {
@@ -47,7 +47,7 @@ const STATUS = {
   label: 'Status',
   kind: 'choice' as const,
   options: choiceOf(['draft', 'order', 'active']),
-  description: 'Later it changes by the buttons of its page.',
+  description: 'Later, change it with the buttons on its page.',
 };
 
 const BILLING: FormPart = {

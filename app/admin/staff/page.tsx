@@ -1,15 +1,18 @@
+import { Box } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import type { Metadata } from 'next';
-import { listStaffUsers } from '@/lib/auth/list-staff-users';
-import { requireAdmin } from '@/lib/auth/staff-session';
+import { isTwoFactorRequired } from '@/lib/auth/second-factor/demand';
+import { requireAdmin } from '@/lib/auth/session/staff-session';
+import { listStaffUsers } from '@/lib/auth/staff/list-staff-users';
 import { getRuntime } from '@/lib/runtime';
 import { LinkButton } from '../../_components/links';
 import { type SearchParams, toPageRequest, toParams } from '../../_components/search-params';
-import { CountedList } from '../_components/counted-list';
-import { PageHeader } from '../_components/page-header';
+import { CountedList } from '../_components/lists/counted-list';
+import { PageHeader } from '../_components/page/page-header';
 import { PATH } from './path';
 import { StaffList } from './staff-list';
 import { StaffNotice } from './staff-notice';
+import { TwoFactorRule } from './two-factor-rule';
 
 export const metadata: Metadata = { title: 'Staff' };
 
@@ -46,6 +49,9 @@ export default async function StaffPage({ searchParams }: { searchParams: Promis
       >
         {(staff) => <StaffList staff={staff} self={self} timeZone={env.timeZone} />}
       </CountedList>
+      <Box mt="xl">
+        <TwoFactorRule key={notice} isRequired={await isTwoFactorRequired(db)} />
+      </Box>
     </>
   );
 }

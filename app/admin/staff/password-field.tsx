@@ -7,7 +7,7 @@ export function PasswordField({ error }: { error: string | undefined }) {
   return (
     <PasswordInput
       label="Password"
-      description="Empty: one is made, which is better. Else 12 to 128 characters."
+      description="Leave empty to generate one. Otherwise 12 to 128 characters."
       name="password"
       autoComplete="new-password"
       maxLength={128}

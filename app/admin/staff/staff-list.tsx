@@ -1,8 +1,8 @@
 import { Text } from '@mantine/core';
-import type { StaffListRow } from '@/lib/auth/list-staff-users';
+import type { StaffListRow } from '@/lib/auth/staff/list-staff-users';
 import { formatCount } from '../../_components/format';
-import { Instant } from '../_components/instant';
-import { RecordList } from '../_components/record-list';
+import { Instant } from '../_components/display/instant';
+import { RecordList } from '../_components/lists/record-list';
 import { PATH } from './path';
 import { ROLE_LABELS } from './role-text';
 

@@ -1,14 +1,17 @@
-import { Notice } from '../_components/notice';
+import { Notice } from '../_components/page/notice';
 
 const DONE = new Map([
-  ['role', 'The role is changed. It counts from the next request on.'],
+  ['role', 'The role is changed and takes effect at once.'],
   ['signed-out', 'All sessions are ended.'],
+  ['factor-reset', 'The second factor is removed, and the person is signed out.'],
+  ['demanded', 'Everyone must now use an authenticator app. Those without one set it up next.'],
+  ['not-demanded', 'Two-factor authentication is now a choice.'],
   ['removed', 'The person is removed and signed out.'],
 ]);
 const REFUSED = new Map([
   [
     'conflict',
-    'Nothing was changed: nobody changes their own role or removes themselves, and one admin stays.',
+    'Nothing was changed: you cannot change your own role or remove yourself, and one admin must remain.',
   ],
   ['not_found', 'Nothing was changed: the person was removed meanwhile.'],
 ]);

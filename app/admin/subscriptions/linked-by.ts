@@ -2,8 +2,8 @@ import type { LinkedBy } from '@/lib/sync/decide/customer/link';
 
 /** How we know whose a Stripe customer is. */
 export const LINKED_BY: Record<LinkedBy, string> = {
-  staff: 'Staff, who said so',
-  number: 'The customer number at Stripe',
-  email: 'The e-mail address alone, which is not certain',
-  created: 'Nothing: the customer was created for it',
+  staff: 'Decision by staff',
+  number: 'Customer number at Stripe',
+  email: 'E-mail address only (not certain)',
+  created: 'No match: customer created from Stripe',
 };

@@ -1,13 +1,19 @@
 import { Badge } from '@mantine/core';
-import type { SubscriptionDetails } from '@/lib/subscriptions/queries';
-import { CustomerName } from '../_components/customer-name';
-import { nextBilling } from '../_components/next-billing';
-import { type Column, RecordList } from '../_components/record-list';
-import { StatusBadge } from '../_components/status-badge';
+import type { ListedSubscription } from '@/lib/subscriptions/queries';
+import { formatMoney } from '../../_components/format';
+import { nextBilling } from '../_components/display/next-billing';
+import { StatusBadge } from '../_components/display/status-badge';
+import { TwoLines } from '../_components/display/two-lines';
+import { type Column, RecordList } from '../_components/lists/record-list';
+import type { Sorting } from '../_components/lists/sort-links';
+import { CustomerName } from '../_components/records/customer-name';
+import { billedText } from './billed-text';
 
 interface Props {
-  subscriptions: SubscriptionDetails[];
+  subscriptions: ListedSubscription[];
   timeZone: string;
+  /** Where the order can be chosen. */
+  sorting?: Sorting;
 }
 
 /** Subscriptions of several customers. */
@@ -15,7 +21,7 @@ export function SubscriptionList(props: Props) {
   return (
     <List
       {...props}
-      columns={[CUSTOMER, ...restOf(props), ID]}
+      columns={[CUSTOMER, ...restOf(props)]}
       titleOf={({ customer }) => customer.name || customer.customer_number}
     />
   );
@@ -27,17 +33,18 @@ export function OwnSubscriptionList(props: Props) {
 }
 
 interface ListProps extends Props {
-  columns: Column<SubscriptionDetails>[];
-  titleOf(subscription: SubscriptionDetails): string;
+  columns: Column<ListedSubscription>[];
+  titleOf(subscription: ListedSubscription): string;
 }
 
-function List({ subscriptions, timeZone, columns, titleOf }: ListProps) {
+function List({ subscriptions, timeZone, sorting, columns, titleOf }: ListProps) {
   return (
     <RecordList
       label="Subscriptions"
       rows={subscriptions}
       keyOf={({ id }) => id}
       hrefOf={({ id }) => `/admin/subscriptions/${id}`}
+      nameOf={({ id }) => `Subscription ${id}`}
       columns={columns}
       entryOf={(subscription) => ({
         title: titleOf(subscription),
@@ -46,32 +53,50 @@ function List({ subscriptions, timeZone, columns, titleOf }: ListProps) {
             {nextBilling(subscription, timeZone)} · <Services subscription={subscription} />
           </>
         ),
+        figure: amountOf(subscription),
         state: <StatusBadge status={subscription.status} />,
       })}
+      sorting={sorting}
     />
   );
 }
 
-const CUSTOMER: Column<SubscriptionDetails> = {
+const CUSTOMER: Column<ListedSubscription> = {
   label: 'Customer',
   cell: ({ customer }) => <CustomerName customer={customer} />,
 };
 
-const NAME: Column<SubscriptionDetails> = {
+const NAME: Column<ListedSubscription> = {
   label: 'Subscription',
   cell: ({ id }) => <strong>{`Subscription ${id}`}</strong>,
 };
 
-const restOf = ({ timeZone }: Props): Column<SubscriptionDetails>[] => [
-  { label: 'Status', width: '13%', cell: ({ status }) => <StatusBadge status={status} /> },
-  { label: 'Services', width: '28%', cell: (subscription) => <Services subscription={subscription} /> },
-  { label: 'Next billing', width: '15%', cell: (subscription) => nextBilling(subscription, timeZone) },
+const restOf = ({ timeZone }: Props): Column<ListedSubscription>[] => [
+  { label: 'Status', width: '12%', cell: ({ status }) => <StatusBadge status={status} /> },
+  {
+    label: 'Services',
+    width: '28%',
+    cell: (subscription) => <Services subscription={subscription} />,
+    title: ({ items }) => items.map(({ service }) => service?.service_number).join(', '),
+  },
+  {
+    label: 'Next billing',
+    width: '14%',
+    sort: 'next-billing',
+    cell: (subscription) => nextBilling(subscription, timeZone),
+  },
+  { label: 'Amount', width: '16%', align: 'right', cell: amountOf },
 ];
 
-const ID: Column<SubscriptionDetails> = { label: 'ID', width: '9%', align: 'right', cell: ({ id }) => id };
+/** What it bills, and beneath it what is unpaid. */
+function amountOf(subscription: ListedSubscription) {
+  const billed = billedText(subscription.items) ?? '–';
+  const unpaid = subscription.unpaid.map(({ due, currency }) => formatMoney(due, currency)).join(' + ');
+  return unpaid ? <TwoLines below={`${unpaid} unpaid`}>{billed}</TwoLines> : billed;
+}
 
 /** What its items pay for; an item without a service stands out while customers go on paying for it. */
-function Services({ subscription: { items, status } }: { subscription: SubscriptionDetails }) {
+function Services({ subscription: { items, status } }: { subscription: ListedSubscription }) {
   if (items.length === 0) return '–';
   const numbers = items.map((item) => item.service?.service_number).filter(Boolean);
   const unlinked = status === 'cancelled' ? 0 : items.length - numbers.length;

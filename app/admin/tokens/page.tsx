@@ -1,12 +1,13 @@
+import { Group } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import type { Metadata } from 'next';
-import { listAccessTokens } from '@/lib/auth/manage-access-tokens';
-import { requireAdmin } from '@/lib/auth/staff-session';
+import { requireAdmin } from '@/lib/auth/session/staff-session';
+import { listAccessTokens } from '@/lib/auth/tokens/manage-access-tokens';
 import { getRuntime } from '@/lib/runtime';
 import { LinkButton } from '../../_components/links';
 import { type SearchParams, toPageRequest, toParams } from '../../_components/search-params';
-import { CountedList } from '../_components/counted-list';
-import { PageHeader } from '../_components/page-header';
+import { CountedList } from '../_components/lists/counted-list';
+import { PageHeader } from '../_components/page/page-header';
 import { PATH } from './path';
 import { TokenList } from './token-list';
 
@@ -23,19 +24,27 @@ export default async function TokensPage({ searchParams }: { searchParams: Promi
         title="Access tokens"
         description="With these, programs and assistants use the payments API and the tools."
         actions={
-          <LinkButton
-            href={`${PATH}/new`}
-            size="sm"
-            leftSection={<IconPlus size={16} stroke={1.8} aria-hidden />}
-          >
-            Issue token
-          </LinkButton>
+          <Group gap="xs">
+            <LinkButton href={`${PATH}/calls`} size="sm" variant="default">
+              Tool calls
+            </LinkButton>
+            <LinkButton href={`${PATH}/clients`} size="sm" variant="default">
+              OAuth clients
+            </LinkButton>
+            <LinkButton
+              href={`${PATH}/new`}
+              size="sm"
+              leftSection={<IconPlus size={16} stroke={1.8} aria-hidden />}
+            >
+              Issue token
+            </LinkButton>
+          </Group>
         }
       />
       <CountedList
         page={page}
         noun="access token"
-        yet="Issue one for each program, so that each can be ended alone."
+        yet="Issue one for each program, so that you can revoke each separately."
         path={PATH}
         params={params}
       >

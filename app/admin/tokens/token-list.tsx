@@ -1,7 +1,8 @@
-import { type AccessTokenRow, tokenState } from '@/lib/auth/manage-access-tokens';
-import { Day, Instant } from '../_components/instant';
-import { RecordList } from '../_components/record-list';
-import { StatusBadge } from '../_components/status-badge';
+import { type AccessTokenRow, tokenState } from '@/lib/auth/tokens/manage-access-tokens';
+import { Day, Instant } from '../_components/display/instant';
+import { StatusBadge } from '../_components/display/status-badge';
+import { TwoLines } from '../_components/display/two-lines';
+import { RecordList } from '../_components/lists/record-list';
 import { PATH } from './path';
 
 interface Props {
@@ -20,7 +21,7 @@ export function TokenList({ tokens, now, timeZone }: Props) {
       keyOf={({ id }) => id}
       hrefOf={({ id }) => `${PATH}/${id}`}
       columns={[
-        { label: 'Name', cell: ({ name }) => name, title: ({ name }) => name },
+        { label: 'Name', cell: nameOf, title: ({ name }) => name },
         { label: 'State', width: '10%', cell: state },
         { label: 'Scopes', width: '20%', wraps: true, cell: ({ scopes }) => scopes.join(', ') },
         {
@@ -34,7 +35,7 @@ export function TokenList({ tokens, now, timeZone }: Props) {
         { label: 'Last used', width: '11%', cell: ({ last_used_at }) => day(last_used_at) },
       ]}
       entryOf={(token) => ({
-        title: token.name,
+        title: nameOf(token),
         detail: token.last_used_at ? (
           <>
             Last used <Instant at={token.last_used_at} timeZone={timeZone} />
@@ -46,4 +47,8 @@ export function TokenList({ tokens, now, timeZone }: Props) {
       })}
     />
   );
+}
+
+function nameOf({ name, staff_email }: AccessTokenRow) {
+  return staff_email === null ? name : <TwoLines below={staff_email}>{name}</TwoLines>;
 }

@@ -20,7 +20,7 @@ export function ApiReference() {
     container.current?.append(root);
     setState('loading');
     Promise.all([import('./show-swagger-ui'), fetchDocument(leaving.signal)])
-      .then(([{ showSwaggerUi }, document]) => showSwaggerUi(root, document))
+      .then(([{ showSwaggerUi }, document]) => showSwaggerUi(root, document, leaving.signal))
       .then(() => setState('shown'))
       .catch((error) => {
         if (leaving.signal.aborted) return;

@@ -11,5 +11,22 @@ export async function fetchDocument(leaving: AbortSignal): Promise<object> {
   const signal = AbortSignal.any([leaving, AbortSignal.timeout(PATIENCE_MS)]);
   const answer = await fetch(DOCUMENT_PATH, { signal });
   if (!answer.ok) throw new Error(`${DOCUMENT_PATH} answered ${answer.status}`);
-  return { ...(await answer.json()), servers: [{ url: window.location.origin }] };
+  return withoutInternal({ ...(await answer.json()), servers: [{ url: window.location.origin }] });
+}
+
+interface ApiDocument {
+  components: { securitySchemes: Record<string, { 'x-internal'?: boolean }> };
+  paths: Record<string, Record<string, { security?: Record<string, unknown>[] }>>;
+}
+
+/** Nobody who reads the page has the secrets of machines: it asks for none. */
+function withoutInternal(document: ApiDocument): object {
+  const { securitySchemes } = document.components;
+  const isPublic = (name: string) => !securitySchemes[name]?.['x-internal'];
+  for (const operation of Object.values(document.paths).flatMap((item) => Object.values(item))) {
+    operation.security = operation.security?.filter((need) => Object.keys(need).every(isPublic)) ?? [];
+  }
+  const shown = Object.entries(securitySchemes).filter(([name]) => isPublic(name));
+  document.components.securitySchemes = Object.fromEntries(shown);
+  return document;
 }

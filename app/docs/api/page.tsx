@@ -1,18 +1,28 @@
 import { Anchor, Text, Title } from '@mantine/core';
 import type { Metadata } from 'next';
 import Link from 'next/link';
+import { connection } from 'next/server';
+import { readEnv } from '@/lib/env';
+import { openApiDocument } from '@/lib/openapi/document';
 import { Brand } from '../../_components/brand';
 import { TextLink } from '../../_components/links';
 import { ApiReference } from './api-reference';
 import { DOCUMENT_PATH } from './document-path';
+import { ErrorTypes } from './error-types';
+import { GettingStarted } from './getting-started';
+import { listOperations } from './operations';
 import classes from './page.module.css';
+import { SideBar } from './side-bar';
+import { ToolServer } from './tool-server';
 
 export const metadata: Metadata = {
   title: 'API reference',
   description: 'The HTTP API of W5T: every operation, its fields and its errors, to try out.',
 };
 
-export default function ApiReferencePage() {
+export default async function ApiReferencePage() {
+  await connection(); // where this server is, is known when it runs
+  const env = readEnv();
   return (
     <>
       <header className={classes.header}>
@@ -36,7 +46,15 @@ export default function ApiReferencePage() {
         <noscript>
           <Text mt="lg">This page needs JavaScript to show the document; the document itself does not.</Text>
         </noscript>
-        <ApiReference />
+        <div className={classes.columns}>
+          <SideBar operations={listOperations(openApiDocument(env.publicUrl))} />
+          <div className={classes.content}>
+            <GettingStarted url={env.publicUrl} />
+            <ErrorTypes />
+            <ToolServer url={env.publicUrl} />
+            <ApiReference />
+          </div>
+        </div>
       </main>
     </>
   );

@@ -1,5 +1,6 @@
 import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js';
 import { plugin } from './swagger-plugin';
+import type { System } from './swagger-system';
 
 const STYLES = new URL('swagger-ui-dist/swagger-ui.css', import.meta.url).href;
 
@@ -8,9 +9,9 @@ const STYLES = new URL('swagger-ui-dist/swagger-ui.css', import.meta.url).href;
  *
  * @param root an element of its own: to remove it is all there is to tidy up
  */
-export async function showSwaggerUi(root: HTMLElement, spec: object): Promise<void> {
+export async function showSwaggerUi(root: HTMLElement, spec: object, leaving: AbortSignal): Promise<void> {
   await addStyles(root);
-  SwaggerUI({
+  const ui = SwaggerUI({
     domNode: root.appendChild(document.createElement('div')),
     spec,
     layout: 'ReferenceLayout',
@@ -20,6 +21,16 @@ export async function showSwaggerUi(root: HTMLElement, spec: object): Promise<vo
     deepLinking: true,
     displayRequestDuration: true,
   });
+  // Swagger UI itself reads the address once.
+  window.addEventListener('hashchange', () => openOperation(root, ui.getSystem()), { signal: leaving });
+}
+
+/** Opens the operation that the address names: `#/Payments/listPayments`. */
+function openOperation(root: HTMLElement, { layoutActions }: System): void {
+  const [, tag, operation] = decodeURIComponent(window.location.hash).split('/');
+  if (!tag || !operation) return;
+  layoutActions.show(['operations', tag, operation], true);
+  root.querySelector(`[id="operations-${tag}-${operation}"]`)?.scrollIntoView();
 }
 
 function addStyles(root: HTMLElement): Promise<unknown> {

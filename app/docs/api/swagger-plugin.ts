@@ -1,5 +1,6 @@
 import type { ElementType } from 'react';
 import { AuthorizationDialog } from './authorization-dialog';
+import { withSamples } from './code-samples';
 import { ReferenceLayout } from './reference-layout';
 import type { System } from './swagger-system';
 
@@ -11,7 +12,7 @@ export const plugin = {
     // A link within the button that opens the operation would be two things to click in one place.
     DeepLink: ({ text }: { text: string }) => text,
   },
-  wrapComponents: { JsonSchemaForm: labelled },
+  wrapComponents: { JsonSchemaForm: labelled, parameters: withSamples },
 };
 
 /** A parameter's field is named in another cell of its table only. */

@@ -10,7 +10,12 @@ export interface System {
   React: typeof React;
   /** @param connected whether the component is given the system, and rendered anew when its state changes */
   getComponent(name: string, connected: true): React.ElementType;
-  specSelectors: { selectInfoDescriptionField(): string };
+  specSelectors: {
+    selectInfoDescriptionField(): string;
+    /** The document, as one of Immutable's maps. */
+    specJson(): { getIn(path: string[]): { toJS(): never } | undefined };
+  };
+  layoutActions: { show(what: string[], shown: boolean): void };
   authSelectors: {
     /** The schemes to be asked for now, by name. */
     shownDefinitions(): { toJS(): Record<string, SecurityScheme>[] };

@@ -1,8 +1,8 @@
 import { and, eq, isNull } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { accessTokens } from '@/db/schema';
-import { SCOPES } from '../../auth/access-token';
-import { createAccessToken, revokeAccessToken } from '../../auth/manage-access-tokens';
+import { SCOPES } from '../../auth/tokens/access-token';
+import { createAccessToken, revokeAccessToken } from '../../auth/tokens/manage-access-tokens';
 import { DEMO, DEMO_ACTOR } from './actor';
 
 const WEEK_MS = 7 * 86_400_000;

@@ -1,5 +1,6 @@
 import nextEnv from '@next/env';
-import { type Env, inheritedEnv, parseEnv } from '../../env';
+import { type Env, parseEnv } from '../../env';
+import { inheritedEnv } from '../../inherited-env';
 import { worldOf } from '../../runtime';
 import { type DemoSettings, readSettings } from './settings';
 

@@ -11,6 +11,7 @@ import { prepareAccessToken } from './access-token';
 import type { DemoEnv } from './demo-env';
 import { prepareWorld } from './local-stripe';
 import { requireOwnDatabase } from './require-own-database';
+import { showStates } from './show-states';
 import { prepareStaffUser } from './staff-user';
 
 export interface PreparedDatabase {
@@ -31,6 +32,7 @@ export async function prepareDatabase({ env, settings, ownStripe }: DemoEnv): Pr
       console.log('Filling the empty database with sample data …');
       const today = toCalendarDate(runtime.now(), env.timeZone);
       await seedDatabase(db, { today, timeZone: env.timeZone });
+      await showStates(db, { now: runtime.now(), timeZone: env.timeZone });
     }
     const token = await prepareAccessToken(db, runtime);
     const world = ownStripe ? await prepareWorld(db, env, { ...runtime, fresh }) : null;

@@ -1,10 +1,10 @@
 import { verifyPassword } from 'better-auth/crypto';
 import { and, eq } from 'drizzle-orm';
 import { staffAccounts, staffUsers } from '@/db/schema';
-import { addStaffUser } from '../../auth/add-staff-user';
-import { changeStaffRole } from '../../auth/change-staff-role';
-import { setStaffPassword } from '../../auth/set-staff-password';
-import type { StaffWorld } from '../../auth/staff-user';
+import { addStaffUser } from '../../auth/staff/add-staff-user';
+import { changeStaffRole } from '../../auth/staff/change-staff-role';
+import { setStaffPassword } from '../../auth/staff/set-staff-password';
+import type { StaffWorld } from '../../auth/staff/staff-user';
 import { DEMO_ACTOR } from './actor';
 import type { DemoSettings } from './settings';
 
@@ -26,7 +26,7 @@ export async function prepareStaffUser(world: StaffWorld, settings: DemoSettings
     return;
   }
   if (!found.hash || !(await verifyPassword({ hash: found.hash, password }))) {
-    await setStaffPassword(world, { email }, password, actor);
+    await setStaffPassword(world, { email }, { password }, actor);
   }
   await changeStaffRole(world.db, { email }, 'admin', actor);
 }

@@ -3,24 +3,26 @@
 import { IconSearch } from '@tabler/icons-react';
 import { useRouter } from 'next/navigation';
 import { type KeyboardEvent, useId, useState } from 'react';
+import { pageEntries } from './page-entries';
 import classes from './search.module.css';
 import { SearchMessage } from './search-message';
 import { optionId, SearchOptions } from './search-options';
 import { useSearchAnswer } from './use-search-answer';
 
 /** A field whose results are chosen from with the arrow keys, as the ARIA practices' combobox has it. */
-export function SearchBox({ close }: { close(): void }) {
+export function SearchBox({ isAdmin, close }: { isAdmin: boolean; close(): void }) {
   const router = useRouter();
   const listId = useId();
   const [typed, setTyped] = useState('');
   const [active, setActive] = useState(0);
   const text = typed.trim();
   const searched = useSearchAnswer(text);
-  const groups = searched?.answer?.groups ?? [];
+  const found = searched?.answer?.groups ?? [];
+  const groups = [...found, ...pageEntries(text, isAdmin)];
   const pageOfAll = `/admin/search?${new URLSearchParams({ q: text })}`;
   const hrefs = [...groups.flatMap(({ entries }) => entries.map(({ href }) => href)), pageOfAll];
   const isCurrent = searched?.text === text;
-  const hasOptions = text !== '' && groups.length > 0;
+  const hasOptions = groups.length > 0;
 
   function go(href: string) {
     close();
@@ -32,7 +34,7 @@ export function SearchBox({ close }: { close(): void }) {
     if (event.key === 'Enter' && !event.nativeEvent.isComposing) {
       event.preventDefault();
       // What is not answered yet, the page answers: and shows at once what the text names.
-      if (text !== '') go((isCurrent && hrefs[active]) || pageOfAll);
+      if (text !== '' || active > 0) go(((isCurrent || text === '') && hrefs[active]) || pageOfAll);
     } else if (step && hasOptions) {
       event.preventDefault();
       setActive((active + step + hrefs.length) % hrefs.length);
@@ -54,7 +56,7 @@ export function SearchBox({ close }: { close(): void }) {
           aria-controls={listId}
           aria-autocomplete="list"
           aria-activedescendant={hasOptions ? optionId(listId, active) : undefined}
-          placeholder="Customers, invoices, payments, Stripe IDs"
+          placeholder="Customers, invoices, amounts, pages"
           autoComplete="off"
           autoCapitalize="off"
           spellCheck={false}
@@ -73,7 +75,7 @@ export function SearchBox({ close }: { close(): void }) {
         id={listId}
         groups={hasOptions ? groups : []}
         active={active}
-        isStale={!isCurrent}
+        isStale={text !== '' && !isCurrent}
         pageOfAll={pageOfAll}
         text={text}
         close={close}

@@ -2,6 +2,7 @@
 
 import { usePathname } from 'next/navigation';
 import classes from './search.module.css';
+import { SEARCHED } from './searched';
 import type { Searched } from './use-search-answer';
 
 /** How the search stands, seen and read out; with results, only read out. */
@@ -17,12 +18,12 @@ export function SearchMessage({ text, searched }: { text: string; searched: Sear
 }
 
 function messageOf(text: string, searched: Searched | null, count: number): string {
-  if (text === '') return 'Part of a name, an e-mail address, a number, a reference, or a whole Stripe ID.';
+  if (text === '') return 'Type a name, a number, an amount, a reference or a Stripe ID.';
   if (searched === null) return 'Searching…';
   if (searched.state === 'signed-out') return 'You are no longer signed in. ';
   if (searched.state === 'failed') return 'The search does not work right now. Try again in a moment.';
   if (searched.text !== text && count === 0) return 'Searching…';
-  if (count === 0) return `Nothing found for “${text}”.`;
+  if (count === 0) return `Nothing found for “${text}”. Searched: ${SEARCHED}`;
   return `${count} ${count === 1 ? 'result' : 'results'}. Choose with the arrow keys.`;
 }
 

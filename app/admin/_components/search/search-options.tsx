@@ -2,9 +2,9 @@
 
 import Link from 'next/link';
 import { useEffect } from 'react';
-import type { SearchAnswer, SearchEntry } from '../../search/to-entry';
-import { StatusBadge } from '../status-badge';
+import { StatusBadge } from '../display/status-badge';
 import classes from './search.module.css';
+import type { SearchAnswer, SearchEntry } from './to-entry';
 
 interface Props {
   id: string;
@@ -52,7 +52,7 @@ export function SearchOptions({ id, groups, active, isStale, pageOfAll, text, cl
           ))}
         </div>
       ))}
-      {count > 0 && (
+      {count > 0 && text !== '' && (
         <Link href={pageOfAll} {...optionProps(count)}>
           <span className={classes.all}>See all results for “{text}”</span>
         </Link>
@@ -66,10 +66,10 @@ function Option({ entry: { title, detail, status, figure } }: { entry: SearchEnt
     <>
       <span className={classes.lines}>
         <span className={classes.title}>{title}</span>
-        <span className={classes.detail}>{detail}</span>
+        {detail && <span className={classes.detail}>{detail}</span>}
       </span>
       <span className={classes.figure}>{figure}</span>
-      <StatusBadge status={status} />
+      {status && <StatusBadge status={status} />}
     </>
   );
 }

@@ -1,7 +1,7 @@
 'use client';
 
 import { useEffect, useState } from 'react';
-import type { SearchAnswer } from '../../search/to-entry';
+import type { SearchAnswer } from './to-entry';
 
 export interface Searched {
   /** What was asked. */

@@ -2,16 +2,32 @@
 
 import { useEffect } from 'react';
 
-/** ⌘K, and Ctrl-K where there is no such key. */
-export function useSearchKey(toggle: () => void): void {
+/** ⌘K, Ctrl-K where there is no such key, and / outside of fields search; ? outside of fields lists the keys. */
+export function useSearchKey(search: () => void, listKeys: () => void): void {
   useEffect(() => {
     function press(event: KeyboardEvent) {
-      if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
-      if (event.altKey || event.shiftKey) return;
+      const action = actionOf(event);
+      if (action === null) return;
       event.preventDefault();
-      toggle();
+      if (action === 'search') search();
+      else listKeys();
     }
     document.addEventListener('keydown', press);
     return () => document.removeEventListener('keydown', press);
-  }, [toggle]);
+  }, [search, listKeys]);
+}
+
+function actionOf({
+  key,
+  metaKey,
+  ctrlKey,
+  altKey,
+  shiftKey,
+  target,
+}: KeyboardEvent): 'search' | 'keys' | null {
+  if (altKey) return null;
+  if (metaKey || ctrlKey) return key.toLowerCase() === 'k' && !shiftKey ? 'search' : null;
+  if (target instanceof HTMLElement && target.closest('input, textarea, select, [contenteditable]'))
+    return null;
+  return { '/': 'search' as const, '?': 'keys' as const }[key] ?? null;
 }

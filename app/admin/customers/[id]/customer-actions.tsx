@@ -2,7 +2,7 @@ import type { CustomerRow } from '@/lib/customers/schema';
 import { customerSteps } from '@/lib/customers/typed-customer';
 import type { RecordState } from '@/lib/records/read-state';
 import { LinkButton } from '../../../_components/links';
-import { ALONE, RecordActions } from '../../_components/record/record-actions';
+import { ALONE, RecordActions } from '../../_components/forms/record/record-actions';
 import { PATH } from '../path';
 import { STEPS } from './step-text';
 

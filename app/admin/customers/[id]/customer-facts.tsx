@@ -1,8 +1,8 @@
 import { Anchor } from '@mantine/core';
 import type { CustomerRow } from '@/lib/customers/schema';
 import { formatCountry } from '../../../_components/format';
-import { Facts } from '../../_components/facts';
-import { Section } from '../../_components/section';
+import { Facts } from '../../_components/display/facts';
+import { Section } from '../../_components/page/section';
 
 interface Props {
   title?: string;
@@ -12,7 +12,7 @@ interface Props {
 }
 
 /** Master data. */
-export function CustomerFacts({ title = 'Master data', customer, mergedNumbers = [] }: Props) {
+export function CustomerFacts({ title = 'Details', customer, mergedNumbers = [] }: Props) {
   const { first_name, last_name, company, email, phone } = customer;
   return (
     <Section title={title}>

@@ -1,4 +1,5 @@
 import type { CustomerRow } from '@/lib/customers/schema';
+import { addMoneyBack } from '@/lib/invoices/money-back';
 import { listInvoices } from '@/lib/invoices/queries';
 import type { RecordCounts } from '@/lib/overview/count-records';
 import { namePayments } from '@/lib/payments/payment-context';
@@ -9,10 +10,10 @@ import { listServices } from '@/lib/services/queries';
 import { listSubscriptions } from '@/lib/subscriptions/queries';
 import { TextLink } from '../../../_components/links';
 import { toHref } from '../../../_components/search-params';
-import { OwnDocumentList } from '../../_components/document-list';
-import { OwnInvoiceList } from '../../_components/invoice-list';
-import { OwnPaymentList } from '../../_components/payment-list';
-import { OwnServiceList } from '../../_components/service-list';
+import { OwnDocumentList } from '../../_components/records/document-list';
+import { OwnInvoiceList } from '../../_components/records/invoice-list';
+import { OwnPaymentList } from '../../_components/records/payment-list';
+import { OwnServiceList } from '../../_components/records/service-list';
 import { OwnSubscriptionList } from '../../subscriptions/subscription-list';
 import { RecordSection, ROWS } from './record-section';
 
@@ -28,6 +29,7 @@ export function CustomerRecords({ customer, counts }: Props) {
     <>
       <RecordSection
         title="Unpaid invoices"
+        open
         none="None."
         count={counts.overdue + counts.sent}
         all={{ ...of, path: '/admin/invoices', total: counts.invoices, noun: 'invoices' }}
@@ -37,7 +39,7 @@ export function CustomerRecords({ customer, counts }: Props) {
       </RecordSection>
       <RecordSection
         title="Open sales documents"
-        none="No offer or order confirmation is waiting."
+        none="No open offers or order confirmations."
         count={counts.open_documents}
         all={{ ...of, path: '/admin/sales-documents', noun: 'sales documents' }}
         add={<NewOf {...of} path="/admin/sales-documents" noun="offer" />}
@@ -46,6 +48,7 @@ export function CustomerRecords({ customer, counts }: Props) {
       </RecordSection>
       <RecordSection
         title="Services"
+        open
         none="None."
         count={counts.services}
         all={{ ...of, path: '/admin/services', total: counts.services, noun: 'services' }}
@@ -59,7 +62,7 @@ export function CustomerRecords({ customer, counts }: Props) {
         count={counts.subscriptions}
         all={{ ...of, path: '/admin/subscriptions', total: counts.subscriptions, noun: 'subscriptions' }}
       >
-        <Subscriptions customerNumber={customer.customer_number} />
+        <Subscriptions id={customer.id} />
       </RecordSection>
       <RecordSection
         title="Latest payments"
@@ -74,19 +77,24 @@ export function CustomerRecords({ customer, counts }: Props) {
 }
 
 function NewOf({ path, noun, customer_number }: { path: string; noun: string; customer_number: string }) {
-  return <TextLink href={toHref(`${path}/new`, { customer: customer_number })}>New {noun}</TextLink>;
+  return (
+    <TextLink href={toHref(`${path}/new`, { customer: customer_number })} prefetch={false}>
+      New {noun}
+    </TextLink>
+  );
 }
 
 /** Overdue ones first. */
 async function UnpaidInvoices({ id }: { id: number }) {
-  const { db } = await getRuntime();
+  const { db, env } = await getRuntime();
   const pages = await Promise.all(
     (['overdue', 'sent'] as const).map((status) =>
       listInvoices(db, { customer_id: id, status, per_page: ROWS }),
     ),
   );
   const rows = pages.flatMap(({ data }) => data);
-  return <OwnInvoiceList invoices={rows.slice(0, ROWS)} />;
+  const shown = await addMoneyBack(db, rows.slice(0, ROWS));
+  return <OwnInvoiceList invoices={shown} timeZone={env.timeZone} />;
 }
 
 async function OpenDocuments({ id }: { id: number }) {
@@ -101,9 +109,9 @@ async function Services({ id }: { id: number }) {
   return <OwnServiceList services={page.data} />;
 }
 
-async function Subscriptions({ customerNumber }: { customerNumber: string }) {
+async function Subscriptions({ id }: { id: number }) {
   const { db, env } = await getRuntime();
-  const page = await listSubscriptions(db, { customer: customerNumber }, { limit: ROWS });
+  const page = await listSubscriptions(db, { customer: `#${id}` }, { limit: ROWS });
   return <OwnSubscriptionList subscriptions={page.data} timeZone={env.timeZone} />;
 }
 

@@ -2,25 +2,28 @@ import { SimpleGrid, Stack } from '@mantine/core';
 import type { Metadata } from 'next';
 import { notFound, redirect } from 'next/navigation';
 import { Suspense } from 'react';
-import { requireStaff } from '@/lib/auth/staff-session';
+import { requireStaff } from '@/lib/auth/session/staff-session';
 import { listMergedInto } from '@/lib/customers/merged-customers';
 import { findErasedAt, getCustomer } from '@/lib/customers/queries';
 import { customerKind } from '@/lib/customers/save-customers';
+import { listBalances } from '@/lib/invoices/customer-balances';
+import { listCustomerCredits } from '@/lib/invoices/customer-credits';
 import { sumUnpaidInvoices } from '@/lib/invoices/queries';
 import { countRecords } from '@/lib/overview/count-records';
 import { listMoneyBack, ofCustomer } from '@/lib/payments/money-back-rows';
 import { readState } from '@/lib/records/read-state';
 import { getRuntime } from '@/lib/runtime';
 import { listStripeCustomersOf } from '@/lib/sync/staff/stripe-customer-queries';
+import { TextLink } from '../../../_components/links';
 import { orNotFound } from '../../../_components/or-not-found';
-import { type SearchParams, toId, toParams } from '../../../_components/search-params';
-import { ListSkeleton } from '../../_components/list-skeleton';
-import { MoneyBackSection } from '../../_components/money-back/money-back-section';
-import { PageHeader } from '../../_components/page-header';
-import { History } from '../../_components/record/history';
-import { RecordNotice } from '../../_components/record/record-notice';
-import { RecordTitle } from '../../_components/record-title';
-import { Section } from '../../_components/section';
+import { type SearchParams, toHref, toId, toParams } from '../../../_components/search-params';
+import { History } from '../../_components/audit/history';
+import { RecordTitle } from '../../_components/display/record-title';
+import { RecordNotice } from '../../_components/forms/record/record-notice';
+import { ListSkeleton } from '../../_components/lists/list-skeleton';
+import { PageHeader } from '../../_components/page/page-header';
+import { Section } from '../../_components/page/section';
+import { MoneyBackSection } from '../../_components/records/money-back/money-back-section';
 import { PATH } from '../path';
 import { Balance } from './balance';
 import { CustomerActions } from './customer-actions';
@@ -48,16 +51,21 @@ export default async function CustomerPage({ params, searchParams }: Props) {
   const customer = (await getCustomer(db, { id })) ?? notFound();
   if (customer.id !== id) redirect(`${PATH}/${customer.id}?notice=led_on`);
   const state = await orNotFound(readState(db, customerKind, id));
-  const [erasedAt, unpaid, counts, stripeCustomers, moneyBack, merged] = await Promise.all([
-    findErasedAt(db, id),
-    sumUnpaidInvoices(db, customer),
-    countRecords(db, id),
-    listStripeCustomersOf(db, id),
-    listMoneyBack(db, ofCustomer(id), ROWS),
-    listMergedInto(db, id),
-  ]);
+  const [erasedAt, unpaid, balances, credits, counts, stripeCustomers, moneyBack, merged] = await Promise.all(
+    [
+      findErasedAt(db, id),
+      sumUnpaidInvoices(db, customer),
+      listBalances(db, id),
+      listCustomerCredits(db, id),
+      countRecords(db, id),
+      listStripeCustomersOf(db, id),
+      listMoneyBack(db, ofCustomer(id), ROWS),
+      listMergedInto(db, id),
+    ],
+  );
   const search = toParams(await searchParams);
   const [before, notice] = [search.get('before'), search.get('notice')];
+  const withIgnored = search.get('events') === 'all';
   return (
     <>
       <PageHeader
@@ -80,22 +88,37 @@ export default async function CustomerPage({ params, searchParams }: Props) {
       <RecordNotice notice={notice} done={DONE} />
       <Stack gap="xl">
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing="xl">
+          <Stack gap="xl">
+            <Balance unpaid={unpaid} overdue={counts.overdue} balances={balances} credits={credits} />
+            <StripeCustomers stripeCustomers={stripeCustomers} />
+          </Stack>
           <CustomerFacts
             customer={customer}
             mergedNumbers={merged.map(({ customer_number }) => customer_number)}
           />
-          <Stack gap="xl">
-            <Balance unpaid={unpaid} overdue={counts.overdue} />
-            <StripeCustomers stripeCustomers={stripeCustomers} />
-          </Stack>
         </SimpleGrid>
         <CustomerRecords customer={customer} counts={counts} />
         <MoneyBackSection rows={moneyBack} timeZone={env.timeZone} namesPayments />
         <div id="timeline" style={{ scrollMarginTop: 72 }}>
-          <Section title="Timeline">
+          <Section
+            title="Timeline"
+            action={
+              <TextLink
+                href={`${toHref(`${PATH}/${id}`, withIgnored ? {} : { events: 'all' })}#timeline`}
+                prefetch={false}
+              >
+                {withIgnored ? 'Hide ignored events' : 'Show ignored events'}
+              </TextLink>
+            }
+          >
             {!erasedAt && <NoteForm action={addNote.bind(null, id)} />}
-            <Suspense key={before} fallback={<ListSkeleton rows={8} framed={false} />}>
-              <Timeline customerId={id} before={before} />
+            <Suspense key={`${before} ${withIgnored}`} fallback={<ListSkeleton rows={8} framed={false} />}>
+              <Timeline
+                customerId={id}
+                before={before}
+                withIgnored={withIgnored}
+                isAdmin={staff.role === 'admin'}
+              />
             </Suspense>
           </Section>
         </div>

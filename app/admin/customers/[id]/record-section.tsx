@@ -1,10 +1,11 @@
 import { Group, Text } from '@mantine/core';
 import { type ReactNode, Suspense } from 'react';
 import { MAX_RECORDS } from '@/lib/overview/count-records';
+import { formatNumber } from '../../../_components/format';
 import { TextLink } from '../../../_components/links';
 import { toHref } from '../../../_components/search-params';
-import { ListSkeleton } from '../../_components/list-skeleton';
-import { Section } from '../../_components/section';
+import { ListSkeleton } from '../../_components/lists/list-skeleton';
+import { Section } from '../../_components/page/section';
 
 /** Of each kind of record so many are shown. */
 export const ROWS = 10;
@@ -14,6 +15,8 @@ interface Props {
   /** What stands there where it has none. */
   none: string;
   count: number;
+  /** Shown at once, and not only when it is unfolded. */
+  open?: boolean;
   /** The filtered list that has all of them. */
   all: { path: string; customer_number: string; total?: number; noun: string };
   /** Leads to what makes one more. */
@@ -22,10 +25,11 @@ interface Props {
 }
 
 /** Some records of a customer; until they are read, a place of the same size. */
-export function RecordSection({ title, none, count, all, add, children }: Props) {
+export function RecordSection({ title, none, count, open = false, all, add, children }: Props) {
   return (
     <Section
       title={title}
+      folds={!open}
       action={
         <Group gap="md">
           {add}
@@ -47,10 +51,12 @@ export function RecordSection({ title, none, count, all, add, children }: Props)
 }
 
 function AllLink({ path, customer_number, total, noun, shown }: Props['all'] & { shown: number }) {
-  const number = total === undefined || total <= shown || total > MAX_RECORDS ? '' : ` ${total}`;
+  const number =
+    total === undefined || total <= shown || total > MAX_RECORDS ? '' : ` (${formatNumber(total)})`;
   return (
-    <TextLink href={toHref(path, { customer: customer_number })}>
-      All{number} {noun} →
+    <TextLink href={toHref(path, { customer: customer_number })} prefetch={false}>
+      All {noun}
+      {number}
     </TextLink>
   );
 }

@@ -15,7 +15,7 @@ export const DONE = {
   created: 'The customer is created.',
   saved: 'Your changes are saved.',
   noted: 'The note is added.',
-  merged: 'The customers are merged: this is what they are now.',
+  merged: 'The customers are merged.',
   led_on: 'The customer that you opened was merged into this one.',
   block: 'The customer is blocked.',
   unblock: 'The customer is no longer blocked.',
@@ -27,4 +27,4 @@ export const DONE = {
 export const KEPT = 'Other records refer to this customer, so it cannot be deleted. Deactivate it instead.';
 
 export const ERASED =
-  'This customer was erased: its invoices, payments and documents are kept without anything personal.';
+  'This customer was erased: its invoices, payments and documents are kept without personal data.';

@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core';
 import type { listStripeCustomersOf } from '@/lib/sync/staff/stripe-customer-queries';
-import { RecordList } from '../../_components/record-list';
-import { Section } from '../../_components/section';
+import { RecordList } from '../../_components/lists/record-list';
+import { Section } from '../../_components/page/section';
 import { LINKED_BY } from '../../subscriptions/linked-by';
 
 interface Props {
@@ -11,7 +11,7 @@ interface Props {
 /** Who the customer is at Stripe. */
 export function StripeCustomers({ stripeCustomers }: Props) {
   return (
-    <Section title="At Stripe">
+    <Section title="Stripe">
       {stripeCustomers.length > 0 ? (
         <RecordList
           label="Stripe customers"
@@ -21,7 +21,7 @@ export function StripeCustomers({ stripeCustomers }: Props) {
           columns={[
             { label: 'Stripe customer', cell: ({ id }) => id },
             {
-              label: 'Known by',
+              label: 'Matched by',
               width: '55%',
               wraps: true,
               cell: (row) => LINKED_BY[row.linked_by],

@@ -1,14 +1,15 @@
 import { Group, Text } from '@mantine/core';
 import Link from 'next/link';
+import { toCalendarDate } from '@/lib/dates';
 import { getRuntime } from '@/lib/runtime';
 import type { TimelineEntry } from '@/lib/timeline/entry';
 import { listTimeline } from '@/lib/timeline/list-timeline';
 import { formatDate } from '../../../_components/format';
 import { LinkButton } from '../../../_components/links';
 import { toHref } from '../../../_components/search-params';
-import { Instant } from '../../_components/instant';
-import { Nothing } from '../../_components/nothing';
-import { StatusBadge } from '../../_components/status-badge';
+import { Time } from '../../_components/display/instant';
+import { StatusBadge } from '../../_components/display/status-badge';
+import { Nothing } from '../../_components/page/nothing';
 import { PATH } from '../path';
 import classes from './timeline.module.css';
 import { toSentence } from './to-sentence';
@@ -17,39 +18,58 @@ interface Props {
   customerId: number;
   /** The cursor of an older page. */
   before: string | null;
+  /** Also the events that change nothing here. */
+  withIgnored: boolean;
+  /** Admins see what programs asked too. */
+  isAdmin: boolean;
 }
 
 /** What happened to a customer, the newest first. */
-export async function Timeline({ customerId, before }: Props) {
+export async function Timeline({ customerId, before, withIgnored, isAdmin }: Props) {
   const { db, env } = await getRuntime();
-  const { entries, older } = await listTimeline(db, customerId, { timeZone: env.timeZone, before });
+  const { timeZone } = env;
+  const { entries, older } = await listTimeline(db, customerId, {
+    timeZone,
+    before,
+    withIgnored,
+    withCalls: isAdmin,
+  });
   if (entries.length === 0) {
     return before ? (
       <Nothing title="Nothing older" text="The timeline ends before this page." />
     ) : (
-      <Nothing
-        title="Nothing yet"
-        text="Notes, payments, events of Stripe's and changes will be listed here."
-      />
+      <Nothing title="Nothing yet" text="Notes, payments, Stripe events and changes appear here." />
     );
   }
   const path = `${PATH}/${customerId}`;
+  const kept: Record<string, string> = withIgnored ? { events: 'all' } : {};
   return (
     <>
-      <ol className={classes.timeline}>
-        {entries.map((entry) => (
-          <Entry key={keyOf(entry)} entry={entry} timeZone={env.timeZone} />
-        ))}
-      </ol>
+      {byDay(entries, timeZone).map(([day, ofDay]) => (
+        <section key={day} aria-label={formatDate(day)}>
+          <h3 className={classes.day}>
+            <time dateTime={day}>{formatDate(day)}</time>
+          </h3>
+          <ol className={classes.timeline}>
+            {ofDay.map((entry) => (
+              <Entry key={keyOf(entry)} entry={entry} timeZone={timeZone} />
+            ))}
+          </ol>
+        </section>
+      ))}
       {(before || older) && (
         <Group justify="flex-end" gap="xs" p="md" pt={0}>
           {before && (
-            <LinkButton href={`${path}#timeline`} variant="default" size="xs">
+            <LinkButton href={`${toHref(path, kept)}#timeline`} variant="default" size="xs">
               Newest
             </LinkButton>
           )}
           {older && (
-            <LinkButton href={`${toHref(path, { before: older })}#timeline`} variant="default" size="xs">
+            <LinkButton
+              href={`${toHref(path, { ...kept, before: older })}#timeline`}
+              variant="default"
+              size="xs"
+            >
               Older
             </LinkButton>
           )}
@@ -57,6 +77,21 @@ export async function Timeline({ customerId, before }: Props) {
       )}
     </>
   );
+}
+
+/** What happened on the same day together. */
+function byDay(entries: TimelineEntry[], timeZone: string): [day: string, entries: TimelineEntry[]][] {
+  const days = new Map<string, TimelineEntry[]>();
+  for (const entry of entries) {
+    const day = isOfDay(entry) ? entry.payment.payment_date : toCalendarDate(entry.at, timeZone);
+    days.set(day, [...(days.get(day) ?? []), entry]);
+  }
+  return [...days];
+}
+
+/** A payment may be known by its day alone. */
+function isOfDay(entry: TimelineEntry): entry is Extract<TimelineEntry, { kind: 'payment' }> {
+  return entry.kind === 'payment' && entry.isDayOnly;
 }
 
 function Entry({ entry, timeZone }: { entry: TimelineEntry; timeZone: string }) {
@@ -88,13 +123,7 @@ function Entry({ entry, timeZone }: { entry: TimelineEntry; timeZone: string }) 
           </Text>
         )}
       </div>
-      <span className={classes.when}>
-        {entry.kind === 'payment' && entry.isDayOnly ? (
-          <time dateTime={entry.payment.payment_date}>{formatDate(entry.payment.payment_date)}</time>
-        ) : (
-          <Instant at={entry.at} timeZone={timeZone} />
-        )}
-      </span>
+      <span className={classes.when}>{!isOfDay(entry) && <Time at={entry.at} timeZone={timeZone} />}</span>
     </li>
   );
 }
@@ -104,6 +133,7 @@ function keyOf(entry: TimelineEntry): string {
   if (entry.kind === 'event') return entry.event.id;
   if (entry.kind === 'money_back') return `${entry.row.kind} ${entry.row.id}`;
   if (entry.kind === 'note') return `note ${entry.note.id}`;
+  if (entry.kind === 'call') return `call ${entry.call.id}`;
   if (entry.kind === 'audit') return `audit ${entry.audit.id}`;
   const [first] = entry.changes;
   return `run ${entry.run_id} ${first?.entity} ${first?.entity_id}`;

@@ -3,8 +3,8 @@ import { changedFields } from '@/lib/audit/list-audit';
 import { isCheck } from '@/lib/sync/staff/last-check';
 import type { TimelineAudit } from '@/lib/timeline/entry';
 import { formatField, formatMoney } from '../../../_components/format';
-import { auditValue } from '../../_components/audit-value';
-import { checkLines } from '../../_components/check/check-lines';
+import { auditValue } from '../../_components/audit/audit-value';
+import { checkLines } from '../../_components/audit/check/check-lines';
 
 const ACTIONS: Record<string, [icon: TablerIcon, text: string]> = {
   'payment.update': [IconPencil, 'Payment changed'],

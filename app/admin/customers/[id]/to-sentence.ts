@@ -4,16 +4,21 @@ import {
   IconCreditCardRefund,
   IconGavel,
   IconNote,
+  IconPlug,
   IconWebhook,
   type TablerIcon,
 } from '@tabler/icons-react';
 import { isUnanswered, type MoneyBackRow } from '@/lib/payments/money-back-rows';
 import type { TimelineEntry, TimelinePayment } from '@/lib/timeline/entry';
 import { formatDay, formatField, formatMoney } from '../../../_components/format';
-import { changedField, changedRecord, changeText } from '../../_components/changed-record';
-import { invoiceName } from '../../_components/invoice-list';
-import { MONEY_BACK_KINDS, moneyBackSource, moneyBackStatus } from '../../_components/money-back/words';
-import { PAYMENT_SOURCES } from '../../_components/payment-sources';
+import { changedField, changedRecord, changeText } from '../../_components/audit/changed-record';
+import { invoiceName } from '../../_components/records/invoice-list';
+import {
+  MONEY_BACK_KINDS,
+  moneyBackSource,
+  moneyBackStatus,
+} from '../../_components/records/money-back/words';
+import { PAYMENT_SOURCES } from '../../_components/records/payment-sources';
 import { toAuditSentence } from './to-audit-sentence';
 
 interface Sentence {
@@ -33,6 +38,7 @@ export function toSentence(entry: TimelineEntry, timeZone: string): Sentence {
   if (entry.kind === 'money_back') return ofMoneyBack(entry.row, timeZone);
   if (entry.kind === 'event') return ofEvent(entry.event);
   if (entry.kind === 'note') return ofNote(entry.note);
+  if (entry.kind === 'call') return ofCall(entry.call);
   if (entry.kind === 'audit') return toAuditSentence(entry.audit, timeZone);
   return ofChanges(entry.changes, timeZone);
 }
@@ -73,6 +79,16 @@ function ofNote({ text, actor_name }: Of<'note'>['note']): Sentence {
   return { icon: IconNote, text: `Note by ${actor_name}`, href: null, detail: '', body: text };
 }
 
+function ofCall({ caller_name, staff_email, tool, outcome }: Of<'call'>['call']): Sentence {
+  return {
+    icon: IconPlug,
+    text: `Asked by ${caller_name}`,
+    href: null,
+    detail: [tool, staff_email].filter(Boolean).join(' · '),
+    status: outcome === 'ok' ? undefined : outcome,
+  };
+}
+
 function ofEvent({ id, type, object_id, outcome }: Of<'event'>['event']): Sentence {
   return {
     icon: IconWebhook,
@@ -89,7 +105,7 @@ function ofChanges(changes: Of<'changes'>['changes'], timeZone: string): Sentenc
   const reported = changes.find(({ outcome }) => outcome !== 'fixed');
   return {
     icon: IconArrowsExchange,
-    text: `${text} ${reported ? 'differs from' : 'brought into step with'} Stripe`,
+    text: `${text} ${reported ? 'differs from' : 'updated from'} Stripe`,
     href,
     detail: changes.map((change) => `${changedField(change)}: ${changeText(change, timeZone)}`).join(' · '),
     status: reported?.outcome,

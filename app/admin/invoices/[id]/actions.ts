@@ -1,7 +1,7 @@
 'use server';
 
-import { requireStaff } from '@/lib/auth/staff-session';
-import { checkNow } from '../../_components/check/check-now';
+import { requireStaff } from '@/lib/auth/session/staff-session';
+import { checkNow } from '../../_components/audit/check/check-now';
 
 /** Brings an invoice and its payments in sync with Stripe. */
 export async function check(id: number): Promise<void> {

@@ -1,8 +1,8 @@
 import type { InvoiceDetails } from '@/lib/invoices/get-invoice';
 import { invoiceSteps } from '@/lib/invoices/typed-invoice';
 import { formatMoney } from '../../../_components/format';
-import { invoiceName } from '../../_components/invoice-list';
-import { RecordActions } from '../../_components/record/record-actions';
+import { RecordActions } from '../../_components/forms/record/record-actions';
+import { invoiceName } from '../../_components/records/invoice-list';
 import { isOwnDraft, isOwnUnpaid } from '../own-invoice';
 import { PATH } from '../path';
 import { STEPS } from './step-text';
@@ -29,7 +29,7 @@ export function InvoiceActions({ invoice }: { invoice: InvoiceDetails }) {
       except={invoice.amount_paid > 0 ? ['cancel'] : []}
       removal={
         isOwnDraft(invoice)
-          ? 'It has no number yet, so that none is missing. A document that it was made of can be converted again.'
+          ? 'It has no number yet, so no number goes missing. The document that it came from can be converted again.'
           : null
       }
     />

@@ -1,10 +1,10 @@
 import type { InvoiceDetails } from '@/lib/invoices/get-invoice';
 import type { WithMoneyBack } from '@/lib/invoices/money-back';
 import { formatDate } from '../../../_components/format';
-import { Facts } from '../../_components/facts';
-import { Instant } from '../../_components/instant';
-import { Money } from '../../_components/money';
-import { Section } from '../../_components/section';
+import { Facts } from '../../_components/display/facts';
+import { Instant } from '../../_components/display/instant';
+import { Money } from '../../_components/display/money';
+import { Section } from '../../_components/page/section';
 
 interface Props {
   invoice: WithMoneyBack<InvoiceDetails>;
@@ -31,7 +31,7 @@ export function InvoiceFacts({ invoice, timeZone }: Props) {
           Refunded: invoice.refunded_amount > 0 ? money(invoice.refunded_amount) : undefined,
           Credited: invoice.amount_credited > 0 ? money(invoice.amount_credited) : undefined,
           Open: money(invoice.amount_due),
-          'Paid too much': overpaid > 0 ? money(overpaid) : undefined,
+          'Credit (overpaid)': overpaid > 0 ? money(overpaid) : undefined,
         }}
       />
     </Section>

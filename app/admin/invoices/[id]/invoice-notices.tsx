@@ -1,7 +1,8 @@
 import { Alert, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { InvoiceDetails } from '@/lib/invoices/get-invoice';
-import { Instant } from '../../_components/instant';
+import { Instant } from '../../_components/display/instant';
+import { overdueReason } from './overdue-reason';
 
 interface Props {
   invoice: InvoiceDetails;
@@ -24,15 +25,11 @@ export function InvoiceNotices({ invoice, timeZone }: Props) {
 }
 
 function noticesOf(invoice: InvoiceDetails, timeZone: string): [title: string, text: ReactNode][] {
-  const { payment_failed_at: failed, provider_gone_at: gone, uncollectible, status } = invoice;
+  const { provider_gone_at: gone } = invoice;
+  const reason = overdueReason(invoice, timeZone);
   const on = (at: Date) => <Instant at={at} timeZone={timeZone} />;
   const notices: [string, ReactNode][] = [];
-  if (failed && status !== 'paid') {
-    notices.push(['A payment failed', <>Stripe could not collect it on {on(failed)}.</>]);
-  }
-  if (uncollectible) {
-    notices.push(['Uncollectible', 'Stripe has given up collecting it. It can still be paid.']);
-  }
-  if (gone) notices.push(['Gone at Stripe', <>On {on(gone)} Stripe had no such invoice any more.</>]);
+  if (reason) notices.push(['Overdue', reason]);
+  if (gone) notices.push(['Not found at Stripe', <>On {on(gone)} Stripe no longer had this invoice.</>]);
   return notices;
 }

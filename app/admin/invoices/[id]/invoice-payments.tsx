@@ -1,22 +1,30 @@
 import { Stack, Text } from '@mantine/core';
+import { listDeletedPayments } from '@/lib/payments/list-deleted';
 import { listPaymentsForStaff } from '@/lib/payments/list-for-staff';
 import { listMoneyBack, ofInvoice } from '@/lib/payments/money-back-rows';
 import { staffFilters } from '@/lib/payments/staff-filters';
 import { getRuntime } from '@/lib/runtime';
 import { TextLink } from '../../../_components/links';
 import { toHref } from '../../../_components/search-params';
-import { MoneyBackSection } from '../../_components/money-back/money-back-section';
-import { PaymentList } from '../../_components/payment-list';
-import { Section } from '../../_components/section';
+import { Section } from '../../_components/page/section';
+import { MoneyBackSection } from '../../_components/records/money-back/money-back-section';
+import { PaymentList } from '../../_components/records/payment-list';
+import { DeletedPayments } from './deleted-payments';
 
 const MAX_ROWS = 100;
 
+interface Props {
+  invoiceId: number;
+  customerId: number;
+}
+
 /** The latest payments of an invoice, and what came back of them. */
-export async function InvoicePayments({ invoiceId }: { invoiceId: number }) {
+export async function InvoicePayments({ invoiceId, customerId }: Props) {
   const { db, env } = await getRuntime();
   const filter = { invoice: `#${invoiceId}` };
   const page = await listPaymentsForStaff(db, staffFilters.parse(filter), {});
   const moneyBack = await listMoneyBack(db, ofInvoice(invoiceId), MAX_ROWS);
+  const deleted = await listDeletedPayments(db, { id: invoiceId, customer_id: customerId });
   const all = <TextLink href={toHref('/admin/payments', filter)}>All payments</TextLink>;
   return (
     <Stack gap="xl">
@@ -25,9 +33,10 @@ export async function InvoicePayments({ invoiceId }: { invoiceId: number }) {
           <PaymentList payments={page.data} />
         ) : (
           <Text size="sm" c="dimmed" p="md">
-            None yet.
+            {deleted.length > 0 ? 'None any more.' : 'None yet.'}
           </Text>
         )}
+        <DeletedPayments deleted={deleted} timeZone={env.timeZone} />
       </Section>
       <MoneyBackSection rows={moneyBack} timeZone={env.timeZone} namesPayments />
     </Stack>

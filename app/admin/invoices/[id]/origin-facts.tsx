@@ -2,9 +2,10 @@ import type { InvoiceDetails } from '@/lib/invoices/get-invoice';
 import { getRuntime } from '@/lib/runtime';
 import { listSalesDocuments } from '@/lib/sales-documents/queries';
 import { TextLink } from '../../../_components/links';
-import { Facts } from '../../_components/facts';
-import { Instant } from '../../_components/instant';
-import { Section } from '../../_components/section';
+import { Facts } from '../../_components/display/facts';
+import { Instant } from '../../_components/display/instant';
+import { StripeId } from '../../_components/display/stripe-id';
+import { Section } from '../../_components/page/section';
 
 interface Props {
   invoice: InvoiceDetails;
@@ -20,12 +21,10 @@ export async function OriginFacts({ invoice, timeZone }: Props) {
     <Section title="Origin">
       <Facts
         facts={{
-          'Managed by': invoice.stripe_invoice_id ? 'Stripe' : 'This service',
-          'Stripe ID': invoice.stripe_invoice_id ?? undefined,
+          Managed: invoice.stripe_invoice_id ? 'by Stripe' : 'here',
+          'Stripe ID': invoice.stripe_invoice_id ? <StripeId id={invoice.stripe_invoice_id} /> : undefined,
           'Stripe customer': stripeCustomer ? (
-            <TextLink href={`/admin/subscriptions/stripe-customers/${stripeCustomer}`}>
-              {stripeCustomer}
-            </TextLink>
+            <StripeId id={stripeCustomer} href={`/admin/subscriptions/stripe-customers/${stripeCustomer}`} />
           ) : undefined,
           Subscription: subscription && (
             <TextLink href={`/admin/subscriptions/${subscription}`}>{subscription}</TextLink>

@@ -4,7 +4,7 @@ import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
 import { Suspense } from 'react';
 import { listAudit } from '@/lib/audit/list-audit';
-import { requireStaff } from '@/lib/auth/staff-session';
+import { requireStaff } from '@/lib/auth/session/staff-session';
 import { getInvoice } from '@/lib/invoices/get-invoice';
 import { listLines } from '@/lib/invoices/line-rows';
 import { addMoneyBack } from '@/lib/invoices/money-back';
@@ -14,16 +14,16 @@ import { getLastCheck } from '@/lib/sync/staff/last-check';
 import { LinkButton, TextLink } from '../../../_components/links';
 import { orNotFound } from '../../../_components/or-not-found';
 import { type SearchParams, toHref, toId, toParams } from '../../../_components/search-params';
-import { CheckButton } from '../../_components/check/check-button';
-import { CheckNotice } from '../../_components/check/check-notice';
-import { LastCheckSection } from '../../_components/check/last-check-section';
-import { CustomerSection } from '../../_components/customer-section';
-import { invoiceName } from '../../_components/invoice-list';
-import { LineSection } from '../../_components/lines/line-section';
-import { ListSkeleton } from '../../_components/list-skeleton';
-import { PageHeader } from '../../_components/page-header';
-import { RecordNotice } from '../../_components/record/record-notice';
-import { RecordTitle } from '../../_components/record-title';
+import { CheckButton } from '../../_components/audit/check/check-button';
+import { CheckNotice } from '../../_components/audit/check/check-notice';
+import { LastCheckSection } from '../../_components/audit/check/last-check-section';
+import { RecordTitle } from '../../_components/display/record-title';
+import { LineSection } from '../../_components/forms/lines/line-section';
+import { RecordNotice } from '../../_components/forms/record/record-notice';
+import { ListSkeleton } from '../../_components/lists/list-skeleton';
+import { PageHeader } from '../../_components/page/page-header';
+import { CustomerSection } from '../../_components/records/customer-section';
+import { invoiceName } from '../../_components/records/invoice-list';
 import { PATH } from '../path';
 import { check } from './actions';
 import { InvoiceActions } from './invoice-actions';
@@ -97,7 +97,7 @@ export default async function InvoicePage({ params, searchParams }: Props) {
         <LineSection lines={await listLines(db, 'invoice', id)} currency={invoice.currency} />
         <LastCheckSection last={lastCheck} timeZone={env.timeZone} />
         <Suspense fallback={<ListSkeleton rows={1} />}>
-          <InvoicePayments invoiceId={id} />
+          <InvoicePayments invoiceId={id} customerId={invoice.customer.id} />
         </Suspense>
       </Stack>
     </>

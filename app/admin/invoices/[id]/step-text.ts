@@ -3,13 +3,13 @@ export const STEPS = {
     label: 'Send',
     question: 'Send this invoice?',
     consequences: [
-      'It takes its number and counts as sent; its lines cannot be changed any more. No e-mail goes out.',
+      'It gets its number and counts as sent; its lines can no longer be changed. No e-mail is sent.',
     ],
   },
   cancel: {
     label: 'Cancel invoice',
     question: 'Cancel this invoice?',
-    consequences: ['It keeps its number and is owed no more, for good.'],
+    consequences: ['It keeps its number and is no longer owed. This cannot be undone.'],
     decline: 'Keep it',
     isGrave: true,
   },

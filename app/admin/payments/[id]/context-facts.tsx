@@ -4,11 +4,12 @@ import type { PaymentContext } from '@/lib/payments/payment-context';
 import { formatDate, formatMoney } from '../../../_components/format';
 import { TextLink } from '../../../_components/links';
 import { toHref } from '../../../_components/search-params';
-import { CustomerSection } from '../../_components/customer-section';
-import { Facts } from '../../_components/facts';
-import { InvoiceLink } from '../../_components/invoice-link';
-import { Section } from '../../_components/section';
-import { StatusBadge } from '../../_components/status-badge';
+import { Facts } from '../../_components/display/facts';
+import { StatusBadge } from '../../_components/display/status-badge';
+import { StripeId } from '../../_components/display/stripe-id';
+import { Section } from '../../_components/page/section';
+import { CustomerSection } from '../../_components/records/customer-section';
+import { InvoiceLink } from '../../_components/records/invoice-link';
 import { PATH } from '../path';
 
 /** The invoice and the customer of a payment. */
@@ -34,7 +35,13 @@ export function ContextFacts({ invoice, customer }: PaymentContext) {
             Total: money(invoice.total),
             Paid: money(invoice.amount_paid),
             Due: dueText(money(invoice.amount_due), invoice.due_date),
-            'Managed by': invoice.stripe_invoice_id ? `Stripe, ${invoice.stripe_invoice_id}` : 'This service',
+            Managed: invoice.stripe_invoice_id ? (
+              <>
+                by Stripe, <StripeId id={invoice.stripe_invoice_id} />
+              </>
+            ) : (
+              'here'
+            ),
           }}
         />
       </Section>

@@ -3,10 +3,12 @@ import { etagOf } from '@/lib/http/etag';
 import type { PaymentContext } from '@/lib/payments/payment-context';
 import type { PaymentRow } from '@/lib/payments/schema';
 import { formatMoney } from '../../../_components/format';
-import { CheckButton } from '../../_components/check/check-button';
-import { ConfirmButton } from '../../_components/confirm-button';
-import { invoiceName } from '../../_components/invoice-list';
-import { check, markRefunded, remove } from './actions';
+import { LinkButton } from '../../../_components/links';
+import { CheckButton } from '../../_components/audit/check/check-button';
+import { ConfirmButton } from '../../_components/forms/confirm-button';
+import { invoiceName } from '../../_components/records/invoice-list';
+import { PATH } from '../path';
+import { check, decide, markRefunded, remove } from './actions';
 
 interface Props {
   payment: PaymentRow;
@@ -31,6 +33,34 @@ export function PaymentActions({ payment, invoice, isAtStripe }: Props) {
   return (
     <Group gap="xs" key={version}>
       {isAtStripe && <CheckButton action={check.bind(null, id)} />}
+      {payment.status === 'pending' && (
+        <>
+          <ConfirmButton
+            action={decide.bind(null, id, version, 'completed')}
+            question="Confirm this payment?"
+            confirm="Confirm payment"
+            consequences={[named, `The money has arrived. It counts towards invoice ${number} from now on.`]}
+          >
+            Confirm
+          </ConfirmButton>
+          <ConfirmButton
+            action={decide.bind(null, id, version, 'failed')}
+            question="Mark this payment as failed?"
+            confirm="Mark as failed"
+            consequences={[named, `The money will not arrive. Invoice ${number} stays open.`]}
+          >
+            Mark as failed
+          </ConfirmButton>
+          <LinkButton href={`${PATH}/${id}/edit`} size="sm" variant="default">
+            Edit
+          </LinkButton>
+        </>
+      )}
+      {payment.status === 'completed' && (
+        <LinkButton href={`${PATH}/${id}/refund`} size="sm" variant="default">
+          Record refund
+        </LinkButton>
+      )}
       {payment.status === 'completed' && (
         <ConfirmButton
           action={markRefunded.bind(null, id, version)}

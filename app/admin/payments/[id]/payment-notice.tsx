@@ -1,8 +1,13 @@
-import { Notice } from '../../_components/notice';
+import { SavedNotice } from '../../_components/forms/record/saved-notice';
+import { Notice } from '../../_components/page/notice';
 
 const DONE = new Map([
   ['recorded', 'The payment is recorded.'],
   ['refunded', 'The payment is marked as refunded.'],
+  ['refund-recorded', 'The refund is recorded.'],
+  ['completed', 'The payment is confirmed. It counts towards its invoice now.'],
+  ['failed', 'The payment is marked as failed. It does not count towards its invoice.'],
+  ['edited', 'The payment is changed.'],
 ]);
 const REFUSED = new Map([
   ['precondition_failed', 'The payment changed meanwhile, and nothing was written. This is how it is now.'],
@@ -14,5 +19,6 @@ const REFUSED = new Map([
 export function PaymentNotice({ notice }: { notice: string | null }) {
   const done = DONE.get(notice ?? '');
   const text = done ?? REFUSED.get(notice ?? '');
-  return text ? <Notice tone={done ? 'done' : 'refused'}>{text}</Notice> : null;
+  if (!text) return null;
+  return done ? <SavedNotice>{text}</SavedNotice> : <Notice tone="refused">{text}</Notice>;
 }

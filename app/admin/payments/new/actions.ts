@@ -1,28 +1,21 @@
 'use server';
 
-import { requireStaff } from '@/lib/auth/staff-session';
+import { requireStaff } from '@/lib/auth/session/staff-session';
 import { AppError } from '@/lib/errors';
-import { normalReference } from '@/lib/payments/normal-reference';
-import { listPayments } from '@/lib/payments/queries';
-import { recordForInvoice, TYPED_FIELDS } from '@/lib/payments/record-for-invoice';
+import { recordForInvoice } from '@/lib/payments/record-for-invoice';
 import { staffWriter } from '@/lib/payments/staff-writer';
-import { getRuntime, type Runtime } from '@/lib/runtime';
-import { formatDate, formatMoney } from '../../../_components/format';
-import { leaveFor } from '../../_components/record/leave-for';
-import { toProblems } from '../../_components/to-problems';
+import { TYPED_FIELDS } from '@/lib/payments/typed-payment';
+import { getRuntime } from '@/lib/runtime';
+import { leaveFor } from '../../_components/forms/record/leave-for';
 import { PATH } from '../path';
-
-export interface RecordState {
-  /** The fields as they were typed. */
-  typed: Record<string, string>;
-  /** Of each wrong field its sentence; of '' what concerns no single one. */
-  problems: Record<string, string>;
-  /** The payment that has the reference already. */
-  existing: { href: string; text: string } | null;
-}
+import { type PaymentState, toRefusalState } from '../refusal-state';
 
 /** Records a payment of an invoice, and leads to it. */
-export async function record(invoiceId: number, _before: RecordState, form: FormData): Promise<RecordState> {
+export async function record(
+  invoiceId: number,
+  _before: PaymentState,
+  form: FormData,
+): Promise<PaymentState> {
   const staff = await requireStaff();
   const runtime = await getRuntime();
   const typed = Object.fromEntries(TYPED_FIELDS.map((name) => [name, String(form.get(name) ?? '')]));
@@ -30,19 +23,8 @@ export async function record(invoiceId: number, _before: RecordState, form: Form
   try {
     ({ id } = await recordForInvoice(runtime.db, invoiceId, typed, staffWriter(runtime, staff)));
   } catch (error) {
-    if (error instanceof AppError) return refusal(runtime, typed, error);
+    if (error instanceof AppError) return toRefusalState(runtime, typed, error);
     throw error;
   }
   leaveFor(`${PATH}/${id}?notice=recorded`);
-}
-
-async function refusal({ db }: Runtime, typed: RecordState['typed'], error: AppError): Promise<RecordState> {
-  const payment_reference = normalReference(typed.payment_reference ?? '').trim();
-  const [payment] =
-    error.code === 'conflict' ? (await listPayments(db, { payment_reference, per_page: 1 })).data : [];
-  const existing = payment && {
-    href: `${PATH}/${payment.id}`,
-    text: `${formatMoney(payment.amount, payment.currency)} of ${formatDate(payment.payment_date)}`,
-  };
-  return { typed, problems: toProblems(error, typed), existing: existing ?? null };
 }

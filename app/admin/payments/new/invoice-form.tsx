@@ -12,14 +12,14 @@ export function InvoiceForm({ named, problem }: { named?: string; problem?: stri
             w="100%"
             label="Invoice"
             name="invoice"
-            description="Its number, or # and its ID."
+            description="A customer’s name, a number or part of one, or an amount."
             required
             withAsterisk={false}
             autoFocus
             {...(named !== undefined && { defaultValue: named })}
             {...(problem !== undefined && { error: problem })}
           />
-          <Button type="submit">Continue</Button>
+          <Button type="submit">Find invoice</Button>
         </Stack>
       </Paper>
     </Form>

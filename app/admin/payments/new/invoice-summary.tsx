@@ -2,10 +2,10 @@ import { Alert, Group, Stack } from '@mantine/core';
 import type { PaymentContext } from '@/lib/payments/payment-context';
 import { formatDate, formatMoney } from '../../../_components/format';
 import { TextLink } from '../../../_components/links';
-import { Facts } from '../../_components/facts';
-import { invoiceName } from '../../_components/invoice-list';
-import { Section } from '../../_components/section';
-import { StatusBadge } from '../../_components/status-badge';
+import { Facts } from '../../_components/display/facts';
+import { StatusBadge } from '../../_components/display/status-badge';
+import { Section } from '../../_components/page/section';
+import { invoiceName } from '../../_components/records/invoice-list';
 import { PATH } from '../path';
 
 /** What will be paid, and by whom. */

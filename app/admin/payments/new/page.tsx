@@ -1,20 +1,22 @@
 import { Box } from '@mantine/core';
 import type { Metadata } from 'next';
 import type { ReactNode } from 'react';
-import { requireStaff } from '@/lib/auth/staff-session';
+import { requireStaff } from '@/lib/auth/session/staff-session';
 import { toCalendarDate } from '@/lib/dates';
 import { AppError } from '@/lib/errors';
 import { findPayableInvoice } from '@/lib/payments/find-payable-invoice';
+import { findPayableInvoices } from '@/lib/payments/find-payable-invoices';
 import { getRuntime } from '@/lib/runtime';
 import { formatPlainAmount } from '../../../_components/format';
 import { type SearchParams, toParams } from '../../../_components/search-params';
-import { PageHeader } from '../../_components/page-header';
-import { problemOf } from '../../_components/to-problems';
+import { problemOf } from '../../_components/forms/to-problems';
+import { PageHeader } from '../../_components/page/page-header';
 import { PATH } from '../path';
+import { PaymentForm } from '../payment-form';
 import { record } from './actions';
 import { InvoiceForm } from './invoice-form';
+import { InvoiceMatches } from './invoice-matches';
 import { InvoiceSummary } from './invoice-summary';
-import { RecordForm } from './record-form';
 
 export const metadata: Metadata = { title: 'Record a payment' };
 
@@ -31,19 +33,24 @@ export default async function NewPaymentPage({ searchParams }: { searchParams: P
   const { db, env, now } = await getRuntime();
   const found = await orProblem(findPayableInvoice(db, named));
   if (typeof found === 'string') {
+    const matches = await findPayableInvoices(db, named);
     return (
       <Frame>
-        <InvoiceForm named={named} problem={found} />
+        <InvoiceForm named={named} {...(matches.length === 0 && { problem: found })} />
+        {matches.length > 0 && <InvoiceMatches matches={matches} />}
       </Frame>
     );
   }
-  const { id, currency, amount_due } = found.invoice;
+  const { id, currency, amount_due, stripe_invoice_id } = found.invoice;
   return (
     <Frame>
       <InvoiceSummary invoice={found.invoice} customer={found.customer} />
-      <RecordForm
+      <PaymentForm
         action={record.bind(null, id)}
-        currency={currency.toUpperCase()}
+        submit="Record payment"
+        cancel={PATH}
+        currency={currency}
+        open={stripe_invoice_id ? null : amount_due}
         initial={{
           amount: amount_due > 0 ? formatPlainAmount(amount_due, currency) : '',
           payment_date: toCalendarDate(now(), env.timeZone),

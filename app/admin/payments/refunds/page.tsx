@@ -1,13 +1,13 @@
 import { Stack } from '@mantine/core';
 import type { Metadata } from 'next';
-import { requireStaff } from '@/lib/auth/staff-session';
+import { requireStaff } from '@/lib/auth/session/staff-session';
 import { QUESTION_DAYS, QUESTIONS, type Question, raising } from '@/lib/payments/money-back-questions';
 import { listMoneyBack } from '@/lib/payments/money-back-rows';
 import { getRuntime } from '@/lib/runtime';
-import { MoneyBackList } from '../../_components/money-back/money-back-list';
-import { Nothing } from '../../_components/nothing';
-import { PageHeader } from '../../_components/page-header';
-import { Section } from '../../_components/section';
+import { Nothing } from '../../_components/page/nothing';
+import { PageHeader } from '../../_components/page/page-header';
+import { Section } from '../../_components/page/section';
+import { MoneyBackList } from '../../_components/records/money-back/money-back-list';
 import { PATH } from '../path';
 
 export const metadata: Metadata = { title: 'Refunds and disputes' };
@@ -16,9 +16,9 @@ export const metadata: Metadata = { title: 'Refunds and disputes' };
 const ROWS = 100;
 
 const TITLES: Record<Question, string> = {
-  excess: 'More came back than was paid',
-  other_currency: 'In another currency than the payment',
-  unmatched: 'Belongs to no payment of ours',
+  excess: 'More refunded than was paid',
+  other_currency: 'Currency differs from the payment',
+  unmatched: 'No matching payment',
 };
 
 /** The refunds and disputes that need a person. */
@@ -35,7 +35,7 @@ export default async function RefundsPage() {
       <PageHeader
         back={{ href: PATH, label: 'Payments' }}
         title="Refunds and disputes"
-        description={`Those of the last ${QUESTION_DAYS} days that need a person.`}
+        description={`Refunds and disputes of the last ${QUESTION_DAYS} days that need attention.`}
       />
       <Stack gap="xl">
         {found.map(({ question, rows }) => (
@@ -46,7 +46,7 @@ export default async function RefundsPage() {
           </div>
         ))}
         {found.length === 0 && (
-          <Nothing title="Nothing to look at" text="Each belongs to a payment of ours, and fits it." />
+          <Nothing title="Nothing to review" text="Every refund and dispute matches a payment." />
         )}
       </Stack>
     </>

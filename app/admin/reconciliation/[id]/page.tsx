@@ -2,22 +2,22 @@ import { Alert, Stack, Text } from '@mantine/core';
 import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
 import type { ReactNode } from 'react';
-import { requireStaff } from '@/lib/auth/staff-session';
+import { requireStaff } from '@/lib/auth/session/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { nameChanges } from '@/lib/sync/reconcile/name-changes';
 import { getRun, listRunChanges, listRunFailures, type RunRow } from '@/lib/sync/reconcile/run-queries';
-import { formatDuration } from '../../../_components/format';
+import { formatDuration, formatNumber } from '../../../_components/format';
 import { orNotFound } from '../../../_components/or-not-found';
 import { type SearchParams, toId, toPageRequest, toParams } from '../../../_components/search-params';
-import { ChangeList } from '../../_components/change-list';
-import { Facts } from '../../_components/facts';
-import { failureText } from '../../_components/failure-text';
-import { Instant } from '../../_components/instant';
-import { PageHeader } from '../../_components/page-header';
-import { Pager } from '../../_components/pager';
-import { RecordTitle } from '../../_components/record-title';
-import { RefreshWhile } from '../../_components/refresh-while';
-import { Section } from '../../_components/section';
+import { ChangeList } from '../../_components/audit/change-list';
+import { Facts } from '../../_components/display/facts';
+import { failureText } from '../../_components/display/failure-text';
+import { Instant } from '../../_components/display/instant';
+import { RecordTitle } from '../../_components/display/record-title';
+import { Pager } from '../../_components/lists/pager';
+import { PageHeader } from '../../_components/page/page-header';
+import { RefreshWhile } from '../../_components/page/refresh-while';
+import { Section } from '../../_components/page/section';
 import { FailureList } from '../failure-list';
 import { isSilent, phaseText, triggerText } from '../run-text';
 import { RunProgress } from './run-progress';
@@ -48,19 +48,19 @@ export default async function RunPage({ params, searchParams }: Props) {
       <Stack gap="xl">
         {run.status === 'running' && <RunProgress run={run} />}
         {isSilent(run, now()) && (
-          <Alert color="orange" variant="light" title="Nothing has been heard of this run for a while">
-            The process that ran it may have ended. The next run goes on where it stopped.
+          <Alert color="orange" variant="light" title="This run has stopped responding">
+            Its process may have ended. The next run resumes where it stopped.
           </Alert>
         )}
         {run.status === 'failed' && (
           <Alert color="red" variant="light" title="The run failed">
-            {failureText(run.error_code)} {run.error_code && `Code ${run.error_code}.`} The next run begins
-            anew.
+            {failureText(run.error_code)} {run.error_code && `Code ${run.error_code}.`} The next run starts
+            over.
           </Alert>
         )}
         {run.stripe_skipped && (
           <Alert color="orange" variant="light" title="Stripe was not asked">
-            STRIPE_SECRET_KEY was not set: only the data of this service was checked.
+            STRIPE_SECRET_KEY was not set: only local data was checked.
           </Alert>
         )}
         <Section title="Run">
@@ -95,16 +95,16 @@ function runFacts(run: RunRow, timeZone: string): Record<string, ReactNode> {
   return {
     'Started by': triggerText(run),
     Finished: instant(run.finished_at),
-    Took: run.finished_at && formatDuration(run.started_at, run.finished_at),
+    Duration: run.finished_at && formatDuration(run.started_at, run.finished_at),
     Phase: phaseText(run.phase),
-    'Objects checked': run.objects_checked,
-    Changes: run.changes_count,
-    Failures: run.failures_count,
-    'Looked back to': instant(run.window_from) ?? 'The beginning',
+    'Objects checked': formatNumber(run.objects_checked),
+    Changes: formatNumber(run.changes_count),
+    Failures: formatNumber(run.failures_count),
+    Since: instant(run.window_from) ?? 'all time',
   };
 }
 
 function noChangesText({ status }: RunRow): string {
   if (status === 'running') return 'None so far.';
-  return status === 'failed' ? 'None before the run failed.' : 'None: everything was in step already.';
+  return status === 'failed' ? 'None before the run failed.' : 'None: everything already matched.';
 }

@@ -1,14 +1,14 @@
 'use server';
 
 import { notFound } from 'next/navigation';
-import { requireStaff } from '@/lib/auth/staff-session';
+import { requireStaff } from '@/lib/auth/session/staff-session';
 import { AppError } from '@/lib/errors';
 import { staffRecordWriter } from '@/lib/records/staff-writer';
 import { getRuntime } from '@/lib/runtime';
 import { convertDocument } from '@/lib/sales-documents/convert';
 import type { Conversion } from '@/lib/sales-documents/document-steps';
-import { sentSeen } from '../../_components/record/kinds';
-import { leaveFor } from '../../_components/record/leave-for';
+import { sentSeen } from '../../_components/forms/record/kinds';
+import { leaveFor } from '../../_components/forms/record/leave-for';
 import { PATH } from '../path';
 
 /** Makes an order confirmation or an invoice of a document, and leads to it. @param version as the page showed it */

@@ -2,8 +2,8 @@ import { conversionsOf } from '@/lib/sales-documents/document-steps';
 import type { SalesDocumentDetails } from '@/lib/sales-documents/get-sales-document';
 import { salesDocumentSteps } from '@/lib/sales-documents/typed-sales-document';
 import { formatMoney } from '../../../_components/format';
-import { ConfirmButton } from '../../_components/confirm-button';
-import { RecordActions } from '../../_components/record/record-actions';
+import { ConfirmButton } from '../../_components/forms/confirm-button';
+import { RecordActions } from '../../_components/forms/record/record-actions';
 import { PATH } from '../path';
 import { convert } from './actions';
 import { CONVERSIONS, STEPS } from './step-text';
@@ -24,16 +24,19 @@ export function DocumentActions({ document }: { document: SalesDocumentDetails }
       name={name}
       edit={isDraft ? { href: `${PATH}/${id}/edit` } : null}
       removal={
-        isDraft ? 'Its number may be taken again. An offer that it was made of can be converted again.' : null
+        isDraft ? 'Its number may be reused. The offer that it came from can be converted again.' : null
       }
     >
       {conversionsOf(document).map((to) => (
         <ConfirmButton
           key={to}
           action={convert.bind(null, id, version, to)}
-          question={`Make ${CONVERSIONS[to].noun} of it?`}
-          confirm="Yes, make it"
-          consequences={[name, 'It becomes a draft with the same customer and lines. This is done once.']}
+          question={`Create ${CONVERSIONS[to].noun} from it?`}
+          confirm="Create"
+          consequences={[
+            name,
+            'The new draft has the same customer and lines. A document can be converted once.',
+          ]}
         >
           {CONVERSIONS[to].label}
         </ConfirmButton>

@@ -2,30 +2,30 @@ export const STEPS = {
   send: {
     label: 'Mark as sent',
     question: 'Mark this document as sent?',
-    consequences: ['Its content cannot be changed any more. No e-mail goes out.'],
+    consequences: ['Its content can no longer be changed. No e-mail is sent.'],
   },
   accept: {
     label: 'Mark as accepted',
     question: 'Has the customer accepted it?',
-    consequences: ['It can be converted then.'],
+    consequences: ['It can then be converted.'],
   },
   reject: {
     label: 'Mark as rejected',
     question: 'Has the customer rejected it?',
-    consequences: ['This is for good.'],
+    consequences: ['This cannot be undone.'],
     isGrave: true,
   },
   expire: {
     label: 'Mark as expired',
     question: 'Has it expired?',
-    consequences: ['This is for good.'],
+    consequences: ['This cannot be undone.'],
     isGrave: true,
   },
 };
 
 export const CONVERSIONS = {
-  order_confirmation: { label: 'Make order confirmation', noun: 'an order confirmation' },
-  invoice: { label: 'Make invoice', noun: 'an invoice' },
+  order_confirmation: { label: 'Create order confirmation', noun: 'an order confirmation' },
+  invoice: { label: 'Create invoice', noun: 'an invoice' },
 };
 
 export const DONE = {

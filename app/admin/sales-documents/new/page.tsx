@@ -1,10 +1,10 @@
 import type { Metadata } from 'next';
-import { requireStaff } from '@/lib/auth/staff-session';
+import { requireStaff } from '@/lib/auth/session/staff-session';
 import type { SearchParams } from '../../../_components/search-params';
-import { firstLine } from '../../_components/lines/new-line';
-import { save } from '../../_components/record/actions';
-import { FormPage } from '../../_components/record/form-page';
-import { newFor } from '../../_components/record/new-for';
+import { firstLine } from '../../_components/forms/lines/new-line';
+import { save } from '../../_components/forms/record/actions';
+import { FormPage } from '../../_components/forms/record/form-page';
+import { newFor } from '../../_components/forms/record/new-for';
 import { documentParts } from '../form-parts';
 import { PATH } from '../path';
 

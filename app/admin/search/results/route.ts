@@ -1,11 +1,11 @@
-import { currentStaff } from '@/lib/auth/staff-session';
+import { currentStaff } from '@/lib/auth/session/staff-session';
 import { AppError, invalidField } from '@/lib/errors';
 import { methodNotAllowed } from '@/lib/http/method-not-allowed';
 import { problemResponse, toAppError } from '@/lib/http/problem';
 import { explainFailure, type Runtime, runtimeOrError } from '@/lib/runtime';
 import { searchText } from '@/lib/search/schema';
 import { search } from '@/lib/search/search';
-import { toAnswer } from '../to-entry';
+import { toAnswer } from '../../_components/search/to-entry';
 
 export const { POST, PUT, PATCH, DELETE, OPTIONS } = methodNotAllowed('GET, HEAD, OPTIONS');
 

@@ -1,7 +1,7 @@
 import type { RecordState } from '@/lib/records/read-state';
 import type { ServerRow } from '@/lib/servers/schema';
 import { serverSteps } from '@/lib/servers/typed-server';
-import { ALONE, RecordActions } from '../../_components/record/record-actions';
+import { ALONE, RecordActions } from '../../_components/forms/record/record-actions';
 import { PATH } from '../path';
 import { STEPS } from './step-text';
 

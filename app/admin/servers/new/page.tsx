@@ -1,7 +1,7 @@
 import type { Metadata } from 'next';
-import { requireStaff } from '@/lib/auth/staff-session';
-import { save } from '../../_components/record/actions';
-import { FormPage } from '../../_components/record/form-page';
+import { requireStaff } from '@/lib/auth/session/staff-session';
+import { save } from '../../_components/forms/record/actions';
+import { FormPage } from '../../_components/forms/record/form-page';
 import { SERVER_PARTS } from '../form-parts';
 import { PATH } from '../path';
 

@@ -1,7 +1,7 @@
 import type { RecordState } from '@/lib/records/read-state';
 import type { ServiceDetails } from '@/lib/services/get-service';
 import { serviceSteps } from '@/lib/services/typed-service';
-import { ALONE, RecordActions } from '../../_components/record/record-actions';
+import { ALONE, RecordActions } from '../../_components/forms/record/record-actions';
 import { PATH } from '../path';
 import { STEPS } from './step-text';
 

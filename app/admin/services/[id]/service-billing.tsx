@@ -1,10 +1,10 @@
 import { Text } from '@mantine/core';
 import { getRuntime } from '@/lib/runtime';
 import { listSubscriptionsOfService } from '@/lib/subscriptions/list-related';
-import { nextBilling } from '../../_components/next-billing';
-import { RecordList } from '../../_components/record-list';
-import { Section } from '../../_components/section';
-import { StatusBadge } from '../../_components/status-badge';
+import { nextBilling } from '../../_components/display/next-billing';
+import { StatusBadge } from '../../_components/display/status-badge';
+import { RecordList } from '../../_components/lists/record-list';
+import { Section } from '../../_components/page/section';
 
 /** The subscriptions that bill a service. */
 export async function ServiceBilling({ serviceId }: { serviceId: number }) {

@@ -1,4 +1,4 @@
-const STRIPE = 'Nothing changes at Stripe: a subscription there goes on.';
+const STRIPE = 'Nothing changes at Stripe: a subscription there continues.';
 
 export const STEPS = {
   activate: { label: 'Activate', question: 'Activate this service?', consequences: [STRIPE] },
@@ -18,7 +18,7 @@ export const STEPS = {
   terminate: {
     label: 'Terminate',
     question: 'Terminate this service?',
-    consequences: [`It is over for good and cannot be resumed. ${STRIPE}`],
+    consequences: [`It cannot be resumed. ${STRIPE}`],
     isGrave: true,
   },
 };

@@ -1,11 +1,11 @@
 import type { Metadata } from 'next';
-import { requireStaff } from '@/lib/auth/staff-session';
+import { requireStaff } from '@/lib/auth/session/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { listServers } from '@/lib/servers/queries';
 import type { SearchParams } from '../../../_components/search-params';
-import { save } from '../../_components/record/actions';
-import { FormPage } from '../../_components/record/form-page';
-import { newFor } from '../../_components/record/new-for';
+import { save } from '../../_components/forms/record/actions';
+import { FormPage } from '../../_components/forms/record/form-page';
+import { newFor } from '../../_components/forms/record/new-for';
 import { serviceParts } from '../form-parts';
 import { PATH } from '../path';
 

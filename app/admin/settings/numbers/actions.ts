@@ -1,11 +1,11 @@
 'use server';
 
 import { revalidatePath } from 'next/cache';
-import { requireAdmin, staffActor } from '@/lib/auth/staff-session';
+import { requireAdmin, staffActor } from '@/lib/auth/session/staff-session';
 import { AppError } from '@/lib/errors';
 import { saveNumberSeries } from '@/lib/records/number-series';
 import { getRuntime } from '@/lib/runtime';
-import { toProblems } from '../../_components/to-problems';
+import { toProblems } from '../../_components/forms/to-problems';
 
 export interface SeriesState {
   /** The fields as they were typed. */

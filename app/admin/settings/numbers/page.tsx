@@ -1,11 +1,11 @@
 import { Box, Stack } from '@mantine/core';
 import type { Metadata } from 'next';
-import { requireAdmin } from '@/lib/auth/staff-session';
+import { requireAdmin } from '@/lib/auth/session/staff-session';
 import { toCalendarDate } from '@/lib/dates';
 import { listNumberSeries } from '@/lib/records/number-series';
 import { getRuntime } from '@/lib/runtime';
 import { formatField } from '../../../_components/format';
-import { PageHeader } from '../../_components/page-header';
+import { PageHeader } from '../../_components/page/page-header';
 import { saveSeries } from './actions';
 import { SeriesForm } from './series-form';
 
@@ -19,7 +19,7 @@ export default async function NumbersPage() {
     <Box maw={720}>
       <PageHeader
         title="Numbers"
-        description="How the next ones look. Those that were given stay as they are, and no invoice number is left out."
+        description="The form of new numbers. Existing numbers stay as they are, and no invoice number is skipped."
       />
       <Stack gap="lg">
         {(await listNumberSeries(db)).map(({ name, ...settings }) => (

@@ -2,7 +2,8 @@
 
 import { Alert, Button, Checkbox, Paper, SimpleGrid, Stack, TextInput, Title } from '@mantine/core';
 import { useActionState, useState } from 'react';
-import { useFirstWrong } from '../../_components/use-first-wrong';
+import { ProblemAlert } from '../../../_components/problem-alert';
+import { useFirstWrong } from '../../_components/forms/use-first-wrong';
 import type { SeriesState } from './actions';
 
 interface Props {
@@ -32,11 +33,7 @@ export function SeriesForm({ title, action, initial, year }: Props) {
       <Paper withBorder radius="lg" p="lg">
         <Stack gap="md">
           <Title order={2}>{title}</Title>
-          {problems[''] && (
-            <Alert color="red" variant="light" role="alert">
-              {problems['']}
-            </Alert>
-          )}
+          <ProblemAlert problem={problems['']} />
           {saved && (
             <Alert color="green" variant="light" role="status">
               Saved. The next number looks like this.
@@ -45,11 +42,11 @@ export function SeriesForm({ title, action, initial, year }: Props) {
           <SimpleGrid cols={{ base: 1, sm: 3 }}>
             <TextInput label="Prefix" maxLength={20} {...field('prefix')} />
             <TextInput label="Digits" inputMode="numeric" {...field('width')} />
-            <TextInput label="Counting begins with" inputMode="numeric" {...field('first_count')} />
+            <TextInput label="Start counting at" inputMode="numeric" {...field('first_count')} />
           </SimpleGrid>
           <Checkbox
             name="with_year"
-            label="With the year; counting begins anew with each"
+            label="Include the year and start over each year"
             key={String(sent.with_year)} // the form is reset after an answer, and only a new box begins as it was sent
             defaultChecked={sent.with_year}
             onChange={(event) => setTyped({ ...typed, with_year: event.currentTarget.checked })}

@@ -1,13 +1,14 @@
 'use server';
 
-import { changeStaffRole } from '@/lib/auth/change-staff-role';
-import { endStaffSessions } from '@/lib/auth/end-staff-sessions';
-import { removeStaffUser } from '@/lib/auth/remove-staff-user';
-import { requireAdmin, staffActor } from '@/lib/auth/staff-session';
-import { toStaffRole } from '@/lib/auth/staff-user';
+import { resetTwoFactor } from '@/lib/auth/second-factor/remove';
+import { endStaffSessions } from '@/lib/auth/session/end-staff-sessions';
+import { requireAdmin, staffActor } from '@/lib/auth/session/staff-session';
+import { changeStaffRole } from '@/lib/auth/staff/change-staff-role';
+import { removeStaffUser } from '@/lib/auth/staff/remove-staff-user';
+import { toStaffRole } from '@/lib/auth/staff/staff-user';
 import { getRuntime } from '@/lib/runtime';
-import { leaveFor } from '../../_components/record/leave-for';
-import { refusalOf } from '../../_components/refusal-of';
+import { leaveFor } from '../../_components/forms/record/leave-for';
+import { refusalOf } from '../../_components/forms/refusal-of';
 import { PATH } from '../path';
 
 /** Gives a person another role. */
@@ -26,11 +27,18 @@ export async function signOutEverywhere(id: string): Promise<void> {
   leadTo(id, refused ?? 'signed-out');
 }
 
+/** Removes the second factor of somebody who lost theirs. */
+export async function resetFactor(id: string): Promise<void> {
+  const staff = await requireAdmin();
+  const { db } = await getRuntime();
+  const refused = await refusalOf(resetTwoFactor(db, { id }, staffActor(staff)));
+  leadTo(id, refused ?? 'factor-reset');
+}
+
 /** Takes a person's login away. */
 export async function remove(id: string): Promise<void> {
   const staff = await requireAdmin();
-  const { db } = await getRuntime();
-  const refused = await refusalOf(removeStaffUser(db, { id }, staffActor(staff)));
+  const refused = await refusalOf(removeStaffUser(await getRuntime(), { id }, staffActor(staff)));
   leadTo(refused ? id : null, refused ?? 'removed');
 }
 

@@ -2,18 +2,19 @@ import { Stack } from '@mantine/core';
 import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
 import { listAuditOf } from '@/lib/audit/list-audit';
-import { openSessionsOf } from '@/lib/auth/list-staff-users';
-import { requireAdmin } from '@/lib/auth/staff-session';
-import { getStaffUser } from '@/lib/auth/staff-user';
+import { getLoginState } from '@/lib/auth/session/login-state';
+import { requireAdmin } from '@/lib/auth/session/staff-session';
+import { openSessionsOf } from '@/lib/auth/staff/list-staff-users';
+import { getStaffUser } from '@/lib/auth/staff/staff-user';
 import { getRuntime } from '@/lib/runtime';
 import { formatCount } from '../../../_components/format';
 import { orNotFound } from '../../../_components/or-not-found';
 import { type SearchParams, toParams } from '../../../_components/search-params';
-import { AuditTrail } from '../../_components/audit-trail';
-import { Facts } from '../../_components/facts';
-import { Instant } from '../../_components/instant';
-import { PageHeader } from '../../_components/page-header';
-import { Section } from '../../_components/section';
+import { AuditTrail } from '../../_components/audit/audit-trail';
+import { Facts } from '../../_components/display/facts';
+import { Instant } from '../../_components/display/instant';
+import { PageHeader } from '../../_components/page/page-header';
+import { Section } from '../../_components/page/section';
 import { PATH } from '../path';
 import { ROLE_LABELS, ROLE_TEXTS } from '../role-text';
 import { StaffNotice } from '../staff-notice';
@@ -33,6 +34,7 @@ export default async function StaffUserPage({ params, searchParams }: Props) {
   const { db, env, now } = await getRuntime();
   const user = await orNotFound(getStaffUser(db, { id }));
   const sessions = await openSessionsOf(db, id, now());
+  const login = await getLoginState(db, id);
   const history = await listAuditOf(db, 'staff_user', 'id', id);
   const notice = toParams(await searchParams).get('notice');
   const [latest] = sessions;
@@ -42,7 +44,15 @@ export default async function StaffUserPage({ params, searchParams }: Props) {
         back={{ href: PATH, label: 'Staff' }}
         title={user.name}
         description={user.email}
-        actions={<StaffActions key={`${notice} ${user.role}`} user={user} isSelf={user.id === self.id} />}
+        actions={
+          <StaffActions
+            key={`${notice} ${user.role}`}
+            user={user}
+            isSelf={user.id === self.id}
+            hasPassword={login.hasPassword}
+            hasFactor={login.hasApp || login.passkeys > 0}
+          />
+        }
       />
       <StaffNotice notice={notice} />
       <Stack gap="xl">
@@ -50,6 +60,13 @@ export default async function StaffUserPage({ params, searchParams }: Props) {
           <Facts
             facts={{
               Role: `${ROLE_LABELS[user.role]}. ${ROLE_TEXTS[user.role]}`,
+              Password: login.hasPassword
+                ? login.isTemporary
+                  ? 'To be replaced at the next sign-in'
+                  : 'Set'
+                : 'None; the invitation is not accepted yet',
+              'Two-factor': login.hasApp ? 'On' : 'Off',
+              Passkeys: login.passkeys,
               Added: <Instant at={user.created_at} timeZone={env.timeZone} />,
               'Signed in': latest ? (
                 <>

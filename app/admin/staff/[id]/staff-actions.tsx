@@ -1,25 +1,48 @@
 import { Group } from '@mantine/core';
-import type { StaffUser } from '@/lib/auth/staff-user';
+import type { StaffUser } from '@/lib/auth/staff/staff-user';
 import { LinkButton } from '../../../_components/links';
-import { ConfirmButton } from '../../_components/confirm-button';
+import { ConfirmButton } from '../../_components/forms/confirm-button';
 import { PATH } from '../path';
-import { changeRole, remove, signOutEverywhere } from './actions';
+import { changeRole, remove, resetFactor, signOutEverywhere } from './actions';
 
 interface Props {
   user: StaffUser;
   /** Nobody changes their own role or removes themselves. */
   isSelf: boolean;
+  /** None before an invitation is accepted. */
+  hasPassword: boolean;
+  /** An authenticator app, or a passkey. */
+  hasFactor: boolean;
 }
 
 /** What an admin can do with a member of staff. */
-export function StaffActions({ user, isSelf }: Props) {
+export function StaffActions({ user, isSelf, hasPassword, hasFactor }: Props) {
   const { id, email } = user;
   return (
     <Group gap="xs">
       {!isSelf && <RoleButton user={user} />}
-      <LinkButton href={`${PATH}/${id}/password`} size="sm" variant="default">
-        Reset password
-      </LinkButton>
+      {hasPassword ? (
+        <LinkButton href={`${PATH}/${id}/password`} size="sm" variant="default">
+          Reset password
+        </LinkButton>
+      ) : (
+        <LinkButton href={`${PATH}/${id}/invitation`} size="sm" variant="default">
+          New invitation
+        </LinkButton>
+      )}
+      {hasFactor && !isSelf && (
+        <ConfirmButton
+          action={resetFactor.bind(null, id)}
+          question="Reset this person’s two-factor authentication?"
+          confirm="Reset"
+          consequences={[
+            email,
+            'Their authenticator app, recovery codes and passkeys no longer work, and they are signed out. Their password stays.',
+          ]}
+        >
+          Reset two-factor
+        </ConfirmButton>
+      )}
       <ConfirmButton
         action={signOutEverywhere.bind(null, id)}
         question={isSelf ? 'Sign yourself out everywhere?' : 'Sign this person out everywhere?'}
@@ -36,7 +59,7 @@ export function StaffActions({ user, isSelf }: Props) {
           color="red.9"
           consequences={[
             email,
-            'They are signed out at once and cannot sign in again. Their history is kept.',
+            'They are signed out at once and cannot sign in again; access tokens that are theirs are revoked. Their history is kept.',
           ]}
         >
           Remove
@@ -48,17 +71,17 @@ export function StaffActions({ user, isSelf }: Props) {
 
 function RoleButton({ user: { id, email, role } }: { user: StaffUser }) {
   const toAdmin = role === 'staff';
-  const verb = toAdmin ? 'Make admin' : 'Take admin role';
+  const verb = toAdmin ? 'Make admin' : 'Remove admin role';
   return (
     <ConfirmButton
       action={changeRole.bind(null, id, toAdmin ? 'admin' : 'staff')}
-      question={toAdmin ? 'Make this person an admin?' : 'Take the admin role from this person?'}
+      question={toAdmin ? 'Make this person an admin?' : 'Remove this person’s admin role?'}
       confirm={verb}
       consequences={[
         email,
         toAdmin
           ? 'They can issue access tokens and manage staff, you among them.'
-          : 'From their next request on they see neither tokens nor staff. What they issued stays valid.',
+          : 'They lose access to tokens and staff at once. Tokens that they issued stay valid.',
       ]}
     >
       {verb}

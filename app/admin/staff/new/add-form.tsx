@@ -1,35 +1,51 @@
 'use client';
 
-import { Alert, Button, Group, Paper, Radio, Stack, TextInput } from '@mantine/core';
-import { useActionState } from 'react';
-import { LinkButton } from '../../../_components/links';
-import { ChoiceGroup } from '../../_components/choice-group';
-import { Secret } from '../../_components/secret';
-import { useFirstWrong } from '../../_components/use-first-wrong';
+import { Radio, TextInput } from '@mantine/core';
+import { useActionState, useState } from 'react';
+import { ChoiceGroup } from '../../_components/forms/choice-group';
+import { Secret } from '../../_components/forms/secret';
+import { SheetForm } from '../../_components/forms/sheet-form';
+import { useFirstWrong } from '../../_components/forms/use-first-wrong';
+import { InvitationLink } from '../invitation-link';
 import { PasswordField } from '../password-field';
 import { PATH } from '../path';
 import { ROLE_LABELS, ROLE_TEXTS } from '../role-text';
 import type { AddState } from './actions';
 
-const FIRST: AddState = { typed: { email: '', name: '', role: 'staff' }, problems: {}, added: null };
+const FIRST: AddState = {
+  typed: { email: '', name: '', role: 'staff', way: 'invitation' },
+  problems: {},
+  added: null,
+};
 const ROLES = ['staff', 'admin'] as const;
+const WAYS = [
+  {
+    way: 'invitation',
+    label: 'By an invitation link',
+    description: 'You send it to them. It works once, within 24 hours, and they choose their password.',
+  },
+  {
+    way: 'password',
+    label: 'With a first password',
+    description: 'You send it to them, and they replace it when they first sign in.',
+  },
+];
 
 export function AddForm({ action }: { action(before: AddState, form: FormData): Promise<AddState> }) {
   const [{ typed, problems, added }, submit, pending] = useActionState(action, FIRST);
   const form = useFirstWrong(problems);
+  const [way, setWay] = useState(typed.way);
 
   if (added) {
+    if ('url' in added) return <InvitationLink {...added} done={PATH} />;
     return (
       <Secret
         title={`${added.email} can sign in now.`}
         name="password"
         text={added.password}
-        advice="Give it to the person over a way that you trust."
-      >
-        <LinkButton href={PATH} variant="default">
-          Done
-        </LinkButton>
-      </Secret>
+        advice="Send it to them in a way that you trust. They choose their own when they first sign in."
+        done={PATH}
+      />
     );
   }
   const field = (name: 'email' | 'name') => ({
@@ -40,44 +56,47 @@ export function AddForm({ action }: { action(before: AddState, form: FormData): 
     withAsterisk: false,
   });
   return (
-    <form action={submit} ref={form} aria-label="Person">
-      <Paper withBorder radius="lg" p="lg">
-        <Stack gap="lg">
-          {problems[''] && (
-            <Alert color="red" variant="light" role="alert">
-              {problems['']}
-            </Alert>
-          )}
-          <TextInput label="E-mail" type="email" maxLength={254} required {...field('email')} />
-          <TextInput
-            label="Name"
-            description="Empty: the part of the address before the @."
-            maxLength={100}
-            {...field('name')}
+    <SheetForm
+      label="Person"
+      action={submit}
+      form={form}
+      problem={problems['']}
+      submit="Add person"
+      cancel={PATH}
+      pending={pending}
+    >
+      <TextInput label="E-mail" type="email" maxLength={254} required {...field('email')} />
+      <TextInput
+        label="Name"
+        description="Leave empty to use the part before the @."
+        maxLength={100}
+        {...field('name')}
+      />
+      <ChoiceGroup label="Role" error={problems.role}>
+        {ROLES.map((role) => (
+          <Radio
+            key={role}
+            name="role"
+            value={role}
+            label={ROLE_LABELS[role]}
+            description={ROLE_TEXTS[role]}
+            defaultChecked={typed.role === role}
           />
-          <ChoiceGroup label="Role" error={problems.role}>
-            {ROLES.map((role) => (
-              <Radio
-                key={role}
-                name="role"
-                value={role}
-                label={ROLE_LABELS[role]}
-                description={ROLE_TEXTS[role]}
-                defaultChecked={typed.role === role}
-              />
-            ))}
-          </ChoiceGroup>
-          <PasswordField error={problems.password} />
-          <Group gap="xs">
-            <Button type="submit" loading={pending}>
-              Add person
-            </Button>
-            <LinkButton href={PATH} variant="subtle">
-              Cancel
-            </LinkButton>
-          </Group>
-        </Stack>
-      </Paper>
-    </form>
+        ))}
+      </ChoiceGroup>
+      <ChoiceGroup label="How they get in">
+        {WAYS.map(({ way: value, ...texts }) => (
+          <Radio
+            key={value}
+            name="way"
+            value={value}
+            checked={way === value}
+            onChange={() => setWay(value)}
+            {...texts}
+          />
+        ))}
+      </ChoiceGroup>
+      {way === 'password' && <PasswordField error={problems.password} />}
+    </SheetForm>
   );
 }

@@ -1,7 +1,7 @@
 import { Box } from '@mantine/core';
 import type { Metadata } from 'next';
-import { requireAdmin } from '@/lib/auth/staff-session';
-import { PageHeader } from '../../_components/page-header';
+import { requireAdmin } from '@/lib/auth/session/staff-session';
+import { PageHeader } from '../../_components/page/page-header';
 import { PATH } from '../path';
 import { add } from './actions';
 import { AddForm } from './add-form';

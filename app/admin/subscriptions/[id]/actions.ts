@@ -1,13 +1,13 @@
 'use server';
 
-import { requireStaff, staffActor } from '@/lib/auth/staff-session';
+import { requireStaff, staffActor } from '@/lib/auth/session/staff-session';
 import { AppError } from '@/lib/errors';
 import { getRuntime } from '@/lib/runtime';
 import { linkItem } from '@/lib/sync/staff/link-item';
 import { syncDeps } from '@/lib/sync/sync-deps';
-import { checkNow } from '../../_components/check/check-now';
-import { leaveFor } from '../../_components/record/leave-for';
-import { problemOf } from '../../_components/to-problems';
+import { checkNow } from '../../_components/audit/check/check-now';
+import { leaveFor } from '../../_components/forms/record/leave-for';
+import { problemOf } from '../../_components/forms/to-problems';
 
 export interface LinkState {
   /** Why it was refused; null before the first try. */

@@ -3,9 +3,9 @@ import { MAX_SERVICES, type ServiceChoice } from '@/lib/subscriptions/list-relat
 import type { SubscriptionItem } from '@/lib/subscriptions/queries';
 import { formatDate } from '../../../_components/format';
 import { TextLink } from '../../../_components/links';
-import { Instant } from '../../_components/instant';
-import classes from '../../_components/list.module.css';
-import { StatusBadge } from '../../_components/status-badge';
+import { Instant } from '../../_components/display/instant';
+import { StatusBadge } from '../../_components/display/status-badge';
+import classes from '../../_components/lists/list.module.css';
 import { saveLink } from './actions';
 import { LinkForm } from './link-form';
 

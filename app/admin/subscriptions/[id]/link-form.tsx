@@ -1,8 +1,8 @@
 'use client';
 
-import { Button, Group, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { NativeSelect, Stack, TextInput } from '@mantine/core';
 import { useActionState } from 'react';
-import { LinkButton } from '../../../_components/links';
+import { FormFooter } from '../../_components/forms/form-footer';
 import type { LinkState } from './actions';
 
 interface Props {
@@ -30,16 +30,9 @@ export function LinkForm({ action, choices, current, cancel }: Props) {
         {choices ? (
           <NativeSelect {...field} data={[{ value: '', label: 'None' }, ...choices]} />
         ) : (
-          <TextInput {...field} description="Its number. Empty: none." />
+          <TextInput {...field} description="Service number. Leave empty to unlink." />
         )}
-        <Group gap="xs">
-          <Button type="submit" size="xs" loading={pending}>
-            Save
-          </Button>
-          <LinkButton href={cancel} size="xs" variant="subtle">
-            Cancel
-          </LinkButton>
-        </Group>
+        <FormFooter submit="Save" cancel={cancel} pending={pending} size="xs" />
       </Stack>
     </form>
   );

@@ -2,7 +2,7 @@ import { Alert, Stack } from '@mantine/core';
 import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
 import { listAudit } from '@/lib/audit/list-audit';
-import { requireStaff } from '@/lib/auth/staff-session';
+import { requireStaff } from '@/lib/auth/session/staff-session';
 import { addMoneyBack } from '@/lib/invoices/money-back';
 import { getRuntime } from '@/lib/runtime';
 import { listInvoicesOf, listServiceChoices } from '@/lib/subscriptions/list-related';
@@ -15,18 +15,18 @@ import { formatDate } from '../../../_components/format';
 import { TextLink } from '../../../_components/links';
 import { orNotFound, orNull } from '../../../_components/or-not-found';
 import { type SearchParams, toId, toParams } from '../../../_components/search-params';
-import { AuditTrail } from '../../_components/audit-trail';
-import { CheckButton } from '../../_components/check/check-button';
-import { CheckNotice } from '../../_components/check/check-notice';
-import { LastCheckSection } from '../../_components/check/last-check-section';
-import { EventList } from '../../_components/event-list';
-import { OwnInvoiceList } from '../../_components/invoice-list';
-import { Nothing } from '../../_components/nothing';
-import { Notice } from '../../_components/notice';
-import { PageHeader } from '../../_components/page-header';
-import { RecordTitle } from '../../_components/record-title';
-import { Section } from '../../_components/section';
-import { withoutFields } from '../../_components/without-fields';
+import { AuditTrail } from '../../_components/audit/audit-trail';
+import { CheckButton } from '../../_components/audit/check/check-button';
+import { CheckNotice } from '../../_components/audit/check/check-notice';
+import { LastCheckSection } from '../../_components/audit/check/last-check-section';
+import { withoutFields } from '../../_components/audit/without-fields';
+import { RecordTitle } from '../../_components/display/record-title';
+import { Nothing } from '../../_components/page/nothing';
+import { Notice } from '../../_components/page/notice';
+import { PageHeader } from '../../_components/page/page-header';
+import { Section } from '../../_components/page/section';
+import { EventList } from '../../_components/records/event-list';
+import { OwnInvoiceList } from '../../_components/records/invoice-list';
 import { check } from './actions';
 import { ItemList } from './item-list';
 import { ReferenceNotice } from './reference-notice';
@@ -71,13 +71,13 @@ export default async function SubscriptionPage({ params, searchParams }: Props) 
       {saved && <Notice tone="done">{savedText(saved)}</Notice>}
       <Stack gap="xl">
         {subscription.provider_gone_at && (
-          <Alert color="orange" variant="light" title="It is gone at Stripe">
-            Stripe no longer knows this subscription. What stands here is what was known of it last.
+          <Alert color="orange" variant="light" title="No longer at Stripe">
+            Stripe no longer has this subscription. This is its last known state.
           </Alert>
         )}
         {subscription.recheck_at && (
           <Alert color="orange" variant="light" title="To be checked">
-            Its state was decided without asking Stripe. The next reconciliation looks it up.
+            Stripe has not confirmed its state yet. The next reconciliation checks it.
           </Alert>
         )}
         {reference && <ReferenceNotice id={id} reference={reference} />}
@@ -96,20 +96,20 @@ export default async function SubscriptionPage({ params, searchParams }: Props) 
               timeZone={env.timeZone}
             />
           ) : (
-            <Nothing title="No items" text="Stripe has not told of any yet." />
+            <Nothing title="No items" text="Stripe has not reported any yet." />
           )}
         </Section>
         <Section title="Invoices">
           {invoices.length > 0 ? (
-            <OwnInvoiceList invoices={invoices} />
+            <OwnInvoiceList invoices={invoices} timeZone={env.timeZone} />
           ) : (
-            <Nothing title="No invoices" text="None names this subscription." />
+            <Nothing title="No invoices" text="No invoice belongs to this subscription." />
           )}
         </Section>
         {events.length > 0 && (
           <Section
             title="Events"
-            action={<TextLink href={`/admin/webhooks?id=${stripe_subscription_id}`}>All of them</TextLink>}
+            action={<TextLink href={`/admin/webhooks?id=${stripe_subscription_id}`}>All events</TextLink>}
           >
             <EventList events={events} timeZone={env.timeZone} />
           </Section>

@@ -1,11 +1,11 @@
 'use server';
 
-import { requireStaff, staffActor } from '@/lib/auth/staff-session';
+import { requireStaff, staffActor } from '@/lib/auth/session/staff-session';
 import { AppError } from '@/lib/errors';
 import { getRuntime } from '@/lib/runtime';
 import { adoptReferenced, declineReference } from '@/lib/sync/staff/decide-reference';
 import { syncDeps } from '@/lib/sync/sync-deps';
-import { leaveFor } from '../../_components/record/leave-for';
+import { leaveFor } from '../../_components/forms/record/leave-for';
 
 /** Makes it the subscription that its checkout names; the page then shows how it is, whatever came in between. */
 export async function adopt(id: number): Promise<void> {

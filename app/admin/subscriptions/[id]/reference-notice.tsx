@@ -1,29 +1,29 @@
 import { Alert, Group, Text } from '@mantine/core';
 import type { Obstacle, Reference } from '@/lib/sync/staff/decide-reference';
 import { TextLink } from '../../../_components/links';
-import { SubmitButton } from '../../_components/submit-button';
+import { SubmitButton } from '../../_components/forms/submit-button';
 import { adopt, decline } from './reference-actions';
 
 const WHY: Record<Obstacle, string> = {
-  customer_unsure: 'it is not known for sure whose the Stripe customer is: confirm that first',
+  customer_unsure: 'the link of its Stripe customer is not confirmed yet',
   other_customer: 'that one belongs to another customer',
   already_linked: 'that one is linked to another subscription at Stripe',
   cancelled: 'that one is cancelled',
-  nothing_sold: 'nothing says what was sold with that one',
-  nothing_billed: 'Stripe has not told yet what it bills for',
-  price_unknown: 'its price at Stripe does not tell the amount',
-  price_differs: 'what Stripe bills is not what was sold',
+  nothing_sold: 'there is no record of what was sold with that one',
+  nothing_billed: 'Stripe has not yet reported what it bills',
+  price_unknown: 'its price at Stripe has no fixed amount',
+  price_differs: 'Stripe bills something other than what was sold',
 };
 
 /** What a subscription's checkout names, and why it has not become that. */
 export function ReferenceNotice({ id, reference }: { id: number; reference: Reference }) {
   const { obstacle, canAdopt } = reference;
   return (
-    <Alert color="orange" variant="light" title="Its checkout names another subscription of ours">
+    <Alert color="orange" variant="light" title="Its checkout names another subscription">
       <Text size="sm">
         It refers to{' '}
         <TextLink href={`/admin/subscriptions/${reference.id}`}>subscription {reference.id}</TextLink>
-        {`, and was not linked to it, because ${obstacle ? WHY[obstacle] : 'Stripe has told nothing since'}. Whoever pays may write any reference.`}
+        {`, and was not linked to it, because ${obstacle ? WHY[obstacle] : 'Stripe has reported nothing since'}. Payers can enter any reference.`}
       </Text>
       <Group mt="sm">
         {canAdopt && (

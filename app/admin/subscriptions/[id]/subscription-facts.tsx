@@ -4,10 +4,11 @@ import type { getStripeCustomer } from '@/lib/sync/staff/stripe-customer-queries
 import { formatDate, formatDay } from '../../../_components/format';
 import { TextLink } from '../../../_components/links';
 import { toHref } from '../../../_components/search-params';
-import { CustomerSection } from '../../_components/customer-section';
-import { Facts } from '../../_components/facts';
-import { Instant } from '../../_components/instant';
-import { Section } from '../../_components/section';
+import { Facts } from '../../_components/display/facts';
+import { Instant } from '../../_components/display/instant';
+import { StripeId } from '../../_components/display/stripe-id';
+import { Section } from '../../_components/page/section';
+import { CustomerSection } from '../../_components/records/customer-section';
 import { LINKED_BY } from '../linked-by';
 
 interface Props {
@@ -26,7 +27,11 @@ export function SubscriptionFacts({ subscription, stripeCustomer, timeZone }: Pr
       <Section title="Subscription">
         <Facts
           facts={{
-            'Stripe ID': subscription.stripe_subscription_id ?? 'Not at Stripe yet',
+            'Stripe ID': subscription.stripe_subscription_id ? (
+              <StripeId id={subscription.stripe_subscription_id} />
+            ) : (
+              'Not at Stripe yet'
+            ),
             'Next billing': subscription.next_billing_date && formatDate(subscription.next_billing_date),
             'Ends on': isLive ? cancel_at && formatDay(cancel_at, timeZone) : undefined,
             Collection: isLive && pause_behavior ? pauseText(pause_resumes_at, timeZone) : undefined,
@@ -45,11 +50,12 @@ export function SubscriptionFacts({ subscription, stripeCustomer, timeZone }: Pr
         }
         more={{
           'Stripe customer': stripeCustomer && (
-            <TextLink href={`/admin/subscriptions/stripe-customers/${stripeCustomer.stripe_customer_id}`}>
-              {stripeCustomer.stripe_customer_id}
-            </TextLink>
+            <StripeId
+              id={stripeCustomer.stripe_customer_id}
+              href={`/admin/subscriptions/stripe-customers/${stripeCustomer.stripe_customer_id}`}
+            />
           ),
-          'Known by': stripeCustomer && LINKED_BY[stripeCustomer.linked_by],
+          'Matched by': stripeCustomer && LINKED_BY[stripeCustomer.linked_by],
         }}
       />
     </SimpleGrid>

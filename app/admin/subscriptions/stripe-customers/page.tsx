@@ -1,19 +1,19 @@
 import type { Metadata } from 'next';
 import { Suspense } from 'react';
-import { requireStaff } from '@/lib/auth/staff-session';
+import { requireStaff } from '@/lib/auth/session/staff-session';
 import type { PageStart } from '@/lib/cursor-page';
 import { getRuntime } from '@/lib/runtime';
 import { listCreatedForStripe } from '@/lib/sync/staff/stripe-customer-queries';
 import { LinkButton } from '../../../_components/links';
 import { type SearchParams, toPageStart, toParams } from '../../../_components/search-params';
-import { CursorList } from '../../_components/cursor-list';
-import { CustomerName } from '../../_components/customer-name';
-import { Instant } from '../../_components/instant';
-import { ListSkeleton } from '../../_components/list-skeleton';
-import { PageHeader } from '../../_components/page-header';
-import { RecordList } from '../../_components/record-list';
+import { Instant } from '../../_components/display/instant';
+import { CursorList } from '../../_components/lists/cursor-list';
+import { ListSkeleton } from '../../_components/lists/list-skeleton';
+import { RecordList } from '../../_components/lists/record-list';
+import { PageHeader } from '../../_components/page/page-header';
+import { CustomerName } from '../../_components/records/customer-name';
 
-export const metadata: Metadata = { title: 'Customers created for Stripe' };
+export const metadata: Metadata = { title: 'Customers created from Stripe' };
 
 const PATH = '/admin/subscriptions/stripe-customers';
 const ROWS = 25;
@@ -29,11 +29,11 @@ export default async function CreatedCustomersPage({ searchParams }: Props) {
     <>
       <PageHeader
         back={{ href: '/admin/subscriptions', label: 'Subscriptions' }}
-        title="Customers created for Stripe"
-        description="None of ours had their number. Say whether they are new, or whose they are."
+        title="Customers created from Stripe"
+        description="No customer matched. Confirm that each is new, or link it to an existing customer."
         actions={
           <LinkButton href={`${PATH}/proposals`} size="sm" variant="default">
-            With an e-mail address of ours
+            Matched by e-mail
           </LinkButton>
         }
       />
@@ -49,13 +49,13 @@ async function Results({ start }: { start: PageStart }) {
   const page = await listCreatedForStripe(db, { ...start, limit: ROWS });
   return (
     <CursorList
-      noun="customers to look at"
-      yet="Every Stripe customer is known to be one of ours."
+      noun="customer"
+      yet="Every Stripe customer is linked to a customer."
       {...{ page, start, path: PATH, params: new URLSearchParams() }}
     >
       {(rows) => (
         <RecordList
-          label="Customers created for Stripe"
+          label="Customers created from Stripe"
           rows={rows}
           keyOf={(row) => row.stripe_customer_id}
           hrefOf={(row) => `${PATH}/${row.stripe_customer_id}`}

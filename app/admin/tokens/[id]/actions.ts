@@ -1,10 +1,10 @@
 'use server';
 
-import { revokeAccessToken } from '@/lib/auth/manage-access-tokens';
-import { requireAdmin, staffActor } from '@/lib/auth/staff-session';
+import { requireAdmin, staffActor } from '@/lib/auth/session/staff-session';
+import { revokeAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
 import { getRuntime } from '@/lib/runtime';
-import { leaveFor } from '../../_components/record/leave-for';
-import { refusalOf } from '../../_components/refusal-of';
+import { leaveFor } from '../../_components/forms/record/leave-for';
+import { refusalOf } from '../../_components/forms/refusal-of';
 import { PATH } from '../path';
 
 /** Ends a token at once; one that was revoked meanwhile stays as it is. */

@@ -1,7 +1,7 @@
 import { Code, Stack, Text } from '@mantine/core';
-import type { AccessTokenRow } from '@/lib/auth/manage-access-tokens';
-import { Facts } from '../../_components/facts';
-import { Instant } from '../../_components/instant';
+import type { AccessTokenRow } from '@/lib/auth/tokens/manage-access-tokens';
+import { Facts } from '../../_components/display/facts';
+import { Instant } from '../../_components/display/instant';
 import { SCOPE_TEXTS } from '../scope-text';
 
 export function TokenFacts({ token, timeZone }: { token: AccessTokenRow; timeZone: string }) {
@@ -10,6 +10,7 @@ export function TokenFacts({ token, timeZone }: { token: AccessTokenRow; timeZon
     <Facts
       facts={{
         Scopes: <Scopes scopes={token.scopes} />,
+        ...(token.staff_email && { 'Member of staff': token.staff_email }),
         Created: time(token.created_at),
         'Created by': token.created_by,
         Expires: time(token.expires_at) ?? 'Never',

@@ -1,11 +1,11 @@
 'use server';
 
 import { revalidatePath } from 'next/cache';
-import { issueAccessToken, type TypedToken } from '@/lib/auth/issue-access-token';
-import { requireAdmin, staffActor } from '@/lib/auth/staff-session';
+import { requireAdmin, staffActor } from '@/lib/auth/session/staff-session';
+import { issueAccessToken, type TypedToken } from '@/lib/auth/tokens/issue-access-token';
 import { AppError } from '@/lib/errors';
 import { getRuntime } from '@/lib/runtime';
-import { toProblems } from '../../_components/to-problems';
+import { toProblems } from '../../_components/forms/to-problems';
 
 export interface IssueState {
   /** The fields as they were typed. */
@@ -25,6 +25,7 @@ export async function issue(_before: IssueState, form: FormData): Promise<IssueS
     scopes: form.getAll('scopes').map(String),
     expires: text('expires'),
     last_day: text('last_day'),
+    staff_email: text('staff_email'),
   };
   try {
     const { name, token } = await issueAccessToken(await getRuntime(), staffActor(staff), typed);

@@ -1,11 +1,12 @@
 'use client';
 
-import { Button, Checkbox, Group, Paper, Stack, TextInput } from '@mantine/core';
+import { Checkbox, TextInput } from '@mantine/core';
 import { useActionState } from 'react';
-import { LinkButton, TextLink } from '../../../_components/links';
-import { ChoiceGroup } from '../../_components/choice-group';
-import { Secret } from '../../_components/secret';
-import { useFirstWrong } from '../../_components/use-first-wrong';
+import { TextLink } from '../../../_components/links';
+import { ChoiceGroup } from '../../_components/forms/choice-group';
+import { Secret } from '../../_components/forms/secret';
+import { SheetForm } from '../../_components/forms/sheet-form';
+import { useFirstWrong } from '../../_components/forms/use-first-wrong';
 import { PATH } from '../path';
 import { SCOPE_TEXTS } from '../scope-text';
 import type { IssueState } from './actions';
@@ -18,7 +19,7 @@ interface Props {
 }
 
 const FIRST: IssueState = {
-  typed: { name: '', scopes: [], expires: '90', last_day: '' },
+  typed: { name: '', scopes: [], expires: '90', last_day: '', staff_email: '' },
   problems: {},
   issued: null,
 };
@@ -39,57 +40,58 @@ export function IssueForm({ action, today }: Props) {
             <TextLink href="/admin/connect">Connect a client</TextLink>.
           </>
         }
-      >
-        <LinkButton href={PATH} variant="default">
-          Done
-        </LinkButton>
-      </Secret>
+        done={PATH}
+      />
     );
   }
   return (
-    <form action={submit} ref={form} aria-label="Access token">
-      <Paper withBorder radius="lg" p="lg">
-        <Stack gap="lg">
-          <TextInput
-            label="Name"
-            description="The program that will use it."
-            name="name"
-            defaultValue={typed.name}
-            error={problems.name}
-            maxLength={100}
-            autoComplete="off"
-            required
-            withAsterisk={false}
+    <SheetForm
+      label="Access token"
+      action={submit}
+      form={form}
+      submit="Issue token"
+      cancel={PATH}
+      pending={pending}
+    >
+      <TextInput
+        label="Name"
+        description="The program that will use it."
+        name="name"
+        defaultValue={typed.name}
+        error={problems.name}
+        maxLength={100}
+        autoComplete="off"
+        required
+        withAsterisk={false}
+      />
+      <TextInput
+        label="Member of staff (optional)"
+        description="Whose it is: the log of calls names them, and it ends when they are removed."
+        name="staff_email"
+        type="email"
+        defaultValue={typed.staff_email}
+        error={problems.staff_email}
+        autoComplete="off"
+      />
+      <ChoiceGroup label="What it may do" error={problems.scopes && 'Choose one at least.'}>
+        {Object.entries(SCOPE_TEXTS).map(([scope, text]) => (
+          <Checkbox
+            key={scope}
+            name="scopes"
+            value={scope}
+            label={scope}
+            description={text}
+            defaultChecked={typed.scopes.includes(scope)}
+            aria-invalid={problems.scopes ? true : undefined}
           />
-          <ChoiceGroup label="What it may do" error={problems.scopes && 'Choose one at least.'}>
-            {Object.entries(SCOPE_TEXTS).map(([scope, text]) => (
-              <Checkbox
-                key={scope}
-                name="scopes"
-                value={scope}
-                label={scope}
-                description={text}
-                defaultChecked={typed.scopes.includes(scope)}
-                aria-invalid={problems.scopes ? true : undefined}
-              />
-            ))}
-          </ChoiceGroup>
-          <ExpiryFields
-            key={`${typed.expires} ${typed.last_day}`}
-            typed={typed}
-            problem={problems.last_day ?? problems.expires}
-            today={today}
-          />
-          <Group gap="xs">
-            <Button type="submit" loading={pending}>
-              Issue token
-            </Button>
-            <LinkButton href={PATH} variant="subtle">
-              Cancel
-            </LinkButton>
-          </Group>
-        </Stack>
-      </Paper>
-    </form>
+        ))}
+      </ChoiceGroup>
+      <ExpiryFields
+        key={`${typed.expires} ${typed.last_day}`}
+        typed={typed}
+        problem={problems.last_day ?? problems.expires}
+        today={today}
+      />
+    </SheetForm>
   );
 }

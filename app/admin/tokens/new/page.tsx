@@ -1,9 +1,9 @@
 import { Box } from '@mantine/core';
 import type { Metadata } from 'next';
-import { requireAdmin } from '@/lib/auth/staff-session';
+import { requireAdmin } from '@/lib/auth/session/staff-session';
 import { toCalendarDate } from '@/lib/dates';
 import { getRuntime } from '@/lib/runtime';
-import { PageHeader } from '../../_components/page-header';
+import { PageHeader } from '../../_components/page/page-header';
 import { PATH } from '../path';
 import { issue } from './actions';
 import { IssueForm } from './issue-form';
@@ -18,7 +18,7 @@ export default async function NewTokenPage() {
       <PageHeader
         back={{ href: PATH, label: 'Access tokens' }}
         title="Issue an access token"
-        description="One for each program: then each can be ended alone."
+        description="Issue one for each program, so that you can revoke each separately."
       />
       <IssueForm action={issue} today={toCalendarDate(now(), env.timeZone)} />
     </Box>

@@ -1,10 +1,10 @@
 'use server';
 
-import { requireStaff, staffActor } from '@/lib/auth/staff-session';
+import { requireStaff, staffActor } from '@/lib/auth/session/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { replayForStaff } from '@/lib/sync/inbox/replay-for-staff';
 import { syncDeps } from '@/lib/sync/sync-deps';
-import { leaveFor } from '../../_components/record/leave-for';
+import { leaveFor } from '../../_components/forms/record/leave-for';
 
 /** Applies an event once more, and shows what came of it. */
 export async function replay(id: string): Promise<void> {

@@ -2,11 +2,12 @@ import { SimpleGrid } from '@mantine/core';
 import type { findRecordsOf } from '@/lib/sync/inbox/find-records';
 import type { StoredEvent } from '@/lib/sync/inbox/inbox-queries';
 import { TextLink } from '../../../_components/links';
-import { CustomerLink } from '../../_components/customer-link';
-import { Facts } from '../../_components/facts';
-import { Instant } from '../../_components/instant';
-import { InvoiceLink } from '../../_components/invoice-link';
-import { Section } from '../../_components/section';
+import { Facts } from '../../_components/display/facts';
+import { Instant } from '../../_components/display/instant';
+import { StripeId } from '../../_components/display/stripe-id';
+import { Section } from '../../_components/page/section';
+import { CustomerLink } from '../../_components/records/customer-link';
+import { InvoiceLink } from '../../_components/records/invoice-link';
 
 interface Props {
   event: StoredEvent;
@@ -35,15 +36,14 @@ export function EventFacts({ event, records, timeZone }: Props) {
       <Section title="About">
         <Facts
           facts={{
-            Object: event.object_id,
-            'Stripe customer':
-              stripeCustomer && customer ? (
-                <TextLink href={`/admin/subscriptions/stripe-customers/${stripeCustomer}`}>
-                  {stripeCustomer}
-                </TextLink>
-              ) : (
-                stripeCustomer
-              ),
+            'Event ID': <StripeId id={event.id} />,
+            Object: event.object_id && <StripeId id={event.object_id} />,
+            'Stripe customer': stripeCustomer && (
+              <StripeId
+                id={stripeCustomer}
+                href={customer ? `/admin/subscriptions/stripe-customers/${stripeCustomer}` : undefined}
+              />
+            ),
             Customer: customer && <CustomerLink customer={customer} />,
             Subscription: subscription_id && (
               <TextLink href={`/admin/subscriptions/${subscription_id}`}>{subscription_id}</TextLink>

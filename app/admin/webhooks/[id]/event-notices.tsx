@@ -1,15 +1,15 @@
 import { Alert, List, ListItem, Text } from '@mantine/core';
 import type { StoredEvent } from '@/lib/sync/inbox/inbox-queries';
-import { failureText } from '../../_components/failure-text';
-import { Notice } from '../../_components/notice';
+import { failureText } from '../../_components/display/failure-text';
+import { Notice } from '../../_components/page/notice';
 
 const REPLAYED = new Map([
   ['processed', 'Replayed: the event was applied.'],
-  ['stale', 'Replayed: a later state was known already, so this one changed nothing.'],
-  ['unmatched', 'Replayed: it still names no customer.'],
+  ['stale', 'Replayed: a newer state was already known, so nothing changed.'],
+  ['unmatched', 'Replayed: no customer matches yet.'],
   ['ignored', 'Replayed: events of this type change nothing here.'],
-  ['dropped', 'Not replayed: its body was dropped for its age.'],
-  ['failed', 'Replayed, and it failed again. Nothing was written.'],
+  ['dropped', 'Not replayed: its body was removed because of its age.'],
+  ['failed', 'Replayed, but it failed again. Nothing was saved.'],
 ]);
 
 interface Props {
@@ -27,9 +27,9 @@ export function EventNotices({ event, replayed }: Props) {
         <Notice tone={replayed === 'failed' || replayed === 'dropped' ? 'refused' : 'done'}>{text}</Notice>
       )}
       {outcome === 'failed' && (
-        <Alert color="red" variant="light" title="The event could not be processed">
+        <Alert color="red" variant="light" title="The event failed">
           {failure_reason ? (
-            `${failure_reason} It is kept as Stripe sent it, and tried again only when somebody replays it.`
+            `${failure_reason} It is kept as Stripe sent it and is retried only when somebody replays it.`
           ) : (
             <>
               {failureText(error_code)} {error_code && `Code ${error_code}.`} The next reconciliation tries it
@@ -39,14 +39,14 @@ export function EventNotices({ event, replayed }: Props) {
         </Alert>
       )}
       {outcome === 'unmatched' && (
-        <Alert color="orange" variant="light" title="The event names no customer">
-          It is kept, and tried again when Stripe delivers it again or somebody replays it.
+        <Alert color="orange" variant="light" title="No matching customer">
+          It is kept and retried when Stripe delivers it again or somebody replays it.
         </Alert>
       )}
       {warnings.length > 0 && (
         <Alert color="orange" variant="light" title={warnings.length === 1 ? 'A warning' : 'Warnings'}>
           <Warnings warnings={warnings} />
-          {outcome === 'ignored' && <Text size="sm">A replay applies it all the same.</Text>}
+          {outcome === 'ignored' && <Text size="sm">A replay applies it anyway.</Text>}
         </Alert>
       )}
     </>

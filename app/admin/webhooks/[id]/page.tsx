@@ -3,7 +3,7 @@ import { IconRotateClockwise } from '@tabler/icons-react';
 import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
 import { listAuditOf } from '@/lib/audit/list-audit';
-import { requireStaff } from '@/lib/auth/staff-session';
+import { requireStaff } from '@/lib/auth/session/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { findRecordsOf } from '@/lib/sync/inbox/find-records';
 import { getEvent, listEventsOf, type StoredEvent } from '@/lib/sync/inbox/inbox-queries';
@@ -12,14 +12,14 @@ import { nameChanges } from '@/lib/sync/reconcile/name-changes';
 import { TextLink } from '../../../_components/links';
 import { orNotFound } from '../../../_components/or-not-found';
 import { type SearchParams, toParams } from '../../../_components/search-params';
-import { AuditTrail } from '../../_components/audit-trail';
-import { ChangeList } from '../../_components/change-list';
-import { EventList } from '../../_components/event-list';
-import { PageHeader } from '../../_components/page-header';
-import { RecordTitle } from '../../_components/record-title';
-import { Section } from '../../_components/section';
-import { SubmitButton } from '../../_components/submit-button';
-import { withoutFields } from '../../_components/without-fields';
+import { AuditTrail } from '../../_components/audit/audit-trail';
+import { ChangeList } from '../../_components/audit/change-list';
+import { withoutFields } from '../../_components/audit/without-fields';
+import { RecordTitle } from '../../_components/display/record-title';
+import { SubmitButton } from '../../_components/forms/submit-button';
+import { PageHeader } from '../../_components/page/page-header';
+import { Section } from '../../_components/page/section';
+import { EventList } from '../../_components/records/event-list';
 import { replay } from './actions';
 import { EventFacts } from './event-facts';
 import { EventNotices } from './event-notices';
@@ -75,7 +75,7 @@ export default async function EventPage({ params, searchParams }: Props) {
         {others.length > 0 && (
           <Section
             title="Other events of this object"
-            action={<TextLink href={`/admin/webhooks?id=${event.object_id}`}>All of them</TextLink>}
+            action={<TextLink href={`/admin/webhooks?id=${event.object_id}`}>All events</TextLink>}
           >
             <EventList events={others} timeZone={env.timeZone} />
           </Section>
@@ -101,9 +101,9 @@ function ReplayButton({ id }: { id: string }) {
 }
 
 function noChangesText({ outcome }: StoredEvent): string {
-  if (outcome === 'failed') return 'None: what it had begun was undone.';
+  if (outcome === 'failed') return 'None: the event failed, and nothing was saved.';
   if (outcome === 'ignored') return 'None: it was only stored.';
-  if (outcome === 'unmatched') return 'None: there was nobody to file it under.';
-  if (outcome === 'stale') return 'None: a later state was known already.';
-  return 'None: all was as it should be already.';
+  if (outcome === 'unmatched') return 'None: no customer matched.';
+  if (outcome === 'stale') return 'None: a newer state was already known.';
+  return 'None: everything already matched.';
 }

@@ -1,11 +1,11 @@
 'use server';
 
-import { requireAdmin, staffActor } from '@/lib/auth/staff-session';
+import { requireAdmin, staffActor } from '@/lib/auth/session/staff-session';
 import { eraseCustomer, requireErasable } from '@/lib/erasure/erase-customer';
 import { AppError } from '@/lib/errors';
 import { getRuntime } from '@/lib/runtime';
-import { leaveFor } from '../../../_components/record/leave-for';
-import { problemOf } from '../../../_components/to-problems';
+import { leaveFor } from '../../../_components/forms/record/leave-for';
+import { problemOf } from '../../../_components/forms/to-problems';
 import { PATH } from '../../path';
 
 export interface EraseState {

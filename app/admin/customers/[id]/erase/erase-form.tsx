@@ -1,8 +1,8 @@
 'use client';
 
-import { Button, Group, Paper, Stack, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { useActionState, useEffect, useRef } from 'react';
-import { LinkButton } from '../../../../_components/links';
+import { SheetForm } from '../../../_components/forms/sheet-form';
 import type { EraseState } from './actions';
 
 interface Props {
@@ -21,30 +21,25 @@ export function EraseForm({ action, number, back }: Props) {
     if (state.problem) field.current?.focus();
   }, [state]);
   return (
-    <form action={submit} aria-label="Erase">
-      <Paper withBorder radius="lg" p="lg">
-        <Stack gap="lg">
-          <TextInput
-            ref={field}
-            key={state.typed}
-            name="customer_number"
-            label="Customer number"
-            description={`Type ${number} to confirm.`}
-            defaultValue={state.typed}
-            error={state.problem ?? undefined}
-            autoComplete="off"
-            required
-          />
-          <Group gap="xs">
-            <Button type="submit" color="red.9" loading={pending}>
-              Erase customer
-            </Button>
-            <LinkButton href={back} variant="subtle">
-              Cancel
-            </LinkButton>
-          </Group>
-        </Stack>
-      </Paper>
-    </form>
+    <SheetForm
+      label="Erase"
+      action={submit}
+      submit="Erase customer"
+      cancel={back}
+      pending={pending}
+      color="red.9"
+    >
+      <TextInput
+        ref={field}
+        key={state.typed}
+        name="customer_number"
+        label="Customer number"
+        description={`Type ${number} to confirm.`}
+        defaultValue={state.typed}
+        error={state.problem ?? undefined}
+        autoComplete="off"
+        required
+      />
+    </SheetForm>
   );
 }

@@ -1,14 +1,14 @@
 import { Alert, Box, List, ListItem } from '@mantine/core';
 import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
-import { requireAdmin } from '@/lib/auth/staff-session';
+import { requireAdmin } from '@/lib/auth/session/staff-session';
 import { getCustomer } from '@/lib/customers/queries';
 import { CONSEQUENCES } from '@/lib/erasure/consequences';
 import { requireErasable } from '@/lib/erasure/erase-customer';
 import { AppError } from '@/lib/errors';
 import { getRuntime } from '@/lib/runtime';
 import { toId } from '../../../../_components/search-params';
-import { PageHeader } from '../../../_components/page-header';
+import { PageHeader } from '../../../_components/page/page-header';
 import { PATH } from '../../path';
 import { erase } from './actions';
 import { EraseForm } from './erase-form';

@@ -1,12 +1,12 @@
 'use server';
 
-import { requireAdmin, staffActor } from '@/lib/auth/staff-session';
+import { requireAdmin, staffActor } from '@/lib/auth/session/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { mergeCustomers, type Seen } from '@/lib/sync/staff/merge-customers';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { toHref } from '../../../../_components/search-params';
-import { leaveFor } from '../../../_components/record/leave-for';
-import { refusalOf } from '../../../_components/refusal-of';
+import { leaveFor } from '../../../_components/forms/record/leave-for';
+import { refusalOf } from '../../../_components/forms/refusal-of';
 import { PATH } from '../../path';
 
 /** Merges a customer into another one, and leads to that; where it is refused, back to the question. */

@@ -4,9 +4,9 @@ import type { Comparison } from '@/lib/sync/staff/compare-customers';
 import { formatCount, formatField } from '../../../../_components/format';
 import { LinkButton, TextLink } from '../../../../_components/links';
 import { toHref } from '../../../../_components/search-params';
-import { ChoiceGroup } from '../../../_components/choice-group';
-import { Section } from '../../../_components/section';
-import { SubmitButton } from '../../../_components/submit-button';
+import { ChoiceGroup } from '../../../_components/forms/choice-group';
+import { SubmitButton } from '../../../_components/forms/submit-button';
+import { Section } from '../../../_components/page/section';
 import { PATH } from '../../path';
 import { CustomerFacts } from '../customer-facts';
 import { merge } from './actions';
@@ -22,9 +22,9 @@ export function MergeQuestion({ comparison: { kept, gone, differing, moving } }:
   const swapped = `${toHref(`${PATH}/${gone.id}/merge`, { to: String(kept.id) })}#confirm`;
   const sentences = [
     moving.length > 0
-      ? `What ${goes} has becomes ${stays}'s: ${moving.map(({ noun, count }) => formatCount(count, noun)).join(', ')}.`
-      : `${goes} has nothing that could move.`,
-    `${goes} is no customer any more. Its number means ${stays} from then on, here and at Stripe, and is not given out again.`,
+      ? `These move from ${goes} to ${stays}: ${moving.map(({ noun, count }) => formatCount(count, noun)).join(', ')}.`
+      : `${goes} has no records to move.`,
+    `${goes} is no longer a customer. Its number then stands for ${stays}, here and at Stripe, and is never reused.`,
     'This cannot be undone.',
   ];
   return (
@@ -59,7 +59,7 @@ export function MergeQuestion({ comparison: { kept, gone, differing, moving } }:
                   ))}
                 </ChoiceGroup>
               ) : (
-                <Text size="sm" c="dimmed">{`${goes} has no master data that ${stays} lacks.`}</Text>
+                <Text size="sm" c="dimmed">{`${goes} has no details that ${stays} lacks.`}</Text>
               )}
               <Group gap="xs">
                 <SubmitButton color="red.9">{`Merge ${goes} into ${stays}`}</SubmitButton>

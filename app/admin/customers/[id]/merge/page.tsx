@@ -1,15 +1,15 @@
 import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
-import { requireAdmin } from '@/lib/auth/staff-session';
+import { requireAdmin } from '@/lib/auth/session/staff-session';
 import { getCustomer } from '@/lib/customers/queries';
 import { getRuntime } from '@/lib/runtime';
 import { compareCustomers } from '@/lib/sync/staff/compare-customers';
 import { orNotFound } from '../../../../_components/or-not-found';
 import { type SearchParams, toId, toParams } from '../../../../_components/search-params';
-import { CustomerSearch } from '../../../_components/customer-search/customer-search';
-import { Notice } from '../../../_components/notice';
-import { PageHeader } from '../../../_components/page-header';
-import { Section } from '../../../_components/section';
+import { CustomerSearch } from '../../../_components/forms/customer-search/customer-search';
+import { Notice } from '../../../_components/page/notice';
+import { PageHeader } from '../../../_components/page/page-header';
+import { Section } from '../../../_components/page/section';
 import { PATH } from '../../path';
 import { MergeQuestion } from './merge-question';
 
@@ -18,9 +18,9 @@ export const metadata: Metadata = { title: 'Merge customers' };
 const REFUSED = new Map([
   [
     'conflict',
-    'Somebody else changed one of them meanwhile, and nothing was merged. This is how they are now.',
+    'Somebody else changed one of them meanwhile, so nothing was merged. These are the current versions.',
   ],
-  ['not_found', 'One of them is not there any more, and nothing was merged.'],
+  ['not_found', 'One of them no longer exists, so nothing was merged.'],
 ]);
 
 interface Props {

@@ -1,12 +1,12 @@
 'use server';
 
-import { requireStaff } from '@/lib/auth/staff-session';
+import { requireStaff } from '@/lib/auth/session/staff-session';
 import { addCustomerNote } from '@/lib/customers/notes';
 import { AppError } from '@/lib/errors';
 import { staffRecordWriter } from '@/lib/records/staff-writer';
 import { getRuntime } from '@/lib/runtime';
-import { leaveFor } from '../../../_components/record/leave-for';
-import { problemOf } from '../../../_components/to-problems';
+import { leaveFor } from '../../../_components/forms/record/leave-for';
+import { problemOf } from '../../../_components/forms/to-problems';
 import { PATH } from '../../path';
 
 export interface NoteState {

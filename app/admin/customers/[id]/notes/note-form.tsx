@@ -2,8 +2,8 @@
 
 import { Button, Stack, Textarea } from '@mantine/core';
 import { useActionState } from 'react';
-import { useKeptTyping } from '../../../_components/record/use-kept-typing';
-import { useFirstWrong } from '../../../_components/use-first-wrong';
+import { useKeptTyping } from '../../../_components/forms/record/use-kept-typing';
+import { useFirstWrong } from '../../../_components/forms/use-first-wrong';
 import type { NoteState } from './actions';
 
 const FIRST: NoteState = { typed: '', problem: null, isAnswer: false };

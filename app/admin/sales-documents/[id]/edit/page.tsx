@@ -1,14 +1,14 @@
 import type { Metadata } from 'next';
 import { notFound, redirect } from 'next/navigation';
-import { requireStaff } from '@/lib/auth/staff-session';
+import { requireStaff } from '@/lib/auth/session/staff-session';
 import { readTyped } from '@/lib/records/typed-record';
 import { getRuntime } from '@/lib/runtime';
 import { getSalesDocument } from '@/lib/sales-documents/get-sales-document';
 import { typedSalesDocument } from '@/lib/sales-documents/typed-sales-document';
 import { orNotFound } from '../../../../_components/or-not-found';
 import { toId } from '../../../../_components/search-params';
-import { save } from '../../../_components/record/actions';
-import { FormPage } from '../../../_components/record/form-page';
+import { save } from '../../../_components/forms/record/actions';
+import { FormPage } from '../../../_components/forms/record/form-page';
 import { documentParts } from '../../form-parts';
 import { PATH } from '../../path';
 

@@ -1,11 +1,11 @@
 'use server';
 
 import { revalidatePath } from 'next/cache';
-import { setStaffPassword } from '@/lib/auth/set-staff-password';
-import { requireAdmin, staffActor } from '@/lib/auth/staff-session';
+import { requireAdmin, staffActor } from '@/lib/auth/session/staff-session';
+import { setStaffPassword } from '@/lib/auth/staff/set-staff-password';
 import { AppError } from '@/lib/errors';
 import { getRuntime } from '@/lib/runtime';
-import { problemOf } from '../../../_components/to-problems';
+import { problemOf } from '../../../_components/forms/to-problems';
 
 export interface PasswordState {
   /** Why it was refused; null before the first try. */
@@ -22,8 +22,9 @@ export async function resetPassword(
 ): Promise<PasswordState> {
   const staff = await requireAdmin();
   const given = String(form.get('password') ?? '') || undefined;
+  const password = { password: given, passwordTemporary: id !== staff.id };
   try {
-    const reset = await setStaffPassword(await getRuntime(), { id }, given, staffActor(staff));
+    const reset = await setStaffPassword(await getRuntime(), { id }, password, staffActor(staff));
     // One's own session has just ended: the sign-in page would take the place of the password.
     if (id !== staff.id) revalidatePath('/admin', 'layout');
     return { problem: null, reset };

@@ -1,11 +1,11 @@
-import { Box } from '@mantine/core';
+import { Box, Text } from '@mantine/core';
 import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
-import { requireAdmin } from '@/lib/auth/staff-session';
-import { getStaffUser } from '@/lib/auth/staff-user';
+import { requireAdmin } from '@/lib/auth/session/staff-session';
+import { getStaffUser } from '@/lib/auth/staff/staff-user';
 import { getRuntime } from '@/lib/runtime';
 import { orNotFound } from '../../../../_components/or-not-found';
-import { PageHeader } from '../../../_components/page-header';
+import { PageHeader } from '../../../_components/page/page-header';
 import { PATH } from '../../path';
 import { resetPassword } from './actions';
 import { PasswordForm } from './password-form';
@@ -23,8 +23,12 @@ export default async function PasswordPage({ params }: { params: Promise<{ id: s
       <PageHeader
         back={{ href: `${PATH}/${id}`, label: name }}
         title="Reset the password"
-        description={`${email}${isSelf ? ', that is you' : ''}. The old one ends, and so do all sessions${isSelf ? ', this one too' : ''}.`}
+        description={`${email}${isSelf ? ', that is you' : ''}. The old one ends, and so do all sessions${isSelf ? ', this one too' : ''}, and connected apps.`}
       />
+      <Text size="sm" c="dimmed" mb="lg">
+        Authenticator app and passkeys stay. If somebody else may know the password, reset two-factor
+        authentication too: they could have added a passkey.
+      </Text>
       <PasswordForm action={resetPassword.bind(null, id)} back={`${PATH}/${id}`} />
     </Box>
   );

@@ -1,9 +1,8 @@
 'use client';
 
-import { Button, Group, Paper, Stack } from '@mantine/core';
 import { useActionState } from 'react';
-import { LinkButton } from '../../../../_components/links';
-import { Secret } from '../../../_components/secret';
+import { Secret } from '../../../_components/forms/secret';
+import { SheetForm } from '../../../_components/forms/sheet-form';
 import { PasswordField } from '../../password-field';
 import type { PasswordState } from './actions';
 
@@ -21,29 +20,14 @@ export function PasswordForm({ action, back }: Props) {
         title={`${reset.email} has a new password and is signed out.`}
         name="password"
         text={reset.password}
-        advice="Give it to the person over a way that you trust."
-      >
-        <LinkButton href={back} variant="default">
-          Done
-        </LinkButton>
-      </Secret>
+        advice="Send it to them in a way that you trust. They choose their own when they next sign in."
+        done={back}
+      />
     );
   }
   return (
-    <form action={submit} aria-label="Password">
-      <Paper withBorder radius="lg" p="lg">
-        <Stack gap="lg">
-          <PasswordField error={problem ?? undefined} />
-          <Group gap="xs">
-            <Button type="submit" loading={pending}>
-              Reset password
-            </Button>
-            <LinkButton href={back} variant="subtle">
-              Cancel
-            </LinkButton>
-          </Group>
-        </Stack>
-      </Paper>
-    </form>
+    <SheetForm label="Password" action={submit} submit="Reset password" cancel={back} pending={pending}>
+      <PasswordField error={problem ?? undefined} />
+    </SheetForm>
   );
 }

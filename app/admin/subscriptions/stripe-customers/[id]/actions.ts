@@ -1,11 +1,11 @@
 'use server';
 
-import { requireStaff, staffActor } from '@/lib/auth/staff-session';
+import { requireStaff, staffActor } from '@/lib/auth/session/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
 import { syncDeps } from '@/lib/sync/sync-deps';
-import { leaveFor } from '../../../_components/record/leave-for';
-import { refusalOf } from '../../../_components/refusal-of';
+import { leaveFor } from '../../../_components/forms/record/leave-for';
+import { refusalOf } from '../../../_components/forms/refusal-of';
 
 /** Links a Stripe customer to one of ours, as the page asked, and shows how it is then. */
 export async function linkTo(id: string, link: { from: number; to: number }): Promise<void> {

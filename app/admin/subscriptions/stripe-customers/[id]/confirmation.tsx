@@ -4,7 +4,7 @@ import { getRuntime } from '@/lib/runtime';
 import { type getStripeCustomer, listItemsOfOthers } from '@/lib/sync/staff/stripe-customer-queries';
 import { formatCount } from '../../../../_components/format';
 import { LinkButton } from '../../../../_components/links';
-import { SubmitButton } from '../../../_components/submit-button';
+import { SubmitButton } from '../../../_components/forms/submit-button';
 import { linkTo } from './actions';
 
 type StripeCustomer = Awaited<ReturnType<typeof getStripeCustomer>>;
@@ -31,7 +31,7 @@ export async function Confirmation({ held, target, path }: Props) {
   return (
     <Stack p="md" gap="sm">
       <List size="sm" spacing={4}>
-        {[...sentences, 'Whatever Stripe sends afterwards, the link stays as you say.'].map((sentence) => (
+        {[...sentences, 'Later reports from Stripe do not change your decision.'].map((sentence) => (
           <ListItem key={sentence} className="break-anywhere">
             {sentence}
           </ListItem>
@@ -66,7 +66,9 @@ function movesOf(held: StripeCustomer, target: CustomerRow, unlinked: string[]):
     `Services and documents stay with ${nameOf(customer)}.`,
     ...(unlinked.length > 0 ? [`Items are no longer linked to ${listOf([...new Set(unlinked)])}.`] : []),
     ...(held.linked_by === 'created'
-      ? [`${customer.customer_number} was created for this Stripe customer: it goes if nothing else is left.`]
+      ? [
+          `${customer.customer_number} was created for this Stripe customer: it is deleted if nothing else is left.`,
+        ]
       : []),
   ];
 }

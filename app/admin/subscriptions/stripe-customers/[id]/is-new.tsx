@@ -1,6 +1,6 @@
 import { Alert, Group, Text } from '@mantine/core';
 import type { listSameEmail } from '@/lib/sync/staff/link-proposals';
-import { SubmitButton } from '../../../_components/submit-button';
+import { SubmitButton } from '../../../_components/forms/submit-button';
 import { linkTo } from './actions';
 
 interface Props {
@@ -13,17 +13,16 @@ interface Props {
 /** Asks whether a customer that was created for Stripe is a new one indeed. */
 export function IsNew({ id, customerId, same }: Props) {
   return (
-    <Alert color="orange" variant="light" mb="lg" title="This customer was created for Stripe">
+    <Alert color="orange" variant="light" mb="lg" title="This customer was created from Stripe">
       <Text size="sm">
-        None of ours had its number. Say that it is new, or link it to the customer that it is.
-        {same.length > 0 &&
-          ' A payer types the e-mail address: that it is the same as one of ours does not prove who paid.'}
+        No customer had its number. Confirm that it is new, or link it to an existing customer.
+        {same.length > 0 && ' Payers type their e-mail address, so a match does not prove who paid.'}
       </Text>
       <Group mt="sm">
         {same.map(({ id: to, customer_number, name, is_created }) => (
           <form key={to} action={linkTo.bind(null, id, { from: customerId, to })}>
             <SubmitButton>
-              {`It is ${name ? `${name} (${customer_number})` : customer_number}, same e-mail${is_created ? ', created for Stripe too' : ''}`}
+              {`It is ${name ? `${name} (${customer_number})` : customer_number}, same e-mail${is_created ? ', also created from Stripe' : ''}`}
             </SubmitButton>
           </form>
         ))}

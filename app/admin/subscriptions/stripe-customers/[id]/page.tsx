@@ -2,7 +2,7 @@ import { SimpleGrid, Stack } from '@mantine/core';
 import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
 import { listAuditOf } from '@/lib/audit/list-audit';
-import { requireStaff } from '@/lib/auth/staff-session';
+import { requireStaff } from '@/lib/auth/session/staff-session';
 import { getCustomer } from '@/lib/customers/queries';
 import { getRuntime } from '@/lib/runtime';
 import { listSameEmail } from '@/lib/sync/staff/link-proposals';
@@ -10,14 +10,15 @@ import { getStripeCustomer } from '@/lib/sync/staff/stripe-customer-queries';
 import { TextLink } from '../../../../_components/links';
 import { orNotFound } from '../../../../_components/or-not-found';
 import { type SearchParams, toId, toParams } from '../../../../_components/search-params';
-import { AuditTrail } from '../../../_components/audit-trail';
-import { CustomerSearch } from '../../../_components/customer-search/customer-search';
-import { CustomerSection } from '../../../_components/customer-section';
-import { Facts } from '../../../_components/facts';
-import { Notice } from '../../../_components/notice';
-import { PageHeader } from '../../../_components/page-header';
-import { Section } from '../../../_components/section';
-import { withoutFields } from '../../../_components/without-fields';
+import { AuditTrail } from '../../../_components/audit/audit-trail';
+import { withoutFields } from '../../../_components/audit/without-fields';
+import { Facts } from '../../../_components/display/facts';
+import { StripeId } from '../../../_components/display/stripe-id';
+import { CustomerSearch } from '../../../_components/forms/customer-search/customer-search';
+import { Notice } from '../../../_components/page/notice';
+import { PageHeader } from '../../../_components/page/page-header';
+import { Section } from '../../../_components/page/section';
+import { CustomerSection } from '../../../_components/records/customer-section';
 import { LINKED_BY } from '../../linked-by';
 import { Confirmation } from './confirmation';
 import { IsNew } from './is-new';
@@ -26,8 +27,8 @@ import { IsSame } from './is-same';
 export const metadata: Metadata = { title: 'Stripe customer' };
 
 const REFUSED = new Map([
-  ['conflict', 'It was linked to another customer meanwhile, and nothing moved. This is how it is now.'],
-  ['validation_failed', 'That customer is gone, and nothing moved.'],
+  ['conflict', 'It was linked to another customer meanwhile, so nothing moved. This is its current link.'],
+  ['validation_failed', 'That customer no longer exists, so nothing moved.'],
 ]);
 
 interface Props {
@@ -54,7 +55,7 @@ export default async function StripeCustomerPage({ params, searchParams }: Props
       <PageHeader
         back={{ href: `/admin/subscriptions?id=${id}`, label: 'Its subscriptions' }}
         title="Stripe customer"
-        description={id}
+        description={<StripeId id={id} />}
       />
       {query.get('notice') === 'linked' && (
         <Notice tone="done">{`It is linked to ${customer.name || customer.customer_number}.`}</Notice>
@@ -67,10 +68,10 @@ export default async function StripeCustomerPage({ params, searchParams }: Props
           <CustomerSection
             title="Linked to"
             customer={customer}
-            more={{ 'Known by': LINKED_BY[held.linked_by] }}
+            more={{ 'Matched by': LINKED_BY[held.linked_by] }}
           />
           <Section
-            title="What it has here"
+            title="Records linked to it"
             action={<TextLink href={`/admin/webhooks?id=${id}`}>Events</TextLink>}
           >
             <Facts

@@ -1,7 +1,7 @@
 'use server';
 
 import { revalidatePath } from 'next/cache';
-import { requireStaff, staffActor } from '@/lib/auth/staff-session';
+import { requireStaff, staffActor } from '@/lib/auth/session/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { confirmLinks } from '@/lib/sync/staff/link-proposals';
 import { syncDeps } from '@/lib/sync/sync-deps';

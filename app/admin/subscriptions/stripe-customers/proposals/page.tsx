@@ -1,8 +1,8 @@
 import type { Metadata } from 'next';
-import { requireStaff } from '@/lib/auth/staff-session';
+import { requireStaff } from '@/lib/auth/session/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { countLinkProposals, listLinkProposals } from '@/lib/sync/staff/link-proposals';
-import { PageHeader } from '../../../_components/page-header';
+import { PageHeader } from '../../../_components/page/page-header';
 import { confirmChosen } from './actions';
 import { ProposalForm } from './proposal-form';
 
@@ -18,9 +18,9 @@ export default async function ProposalsPage() {
   return (
     <>
       <PageHeader
-        back={{ href: '/admin/subscriptions/stripe-customers', label: 'Customers created for Stripe' }}
+        back={{ href: '/admin/subscriptions/stripe-customers', label: 'Customers created from Stripe' }}
         title="Links to confirm"
-        description="These Stripe customers have the e-mail address of one of ours. A payer types it: leave out whom you do not know."
+        description="These Stripe customers share an e-mail address with a customer. Payers type it themselves: leave out anyone you do not know."
       />
       <ProposalForm action={confirmChosen} proposals={proposals} total={total} />
     </>

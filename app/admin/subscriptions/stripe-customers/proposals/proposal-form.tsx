@@ -5,7 +5,7 @@ import { useActionState } from 'react';
 import type { LinkProposal } from '@/lib/sync/staff/link-proposals';
 import { formatCount } from '../../../../_components/format';
 import { TextLink } from '../../../../_components/links';
-import { Notice } from '../../../_components/notice';
+import { Notice } from '../../../_components/page/notice';
 import type { ConfirmState } from './actions';
 
 interface Props {
@@ -33,7 +33,7 @@ export function ProposalForm({ action, proposals, total }: Props) {
         </Notice>
       )}
       {proposals.length === 0 ? (
-        <Text size="sm">No link waits to be confirmed.</Text>
+        <Text size="sm">There are no links to confirm.</Text>
       ) : (
         <form action={submit}>
           <Stack gap="sm">
@@ -53,7 +53,7 @@ export function ProposalForm({ action, proposals, total }: Props) {
                 }
                 description={
                   one.from === one.to
-                    ? `${one.email}; linked by it already`
+                    ? `${one.email}; already linked by e-mail`
                     : `${one.email}; filed under ${one.from_number} until then`
                 }
               />

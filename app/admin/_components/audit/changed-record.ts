@@ -1,0 +1,94 @@
+import type { NamedChange } from '@/lib/sync/reconcile/name-changes';
+import { formatField, formatInstant } from '../../../_components/format';
+import { disputeText } from '../records/money-back/words';
+
+type Change = Omit<NamedChange, 'record'>;
+
+const KINDS: Record<NamedChange['entity'], string> = {
+  customer: 'Customer',
+  customer_service: 'Service',
+  subscription: 'Subscription',
+  subscription_item: 'Item',
+  invoice: 'Invoice',
+  payment: 'Payment',
+  refund: 'Refund',
+  dispute: 'Dispute',
+};
+
+const PLACES: Partial<Record<NamedChange['entity'], string>> = {
+  customer: '/admin/customers',
+  customer_service: '/admin/services',
+  subscription: '/admin/subscriptions',
+  invoice: '/admin/invoices',
+  payment: '/admin/payments',
+};
+
+const FIELDS: Record<string, string> = {
+  amount_credited: 'Credited',
+  amount_off_stripe: 'Paid outside Stripe',
+  evidence_due_at: 'Evidence due',
+  funds_returned_at: 'Funds returned',
+  funds_withdrawn_at: 'Funds withdrawn',
+  issued_at: 'Issued',
+  linked_customer_id: 'Linked customer',
+  payment_id: 'Payment',
+  provider_gone_at: 'Not found at Stripe',
+  refunded_amount: 'Refunded',
+  stripe_charge_id: 'Charge',
+  stripe_payment_intent_id: 'Payment intent',
+};
+
+/** What a changed record is called, and its page where it is still there. */
+export function changedRecord({ entity, entity_id, stripe_id, record }: NamedChange) {
+  const kind = KINDS[entity];
+  if (entity === 'refund' || entity === 'dispute') {
+    const name = record?.name ?? null;
+    const payment = record?.payment_id ?? null;
+    return {
+      kind,
+      name: name ?? stripe_id,
+      text: name === null ? `${kind} ${stripe_id ?? entity_id}` : `${kind} of ${name}`,
+      href: payment === null ? null : `/admin/payments/${payment}`,
+    };
+  }
+  const name = record?.name ?? entity_id;
+  const place = PLACES[entity];
+  const ownPage = place ? `${place}/${entity_id}` : `/admin/subscriptions/${record?.subscription_id}`;
+  return {
+    kind,
+    name,
+    text: `${kind}${name === null ? '' : ` ${name}`}`,
+    href: record && (place || record.subscription_id) ? ownPage : null,
+  };
+}
+
+export function changedField({ field }: Pick<Change, 'field'>): string {
+  return FIELDS[field] ?? formatField(field);
+}
+
+/** What is reported of money that came back, where before and after do not tell it; null: they do. */
+export function changedSentence({ entity, field, before, after, outcome }: Change): string | null {
+  if (outcome !== 'reported') return null;
+  if (entity === 'payment' && field === 'refunded_amount') return `${after} of ${before} was returned`;
+  if (entity !== 'refund' && entity !== 'dispute') return null;
+  if (field === 'payment_id') return 'No matching payment';
+  if (field === 'currency') return `In ${after?.toUpperCase()}, and the payment in ${before?.toUpperCase()}`;
+  return null;
+}
+
+/** What stood in a field; a dash for nothing. */
+export function changedValue(
+  { entity, field }: Pick<Change, 'entity' | 'field'>,
+  value: string | null,
+  timeZone: string,
+): string {
+  if (value === null) return '–';
+  if (entity === 'dispute' && field === 'status') return disputeText(value);
+  return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) ? formatInstant(value, timeZone) : value;
+}
+
+/** A change in one line of text. */
+export function changeText(change: Change, timeZone: string): string {
+  const textOf = (value: string | null) => changedValue(change, value, timeZone);
+  return changedSentence(change) ?? `${textOf(change.before)} → ${textOf(change.after)}`;
+}

@@ -1,0 +1,23 @@
+'use client';
+
+import { ActionIcon, CopyButton as Copy } from '@mantine/core';
+import { IconCheck, IconCopy } from '@tabler/icons-react';
+
+/** Copies a text that stands beside it. @param name what it is called, "reference" */
+export function CopyButton({ value, name }: { value: string; name: string }) {
+  return (
+    <Copy value={value} timeout={2000}>
+      {({ copied, copy }) => (
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          size={24}
+          onClick={copy}
+          aria-label={copied ? 'Copied' : `Copy ${name}`}
+        >
+          {copied ? <IconCheck size={14} aria-hidden /> : <IconCopy size={14} aria-hidden />}
+        </ActionIcon>
+      )}
+    </Copy>
+  );
+}

@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { customerSteps, typedCustomer } from '@/lib/customers/typed-customer';
+import { rowId } from '@/lib/fields';
+import { invoiceSteps, typedDueDate, typedInvoice } from '@/lib/invoices/typed-invoice';
+import { deleteRecord } from '@/lib/records/delete-record';
+import type { SteppedKind } from '@/lib/records/take-step';
+import type { TypedKind } from '@/lib/records/typed-fields';
+import { deleteDraft } from '@/lib/sales-documents/delete-draft';
+import {
+  salesDocumentSteps,
+  typedNewSalesDocument,
+  typedSalesDocument,
+} from '@/lib/sales-documents/typed-sales-document';
+import { serverSteps, typedServer } from '@/lib/servers/typed-server';
+import { serviceSteps, typedNewService, typedService } from '@/lib/services/typed-service';
+import { PATH as CUSTOMERS } from '../../../customers/path';
+import { PATH as INVOICES } from '../../../invoices/path';
+import { PATH as SALES_DOCUMENTS } from '../../../sales-documents/path';
+import { PATH as SERVERS } from '../../../servers/path';
+import { PATH as SERVICES } from '../../../services/path';
+
+interface StaffKind {
+  /** Where records of this kind are. */
+  path: string;
+  steps: SteppedKind;
+  remove: typeof deleteRecord;
+}
+
+/** What staff keep records of. */
+const KINDS = {
+  customer: { path: CUSTOMERS, steps: customerSteps, remove: deleteRecord },
+  server: { path: SERVERS, steps: serverSteps, remove: deleteRecord },
+  service: { path: SERVICES, steps: serviceSteps, remove: deleteRecord },
+  invoice: { path: INVOICES, steps: invoiceSteps, remove: deleteDraft },
+  sales_document: { path: SALES_DOCUMENTS, steps: salesDocumentSteps, remove: deleteDraft },
+} satisfies Record<string, StaffKind>;
+
+export type KindName = keyof typeof KINDS;
+
+export interface StaffForm {
+  typedKind: TypedKind;
+  /** Where what it writes is. */
+  path: string;
+  isNew: boolean;
+}
+
+/** Every form of a record there is. */
+const FORMS = {
+  new_customer: { typedKind: typedCustomer, path: CUSTOMERS, isNew: true },
+  customer: { typedKind: typedCustomer, path: CUSTOMERS, isNew: false },
+  new_server: { typedKind: typedServer, path: SERVERS, isNew: true },
+  server: { typedKind: typedServer, path: SERVERS, isNew: false },
+  new_service: { typedKind: typedNewService, path: SERVICES, isNew: true },
+  service: { typedKind: typedService, path: SERVICES, isNew: false },
+  new_invoice: { typedKind: typedInvoice, path: INVOICES, isNew: true },
+  invoice: { typedKind: typedInvoice, path: INVOICES, isNew: false },
+  due_date: { typedKind: typedDueDate, path: INVOICES, isNew: false },
+  new_sales_document: { typedKind: typedNewSalesDocument, path: SALES_DOCUMENTS, isNew: true },
+  sales_document: { typedKind: typedSalesDocument, path: SALES_DOCUMENTS, isNew: false },
+} satisfies Record<string, StaffForm>;
+
+export type FormName = keyof typeof FORMS;
+
+/** A record and the version that a page showed, as a browser sends them back. */
+export const sentSeen = z.object({ id: rowId, version: z.int().min(0) });
+
+/** By what a browser sent; undefined: there is none. */
+export const kindOf = (name: string): StaffKind | undefined => own(KINDS, name);
+export const formOf = (name: string): StaffForm | undefined => own(FORMS, name);
+
+function own<Value>(values: Record<string, Value>, name: string): Value | undefined {
+  return Object.hasOwn(values, name) ? values[name] : undefined;
+}

@@ -1,0 +1,86 @@
+import { Group } from '@mantine/core';
+import { IconPencil } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import { type SteppedKind, stepsFrom } from '@/lib/records/take-step';
+import { LinkButton } from '../../../../_components/links';
+import { ConfirmButton } from '../confirm-button';
+import { remove, step } from './actions';
+import type { KindName } from './kinds';
+
+/** How a step is offered and asked for. */
+export interface StepText {
+  label: string;
+  question: string;
+  /** What will happen, in sentences. */
+  consequences: string[];
+  /** Cannot be taken back, or not easily. */
+  isGrave?: boolean;
+  /** What the button that says no is called. */
+  decline?: string;
+}
+
+interface Props<Name extends string> {
+  kind: KindName;
+  steps: SteppedKind<Name>;
+  texts: Record<Name, StepText>;
+  /** The record as the page shows it. */
+  record: { id: number; version: number; status: string };
+  /** What it is, and what it is called. */
+  noun: string;
+  name: string;
+  /** Its form; null where it has none now. */
+  edit: { href: string; label?: string } | null;
+  /** What deleting it means; null where it is kept. */
+  removal: string | null;
+  /** Of the steps that its status allows, those that something else forbids. */
+  except?: Name[];
+  /** What else can be done with it. */
+  children?: ReactNode;
+}
+
+/** What staff can do with a record as they see it: of one that has changed since, nothing. */
+export function RecordActions<Name extends string>(props: Props<Name>) {
+  const { kind, steps, texts, record, noun, name, edit, removal, except = [], children } = props;
+  const { id, version, status } = record;
+  const offered = stepsFrom(steps, status).filter((one) => !except.includes(one));
+  return (
+    <Group gap="xs">
+      {edit && (
+        <LinkButton href={edit.href} size="sm" leftSection={<IconPencil size={16} aria-hidden />}>
+          {edit.label ?? 'Edit'}
+        </LinkButton>
+      )}
+      {offered.map((one) => {
+        const { label, question, consequences, isGrave, decline } = texts[one];
+        return (
+          <ConfirmButton
+            key={one}
+            action={step.bind(null, kind, id, version, one)}
+            question={question}
+            confirm={label}
+            consequences={[name, ...consequences]}
+            {...(decline && { decline })}
+            {...(isGrave && { color: 'red.9' })}
+          >
+            {label}
+          </ConfirmButton>
+        );
+      })}
+      {children}
+      {removal && (
+        <ConfirmButton
+          action={remove.bind(null, kind, id, version)}
+          question={`Delete this ${noun}?`}
+          confirm={`Delete ${noun}`}
+          color="red.9"
+          consequences={[name, `${removal} Its history is kept.`]}
+        >
+          Delete
+        </ConfirmButton>
+      )}
+    </Group>
+  );
+}
+
+/** What deleting a record means that nothing refers to. */
+export const ALONE = 'No other record refers to it.';

@@ -1,0 +1,82 @@
+'use client';
+
+import { Fieldset, SimpleGrid, Stack } from '@mantine/core';
+import { type FormEvent, useActionState, useState } from 'react';
+import type { Typed } from '@/lib/records/typed-fields';
+import { typedLines } from '@/lib/records/typed-lines';
+import type { TypedRecord } from '@/lib/records/typed-record';
+import { FormFooter } from '../form-footer';
+import { LineEditor } from '../lines/line-editor';
+import { useFirstWrong } from '../use-first-wrong';
+import { ConflictNotice } from './conflict-notice';
+import type { FormPart } from './form-fields';
+import { FormMessages } from './form-messages';
+import type { FormAction } from './form-state';
+import { RecordField } from './record-field';
+import { useKeptTyping } from './use-kept-typing';
+
+interface Props {
+  /** What the form is called, for readers. */
+  label: string;
+  action: FormAction;
+  parts: FormPart[];
+  /** The record that is edited; of a new one what its form begins with. */
+  record: TypedRecord | { version: null; typed: Typed };
+  submit: string;
+  /** Where giving up leads. */
+  cancel: string;
+}
+
+/** The form of a record: nothing that was typed is lost by an error, a conflict or an expired session. */
+export function RecordForm({ label, action, parts, record, submit, cancel }: Props) {
+  const { version, typed } = record;
+  const [state, send, pending] = useActionState(action, {
+    typed,
+    opened: version === null ? null : { version, typed },
+    problems: {},
+    theirs: null,
+    isAnswer: false,
+  });
+  const form = useFirstWrong(state);
+  const { kept, keep } = useKeptTyping(label, state.isAnswer ? state : null);
+  const values = kept ?? state.typed;
+  const [currency, setCurrency] = useState<string | null>(null);
+  const noteCurrency = ({ target }: FormEvent) => {
+    if (target instanceof HTMLInputElement && target.name === 'currency') setCurrency(target.value);
+  };
+  const opened = kept?.opened ?? JSON.stringify(state.opened);
+  const { problems, theirs } = state;
+  return (
+    <form action={send} onSubmit={keep} onChange={noteCurrency} ref={form} aria-label={label}>
+      {theirs && <ConflictNotice key={opened} parts={parts} theirs={theirs} />}
+      <Stack gap="lg" key={kept ? 'kept' : 'typed'}>
+        <FormMessages problem={problems['']} isKept={kept !== null} />
+        {state.opened && <input type="hidden" name="opened" value={opened} />}
+        {parts.map((part) => (
+          <Fieldset key={part.title} legend={part.title} radius="lg">
+            {'hasLines' in part ? (
+              <LineEditor
+                key={opened} // after a conflict the lines may be somebody else's
+                initial={typedLines(values)}
+                problems={problems}
+                currency={currency ?? values.currency ?? ''}
+              />
+            ) : (
+              <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md">
+                {part.fields.map((field) => (
+                  <RecordField
+                    key={field.name}
+                    field={field}
+                    value={values[field.name] ?? ''}
+                    problem={problems[field.name]}
+                  />
+                ))}
+              </SimpleGrid>
+            )}
+          </Fieldset>
+        ))}
+        <FormFooter submit={submit} cancel={cancel} pending={pending} />
+      </Stack>
+    </form>
+  );
+}

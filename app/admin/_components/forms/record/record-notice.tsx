@@ -1,0 +1,26 @@
+import { Notice } from '../../page/notice';
+import { SavedNotice } from './saved-notice';
+
+const REFUSED = new Map([
+  [
+    'precondition_failed',
+    'Somebody else changed this meanwhile, so nothing was saved. This is the current version.',
+  ],
+  ['validation_failed', 'Nothing was saved: the status does not allow this step.'],
+  ['not_found', 'It no longer exists.'],
+  ['conflict', 'Nothing was deleted: other records refer to this one.'],
+]);
+
+interface Props {
+  notice: string | null;
+  /** What was done, by the word in the address. */
+  done: Record<string, string>;
+}
+
+/** What came of the form or the button that led here. */
+export function RecordNotice({ notice, done }: Props) {
+  const text = notice !== null && Object.hasOwn(done, notice) ? done[notice] : undefined;
+  if (text) return <SavedNotice key={notice}>{text}</SavedNotice>;
+  const refused = REFUSED.get(notice ?? '');
+  return refused ? <Notice tone="refused">{refused}</Notice> : null;
+}

@@ -1,0 +1,17 @@
+'use client';
+
+import type { MouseEvent, ReactNode } from 'react';
+
+/** Rows that lead to their records wherever they are clicked, and whose texts can be selected. */
+export function RowBody({ children }: { children: ReactNode }) {
+  // biome-ignore lint/a11y/useKeyWithClickEvents: by keyboard the row's link does the same
+  return <tbody onClick={follow}>{children}</tbody>;
+}
+
+function follow({ target, ctrlKey, metaKey }: MouseEvent): void {
+  if (!(target instanceof Element) || target.closest('a, button, input, label')) return;
+  if (getSelection()?.isCollapsed === false) return;
+  const link = target.closest('tr')?.querySelector<HTMLAnchorElement>('a[data-row]');
+  if (ctrlKey || metaKey) window.open(link?.href, '_blank', 'noopener');
+  else link?.click();
+}

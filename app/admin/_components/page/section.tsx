@@ -1,0 +1,44 @@
+import { Group, Paper, Title } from '@mantine/core';
+import { IconChevronRight } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import classes from './section.module.css';
+
+interface Props {
+  title: string;
+  action?: ReactNode;
+  /** Only its title is shown, until it is unfolded. */
+  folds?: boolean;
+  children: ReactNode;
+}
+
+/** A titled part of a page. */
+export function Section({ title, action, folds = false, children }: Props) {
+  const body = (
+    <Paper withBorder radius="lg" className={classes.body ?? ''}>
+      {children}
+    </Paper>
+  );
+  if (folds) {
+    return (
+      <section className={classes.section}>
+        <details className={classes.folded}>
+          <summary className={classes.summary}>
+            <IconChevronRight size={16} stroke={1.8} aria-hidden />
+            <Title order={2}>{title}</Title>
+          </summary>
+          {body}
+        </details>
+        <div className={classes.action}>{action}</div>
+      </section>
+    );
+  }
+  return (
+    <section className={classes.section}>
+      <Group justify="space-between" mb="xs">
+        <Title order={2}>{title}</Title>
+        {action}
+      </Group>
+      {body}
+    </section>
+  );
+}

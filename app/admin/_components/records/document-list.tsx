@@ -1,0 +1,95 @@
+import type { SalesDocumentRow } from '@/lib/sales-documents/schema';
+import { formatDate, formatField } from '../../../_components/format';
+import { Money } from '../display/money';
+import { StatusBadge } from '../display/status-badge';
+import { type Column, RecordList } from '../lists/record-list';
+import type { Sorting } from '../lists/sort-links';
+import { CustomerCell } from './customer-cell';
+
+interface Props {
+  documents: SalesDocumentRow[];
+  /** Where the order can be chosen. */
+  sorting?: Sorting | undefined;
+}
+
+/** Sales documents of several customers. */
+export function DocumentList({ documents, sorting }: Props) {
+  const customer = {
+    label: 'Customer',
+    cell: (row: SalesDocumentRow) => <CustomerCell customer={row.customer} />,
+  };
+  return (
+    <List
+      documents={documents}
+      sorting={sorting}
+      columns={[NUMBER, customer, ...REST]}
+      titleOf={(row) => row.customer.name || row.customer.customer_number}
+    />
+  );
+}
+
+/** Those of one. */
+export function OwnDocumentList({ documents }: Props) {
+  return (
+    <List
+      documents={documents}
+      columns={[{ ...NUMBER, width: '' }, ...REST]}
+      titleOf={(row) => formatField(row.type)}
+    />
+  );
+}
+
+interface ListProps extends Props {
+  columns: Column<SalesDocumentRow>[];
+  titleOf(row: SalesDocumentRow): string;
+}
+
+function List({ documents, sorting, columns, titleOf }: ListProps) {
+  return (
+    <RecordList
+      label="Sales documents"
+      rows={documents}
+      keyOf={({ id }) => id}
+      hrefOf={({ id }) => `/admin/sales-documents/${id}`}
+      columns={columns}
+      entryOf={(document) => ({
+        title: titleOf(document),
+        detail: `${document.document_number} · ${formatDate(document.document_date)}`,
+        figure: <Money amount={document.total} currency={document.currency} />,
+        state: <StatusBadge status={document.status} />,
+      })}
+      sorting={sorting}
+    />
+  );
+}
+
+const NUMBER: Column<SalesDocumentRow> = {
+  label: 'Number',
+  width: '15%',
+  cell: ({ document_number }) => <strong>{document_number}</strong>,
+};
+
+const REST: Column<SalesDocumentRow>[] = [
+  { label: 'Type', width: '16%', cell: ({ type }) => formatField(type) },
+  {
+    label: 'Date',
+    width: '12%',
+    sort: 'date',
+    descends: true,
+    cell: ({ document_date }) => formatDate(document_date),
+  },
+  {
+    label: 'Valid until',
+    width: '12%',
+    cell: ({ valid_until }) => (valid_until ? formatDate(valid_until) : '–'),
+  },
+  { label: 'Status', width: '12%', cell: ({ status }) => <StatusBadge status={status} /> },
+  {
+    label: 'Total',
+    width: '13%',
+    align: 'right',
+    sort: 'amount',
+    descends: true,
+    cell: ({ total, currency }) => <Money amount={total} currency={currency} />,
+  },
+];

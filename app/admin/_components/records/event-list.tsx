@@ -1,0 +1,47 @@
+import type { EventRow } from '@/lib/sync/inbox/inbox-queries';
+import { Instant } from '../display/instant';
+import { StatusBadge } from '../display/status-badge';
+import { RecordList } from '../lists/record-list';
+
+interface Props {
+  events: EventRow[];
+  timeZone: string;
+}
+
+/** Events of Stripe's. */
+export function EventList({ events, timeZone }: Props) {
+  return (
+    <RecordList
+      label="Events"
+      rows={events}
+      keyOf={({ id }) => id}
+      hrefOf={({ id }) => `/admin/webhooks/${encodeURIComponent(id)}`}
+      nameOf={({ type }) => type}
+      columns={[
+        {
+          label: 'Created',
+          width: '22%',
+          cell: ({ stripe_created }) => <Instant at={stripe_created} timeZone={timeZone} seconds />,
+        },
+        { label: 'Type', cell: ({ type }) => <strong>{type}</strong>, title: ({ type }) => type },
+        {
+          label: 'Object',
+          width: '32%',
+          cell: ({ object_id }) => object_id ?? '–',
+          title: ({ object_id }) => object_id ?? undefined,
+        },
+        { label: 'Outcome', width: '14%', cell: ({ outcome }) => <StatusBadge status={outcome} /> },
+      ]}
+      entryOf={({ type, stripe_created, object_id, outcome }) => ({
+        title: type,
+        detail: (
+          <>
+            <Instant at={stripe_created} timeZone={timeZone} seconds />
+            {object_id && ` · ${object_id}`}
+          </>
+        ),
+        state: <StatusBadge status={outcome} />,
+      })}
+    />
+  );
+}

@@ -1,0 +1,123 @@
+import type { InvoiceRow } from '@/lib/invoices/schema';
+import { formatDate, formatDay } from '../../../_components/format';
+import { Money } from '../display/money';
+import { PaidAmount } from '../display/paid-amount';
+import { StatusBadge } from '../display/status-badge';
+import { TwoLines } from '../display/two-lines';
+import { type Column, RecordList } from '../lists/record-list';
+import type { Sorting } from '../lists/sort-links';
+import { CustomerCell } from './customer-cell';
+
+type ListedInvoice = Pick<InvoiceRow, 'id' | 'number' | 'status' | 'invoice_date' | 'due_date' | 'currency'> &
+  Pick<InvoiceRow, 'total' | 'amount_due'> & {
+    /** Where it is known what came back. */
+    refunded_amount?: number;
+    /** The same of the last payment that failed. */
+    payment_failed_at?: Date | null;
+  };
+
+interface Props<Row> {
+  invoices: Row[];
+  timeZone: string;
+  sorting?: Sorting | undefined;
+}
+
+/** Invoices of several customers. */
+export function InvoiceList(props: Props<InvoiceRow & ListedInvoice>) {
+  return (
+    <List<InvoiceRow & ListedInvoice>
+      {...props}
+      columns={[
+        NUMBER,
+        { label: 'Customer', cell: ({ customer }) => <CustomerCell customer={customer} /> },
+        ...restOf(props.timeZone),
+      ]}
+      detailOf={({ customer }) => customer.name || customer.customer_number}
+    />
+  );
+}
+
+/** Those of one. */
+export function OwnInvoiceList(props: Props<ListedInvoice>) {
+  return (
+    <List {...props} columns={[{ ...NUMBER, width: '' }, ...restOf(props.timeZone)]} detailOf={() => null} />
+  );
+}
+
+interface ListProps<Row> extends Props<Row> {
+  columns: Column<Row>[];
+  detailOf(row: Row): string | null;
+}
+
+function List<Row extends ListedInvoice>({ invoices, timeZone, sorting, columns, detailOf }: ListProps<Row>) {
+  return (
+    <RecordList
+      label="Invoices"
+      rows={invoices}
+      keyOf={({ id }) => id}
+      hrefOf={({ id }) => `/admin/invoices/${id}`}
+      columns={columns}
+      entryOf={(invoice) => ({
+        title: invoiceName(invoice),
+        detail: [detailOf(invoice), formatDate(invoice.invoice_date), failureOf(invoice, timeZone)]
+          .filter(Boolean)
+          .join(' · '),
+        figure: totalOf(invoice),
+        state: <StatusBadge status={invoice.status} />,
+      })}
+      sorting={sorting}
+    />
+  );
+}
+
+const NUMBER: Column<ListedInvoice> = {
+  label: 'Number',
+  width: '16%',
+  cell: (invoice) => <strong>{invoiceName(invoice)}</strong>,
+};
+
+const restOf = (timeZone: string): Column<ListedInvoice>[] => [
+  {
+    label: 'Date',
+    width: '12%',
+    sort: 'date',
+    descends: true,
+    cell: ({ invoice_date }) => formatDate(invoice_date),
+  },
+  { label: 'Due', width: '17%', cell: (invoice) => dueOf(invoice, timeZone) },
+  { label: 'Status', width: '11%', cell: ({ status }) => <StatusBadge status={status} /> },
+  {
+    label: 'Open',
+    width: '12%',
+    align: 'right',
+    cell: (row) => (row.amount_due > 0 ? <Money amount={row.amount_due} currency={row.currency} /> : '–'),
+  },
+  {
+    label: 'Total',
+    width: '12%',
+    align: 'right',
+    sort: 'amount',
+    descends: true,
+    cell: totalOf,
+  },
+];
+
+function totalOf({ total, currency, refunded_amount = 0 }: ListedInvoice) {
+  return <PaidAmount amount={total} currency={currency} refunded={refunded_amount} />;
+}
+
+/** By when, and why it is overdue already where a payment failed. */
+function dueOf(invoice: ListedInvoice, timeZone: string) {
+  const due = invoice.due_date ? formatDate(invoice.due_date) : '–';
+  const failure = failureOf(invoice, timeZone);
+  return failure ? <TwoLines below={failure}>{due}</TwoLines> : due;
+}
+
+function failureOf({ status, payment_failed_at: failed }: ListedInvoice, timeZone: string): string | null {
+  return failed && status === 'overdue' ? `Payment failed ${formatDay(failed, timeZone)}` : null;
+}
+
+/** A draft has no number yet. */
+export function invoiceName({ number, id }: Pick<InvoiceRow, 'number' | 'id'>): string {
+  return number ?? `#${id}`;
+}

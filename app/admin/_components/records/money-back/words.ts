@@ -1,0 +1,34 @@
+import type { MoneyBackRow } from '@/lib/payments/money-back-rows';
+import { formatField } from '../../../../_components/format';
+
+export const MONEY_BACK_KINDS: Record<MoneyBackRow['kind'], string> = {
+  refund: 'Refund',
+  dispute: 'Dispute',
+};
+
+const DISPUTES: Record<Extract<MoneyBackRow, { kind: 'dispute' }>['status'], string> = {
+  warning_needs_response: 'Inquiry: answer needed',
+  warning_under_review: 'Inquiry: under review',
+  warning_closed: 'Inquiry closed',
+  needs_response: 'Answer needed',
+  under_review: 'Under review',
+  won: 'Won',
+  lost: 'Lost',
+  prevented: 'Prevented',
+};
+
+const SOURCES = { stripe: 'Stripe', staff: 'Staff', api: 'Payments API' };
+
+/** A status of Stripe's disputes in plain words; of another it makes words as of any. */
+export function disputeText(status: string): string {
+  return DISPUTES[status as keyof typeof DISPUTES] ?? formatField(status);
+}
+
+export function moneyBackStatus({ kind, status }: MoneyBackRow): string {
+  return kind === 'dispute' ? disputeText(status) : formatField(status);
+}
+
+/** Who told of it. */
+export function moneyBackSource(row: MoneyBackRow): string {
+  return SOURCES[row.kind === 'refund' ? row.source : 'stripe'];
+}

@@ -1,0 +1,96 @@
+import type { NamedPayment } from '@/lib/payments/payment-context';
+import { formatDate } from '../../../_components/format';
+import { PaidAmount } from '../display/paid-amount';
+import { StatusBadge } from '../display/status-badge';
+import { type Column, RecordList } from '../lists/record-list';
+import type { Sorting } from '../lists/sort-links';
+import { CustomerCell } from './customer-cell';
+import { invoiceName } from './invoice-list';
+
+interface Props {
+  payments: NamedPayment[];
+  /** Where the order can be chosen. */
+  sorting?: Sorting | undefined;
+}
+
+/** Payments of several customers. */
+export function PaymentList(props: Props) {
+  return <List {...props} columns={COLUMNS} titleOf={customerOf} />;
+}
+
+/** Those of one. */
+export function OwnPaymentList(props: Props) {
+  const columns = COLUMNS.filter(({ label }) => label !== 'Customer').map((column) =>
+    column.label === 'Reference' ? { ...column, width: '' } : column,
+  );
+  return <List {...props} columns={columns} titleOf={invoiceOf} />;
+}
+
+interface ListProps extends Props {
+  columns: Column<NamedPayment>[];
+  titleOf(payment: NamedPayment): string;
+}
+
+function List({ payments, sorting, columns, titleOf }: ListProps) {
+  return (
+    <RecordList
+      label="Payments"
+      rows={payments}
+      keyOf={({ id }) => id}
+      hrefOf={({ id }) => `/admin/payments/${id}`}
+      nameOf={({ payment_reference }) => payment_reference}
+      columns={columns}
+      entryOf={(payment) => ({
+        title: titleOf(payment),
+        detail: `${formatDate(payment.payment_date)} · ${payment.payment_reference}`,
+        figure: amountOf(payment),
+        state: stateOf(payment),
+      })}
+      sorting={sorting}
+    />
+  );
+}
+
+const COLUMNS: Column<NamedPayment>[] = [
+  { label: 'Date', width: '13%', sort: 'date', descends: true, cell: (p) => formatDate(p.payment_date) },
+  {
+    label: 'Customer',
+    title: customerOf,
+    cell: (p) => (p.customer ? <CustomerCell customer={p.customer} /> : customerOf(p)),
+  },
+  {
+    label: 'Reference',
+    width: '25%',
+    sort: 'reference',
+    cell: (payment) => payment.payment_reference,
+    title: (payment) => payment.payment_reference,
+  },
+  { label: 'Invoice', width: '14%', cell: invoiceOf },
+  { label: 'Status', width: '12%', cell: stateOf },
+  {
+    label: 'Amount',
+    width: '14%',
+    align: 'right',
+    sort: 'amount',
+    descends: true,
+    cell: amountOf,
+  },
+];
+
+/** Of one that was refunded as a whole its status says it. */
+function amountOf({ amount, currency, refunded_amount, status }: NamedPayment) {
+  const refunded = status === 'refunded' ? 0 : refunded_amount;
+  return <PaidAmount amount={amount} currency={currency} refunded={refunded} />;
+}
+
+function stateOf({ status, disputed }: NamedPayment) {
+  return <StatusBadge status={disputed ? 'disputed' : status} />;
+}
+
+function customerOf({ customer, customer_id }: NamedPayment): string {
+  return customer?.name || customer?.customer_number || `#${customer_id}`;
+}
+
+function invoiceOf({ invoice_id, invoice_number }: NamedPayment): string {
+  return invoiceName({ id: invoice_id, number: invoice_number });
+}

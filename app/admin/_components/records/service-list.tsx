@@ -1,0 +1,95 @@
+import type { ServiceRow } from '@/lib/services/schema';
+import { formatDate, formatField } from '../../../_components/format';
+import { Money } from '../display/money';
+import { StatusBadge } from '../display/status-badge';
+import { type Column, RecordList } from '../lists/record-list';
+import type { Sorting } from '../lists/sort-links';
+import { CustomerCell } from './customer-cell';
+
+interface Props {
+  services: ServiceRow[];
+  /** Where the order can be chosen. */
+  sorting?: Sorting | undefined;
+}
+
+/** Services of several customers. */
+export function ServiceList(props: Props) {
+  return <List {...props} columns={[NUMBER, CUSTOMER, ...REST]} detailOf={(row) => row.customer.name} />;
+}
+
+/** Those of one. */
+export function OwnServiceList({ services }: Props) {
+  return (
+    <List
+      services={services}
+      columns={[NUMBER, TYPE, ...REST]}
+      detailOf={(row) => formatField(row.service_type)}
+    />
+  );
+}
+
+interface ListProps extends Props {
+  columns: Column<ServiceRow>[];
+  detailOf(service: ServiceRow): string;
+}
+
+function List({ services, sorting, columns, detailOf }: ListProps) {
+  return (
+    <RecordList
+      label="Services"
+      rows={services}
+      keyOf={({ id }) => id}
+      hrefOf={({ id }) => `/admin/services/${id}`}
+      columns={columns}
+      entryOf={(service) => ({
+        title: service.domain ?? service.name,
+        detail: [service.service_number, detailOf(service), billingOf(service)]
+          .filter((text) => text && text !== '–')
+          .join(' · '),
+        figure: <Money amount={service.price} currency={service.currency} />,
+        state: <StatusBadge status={service.status} />,
+      })}
+      sorting={sorting}
+    />
+  );
+}
+
+const NUMBER: Column<ServiceRow> = {
+  label: 'Number',
+  width: '13%',
+  sort: 'number',
+  cell: ({ service_number }) => <strong>{service_number}</strong>,
+};
+
+const CUSTOMER: Column<ServiceRow> = {
+  label: 'Customer',
+  cell: ({ customer }) => <CustomerCell customer={customer} />,
+};
+
+const TYPE: Column<ServiceRow> = {
+  label: 'Type',
+  width: '12%',
+  cell: ({ service_type }) => formatField(service_type),
+};
+
+const REST: Column<ServiceRow>[] = [
+  { label: 'Service', width: '25%', cell: ({ domain, name }) => domain ?? name, title: ({ name }) => name },
+  { label: 'Status', width: '12%', cell: ({ status }) => <StatusBadge status={status} /> },
+  {
+    label: 'Next billing',
+    width: '13%',
+    sort: 'next-billing',
+    cell: billingOf,
+  },
+  {
+    label: 'Price',
+    width: '12%',
+    align: 'right',
+    cell: ({ price, currency }) => <Money amount={price} currency={currency} />,
+  },
+];
+
+function billingOf({ next_billing_date, ends_on }: ServiceRow): string {
+  if (ends_on) return `Ends ${formatDate(ends_on)}`;
+  return next_billing_date ? formatDate(next_billing_date) : '–';
+}

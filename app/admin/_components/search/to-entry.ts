@@ -1,0 +1,48 @@
+import type { SearchHit, SearchKind, SearchResults } from '@/lib/search/schema';
+import { formatMoney } from '../../../_components/format';
+
+/** A hit as pages and the dialog show it. */
+export interface SearchEntry {
+  href: string;
+  title: string;
+  detail: string;
+  /** Null of a page. */
+  status: string | null;
+  figure: string | null;
+}
+
+/** What the dialog is answered. */
+export interface SearchAnswer {
+  groups: { label: string; more: boolean; entries: SearchEntry[] }[];
+}
+
+const PLACES: Record<SearchKind, string> = {
+  customer: '/admin/customers',
+  invoice: '/admin/invoices',
+  payment: '/admin/payments',
+  service: '/admin/services',
+  sales_document: '/admin/sales-documents',
+  server: '/admin/servers',
+  subscription: '/admin/subscriptions',
+  event: '/admin/webhooks',
+};
+
+export function toAnswer({ groups }: SearchResults): SearchAnswer {
+  return { groups: groups.map(({ label, more, hits }) => ({ label, more, entries: hits.map(toEntry) })) };
+}
+
+export function toEntry(hit: SearchHit): SearchEntry {
+  const { title, detail, status, figure } = hit;
+  return {
+    href: hrefOf(hit),
+    title,
+    detail,
+    status,
+    figure: figure ? formatMoney(figure.amount, figure.currency) : null,
+  };
+}
+
+/** The page of a record. */
+export function hrefOf({ kind, id }: Pick<SearchHit, 'kind' | 'id'>): string {
+  return `${PLACES[kind]}/${encodeURIComponent(id)}`;
+}

@@ -1,0 +1,76 @@
+'use client';
+
+import { Menu, SegmentedControl, useMantineColorScheme } from '@mantine/core';
+import { IconApi, IconLogout, IconUserCircle } from '@tabler/icons-react';
+import Link from 'next/link';
+import { useTransition } from 'react';
+import { signOut } from '../../../sign-in/actions';
+import { forgetTyping } from '../forms/record/use-kept-typing';
+import { UserButton } from './user-button';
+
+const SCHEMES = [
+  { value: 'light', label: 'Light' },
+  { value: 'dark', label: 'Dark' },
+  { value: 'auto', label: 'System' },
+] as const;
+
+interface Props {
+  name: string;
+  email: string;
+  /** The page is left for another one. */
+  onLeave(): void;
+}
+
+/** The menu of the account, open at first. */
+export function OpenedUserMenu({ name, email, onLeave }: Props) {
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const [leaving, startLeaving] = useTransition();
+  return (
+    <Menu width={236} position="top-start" defaultOpened>
+      <Menu.Target>
+        <UserButton {...{ name, email }} />
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item
+          component={Link}
+          href="/admin/account"
+          onClick={onLeave}
+          leftSection={<IconUserCircle size={16} stroke={1.6} aria-hidden />}
+        >
+          Your account
+        </Menu.Item>
+        {/* No router link: that page brings its own policy. */}
+        <Menu.Item
+          component="a"
+          href="/docs/api"
+          leftSection={<IconApi size={16} stroke={1.6} aria-hidden />}
+        >
+          API reference
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Label>Appearance</Menu.Label>
+        <SegmentedControl
+          aria-label="Appearance"
+          size="xs"
+          fullWidth
+          mx={4}
+          mb={4}
+          data={[...SCHEMES]}
+          value={colorScheme}
+          onChange={setColorScheme}
+        />
+        <Menu.Divider />
+        <Menu.Item
+          leftSection={<IconLogout size={16} stroke={1.6} aria-hidden />}
+          disabled={leaving}
+          onClick={() => {
+            forgetTyping();
+            startLeaving(() => signOut());
+          }}
+        >
+          Sign out
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

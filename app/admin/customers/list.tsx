@@ -1,0 +1,24 @@
+import { customersCsv } from '@/lib/customers/customers-csv';
+import { CUSTOMER_STATUSES, customerFilters } from '@/lib/customers/staff-filters';
+import { type CustomerWithBalance, listCustomersWithBalance } from '@/lib/invoices/customer-balances';
+import { choiceOf } from '../_components/lists/choice';
+import type { ListDeclaration } from '../_components/lists/list-declaration';
+import { CustomerList } from './customer-list';
+import { PATH } from './path';
+
+export const CUSTOMERS = {
+  title: 'Customers',
+  path: PATH,
+  noun: 'customer',
+  yet: 'They appear here as soon as one is entered or Stripe reports one.',
+  schema: customerFilters,
+  fields: () => [
+    { name: 'q', label: 'Customer', placeholder: 'Number, name, e-mail' },
+    { name: 'status', label: 'Status', options: choiceOf(CUSTOMER_STATUSES) },
+    { name: 'country', label: 'Country', placeholder: 'Code, such as AT' },
+  ],
+  hint: ({ q }) => (q && q.length < 3 ? 'To search within a word, type at least three letters.' : undefined),
+  read: ({ db }, filters, { start }) => listCustomersWithBalance(db, filters, start),
+  Rows: ({ rows, sorting }) => <CustomerList customers={rows} sorting={sorting} />,
+  csv: ({ db }, filters) => customersCsv(db, filters),
+} satisfies ListDeclaration<typeof customerFilters, CustomerWithBalance>;

@@ -1,0 +1,26 @@
+import { pastPresets } from '@/lib/date-presets';
+import { invoicesCsv } from '@/lib/invoices/invoices-csv';
+import { type ListedInvoice, listInvoicesForStaff } from '@/lib/invoices/list-for-staff';
+import { INVOICE_STATES, invoiceStaffFilters } from '@/lib/invoices/staff-filters';
+import { choiceOf } from '../_components/lists/choice';
+import { customerField } from '../_components/lists/customer-field';
+import type { ListDeclaration } from '../_components/lists/list-declaration';
+import { InvoiceList } from '../_components/records/invoice-list';
+import { PATH } from './path';
+
+export const INVOICES = {
+  title: 'Invoices',
+  path: PATH,
+  noun: 'invoice',
+  yet: 'They appear here as soon as one is written.',
+  schema: invoiceStaffFilters,
+  fields: ({ today }) => [
+    customerField,
+    { name: 'number', label: 'Number', placeholder: 'Full number or #ID' },
+    { name: 'status', label: 'Status', options: choiceOf(INVOICE_STATES) },
+    { name: 'from', label: 'Date', presets: pastPresets(today) },
+  ],
+  read: ({ db }, filters, place) => listInvoicesForStaff(db, filters, place),
+  Rows: ({ rows, ...props }) => <InvoiceList invoices={rows} {...props} />,
+  csv: ({ db }, filters) => invoicesCsv(db, filters),
+} satisfies ListDeclaration<typeof invoiceStaffFilters, ListedInvoice>;

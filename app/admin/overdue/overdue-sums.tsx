@@ -1,0 +1,50 @@
+import { Paper } from '@mantine/core';
+import type { CSSProperties } from 'react';
+import { toCalendarDate } from '@/lib/dates';
+import { OVERDUE_AGES, type OverdueSum, sumOverdue } from '@/lib/invoices/overdue-worklist';
+import { getRuntime } from '@/lib/runtime';
+import { formatMoney, formatNumber } from '../../_components/format';
+import { TextLink } from '../../_components/links';
+import { toHref } from '../../_components/search-params';
+import { ageText } from './age-text';
+import classes from './overdue-sums.module.css';
+
+/** What is overdue, by currency and age; each sum leads to its invoices. */
+export async function OverdueSums() {
+  const { db, env, now } = await getRuntime();
+  const sums = await sumOverdue(db, toCalendarDate(now(), env.timeZone));
+  const currencies = [...new Set(sums.map(({ currency }) => currency))];
+  const ages = OVERDUE_AGES.filter((age) => sums.some((sum) => sum.age === age));
+  if (currencies.length === 0) return null;
+  return (
+    <Paper withBorder radius="lg" mb="lg" className={classes.frame ?? ''}>
+      {currencies.map((currency) => (
+        <dl
+          key={currency}
+          className={classes.sums}
+          style={{ '--ages': ages.length } as CSSProperties}
+          aria-label={`Overdue by age, ${currency.toUpperCase()}`}
+        >
+          {ages.map((age, i) => {
+            const sum = sums.find((one) => one.currency === currency && one.age === age);
+            return sum ? <Sum key={age} sum={sum} column={i + 1} /> : null;
+          })}
+        </dl>
+      ))}
+    </Paper>
+  );
+}
+
+function Sum({ sum: { currency, age, count, total }, column }: { sum: OverdueSum; column: number }) {
+  return (
+    <div style={{ '--column': column } as CSSProperties}>
+      <dt>{ageText(age)}</dt>
+      <dd>
+        <TextLink href={toHref('/admin/overdue', { age, currency })} className="figures">
+          {formatMoney(total, currency)}
+        </TextLink>
+        <span className={classes.count}>{formatNumber(count)}</span>
+      </dd>
+    </div>
+  );
+}

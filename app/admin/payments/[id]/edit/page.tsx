@@ -1,0 +1,47 @@
+import { Box } from '@mantine/core';
+import type { Metadata } from 'next';
+import { notFound, redirect } from 'next/navigation';
+import { requireStaff } from '@/lib/auth/session/staff-session';
+import { etagOf } from '@/lib/http/etag';
+import { getPaymentContext } from '@/lib/payments/payment-context';
+import { getPayment } from '@/lib/payments/queries';
+import { getRuntime } from '@/lib/runtime';
+import { formatMoney, formatPlainAmount } from '../../../../_components/format';
+import { orNotFound } from '../../../../_components/or-not-found';
+import { toId } from '../../../../_components/search-params';
+import { PageHeader } from '../../../_components/page/page-header';
+import { invoiceName } from '../../../_components/records/invoice-list';
+import { PATH } from '../../path';
+import { PaymentForm } from '../../payment-form';
+import { edit } from './actions';
+
+export const metadata: Metadata = { title: 'Edit a payment' };
+
+/** A pending payment; what is completed has been counted, and is deleted or refunded instead. */
+export default async function EditPage({ params }: { params: Promise<{ id: string }> }) {
+  await requireStaff();
+  const id = toId((await params).id) ?? notFound();
+  const { db } = await getRuntime();
+  const payment = await orNotFound(getPayment(db, id));
+  const page = `${PATH}/${id}`;
+  if (payment.status !== 'pending') redirect(page);
+  const { invoice } = await orNotFound(getPaymentContext(db, payment));
+  const { amount, currency, payment_date, payment_reference } = payment;
+  return (
+    <Box maw={600}>
+      <PageHeader
+        back={{ href: page, label: 'Payment' }}
+        title="Edit the payment"
+        description={`Invoice ${invoiceName(invoice)}, ${formatMoney(invoice.amount_due, currency)} open`}
+      />
+      <PaymentForm
+        action={edit.bind(null, id, etagOf(payment))}
+        submit="Save"
+        cancel={page}
+        currency={currency}
+        open={invoice.stripe_invoice_id ? null : invoice.amount_due}
+        initial={{ amount: formatPlainAmount(amount, currency), payment_date, payment_reference }}
+      />
+    </Box>
+  );
+}

@@ -1,0 +1,34 @@
+'use server';
+
+import { requireStaff } from '@/lib/auth/session/staff-session';
+import { AppError } from '@/lib/errors';
+import { etagOf } from '@/lib/http/etag';
+import { REFUND_FIELDS, recordTypedRefund } from '@/lib/payments/record-typed-refund';
+import type { PaymentRow } from '@/lib/payments/schema';
+import { staffWriter } from '@/lib/payments/staff-writer';
+import { getRuntime } from '@/lib/runtime';
+import { leaveFor } from '../../../_components/forms/record/leave-for';
+import { toProblems } from '../../../_components/forms/to-problems';
+import { PATH } from '../../path';
+import type { TypedState } from '../../typed-form';
+
+/** Notes that a payment, or a part of it, was paid back. @param version the payment's tag, as the page showed it */
+export async function refund(
+  id: number,
+  version: string,
+  _before: TypedState,
+  form: FormData,
+): Promise<TypedState> {
+  const staff = await requireStaff();
+  const runtime = await getRuntime();
+  const typed = Object.fromEntries(REFUND_FIELDS.map((name) => [name, String(form.get(name) ?? '')]));
+  const isAsSeen = (current: PaymentRow | null) => current !== null && etagOf(current) === version;
+  try {
+    await recordTypedRefund(runtime.db, id, typed, staffWriter(runtime, staff), isAsSeen);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    if (error.code === 'validation_failed') return { typed, problems: toProblems(error, typed) };
+    leaveFor(`${PATH}/${id}?notice=${error.code === 'conflict' ? 'precondition_failed' : error.code}`);
+  }
+  leaveFor(`${PATH}/${id}?notice=refund-recorded`);
+}

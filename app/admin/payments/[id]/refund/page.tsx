@@ -1,0 +1,51 @@
+import { Alert, Box } from '@mantine/core';
+import type { Metadata } from 'next';
+import { notFound, redirect } from 'next/navigation';
+import { requireStaff } from '@/lib/auth/session/staff-session';
+import { toCalendarDate } from '@/lib/dates';
+import { etagOf } from '@/lib/http/etag';
+import { getPayment } from '@/lib/payments/queries';
+import { getRuntime } from '@/lib/runtime';
+import { formatMoney, formatPlainAmount } from '../../../../_components/format';
+import { orNotFound } from '../../../../_components/or-not-found';
+import { toId } from '../../../../_components/search-params';
+import { PageHeader } from '../../../_components/page/page-header';
+import { PATH } from '../../path';
+import { refund } from './actions';
+import { RefundForm } from './refund-form';
+
+export const metadata: Metadata = { title: 'Record a refund' };
+
+export default async function RefundPage({ params }: { params: Promise<{ id: string }> }) {
+  await requireStaff();
+  const id = toId((await params).id) ?? notFound();
+  const { db, env, now } = await getRuntime();
+  const payment = await orNotFound(getPayment(db, id));
+  const page = `${PATH}/${id}`;
+  if (payment.status !== 'completed') redirect(page);
+  const { amount, refunded_amount, currency, payment_reference } = payment;
+  const left = amount - refunded_amount;
+  const of = refunded_amount > 0 ? `${formatMoney(left, currency)} of ` : '';
+  return (
+    <Box maw={600}>
+      <PageHeader
+        back={{ href: page, label: 'Payment' }}
+        title="Record a refund"
+        description={`${payment_reference}: ${of}${formatMoney(amount, currency)} can be refunded`}
+      />
+      <Alert color="orange" variant="light" mb="lg" title="No money is moved">
+        This only records what you paid back elsewhere. Nothing is refunded at Stripe: do that in Stripe’s
+        dashboard, and it appears here by itself.
+      </Alert>
+      <RefundForm
+        action={refund.bind(null, id, etagOf(payment))}
+        cancel={page}
+        currency={currency}
+        initial={{
+          amount: formatPlainAmount(left, currency),
+          date: toCalendarDate(now(), env.timeZone),
+        }}
+      />
+    </Box>
+  );
+}

@@ -1,0 +1,29 @@
+import { pastPresets } from '@/lib/date-presets';
+import { listPaymentsForStaff } from '@/lib/payments/list-for-staff';
+import type { NamedPayment } from '@/lib/payments/payment-context';
+import { paymentsCsv } from '@/lib/payments/payments-csv';
+import { hasReferenceOrder, PAYMENT_STATES, staffFilters } from '@/lib/payments/staff-filters';
+import { choiceOf } from '../_components/lists/choice';
+import { customerField } from '../_components/lists/customer-field';
+import type { ListDeclaration } from '../_components/lists/list-declaration';
+import { PaymentList } from '../_components/records/payment-list';
+import { PATH } from './path';
+
+export const PAYMENTS = {
+  title: 'Payments',
+  path: PATH,
+  noun: 'payment',
+  yet: 'They appear here as soon as one is recorded.',
+  schema: staffFilters,
+  fields: ({ today }) => [
+    customerField,
+    { name: 'invoice', label: 'Invoice', placeholder: 'Number or #ID' },
+    { name: 'reference', label: 'Reference', placeholder: 'Any part' },
+    { name: 'status', label: 'Status', options: choiceOf(PAYMENT_STATES) },
+    { name: 'from', label: 'Date', presets: pastPresets(today) },
+  ],
+  read: ({ db }, filters, { start }) => listPaymentsForStaff(db, filters, start),
+  lacks: (filters) => (hasReferenceOrder(filters) ? undefined : 'reference'),
+  Rows: ({ rows, sorting }) => <PaymentList payments={rows} sorting={sorting} />,
+  csv: ({ db }, filters) => paymentsCsv(db, filters),
+} satisfies ListDeclaration<typeof staffFilters, NamedPayment>;

@@ -1,0 +1,46 @@
+'use client';
+
+import { Text, TextInput } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
+import { formatMoney } from '../../_components/format';
+import type { FieldProps } from './typed-form';
+
+interface Props {
+  field: FieldProps;
+  currency: string;
+  /** What the invoice has open without this payment; null where a payment settles nothing. */
+  open: number | null;
+  typedAmount: string | undefined;
+  /** What is wrong with the reference, with its link. */
+  referenceError?: ReactNode;
+}
+
+/** Amount, date and reference of a payment. */
+export function PaymentFields({ field, currency, open, typedAmount, referenceError }: Props) {
+  const [amount, setAmount] = useState(typedAmount ?? '');
+  const over = open === null ? 0 : Number(amount.trim().replace(',', '.')) - open;
+  return (
+    <>
+      <TextInput
+        label={`Amount in ${currency.toUpperCase()}`}
+        inputMode="decimal"
+        autoComplete="off"
+        {...field('amount')}
+        onChange={(event) => setAmount(event.currentTarget.value)}
+      />
+      <Text size="sm" role="status" hidden={!(over > 0)}>
+        {over > 0 &&
+          `${formatMoney(over, currency)} more than is open. It is kept as a credit on the invoice.`}
+      </Text>
+      <TextInput label="Date" type="date" {...field('payment_date')} />
+      <TextInput
+        label="Reference"
+        description="What the bank statement or the receipt says. Each payment has its own."
+        maxLength={255}
+        autoComplete="off"
+        {...field('payment_reference')}
+        {...(referenceError && { error: referenceError })}
+      />
+    </>
+  );
+}

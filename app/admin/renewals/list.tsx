@@ -1,0 +1,42 @@
+import { comingPresets } from '@/lib/date-presets';
+import { listServiceRenewals, RENEWING, renewalFilters } from '@/lib/services/renewals';
+import type { ServiceRow } from '@/lib/services/schema';
+import type { ListedSubscription } from '@/lib/subscriptions/queries';
+import { listSubscriptionRenewals } from '@/lib/subscriptions/renewals';
+import { renewalsCsv } from '@/lib/subscriptions/renewals-csv';
+import { choiceOf } from '../_components/lists/choice';
+import type { ListDeclaration } from '../_components/lists/list-declaration';
+import { ServiceList } from '../_components/records/service-list';
+import { SubscriptionList } from '../subscriptions/subscription-list';
+import { daysOf } from './days-of';
+
+type Renewing = ServiceRow | ListedSubscription;
+
+export const RENEWALS = {
+  title: 'Renewals',
+  description: 'By next billing date, from today on unless you choose other dates.',
+  path: '/admin/renewals',
+  noun: 'renewal',
+  yet: 'Active services and live subscriptions appear here as soon as they have a billing date.',
+  schema: renewalFilters,
+  fields: ({ today }) => [
+    { name: 'from', label: 'Next billing', presets: comingPresets(today) },
+    { name: 'of', label: 'Show', options: choiceOf(RENEWING) },
+  ],
+  read: (runtime, filters, { start }) => {
+    const read = filters.of === 'subscriptions' ? listSubscriptionRenewals : listServiceRenewals;
+    return read(runtime.db, daysOf(filters, runtime), start, filters.per_page);
+  },
+  Rows: ({ rows, timeZone }) => {
+    const subscriptions = rows.filter(isSubscription);
+    return subscriptions.length > 0 ? (
+      <SubscriptionList subscriptions={subscriptions} timeZone={timeZone} />
+    ) : (
+      <ServiceList services={rows.filter(isService)} />
+    );
+  },
+  csv: (runtime, filters) => renewalsCsv(runtime.db, daysOf(filters, runtime), filters.of ?? 'services'),
+} satisfies ListDeclaration<typeof renewalFilters, Renewing>;
+
+const isSubscription = (row: Renewing): row is ListedSubscription => 'items' in row;
+const isService = (row: Renewing): row is ServiceRow => 'service_number' in row;

@@ -1,0 +1,29 @@
+import { pastPresets } from '@/lib/date-presets';
+import { listDocumentsForStaff } from '@/lib/sales-documents/list-for-staff';
+import { salesDocumentsCsv } from '@/lib/sales-documents/sales-documents-csv';
+import type { SalesDocumentRow } from '@/lib/sales-documents/schema';
+import { DOCUMENT_STATUSES, DOCUMENT_TYPES, documentStaffFilters } from '@/lib/sales-documents/staff-filters';
+import { choiceOf } from '../_components/lists/choice';
+import { customerField } from '../_components/lists/customer-field';
+import type { ListDeclaration } from '../_components/lists/list-declaration';
+import { DocumentList } from '../_components/records/document-list';
+import { PATH } from './path';
+
+export const SALES_DOCUMENTS = {
+  title: 'Sales documents',
+  description: 'Offers and order confirmations.',
+  path: PATH,
+  noun: 'sales document',
+  yet: 'They appear here as soon as one is written.',
+  schema: documentStaffFilters,
+  fields: ({ today }) => [
+    customerField,
+    { name: 'number', label: 'Number', placeholder: 'Full number or #ID' },
+    { name: 'type', label: 'Type', options: choiceOf(DOCUMENT_TYPES) },
+    { name: 'status', label: 'Status', options: choiceOf(DOCUMENT_STATUSES) },
+    { name: 'from', label: 'Date', presets: pastPresets(today) },
+  ],
+  read: ({ db }, filters, place) => listDocumentsForStaff(db, filters, place),
+  Rows: ({ rows, sorting }) => <DocumentList documents={rows} sorting={sorting} />,
+  csv: ({ db }, filters) => salesDocumentsCsv(db, filters),
+} satisfies ListDeclaration<typeof documentStaffFilters, SalesDocumentRow>;

@@ -1,0 +1,24 @@
+import { listServersForStaff } from '@/lib/servers/queries';
+import type { ServerRow } from '@/lib/servers/schema';
+import { serversCsv } from '@/lib/servers/servers-csv';
+import { SERVER_STATUSES, serverFilters } from '@/lib/servers/staff-filters';
+import { choiceOf } from '../_components/lists/choice';
+import type { ListDeclaration } from '../_components/lists/list-declaration';
+import { PATH } from './path';
+import { ServerList } from './server-list';
+
+export const SERVERS = {
+  title: 'Servers',
+  description: 'The machines that services run on.',
+  path: PATH,
+  noun: 'server',
+  yet: 'They appear here as soon as there is one.',
+  schema: serverFilters,
+  fields: () => [
+    { name: 'q', label: 'Server', placeholder: 'Part of a host name, address, location' },
+    { name: 'status', label: 'Status', options: choiceOf(SERVER_STATUSES) },
+  ],
+  read: ({ db }, filters, { request }) => listServersForStaff(db, filters, request),
+  Rows: ({ rows }) => <ServerList servers={rows} />,
+  csv: ({ db }, filters) => serversCsv(db, filters),
+} satisfies ListDeclaration<typeof serverFilters, ServerRow>;

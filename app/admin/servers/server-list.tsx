@@ -1,0 +1,39 @@
+import type { ServerRow } from '@/lib/servers/schema';
+import { StatusBadge } from '../_components/display/status-badge';
+import { type Column, RecordList } from '../_components/lists/record-list';
+import { PATH } from './path';
+
+export function ServerList({ servers }: { servers: ServerRow[] }) {
+  return (
+    <RecordList
+      label="Servers"
+      rows={servers}
+      keyOf={({ id }) => id}
+      hrefOf={({ id }) => `${PATH}/${id}`}
+      columns={COLUMNS}
+      entryOf={(server) => ({
+        title: server.hostname,
+        detail: [server.ipv4[0], server.location].filter(Boolean).join(' · '),
+        state: <StatusBadge status={server.status} />,
+      })}
+    />
+  );
+}
+
+const COLUMNS: Column<ServerRow>[] = [
+  { label: 'Host name', cell: ({ hostname }) => <strong>{hostname}</strong> },
+  { label: 'Status', width: '14%', cell: ({ status }) => <StatusBadge status={status} /> },
+  { label: 'Address', width: '17%', cell: ({ ipv4, ipv6 }) => ipv4[0] ?? ipv6[0] ?? '–' },
+  {
+    label: 'System',
+    width: '20%',
+    cell: ({ operating_system }) => operating_system ?? '–',
+    title: ({ operating_system }) => operating_system ?? undefined,
+  },
+  {
+    label: 'Location',
+    width: '20%',
+    cell: ({ location }) => location ?? '–',
+    title: ({ location }) => location ?? undefined,
+  },
+];

@@ -1,0 +1,31 @@
+import { comingPresets } from '@/lib/date-presets';
+import { listServicesForStaff } from '@/lib/services/list-for-staff';
+import type { ServiceRow } from '@/lib/services/schema';
+import { servicesCsv } from '@/lib/services/services-csv';
+import { SERVICE_STATUSES, SERVICE_TYPES, serviceStaffFilters } from '@/lib/services/staff-filters';
+import { choiceOf } from '../_components/lists/choice';
+import { customerField } from '../_components/lists/customer-field';
+import type { ListDeclaration } from '../_components/lists/list-declaration';
+import { ServiceList } from '../_components/records/service-list';
+import { PATH } from './path';
+
+export const SERVICES = {
+  title: 'Services',
+  description: 'What customers rent.',
+  path: PATH,
+  noun: 'service',
+  yet: 'They appear here as soon as a customer has one.',
+  schema: serviceStaffFilters,
+  fields: ({ today }) => [
+    customerField,
+    { name: 'number', label: 'Number', placeholder: 'Full number or #ID' },
+    { name: 'domain', label: 'Domain', placeholder: 'Any part' },
+    { name: 'type', label: 'Type', options: choiceOf(SERVICE_TYPES) },
+    { name: 'status', label: 'Status', options: choiceOf(SERVICE_STATUSES) },
+    { name: 'from', label: 'Next billing', presets: comingPresets(today) },
+    { name: 'server', label: 'Server', placeholder: 'Host name or #ID' },
+  ],
+  read: ({ db }, filters, place) => listServicesForStaff(db, filters, place),
+  Rows: ({ rows, sorting }) => <ServiceList services={rows} sorting={sorting} />,
+  csv: ({ db }, filters) => servicesCsv(db, filters),
+} satisfies ListDeclaration<typeof serviceStaffFilters, ServiceRow>;

@@ -1,0 +1,27 @@
+'use server';
+
+import { revalidatePath } from 'next/cache';
+import { type Invitation, renewInvitation } from '@/lib/auth/invitations/invitation';
+import { requireAdmin, staffActor } from '@/lib/auth/session/staff-session';
+import { AppError } from '@/lib/errors';
+import { getRuntime } from '@/lib/runtime';
+import { problemOf } from '../../../_components/forms/to-problems';
+
+export interface InvitationState {
+  problem: string | null;
+  /** The new address, for this one answer. */
+  invitation: Invitation | null;
+}
+
+/** Makes another address for somebody who has not accepted, and shows it, once. */
+export async function invite(id: string): Promise<InvitationState> {
+  const staff = await requireAdmin();
+  try {
+    const invitation = await renewInvitation(await getRuntime(), { id }, staffActor(staff));
+    revalidatePath('/admin', 'layout');
+    return { problem: null, invitation };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return { problem: problemOf(error), invitation: null };
+  }
+}

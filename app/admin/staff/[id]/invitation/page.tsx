@@ -1,0 +1,30 @@
+import { Box } from '@mantine/core';
+import type { Metadata } from 'next';
+import { notFound } from 'next/navigation';
+import { requireAdmin } from '@/lib/auth/session/staff-session';
+import { getStaffUser } from '@/lib/auth/staff/staff-user';
+import { getRuntime } from '@/lib/runtime';
+import { orNotFound } from '../../../../_components/or-not-found';
+import { PageHeader } from '../../../_components/page/page-header';
+import { PATH } from '../../path';
+import { invite } from './actions';
+import { InviteForm } from './invite-form';
+
+export const metadata: Metadata = { title: 'New invitation' };
+
+export default async function InvitationPage({ params }: { params: Promise<{ id: string }> }) {
+  await requireAdmin();
+  const { id } = await params;
+  if (!/^[\w-]{1,64}$/.test(id)) notFound();
+  const { name, email } = await orNotFound(getStaffUser((await getRuntime()).db, { id }));
+  return (
+    <Box maw={600}>
+      <PageHeader
+        back={{ href: `${PATH}/${id}`, label: name }}
+        title="New invitation"
+        description={`${email}. The link before it no longer works.`}
+      />
+      <InviteForm action={invite.bind(null, id)} back={`${PATH}/${id}`} />
+    </Box>
+  );
+}

@@ -1,0 +1,30 @@
+import { SUBSCRIPTION_STATUSES, subscriptionFilters } from '@/lib/subscriptions/filters';
+import { type ListedSubscription, listSubscriptions } from '@/lib/subscriptions/queries';
+import { subscriptionsCsv } from '@/lib/subscriptions/subscriptions-csv';
+import { choiceOf } from '../_components/lists/choice';
+import { customerField } from '../_components/lists/customer-field';
+import type { ListDeclaration } from '../_components/lists/list-declaration';
+import { SubscriptionList } from './subscription-list';
+
+export const SUBSCRIPTIONS = {
+  title: 'Subscriptions',
+  description: 'As Stripe bills them.',
+  path: '/admin/subscriptions',
+  noun: 'subscription',
+  yet: 'They appear here as soon as Stripe reports one.',
+  schema: subscriptionFilters,
+  fields: () => [
+    customerField,
+    { name: 'status', label: 'Status', options: choiceOf(SUBSCRIPTION_STATUSES) },
+    { name: 'items', label: 'Items', options: [{ value: 'unlinked', label: 'Not linked' }] },
+    {
+      name: 'checkout',
+      label: 'Checkout',
+      options: [{ value: 'waiting', label: 'Names another subscription' }],
+    },
+    { name: 'id', label: 'Stripe ID', placeholder: 'sub_, si_, cus_' },
+  ],
+  read: ({ db }, filters, { start }) => listSubscriptions(db, filters, start),
+  Rows: ({ rows, ...props }) => <SubscriptionList subscriptions={rows} {...props} />,
+  csv: ({ db }, filters) => subscriptionsCsv(db, filters),
+} satisfies ListDeclaration<typeof subscriptionFilters, ListedSubscription>;

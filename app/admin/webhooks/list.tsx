@@ -1,0 +1,46 @@
+import { pastPresets } from '@/lib/date-presets';
+import {
+  EVENT_OUTCOMES,
+  EVENT_TYPES,
+  eventFilters,
+  OTHER_MODE,
+  OTHER_TYPES,
+} from '@/lib/sync/inbox/event-filters';
+import { eventsCsv } from '@/lib/sync/inbox/events-csv';
+import { type EventRow, listEvents } from '@/lib/sync/inbox/inbox-queries';
+import { formatField } from '../../_components/format';
+import type { ListDeclaration } from '../_components/lists/list-declaration';
+import { EventList } from '../_components/records/event-list';
+
+const ROWS = 50;
+const NAMES: Record<string, string> = {
+  [OTHER_TYPES]: 'Other types',
+  [OTHER_MODE]: 'Wrong mode (test/live)',
+};
+
+export const EVENTS = {
+  title: 'Webhooks',
+  description: 'What Stripe has reported, the latest first.',
+  path: '/admin/webhooks',
+  noun: 'event',
+  yet: 'They appear here as soon as Stripe delivers one.',
+  schema: eventFilters,
+  fields: ({ today }) => [
+    {
+      name: 'type',
+      label: 'Type',
+      options: EVENT_TYPES.map((value) => ({ value, label: NAMES[value] ?? value })),
+    },
+    {
+      name: 'outcome',
+      label: 'Outcome',
+      options: EVENT_OUTCOMES.map((value) => ({ value, label: NAMES[value] ?? formatField(value) })),
+    },
+    { name: 'id', label: 'Stripe ID', placeholder: 'evt_, in_, sub_, cs_, cus_' },
+    { name: 'from', label: 'Created', presets: pastPresets(today) },
+  ],
+  read: ({ db, env }, filters, { start }) =>
+    listEvents(db, filters, { ...start, limit: ROWS, timeZone: env.timeZone }),
+  Rows: ({ rows, timeZone }) => <EventList events={rows} timeZone={timeZone} />,
+  csv: ({ db, env }, filters) => eventsCsv(db, filters, env.timeZone),
+} satisfies ListDeclaration<typeof eventFilters, EventRow>;
