@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { findCycles } from './architecture/import-cycles';
 import { brokenImports, homeless } from './architecture/import-rules';
 import { moduleState } from './architecture/module-state';
+import { oldWordsIn } from './architecture/old-words';
 import { parseSource, readSources } from './architecture/sources';
 import { usesOfTheWorld } from './architecture/world-rules';
 
@@ -24,6 +25,10 @@ describe('architecture', () => {
 
   test('environment, clock and chance are asked in one place', () => {
     expect(usesOfTheWorld(product)).toEqual([]);
+  });
+
+  test('nobody is told words that have to be read twice', () => {
+    expect(sources.flatMap(oldWordsIn)).toEqual([]);
   });
 
   test('what must exist once in a process is no state of a module', () => {
@@ -50,6 +55,8 @@ describe('the rules themselves', () => {
     ['lib/money.ts', './payments/queries'],
     ['lib/payments/a.ts', '@/tests/support/factories'],
     ['db/client.ts', '@/lib/env'],
+    ['app/admin/_components/lists/a.ts', '../records/b'],
+    ['app/admin/_components/search/a.ts', '../../search/page'],
   ])('%s may not import %s', (path, target) => {
     expect(imports(path, target)).toContain(`${path}:1`);
   });
@@ -62,6 +69,8 @@ describe('the rules themselves', () => {
     ['lib/cli/a.ts', '../stripe-local/world'],
     ['db/seed/a.ts', '@/lib/money'],
     ['db/client.ts', 'postgres'],
+    ['app/admin/_components/records/a.ts', '../lists/b'],
+    ['app/admin/_components/forms/record/a.ts', '../../../customers/path'],
   ])('%s may import %s', (path, target) => {
     expect(imports(path, target)).toEqual([]);
   });

@@ -1,4 +1,4 @@
-import { BELOW_DB, DOMAINS, isOurs, LAYERS, roomOf } from './layers';
+import { BELOW_DB, DOMAINS, isOurs, LAYERS, PAGE_ROOMS, roomOf } from './layers';
 import type { Source } from './sources';
 
 interface Rule {
@@ -6,6 +6,7 @@ interface Rule {
   broken(from: string, target: string): boolean;
 }
 
+const PARTS = 'app/admin/_components/';
 const DRIVER = /^(@electric-sql\/|postgres$|pg$|drizzle-orm\/(pglite|postgres-js))/;
 
 const RULES: Rule[] = [
@@ -36,6 +37,14 @@ const RULES: Rule[] = [
       roomOf(target) === 'lib/stripe-local' && !['lib/cli', 'lib/stripe-local'].includes(roomOf(from)),
   },
   {
+    says: "the staff pages' parts import downwards only (PAGE_ROOMS), and no page",
+    broken: (from, target) => {
+      if (!from.startsWith(PARTS) || !target.startsWith('app/admin/')) return false;
+      if (!target.startsWith(PARTS)) return !/\/path(\.ts)?$/.test(target);
+      return partDepth(from) > partDepth(target);
+    },
+  },
+  {
     says: 'the product does not import tests',
     broken: (_from, target) => target.startsWith('tests/'),
   },
@@ -52,14 +61,22 @@ export function brokenImports(sources: Source[]): string[] {
   );
 }
 
-/** Folders that no layer names. */
+/** Folders that no layer names, and the staff pages' parts without a room. */
 export function homeless(sources: Source[]): string[] {
   const rooms = new Set(sources.map(({ path }) => roomOf(path)));
-  return [...rooms].filter((room) => !LAYERS.flat().includes(room));
+  const parts = sources.map(({ path }) => path).filter((path) => path.startsWith(PARTS));
+  return [
+    ...[...rooms].filter((room) => !LAYERS.flat().includes(room)),
+    ...parts.filter((path) => partDepth(path) < 0),
+  ];
 }
 
 function depth(path: string): number {
   return LAYERS.findIndex((layer) => layer.includes(roomOf(path)));
+}
+
+function partDepth(path: string): number {
+  return PAGE_ROOMS.indexOf(path.slice(PARTS.length).split('/')[0] ?? '');
 }
 
 function isLeafOfDb(from: string, target: string): boolean {

@@ -13,6 +13,7 @@ export const LAYERS: string[][] = [
   ['lib/health', 'lib/search', 'lib/timeline'],
   ['lib/auth'],
   ['lib/sync'],
+  ['lib/oauth', 'lib/tool-calls'],
   ['lib/payments', 'lib/subscriptions', 'lib/sales-documents'],
   ['lib/invoices'],
   ['lib/services'],
@@ -24,6 +25,9 @@ export const LAYERS: string[][] = [
   ['lib/*.ts'],
   ['db'],
 ];
+
+/** The rooms of the staff pages' parts, from the top down. None of them knows a page, but for its `path.ts`. */
+export const PAGE_ROOMS = ['shell', 'search', 'audit', 'forms', 'records', 'lists', 'page', 'display'];
 
 /** What knows no framework and no door: they answer REST, MCP, pages and commands alike. */
 export const DOMAINS = [

@@ -4,7 +4,7 @@ import { lineOf, type Source, walk } from './sources';
 /** What makes a program depend on the world, and the one file that may ask it. */
 const WORLD: { home: string; says: string; matches(node: ts.Node): boolean }[] = [
   {
-    home: 'lib/env.ts',
+    home: 'lib/inherited-env.ts',
     says: 'reads process.env',
     matches: (node) => isMember(node, 'process', 'env'),
   },

@@ -5,7 +5,9 @@ import { StartError } from '@/lib/errors';
 const BENCHES: Record<string, () => Promise<unknown>> = {
   http: () => import('./http/bench'),
   import: () => import('./imports/bench'),
+  lifecycle: () => import('./lifecycle/bench'),
   mcp: () => import('./mcp/bench'),
+  pages: () => import('./pages/bench'),
   payments: () => import('./payments/bench'),
   reconcile: () => import('./reconcile/bench'),
   scale: () => import('./scale/bench'),

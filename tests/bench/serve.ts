@@ -46,6 +46,7 @@ async function serve(command: string[], cwd: string, databaseUrl: string, env: E
       BETTER_AUTH_SECRET: 'only-for-the-bench-only-for-the-bench',
       PUBLIC_URL: url,
       PORT: String(port),
+      MCP_REQUESTS_PER_MINUTE: '0',
       ...env,
     },
     stdio: ['ignore', 'ignore', 'inherit'],

@@ -14,6 +14,7 @@ export function benchDeps(db: Database): SyncDeps {
     timeZone: 'UTC',
     linkByEmail: false,
     eventRetentionDays: 180,
+    toolCallRetentionDays: 90,
   };
 }
 

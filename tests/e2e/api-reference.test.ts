@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { launchBrowser, watchComplaints, watchForeignRequests } from './support/browser';
 import { fillCompany, STAFF } from './support/company';
 import { openSite, type Site } from './support/site';
+import { violationsOf } from './support/violations';
 
 const PATH = '/docs/api';
 const DOCUMENT = '/api/openapi.json';
@@ -78,10 +79,13 @@ describe('in a browser', () => {
   test('an operation is tried out with a token, which is gone with the page', async () => {
     const page = await openReference();
     await page.getByRole('button', { name: 'Authorize' }).click();
+    expect(await page.getByRole('dialog').getByRole('textbox').count()).toBe(1); // no secret of a machine
     await page.getByRole('dialog').getByLabel('accessToken').fill(token);
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    await operation(page, 'List payments').click();
+    await page.getByRole('link', { name: 'List payments' }).click();
+    await page.getByRole('button', { name: 'JavaScript' }).click();
+    await page.getByText(`fetch('${site.url}/api/w5t/payments?status=completed`).waitFor();
     await page.getByRole('button', { name: 'Try it out' }).click();
     await page.getByLabel('status').selectOption('');
     const answer = page.waitForResponse((response) => response.url().includes('/api/w5t/payments'));
@@ -107,6 +111,7 @@ describe('in a browser', () => {
   test('on a phone nothing sticks out', async () => {
     const page = await openReference({ viewport: { width: 390, height: 844 } });
     expect(await scrollsSideways(page)).toBe(false);
+    expect(await violationsOf(page)).toEqual([]);
     await operation(page, 'Create a payment').click();
     await page.getByText('Malformed JSON').first().waitFor();
     await page.getByRole('button', { name: 'Authorize' }).click();

@@ -33,13 +33,13 @@ const fill = async (on: Page, fields: Record<string, string>) => {
 describe('a server that nobody can sign in to', () => {
   test('prints an address once, which leads to a page, however often it is looked at', async () => {
     expect(site.log()).toMatch(
-      /^Nobody can sign in yet\. Make the first admin here, once and within an hour:$/m,
+      /^Nobody can sign in yet\. Create the first admin here, once and within an hour:$/m,
     );
     const [address = ''] = printed();
     expect(printed()).toHaveLength(1);
     for (let i = 0; i < 3; i += 1) expect((await fetch(address)).status).toBe(200);
     await visit(page, address);
-    await page.getByRole('heading', { name: 'Make the first admin' }).waitFor();
+    await page.getByRole('heading', { name: 'Create the first admin' }).waitFor();
     const policy = (await fetch(address)).headers.get('content-security-policy');
     expect(policy).toContain("form-action 'self'");
   });

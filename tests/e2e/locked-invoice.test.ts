@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { type DatabaseHandle, openPostgres } from '@/db/client';
 import { rows } from '@/db/database';
 import { commandActor } from '@/lib/audit/record-audit';
-import type { Scope } from '@/lib/auth/access-token';
-import { createAccessToken } from '@/lib/auth/manage-access-tokens';
+import type { Scope } from '@/lib/auth/tokens/access-token';
+import { createAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
 import { createTestDatabase, onPostgres } from '../support/database';
 import { withDatabase } from '../support/database-url';
 import { createInvoice } from '../support/factories';

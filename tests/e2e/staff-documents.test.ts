@@ -73,13 +73,13 @@ test('a customer rents a service, accepts an offer and pays its invoice; the too
   await confirm(page, 'Mark as accepted');
   await told(page, 'The document is accepted.');
   expect(await documents()).toMatchObject({ data: [{ status: 'accepted' }] });
-  await confirm(page, 'Make order confirmation', 'Yes, make it');
+  await confirm(page, 'Create order confirmation', 'Create');
   await page.getByRole('heading', { name: /^Order confirmation AB-/ }).waitFor();
   await page.getByRole('cell', { name: 'Dedicated server' }).waitFor();
   expect(await documents()).toMatchObject({ total: 2 });
   await confirm(page, 'Mark as sent');
   await told(page, 'The document is sent.');
-  await confirm(page, 'Make invoice', 'Yes, make it');
+  await confirm(page, 'Create invoice', 'Create');
   await page.waitForURL(/\/admin\/invoices\/\d+\?notice=created$/);
   await confirm(page, 'Send');
   await told(page, 'The invoice is sent.');
@@ -119,7 +119,7 @@ describe('a draft', () => {
     expect(await page.getByLabel('Type').inputValue()).toBe('order_confirmation');
     await line(page, 1).getByLabel('Price without tax').fill('1000');
     await press(page, 'Save draft');
-    await page.getByText('Is no customer of ours.').waitFor();
+    await page.getByText('Is not a known customer.').waitFor();
     await hasFocus(page, 'textbox', 'Customer number').toBe(true);
   });
 
@@ -175,7 +175,7 @@ describe('a draft', () => {
     const alert = other.getByRole('alert').filter({ hasText: 'Somebody else changed this meanwhile' });
     await alert.waitFor();
     expect(await alert.textContent()).toMatch(
-      /Due: stored now: 2099-12-31; you left it alone.*Lines: stored now: 1 × Hosting, first at 11\.00, 19 % tax; you typed: 1 × Hosting, second at 12, 19 % tax; 1 × More/,
+      /Due: stored now: 2099-12-31; you had not changed it.*Lines: stored now: 1 × Hosting, first at 11\.00, 19 % tax; you typed: 1 × Hosting, second at 12, 19 % tax; 1 × More/,
     );
     expect(await violationsOf(other)).toEqual([]);
     expect(await line(other, 2).getByLabel('Text').inputValue()).toBe('More');
@@ -196,7 +196,7 @@ describe('a draft', () => {
     await press(page, 'Save draft');
     await page.waitForURL(/\/sign-in\?next=/);
     await signIn(page);
-    await told(page, 'What you had typed is here again.');
+    await told(page, 'What you typed is restored here.');
     expect(await page.getByLabel('Customer number').inputValue()).toBe('K-DOC');
     expect(await line(page, 2).getByLabel('Text').inputValue()).toBe('Two');
     await page.getByText('€3.57').waitFor();
@@ -252,7 +252,7 @@ test('what no form has cannot be written by calling the actions', async () => {
   await told(page, 'The invoice is sent.');
   const built = listServerActions('1');
   const call = async (name: string, args: unknown[]) => {
-    const action = built.find((one) => one.name === `app/admin/_components/record/actions.ts#${name}`);
+    const action = built.find((one) => one.name === `app/admin/_components/forms/record/actions.ts#${name}`);
     if (!action) throw new Error(`${name} is not built`);
     const answer = await postAction(staff.url, action, args, { cookie: staff.cookie });
     return answer.headers.get('x-action-redirect')?.split(';')[0] ?? answer.status;

@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { createRefund } from '../support/factories';
 import { visit } from './support/browser';
 import { STAFF } from './support/company';
+import { choose } from './support/filters';
 import { useStaffPages } from './support/staff-pages';
 import { fillStripe, type StripeAccount } from './support/stripe-account';
 
@@ -44,8 +45,7 @@ describe('refunds and disputes', () => {
   test('what was refunded in part is found, and told on every page of it', async () => {
     const { id, reference, invoiceId, customerId } = account.paidBack.inPart;
     const { page } = await site.open('/admin/payments');
-    await page.getByLabel('Status').selectOption({ label: 'Refunded in part' });
-    await page.getByRole('button', { name: 'Filter' }).click();
+    await choose(page, 'Status', 'Refunded in part');
     await page.waitForURL(`${site.url}/admin/payments?status=refunded_in_part`);
     const listed = page.locator('tbody tr').filter({ hasText: reference });
     expect(await listed.textContent()).toContain('€1.00 refunded');
@@ -68,9 +68,9 @@ describe('refunds and disputes', () => {
 
   test('one that belongs to no payment is a task, and leads to it', async () => {
     const { page } = await site.open('/admin');
-    await page.getByRole('link', { name: '1 refund or dispute belongs to no payment of ours.' }).click();
+    await page.getByRole('link', { name: '1 refund or dispute has no matching payment.' }).click();
     await page.waitForURL(`${site.url}/admin/payments/refunds#unmatched`);
-    expect(await rowsOf(page, 'Belongs to no payment of ours').textContent()).toMatch(/None of ours.*€5\.00/);
+    expect(await rowsOf(page, 'No matching payment').textContent()).toMatch(/No matching payment.*€5\.00/);
   });
 });
 
@@ -95,7 +95,7 @@ describe('a check with Stripe', () => {
     await section(page, 'History').getByText('Refund, created: – → 1.50 EUR').waitFor();
 
     await check(page);
-    await says(page, 'Checked with Stripe: everything is as Stripe has it.');
+    await says(page, 'Checked with Stripe: everything matches Stripe.');
     await visit(page, `${site.url}/admin/customers/${customerId}`);
     await page.getByText(`Payment checked with Stripe by ${STAFF.email}`).first().waitFor();
     await page.getByText('Refund of €1.50: succeeded').waitFor();
@@ -117,7 +117,7 @@ describe('a check with Stripe', () => {
     await account.stripe.close();
     const { page } = await site.open(`/admin/payments/${account.paidBack.inPart.id}`);
     await check(page);
-    const alert = page.getByRole('alert').filter({ hasText: 'Stripe did not tell all of it.' });
+    const alert = page.getByRole('alert').filter({ hasText: 'Stripe’s answer was incomplete.' });
     expect(await alert.textContent({ timeout: 100_000 })).toContain('Stripe did not answer in time.');
   }, 120_000);
 });

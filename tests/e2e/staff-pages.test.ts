@@ -135,7 +135,7 @@ describe('staff in a browser', () => {
       'Last reconciliation',
       'Latest payments',
     ]) {
-      await page.getByText(label, { exact: true }).waitFor();
+      await page.getByText(label, { exact: true }).first().waitFor();
     }
     const cookies = await context.cookies();
     const cookie = cookies.find(({ name }) => name === 'w5t.session_token');

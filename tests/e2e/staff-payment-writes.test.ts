@@ -2,7 +2,8 @@ import type { Page } from 'playwright';
 import { describe, expect, test } from 'vitest';
 import { STAFF } from './support/company';
 import { eventually, usePaymentPages } from './support/payment-pages';
-import { interceptAction, type SentAction, sendAction } from './support/staff';
+import { interceptAction, type SentAction, sendAction, signIn } from './support/staff';
+import { violationsOf } from './support/violations';
 
 const LIST = '/admin/payments';
 
@@ -20,11 +21,14 @@ describe('recording', () => {
     const { page } = await staff.open(LIST);
     await page.getByRole('link', { name: 'Record payment' }).click();
     await page.waitForURL(`${staff.url}${LIST}/new`);
-    await page.getByLabel('Invoice').fill('no such number');
-    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByRole('textbox', { name: 'Invoice' }).fill('no such number');
+    await page.getByRole('button', { name: 'Find invoice' }).click();
     await page.getByText('There is no such invoice.').waitFor();
-    await page.getByLabel('Invoice').fill('e2e-1');
-    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByRole('textbox', { name: 'Invoice' }).fill('Weiß');
+    await page.getByRole('button', { name: 'Find invoice' }).click();
+    await page.getByRole('table', { name: 'Matching invoices' }).getByText('E2E-1').waitFor();
+    await page.getByRole('textbox', { name: 'Invoice' }).fill('e2e-1');
+    await page.getByRole('button', { name: 'Find invoice' }).click();
     await page.getByText('=Weiß & Söhne, K-E2E').waitFor();
     expect(await page.getByLabel('Amount in EUR').inputValue()).toBe('119.00');
     const today = new Date().toISOString().slice(0, 10);
@@ -34,6 +38,8 @@ describe('recording', () => {
     await page.getByText(/^Must be a number like/).waitFor();
     expect(await page.getByLabel('Amount in EUR').inputValue()).toBe('1,119');
     expect(await page.getByLabel('Reference').inputValue()).toBe('CASH-E2E');
+    await fillIn(page, '120', 'CASH-E2E');
+    await page.getByText('€1.00 more than is open. It is kept as a credit on the invoice.').waitFor();
     await fillIn(page, '19,5', 'CASH-E2E');
     await recordButton(page).dblclick();
     await page.waitForURL(/\/admin\/payments\/\d+\?notice=recorded$/);
@@ -93,6 +99,24 @@ describe('recording', () => {
     expect(await staff.paymentsNamed('FORGED-E2E')).toHaveLength(1);
     complaints.splice(0); // of the request that was held back
   });
+
+  test('loses nothing that was typed when the session has expired', async () => {
+    const { page } = await staff.open(newPath());
+    await fillIn(page, '4', 'KEPT-E2E');
+    await page
+      .context()
+      .addCookies([{ name: 'w5t.session_token', value: 'ended.signature', url: staff.url }]);
+    await recordButton(page).click();
+    await page.waitForURL(/\/sign-in\?next=/);
+    await signIn(page);
+    await page.getByText('What you typed is restored here.').waitFor();
+    expect(await page.getByLabel('Amount in EUR').inputValue()).toBe('4');
+    await recordButton(page).click();
+    await page.waitForURL(/notice=recorded/);
+    expect(await staff.paymentsNamed('KEPT-E2E')).toMatchObject([{ amount: 4 }]);
+    await page.goto(`${staff.url}${newPath()}`);
+    expect(await page.getByLabel('Reference').inputValue()).toBe('');
+  });
 });
 
 describe('changing', () => {
@@ -116,6 +140,54 @@ describe('changing', () => {
     expect(await staff.read(10)).toMatchObject({ status: 'refunded' });
   });
 
+  test('a part of a payment is refunded, and the rest later', async () => {
+    const { page } = await staff.open(path(17));
+    await page.getByRole('link', { name: 'Record refund' }).click();
+    await page.getByText('Nothing is refunded at Stripe').waitFor();
+    expect(await page.getByLabel('Amount in EUR').inputValue()).toBe('83.00');
+    expect(await violationsOf(page)).toEqual([]);
+    await page.getByLabel('Amount in EUR').fill('83.01');
+    await page.getByRole('button', { name: 'Record refund' }).click();
+    await page.getByText('Must be at most what is left of the payment: 83.00 EUR.').waitFor();
+    await page.getByLabel('Amount in EUR').fill('40');
+    await page.getByRole('button', { name: 'Record refund' }).click();
+    await page.getByRole('status').filter({ hasText: 'The refund is recorded.' }).waitFor();
+    expect(await staff.read(17)).toMatchObject({ status: 'completed', refunded_amount: 40 });
+    await page.getByRole('link', { name: 'Record refund' }).click();
+    await page.getByText('€43.00 of €83.00 can be refunded').waitFor();
+    await page.getByRole('button', { name: 'Record refund' }).click();
+    await page.getByRole('status').filter({ hasText: 'The refund is recorded.' }).waitFor();
+    expect(await staff.read(17)).toMatchObject({ status: 'refunded', refunded_amount: 83 });
+  });
+
+  test('a pending payment is edited and confirmed, another one failed', async () => {
+    for (const n of [18, 19]) await staff.write(n, 'PATCH', { status: 'pending' });
+    const { page } = await staff.open(path(18));
+    await page.getByRole('link', { name: 'Edit' }).click();
+    await page.getByLabel('Amount in EUR').fill('12.34');
+    await page.getByLabel('Reference').fill('E2E-019');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Another payment has this reference').waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await page.getByLabel('Reference').fill('E2E-018 mended');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('status').filter({ hasText: 'The payment is changed.' }).waitFor();
+    await ask(page, 'Confirm');
+    await yes(page, 'Confirm payment').click();
+    await page.getByRole('status').filter({ hasText: 'The payment is confirmed.' }).waitFor();
+    expect(await page.getByRole('link', { name: 'Edit' }).count()).toBe(0);
+    expect(await staff.read(18)).toMatchObject({
+      status: 'completed',
+      amount: 12.34,
+      payment_reference: 'E2E-018 mended',
+    });
+    const { page: other } = await staff.open(path(19));
+    await ask(other, 'Mark as failed');
+    await yes(other, 'Mark as failed').click();
+    await other.getByRole('status').filter({ hasText: 'marked as failed' }).waitFor();
+    expect(await staff.read(19)).toMatchObject({ status: 'failed' });
+  });
+
   test('a deletion names the payment; the list says that it is gone, its page what it was', async () => {
     const { page } = await staff.open(path(11));
     await ask(page, 'Delete');
@@ -134,6 +206,8 @@ describe('changing', () => {
     await page.getByText('Payment reference: E2E-011').waitFor();
     expect(await page.getByRole('button', { name: 'Delete' }).count()).toBe(0);
     expect(await staff.read(11)).toBeNull();
+    await page.getByRole('link', { name: 'E2E-1', exact: true }).click();
+    await page.getByText(`was deleted by ${STAFF.email}`).first().waitFor();
   });
 
   test.each([
@@ -197,7 +271,7 @@ test('everything is done with the keyboard alone', async () => {
   await tabTo('Amount');
   await page.keyboard.press('Enter');
   await page.waitForURL(/sort=-amount$/);
-  await tabTo('10 Jan 2026');
+  await tabTo('E2E-02');
   await page.keyboard.press('Enter');
   await page.waitForURL(`${staff.url}${LIST}/${staff.held.ids[20]}`);
   await tabTo('Delete');

@@ -106,7 +106,7 @@ describe('a customer and a service', () => {
     expect(await violationsOf(page)).toEqual([]);
     await page.getByLabel('Price').fill('9');
     await press(page, 'Create service');
-    await page.getByText('Is no customer of ours.').waitFor();
+    await page.getByText('Is not a known customer.').waitFor();
     expect(await field(page, 'Since').inputValue()).toBe('2026-02-28');
     expect(await page.getByLabel('Interval').inputValue()).toBe('once');
   });
@@ -143,7 +143,7 @@ test('two people edit one record: the second is told and loses nothing', async (
   const alert = mine.getByRole('alert').filter({ hasText: 'Somebody else changed this meanwhile' });
   await alert.waitFor();
   expect(await alert.textContent()).toContain('City: stored now: Graz; you typed: Linz');
-  expect(await alert.textContent()).toContain('Street: stored now: Ring 1; you left it alone');
+  expect(await alert.textContent()).toContain('Street: stored now: Ring 1; you had not changed it');
   expect(await violationsOf(mine)).toEqual([]);
   const held = ['City', 'Phone', 'Street'].map((label) => field(mine, label).inputValue());
   expect(await Promise.all(held)).toEqual(['Linz', '0732', 'Ring 1']);
@@ -160,14 +160,14 @@ test('an expired session loses nothing that was typed', async () => {
   await page.waitForURL(/\/sign-in\?next=/);
   await signIn(page);
   await page.waitForURL(`${site.url}/admin/customers/${ids.customer}/edit`);
-  await says(page, 'What you had typed is here again.');
+  await says(page, 'What you typed is restored here.');
   expect(await field(page, 'E-mail').inputValue()).toBe('new@form.example');
   await press(page, 'Save');
   await says(page, 'Your changes are saved.');
   await page.getByRole('link', { name: 'Edit' }).click();
   await page.waitForURL(/\/edit$/);
   expect(await field(page, 'E-mail').inputValue()).toBe('new@form.example');
-  expect(await page.getByText('here again').count()).toBe(0);
+  expect(await page.getByText('is restored here').count()).toBe(0);
 });
 
 test('a server is made with the keyboard alone', async () => {
@@ -221,7 +221,7 @@ describe('steps', () => {
     await says(other, 'The server is in maintenance.');
     await press(page, 'Decommission');
     await page.getByRole('dialog').getByRole('button', { name: 'Decommission' }).click();
-    await page.getByRole('alert').filter({ hasText: 'nothing was written' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'nothing was saved' }).waitFor();
     await page.getByRole('button', { name: 'Back to active' }).waitFor();
   });
 

@@ -12,6 +12,7 @@ import {
   createSubscriptionItem,
 } from '../support/factories';
 import { visit } from './support/browser';
+import { choose, fillFilter } from './support/filters';
 import { useStaffPages } from './support/staff-pages';
 
 const site = useStaffPages({ fill: fillRecords });
@@ -60,9 +61,9 @@ describe('invoices', () => {
     await page.getByRole('link', { name: 'Next' }).click();
     await page.waitForURL(/\?page=2$/);
     await page.getByText(/^26–50 of/).waitFor();
-    await page.getByLabel('Customer').fill('k-desk');
-    await page.getByLabel('Status').selectOption('overdue');
-    await page.getByRole('button', { name: 'Filter' }).click();
+    await fillFilter(page, 'Customer', 'k-desk');
+    await page.waitForURL(/customer=k-desk/);
+    await choose(page, 'Status', 'Overdue');
     await page.waitForURL(`${site.url}/admin/invoices?customer=k-desk&status=overdue`);
     await page.getByText('1–1 of 1 invoice', { exact: true }).waitFor();
     await rows(page).click();
@@ -142,12 +143,12 @@ test('a sales document leads to the invoice that it became', async () => {
 
 test('a customer that was created for Stripe waits for staff, who say that it is new', async () => {
   const page = await open('/admin');
-  await page.getByRole('link', { name: /customers were created for Stripe/ }).click();
+  await page.getByRole('link', { name: /customers were created from Stripe/ }).click();
   await page.waitForURL(`${site.url}/admin/subscriptions/stripe-customers`);
   await rows(page).first().click(); // the latest
   await page.getByRole('button', { name: 'It is a new customer' }).click();
   await page.getByRole('status').filter({ hasText: 'It is linked to Desk <i>.' }).waitFor();
-  await page.getByText('Staff, who said so').waitFor();
+  await page.getByText('Decision by staff').waitFor();
   await visit(page, `${site.url}/admin/subscriptions/stripe-customers`);
   await rows(page).first().waitFor();
   expect(await rows(page).filter({ hasText: 'Desk <i>' }).count()).toBe(0);
@@ -155,7 +156,7 @@ test('a customer that was created for Stripe waits for staff, who say that it is
 
 test('who has the e-mail address of one of ours is that one once staff confirm it, all at once', async () => {
   const page = await open('/admin');
-  await page.getByRole('link', { name: /^\d+ Stripe customers have the e-mail address/ }).click();
+  await page.getByRole('link', { name: /^\d+ Stripe customers share an e-mail address/ }).click();
   await heading(page, /Links to confirm/);
   const proposed = page.getByRole('checkbox');
   const count = await proposed.count();
@@ -166,26 +167,26 @@ test('who has the e-mail address of one of ours is that one once staff confirm i
   await expect.poll(() => proposed.count()).toBe(1);
   await page.getByRole('main').getByRole('link', { name: /^cus_/ }).click();
   await page.getByRole('button', { name: /same e-mail/ }).click();
-  await page.getByText('Staff, who said so').waitFor();
+  await page.getByText('Decision by staff').waitFor();
 });
 
 describe('the overview', () => {
   test('shows the money of the period and the currency that were chosen', async () => {
     const page = await open('/admin');
-    const chart = page.getByRole('img', { name: /^Money received a day over/ });
+    const chart = page.getByRole('list', { name: /^Money received by (day|week) over/ });
     const sum = async () =>
       /[€$£¥F][\s\d,.]+ in all/.exec((await chart.getAttribute('aria-label')) ?? '')?.[0];
     await chart.waitFor();
-    expect(await chart.locator('g').count()).toBe(30);
+    expect(await chart.getByRole('listitem').count()).toBe(30);
     const month = await sum();
     await page.getByRole('navigation', { name: 'Period' }).getByRole('link', { name: '365 days' }).click();
-    await expect.poll(() => chart.locator('g').count()).toBe(365);
+    await expect.poll(() => chart.getByRole('listitem').count()).toBe(53);
     expect(await sum()).not.toBe(month);
     await page.getByRole('navigation', { name: 'Currency' }).getByRole('link', { name: 'USD' }).click();
     await page.waitForURL(`${site.url}/admin?days=365&currency=usd`);
     await expect.poll(() => chart.getAttribute('aria-label')).toMatch(/over 365 days: .*US\$/);
-    expect(await chart.locator('title').first().textContent()).toMatch(
-      /^\d+ \w+ \d{4}: US\$[\d,.]+, \d+ payments?$/,
+    expect(await chart.getByRole('listitem').first().textContent()).toMatch(
+      /^Week from \d+ \w+ \d{4}: US\$[\d,.]+, \d+ payments?/,
     );
   });
 
@@ -195,6 +196,6 @@ describe('the overview', () => {
     await page.waitForURL(`${site.url}/admin/subscriptions?status=active`);
     await page.goBack();
     await page.getByRole('link', { name: 'Overdue invoices' }).click();
-    await page.waitForURL(`${site.url}/admin/invoices?status=overdue`);
+    await page.waitForURL(`${site.url}/admin/overdue`);
   });
 });

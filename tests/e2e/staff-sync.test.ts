@@ -2,6 +2,7 @@ import type { Browser, BrowserContext, Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { launchBrowser, visit, watchComplaints } from './support/browser';
 import { fillCompany, STAFF } from './support/company';
+import { choose, fillFilter } from './support/filters';
 import { openSite, type Site } from './support/site';
 import { fillStripe, type StripeAccount } from './support/stripe-account';
 
@@ -83,10 +84,10 @@ describe('staff in a browser', () => {
 
   test('what needs a person is told on the overview and leads to its place', async () => {
     await open('/admin');
-    await page.getByRole('link', { name: '1 event names no customer.' }).click();
+    await page.getByRole('link', { name: '1 event has no matching customer.' }).click();
     await page.waitForURL(`${site.url}/admin/webhooks?outcome=unmatched`);
     await page.locator('tbody tr').click();
-    await page.getByText('The event names no customer').waitFor();
+    await page.getByText('No matching customer').waitFor();
   });
 
   test('an action after the session has ended leads to the sign-in page and does nothing', async () => {
@@ -95,19 +96,18 @@ describe('staff in a browser', () => {
     await page.getByRole('button', { name: 'Replay' }).click();
     await page.waitForURL(/\/sign-in/);
     await open(`/admin/webhooks/${account.failedEvent}`);
-    await page.getByText('The event could not be processed').waitFor();
+    await page.getByText('The event failed', { exact: true }).waitFor();
   });
 
   test('a failed event is found, read, replayed, and shows what it changed', async () => {
     await open('/admin/webhooks');
-    await page.getByLabel('Outcome').selectOption('failed');
-    await page.getByRole('button', { name: 'Filter' }).click();
+    await choose(page, 'Outcome', 'Failed');
     await page.waitForURL(`${site.url}/admin/webhooks?outcome=failed`);
     const rows = page.locator('tbody tr');
     expect(await rows.count()).toBe(1);
     await rows.click();
     await page.waitForURL(`${site.url}/admin/webhooks/${account.failedEvent}`);
-    await page.getByText('The event could not be processed').waitFor();
+    await page.getByText('The event failed', { exact: true }).waitFor();
 
     const payload = page.getByRole('region', { name: 'Payload' });
     await payload.focus();
@@ -133,14 +133,12 @@ describe('staff in a browser', () => {
 
   test('events are found by type and by the object they are about', async () => {
     await open('/admin/webhooks');
-    await page.getByLabel('Type').selectOption('customer.subscription.updated');
-    await page.getByRole('button', { name: 'Filter' }).click();
+    await choose(page, 'Type', 'customer.subscription.updated');
     await page.waitForURL(/type=customer\.subscription\.updated/);
     const rows = page.locator('tbody tr');
     expect(await rows.count()).toBe(2);
     const object = (await rows.first().locator('td').nth(2).textContent()) ?? '';
-    await page.getByLabel('Stripe ID').fill(object);
-    await page.getByRole('button', { name: 'Filter' }).click();
+    await fillFilter(page, 'Stripe ID', object);
     await page.waitForURL(new RegExp(`id=${object}`));
     await expect.poll(() => rows.count()).toBe(1);
     await page.getByRole('link', { name: 'Clear' }).click();
@@ -157,8 +155,7 @@ describe('staff in a browser', () => {
   test('an item without a service is linked, and its service gets a date', async () => {
     const { subscriptionId, itemId } = account.unlinked;
     await open('/admin/subscriptions');
-    await page.getByLabel('Items').selectOption('unlinked');
-    await page.getByRole('button', { name: 'Filter' }).click();
+    await choose(page, 'Items', 'Not linked');
     await page.waitForURL(`${site.url}/admin/subscriptions?items=unlinked`);
     await page.locator('tbody tr').filter({ hasText: '1 not linked' }).click();
     await page.waitForURL(`${site.url}/admin/subscriptions/${subscriptionId}`);
@@ -181,7 +178,7 @@ describe('staff in a browser', () => {
   test('a Stripe customer is linked to another customer, once what moves is confirmed', async () => {
     const path = `/admin/subscriptions/stripe-customers/${account.stripeCustomer}`;
     await open(path);
-    await page.getByText('The customer number at Stripe').waitFor();
+    await page.getByText('Customer number at Stripe').waitFor();
     await page.getByLabel('Customer').fill(account.otherCustomer);
     await page.getByRole('button', { name: 'Search' }).click();
     await page.getByRole('link', { name: `Choose ${account.otherCustomer}` }).click();
@@ -190,7 +187,7 @@ describe('staff in a browser', () => {
     await page.getByRole('button', { name: `Link to ${account.otherCustomer}` }).click();
     await says('status', 'It is linked to');
     await page.waitForURL(`${site.url}${path}?notice=linked`);
-    await page.getByText('Staff, who said so').waitFor();
+    await page.getByText('Decision by staff').waitFor();
     expect(await section('Linked to').textContent()).toContain(account.otherCustomer);
     await page.getByText(/^Customer: K\d+ → /).waitFor();
     await page.getByRole('link', { name: 'Its subscriptions' }).click();
@@ -208,7 +205,10 @@ describe('staff in a browser', () => {
       .locator('tbody tr')
       .filter({ hasText: `Subscription ${account.drifted.subscriptionId}` });
     expect(await repaired.first().textContent()).toMatch(/Status.*active.*past_due.*Fixed/);
-    await repaired.first().getByRole('link').click();
+    await repaired
+      .first()
+      .getByRole('link', { name: /^Subscription/ })
+      .click();
     await page.waitForURL(`${site.url}/admin/subscriptions/${account.drifted.subscriptionId}`);
     await page.getByRole('heading', { name: /Past due/ }).waitFor();
   }, 120_000);

@@ -5,6 +5,7 @@ import type { Database } from '@/db/database';
 import { createCustomer, createInvoice } from '../support/factories';
 import { launchBrowser, visit, watchComplaints } from './support/browser';
 import { ADMIN, fillAdmin, fillCompany } from './support/company';
+import { choose } from './support/filters';
 import { openSite, type Site } from './support/site';
 import { signIn } from './support/staff';
 import { fillStripe, type StripeAccount } from './support/stripe-account';
@@ -143,11 +144,10 @@ async function recordRefundAndDelete(page: Page, reference: string): Promise<voi
 
 async function replayFailed(page: Page): Promise<void> {
   await goTo(page, 'Webhooks');
-  await page.getByLabel('Outcome').selectOption('failed');
-  await page.getByRole('button', { name: 'Filter' }).click();
+  await choose(page, 'Outcome', 'Failed');
   await page.waitForURL(/outcome=failed/);
   await row(page, 'invoice.payment_succeeded').click();
-  await page.getByText('The event could not be processed').waitFor();
+  await page.getByText('The event failed', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Replay' }).click();
   await says(page, /Replayed/);
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Database, rows } from '@/db/database';
 import { auditLog, staffSessions } from '@/db/schema';
 import { commandActor } from '@/lib/audit/record-audit';
-import { addStaffUser } from '@/lib/auth/add-staff-user';
+import { addStaffUser } from '@/lib/auth/staff/add-staff-user';
 import { UPLOAD_PATH } from '@/lib/uploads/upload-limits';
 import { type BuiltAction, listAdminRoutes, listServerActions } from './support/admin-routes';
 import { ADMIN, fillAdmin, fillCompany, STAFF } from './support/company';
@@ -63,6 +63,7 @@ describe('every page and route handler of the staff', () => {
       '/admin/imports/1/rejected',
       '/admin/tokens',
       '/admin/staff/1/password',
+      '/admin/account',
     ]) {
       expect(paths).toContain(path);
     }
@@ -186,7 +187,20 @@ describe('every server action', () => {
     ],
     'app/admin/payments/[id]/actions.ts#check': [1],
     'app/admin/payments/[id]/actions.ts#markRefunded': [1, 'version'],
+    'app/admin/payments/[id]/actions.ts#decide': [1, 'version', 'failed'],
     'app/admin/payments/[id]/actions.ts#remove': [1, 'version'],
+    'app/admin/payments/[id]/edit/actions.ts#edit': [
+      1,
+      'version',
+      first,
+      new Fields({ amount: '1', payment_date: '2026-01-01', payment_reference: 'forged' }),
+    ],
+    'app/admin/payments/[id]/refund/actions.ts#refund': [
+      1,
+      'version',
+      first,
+      new Fields({ amount: '1', date: '2026-01-01' }),
+    ],
     'app/admin/payments/new/actions.ts#record': [
       1,
       first,
@@ -213,6 +227,17 @@ describe('every server action', () => {
       new Fields({ name: 'Forged', scopes: 'mcp:read', expires: '30', last_day: '' }),
     ],
     'app/admin/tokens/[id]/actions.ts#revoke': [1],
+    'app/admin/tokens/clients/actions.ts#addClient': [
+      { ...first, made: null },
+      new Fields({ name: 'Forged', redirects: 'https://forged.example/callback' }),
+    ],
+    'app/admin/tokens/clients/actions.ts#removeClient': ['none'],
+    'app/admin/apps/actions.ts#disconnect': ['none'],
+    'app/admin/connect/actions.ts#check': [],
+    'app/admin/connect/actions.ts#issueFor': ['Forged'],
+    'app/oauth/consent/actions.ts#decide': [
+      new Fields({ decision: 'allow', scopes: 'customers:read', query: 'client_id=forged' }),
+    ],
     'app/admin/staff/new/actions.ts#add': [
       first,
       new Fields({ email: 'forged@example.com', name: 'Forged', role: 'admin', password: '' }),
@@ -224,15 +249,30 @@ describe('every server action', () => {
       { problem: null, reset: null },
       new Fields({ password: '' }),
     ],
+    'app/admin/staff/[id]/actions.ts#resetFactor': [otherId],
+    'app/admin/staff/[id]/invitation/actions.ts#invite': [otherId],
     'app/admin/staff/[id]/actions.ts#remove': [otherId],
-    'app/admin/_components/record/actions.ts#save': [
+    'app/admin/staff/actions.ts#demand': [true], // the last one: from then on the admin has to go elsewhere
+    'app/admin/account/actions.ts#changePassword': [
+      '/admin/account',
+      {},
+      new Fields({ current: 'x', password: 'forged password', repeated: 'forged password' }),
+    ],
+    'app/admin/account/actions.ts#beginApp': ['x'],
+    'app/admin/account/actions.ts#confirmApp': ['123456'],
+    'app/admin/account/actions.ts#renewCodes': ['x'],
+    'app/admin/account/actions.ts#turnOffApp': ['x'],
+    'app/admin/account/actions.ts#startPasskey': ['x'],
+    'app/admin/account/actions.ts#storePasskey': ['Forged', { id: 'forged' }],
+    'app/admin/account/actions.ts#removePasskey': ['forged'],
+    'app/admin/_components/forms/record/actions.ts#save': [
       'customer',
       1,
       { ...first, opened: null, theirs: null, isAnswer: false },
       new Fields({ company: 'Forged', opened: JSON.stringify({ version: 0, typed: {} }) }),
     ],
-    'app/admin/_components/record/actions.ts#step': ['customer', 1, 0, 'block'],
-    'app/admin/_components/record/actions.ts#remove': ['customer', 1, 0],
+    'app/admin/_components/forms/record/actions.ts#step': ['customer', 1, 0, 'block'],
+    'app/admin/_components/forms/record/actions.ts#remove': ['customer', 1, 0],
     'app/admin/customers/[id]/erase/actions.ts#erase': [
       1,
       { typed: '', problem: null },
@@ -249,7 +289,11 @@ describe('every server action', () => {
       new Fields({ text: 'Forged' }),
     ],
   });
-  const OPEN = ['app/sign-in/actions.ts#signOut', 'app/sign-in/first/[token]/actions.ts#createAdmin'];
+  const OPEN = [
+    'app/sign-in/actions.ts#signOut',
+    'app/sign-in/first/[token]/actions.ts#createAdmin',
+    'app/sign-in/invitation/[token]/actions.ts#accept',
+  ];
   let actions: BuiltAction[];
   let before: Record<string, string>;
   const argsOf = ({ name }: BuiltAction) => args()[name] ?? [];
@@ -279,6 +323,10 @@ describe('every server action', () => {
 
   test('plain staff: 403 for those of admins, from wherever they are called', async () => {
     const cookie = cookies.staff;
+    for (const action of actions.filter(({ name }) => name.endsWith('#issueFor'))) {
+      const answer = await postAction(site.url, action, argsOf(action), { cookie });
+      expect([answer.status, await answer.text()]).toEqual([403, expect.not.stringMatching(/w5t_[\w-]{43}/)]);
+    }
     for (const action of actions.filter(({ forAdmins }) => forAdmins)) {
       const answer = await postAction(site.url, action, argsOf(action), { cookie });
       expect([action.name, answer.status]).toEqual([action.name, 403]);
@@ -324,11 +372,14 @@ describe('every server action', () => {
       'number_series.update',
       'access_token.create',
       'access_token.revoke',
+      'oauth_client.create',
       'staff_user.create',
       'staff_user.update',
       'staff_user.sign_out',
       'staff_user.reset_password',
+      'staff_user.reset_two_factor',
       'staff_user.delete',
+      'staff_settings.update',
     ]);
     expect((await get('/admin', { cookie: cookies.other })).status).toBe(307);
   });

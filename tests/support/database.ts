@@ -16,8 +16,8 @@ declare module 'vitest' {
   }
 }
 
-/** A fresh, migrated, empty database: PGlite, or one of TEST_DATABASE_URL's server. */
-export async function createTestDatabase(): Promise<DatabaseHandle> {
+/** A fresh, migrated, empty database: PGlite, or one of TEST_DATABASE_URL's server, with its address there. */
+export async function createTestDatabase(): Promise<DatabaseHandle & { url?: string }> {
   const server = inject('postgres');
   if (!server) return openInMemory(await readImage(inject('pgliteImage')));
   const name = `w5t_${randomUUID().replaceAll('-', '')}`;
@@ -28,6 +28,7 @@ export async function createTestDatabase(): Promise<DatabaseHandle> {
   });
   return {
     ...handle,
+    url: withDatabase(server.url, name),
     close: async () => {
       await handle.close();
       await admin.db.execute(sql.raw(`drop database ${name} with (force)`));

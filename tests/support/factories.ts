@@ -11,6 +11,7 @@ import {
   stripeCustomers,
   subscriptionItems,
   subscriptions,
+  toolCalls,
 } from '@/db/schema';
 
 type New<Table extends { $inferInsert: object }> = Partial<Table['$inferInsert']>;
@@ -143,6 +144,21 @@ export async function createSubscriptionItem(db: Database, overrides: New<typeof
       })
       .returning(),
   );
+}
+
+/** A call of get-customer-tool by a token. */
+export async function createToolCall(db: Database, overrides: New<typeof toolCalls> = {}) {
+  await db.insert(toolCalls).values({
+    called_at: new Date('2026-03-10T12:00:00Z'),
+    caller: 'token:1',
+    caller_name: 'Assistant',
+    tool: 'get-customer-tool',
+    arguments: {},
+    rows: 1,
+    duration_ms: 2,
+    outcome: 'ok',
+    ...overrides,
+  });
 }
 
 /** A service and a subscription for it that was sold and waits for its checkout: 9.90 EUR a month. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from 'vitest';
 import { commandActor } from '@/lib/audit/record-audit';
-import type { Scope } from '@/lib/auth/access-token';
-import { createAccessToken } from '@/lib/auth/manage-access-tokens';
+import type { Scope } from '@/lib/auth/tokens/access-token';
+import { createAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
 import { setRuntime } from '@/lib/runtime';
 import { createTestDatabase } from './database';
 import { type TestRuntime, testRuntime } from './runtime';

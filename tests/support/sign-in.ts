@@ -5,7 +5,7 @@ import * as unknownPath from '@/app/api/[...path]/route';
 import * as signInRoute from '@/app/api/auth/sign-in/email/route';
 import { staffRateLimits, staffSignInFailures } from '@/db/schema';
 import { commandActor } from '@/lib/audit/record-audit';
-import { addStaffUser } from '@/lib/auth/add-staff-user';
+import { addStaffUser } from '@/lib/auth/staff/add-staff-user';
 import { useServer } from './http';
 
 export const SECRET = 'a-secret-of-tests-with-enough-characters';

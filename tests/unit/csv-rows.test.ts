@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { toCsv } from '@/lib/csv';
 import { toColumns } from '@/lib/imports/columns';
 import { csvRows } from '@/lib/imports/csv-rows';
-import { linesOf } from '@/lib/imports/lines';
+import { linesOf, MAX_ROW } from '@/lib/imports/lines';
 import { readHeader } from '@/lib/imports/read-header';
 import { rejectedPath } from '@/lib/imports/rejected-file';
 import { rowTexts } from '@/lib/imports/row-texts';
@@ -37,6 +37,14 @@ describe('the rows of a file', () => {
     ['text after a quoted cell', '"a" b,c\nd,e', [`1: ${QUOTES}`, 'd|e']],
   ])('%s', async (_, text, rows) => {
     expect((await told(text)).map((row) => row.replace(/(\d: has a quotation mark).*/, '$1'))).toEqual(rows);
+  });
+
+  test('wide rows come fewer at a time: a batch ends once it holds as much as one row may', async () => {
+    const wide = Array.from({ length: 9 }, () => `${'x'.repeat(MAX_ROW / 4)}\n`);
+    const rows = rowTexts(linesOf(Readable.from(wide)), ',');
+    const sizes = [];
+    for await (const batch of csvRows(rows, ',', 1000)) sizes.push(batch.length);
+    expect(sizes).toEqual([4, 4, 1]);
   });
 
   test('a line that is too long costs itself alone', async () => {

@@ -29,6 +29,17 @@ describe('the OpenAPI document', () => {
     expect(Object.keys(document.components.responses).sort()).toEqual(Object.keys(named).sort());
   });
 
+  test('says what is true for each operation', () => {
+    const { get, post } = document.paths['/api/w5t/payments'];
+    const scopeOf = (operation: { responses: Record<string, unknown> }) =>
+      /payments:\w+/.exec(JSON.stringify(operation.responses[403]))?.[0];
+    expect(scopeOf(get)).toBe('payments:read');
+    expect(JSON.stringify(document.components.responses.forbidden)).toContain('payments:write');
+    const { put, patch } = document.paths['/api/w5t/payments/{id}'];
+    expect(put.summary).not.toBe(patch.summary);
+    for (const { source } of post['x-codeSamples']) expect(source).toContain('BANK-2026-0310');
+  });
+
   test('describes every door but the tool server, which describes itself', () => {
     expect(operations.map(({ name }) => name)).toEqual([
       'get /api/w5t/payments',

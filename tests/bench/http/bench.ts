@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { openPostgres } from '@/db/client';
 import { type Database, rows } from '@/db/database';
 import { commandActor } from '@/lib/audit/record-audit';
-import { createAccessToken } from '@/lib/auth/manage-access-tokens';
+import { createAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
 import { buildCopy } from '../build-copy';
 import { withSeededDatabase } from '../database';
 import { CONNECTIONS } from '../load';
@@ -12,7 +12,7 @@ import { type Served, serveCopy, serveNext, serveScript } from '../serve';
 import { benchDeps } from '../take';
 import { requireAllProcessed, SECRET } from '../webhook/deliveries';
 import { type Figures, measureAll } from './measure';
-import { operationsOf } from './operations';
+import { isPart, operationsOf } from './operations';
 import { recordStatements } from './record';
 import { missedBy, type Result, toSentence, toText } from './report';
 
@@ -63,7 +63,7 @@ async function compare(db: Database, url: string, servers: Served[]): Promise<vo
     }
   }
   await requireAllProcessed(db);
-  await writeSection('Over HTTP', toText(results, synchronousCommit));
+  if (!isPart) await writeSection('Over HTTP', toText(results, synchronousCommit));
   const missed = results.flatMap(missedBy);
   console.log(missed.length === 0 ? '\nAll limits are kept.' : `\nMissed:\n${missed.join('\n')}`);
   if (missed.length > 0) process.exitCode = 1;

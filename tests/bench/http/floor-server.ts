@@ -10,6 +10,7 @@ import type { Recorded } from './record';
 const asText = { serialize: String, parse: String };
 const sql = postgres(process.env.DATABASE_URL ?? '', {
   max: 10,
+  connection: { plan_cache_mode: 'force_generic_plan', jit: false },
   types: { date: { to: 1082, from: [1082], ...asText }, numeric: { to: 1700, from: [1700], ...asText } },
 });
 const recorded: Recorded = JSON.parse(process.env.BENCH_STATEMENTS ?? '{}');

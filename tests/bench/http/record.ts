@@ -2,6 +2,7 @@ import { drizzle } from 'drizzle-orm/postgres-js';
 import postgres from 'postgres';
 import type { Database } from '@/db/database';
 import { limitWriters } from '@/db/transaction';
+import { EVERYTHING } from '@/lib/mcp/caller';
 import { findCustomerTool } from '@/lib/mcp/tools/find-customer-tool';
 import { getCustomerTool } from '@/lib/mcp/tools/get-customer-tool';
 import { listInvoicesTool } from '@/lib/mcp/tools/list-invoices-tool';
@@ -34,11 +35,14 @@ export async function recordStatements(url: string): Promise<Recorded> {
     await run(db); // the first time also asks for types
     said = [];
     await run(db);
-    return said;
+    const asked = said;
+    said = []; // what comes next is not its own
+    return asked;
   };
   try {
     const recorded: Recorded = { [PAYMENTS]: await record((on) => listPayments(on, { per_page: 25 })) };
-    for (const { tool, args } of CALLS) recorded[tool.name] = await record((on) => tool.call(on, args));
+    for (const { tool, args } of CALLS)
+      recorded[tool.name] = await record((on) => tool.call(on, args, EVERYTHING));
     return recorded;
   } finally {
     await client.end();

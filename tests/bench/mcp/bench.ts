@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { commandActor } from '@/lib/audit/record-audit';
-import { createAccessToken } from '@/lib/auth/manage-access-tokens';
+import { createAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
 import { buildCopy } from '../build-copy';
 import { withSeededDatabase } from '../database';
 import { measure, median, send, type Target } from '../load';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from '@/db/database';
 import { commandActor } from '@/lib/audit/record-audit';
-import { createAccessToken } from '@/lib/auth/manage-access-tokens';
+import { createAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
 import { buildCopy } from '../build-copy';
 import { withSeededDatabase } from '../database';
 import { CONNECTIONS, type Load, measure, median, percentile, type Target } from '../load';

@@ -45,7 +45,7 @@ export async function readToken(sql: Sql, header: string | null, scope: string):
     .update(header?.slice('Bearer '.length) ?? '')
     .digest('hex');
   const [row] = await sql`
-    select id, name, scopes, expires_at, last_used_at from access_tokens
+    select id, name, scopes, staff_email, expires_at, last_used_at from access_tokens
     where token_hash = ${hash} and revoked_at is null limit 1`;
   if (!row || (row.expires_at && row.expires_at <= new Date()) || !row.scopes.includes(scope)) return null;
   return { id: row.id, name: row.name };

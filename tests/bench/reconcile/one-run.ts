@@ -38,6 +38,7 @@ const { status, checked, changes, failures } = await reconcile(
     timeZone: 'UTC',
     linkByEmail: false,
     eventRetentionDays: 180,
+    toolCallRetentionDays: 90,
   },
   { trigger: 'cli', startedBy: 'bench' },
 );

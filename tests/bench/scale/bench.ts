@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { sql } from 'drizzle-orm';
 import { type Database, rows } from '@/db/database';
 import { commandActor } from '@/lib/audit/record-audit';
-import { createAccessToken } from '@/lib/auth/manage-access-tokens';
+import { createAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
 import { buildCopy } from '../build-copy';
 import { SERVER } from '../database';
 import { percentile, send, type Target } from '../load';

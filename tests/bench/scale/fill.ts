@@ -7,7 +7,14 @@ import { recountLists } from '@/lib/counted-list/check-counts';
 import { withDatabase } from '../../support/database-url';
 
 /** Rows of the small database; the large one has a hundred times as many. */
-const SMALL = { customers: 10_000, services: 30_000, invoices: 100_000, documents: 10_000 };
+const SMALL = {
+  customers: 10_000,
+  services: 30_000,
+  invoices: 100_000,
+  documents: 10_000,
+  subscriptions: 5_000,
+  events: 20_000,
+};
 const AT_ONCE = 100_000;
 export const GROWTH = 100;
 
@@ -25,6 +32,10 @@ const chance = (by: number) => sql.raw(`(abs(hashint4(n * 11 + ${by})) % 1000)`)
 /** Ten years, later ones later; every fiftieth row is of the same day. */
 const day = (count: number) => sql`(case when n % 50 = 0 then date '2021-05-03'
   else date '2016-11-22' + (n::bigint * 3640 / ${count}::int)::int + abs(hashint4(n)) % 10 end)`;
+/** Amounts from 1.00 to 900.99, of which none stands with a day. */
+const AMOUNT = sql`(100 + abs(hashint4(n * 17)) % 90000) / 100.0`;
+/** A year of days, of which each bills as many. */
+const COMING = sql`date '2026-11-22' + abs(hashint4(n * 13)) % 365`;
 const FIRST = [
   'Ada',
   'Grace',
@@ -69,21 +80,46 @@ function tables(counts: typeof SMALL): Filled[] {
       count: counts.customers,
       insert: (
         series,
-      ) => sql`insert into customers (id, customer_number, first_name, last_name, company, email)
-        overriding system value
+      ) => sql`insert into customers (id, customer_number, first_name, last_name, company, email, country, status) overriding system value
         select n, 'K' || (10000 + n), ${oneOf(FIRST, '1')}, ${oneOf(LAST, '2')} || ' ' || n % 997,
           case when n % 3 = 0 then ${oneOf(LAST, '3')} || ' ' || ${oneOf(TRADES, '4')} || ' ' || n || ' GmbH' end,
-          'kunde' || n || '@example' || n % 500 || '.com' ${series}`,
+          'kunde' || n || '@example' || n % 500 || '.com', ${oneOf(['DE', 'DE', 'DE', 'DE', 'AT', 'CH'], '9')},
+          (case when ${chance(6)} < 10 then 'blocked' else 'active' end)::customer_status ${series}`,
     },
     {
       table: 'customer_services',
       count: counts.services,
       insert: (series) => sql`insert into customer_services
-        (id, service_number, customer_id, service_type, status, name, domain, price) overriding system value
+        (id, service_number, customer_id, service_type, status, name, domain, price, next_billing_date)
+        overriding system value
         select n, 'S-' || lpad(n::text, 9, '0'), 1 + abs(hashint4(n)) % ${counts.customers}::int,
           ${oneOf(['hosting', 'hosting', 'domain', 'domain', 'server', 'license'], '5')}::service_type,
           (case when ${chance(1)} < 850 then 'active' when ${chance(1)} < 950 then 'cancelled' else 'draft' end)::service_status,
-          'Service ' || n, case when n % 2 = 0 then 'site' || n || '.example.org' end, 9.9 ${series}`,
+          'Service ' || n, case when n % 2 = 0 then 'site' || n || '.example.org' end, 9.9,
+          case when ${chance(1)} < 850 then ${COMING} end ${series}`,
+    },
+    {
+      table: 'stripe_customers',
+      count: counts.subscriptions,
+      insert: (series) => sql`insert into stripe_customers (stripe_customer_id, customer_id, linked_by)
+        select 'cus_' || n, 1 + abs(hashint4(n)) % ${counts.customers}::int, 'number' ${series}`,
+    },
+    {
+      table: 'subscriptions',
+      count: counts.subscriptions,
+      insert: (series) => sql`insert into subscriptions (id, customer_id, status, next_billing_date,
+          stripe_subscription_id, stripe_customer_id, provider_as_of) overriding system value
+        select n, 1 + abs(hashint4(n)) % ${counts.customers}::int,
+          (case when ${chance(4)} < 900 then 'active' when ${chance(4)} < 920 then 'past_due' else 'cancelled' end)::subscription_status,
+          case when ${chance(4)} < 920 then ${COMING} end, 'sub_' || n, 'cus_' || n, timestamptz '2026-01-01' ${series}`,
+    },
+    {
+      table: 'subscription_items',
+      count: counts.subscriptions,
+      insert: (series) => sql`insert into subscription_items
+        (id, subscription_id, customer_service_id, stripe_subscription_item_id, amount, currency, interval, interval_count)
+        overriding system value
+        select n, n, n, 'si_' || n, 9.9, 'eur', 'month', 1 ${series}`,
     },
     {
       table: 'invoices',
@@ -93,9 +129,9 @@ function tables(counts: typeof SMALL): Filled[] {
         overriding system value
         select n, 'R-' || n, 1 + abs(hashint4(n)) % ${counts.customers}::int, s::invoice_status, d,
           -- A server that starts marks as overdue what is due, and would write while it is measured.
-          case s when 'sent' then date '2099-12-31' else d + 14 end, 100, 19, 119,
-          case s when 'paid' then 119 else 0 end, case s when 'paid' then 0 else 119 end
-        ${series}, lateral (select ${day(counts.invoices)} as d,
+          case s when 'sent' then date '2099-12-31' else d + 14 end, a, 0, a,
+          case s when 'paid' then a else 0 end, case s when 'paid' then 0 else a end
+        ${series}, lateral (select ${day(counts.invoices)} as d, ${AMOUNT} as a,
           case when ${chance(2)} < 930 then 'paid' when ${chance(2)} < 960 then 'sent' when ${chance(2)} < 980 then 'overdue'
             when ${chance(2)} < 995 then 'cancelled' else 'draft' end as s) drawn`,
     },
@@ -104,7 +140,7 @@ function tables(counts: typeof SMALL): Filled[] {
       count: counts.invoices,
       insert: (series) => sql`insert into payments
         (id, invoice_id, customer_id, amount, payment_date, payment_reference, status, source) overriding system value
-        select n, n, 1 + abs(hashint4(n)) % ${counts.customers}::int, 119, ${day(counts.invoices)}, 'PAY-' || n,
+        select n, n, 1 + abs(hashint4(n)) % ${counts.customers}::int, ${AMOUNT}, ${day(counts.invoices)}, 'PAY-' || n,
           (case when ${chance(3)} < 970 then 'completed' when ${chance(3)} < 980 then 'failed'
             when ${chance(3)} < 990 then 'pending' else 'completed' end)::payment_status, 'import' ${series}`,
     },
@@ -115,7 +151,18 @@ function tables(counts: typeof SMALL): Filled[] {
         (id, document_number, type, status, customer_id, document_date, subtotal, tax, total) overriding system value
         select n, 'D-' || n, ${oneOf(['offer', 'offer', 'order_confirmation'], '6')}::sales_document_type,
           ${oneOf(['draft', 'sent', 'accepted', 'accepted', 'rejected', 'expired', 'converted'], '7')}::sales_document_status,
-          1 + abs(hashint4(n)) % ${counts.customers}::int, ${day(counts.documents)}, 100, 19, 119 ${series}`,
+          1 + abs(hashint4(n)) % ${counts.customers}::int, ${day(counts.documents)}, a, 0, a
+          ${series}, lateral (select ${AMOUNT} as a) drawn`,
+    },
+    {
+      table: 'stripe_events',
+      count: counts.events,
+      insert: (series) => sql`insert into stripe_events
+        (id, type, livemode, stripe_created, object_id, payload, outcome, processed_at)
+        select 'evt_' || n, case when ${chance(7)} < 1 then 'customer.created' else ${oneOf(['invoice.paid', 'invoice.finalized', 'customer.subscription.updated'], '8')} end, false,
+          timestamptz '2024-11-22' + interval '1 second' * (n::bigint * 62000000 / ${counts.events}::int), 'in_' || n, '',
+          (case when ${chance(5)} < 900 then 'processed' when ${chance(5)} < 960 then 'stale' else 'ignored' end)::event_outcome,
+          timestamptz '2024-11-22' + interval '1 second' * (n::bigint * 62000000 / ${counts.events}::int) ${series}`,
     },
   ];
 }
@@ -171,7 +218,8 @@ async function fill(db: Database, times: number): Promise<void> {
       bar.show(last, count, table, `${times} times`);
     }
     for (const { made } of indexes) await db.execute(sql.raw(made));
-    await db.execute(sql`select setval(pg_get_serial_sequence(${table}, 'id'), ${count}::int)`);
+    if (!table.startsWith('stripe_'))
+      await db.execute(sql`select setval(pg_get_serial_sequence(${table}, 'id'), ${count}::int)`);
   }
   bar.end();
   await db.execute(sql`reset session_replication_role`);

@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { findCustomers } from '@/lib/customers/find-customers';
 import { listInvoices } from '@/lib/invoices/queries';
+import { EVERYTHING } from '@/lib/mcp/caller';
 import { getCustomerTool } from '@/lib/mcp/tools/get-customer-tool';
 import { getMoneyReceived } from '@/lib/overview/money-received';
 import { sumOpenInvoices } from '@/lib/overview/open-invoices';
@@ -107,7 +108,7 @@ export async function operationsOf(db: Database): Promise<Operation[]> {
     },
     {
       name: 'get-customer',
-      run: (on) => getCustomerTool.call(on, customer),
+      run: (on) => getCustomerTool.call(on, customer, EVERYTHING),
       naive: [
         sql`select * from customers where id = 17`,
         sql`select currency, count(*), sum(amount_due) from invoices

@@ -15,6 +15,7 @@ import { type Floor, openFloor } from './floor';
 /** A server that has just started takes longer. */
 const SERVER_WARM_UP_MS = 8000;
 const LEAST_RATIO = 0.5;
+const isWithHttp = process.env.BENCH_HTTP !== '0';
 
 await withSeededDatabase(async (db, databaseUrl) => {
   // As the product opens it: so many deliveries share fewer connections.
@@ -32,7 +33,7 @@ await withSeededDatabase(async (db, databaseUrl) => {
   try {
     const ratios = await compareHandler(deps, floor, await sources('h'));
     const ahead = await compareEngine(databaseUrl, deps, floor);
-    await compareHttp(databaseUrl, floor, await sources('w'));
+    if (isWithHttp) await compareHttp(databaseUrl, floor, await sources('w'));
     await requireAllProcessed(db);
     const worst = Math.min(...ratios);
     const verdict = worst >= LEAST_RATIO ? 'it is' : 'it is NOT';

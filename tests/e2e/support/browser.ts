@@ -45,8 +45,8 @@ export async function visit(page: Page, url: string): Promise<void> {
 export async function watchComplaints(page: Page): Promise<string[]> {
   const complaints: string[] = [];
   page.on('console', (message) => {
-    // A wrong password is answered 401, which the console calls an error.
-    if (message.location().url.endsWith('/api/auth/sign-in/email')) return;
+    // A wrong password or code is answered 401, which the console calls an error.
+    if (message.location().url.includes('/api/auth/sign-in/')) return;
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
   });
   page.on('pageerror', (error) => complaints.push(String(error)));

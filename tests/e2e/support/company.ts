@@ -3,8 +3,8 @@ import type { Database } from '@/db/database';
 import { reconciliationChanges, reconciliationFailures, reconciliationRuns } from '@/db/schema';
 import { seedDatabase } from '@/db/seed';
 import { commandActor } from '@/lib/audit/record-audit';
-import { addStaffUser } from '@/lib/auth/add-staff-user';
-import { createAccessToken } from '@/lib/auth/manage-access-tokens';
+import { addStaffUser } from '@/lib/auth/staff/add-staff-user';
+import { createAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
 
 export const STAFF = { email: 'grace@example.com', name: 'Grace Hopper', password: 'correct horse battery' };
 export const ADMIN = { email: 'root@example.com', name: 'Radia Perlman', password: 'correct horse battery' };

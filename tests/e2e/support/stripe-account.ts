@@ -168,6 +168,7 @@ function depsOf(db: Database) {
     timeZone: 'UTC',
     linkByEmail: false,
     eventRetentionDays: 180,
+    toolCallRetentionDays: 90,
   };
 }
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { Database } from '@/db/database';
 import { commandActor } from '@/lib/audit/record-audit';
-import { createAccessToken } from '@/lib/auth/manage-access-tokens';
+import { createAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
 
 /** A token for the tools. */
 export async function issueToolsToken(db: Database): Promise<string> {

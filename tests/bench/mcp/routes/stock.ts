@@ -1,7 +1,7 @@
 import { waitUntil } from '@vercel/functions';
 import { createMcpHandler, withMcpAuth } from 'mcp-handler';
 import { z } from 'zod';
-import { touchAccessToken, verifyAccessToken } from '@/lib/auth/access-token';
+import { touchAccessToken, verifyAccessToken } from '@/lib/auth/tokens/access-token';
 import { findCustomers } from '@/lib/customers/find-customers';
 import { getCustomer } from '@/lib/customers/queries';
 import { customerId, customerMatches, customerQuery, customerRow } from '@/lib/customers/schema';

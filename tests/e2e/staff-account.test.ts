@@ -1,0 +1,226 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { base32 } from '@better-auth/utils/base32';
+import { createOTP } from '@better-auth/utils/otp';
+import type { Page } from 'playwright';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { commandActor } from '@/lib/audit/record-audit';
+import { addStaffUser } from '@/lib/auth/staff/add-staff-user';
+import { giveAuthenticator } from './support/authenticator';
+import { visit } from './support/browser';
+import { ADMIN, fillAdmin, STAFF } from './support/company';
+import { confirm, press, told } from './support/forms';
+import { openSession, type Session, signIn } from './support/staff';
+import { useStaffPages } from './support/staff-pages';
+import { violationsOf } from './support/violations';
+
+const KEYS = { email: 'keys@example.com', name: 'Katherine Johnson', password: 'correct horse battery' };
+const CODES = { email: 'codes@example.com', name: 'Dorothy Vaughan', password: 'correct horse battery' };
+const NEW_PASSWORD = 'another battery staple';
+
+let admin: Session;
+const site = useStaffPages({
+  async fill(db) {
+    await fillAdmin(db);
+    for (const who of [KEYS, CODES]) {
+      await addStaffUser({ db, newId: randomUUID, randomBytes }, who, commandActor('test'));
+    }
+  },
+});
+beforeAll(async () => {
+  admin = await openSession(site.browser, site.url, ADMIN);
+});
+
+const nobody: Session = { state: { cookies: [], origins: [] }, cookie: '' };
+const arrive = (page: Page, path: string) => page.waitForURL((url) => url.pathname === path);
+const alert = (page: Page, text: string | RegExp) =>
+  page.getByRole('alert').filter({ hasText: text }).waitFor();
+/** Signs in by password; where that leads to depends on the person. */
+async function enter(who: { email: string; password: string }, path: string): Promise<Page> {
+  const { page } = await site.open('/sign-in', {}, nobody);
+  await signIn(page, who.email, who.password);
+  await arrive(page, path);
+  return page;
+}
+async function typeCode(page: Page, code: string): Promise<void> {
+  await page.getByLabel('Code').fill(code);
+  await press(page, 'Continue');
+}
+/** Sets an app up. @returns what makes its codes, and the recovery codes */
+async function setUpApp(page: Page, password: string) {
+  await page
+    .getByRole('form', { name: 'Set up two-factor authentication' })
+    .getByLabel('Your password')
+    .fill(password);
+  await press(page, 'Set up authenticator app');
+  const key = (await page.locator('code').first().textContent()) ?? '';
+  const secret = new TextDecoder().decode(base32.decode(key));
+  const code = () => createOTP(secret, { digits: 6, period: 30 }).totp();
+  await page.getByLabel('Code from the app').fill('000000');
+  await press(page, 'Turn on');
+  await page.getByText('Is not what the app shows now.').waitFor();
+  await page.getByLabel('Code from the app').fill(await code());
+  await press(page, 'Turn on');
+  await told(page, 'Two-factor authentication is on.');
+  const codes = ((await page.getByLabel('recovery codes').textContent()) ?? '').split('\n');
+  return { code, codes };
+}
+
+describe('a passkey', () => {
+  test('is added, signs in alone, and is removed', async () => {
+    const page = await enter(KEYS, '/admin');
+    await giveAuthenticator(page);
+    await page.reload();
+    await page.getByRole('button', { name: /^Account of/ }).click();
+    await page.getByRole('menuitem', { name: 'Your account' }).click();
+    await press(page, 'Add a passkey');
+    await page.getByLabel('Name').fill('Work laptop');
+    const form = page.getByRole('form', { name: 'Add a passkey' });
+    await form.getByLabel('Your password').fill('not my password');
+    await press(page, 'Add passkey');
+    await page.getByText('Is not your password.').waitFor();
+    await form.getByLabel('Your password').fill(KEYS.password);
+    await press(page, 'Add passkey');
+    await told(page, 'The passkey is added');
+    await page.getByText('Work laptop').waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+
+    await page.context().clearCookies();
+    await visit(page, `${site.url}/sign-in?next=/admin/account`);
+    await press(page, 'Use a passkey');
+    await arrive(page, '/admin/account');
+    await confirm(page, 'Remove Work laptop', 'Remove passkey');
+    await told(page, 'The passkey is removed.');
+    await page.context().clearCookies();
+    await visit(page, `${site.url}/sign-in`);
+    await press(page, 'Use a passkey');
+    await alert(page, 'This passkey is not known here');
+  });
+});
+
+describe('two-factor authentication', () => {
+  test('is set up, asks for a code, takes a recovery code once, and limits wrong ones', {
+    timeout: 120_000,
+  }, async () => {
+    const page = await enter(CODES, '/admin');
+    await visit(page, `${site.url}/admin/account`);
+    const { code, codes } = await setUpApp(page, CODES.password);
+    expect(codes).toHaveLength(10);
+    expect(await violationsOf(page)).toEqual([]);
+    await page.getByRole('link', { name: 'I have stored them' }).click();
+    await page.getByText('You enter a code from your authenticator app').waitFor();
+
+    const second = await enter(CODES, '/sign-in/code');
+    expect(await violationsOf(second)).toEqual([]);
+    await visit(second, `${site.url}/admin`);
+    await arrive(second, '/sign-in'); // the password alone opens nothing
+    const third = await enter(CODES, '/sign-in/code');
+    await typeCode(third, '000000');
+    await alert(third, 'The code is wrong');
+    await typeCode(third, await code());
+    await arrive(third, '/admin');
+
+    const [recovery = ''] = codes;
+    const fourth = await enter(CODES, '/sign-in/code');
+    await typeCode(fourth, recovery);
+    await arrive(fourth, '/admin');
+    const fifth = await enter(CODES, '/sign-in/code');
+    await typeCode(fifth, recovery);
+    await alert(fifth, 'was used before');
+    for (let i = 0; i < 4; i += 1) {
+      await typeCode(fifth, `00000${i}`);
+      await alert(fifth, i < 3 ? 'The code is wrong' : /Too many attempts to sign in/);
+    }
+    await typeCode(fifth, await code());
+    await alert(fifth, /Too many attempts to sign in/);
+    expect(site.log()).not.toContain(recovery);
+  });
+
+  test('is demanded of everyone by an admin, who can reset it', { timeout: 120_000 }, async () => {
+    const { page } = await site.open('/admin/staff', {}, admin);
+    await confirm(page, 'Require it of everyone', 'Require it');
+    await arrive(page, '/sign-in/due'); // nobody is left out
+    const { code } = await setUpApp(page, ADMIN.password);
+    await page.getByRole('link', { name: 'I have stored them' }).click();
+    await arrive(page, '/admin/staff');
+    expect(code).toBeDefined();
+
+    const { page: hers } = await site.open('/admin/payments', {});
+    await arrive(hers, '/sign-in/due');
+    expect(await violationsOf(hers)).toEqual([]);
+    const found = await fetch(`${site.url}/admin/search/results?q=K1`, { headers: { cookie: site.cookie } });
+    expect(found.status).toBe(401);
+    await setUpApp(hers, STAFF.password);
+    await hers.getByRole('link', { name: 'I have stored them' }).click();
+    await arrive(hers, '/admin/payments');
+    await visit(hers, `${site.url}/admin/account`);
+    await hers.getByText('it cannot be turned off').waitFor();
+
+    await page.getByRole('link', { name: STAFF.name }).click();
+    await confirm(page, 'Reset two-factor', 'Reset');
+    await told(page, 'The second factor is removed');
+    await page.getByText('Two-factor reset by root@example.com').waitFor();
+    await visit(page, `${site.url}/admin/staff`);
+    await confirm(page, 'Stop requiring it');
+    await told(page, 'now a choice');
+    await enter(STAFF, '/admin');
+  });
+});
+
+describe('passwords and invitations', () => {
+  test('one’s own password is changed, and the other sessions end', async () => {
+    const page = await enter(KEYS, '/admin');
+    const other = await enter(KEYS, '/admin');
+    await visit(page, `${site.url}/admin/account`);
+    const form = page.getByRole('form', { name: 'Password', exact: true });
+    await form.getByLabel('Current password').fill('not my password');
+    for (const label of ['New password', 'New password again']) {
+      await form.getByLabel(label, { exact: true }).fill(NEW_PASSWORD);
+    }
+    await press(page, 'Change password');
+    await page.getByText('Is not your password.').waitFor();
+    await form.getByLabel('Current password').fill(KEYS.password);
+    for (const label of ['New password', 'New password again']) {
+      await form.getByLabel(label, { exact: true }).fill(NEW_PASSWORD);
+    }
+    await press(page, 'Change password');
+    await told(page, 'Your password is changed.');
+    await visit(other, `${site.url}/admin`);
+    await arrive(other, '/sign-in');
+    await enter({ ...KEYS, password: NEW_PASSWORD }, '/admin');
+  });
+
+  test('whoever is invited chooses their password once', async () => {
+    const { page } = await site.open('/admin/staff/new', {}, admin);
+    await page.getByLabel('E-mail').fill('mary@example.com');
+    await page.getByLabel('Name', { exact: true }).fill('Mary Jackson');
+    await press(page, 'Add person');
+    await told(page, 'mary@example.com is invited.');
+    const url = (await page.locator('pre').textContent()) ?? '';
+    const { page: hers } = await site.open(new URL(url).pathname, {}, nobody);
+    expect(await violationsOf(hers)).toEqual([]);
+    await hers.getByLabel('Password', { exact: true }).fill(NEW_PASSWORD);
+    await hers.getByLabel('Password again').fill(NEW_PASSWORD);
+    await press(hers, 'Choose password');
+    await arrive(hers, '/admin');
+    const { page: again, complaints } = await site.open(new URL(url).pathname, {}, nobody);
+    await again.getByText('This invitation is not valid').waitFor();
+    complaints.splice(0); // the browser reports the 404 itself
+    expect(site.log()).not.toContain(url.split('/').at(-1));
+  });
+
+  test('a first password is replaced before anything else', async () => {
+    const { page } = await site.open('/admin/staff/new', {}, admin);
+    await page.getByLabel('E-mail').fill('first@example.com');
+    await page.getByLabel('With a first password').check();
+    await press(page, 'Add person');
+    await told(page, 'first@example.com can sign in now.');
+    const password = (await page.locator('pre').textContent()) ?? '';
+    const hers = await enter({ email: 'first@example.com', password }, '/sign-in/due');
+    await hers.getByLabel('Current password').fill(password);
+    for (const label of ['New password', 'New password again']) {
+      await hers.getByLabel(label, { exact: true }).fill(NEW_PASSWORD);
+    }
+    await press(hers, 'Change password');
+    await arrive(hers, '/admin');
+  });
+});

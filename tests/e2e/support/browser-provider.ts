@@ -1,0 +1,80 @@
+import type { Page } from 'playwright';
+
+export const CALLBACK = 'http://127.0.0.1:47110/callback';
+
+/** A client that is known by a document of its site, where it is answered too. */
+export const SITE_CLIENT = {
+  client_id: 'https://app.example/client.json',
+  client_name: 'Example app',
+  redirect_uris: ['https://app.example/callback'],
+  token_endpoint_auth_method: 'none',
+};
+
+/** How a client is known before it comes; without, it registers itself. */
+type Known = { client_id: string; client_secret?: string } | { document: typeof SITE_CLIENT };
+
+interface Stored {
+  client?: Record<string, unknown>;
+  tokens?: { access_token: string; refresh_token?: string };
+  verifier?: string;
+  discovery?: unknown;
+}
+
+/**
+ * What both generations of the SDK ask of a program that signs somebody in: its answers are kept in memory, and
+ * its browser is a page of the test's.
+ */
+export function browserProvider(page: Page, known?: Known) {
+  const document = known && 'document' in known ? known.document : undefined;
+  const entered = known && !('document' in known) ? known : undefined;
+  const stored: Stored = { ...(entered && { client: { ...entered } }) };
+  const redirectUrl = document?.redirect_uris[0] ?? CALLBACK;
+  return {
+    stored,
+    redirectUrl,
+    ...(document && { clientMetadataUrl: document.client_id }),
+    clientMetadata: {
+      client_name: 'Browser client',
+      redirect_uris: [redirectUrl],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: entered?.client_secret ? 'client_secret_basic' : 'none',
+    },
+    state: () => 'a state of the test',
+    clientInformation: () => stored.client as { client_id: string } | undefined,
+    saveClientInformation(client: unknown) {
+      stored.client = client as Record<string, unknown>;
+    },
+    tokens: () => stored.tokens as { access_token: string; token_type: string } | undefined,
+    saveTokens(tokens: unknown) {
+      stored.tokens = tokens as NonNullable<Stored['tokens']>;
+    },
+    saveCodeVerifier(verifier: string) {
+      stored.verifier = verifier;
+    },
+    codeVerifier: () => stored.verifier ?? '',
+    saveDiscoveryState(state: unknown) {
+      stored.discovery = state;
+    },
+    discoveryState: () => stored.discovery as undefined,
+    async redirectToAuthorization(url: URL) {
+      await page.goto(url.href);
+    },
+  };
+}
+
+const ANSWERED_AT = /^(http:\/\/127\.0\.0\.1:47110|https:\/\/app\.example)\//;
+
+/** Answers for the program that listens on the loopback, and for the site. @returns what it was sent, once it is */
+export async function awaitCallback(page: Page): Promise<() => Promise<URLSearchParams>> {
+  let sent: URLSearchParams | undefined;
+  await page.route(ANSWERED_AT, (route) => {
+    sent = new URL(route.request().url()).searchParams;
+    return route.fulfill({ body: 'Connected.' });
+  });
+  return async () => {
+    await page.waitForURL(ANSWERED_AT);
+    if (!sent) throw new Error('the program was sent nothing');
+    return sent;
+  };
+}

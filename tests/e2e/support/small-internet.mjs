@@ -1,0 +1,29 @@
+// Loaded into a server of the tests before itself: the names of SMALL_INTERNET have a public address there, and what
+// is connected to that comes to its port of this machine. The server's own check of addresses has run by then.
+import dns from 'node:dns';
+import { syncBuiltinESMExports } from 'node:module';
+import { Socket } from 'node:net';
+
+const [port, ...names] = (process.env.SMALL_INTERNET ?? '').split(',');
+const PUBLIC = { address: '1.1.1.1', family: 4 };
+const LOOPBACK = { address: '127.0.0.1', family: 4 };
+
+const answer = (found, options, done) =>
+  options.all ? done(null, [found]) : done(null, found.address, found.family);
+
+const { lookup } = dns;
+dns.lookup = (name, options, done) =>
+  names.includes(name) && done ? answer(PUBLIC, options, done) : lookup(name, options, done);
+syncBuiltinESMExports();
+
+const { connect } = Socket.prototype;
+Socket.prototype.connect = function (options, ...rest) {
+  if (!names.includes(options?.host) || !options.lookup) return connect.call(this, options, ...rest);
+  const diverted = (name, asked, done) =>
+    options.lookup(name, asked, (error, found) => {
+      const address = Array.isArray(found) ? found[0]?.address : found;
+      if (error || address !== PUBLIC.address) done(error ?? new Error('no way there'));
+      else answer(LOOPBACK, asked, done);
+    });
+  return connect.call(this, { ...options, port: Number(port), lookup: diverted }, ...rest);
+};
