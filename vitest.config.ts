@@ -6,6 +6,7 @@ export default defineConfig({
   resolve: { alias },
   test: {
     globalSetup: ['tests/support/global-setup.ts'],
+    setupFiles: process.env.TEST_THROUGH === 'next' ? ['tests/support/next-globals.ts'] : [],
     include: ['tests/**/*.test.ts', 'tests/**/*.test.tsx'],
     testTimeout: 60_000,
     // A page on a busy machine comes to show what it should a little later.
