@@ -54,10 +54,11 @@ export default async function ServerPage({ params, searchParams }: Props) {
         <Section title="Server">
           <Facts facts={factsOf(server)} />
         </Section>
+        {/* As one: what comes later would push down what is there. */}
         <Suspense fallback={<ListSkeleton rows={5} />}>
           <ServicesOn serverId={id} query={query} request={toPageRequest(query)} />
+          <History entity="server" id={id} kept={state.isReferredTo ? KEPT : null} />
         </Suspense>
-        <History entity="server" id={id} kept={state.isReferredTo ? KEPT : null} />
       </Stack>
     </>
   );

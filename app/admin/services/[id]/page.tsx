@@ -62,10 +62,11 @@ export default async function ServicePage({ params, searchParams }: Props) {
             }
           />
         </SimpleGrid>
+        {/* As one: what comes later would push down what is there. */}
         <Suspense fallback={<ListSkeleton rows={1} />}>
           <ServiceBilling serviceId={id} />
+          <History entity="service" id={id} kept={state.isReferredTo ? KEPT : null} />
         </Suspense>
-        <History entity="service" id={id} kept={state.isReferredTo ? KEPT : null} />
       </Stack>
     </>
   );
