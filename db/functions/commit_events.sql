@@ -5,11 +5,14 @@ DECLARE
   written int;
 BEGIN
   IF plan ? 'eventsInserted' THEN
+    -- By the keys of both tables: joined, every customer there is would be looked at.
     IF EXISTS (
-      SELECT FROM jsonb_to_recordset(plan -> 'eventsInserted') AS e(stripe_customer_id text, "isOfErased" boolean)
-        JOIN stripe_customers l ON l.stripe_customer_id = e.stripe_customer_id
-        JOIN customers c ON c.id = l.customer_id
-        WHERE NOT e."isOfErased" AND c.erased_at IS NOT NULL
+      SELECT FROM customers c WHERE c.erased_at IS NOT NULL AND c.id = ANY (ARRAY(
+        SELECT l.customer_id FROM stripe_customers l WHERE l.stripe_customer_id = ANY (ARRAY(
+          SELECT e ->> 'stripe_customer_id' FROM jsonb_array_elements(plan -> 'eventsInserted') AS e
+          WHERE NOT (e ->> 'isOfErased')::boolean
+        ))
+      ))
     ) THEN RAISE SQLSTATE '40001'; END IF;
     INSERT INTO stripe_events (id, type, api_version, livemode, stripe_created, object_id, stripe_customer_id,
         payload, outcome, warnings, changes, processed_at)

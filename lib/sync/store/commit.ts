@@ -51,8 +51,8 @@ const SHORT_LIMIT = sql`set_config('lock_timeout', '50', true)`;
 const commitWith = (limit: SQL) =>
   statement(
     NAMES,
-    (_, { plan, places, tables, payloads }) =>
-      sql`select ${limit}, commit_plan(with_new_ids(${plan}, ${places}, ${tables}), string_to_array(${payloads}, chr(1)))`,
+    (_, { plan, tables, payloads }) =>
+      sql`select ${limit}, commit_plan(with_new_ids(${plan}, ${tables}), string_to_array(${payloads}, chr(1)))`,
   );
 const commitPlan = commitWith(LIMIT);
 const commitPlanQuickly = commitWith(SHORT_LIMIT);

@@ -5,11 +5,11 @@ import type { Commit } from './committed';
 import { TABLE_NAMES, TABLES } from './rows';
 
 /** What `commit_plan` is called with. */
-export const NAMES = ['plan', 'places', 'tables', 'payloads'] as const;
+export const NAMES = ['plan', 'tables', 'payloads'] as const;
 
 /** Never stands unescaped in JSON, so it can separate texts. Escaped, it marks an id that the commit makes. */
 const SEPARATOR = '\u0001';
-const MARKED = /"\\u0001(\d+)"/g;
+const MARKED = /"\\u0001([1-9]\d*)"/g;
 
 function toAuditRow({ actor, ...entry }: AuditEntry) {
   return { ...entry, actor_type: actor.type, actor_id: actor.id, actor_name: actor.name };
@@ -36,18 +36,19 @@ export function encode(all: Commit[]): Record<(typeof NAMES)[number], string> {
   const keys = [...new Set(all.flatMap(toLockKeys))].sort();
   const parts = [...lists].map(([name, texts]) => `,"${name}":[${texts.join()}]`);
   const run = lists.has('changes') ? `,"run":${all[0]?.runId}` : '';
-  const places: string[] = [];
-  const plan = `{"keys":${JSON.stringify(keys)}${run}${parts.join('')}}`.replace(
-    MARKED,
-    (_, place: string) => {
-      places.push(place);
-      return SEPARATOR;
-    },
-  );
+  const text = `{"keys":${JSON.stringify(keys)}${run}${parts.join('')}}`;
+  const plan = tables.length === 0 ? text : toTemplate(text, tables.length);
   const payloads = all.flatMap(({ events }) =>
     events.flatMap(({ before, payload }) => (before === null ? [payload] : [])),
   );
-  return { plan, places: `{${places}}`, tables: `{${tables}}`, payloads: payloads.join(SEPARATOR) };
+  return { plan, tables: `{${tables}}`, payloads: payloads.join(SEPARATOR) };
+}
+
+/** For PostgreSQL's `format`, which is given the new ids. */
+function toTemplate(plan: string, places: number): string {
+  return plan
+    .replaceAll('%', '%%')
+    .replace(MARKED, (text, place: string) => (Number(place) <= places ? `%${place}$s` : text));
 }
 
 /** Of whoever is decided on, and of whom an event that changes nothing tells: nobody is erased meanwhile. */
