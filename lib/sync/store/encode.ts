@@ -20,14 +20,14 @@ export function encode(all: Commit[]): Record<(typeof NAMES)[number], string> {
   const lists = new Map<string, string[]>();
   const tables: string[] = [];
   for (const given of all) {
-    const places = new Map<unknown, number>();
+    const places = new Map<number, number>();
     for (const name of TABLE_NAMES) {
       for (const row of given.plan[name].inserted) {
         if ('id' in row) places.set(row.id, tables.push(getTableName(TABLES[name])));
       }
     }
     const mark = (_: string, value: unknown) =>
-      places.has(value) ? `${SEPARATOR}${places.get(value)}` : value;
+      typeof value === 'number' && places.has(value) ? `${SEPARATOR}${places.get(value)}` : value;
     for (const [name, list] of toLists(given)) {
       const text = JSON.stringify(list, places.size > 0 ? mark : undefined);
       lists.set(name, [...(lists.get(name) ?? []), text.slice(1, -1)]);
