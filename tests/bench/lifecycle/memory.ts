@@ -35,6 +35,7 @@ export async function measureMemory(db: Database, databaseUrl: string, folder: s
   const file = join(folder, 'memory');
   const product = await startProduct(await freePort(), {
     DATABASE_URL: databaseUrl,
+    MCP_REQUESTS_PER_MINUTE: '0',
     NODE_OPTIONS: `--expose-gc --import ${HOOK}`,
     BENCH_MEMORY: file,
   });
