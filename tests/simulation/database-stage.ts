@@ -3,6 +3,7 @@ import { desc, sql } from 'drizzle-orm';
 import type { DatabaseHandle } from '@/db/client';
 import { type Database, rows } from '@/db/database';
 import { reconciliationChanges } from '@/db/schema';
+import { AppError } from '@/lib/errors';
 import { receiveDelivery } from '@/lib/http/webhook-route';
 import { setRuntime } from '@/lib/runtime';
 import { createStripeClient } from '@/lib/stripe/client';
@@ -75,10 +76,11 @@ export async function openStage({ db, close }: Pick<DatabaseHandle, 'db' | 'clos
       const own = isOwnProcess ? guarded.db : db;
       const request = toRequest(body, world?.now() ?? current().now());
       const replay = async () => {
-        const outcome = await replayEvent(
-          { ...syncDeps(current()), db: own },
-          (rendered as { id: string }).id,
-        );
+        const { id } = rendered as { id: string };
+        const outcome = await replayEvent({ ...syncDeps(current()), db: own }, id).catch((error: unknown) => {
+          if (error instanceof AppError && error.code === 'conflict') return 'dropped'; // too old to have a body
+          throw error;
+        });
         return Response.json({ received: true, outcome });
       };
       const response = await work.run({ db: own, looks }, isReplay ? replay : () => receiveDelivery(request));
