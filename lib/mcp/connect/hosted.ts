@@ -16,7 +16,7 @@ export function claudeAi(url: string): Connection {
 export function chatGpt(url: string): Connection {
   return {
     client: 'ChatGPT',
-    how: 'In a browser, at `chatgpt.com/plugins`: +, Add custom MCP server: paste the address as Server URL, choose OAuth, sign in here and allow it. Where there is no such entry, switch Developer mode on first, under Settings, Security and login.',
+    how: 'In a browser, at `chatgpt.com/plugins`: +, Add custom MCP server: paste the address as Server URL, choose OAuth, sign in here and allow it. If that entry is missing, first turn on Developer mode under Settings, Security and login.',
     language: 'text',
     snippet: url,
   };
@@ -26,7 +26,7 @@ export function geminiEnterprise(publicUrl: string): Connection {
   const issuer = issuerOf({ publicUrl });
   return {
     client: 'Gemini Enterprise',
-    how: 'An admin here registers it under Access tokens, OAuth clients, with a secret and the redirect address `https://vertexaisearch.cloud.google.com/oauth-redirect`. Then, in the Google Cloud console, a data store of the kind Custom MCP Server takes these, with the client’s ID and secret.',
+    how: 'An admin here registers it under Access tokens, OAuth clients, with a secret and the redirect address `https://vertexaisearch.cloud.google.com/oauth-redirect`. Then, in the Google Cloud console, create a data store of type Custom MCP Server and enter these values with the client’s ID and secret.',
     language: 'text',
     snippet: [
       `MCP server URL:    ${publicUrl}/mcp`,
@@ -40,7 +40,7 @@ export function geminiEnterprise(publicUrl: string): Connection {
 export function copilotStudio(url: string): Connection {
   return {
     client: 'Copilot Studio',
-    how: 'Tools, Add a tool, New tool, Model Context Protocol: paste the address as Server URL, then OAuth 2.0 and Dynamic discovery. With Manual, an admin here registers it under Access tokens, OAuth clients, with a secret and the callback URL that Copilot Studio shows.',
+    how: 'Tools, Add a tool, New tool, Model Context Protocol: paste the address as Server URL, then OAuth 2.0 and Dynamic discovery. If you choose Manual, an admin here first registers it under Access tokens, OAuth clients, with a secret and the callback URL that Copilot Studio shows.',
     language: 'text',
     snippet: url,
   };

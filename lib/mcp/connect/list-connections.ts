@@ -13,12 +13,12 @@ import {
 } from './programs';
 
 export const CONNECT_INTRODUCTION =
-  'Assistants that sign in over OAuth need the address alone: whoever adds it signs in with their own account and allows what may be read. Others need an access token with the scope `mcp:read` (`npm run -s token -- create --name NAME --scopes mcp:read` prints one). Where a snippet names `ACCESS_TOKEN`, the token is read from the environment of the program (`export ACCESS_TOKEN=w5t_…`).';
+  'Assistants that sign in over OAuth need only the address: whoever adds it signs in with their own account and chooses what the assistant may read. Others need an access token with the scope `mcp:read` (`npm run -s token -- create --name NAME --scopes mcp:read` prints one). Snippets with `ACCESS_TOKEN` read the token from the program’s environment (`export ACCESS_TOKEN=w5t_…`).';
 
 export const CONNECT_LIMITS =
-  'claude.ai, ChatGPT, Gemini Enterprise and Copilot Studio reach public https addresses only. Pages in a browser need their origin in `MCP_ALLOWED_ORIGINS`.';
+  'claude.ai, ChatGPT, Gemini Enterprise and Copilot Studio can only reach public https addresses. For pages in a browser, add their origin to `MCP_ALLOWED_ORIGINS`.';
 
-export const CONNECT_PROTOCOLS = `Protocol revisions: ${PROTOCOL_VERSIONS.join(', ')}, over Streamable HTTP. Answers are plain JSON; there are no sessions and no event streams.`;
+export const CONNECT_PROTOCOLS = `Protocol revisions: ${PROTOCOL_VERSIONS.join(', ')}, over Streamable HTTP. Responses are plain JSON; there are no sessions and no event streams.`;
 
 /**
  * The snippets, ready to paste, for a server at `publicUrl` (without a trailing slash).

@@ -17,7 +17,7 @@ export function claudeDesktop(url: string): Connection {
   const args = ['-y', 'mcp-remote', url, '--transport', 'http-only', ...http];
   return {
     client: 'Claude Desktop',
-    how: 'A public address goes in as in claude.ai. Any other: Settings, Developer, Edit Config (`claude_desktop_config.json`); the file takes local programs only, so `mcp-remote` (needs Node) stands between. There is no space after `Authorization:`, because Windows would split the argument there.',
+    how: 'Add a public address as in claude.ai. For any other: Settings, Developer, Edit Config (`claude_desktop_config.json`); the file accepts local programs only, so `mcp-remote` (needs Node) bridges to it. There is no space after `Authorization:`, because Windows would split the argument there.',
     language: 'json',
     snippet: json({
       mcpServers: {
@@ -36,7 +36,7 @@ export function claudeDesktop(url: string): Connection {
 export function cursor(url: string): Connection {
   return {
     client: 'Cursor',
-    how: 'In `~/.cursor/mcp.json`, or `.cursor/mcp.json` of a project; it signs in by Connect, beside the server in its settings. It passes `headers` over where a server offers OAuth, as this one does.',
+    how: 'In `~/.cursor/mcp.json`, or `.cursor/mcp.json` of a project; to sign in, choose Connect next to the server in the settings. Cursor ignores `headers` if a server offers OAuth, as this one does.',
     language: 'json',
     snippet: json({ mcpServers: { [NAME]: { url } } }),
   };
@@ -45,7 +45,7 @@ export function cursor(url: string): Connection {
 export function visualStudioCode(url: string): Connection {
   return {
     client: 'VS Code',
-    how: 'In `.vscode/mcp.json`, or by the command "MCP: Open User Configuration"; it asks for the token once and keeps it. Without `inputs` and `headers` it signs in.',
+    how: 'In `.vscode/mcp.json`, or by the command "MCP: Open User Configuration"; it asks for the token once and keeps it. Without `inputs` and `headers` it signs in over OAuth.',
     language: 'json',
     snippet: json({
       inputs: [{ type: 'promptString', id: `${NAME}-token`, description: 'Access token', password: true }],
@@ -68,7 +68,7 @@ export function codex(url: string): Connection {
 export function geminiCli(url: string): Connection {
   return {
     client: 'Gemini CLI',
-    how: `In \`~/.gemini/settings.json\`; \`/mcp auth ${NAME}\` signs in. Antigravity CLI, which took its place for personal accounts, has \`serverUrl\` for \`httpUrl\`, in \`~/.gemini/config/mcp_config.json\`.`,
+    how: `In \`~/.gemini/settings.json\`; \`/mcp auth ${NAME}\` signs in. Antigravity CLI, which replaced it for personal accounts, uses \`serverUrl\` instead of \`httpUrl\`, in \`~/.gemini/config/mcp_config.json\`.`,
     language: 'json',
     snippet: json({ mcpServers: { [NAME]: { httpUrl: url } } }),
   };
@@ -89,7 +89,7 @@ export function curl(url: string): Connection {
   const message = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
   return {
     client: 'curl',
-    how: 'One call; no `initialize` is asked for.',
+    how: 'One call; `initialize` is not required.',
     language: 'sh',
     snippet: `curl -s ${url} -H "${BEARER}" \\\n  -H "Content-Type: application/json" \\\n  -d '${message}'`,
     placeholder: '$ACCESS_TOKEN',
