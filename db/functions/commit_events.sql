@@ -9,8 +9,7 @@ BEGIN
     IF EXISTS (
       SELECT FROM customers c WHERE c.erased_at IS NOT NULL AND c.id = ANY (ARRAY(
         SELECT l.customer_id FROM stripe_customers l WHERE l.stripe_customer_id = ANY (ARRAY(
-          SELECT e ->> 'stripe_customer_id' FROM jsonb_array_elements(plan -> 'eventsInserted') AS e
-          WHERE NOT (e ->> 'isOfErased')::boolean
+          SELECT jsonb_array_elements_text(e -> 'owners') FROM jsonb_array_elements(plan -> 'eventsInserted') AS e
         ))
       ))
     ) THEN RAISE SQLSTATE '40001'; END IF;

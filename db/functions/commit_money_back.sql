@@ -7,7 +7,10 @@ DECLARE
   written int;
 BEGIN
   IF plan ? 'refundsDeleted' THEN
-    DELETE FROM refunds WHERE id = ANY (ARRAY(SELECT jsonb_array_elements_text(plan -> 'refundsDeleted')::int));
+    DELETE FROM refunds t USING jsonb_populate_recordset(NULL::refunds, plan -> 'refundsDeleted') r
+      WHERE t.id = r.id AND t.version = r.version;
+    GET DIAGNOSTICS written = ROW_COUNT;
+    IF written < jsonb_array_length(plan -> 'refundsDeleted') THEN RAISE SQLSTATE '40001'; END IF;
   END IF;
   IF plan ? 'refundsUpdated' THEN
     UPDATE refunds t SET

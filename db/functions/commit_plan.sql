@@ -13,6 +13,10 @@ BEGIN
   FOR entry IN SELECT jsonb_array_elements(plan -> 'keys') LOOP
     PERFORM pg_advisory_xact_lock(hashtextextended(entry #>> '{}', 0));
   END LOOP;
+  -- Whoever gives a customer a number holds this lock alone, and then looks for links that noted the number.
+  IF plan ? 'absentNumbers' THEN
+    PERFORM pg_advisory_xact_lock_shared(hashtextextended('customer numbers', 0));
+  END IF;
   IF plan ? 'absentNumbers' AND (EXISTS (
     SELECT FROM jsonb_array_elements_text(plan -> 'absentNumbers') AS number
       JOIN customers c ON lower(c.customer_number) = number

@@ -26,8 +26,10 @@ BEGIN
       FROM jsonb_populate_recordset(NULL::subscriptions, plan -> 'subscriptionsInserted');
   END IF;
   IF plan ? 'itemsDeleted' THEN
-    DELETE FROM subscription_items
-      WHERE id = ANY (ARRAY(SELECT jsonb_array_elements_text(plan -> 'itemsDeleted')::int));
+    DELETE FROM subscription_items t USING jsonb_populate_recordset(NULL::subscription_items, plan -> 'itemsDeleted') r
+      WHERE t.id = r.id AND t.version = r.version;
+    GET DIAGNOSTICS written = ROW_COUNT;
+    IF written < jsonb_array_length(plan -> 'itemsDeleted') THEN RAISE SQLSTATE '40001'; END IF;
   END IF;
   IF plan ? 'itemsUpdated' THEN
     UPDATE subscription_items t SET
@@ -57,8 +59,10 @@ BEGIN
       FROM jsonb_to_recordset(plan -> 'handedOver') AS h("from" int, "to" int) WHERE i.subscription_id = h."from";
   END IF;
   IF plan ? 'subscriptionsDeleted' THEN
-    DELETE FROM subscriptions
-      WHERE id = ANY (ARRAY(SELECT jsonb_array_elements_text(plan -> 'subscriptionsDeleted')::int));
+    DELETE FROM subscriptions t USING jsonb_populate_recordset(NULL::subscriptions, plan -> 'subscriptionsDeleted') r
+      WHERE t.id = r.id AND t.version = r.version;
+    GET DIAGNOSTICS written = ROW_COUNT;
+    IF written < jsonb_array_length(plan -> 'subscriptionsDeleted') THEN RAISE SQLSTATE '40001'; END IF;
   END IF;
   IF plan ? 'subscriptionsUpdated' THEN
     UPDATE subscriptions t SET

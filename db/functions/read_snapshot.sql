@@ -20,6 +20,7 @@ DECLARE
   links json;
   customers_found json;
   merged json;
+  with_email json;
   services json;
   subscriptions_found json;
   items json;
@@ -131,7 +132,9 @@ BEGIN
     customer_ids := customer_ids || more_ids;
   END IF;
   IF emails IS NOT NULL THEN
-    SELECT array_agg(c.id) INTO more_ids FROM customers c WHERE lower(c.email) = ANY (emails);
+    SELECT json_agg(c), array_agg(c.id) INTO with_email, more_ids FROM (
+      SELECT c.id, lower(c.email) AS email FROM customers c WHERE lower(c.email) = ANY (emails) ORDER BY c.id
+    ) c;
     customer_ids := customer_ids || more_ids;
   END IF;
   IF customer_ids IS NOT NULL THEN
@@ -159,12 +162,14 @@ BEGIN
         WHERE e.object_id = ANY (reported) AND e.type LIKE 'customer.subscription.%'
           AND e.outcome IN ('processed', 'stale')
       UNION ALL SELECT e.id, e.outcome, e.attempts, e.payload, e.failure_reason IS NULL,
-          e.checkout || jsonb_build_object('completed_at', e.stripe_created) FROM stripe_events e
+          e.checkout || jsonb_build_object('completed_at', e.stripe_created, 'stripe_customer_id', e.stripe_customer_id)
+        FROM stripe_events e
         WHERE e.stripe_customer_id = ANY (checkouts) AND e.type = 'checkout.session.completed'
     ) e;
   END IF;
   RETURN json_build_object(
-    'links', links, 'customers', customers_found, 'merged', merged, 'services', services,
+    'links', links, 'customers', customers_found, 'merged', merged, 'withEmail', with_email,
+    'services', services,
     'subscriptions', subscriptions_found, 'items', items, 'invoices', invoices_found, 'payments', payments_found,
     'refunds', refunds_found, 'disputes', disputes_found, 'tombstones', tombstones,
     'billing', billing, 'events', events, 'outcomes', (

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import { type Database, rows } from '@/db/database';
+import { type Database, lockKey, rows } from '@/db/database';
 import { customerStatus, customers } from '@/db/schema';
 import { textLine } from '../fields';
 import { currencyCode, optionalChoice, optionalText } from '../records/fields';
@@ -61,6 +61,8 @@ const isNumbered = ({ changes }: Writing) => changes.customer_number !== undefin
 /** Stripe may have named a number before there was a customer of it: the daily job asks Stripe again who that is. */
 async function lookAgain(tx: Database, written: Writing[], now: Date): Promise<void> {
   if (written.length === 0) return;
+  // A commit of sync that found no customer of such a number comes before this, or sees it: see commit_plan.
+  await lockKey(tx, 'customer numbers');
   const numbers: SQL = sql`select lower(jsonb_array_elements_text(${JSON.stringify(
     written.map(({ after }) => after.customer_number),
   )}::jsonb))`;

@@ -1,5 +1,5 @@
 import { and, asc, eq, isNotNull, sql } from 'drizzle-orm';
-import { type Database, lockKey } from '@/db/database';
+import { type Database, lockKey, rows } from '@/db/database';
 import { customerNotes, customerServices, customers, stripeCustomers, toolCalls } from '@/db/schema';
 import { ChangedMeanwhileError, transact } from '@/db/transaction';
 import { type Actor, recordAudit } from '../audit/record-audit';
@@ -29,12 +29,16 @@ export async function eraseCustomer(
 ): Promise<void> {
   await requireErasable(db, id);
   const emails = (await listValues(db, id)).filter((value) => value.includes('@'));
-  const naming = await findEventsNaming(db, [...(await stripeCustomersOf(db, id)), ...emails]);
+  const texts = [...(await stripeCustomersOf(db, id)), ...emails];
+  const since = await shortlyBefore(db);
+  const naming = await findEventsNaming(db, texts);
   await transact(db, async (tx) => {
     const stripeCustomers = await lockCustomer(tx, id);
     const customer_number = await requireErasable(tx, id);
     const redact = toRedactor(await listValues(tx, id));
-    const events = await listEventIds(tx, id, naming);
+    // Those that were stored since then: from now on the commit of an event sees that the customer is locked.
+    const late = await findEventsNaming(tx, texts, since);
+    const events = await listEventIds(tx, id, [...naming, ...late]);
     await reduceEvents(tx, events);
     await redactRows(tx, { id, stripeCustomers, events }, redact);
     await clear(tx, id, now);
@@ -47,6 +51,12 @@ export async function eraseCustomer(
       after: { customer_number, erased_at: now },
     });
   });
+}
+
+/** A transaction that is under way may have begun a while ago, and its rows are of then. */
+async function shortlyBefore(db: Database): Promise<string> {
+  const [found] = await rows<{ at: string }>(db, sql`select (now() - interval '10 minutes')::text as at`);
+  return String(found?.at);
 }
 
 /**

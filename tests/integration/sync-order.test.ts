@@ -185,6 +185,18 @@ describe('with an API key', () => {
     runtime.env.linkByEmail = false;
   });
 
+  test('an address whose lower case the database does not write as we do holds nobody up', async () => {
+    runtime.env.linkByEmail = true;
+    const customer = act.createCustomer(world, { email: 'İnfo@example.com' }).object.id;
+    for (const _ of [1, 2]) {
+      later(10);
+      const { object } = act.createInvoice(world, { customer, lines: [{ amount: 1000 }] });
+      const [finalized] = ofTypes(act.finalizeInvoice(world, object.id).events, 'invoice.finalized');
+      if (finalized) expect(await take(finalized)).toBe('processed');
+    }
+    runtime.env.linkByEmail = false;
+  });
+
   test('a replay applies an event once more and changes nothing', async () => {
     const [processed] = await base.db
       .select()

@@ -80,9 +80,18 @@ export class Draft extends Lookups {
     return this.lastId;
   }
 
-  /** What Stripe says. Before it was asked, as if it could not be. */
-  ask<K extends WantedKind>(kind: K, id: string, stripeCustomerId: string): Fetched<Wanted[K]> {
-    const version = this.links.before(stripeCustomerId)?.version ?? null;
+  /**
+   * What Stripe says. Before it was asked, as if it could not be.
+   *
+   * @param rowVersion of the row that it is asked for, where its Stripe customer is not known
+   */
+  ask<K extends WantedKind>(
+    kind: K,
+    id: string,
+    stripeCustomerId: string,
+    rowVersion: number | null = null,
+  ): Fetched<Wanted[K]> {
+    const version = this.links.before(stripeCustomerId)?.version ?? rowVersion;
     const answer = this.answers(kind, id, version);
     if (answer) return answer;
     this.wanted ??= { kind, id, version };

@@ -17,11 +17,18 @@ export const keysOfOwners = (told: Told): Keys =>
  * or, as disputes do, one of its payments alone.
  */
 export function isOfErased(draft: Draft, told: Told): boolean {
-  const payers = intentsOf(told).flatMap((id) => draft.paymentsByIntent(id).map((row) => draft.ownerOf(row)));
-  return [...stripeCustomersIn(told), ...payers].some((id) => {
-    const link = id === null ? undefined : draft.link(id);
+  return ownersOf(draft, told).some((id) => {
+    const link = draft.link(id);
     return Boolean(link && draft.customers.get(link.customer_id)?.erased_at);
   });
+}
+
+/** The Stripe customers that an event tells of. */
+export function ownersOf(draft: Draft, told: Told): string[] {
+  const payers = intentsOf(told).flatMap((id) =>
+    draft.paymentsByIntent(id).flatMap((row) => draft.ownerOf(row) ?? []),
+  );
+  return [...new Set([...stripeCustomersIn(told), ...payers])];
 }
 
 /** No event names more. */

@@ -45,13 +45,14 @@ export class Lookups extends MoneyLookups {
   customersByEmail(email: string): StoredCustomer[] {
     const wanted = email.toLowerCase();
     this.require({ emails: [wanted] });
-    const isIts = (one: StoredCustomer) => one.email?.toLowerCase() === wanted;
-    const stored = [...this.snapshot.rows.customers.values()].filter(isIts);
-    this.met.emails.set(
-      wanted,
-      stored.map(({ id }) => id),
-    );
-    return this.customers.all().filter(isIts);
+    const stored = this.snapshot.withEmail.get(wanted) ?? [];
+    this.met.emails.set(wanted, stored);
+    // The database's lower case is not JavaScript's: of what is stored it decides.
+    return this.customers
+      .all()
+      .filter(({ id, email }) =>
+        email === this.customers.before(id)?.email ? stored.includes(id) : email?.toLowerCase() === wanted,
+      );
   }
 
   linksOf(customerId: number): StoredLink[] {

@@ -1,7 +1,6 @@
 import type { FieldChange } from '@/db/schema';
 import type { AuditEntry } from '../../audit/record-audit';
 import {
-  type KeyOf,
   type StoredInvoice,
   type StoredLink,
   type StoredPayment,
@@ -15,14 +14,15 @@ import type { Table } from './table';
 import type { Tables } from './tables';
 
 /** What changes in a table. Ids below 0 stand for those that the commit gives. */
-export interface TablePlan<Row, Key = number> {
+export interface TablePlan<Row> {
   inserted: Row[];
   /** As they are to be; `version` is that of the row that was read. */
   updated: Row[];
-  deleted: Key[];
+  /** As they were read. */
+  deleted: Row[];
 }
 
-type TablePlans = { [Name in TableName]: TablePlan<StoredRows[Name], KeyOf<Name>> };
+type TablePlans = { [Name in TableName]: TablePlan<StoredRows[Name]> };
 
 /** All that a decision changes. */
 export interface Plan extends TablePlans {
@@ -95,12 +95,12 @@ function toTablePlans(tables: Tables): TablePlans {
 
 function toTablePlan<Key extends string | number, Row extends object>(
   table: Table<Key, Row>,
-): TablePlan<Row, Key> {
-  const plan: TablePlan<Row, Key> = { inserted: [], updated: [], deleted: [] };
+): TablePlan<Row> {
+  const plan: TablePlan<Row> = { inserted: [], updated: [], deleted: [] };
   for (const [key, row] of table.changed) {
     const before = table.before(key);
     if (!before && row) plan.inserted.push(row);
-    else if (before && !row) plan.deleted.push(key);
+    else if (before && !row) plan.deleted.push(before);
     else if (before && row && !isSameRow(before, row)) plan.updated.push(row);
   }
   return plan;

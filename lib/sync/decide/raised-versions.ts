@@ -1,3 +1,4 @@
+import { isSure } from '../../customers/sure-link';
 import type {
   StoredDispute,
   StoredLink,
@@ -36,6 +37,12 @@ export function billedAnew(draft: Draft, updated: StoredService[]): StoredServic
     if (billing(before) === billing(now)) continue;
     for (const item of draft.itemsOf(id)) concerned.add(item.customer_service_id);
   }
+  for (const [link, now] of draft.links.changed) {
+    if (isSureLink(draft.links.before(link)) === isSureLink(now)) continue;
+    for (const { id } of draft.subscriptions.all().filter((row) => row.stripe_customer_id === link)) {
+      for (const item of draft.itemsOf(id)) concerned.add(item.customer_service_id);
+    }
+  }
   return [...concerned].flatMap((id) => {
     const service = id === null ? undefined : draft.services.get(id);
     return service && !updated.some((one) => one.id === id) ? service : [];
@@ -67,6 +74,9 @@ function countedBy(row: StoredRefund | StoredDispute | undefined): string {
   const other = 'source' in row ? [row.source] : [row.funds_withdrawn_at, row.funds_returned_at];
   return JSON.stringify([payment_id, Number(amount), currency, status, ...other]);
 }
+
+const isSureLink = (link: StoredLink | null | undefined) =>
+  Boolean(link && isSure({ linkedBy: link.linked_by }));
 
 const billing = (row: StoredSubscription | undefined) =>
   `${row?.status === 'cancelled'} ${row?.customer_id} ${row?.cancel_at?.getTime()}`;

@@ -17,7 +17,7 @@ import { applySubscription } from './subscription/subscription';
 export function applyRetrieved(draft: Draft, kind: Ordered, id: string): string | undefined {
   const row = FIND[kind](draft, id);
   const owner = ownerOf(draft, row);
-  const fetched = draft.ask(kind, id, owner ?? '');
+  const fetched = draft.ask(kind, id, owner ?? '', row?.version);
   if (fetched.state === 'unavailable') return fetched.reason;
   if (fetched.state === 'gone') {
     if (owner) draft.concerned.add(owner);

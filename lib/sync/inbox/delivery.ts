@@ -2,7 +2,7 @@ import type { StripeMode } from '../../env-contradictions';
 import { fromInbox, type ProviderEvent } from '../../stripe/to-event';
 import { withoutPersonalData } from '../../stripe/without-personal-data';
 import type { Draft } from '../decide/draft';
-import { isOfErased, keysOfOwners } from '../decide/erased';
+import { isOfErased, keysOfOwners, ownersOf } from '../decide/erased';
 import { decideEvent, keysOfEvent } from '../decide/event';
 import type { EventEntry } from '../store/committed';
 import { type Keys, mergeKeys, noKeys } from '../store/keys';
@@ -67,7 +67,7 @@ export function decideDelivery(draft: Draft, delivered: Delivery): Taken {
   arrived.outcome = outcome;
   const entry: EventEntry = {
     ...toRow(event, payload),
-    isOfErased: isErased,
+    owners: isErased ? [] : ownersOf(draft, delivered),
     outcome,
     processed_at: draft.now,
     warnings: [...draft.warnings],

@@ -12,8 +12,8 @@ export interface EventEntry {
   object_id: string | null;
   stripe_customer_id: string | null;
   payload: string;
-  /** Its payload holds nothing personal. */
-  isOfErased: boolean;
+  /** The Stripe customers that its payload tells of; none where it holds nothing personal. */
+  owners: string[];
   outcome: StoredOutcome;
   processed_at: Date;
   warnings: string[];

@@ -53,7 +53,9 @@ function toTemplate(plan: string, places: number): string {
 
 /** Of whoever is decided on, and of whom an event that changes nothing tells: nobody is erased meanwhile. */
 export function toLockKeys({ plan: { concerned, emails }, events }: Commit): string[] {
-  const told = events.flatMap((event) => event.stripe_customer_id ?? []);
+  const told = events.flatMap(({ owners, stripe_customer_id: own }) =>
+    own === null ? owners : [own, ...owners],
+  );
   return [...new Set([...concerned, ...emails.map(({ email }) => `email ${email}`), ...told])].sort();
 }
 
@@ -74,7 +76,7 @@ function toLists({ plan, events, runId }: Commit): [string, unknown[]][] {
     changes: runId === null ? [] : plan.changes,
   };
   const ofTables = TABLE_NAMES.flatMap((name): [string, unknown[]][] => {
-    const { inserted, updated, deleted }: TablePlan<unknown, unknown> = plan[name];
+    const { inserted, updated, deleted }: TablePlan<unknown> = plan[name];
     return [
       [`${name}Inserted`, inserted],
       [`${name}Updated`, updated],

@@ -19,6 +19,7 @@ export async function read(db: Database, keys: Keys): Promise<Snapshot> {
       }),
     ),
     merged: new Map(state.merged?.map(({ number, customer_id }) => [number, customer_id])),
+    withEmail: toIds(state.withEmail ?? []),
     tombstones: new Set(state.tombstones),
     events: new Map(
       [...(state.outcomes ?? []).map(withoutPayload), ...(state.events ?? [])].map((event) => [
@@ -37,9 +38,16 @@ interface State extends Record<keyof Rows, Json[] | null> {
     | { customer_service_id: number; subscription_id: number; until: string; endsAt: string | null }[]
     | null;
   merged: { number: string; customer_id: number }[] | null;
+  withEmail: { id: number; email: string }[] | null;
   tombstones: string[] | null;
   events: StoredEvent[] | null;
   outcomes: Pick<StoredEvent, 'id' | 'outcome' | 'attempts'>[] | null;
+}
+
+function toIds(found: { id: number; email: string }[]): Map<string, number[]> {
+  const ids = new Map<string, number[]>();
+  for (const { id, email } of found) ids.set(email, [...(ids.get(email) ?? []), id]);
+  return ids;
 }
 
 const withoutPayload = (event: Pick<StoredEvent, 'id' | 'outcome' | 'attempts'>): StoredEvent => ({

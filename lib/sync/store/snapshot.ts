@@ -13,7 +13,7 @@ export interface StoredEvent {
   /** Empty where only its outcome was asked for, or the body was removed. */
   payload: string;
   /** What is kept of a checkout without its body. */
-  checkout: (KeptCheckout & { completed_at: string }) | null;
+  checkout: (KeptCheckout & { completed_at: string; stripe_customer_id: string }) | null;
   isStorable: boolean;
 }
 
@@ -24,6 +24,8 @@ export interface Snapshot {
   billing: BillingElsewhere[];
   /** Numbers, in lower case, of customers that were merged into another one, and which that is. */
   merged: Map<string, number>;
+  /** Customers by the e-mail addresses that were asked for, as the database compares them. */
+  withEmail: Map<string, number[]>;
   /** References whose payment was deleted. */
   tombstones: Set<string>;
   events: Map<string, StoredEvent>;

@@ -38,11 +38,11 @@ function write(writer: Writer, { plan, events, runId }: Commit): void {
   writer.update('customers', plan.customers);
   writer.update('services', plan.services);
   writer.insert('subscriptions', plan.subscriptions);
-  for (const id of plan.items.deleted) tables.delete('items', id);
+  writer.delete('items', plan.items);
   writer.update('items', plan.items);
   writer.insert('items', plan.items);
   for (const { from, to } of plan.handedOver) handOver(tables, from, Number(toId(to, made)));
-  deleteSubscriptions(tables, plan.subscriptions.deleted);
+  deleteSubscriptions(writer, plan.subscriptions);
   writer.update('subscriptions', plan.subscriptions);
   writer.insert('invoices', plan.invoices);
   writer.update('invoices', plan.invoices);
@@ -54,7 +54,7 @@ function write(writer: Writer, { plan, events, runId }: Commit): void {
   for (const { payment_reference } of plan.payments.inserted) {
     if (tables.rows.tombstones.has(payment_reference)) throw changedMeanwhile('tombstones');
   }
-  for (const id of plan.refunds.deleted) tables.delete('refunds', id);
+  writer.delete('refunds', plan.refunds);
   writer.update('refunds', plan.refunds);
   writer.insert('refunds', plan.refunds);
   writer.update('disputes', plan.disputes);
@@ -91,9 +91,10 @@ function compareAbsent({ rows }: ModelTables, plan: Plan): void {
 }
 
 /** Their items go with them. */
-function deleteSubscriptions(tables: ModelTables, ids: number[]): void {
-  for (const id of ids) {
-    tables.delete('subscriptions', id);
+function deleteSubscriptions(writer: Writer, plan: Plan['subscriptions']): void {
+  const { tables } = writer;
+  writer.delete('subscriptions', plan);
+  for (const { id } of plan.deleted) {
     for (const item of tables.rows.items.values())
       if (item.subscription_id === id) tables.delete('items', item.id);
     for (const invoice of tables.rows.invoices.values()) {
@@ -106,7 +107,7 @@ const changedMeanwhile = (what: string) => new StateError('40001', what);
 
 /** A table of a plan, whichever it is. */
 type AnyRow = { id?: number; stripe_customer_id?: string | null; version: number };
-type AnyPlan = Pick<TablePlan<AnyRow, unknown>, 'inserted' | 'updated'>;
+type AnyPlan = TablePlan<AnyRow>;
 
 class Writer {
   constructor(
@@ -131,6 +132,13 @@ class Writer {
       const row = this.toStored(name, planned, before);
       this.put(name, row);
       checkReferences(this.tables, name, row as RowOf<Planned>);
+    }
+  }
+
+  delete(name: 'items' | 'subscriptions' | 'refunds', { deleted }: AnyPlan): void {
+    for (const row of deleted) {
+      if (this.stored(name, row)?.version !== row.version) throw changedMeanwhile(name);
+      this.tables.delete(name, Number(row.id));
     }
   }
 

@@ -9,7 +9,7 @@ export function storeEvent(
     before,
     livemode: _,
     api_version: __,
-    isOfErased: ___,
+    owners: ___,
     ...event
   }: Omit<EventEntry, 'changes'> & { changes: object[] },
 ): void {

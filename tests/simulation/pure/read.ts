@@ -63,9 +63,19 @@ export function readModel({ rows }: ModelTables, keys: Keys): Snapshot {
       .flatMap((id) => billingElsewhere(rows, id, subscriptions))
       .sort((a, b) => a.subscription_id - b.subscription_id || a.until.getTime() - b.until.getTime()),
     merged,
+    withEmail: new Map(
+      keys.emails
+        .map((email) => [email, withEmail(rows, email)] as const)
+        .filter(([, ids]) => ids.length > 0),
+    ),
     tombstones: new Set(keys.payments.filter((reference) => rows.tombstones.has(reference))),
     events: readEvents(rows.events, keys),
   };
+}
+
+function withEmail({ customers }: ModelTables['rows'], email: string): number[] {
+  const found = [...customers.values()].filter((row) => row.email?.toLowerCase() === email);
+  return found.map(({ id }) => id).sort((a, b) => a - b);
 }
 
 /** Invoices, payments and what came back of them. */
@@ -152,7 +162,14 @@ function readEvents(events: Map<string, ModelEvent>, keys: Keys): Map<string, St
     found.set(event.id, {
       ...outcomeOf(event),
       payload,
-      checkout: isCheckout && kept ? { ...kept, completed_at: stripe_created.toISOString() } : null,
+      checkout:
+        isCheckout && kept
+          ? {
+              ...kept,
+              completed_at: stripe_created.toISOString(),
+              stripe_customer_id: String(event.stripe_customer_id),
+            }
+          : null,
       isStorable: failure_reason === null,
     });
   }

@@ -21,7 +21,7 @@ export function toKeptCheckout(payload: string): KeptCheckout | null {
  */
 export function toStoredCheckout(stored: StoredEvent, stripeCustomerId: string): ProviderCheckout | null {
   if (stored.payload !== '') return fromBody(stored.payload, stripeCustomerId);
-  if (!stored.checkout) return null;
+  if (stored.checkout?.stripe_customer_id !== stripeCustomerId) return null;
   const { id, stripe_subscription_id, reference, paid, completed_at } = stored.checkout;
   return {
     id,

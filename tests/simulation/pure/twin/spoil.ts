@@ -54,7 +54,7 @@ const WAYS: Way[] = [
   },
   (commit, tables) => {
     renewed(commit, tables);
-    commit.plan.subscriptions.deleted.push(...tables.rows.subscriptions.keys());
+    commit.plan.subscriptions.deleted.push(...tables.rows.subscriptions.values());
   },
   (commit, tables) => {
     renewed(commit, tables);
