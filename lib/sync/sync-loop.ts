@@ -4,11 +4,10 @@ import { type Plan, toPlan } from './decide/plan';
 import { type Keys, mergeKeys } from './store/keys';
 import type { Snapshot } from './store/snapshot';
 
-/** Stripe is asked this often for one decision at most, and a snapshot read anew this often with more keys. */
+/** How often at most one decision asks Stripe, and has a snapshot read anew with more keys. */
 const MOST_FETCHES = 4;
 const MOST_READS = 8;
 
-/** Stripe did not tell what the daily job has to know of an object. */
 export class NotReportedError extends Error {
   override readonly name = 'NotReportedError';
   constructor(
@@ -32,19 +31,16 @@ export interface Decided<T> {
   plan: Plan;
 }
 
-/** A decision that cannot be made before Stripe was asked. */
 export interface Lacking {
   wanted: NonNullable<Draft['wanted']>;
 }
 
-/** What Stripe was asked for one decision. */
 export class Inquiry {
   private readonly known = new Map<
     string,
     { fetched: Fetched<Wanted[WantedKind]>; version: number | null }
   >();
 
-  /** @param hasKey whether Stripe can be asked at all */
   constructor(private readonly hasKey: boolean) {}
 
   add(wanted: Lacking['wanted'], fetched: Fetched<Wanted[WantedKind]>): void {
@@ -63,12 +59,7 @@ export class Inquiry {
   private fetches = 0;
 }
 
-/**
- * Reads and decides, with more keys each time, until the decision lacks nothing but what Stripe has to tell.
- *
- * @returns the decision, or what Stripe is to be asked for
- * @throws NotReportedError where the daily job has to leave it
- */
+/** Reads again with more keys each time. @throws NotReportedError where the daily job has to leave it */
 export async function readAndDecide<T>(
   read: (keys: Keys) => Promise<Snapshot>,
   question: Question<T>,

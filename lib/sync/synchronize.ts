@@ -16,7 +16,6 @@ import { type Decided, Inquiry, type Lacking, type Question, readAndDecide } fro
 const MOST_CONFLICTS = 6;
 
 export interface Work<T> {
-  /** The Stripe customer that it is about, as far as that is known. */
   stripeCustomerId: string | null;
   keys: Keys;
   /** Asked when its turn has come: what was decided and committed with the work of others; null: nothing. */
@@ -24,24 +23,19 @@ export interface Work<T> {
   decide(draft: Draft): T;
   /** What the inbox then says of the event that was decided on; none: what it said. */
   toEntries?(result: T): EventEntry[];
-  /** Of the run whose changes these are. */
   runId?: number;
 }
 
 export interface Done<T> {
   result: T;
-  /** Which fields changed. */
   changes: Plan['changes'];
-  /** For staff. */
   warnings: string[];
 }
 
 /**
- * One step of sync: reads, decides, and commits, if nobody else has written since; else all of it again, now
- * under the lock of the Stripe customer. Stripe is asked in between, while nothing is locked.
- *
- * So of two deliveries of one event, one is applied: in this process the second waits for the first and reads what
- * it left; of another process the later commit finds another version, or the event in the inbox, and begins again.
+ * If somebody else has written since it was read, all of it again, under the lock of the Stripe customer.
+ * Stripe is asked while nothing is locked. Of two deliveries of one event one is applied: in this process the
+ * second waits; of another process the later commit finds another version, or the event, and begins again.
  */
 export async function synchronize<T>(deps: SyncDeps, work: Work<T>): Promise<Done<T>> {
   const store = storeOf(deps);
@@ -80,7 +74,7 @@ export function settingsOf({ now, timeZone, linkByEmail }: SyncDeps): Settings {
   return { now: now(), timeZone, linkByEmail };
 }
 
-/** Steps on one Stripe customer go one at a time in this process: of two at once, one would have to begin again. */
+/** One at a time in this process: of two steps on one Stripe customer, one would have to begin again. */
 function once<T>(store: Store, key: string | null, attempt: (store: Store) => Promise<T>): Promise<T> {
   return key === null ? attempt(store) : inTurn(store.scope, key, () => attempt(store));
 }

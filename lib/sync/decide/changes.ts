@@ -25,17 +25,14 @@ export function differing<Values extends Row>(row: Row, values: Values): Partial
   ) as Partial<Values>;
 }
 
-/** True where nothing but bookkeeping would change. */
 export function isSameState(row: Row, values: Row): boolean {
   return Object.keys(differing(row, values)).every((field) => BOOKKEEPING.has(field));
 }
 
-/** The one entry of a row that was not here before. */
 export function createdChange(subject: Subject, after: string | null): FieldChange {
   return { ...subject, field: 'created', before: null, after, outcome: 'fixed' };
 }
 
-/** One entry a changed field, in the order of the values. */
 export function toChanges(subject: Subject, row: Row, values: Row): FieldChange[] {
   const currency = String(values.currency ?? row.currency ?? '');
   return Object.entries(differing(row, values))

@@ -5,7 +5,6 @@ import type { ProviderSubscriptionItem } from '../../stripe/provider';
 import type { Snapshot } from '../store/snapshot';
 import { Lookups } from './lookups';
 
-/** What Stripe can be asked for. */
 export interface Wanted extends ProviderObjects {
   /** All of a subscription, by its id. */
   items: ProviderSubscriptionItem[];
@@ -22,20 +21,16 @@ export interface Settings {
   linkByEmail: boolean;
 }
 
-/** What Stripe answered so far. @param version of the Stripe customer's link, as the snapshot has it */
+/** @param version of the Stripe customer's link, as the snapshot has it */
 export type Answers = <K extends WantedKind>(
   kind: K,
   id: string,
   version: number | null,
 ) => Fetched<Wanted[K]> | undefined;
 
-/**
- * A decision under way: the snapshot, what is changed in it, and what else has to be known. A decision that
- * lacks something goes on without it; its changes are then dropped, and it is made anew with more.
- */
+/** A decision that lacks something goes on without it; its changes are dropped, and it is made anew. */
 export class Draft extends Lookups {
   readonly changes: FieldChange[] = [];
-  /** For staff: what was left alone or could not be understood. */
   readonly warnings = new Set<string>();
   /** Stripe customers that turned out to be another of ours, or surely so. */
   readonly moved: string[] = [];
@@ -46,11 +41,8 @@ export class Draft extends Lookups {
   /** Stripe customers that are decided on: their versions are raised, whatever changes. */
   readonly concerned = new Set<string>();
   readonly audits: AuditEntry[] = [];
-  /** Customers to be removed if nothing is theirs any more. */
   readonly abandoned: number[] = [];
-  /** The first thing that only Stripe can tell. */
   wanted: { kind: WantedKind; id: string; version: number | null } | undefined;
-  /** Why it cannot be decided at all. */
   unreported: { what: string; reason: string } | undefined;
   private lastId = 0;
 
@@ -69,7 +61,6 @@ export class Draft extends Lookups {
     return this.settings.timeZone;
   }
 
-  /** True where this is no decision yet. */
   get isIncomplete(): boolean {
     return this.wanted !== undefined || this.isMissing;
   }
@@ -80,11 +71,7 @@ export class Draft extends Lookups {
     return this.lastId;
   }
 
-  /**
-   * What Stripe says. Before it was asked, as if it could not be.
-   *
-   * @param rowVersion of the row that it is asked for, where its Stripe customer is not known
-   */
+  /** @param rowVersion of the row that Stripe is asked for, where its Stripe customer is not known */
   ask<K extends WantedKind>(
     kind: K,
     id: string,

@@ -14,7 +14,7 @@ import { settleMoved } from './subscription/settle-moved';
 import { type Applied, applySubscription } from './subscription/subscription';
 
 interface Handler {
-  /** All that the usual decision looks at. What the rest needs, it says. */
+  /** What the usual decision looks at; the rest it asks for itself. */
   keys(event: ProviderEvent): Partial<Keys>;
   apply(draft: Draft, event: ProviderEvent): Applied;
 }
@@ -59,12 +59,10 @@ const HANDLERS: Record<HandledEventType, Handler> = {
   'invoice.payment_failed': invoice,
 };
 
-/** What the decision on an event is made with at first. */
 export function keysOfEvent(event: HandledEvent): Keys {
   return mergeKeys(noKeys(), { events: [event.id], ...HANDLERS[event.type].keys(event) });
 }
 
-/** What an event changes. */
 export function decideEvent(draft: Draft, event: HandledEvent): 'processed' | 'stale' | 'unmatched' {
   const applied = HANDLERS[event.type].apply(draft, event);
   settleMoved(draft);

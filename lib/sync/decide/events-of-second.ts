@@ -2,10 +2,7 @@ import { fromInbox, type ProviderEvent } from '../../stripe/to-event';
 import { HANDLED_EVENT_TYPES } from '../inbox/event-types';
 import type { Draft } from './draft';
 
-/**
- * All events of one object that Stripe created in one second, the one that is decided on among them. Those of
- * other types change nothing wherever they arrive, so not here either.
- */
+/** Including the one that is decided on; types that change nothing elsewhere are left out here, too. */
 export function eventsOfSecond(draft: Draft, objectId: string, at: Date): ProviderEvent[] {
   return draft
     .events({ second: { objectId, at } })

@@ -4,7 +4,7 @@ import type { Draft } from './draft';
 import { KINDS, type MoneyBackKind } from './money-back/kinds';
 import type { Ordered } from './order';
 
-/** What Stripe no longer has is reported once; an invoice that was still a draft is cancelled here. */
+/** Reported once; an invoice that was still a draft is cancelled here. */
 export function markGone(draft: Draft, kind: Ordered, stripeId: string): void {
   if (kind === 'subscription') {
     const row = draft.subscription(stripeId);

@@ -2,16 +2,13 @@ import { type Keys, mergeKeys, noKeys } from '../store/keys';
 import type { Snapshot } from '../store/snapshot';
 import { AllTables } from './tables';
 
-/** The rows of a snapshot, and the keys that it was not read by. */
 export class KeyedTables extends AllTables {
-  /** Keys that the snapshot was not read by. */
   missing: Keys = noKeys();
 
   constructor(readonly snapshot: Snapshot) {
     super(snapshot.rows);
   }
 
-  /** True where the snapshot does not hold all that was looked for. */
   get isMissing(): boolean {
     return Object.values(this.missing).some((keys) => keys.length > 0);
   }

@@ -10,7 +10,6 @@ import type {
 import type { StoredEvent } from '../store/snapshot';
 import { MoneyLookups } from './money-lookups';
 
-/** Finds rows of the snapshot, and notes what it was not read by: a decision that lacks something goes on without. */
 export class Lookups extends MoneyLookups {
   /** What was looked for in vain, or found by more than its id: it must be so still when all is written. */
   readonly met = { absentNumbers: new Set<string>(), emails: new Map<string, number[]>() };

@@ -1,7 +1,6 @@
 import type { StoredDispute, StoredInvoice, StoredPayment, StoredRefund } from '../store/rows';
 import { KeyedTables } from './keyed-tables';
 
-/** Finds invoices and payments of the snapshot, and what came back of these. */
 export class MoneyLookups extends KeyedTables {
   invoice(stripeId: string): StoredInvoice | undefined {
     const found = this.invoices.all().find((row) => row.stripe_invoice_id === stripeId);
@@ -20,7 +19,6 @@ export class MoneyLookups extends KeyedTables {
     return payment_id === null ? undefined : this.payments.get(payment_id);
   }
 
-  /** Whether the payment of this reference was deleted. */
   isBuried(reference: string): boolean {
     this.require({ payments: [reference] });
     return this.snapshot.tombstones.has(reference);
@@ -38,13 +36,11 @@ export class MoneyLookups extends KeyedTables {
     return found;
   }
 
-  /** Payments of a Stripe payment intent. */
   paymentsByIntent(id: string): StoredPayment[] {
     this.require({ intents: [id] });
     return this.payments.all().filter((row) => row.stripe_payment_intent_id === id);
   }
 
-  /** All that Stripe, staff and the API say came back of a payment. */
   moneyBackOf(payment: StoredPayment): { refunds: StoredRefund[]; disputes: StoredDispute[] } {
     const { id } = payment;
     this.requireWhole(payment);
@@ -54,7 +50,6 @@ export class MoneyLookups extends KeyedTables {
     };
   }
 
-  /** The invoice of a payment, and all payments of it where it is our own. */
   invoiceOf(payment: StoredPayment): { invoice: StoredInvoice | undefined; payments: StoredPayment[] } {
     const { invoice_id } = payment;
     this.requireWhole(payment);
@@ -64,7 +59,6 @@ export class MoneyLookups extends KeyedTables {
     };
   }
 
-  /** The Stripe customer whose payment it is, where it is known. */
   ownerOf(payment: StoredPayment | undefined): string | null {
     return (payment && this.invoiceOf(payment).invoice?.stripe_customer_id) ?? null;
   }

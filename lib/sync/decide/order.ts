@@ -2,12 +2,10 @@ import { latest } from '../../dates';
 import type { ProviderObjects } from '../../stripe/fetch';
 import type { Draft } from './draft';
 
-/** Where a state comes from and as of when it holds. */
 export type Source =
   | { origin: 'event'; asOf: Date }
   /** Fetched by itself: the truth as of then, never earlier than what was stored when the request began. */
   | { origin: 'fetched'; asOf: Date }
-  /** A row of a list page. */
   | { origin: 'listed'; asOf: Date };
 
 export type Decision<T> =
@@ -16,7 +14,6 @@ export type Decision<T> =
 
 type Stored = { provider_as_of: Date | null; recheck_at: Date | null; provider_gone_at: Date | null };
 
-/** What Stripe tells the state of, as of a time. */
 export type Ordered = Exclude<keyof ProviderObjects, 'customer'>;
 
 export interface Question<Kind extends Ordered> {
@@ -26,15 +23,14 @@ export interface Question<Kind extends Ordered> {
   source: Source;
   /** The row; one without any state is a stub. */
   row: Stored;
-  /** Whether a state would change nothing. */
   isStored(state: ProviderObjects[Kind]): boolean;
   /** The state that the events of this second lead to, where Stripe cannot be asked. */
   decideFromInbox(): ProviderObjects[Kind];
 }
 
 /**
- * Which of two states is the later one. The provider's time decides; within one second (its resolution)
- * Stripe is asked, and where it cannot be, the payloads of that second. Arrival order decides nothing.
+ * The provider's time decides; within one second (its resolution) Stripe is asked, and where it cannot be,
+ * the payloads of that second. Arrival order decides nothing.
  */
 export function decideOrder<Kind extends Ordered>(
   draft: Draft,
@@ -49,7 +45,7 @@ export function decideOrder<Kind extends Ordered>(
   if (source.asOf > storedAsOf) return isInSync() ? 'unchanged' : take(source.asOf);
   if (source.asOf < storedAsOf) return 'stale';
   if (source.origin === 'fetched') return take(storedAsOf); // the fetch began after what is stored
-  // Until its recheck, a tie may have been decided before this event came: that it shows the same proves nothing.
+  // Until its recheck, a tie may have been decided before this event came: showing the same proves nothing.
   const isSettled = recheck_at === null || source.origin === 'listed';
   if (isSettled && isStored(incoming)) return 'unchanged';
   const fetched = draft.ask(kind, incoming.id, stripeCustomerId);

@@ -18,24 +18,21 @@ export interface TablePlan<Row> {
   inserted: Row[];
   /** As they are to be; `version` is that of the row that was read. */
   updated: Row[];
-  /** As they were read. */
   deleted: Row[];
 }
 
 type TablePlans = { [Name in TableName]: TablePlan<StoredRows[Name]> };
 
-/** All that a decision changes. */
 export interface Plan extends TablePlans {
   moves: Draft['moves'];
   handedOver: Draft['handedOver'];
   abandoned: number[];
   audits: AuditEntry[];
-  /** Stripe customers that were decided on. */
   concerned: string[];
   /** Customer numbers that nobody had, and who had an e-mail address. */
   absentNumbers: string[];
   emails: { email: string; ids: number[] }[];
-  /** Links as they were read, whose versions are raised though nothing else of them changes. */
+  /** Links whose versions are raised though nothing else of them changes. */
   touched: Pick<StoredLink, 'stripe_customer_id' | 'version'>[];
   changes: FieldChange[];
   warnings: string[];
@@ -81,7 +78,7 @@ function afterMoves(draft: Draft, row: StoredPayment): StoredPayment {
   return { ...row, version: row.version + moved.length };
 }
 
-/** True where there is nothing to write; a link whose version alone is raised does not count. */
+/** A link whose version alone is raised does not count. */
 export function isEmpty(plan: Plan): boolean {
   const tables = TABLE_NAMES.flatMap((name): unknown[][] => Object.values(plan[name]));
   const lists = [plan.changes, plan.moves, plan.handedOver, plan.abandoned, plan.audits];

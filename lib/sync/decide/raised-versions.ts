@@ -9,7 +9,6 @@ import type {
 } from '../store/rows';
 import type { Draft } from './draft';
 
-/** Links that are decided on, though nothing of them changes. */
 export function touched(
   draft: Draft,
   updated: StoredLink[],
@@ -21,10 +20,7 @@ export function touched(
   });
 }
 
-/**
- * Services that are billed otherwise than before, though their dates stay: who decides on them at the same
- * time, from another subscription, is noticed by their version.
- */
+/** Whoever decides on a service at the same time, from another subscription, notices it by the version. */
 export function billedAnew(draft: Draft, updated: StoredService[]): StoredService[] {
   const concerned = new Set<number | null>();
   for (const id of draft.items.changed.keys()) {
@@ -49,7 +45,7 @@ export function billedAnew(draft: Draft, updated: StoredService[]): StoredServic
   });
 }
 
-/** Payments of which something came back: who decides on them at the same time notices it by their version. */
+/** Whoever decides at the same time on a payment of which something came back notices it by the version. */
 export function paidBackAnew(
   draft: Draft,
   { inserted, updated }: Record<'inserted' | 'updated', StoredPayment[]>,
@@ -67,7 +63,6 @@ export function paidBackAnew(
   });
 }
 
-/** All that a payment's amount that came back follows from. */
 function countedBy(row: StoredRefund | StoredDispute | undefined): string {
   if (!row) return '';
   const { payment_id, amount, currency, status } = row;

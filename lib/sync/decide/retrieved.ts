@@ -9,11 +9,7 @@ import type { Ordered } from './order';
 import { settleMoved } from './subscription/settle-moved';
 import { applySubscription } from './subscription/subscription';
 
-/**
- * Brings our row in sync with an object that Stripe is asked for by its id; one that is gone is marked so.
- *
- * @returns why Stripe did not answer; undefined: it did
- */
+/** One that is gone is marked so. @returns why Stripe did not answer; undefined: it did */
 export function applyRetrieved(draft: Draft, kind: Ordered, id: string): string | undefined {
   const row = FIND[kind](draft, id);
   const owner = ownerOf(draft, row);
@@ -44,7 +40,6 @@ const FIND: Record<Ordered, (draft: Draft, id: string) => Row> = {
   dispute: KINDS.dispute.find,
 };
 
-/** Whose it is at Stripe, as far as that is stored. */
 function ownerOf(draft: Draft, row: Row): string | null {
   if (!row) return null;
   if ('stripe_customer_id' in row) return row.stripe_customer_id;

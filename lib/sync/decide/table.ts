@@ -1,4 +1,3 @@
-/** The rows of a table as a decision leaves them, over those that are stored. */
 export class Table<Key extends string | number, Row extends object> {
   /** Null: deleted. */
   readonly changed = new Map<Key, Row | null>();
@@ -13,12 +12,10 @@ export class Table<Key extends string | number, Row extends object> {
     return changed === undefined ? this.stored.get(key) : (changed ?? undefined);
   }
 
-  /** As it was stored. */
   before(key: Key): Row | undefined {
     return this.stored.get(key);
   }
 
-  /** Those stored first, then the new ones, in the order in which they were made. */
   all(): Row[] {
     const rows = [...this.stored.keys()].flatMap((key) => this.get(key) ?? []);
     if (this.changed.size === 0) return rows;

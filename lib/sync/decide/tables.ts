@@ -4,7 +4,6 @@ import { Table } from './table';
 
 export type Tables = { readonly [Name in TableName]: Table<KeyOf<Name>, StoredRows[Name]> };
 
-/** Every table as a decision leaves it, under its name. */
 export const AllTables = class {
   constructor(rows: Rows) {
     for (const name of TABLE_NAMES) Object.assign(this, { [name]: toTable(rows, name) });

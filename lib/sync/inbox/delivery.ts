@@ -21,26 +21,22 @@ export interface Delivery {
   again: boolean;
 }
 
-/** What was decided on a delivery. */
 export interface Taken {
   outcome: EventOutcome;
   /** What the inbox then says of it; null: what it said. */
   entry: EventEntry | null;
 }
 
-/** The Stripe customer that a delivery changes something of. */
 export function customerOf(delivery: Delivery): string | null {
   return handledOf(delivery)?.stripeCustomerId ?? null;
 }
 
-/** What the decision is made with at first. */
 export function keysOfDelivery(delivery: Delivery): Keys {
   const handled = handledOf(delivery);
   const keys = handled ? keysOfEvent(handled) : mergeKeys(noKeys(), { events: [delivery.event.id] });
   return mergeKeys(keys, keysOfOwners(delivery));
 }
 
-/** Decides on a delivery, after those that the draft has decided on before. */
 export function decideDelivery(draft: Draft, delivered: Delivery): Taken {
   const before = draft.snapshot.events.get(delivered.event.id);
   const isKnown =

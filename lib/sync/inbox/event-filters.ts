@@ -3,7 +3,6 @@ import { eventOutcome } from '@/db/schema';
 import { dateRange, isInOrder, oneOf, textLine, WRONG_ORDER } from '../../fields';
 import { HANDLED_EVENT_TYPES } from './event-types';
 
-/** Every type that changes nothing here. */
 export const OTHER_TYPES = 'other';
 /** Ignored because they came from Stripe's other mode than the keys are of. */
 export const OTHER_MODE = 'other_mode';
@@ -11,7 +10,6 @@ export const OTHER_MODE = 'other_mode';
 export const EVENT_TYPES = [...HANDLED_EVENT_TYPES, OTHER_TYPES];
 export const EVENT_OUTCOMES = [...eventOutcome.enumValues, OTHER_MODE] as const;
 
-/** What staff narrow the inbox to. */
 export const eventFilters = z
   .object({
     type: z.enum(EVENT_TYPES, 'must be one of the types listed').optional(),

@@ -13,7 +13,6 @@ const TYPES = [
 
 export type HandledEventType = (typeof TYPES)[number];
 
-/** The event types that change anything here; all others are stored and left alone. */
 export const HANDLED_EVENT_TYPES: string[] = [...TYPES];
 
 export type HandledEvent = ProviderEvent & { type: HandledEventType };
@@ -21,7 +20,6 @@ export type HandledEvent = ProviderEvent & { type: HandledEventType };
 export const isHandled = (event: ProviderEvent): event is HandledEvent =>
   HANDLED_EVENT_TYPES.includes(event.type);
 
-/** Those of them that tell a subscription's state. */
 export const SUBSCRIPTION_EVENT_TYPES = HANDLED_EVENT_TYPES.filter((type) =>
   type.startsWith('customer.subscription.'),
 );

@@ -8,7 +8,6 @@ import { listEvents } from './inbox-queries';
 const BATCH = 1000;
 const COLUMNS = ['id', 'type', 'object_id', 'stripe_created', 'outcome', 'error_code'];
 
-/** The events that match as CSV, piece by piece, the latest first; without what they say. */
 export function eventsCsv(db: Database, filters: EventFilters, timeZone: string): AsyncGenerator<string> {
   return toCsv(COLUMNS, readRecords(db, filters, timeZone));
 }

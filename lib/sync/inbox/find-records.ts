@@ -4,7 +4,6 @@ import { customers, invoices, payments, stripeCustomers, subscriptions } from '@
 import { snippetColumns, toCustomerSnippet } from '../../customers/snippet';
 import type { StoredEvent } from './inbox-queries';
 
-/** What an event of Stripe's is about here; null where we have none. */
 export async function findRecordsOf(
   db: Database,
   { object_id, stripe_customer_id }: Pick<StoredEvent, 'object_id' | 'stripe_customer_id'>,

@@ -12,11 +12,10 @@ import { failEvent } from './inbox';
 import { lineUp } from './together';
 
 /**
- * Takes in one verified event: what it changes and what the inbox says of it are written together. When that fails
- * none of it is, the event is kept as failed, and the error is thrown on.
+ * What it changes and what the inbox says of it are written together. When that fails none of it is, the
+ * event is kept as failed, and the error is thrown on.
  *
- * @param mode of the configured keys; an event of the other mode is kept and ignored, as is one of a connected account
- * @param again apply it even if it was applied before (a replay by staff)
+ * @param mode of the configured keys; an event of the other mode is kept and ignored
  */
 export async function handleEvent(
   deps: SyncDeps,
@@ -47,7 +46,6 @@ export async function replayEvent(deps: SyncDeps, id: string): Promise<EventOutc
   return handleEvent(deps, event, stored.payload, { again: true });
 }
 
-/** Takes in an event, or nothing of it. */
 export async function takeIn(deps: SyncDeps, delivery: Delivery): Promise<EventOutcome> {
   const { result } = await synchronize(deps, {
     stripeCustomerId: customerOf(delivery),

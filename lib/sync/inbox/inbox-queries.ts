@@ -24,7 +24,6 @@ const rowColumns = {
 export type EventRow = Pick<typeof e.$inferSelect, keyof typeof rowColumns>;
 export type StoredEvent = typeof e.$inferSelect;
 
-/** One page of the inbox, the latest event first; a start that is none: the first. */
 export async function listEvents(
   db: Database,
   filters: EventFilters,
@@ -49,7 +48,7 @@ export async function listEvents(
   });
 }
 
-/** An event with its payload. @throws AppError not_found */
+/** @throws AppError not_found */
 export async function getEvent(db: Database, id: string): Promise<StoredEvent> {
   const [event] = await db.select().from(e).where(eq(e.id, id));
   if (!event) throw new AppError('not_found', `There is no event ${id} in the inbox.`);
@@ -58,7 +57,6 @@ export async function getEvent(db: Database, id: string): Promise<StoredEvent> {
 
 export const MAX_RELATED = 25;
 
-/** The latest 25 events of one object of Stripe's. */
 export async function listEventsOf(db: Database, objectId: string, except = ''): Promise<EventRow[]> {
   return db
     .select(rowColumns)

@@ -10,14 +10,9 @@ import type { StoredOutcome } from '../store/rows';
 /** Outcomes that a further delivery does not change; the others are tried again. */
 const SETTLED: StoredOutcome[] = ['processed', 'stale', 'ignored'];
 
-/** Whether a further delivery changes nothing. */
 export const isSettled = (outcome: StoredOutcome) => SETTLED.includes(outcome);
 
-/**
- * Notes that an event could not be applied; never over an outcome that another delivery reached.
- *
- * @param failure_reason where it cannot be applied at all
- */
+/** Never overwrites another delivery's outcome. @param failure_reason if it cannot be applied at all */
 export async function failEvent(
   db: Database,
   event: ProviderEvent,
@@ -57,7 +52,6 @@ async function tellsOfErased(db: Database, told: Told): Promise<boolean> {
   return found !== undefined;
 }
 
-/** An event as the inbox keeps it. */
 export function toRow(event: ProviderEvent, payload: string) {
   return {
     id: event.id,

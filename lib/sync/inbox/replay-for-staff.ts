@@ -8,7 +8,6 @@ import { HANDLED_EVENT_TYPES } from './event-types';
 import { replayEvent } from './handle-event';
 import { getEvent, type StoredEvent } from './inbox-queries';
 
-/** Whether applying an event once more may do anything. */
 export function isReplayable({
   type,
   outcome,
@@ -17,12 +16,7 @@ export function isReplayable({
   return payload !== '' && (outcome === 'failed' || HANDLED_EVENT_TYPES.includes(type));
 }
 
-/**
- * Applies a stored event once more because a member of staff asks for it, and notes who did and what came
- * of it; also when it fails again.
- *
- * @throws AppError not_found
- */
+/** Leaves an audit entry even when it fails again. @throws AppError not_found */
 export async function replayForStaff(
   deps: SyncDeps,
   actor: Actor,
@@ -55,7 +49,6 @@ async function tryReplay(deps: SyncDeps, id: string): Promise<EventOutcome | 'fa
   }
 }
 
-/** The row without what never changes. */
 async function auditedEvent({ db }: SyncDeps, id: string) {
   const { outcome, attempts, error_code, warnings, changes } = await getEvent(db, id);
   return { id, outcome, attempts, error_code, warnings, changes };

@@ -15,16 +15,11 @@ interface Waiting {
   taken?: Taken | null;
 }
 
-/** Deliveries whose turn has not come, by Stripe customer. */
 const waiting = perProcess('lines', () => new WeakMap<object, Map<string, Waiting[]>>());
 
 /**
- * Puts a delivery in line behind those of the same Stripe customer. What it returns is called when its turn has come:
- * it takes in the delivery together with those that are behind it when the read begins, with one read, one decision
- * after the other, and one commit.
- *
- * @returns a function that answers null where the delivery is to be taken in alone, because not all of them can be
- *   applied; or what Stripe has to be asked for
+ * Puts a delivery in line behind those of the same Stripe customer. What it returns is called when its turn
+ * has come, and takes in all that are in line by then with one read and one commit; null: take it in alone.
  */
 export function lineUp(deps: SyncDeps, delivery: Delivery): () => Promise<Taken | Lacking | null> {
   const key = customerOf(delivery);

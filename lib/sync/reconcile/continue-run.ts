@@ -7,12 +7,11 @@ const BUDGET_MS = 240_000;
 /** Long enough to be taken in; the run itself goes on without whoever asked. */
 const HANDOVER_MS = 10_000;
 
-/** When a run must stop and go on in a request of its own; servers of our own have no such limit. */
 export function runDeadline({ env, now }: { env: Pick<Env, 'vercel'>; now(): Date }): { deadline?: Date } {
   return env.vercel ? { deadline: new Date(now().getTime() + BUDGET_MS) } : {};
 }
 
-/** Asks ourselves to go on with a run that reached its deadline. Unheard, the next run takes it up. */
+/** Unheard, the next run takes it up. */
 export function continueRun({ env, log }: { env: Pick<Env, 'publicUrl' | 'cronSecret'>; log: Logger }): void {
   const asked = fetch(`${env.publicUrl}/api/cron/reconcile`, {
     headers: { Authorization: `Bearer ${env.cronSecret}` },

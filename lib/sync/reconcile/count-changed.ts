@@ -2,7 +2,6 @@ import { sql } from 'drizzle-orm';
 import { type Database, rows } from '@/db/database';
 import type { FieldChange } from '@/db/schema';
 
-/** Of one kind: how many records a run made, how many others it changed, and of how many it told staff alone. */
 export type ChangedRecords = {
   entity: FieldChange['entity'];
   created: number;
@@ -10,7 +9,6 @@ export type ChangedRecords = {
   reported: number;
 };
 
-/** What a run did so far, by kinds of records. */
 export function countChangedRecords(db: Database, runId: number): Promise<ChangedRecords[]> {
   return rows<ChangedRecords>(
     db,

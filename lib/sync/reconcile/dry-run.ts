@@ -27,12 +27,7 @@ import { copyToScratch } from '@/db/scratch-copy';
 /** Stripe keeps events for 30 days: older ones meet no new ones. */
 const EVENT_DAYS = 35;
 
-/**
- * Lets everything that sync does from now on over this connection happen to copies: the same code tells
- * what a run would change, and nothing is changed nor locked.
- *
- * @param runtime its `db` is a single connection that writes nothing but temporary tables
- */
+/** All that sync then does over `db`, one connection that writes only temporary tables, happens to copies. */
 export async function beginDryRun({ db, now }: { db: Database; now(): Date }): Promise<void> {
   const since = new Date(now().getTime() - EVENT_DAYS * 86_400_000).toISOString();
   await copyToScratch(db, [

@@ -6,7 +6,6 @@ import type { SyncDeps } from '../sync-deps';
 import { failureCode } from './failure-code';
 import { beat, LeaseLostError, type Run } from './lease';
 
-/** What a run may fail to bring in sync. */
 export type Subject = (typeof reconciliationFailures.$inferSelect)['object'];
 
 /** One object's trouble is recorded, kept for the next run by its id, and stops nothing else. */
@@ -53,7 +52,6 @@ export function resolveFailure(deps: SyncDeps, object: Subject, stripe_id: strin
   return resolveFailures(deps, object, eq(reconciliationFailures.stripe_id, stripe_id));
 }
 
-/** @param isSettled which of the failures are none any more */
 export async function resolveFailures({ db, now }: SyncDeps, object: Subject, isSettled: SQL): Promise<void> {
   await db
     .update(reconciliationFailures)

@@ -4,15 +4,10 @@ import { reconciliationRuns } from '@/db/schema';
 
 export type StoredRun = typeof reconciliationRuns.$inferSelect;
 
-/**
- * A running run without a sign of life for this long is dead; whoever comes next takes it up. Longer than
- * the slowest object takes: five requests, each tried three times for 10 s.
- */
+/** A run is dead after this long without a sign of life; an object takes up to five requests of 3 x 10 s. */
 export const LEASE_MS = 180_000;
-/** Of a run that is dead the heartbeat is before this instant. */
 export const deadBefore = (now: Date): Date => new Date(now.getTime() - LEASE_MS);
 const HEARTBEAT_MS = 15_000;
-/** A run under way in this process: its lease, and what it has counted. */
 export interface Run {
   id: number;
   windowFrom: Date | null;
@@ -24,12 +19,11 @@ export interface Run {
   heartbeatAt: Date;
 }
 
-/** Another process took the run over: this one must stop. */
 export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError';
 }
 
-/** Where the run stands, in one row, for whoever resumes it. @throws LeaseLostError */
+/** @throws LeaseLostError */
 export async function checkpoint(
   db: Database,
   run: Run,
@@ -46,7 +40,6 @@ export async function checkpoint(
   run.heartbeatAt = now;
 }
 
-/** Shows life during a long page. */
 export async function beat(db: Database, run: Run, now: Date): Promise<void> {
   if (now.getTime() - run.heartbeatAt.getTime() >= HEARTBEAT_MS) await checkpoint(db, run, now);
 }

@@ -13,21 +13,17 @@ import {
 } from '@/db/schema';
 import { customerName } from '../../customers/snippet';
 
-/** What staff call a record; of an item also the subscription on whose page it stands. */
 interface RecordName {
   id: number;
   name?: string | null;
   subscription_id?: number;
-  /** Of what came back: the payment on whose page it stands. */
   payment_id?: number | null;
 }
 
 type Subject = Pick<FieldChange, 'entity' | 'entity_id'>;
 
-/** A change together with its record, as far as that is still there. */
 export type NamedChange = FieldChange & { record: RecordName | null };
 
-/** Adds their records to changes, with one query a kind of record. */
 export async function nameChanges<Change extends Subject>(db: Database, changes: Change[]) {
   const records = new Map<string, RecordName>();
   for (const [entity, read] of READERS) {
@@ -89,7 +85,6 @@ const READERS: [FieldChange['entity'], Reader][] = [
   ['dispute', (db, ids) => nameMoneyBack(db, disputes, ids)],
 ];
 
-/** Refunds and disputes are called by their payment's reference. */
 async function nameMoneyBack(db: Database, table: typeof refunds | typeof disputes, ids: number[]) {
   return db
     .select({ id: table.id, name: payments.payment_reference, payment_id: table.payment_id })

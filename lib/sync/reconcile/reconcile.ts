@@ -10,13 +10,11 @@ import { LAST_LIST, STEPS, type Step } from './steps';
 export interface ReconcileOptions extends RunRequest {
   /** Stop cleanly at the next page after this instant; the next call goes on from there. */
   deadline?: Date;
-  /** The same, once it is aborted. */
   signal?: AbortSignal;
-  /** Called before each page. */
   onProgress?: (progress: Progress) => void;
 }
 
-/** How far a run is: the step under way, counted from 1, and what is done so far. */
+/** `number` is that of the step under way, from 1. */
 export interface Progress {
   step: string;
   number: number;
@@ -36,18 +34,13 @@ export interface ReconcileResult {
   alreadyRunning: boolean;
 }
 
-/**
- * Compares what Stripe has with what we hold and repairs it, logging each changed field. One run at a
- * time, whoever starts it; a run whose process died goes on from its last page. Without an API key only
- * our own rows are looked at.
- */
+/** One at a time; a dead run resumes at its last page. Without an API key only our own rows are checked. */
 export async function reconcile(deps: SyncDeps, options: ReconcileOptions): Promise<ReconcileResult> {
   const run = await acquireRun(deps.db, deps.now(), options, deps.stripe !== null);
   if ('runningId' in run) return toResult(deps, { id: run.runningId }, 'running');
   return performRun(deps, run, options);
 }
 
-/** Takes an acquired run to its end, or to where it is told to stop. */
 export async function performRun(
   deps: SyncDeps,
   run: Run,

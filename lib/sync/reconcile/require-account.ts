@@ -9,12 +9,7 @@ import type { StripeDeps } from './step';
 /** How many that are here Stripe is asked for at most: one that it knows is enough. */
 const ASKED_FOR = 3;
 
-/**
- * Makes sure that Stripe answers, takes the key, and is the account whose customers are here: a run with the key of
- * another one, or of the other mode, would take all that is here for deleted.
- *
- * @throws StartError
- */
+/** With the key of another account or mode, a run would take all for deleted. @throws StartError */
 export async function requireAccount(deps: SyncDeps): Promise<StripeDeps> {
   const { db, stripe } = deps;
   if (!stripe) throw new StartError(['STRIPE_SECRET_KEY is not set: Stripe cannot be asked.']);

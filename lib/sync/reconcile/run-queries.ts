@@ -31,7 +31,6 @@ export type RunRow = Pick<typeof runs.$inferSelect, keyof typeof runColumns>;
 export type RunChange = Omit<typeof changes.$inferSelect, 'updated_at'>;
 export type RunFailure = Omit<typeof failures.$inferSelect, 'updated_at'>;
 
-/** Reconciliation runs, the latest first. */
 export async function listRuns(db: Database, request: PageRequest): Promise<Page<RunRow>> {
   return readPage(
     request,
@@ -53,7 +52,6 @@ export async function getRun(db: Database, id: number): Promise<RunRow> {
   return run;
 }
 
-/** The fields a run changed or reported, in the order it met them. */
 export async function listRunChanges(
   db: Database,
   runId: number,
@@ -70,7 +68,6 @@ export async function listRunChanges(
 
 export const MAX_FAILURES = 100;
 
-/** The first 100 objects that a run could not bring in sync. */
 export async function listRunFailures(db: Database, runId: number): Promise<RunFailure[]> {
   return db
     .select()

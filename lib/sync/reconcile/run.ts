@@ -18,11 +18,7 @@ export interface RunRequest {
   startedBy: string | null;
 }
 
-/**
- * Starts a run, or takes up one whose process died; the database allows one at a time.
- *
- * @returns the id of the run of somebody else while one is alive
- */
+/** The database allows one at a time. @returns the id of somebody else's run while one is alive */
 export async function acquireRun(
   db: Database,
   now: Date,
@@ -70,7 +66,6 @@ async function resumeRun(db: Database, row: StoredRun): Promise<Run> {
   return run;
 }
 
-/** Objects that this run could not bring in sync, not even at its second try. */
 export async function countFailures(db: Database, run: Run): Promise<number> {
   return db.$count(
     reconciliationFailures,

@@ -19,13 +19,7 @@ interface ScheduleDeps {
   timeZone: string | null;
 }
 
-/**
- * Runs the daily reconciliation of a server of our own: every night, and at once where the last run
- * is more than 25 hours ago. A run whose process died is taken up at the start or within minutes. One that
- * fails is logged and does not end the schedule.
- *
- * @param reconcile keeps to one run at a time by itself, and takes up one that died before it starts another
- */
+/** Also runs at once if the last run is too long ago. A run that fails does not end the schedule. */
 export async function startSchedule(
   deps: ScheduleDeps,
   reconcile: () => Promise<unknown>,
@@ -48,7 +42,7 @@ export async function startSchedule(
   };
 }
 
-/** @returns whether a run began lately, and whether one is dead; undefined where the database does not tell */
+/** @returns whether a run began lately and whether one is dead; undefined if the database does not tell */
 async function poll(deps: ScheduleDeps): Promise<{ recent: boolean; dead: boolean } | undefined> {
   const now = deps.now();
   try {

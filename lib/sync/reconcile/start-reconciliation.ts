@@ -7,12 +7,10 @@ import type { Run } from './lease';
 import { performRun } from './reconcile';
 import { acquireRun, type RunRequest } from './run';
 
-/** What a run takes of a runtime. */
 type Runtime = Parameters<typeof syncDeps>[0] &
   Parameters<typeof runDeadline>[0] &
   Parameters<typeof continueRun>[0];
 
-/** Starts a run and lets it go on by itself; whoever started it follows it by its id. */
 export async function startReconciliation(
   runtime: Runtime,
   request: RunRequest,

@@ -52,10 +52,7 @@ const unseen =
 const recheckSubscriptions: Page<StripeDeps> = (deps, run, cursor) =>
   recheck(deps, run, 'subscription', cursor);
 
-/**
- * The steps of a run, in order. What is open at Stripe, what was created lately, what we hold open and saw
- * in neither: the cost grows with these, not with history.
- */
+/** What is open or new at Stripe, or open here and seen in neither: the cost does not grow with history. */
 export const STEPS: Step[] = [
   { name: 'failed events', phase: 'inbox', needs: 'database', page: retryFailedEvents },
   { name: 'live subscriptions', phase: 'subscriptions', needs: 'stripe', page: subscriptionList(null) },

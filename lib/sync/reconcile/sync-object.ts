@@ -14,7 +14,6 @@ import { recordFailure, resolveFailure } from './failures';
 import type { Run } from './lease';
 import type { StripeDeps } from './step';
 
-/** One step of sync for the daily job: what it changes is logged to the run. */
 export async function inRun<T>(
   deps: SyncDeps,
   run: Run,
@@ -26,7 +25,6 @@ export async function inRun<T>(
   return result;
 }
 
-/** An object of one of Stripe's lists. */
 export type Provided = { [Kind in Ordered]: { kind: Kind; value: ProviderObjects[Kind] } }[Ordered];
 
 export function keysOfProvided({ kind, value }: Provided): Keys {
@@ -35,7 +33,6 @@ export function keysOfProvided({ kind, value }: Provided): Keys {
   return mergeKeys(noKeys(), keysOfMoneyBack(kind, value));
 }
 
-/** Brings our row in sync with an object of a list. */
 export function decideListed(draft: Draft, { kind, value }: Provided, asOf: Date): void {
   const source = { origin: 'listed' as const, asOf };
   if (kind === 'subscription') applySubscription(draft, value, source);
@@ -54,7 +51,6 @@ export async function applyListed(deps: SyncDeps, run: Run, object: Provided, as
   await resolveFailure(deps, object.kind, object.value.id);
 }
 
-/** Retrieves an object by its id and applies it; one that is gone is marked so. */
 export async function retrieveAndApply(deps: StripeDeps, run: Run, kind: Ordered, id: string): Promise<void> {
   const reason = await inRun(deps, run, {
     stripeCustomerId: null,

@@ -6,8 +6,6 @@ import { getRun } from './run-queries';
 const POLL_MS = 1000;
 
 /**
- * Waits as long as a run gives no sign of life: until it has ended, or may be taken up.
- *
  * @param onWait told once how many seconds that takes at most, where it takes any
  * @returns false where the run goes on by itself, or the signal came first
  */

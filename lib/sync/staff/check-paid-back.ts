@@ -6,7 +6,7 @@ import { attachPayment } from '../decide/money-back/attach-payment';
 import { decideListed, keysOfProvided, type Provided } from '../reconcile/sync-object';
 import { attempt, type Check, perform, retrieve } from './check';
 
-/** Brings in sync what came back of a payment: all that Stripe lists of it, and what we hold and it does not list. */
+/** All that Stripe lists of it, and what we hold and it does not list. */
 export async function checkPaidBack(check: Check, paymentId: number, invoice: string | null): Promise<void> {
   await attempt(check, async () => {
     const listed = new Set<string>();
@@ -22,7 +22,7 @@ export async function checkPaidBack(check: Check, paymentId: number, invoice: st
 
 type Of = NonNullable<ListRequest['of']>;
 
-/** What Stripe calls the payment: payment intents, or a charge that staff or the API named. */
+/** Payment intents, or a charge that staff or the API named. */
 async function chargesOf({ deps }: Check, paymentId: number, invoice: string | null): Promise<Of[]> {
   const [payment] = await deps.db.select().from(payments).where(eq(payments.id, paymentId));
   const { payment_reference: reference = '', stripe_payment_intent_id: own = null } = payment ?? {};

@@ -14,8 +14,7 @@ import { withNewIds } from './with-new-ids';
 export type Checkable = 'payment' | 'invoice' | 'subscription';
 
 /**
- * Brings one record in sync with Stripe at once, as the daily job would: a subscription; an invoice with its payment;
- * a payment with its invoice and with what came back of it.
+ * Checks an invoice with its payment, and a payment with its invoice and with what came back of it.
  *
  * @throws AppError not_found; conflict for a record that Stripe does not know, and without an API key
  */

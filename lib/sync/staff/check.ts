@@ -8,19 +8,16 @@ import type { StripeDeps } from '../reconcile/step';
 import { mergeKeys, noKeys } from '../store/keys';
 import { synchronize, type Work } from '../synchronize';
 
-/** What a check with Stripe found. */
 export interface Checked {
   changes: FieldChange[];
   /** Why Stripe did not tell all of it, as short codes. */
   failures: string[];
 }
 
-/** One check under way. */
 export interface Check extends Checked {
   deps: StripeDeps;
 }
 
-/** One step of sync, whose changes are the check's. */
 export async function perform<T>(
   check: Check,
   work: Pick<Work<T>, 'stripeCustomerId' | 'keys' | 'decide'>,
@@ -41,7 +38,6 @@ export async function attempt(check: Check, work: () => Promise<unknown>): Promi
   }
 }
 
-/** Brings our row in sync with an object that Stripe is asked for by its id. */
 export function retrieve(check: Check, kind: Ordered, id: string): Promise<void> {
   return attempt(check, async () => {
     const failure = await perform(check, {

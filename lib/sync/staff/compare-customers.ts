@@ -6,7 +6,7 @@ import { toCustomerRow } from '../../customers/queries';
 import { AppError } from '../../errors';
 import { REFERRING } from './referring';
 
-/** What a merge of two customers would do. @throws AppError not_found */
+/** @throws AppError not_found */
 export async function compareCustomers(db: Database, ids: { kept: number; gone: number }) {
   const found = await db
     .select()

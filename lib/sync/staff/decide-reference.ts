@@ -13,7 +13,6 @@ import type { StoredSubscription } from '../store/rows';
 import type { SyncDeps } from '../sync-deps';
 import { synchronize } from '../synchronize';
 
-/** Why a subscription is not the one of ours that its checkout names. */
 export type Obstacle = Mismatch | 'customer_unsure' | 'other_customer' | 'already_linked' | 'cancelled';
 
 /** With these staff may still say that it is the one. */
@@ -32,7 +31,6 @@ export interface Reference {
   canAdopt: boolean;
 }
 
-/** What a subscription's checkout names, while it waits; null: nothing. */
 export async function getReference(db: Database, subscriptionId: number): Promise<Reference | null> {
   const snapshot = await read(db, await keysOfBoth(db, subscriptionId));
   const settings = { now: new Date(0), timeZone: 'UTC', linkByEmail: false }; // nothing of it is looked at
@@ -43,12 +41,7 @@ export async function getReference(db: Database, subscriptionId: number): Promis
   return { id: found.ours.id, obstacle, canAdopt: obstacle === null || MAY_BE.has(obstacle) };
 }
 
-/**
- * Makes a subscription of Stripe's the one of ours that its checkout names, though they do not match.
- *
- * @returns the id of the subscription that it is then
- * @throws AppError not_found; conflict where it cannot be
- */
+/** Although they do not match. @returns the id that it then has. @throws AppError not_found; conflict */
 export function adoptReferenced(deps: SyncDeps, actor: Actor, subscriptionId: number): Promise<number> {
   return decide(deps, subscriptionId, (draft, found) => {
     const { ours, made } = found;
@@ -63,7 +56,7 @@ export function adoptReferenced(deps: SyncDeps, actor: Actor, subscriptionId: nu
   });
 }
 
-/** Leaves a subscription what it is, whatever its checkout names. @throws AppError not_found */
+/** @throws AppError not_found */
 export function declineReference(deps: SyncDeps, actor: Actor, subscriptionId: number): Promise<void> {
   return decide(deps, subscriptionId, (draft, { made }) => {
     const after = draft.subscriptions.put({ ...made, reference_declined: true });

@@ -3,18 +3,15 @@ import type { AuditRow } from '../../audit/list-audit';
 import { type NamedChange, nameChanges } from '../reconcile/name-changes';
 import type { Checked } from './check';
 
-/** True for the entry that a check with Stripe leaves in the history of a record. */
 export function isCheck({ action }: Pick<AuditRow, 'action'>): boolean {
   return action.endsWith('.check');
 }
 
-/** What a check found. */
 export function toChecked({ after }: Pick<AuditRow, 'after'>): Checked {
   const { changes = [], failures = [] } = (after ?? {}) as Partial<Checked>;
   return { changes, failures };
 }
 
-/** The last check of a record with Stripe. */
 export interface LastCheck {
   id: number;
   actor_name: string;
@@ -23,7 +20,7 @@ export interface LastCheck {
   failures: string[];
 }
 
-/** The last check in a record's history, the latest entry first; null where there is none. */
+/** @param history the latest entry first */
 export async function getLastCheck(db: Database, history: AuditRow[]): Promise<LastCheck | null> {
   const entry = history.find(isCheck);
   if (!entry) return null;

@@ -3,12 +3,7 @@ import type { SyncDeps } from '../sync-deps';
 import { confirmLinks, type LinkResult } from './link-proposals';
 import { readUnconfirmedLinks } from './unconfirmed-links';
 
-/**
- * Confirms all links that the e-mail address says clearly, batch by batch, as staff confirm those of a page.
- *
- * @param signal ends it behind a batch
- * @param onBatch told what came of each link
- */
+/** @param signal ends it after a batch. @param onBatch told what came of each link */
 export async function linkByEmail(
   deps: SyncDeps,
   actor: Actor,

@@ -6,7 +6,6 @@ import { hasNumber } from '../../customers/match-customer';
 import type { SyncDeps } from '../sync-deps';
 import { confirmLinks } from './link-proposals';
 
-/** Whose somebody says that a Stripe customer is, by customer numbers. */
 export interface NumberedLink {
   stripe_customer_id: string;
   /** The customer that it was filed under when that was looked at. */
@@ -20,7 +19,6 @@ export type NumberedResult<Link> = { link: Link } & (
   | { outcome: 'refused'; refusal: string }
 );
 
-/** Links several Stripe customers, each as staff do one. */
 export async function linkByNumber<Link extends NumberedLink>(
   deps: SyncDeps,
   actor: Actor,

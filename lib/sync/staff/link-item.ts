@@ -12,9 +12,6 @@ import type { SyncDeps } from '../sync-deps';
 import { synchronize } from '../synchronize';
 
 /**
- * Says which of its customer's services a subscription item pays for, and brings the billing dates of the
- * services concerned up to date.
- *
  * @param serviceNumber null: none
  * @returns what changed in services because of it
  * @throws AppError not_found; validation_failed for a service that is not the customer's

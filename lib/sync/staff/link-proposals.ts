@@ -7,12 +7,10 @@ import type { SyncDeps } from '../sync-deps';
 import { linkStripeCustomer } from './link-stripe-customer';
 import { nameOfAlias, UNCONFIRMED_LINKS, type UnconfirmedLink } from './unconfirmed-links';
 
-/** An unconfirmed link that staff may confirm. */
 export type LinkProposal = UnconfirmedLink & { email: string; to: number; to_number: string };
 
 const PROPOSALS = sql`${UNCONFIRMED_LINKS} and same.id is not null`;
 
-/** The oldest proposals. */
 export function listLinkProposals(db: Database, limit: number): Promise<LinkProposal[]> {
   return rows<LinkProposal>(db, sql`${PROPOSALS} order by l.customer_id, 1 limit ${literal(limit)}`);
 }
@@ -22,7 +20,6 @@ export async function countLinkProposals(db: Database): Promise<number> {
   return counted?.n ?? 0;
 }
 
-/** Customers of ours with the address of the customer that a Stripe customer is filed under; itself left out. */
 export function listSameEmail(db: Database, customerId: number) {
   return rows<{ id: number; customer_number: string; name: string; is_created: boolean }>(
     db,
@@ -46,7 +43,6 @@ export interface LinkResult {
   refusal: string | null;
 }
 
-/** Confirms several links, each as a single one is. */
 export async function confirmLinks(
   deps: SyncDeps,
   actor: Actor,

@@ -12,12 +12,11 @@ import type { SyncDeps } from '../sync-deps';
 import { synchronize } from '../synchronize';
 
 /**
- * Says which of our customers a Stripe customer is, by the strongest link there is, so that nothing that
- * Stripe sends says otherwise again. Its subscriptions, its invoices and their payments move. Services stay
- * with the customer that has them, and items that paid for them lose their link.
+ * The strongest link: nothing that Stripe sends changes it again. Its subscriptions, invoices and their
+ * payments move; services stay with their customer, and items that paid for them lose their link.
  *
  * @param link.from the customer that staff saw it linked to
- * @throws AppError not_found; conflict where it was linked anew meanwhile, or a customer was erased; validation_failed
+ * @throws AppError not_found; conflict where it was linked anew or a customer was erased; validation_failed
  */
 export async function linkStripeCustomer(
   deps: SyncDeps,

@@ -19,13 +19,11 @@ export interface Seen {
 }
 
 /**
- * Merges a customer into another one: all that it has becomes that one's, it is removed, and whatever names its number
- * means the one that stays. That cannot be undone. A Stripe customer for which one of the two was created is linked to
- * the one that stays, as if staff had said so.
+ * All that one has becomes the other's, and whatever names its number means the other. It cannot be undone.
+ * Stripe customers for which either was created are linked to the one that stays, as if by staff.
  *
  * @param taken the fields in which the one that stays takes over what the other has; it keeps all others
- * @throws AppError validation_failed where they are the same; not_found; conflict where one of
- *   them has changed since, or was erased
+ * @throws AppError validation_failed if they are the same; not_found; conflict if one changed or was erased
  */
 export async function mergeCustomers(
   deps: SyncDeps,

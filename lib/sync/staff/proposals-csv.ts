@@ -12,7 +12,7 @@ const COLUMNS = [
   'reason',
 ];
 
-/** All unconfirmed links as CSV, piece by piece: `customer_number` is the proposal, empty where there is none. */
+/** `customer_number` is the proposal, empty where there is none. */
 export function proposalsCsv(db: Database): AsyncGenerator<string> {
   return toCsv(COLUMNS, readRecords(db));
 }

@@ -10,7 +10,7 @@ import {
   toolCalls,
 } from '@/db/schema';
 
-/** All that refers to a customer, in the order in which it is written. A test asks the database whether it is all. */
+/** In the order in which it is written; a test asks the database whether it is complete. */
 export const REFERRING = [
   { table: stripeCustomers, noun: 'Stripe customer' },
   { table: mergedCustomers, noun: 'merged customer' },

@@ -12,12 +12,7 @@ import type { SyncDeps } from '../sync-deps';
 import { Inquiry, readAndDecide } from '../sync-loop';
 import { settingsOf } from '../synchronize';
 
-/**
- * Looks again at what Stripe has of a customer that another one was merged into: items may name services, and
- * checkouts what was sold, that were the other one's.
- *
- * @param deps of the transaction that merges: Stripe is not asked
- */
+/** Items and checkouts may name what the other had. @param deps of the transaction: Stripe is not asked */
 export async function settleMerged(deps: SyncDeps, customerId: number): Promise<void> {
   const links = await deps.db
     .select({ id: stripeCustomers.stripe_customer_id })

@@ -15,7 +15,7 @@ import { AppError } from '../../errors';
 import { literal } from '../../page-query';
 import type { LinkedBy } from '../decide/customer/link';
 
-/** Which of our customers a Stripe customer is, and how much of it is here. @throws AppError not_found */
+/** @throws AppError not_found */
 export async function getStripeCustomer(db: Database, id: string) {
   const [found] = await db
     .select({ link: getTableColumns(stripeCustomers), customer: snippetColumns })
@@ -34,7 +34,6 @@ export async function getStripeCustomer(db: Database, id: string) {
   };
 }
 
-/** The Stripe customers that none of ours was found for, the latest first. */
 export async function listCreatedForStripe(db: Database, page: PageStart & { limit: number }) {
   const { customer_id, stripe_customer_id } = stripeCustomers;
   return readCursorPage(
@@ -70,7 +69,6 @@ export async function listCreatedForStripe(db: Database, page: PageStart & { lim
   );
 }
 
-/** How many Stripe customers are linked in each way. */
 export async function countLinks(db: Database): Promise<Record<LinkedBy, number>> {
   const { linked_by } = stripeCustomers;
   const found = await db.select({ linked_by, n: count() }).from(stripeCustomers).groupBy(linked_by);
@@ -78,7 +76,6 @@ export async function countLinks(db: Database): Promise<Record<LinkedBy, number>
   return { ...none, ...Object.fromEntries(found.map((row) => [row.linked_by, row.n])) };
 }
 
-/** The Stripe customers that are a customer of ours, the oldest link first. */
 export async function listStripeCustomersOf(db: Database, customerId: number) {
   return db
     .select({ id: stripeCustomers.stripe_customer_id, linked_by: stripeCustomers.linked_by })
@@ -90,7 +87,6 @@ export async function listStripeCustomersOf(db: Database, customerId: number) {
 
 const MAX_STRIPE_CUSTOMERS = 25;
 
-/** Items of a Stripe customer's subscriptions that pay for services of others than this customer. */
 export async function listItemsOfOthers(db: Database, stripeCustomerId: string, customerId: number) {
   return db
     .select({ item: getTableColumns(subscriptionItems), service_number: customerServices.service_number })

@@ -14,7 +14,7 @@ export type UnconfirmedLink = {
   from_number: string;
   /** How many of ours have the address, those left out that were created for Stripe. */
   matches: number;
-  /** The customer that it may be: `from` where its e-mail links it already; null: there is none, or several. */
+  /** The customer that it may be: `from` where its e-mail links it already; null: none, or several. */
   to: number | null;
   to_number: string | null;
   to_name: string;
@@ -45,7 +45,6 @@ export const UNCONFIRMED_LINKS = sql`
 
 const BATCH = 200;
 
-/** All unconfirmed links in batches, the oldest customer's first; they may be confirmed meanwhile. */
 export async function* readUnconfirmedLinks(db: Database): AsyncGenerator<UnconfirmedLink[]> {
   let last = { from: 0, stripe_customer_id: '' };
   for (let more = true; more; ) {
@@ -61,7 +60,6 @@ export async function* readUnconfirmedLinks(db: Database): AsyncGenerator<Unconf
   }
 }
 
-/** How many there are; and of how many the e-mail address alone says clearly who it is. */
 export async function countUnconfirmedLinks(db: Database): Promise<{ all: number; clear: number }> {
   const [counted] = await rows<{ all: number; clear: number }>(
     db,
@@ -71,7 +69,6 @@ export async function countUnconfirmedLinks(db: Database): Promise<{ all: number
   return counted ?? { all: 0, clear: 0 };
 }
 
-/** What the address says, for a table. */
 export function reasonOf({ linked_by, email, matches, is_clear }: UnconfirmedLink): string {
   if (email === null) return 'no e-mail address';
   if (linked_by === 'email') return 'linked by the e-mail address, not confirmed';
@@ -82,7 +79,6 @@ export function reasonOf({ linked_by, email, matches, is_clear }: UnconfirmedLin
     : 'one customer has the e-mail address; Stripe has not confirmed it';
 }
 
-/** The name of the customer of a join. */
 export function nameOfAlias(name: string): SQL<string> {
   const alias = sql.raw(name);
   return customerNameSql({

@@ -13,7 +13,6 @@ import {
 
 type WithId = PgTable & { id: PgColumn };
 
-/** Where a row is found by what Stripe calls it. */
 const NAMES: Partial<Record<FieldChange['entity'], [table: WithId, name: PgColumn]>> = {
   subscription: [subscriptions, subscriptions.stripe_subscription_id],
   subscription_item: [subscriptionItems, subscriptionItems.stripe_subscription_item_id],

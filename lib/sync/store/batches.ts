@@ -5,10 +5,9 @@ interface Waiting<Given, Done> {
 }
 
 const AT_ONCE = 2;
-/** So that nobody waits for too many others: larger batches cost less, and leave the other cores without work. */
+/** So that nobody waits for too many others; larger ones cost less, but leave other cores without work. */
 const MOST = 8;
 
-/** Does together what is asked for while other batches are under way; alone it waits for nothing. */
 export class Batches<Given, Done> {
   private waiting: Waiting<Given, Done>[] = [];
   private underWay = 0;

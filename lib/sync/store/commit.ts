@@ -5,21 +5,12 @@ import { statement } from '@/db/statement';
 import type { Commit } from './committed';
 import { encode, NAMES, toLockKeys } from './encode';
 
-/**
- * Writes a plan in one round trip, all of it or nothing.
- *
- * @throws an error of a conflict where a row is not the one that was read, see `isVersionConflict`
- */
+/** All of it or nothing. @throws a conflict if a row has changed since it was read: `isVersionConflict` */
 export async function commit(db: Database, given: Commit): Promise<void> {
   await commitPlan(db, encode([given]));
 }
 
-/**
- * Writes several in one round trip and one transaction: those that have no Stripe customer in common. Writes none of
- * them if one fails, or would have to wait for a lock.
- *
- * @returns which of them were written
- */
+/** Those with no Stripe customer in common; none if one fails or has to wait. @returns which were written */
 export async function commitTogether(db: Database, all: Commit[]): Promise<boolean[]> {
   const apart = findApart(all);
   try {

@@ -2,7 +2,6 @@ import type { FieldChange } from '@/db/schema';
 import type { Plan } from '../decide/plan';
 import type { StoredOutcome } from './rows';
 
-/** An event that was decided on, and what became of it. */
 export interface EventEntry {
   id: string;
   type: string;
@@ -25,6 +24,5 @@ export interface EventEntry {
 export interface Commit {
   plan: Plan;
   events: EventEntry[];
-  /** Of the run that the changes belong to. */
   runId: number | null;
 }

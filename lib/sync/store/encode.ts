@@ -4,10 +4,9 @@ import type { TablePlan } from '../decide/plan';
 import type { Commit } from './committed';
 import { TABLE_NAMES, TABLES } from './rows';
 
-/** What `commit_plan` is called with. */
 export const NAMES = ['plan', 'tables', 'payloads'] as const;
 
-/** Never stands unescaped in JSON, so it can separate texts. Escaped, it marks an id that the commit makes. */
+/** Never unescaped in JSON, so it can separate texts; escaped, it marks an id that the commit makes. */
 const SEPARATOR = '\u0001';
 const MARKED = /"\\u0001([1-9]\d*)"/g;
 
@@ -15,7 +14,6 @@ function toAuditRow({ actor, ...entry }: AuditEntry) {
   return { ...entry, actor_type: actor.type, actor_id: actor.id, actor_name: actor.name };
 }
 
-/** Several commits as the arguments of one call of `commit_plan`. */
 export function encode(all: Commit[]): Record<(typeof NAMES)[number], string> {
   const lists = new Map<string, string[]>();
   const tables: string[] = [];
@@ -59,7 +57,6 @@ export function toLockKeys({ plan: { concerned, emails }, events }: Commit): str
   return [...new Set([...concerned, ...emails.map(({ email }) => `email ${email}`), ...told])].sort();
 }
 
-/** As `commit_plan` names them. */
 function toLists({ plan, events, runId }: Commit): [string, unknown[]][] {
   const { moves, handedOver, abandoned, absentNumbers, emails, touched, audits } = plan;
   const entries = events.map(({ payload: _, ...entry }) => entry);

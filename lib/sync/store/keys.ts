@@ -1,6 +1,5 @@
 /** What a snapshot is read by. What a row leads to comes with it: see `read`. */
 export interface Keys {
-  /** Ids of events. */
   events: string[];
   /** Stripe customers: their links, and the customers of ours that they are. */
   stripeCustomers: string[];
@@ -12,14 +11,10 @@ export interface Keys {
   linked: number[];
   /** Customer numbers, in any case. */
   numbers: string[];
-  /** E-mail addresses, in any case. */
   emails: string[];
-  /** Subscriptions by Stripe's ids, and by ours. */
   subscriptions: string[];
   subscriptionIds: number[];
-  /** Stripe's ids of items, wherever they now are. */
   items: string[];
-  /** Services by id and by number, whoever has them. */
   serviceIds: number[];
   serviceNumbers: string[];
   invoices: string[];
@@ -64,7 +59,6 @@ export function noKeys(): Keys {
   };
 }
 
-/** All keys of both. */
 export function mergeKeys(one: Keys, more: Partial<Keys>): Keys {
   const merged: Record<string, Key[]> = { ...one };
   for (const [name, keys] of Object.entries(more)) {
@@ -73,7 +67,6 @@ export function mergeKeys(one: Keys, more: Partial<Keys>): Keys {
   return merged as unknown as Keys;
 }
 
-/** All keys of all. */
 export function uniteKeys(all: Keys[]): Keys {
   const [first = noKeys(), ...others] = all;
   if (others.length === 0) return first;
@@ -82,5 +75,4 @@ export function uniteKeys(all: Keys[]): Keys {
   return Object.fromEntries(united) as Keys;
 }
 
-/** The key of an object's second. */
 export const secondKey = (objectId: string, second: Date): string => `${second.toISOString()} ${objectId}`;

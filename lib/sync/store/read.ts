@@ -62,7 +62,6 @@ function toRows(state: State): Rows {
   return Object.fromEntries(maps) as Rows;
 }
 
-/** Rows as drizzle reads them, by what identifies them. */
 function toMap(table: Table, found: Json[] | null, key: string): Map<unknown, Json> {
   if (!found) return new Map();
   const { dates, amounts } = decodedOf(table);
@@ -137,7 +136,6 @@ const readState = readStatement(
     )})`,
 );
 
-/** As PostgreSQL reads an array; null: there is nothing to look for. */
 function toArrayText(values: (string | number | undefined)[]): string | null {
   if (values.length === 0) return null;
   return `{${values.map((value) => `"${String(value).replace(/["\\]/g, '\\$&')}"`).join()}}`;

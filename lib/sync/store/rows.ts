@@ -27,7 +27,6 @@ export const TABLES = {
 export type TableName = keyof typeof TABLES;
 export const TABLE_NAMES = Object.keys(TABLES) as TableName[];
 
-/** A link is identified by its Stripe customer, all else by an id. */
 export type KeyOf<Name extends TableName> = Name extends 'links' ? string : number;
 export const keyColumn = (name: TableName) => (name === 'links' ? 'stripe_customer_id' : 'id');
 export const keyOf =
@@ -35,12 +34,10 @@ export const keyOf =
   (row: object): KeyOf<Name> =>
     Reflect.get(row, keyColumn(name)) as KeyOf<Name>;
 
-/** What sync stores, row by row. */
 export type StoredRows = {
   [Name in TableName]: Name extends keyof InPart ? InPart[Name] : (typeof TABLES)[Name]['$inferSelect'];
 };
 
-/** Tables that are not read with all of their columns. */
 interface InPart {
   customers: Pick<
     typeof customers.$inferSelect,

@@ -8,20 +8,14 @@ import { type Keys, uniteKeys } from './keys';
 import { read } from './read';
 import type { Snapshot } from './snapshot';
 
-/** Where sync reads and commits. */
 export interface Store {
   /** Whose steps on one Stripe customer wait for each other: one process at one database. */
   scope: object;
-  /** All that keys lead to, as of one moment. @param keys a function is asked for them when the read begins */
+  /** As of one moment. @param keys a function is asked for them when the read begins */
   read(keys: Keys | (() => Keys)): Promise<Snapshot>;
-  /**
-   * All of it or nothing.
-   *
-   * @param about the Stripe customer, where that is known
-   * @throws an error of a conflict where a row is not the one that was read, see `isVersionConflict`
-   */
+  /** All of it or nothing. @throws a conflict if a row has changed since it was read: `isVersionConflict` */
   commit(commit: Commit, about: string | undefined): Promise<void>;
-  /** Does work under the lock of a key; null: there is none to take. All that it commits is undone if it fails. */
+  /** Under the lock of a key; null: there is none to take. All that it commits is undone if it fails. */
   locked<T>(key: string | null, work: (store: Store) => Promise<T>): Promise<T>;
 }
 
@@ -46,7 +40,6 @@ interface Together {
 
 const batches = perProcess('batches', () => new WeakMap<Database, Together>());
 
-/** What is read and written at one server at the same time. */
 function togetherAt(db: Database): Together {
   const known = batches.get(db);
   if (known) return known;

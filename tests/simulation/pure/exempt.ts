@@ -51,8 +51,8 @@ const EXEMPT = [
   {
     file: 'lib/sync/decide/checkout/kept-checkout.ts',
     code: 'return null;',
-    line: 'if (!stored.checkout) return null;',
-    why: 'checkouts of connected accounts, which name no customer of ours',
+    line: 'if (stored.checkout?.stripe_customer_id !== stripeCustomerId) return null;',
+    why: 'checkouts of other customers: the model decides each alone, and is read for nobody else',
   },
   {
     file: 'lib/sync/decide/money-back/attach-payment.ts',

@@ -15,14 +15,8 @@ export const isWaiting = <Row extends Waiting>(row: Row): row is Row & { checkou
 type Waiting = Pick<StoredSubscription, 'checkout_reference' | 'reference_declined'>;
 
 /**
- * Makes a subscription of Stripe's the one of ours that its checkout names, if Stripe has reported of it just what
- * was sold: whoever pays may write any reference into the address of a payment link. The caller has made sure
- * that the link of its customer is sure.
- *
- * Any state that was reported counts, the latest that fits first, so that it does not matter when the checkout came.
- *
- * @param reported the states to look at besides the one that is stored; undefined: all that lie in the inbox
- * @returns the row that then is the subscription's
+ * Only if Stripe has reported just what was sold: whoever pays may write any reference into a payment link.
+ * Any reported state counts, so it does not matter when the checkout came. The customer's link must be sure.
  */
 export function adoptSold(
   draft: Draft,
@@ -41,7 +35,6 @@ export function adoptSold(
   return made;
 }
 
-/** What a subscription of ours was sold with. */
 export function soldItems(draft: Draft, subscriptionId: number): SoldItem[] {
   const own = draft.itemsOf(subscriptionId).filter((item) => item.stripe_subscription_item_id === null);
   return own.map(({ id, quantity, customer_service_id }) => {
@@ -66,11 +59,9 @@ export function soldItems(draft: Draft, subscriptionId: number): SoldItem[] {
 
 const ENDED = new Set(['cancelled', 'terminated']);
 
-/** What Stripe bills for, as it is stored. */
 export const storedItems = (draft: Draft, subscriptionId: number): BilledItem[] =>
   draft.itemsOf(subscriptionId).map(toBilledItem);
 
-/** Ours by the reference: of the same customer, neither linked yet nor ended. */
 function referenced(draft: Draft, reference: number, customerId: number): StoredSubscription | undefined {
   const row = draft.subscriptionById(reference);
   const isOpen = row && row.stripe_subscription_id === null && row.status !== 'cancelled';
@@ -89,7 +80,6 @@ function toBilledItem(item: StoredItem | ReturnType<typeof toItemState>): Billed
   };
 }
 
-/** What a state bills for; none of one that does not list all of it. */
 function toBilledItems(state: ProviderSubscription): BilledItem[][] {
   if (!state.itemsComplete) return [];
   return [state.items.map((item) => toBilledItem(toItemState(state, item)))];
@@ -97,7 +87,6 @@ function toBilledItems(state: ProviderSubscription): BilledItem[][] {
 
 const MOST = 100;
 
-/** What Stripe has reported of a subscription, the latest first. */
 function reportedStates(draft: Draft, id: string): ProviderSubscription[] {
   return draft
     .events({ reported: id })

@@ -10,9 +10,8 @@ import type { Applied } from '../subscription/subscription';
 import { adoptSold } from './adopt-sold';
 
 /**
- * Links a completed checkout's subscription to ours. Paid, or with nothing to pay, it makes ours active if Stripe has
- * reported no state of it, or `incomplete` no later than the checkout; Stripe's next state overrides that. A checkout
- * says nothing of the state's time, so it never stamps one.
+ * Paid, or with nothing to pay, it makes ours active if Stripe reported no state, or `incomplete` no later
+ * than the checkout; Stripe's next state overrides that. It never sets the state's time, since it has none.
  */
 export function applyCheckout(draft: Draft, checkout: ProviderCheckout): Applied {
   const { customer, stripeSubscriptionId, completedAt } = checkout;
@@ -46,7 +45,6 @@ function latestOf(...instants: (Date | null)[]): Date | null {
   return known.length > 0 ? latest(...known) : null;
 }
 
-/** Whether a checkout that was completed then is later news than what is stored. */
 function mayActivate(
   { status, provider_as_of: asOf }: StoredSubscription,
   completedAt: Date | null,
@@ -55,7 +53,6 @@ function mayActivate(
   return status === 'incomplete' && completedAt !== null && asOf <= completedAt;
 }
 
-/** Keeps which subscription of ours a checkout names, until it is certain that it is the one. */
 function noteReference(draft: Draft, row: StoredSubscription, reference: number | null): StoredSubscription {
   if (reference === null || reference === row.id || row.checkout_reference !== null) return row;
   if (!draft.subscriptionById(reference)) return row;

@@ -4,7 +4,7 @@ import { toProviderCheckout } from '../../../stripe/to-checkout';
 import { asReported, fromInbox } from '../../../stripe/to-event';
 import type { StoredEvent } from '../../store/snapshot';
 
-/** What is kept of a completed checkout when the body of its event is removed; null: it bought no subscription of ours. */
+/** Null: it bought no subscription of ours. */
 export function toKeptCheckout(payload: string): KeptCheckout | null {
   const { object, account } = fromInbox(payload);
   const checkout = toProviderCheckout(object);
@@ -13,12 +13,7 @@ export function toKeptCheckout(payload: string): KeptCheckout | null {
   return { id, stripe_subscription_id, reference, paid };
 }
 
-/**
- * A completed checkout of the inbox, to be applied again, by the body of its event or by what is kept of that. What it
- * reported of the customer was noted when it was applied first.
- *
- * @returns null where it is no checkout of this Stripe customer's that bought a subscription
- */
+/** Its customer's details were noted when it was applied first. Null: no such checkout of this customer's. */
 export function toStoredCheckout(stored: StoredEvent, stripeCustomerId: string): ProviderCheckout | null {
   if (stored.payload !== '') return fromBody(stored.payload, stripeCustomerId);
   if (stored.checkout?.stripe_customer_id !== stripeCustomerId) return null;

@@ -17,25 +17,19 @@ export interface SoldItem {
   } | null;
 }
 
-/** One whose service has not ended. */
 export type SoldWithService = SoldItem & { service: NonNullable<SoldItem['service']> };
 
 const hasService = (item: SoldItem): item is SoldWithService => item.service?.isEnded === false;
 
-/** What Stripe bills for. */
 export interface BilledItem extends ProviderBilled {
   stripeItemId: string | null;
   namedServiceId: string | null;
   namedServiceNumber: string | null;
 }
 
-/** Why what Stripe bills is not taken for what was sold. */
 export type Mismatch = 'nothing_sold' | 'nothing_billed' | 'price_unknown' | 'price_differs';
 
-/**
- * By the id of each item at Stripe the item of ours that it is: one to one, the same money before tax in the
- * same interval, and the same service where Stripe names one.
- */
+/** One to one by Stripe's item id: same money before tax, same interval, same service if Stripe names one. */
 export function matchSold(
   all: SoldItem[],
   billed: BilledItem[],

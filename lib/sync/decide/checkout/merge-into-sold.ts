@@ -4,11 +4,7 @@ import type { Draft } from '../draft';
 import { dateServices } from '../subscription/service-dates';
 import type { SoldItem } from './match-sold';
 
-/**
- * A subscription that we sold becomes the one at Stripe: the row made for that meanwhile is merged into ours.
- *
- * @param pairs by Stripe's id of an item the item that it was sold as, whose service it takes
- */
+/** @param pairs by Stripe's id of an item the item that it was sold as, whose service it takes */
 export function mergeIntoSold(
   draft: Draft,
   ours: StoredSubscription,

@@ -4,7 +4,6 @@ import type { Draft } from '../draft';
 import { fromNoted } from './claims';
 
 export interface Asked {
-  /** All that is known of it. */
   known: ProviderCustomer;
   /** Stripe itself answered: it has no other number of its own. */
   isCertain: boolean;

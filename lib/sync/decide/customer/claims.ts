@@ -3,12 +3,8 @@ import { toIso } from '../../../dates';
 import type { NumberOrigin, ProviderCustomerNumber } from '../../../stripe/provider';
 
 /**
- * Whether a number reported there takes precedence over one reported elsewhere: the customer's own, then a
- * subscription's, then an invoice's or checkout's; of two alike the one that the earlier event reported, then by
- * the lesser id. What no event reported comes last, that of the older object first. Whatever order they arrive in,
- * the first is the same.
- *
- * @param other null: nobody noted it, and only the customer's own number takes precedence
+ * The customer's own number first, then a subscription's, then an invoice's or checkout's; of two alike that
+ * of the earlier event, then the lesser id; what no event reported last. So arrival order does not matter.
  */
 export function takesPrecedence(one: NumberOrigin, other: NumberOrigin | null): boolean {
   if (!other) return one.source === 'customer';
@@ -19,11 +15,7 @@ export function takesPrecedence(one: NumberOrigin, other: NumberOrigin | null): 
   return at < otherAt || (at === otherAt && String(one.by) < String(other.by));
 }
 
-/**
- * Notes numbers that are reported, each where it was reported first. The customer's own is not noted: it is asked for.
- *
- * @returns `noted` itself where there is nothing to note
- */
+/** Not the customer's own: that is asked for. Returns `noted` itself where there is nothing to note. */
 export function noteNumbers(noted: NotedNumber[], reported: ProviderCustomerNumber[]): NotedNumber[] {
   return reported.reduce((numbers, one) => {
     const before = numbers.find(({ number }) => number === one.number);
@@ -32,7 +24,6 @@ export function noteNumbers(noted: NotedNumber[], reported: ProviderCustomerNumb
   }, noted);
 }
 
-/** The numbers noted, the strongest first. */
 export function fromNoted(noted: NotedNumber[]): ProviderCustomerNumber[] {
   return noted.map(toNumber).sort((a, b) => Number(takesPrecedence(b, a)) - Number(takesPrecedence(a, b)));
 }

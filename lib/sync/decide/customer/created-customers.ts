@@ -7,11 +7,8 @@ import type { Draft } from '../draft';
 import { takesPrecedence } from './claims';
 
 /**
- * Notes what is reported of a Stripe customer, of each field the strongest: what its own object says, as it says now;
- * else what the earliest event reported, then the one with the lesser id. Whatever order they arrive in, the
- * same remains.
- *
- * @returns `noted` itself where there is nothing to note
+ * The customer's own object as it says now, else the earliest event, then the lesser id: arrival order does
+ * not matter. Returns `noted` itself where there is nothing to note.
  */
 export function noteDetails(noted: NotedDetail[], reported: ProviderDetail[]): NotedDetail[] {
   return reported.reduce((details, one) => {
@@ -22,10 +19,7 @@ export function noteDetails(noted: NotedDetail[], reported: ProviderDetail[]): N
   }, noted);
 }
 
-/**
- * What a customer that was created for Stripe is made of: the details of all Stripe customers that it was
- * created for, or that came to it by its e-mail address; none of a customer of another origin.
- */
+/** From all Stripe customers that it was created for, or that came to it by its e-mail address. */
 export function detailsOfCreated(draft: Draft, customerId: number): NotedDetail[] {
   const links = draft.linksOf(customerId).filter(isMadeOf);
   if (!links.some((link) => link.linked_by === 'created')) return [];
@@ -33,11 +27,7 @@ export function detailsOfCreated(draft: Draft, customerId: number): NotedDetail[
   return all.sort((a, b) => Number(isFirst(b, a)) - Number(isFirst(a, b)));
 }
 
-/**
- * Completes a created customer with what is known now. What staff have changed since stays.
- *
- * @param before what it was made of
- */
+/** Leaves alone what staff have changed since. @param before what it was made of */
 export function completeCreated(draft: Draft, customerId: number, before: NotedDetail[]): void {
   const after = detailsOfCreated(draft, customerId);
   const row = draft.customers.get(customerId);
@@ -64,7 +54,6 @@ function isSameValue(one: NotedDetail['value'], other: NotedDetail['value']): bo
   return Object.keys({ ...one, ...other }).every((part) => one[part] === other[part]);
 }
 
-/** Of two own ones of several Stripe customers, the first that is read. */
 function isFirst(one: NotedDetail, other: NotedDetail): boolean {
   return takesPrecedence(toOrigin(one), toOrigin(other));
 }

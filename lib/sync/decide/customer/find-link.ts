@@ -23,10 +23,7 @@ export function findLink(draft: Draft, reported: ProviderCustomer, before?: Link
   return only && others.length === 0 ? { customerId: only.id, linkedBy: 'email', origin: null } : undefined;
 }
 
-/**
- * The customer of ours that the first of the numbers names which anybody has, and where that stands. An erased customer
- * is nobody's any more but of those Stripe customers that it had.
- */
+/** An erased customer is nobody's any more but of those Stripe customers that it had. */
 function firstOfNumbers(draft: Draft, reported: ProviderCustomerNumber[]) {
   const [first] = reported.flatMap(({ number, ...origin }) => {
     const customer = draft.customerByNumber(number);

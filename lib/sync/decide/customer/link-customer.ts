@@ -11,11 +11,8 @@ import { type Link, toColumns, toLink } from './link';
 import { moveStripeCustomer } from './move-customer';
 
 /**
- * Which of our customers a Stripe customer is. The strongest link wins, whenever it arrives: staff, then
- * customer number, then, where that is on, an e-mail that one customer alone has; else a customer is created.
- * Where Stripe could have been asked, but did not answer, the link is marked for the daily job.
- *
- * @returns the link, as it then is
+ * The strongest link wins, whenever it arrives: staff, then customer number, then, if that is on, an e-mail
+ * that one customer alone has; else one is created. If Stripe did not answer, the daily job asks it again.
  */
 export function linkCustomer(draft: Draft, reported: ProviderCustomer): Link {
   draft.concerned.add(reported.stripeCustomerId);
@@ -24,11 +21,7 @@ export function linkCustomer(draft: Draft, reported: ProviderCustomer): Link {
   return isSettled(draft, stored, reported) ? toLink(stored) : strengthen(draft, reported, stored);
 }
 
-/**
- * Asks Stripe who somebody is of whom it could not be asked before.
- *
- * @returns why Stripe did not answer; undefined: it is settled
- */
+/** @returns why Stripe did not answer; undefined: it is settled */
 export function recheckLink(draft: Draft, stripeCustomerId: string): string | undefined {
   draft.concerned.add(stripeCustomerId);
   const stored = draft.link(stripeCustomerId);
@@ -71,7 +64,6 @@ function createCustomer(draft: Draft, details: StoredLink['details']): number {
   return id;
 }
 
-/** True where staff made the link, or the first number reported made it before and all that are reported are noted. */
 function isSettled(draft: Draft, stored: StoredLink, reported: ProviderCustomer): boolean {
   if (stored.linked_by === 'staff') return true;
   const [first] = reported.customerNumbers;
@@ -108,7 +100,6 @@ function strengthen(draft: Draft, reported: ProviderCustomer, stored: StoredLink
 
 const isOwn = (origin: NumberOrigin | null | undefined) => origin?.source === 'customer';
 
-/** Links to what was found, where that is stronger, or the own number it was linked by is gone. */
 function relink(
   draft: Draft,
   stored: StoredLink,
@@ -124,7 +115,6 @@ function relink(
   return found;
 }
 
-/** A customer that was created for it is made of all that is reported, as long as nothing surer is known. */
 function noteReported(draft: Draft, stripeCustomerId: string, link: Link, reported: ProviderCustomer): void {
   const stored = draft.links.get(stripeCustomerId);
   if (!stored || isSure(link)) return;

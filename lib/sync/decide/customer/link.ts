@@ -3,7 +3,6 @@ import type { StoredLink } from '../../store/rows';
 
 export type LinkedBy = StoredLink['linked_by'];
 
-/** To which customer of ours, and how surely. */
 export interface Link {
   customerId: number;
   linkedBy: LinkedBy;
@@ -11,7 +10,6 @@ export interface Link {
   origin: NumberOrigin | null;
 }
 
-/** A link as it is stored. */
 export function toColumns({ customerId, linkedBy, origin }: Link) {
   return {
     customer_id: customerId,

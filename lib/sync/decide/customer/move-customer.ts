@@ -4,10 +4,7 @@ import type { Draft } from '../draft';
 import { completeCreated, detailsOfCreated } from './created-customers';
 import { type Link, toColumns, toLink } from './link';
 
-/**
- * Moves what a Stripe customer has here to another of our customers, and removes the customer that was
- * created for it once that is empty.
- */
+/** Also removes the customer that was created for it, once that is empty. */
 export function moveStripeCustomer(draft: Draft, stored: StoredLink, to: Link): void {
   const { stripe_customer_id: stripeCustomerId } = stored;
   const from = toLink(stored);

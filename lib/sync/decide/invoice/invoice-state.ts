@@ -4,7 +4,6 @@ import type { ProviderInvoice } from '../../../stripe/provider';
 import type { StoredInvoice } from '../../store/rows';
 import type { Draft } from '../draft';
 
-/** Our columns for a state of Stripe's. */
 export function toInvoiceState(
   draft: Pick<Draft, 'now' | 'timeZone' | 'warnings'>,
   stored: StoredInvoice,
@@ -65,7 +64,6 @@ function toStatus(
   }
 }
 
-/** The earlier of two instants that may not be known. */
 export function firstOf(a: Date | null, b: Date | null): Date | null {
   return a && b ? earliest(a, b) : (a ?? b);
 }

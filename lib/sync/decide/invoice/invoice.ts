@@ -13,11 +13,7 @@ import { furthestOfSecond } from './furthest-of-second';
 import { firstOf, toInvoiceState } from './invoice-state';
 import { newInvoice } from './new-invoice';
 
-/**
- * Brings our invoice to a state of Stripe's, if that is the later one.
- *
- * @param failedAt a payment failed then: an effect that lasts, however late it is heard of
- */
+/** @param failedAt a payment failed then: an effect that lasts, however late it is heard of */
 export function applyInvoice(
   draft: Draft,
   incoming: ProviderInvoice,
@@ -53,10 +49,7 @@ export function applyInvoice(
   return { applied: taken ? 'applied' : decision, invoice };
 }
 
-/**
- * An open invoice whose payment was attempted may have failed: a list does not tell, since bank debits under
- * way are attempted too.
- */
+/** A list does not tell: bank debits under way are attempted too. */
 function mayHaveFailed(provider: ProviderInvoice, row: StoredInvoice | undefined): boolean {
   return provider.status === 'open' && provider.attempted && !row?.payment_failed_at;
 }

@@ -3,7 +3,6 @@ import type { ProviderInvoice } from '../../../stripe/provider';
 import type { StoredInvoice } from '../../store/rows';
 import type { Draft } from '../draft';
 
-/** A row of an invoice that is not stored yet, without state. */
 export function newInvoice(
   draft: Draft,
   { id, number, currency, issuedAt }: ProviderInvoice,

@@ -14,9 +14,8 @@ export interface Collected {
 }
 
 /**
- * Records what Stripe collected for an invoice: once, whatever arrives how often; corrected while nobody has
- * changed its amount, and then dated anew while nobody has changed its date; never brought back once deleted.
- * Where Stripe has not reported how much was paid without it, all counts as collected until the daily job has asked.
+ * Once, however often it arrives; its amount, and with it its date, are corrected while nobody changed them;
+ * never brought back once deleted. Until Stripe tells what was paid without it, all counts as collected.
  *
  * @param reference Stripe's id of the invoice
  */
@@ -57,7 +56,7 @@ export function applyPayment(
   draft.changes.push(createdChange(subjectOf(made), toAmountText(amount, currency)));
 }
 
-/** @param isExact false: the amount may include what was paid outside Stripe, so it may raise the payment, never lower it */
+/** @param isExact false: it may include what was paid outside Stripe, so it never lowers the payment */
 function correct(
   draft: Draft,
   stored: StoredPayment,

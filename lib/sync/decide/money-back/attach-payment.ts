@@ -4,7 +4,6 @@ import { findStored } from './find-payment';
 import { KINDS, type MoneyBackKind } from './kinds';
 import { settleMoneyBack } from './settle';
 
-/** Gives what came back without a payment of ours to the one that has been stored meanwhile. */
 export function attachPayment<Kind extends MoneyBackKind>(draft: Draft, kind: Kind, stripeId: string): void {
   const { find, put } = KINDS[kind];
   const row = find(draft, stripeId);

@@ -6,14 +6,10 @@ type Source = Pick<ProviderRefund | ProviderDispute, 'id' | 'paymentIntentId' | 
 
 interface Found {
   payment: StoredPayment | undefined;
-  /** The invoice that the money was paid for, if any. */
   stripe_invoice_id: string | null;
 }
 
-/**
- * The payment that money came back of: by its payment intent, by a reference that is the payment intent or the charge,
- * and else by the invoice that Stripe names.
- */
+/** By payment intent, by a reference that is the intent or charge, else by the invoice that Stripe names. */
 export function findPayment(draft: Draft, source: Source): Found {
   const { paymentIntentId: intent, chargeId: charge } = source;
   const known = findStored(draft, [intent, charge]);
@@ -26,7 +22,6 @@ export function findPayment(draft: Draft, source: Source): Found {
   return { payment: findStored(draft, [invoice]), stripe_invoice_id: invoice };
 }
 
-/** A payment of which one of these is the payment intent, or the reference. */
 export function findStored(draft: Draft, names: (string | null)[]): StoredPayment | undefined {
   const known = names.filter((name) => name !== null);
   const [byIntent] = known.flatMap((name) => (name.startsWith('pi_') ? draft.paymentsByIntent(name) : []));

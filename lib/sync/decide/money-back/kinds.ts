@@ -11,9 +11,7 @@ export interface MoneyBackRows {
 
 interface Kind<Provider, Row> {
   find(draft: Draft, stripeId: string): Row | undefined;
-  /** A row without state. */
   blank(draft: Draft, provider: Provider): Row;
-  /** Our columns for a state of Stripe's. */
   toState(provider: Provider, row: Row): Partial<Row>;
   put(draft: Draft, row: Row): void;
 }

@@ -9,10 +9,7 @@ import { findPayment } from './find-payment';
 import { KINDS, type MoneyBackKind, type MoneyBackRows } from './kinds';
 import { settleMoneyBack } from './settle';
 
-/**
- * Brings our row of a refund or a dispute to a state of Stripe's, if that is the later one, and its payment with it.
- * What leads to no payment of ours is kept all the same, and reported.
- */
+/** What leads to no payment of ours is kept all the same, and reported. */
 export function applyMoneyBack<Kind extends MoneyBackKind>(
   draft: Draft,
   kind: Kind,
@@ -63,7 +60,6 @@ interface Questions {
   payment: StoredPayment | undefined;
 }
 
-/** Told to staff once: a status of a kind that is not known here, another currency, no payment of ours. */
 function reportQuestions(
   draft: Draft,
   subject: Pick<FieldChange, 'entity' | 'entity_id' | 'stripe_id'>,

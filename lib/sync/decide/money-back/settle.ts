@@ -8,11 +8,9 @@ import type { Draft } from '../draft';
 interface Settled {
   /** A refund that did not count before: it may be one that was recorded here. */
   told?: StoredRefund | undefined;
-  /** Other values that the payment is to have. */
   values?: Partial<StoredPayment>;
 }
 
-/** Brings a payment in line with what came back of it, and its invoice where that is our own. */
 export function settleMoneyBack(draft: Draft, payment: StoredPayment, { told, values }: Settled = {}): void {
   const owner = draft.ownerOf(payment);
   if (owner) draft.concerned.add(owner);
@@ -35,7 +33,7 @@ function reportExcess(draft: Draft, subject: Subject, payment: StoredPayment, ex
   draft.changes.push(...told.map((change) => ({ ...change, outcome: 'reported' as const })));
 }
 
-/** What staff or the API recorded and what Stripe tells of is one refund: of the same amount, on the same day. */
+/** What was recorded here and what Stripe tells of is one refund: of the same amount, on the same day. */
 function mergeRecorded(draft: Draft, payment: StoredPayment, told: StoredRefund): void {
   const dayOf = ({ issued_at }: StoredRefund) => toCalendarDate(issued_at, draft.timeZone);
   const isIt = (one: StoredRefund) =>

@@ -8,10 +8,7 @@ export const SHOWN = 10;
 export const hasMoreItems = ({ itemsComplete, items }: ProviderSubscription): boolean =>
   !itemsComplete && items.length > 0;
 
-/**
- * A subscription with all of its items; with those that were reported, where Stripe cannot be asked. The daily job
- * leaves it then, and tries again.
- */
+/** Only the reported ones where Stripe cannot be asked; the daily job then leaves it and tries again. */
 export function withAllItems(
   draft: Draft,
   provider: ProviderSubscription,

@@ -1,7 +1,6 @@
 import type { StoredSubscription } from '../../store/rows';
 import type { Draft } from '../draft';
 
-/** Our row of a Stripe subscription; made without state where there is none yet. */
 export function findOrAdd(
   draft: Draft,
   stripe_subscription_id: string,

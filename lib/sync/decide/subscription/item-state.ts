@@ -3,7 +3,7 @@ import type { StoredItem } from '../../store/rows';
 import { isSameState } from '../changes';
 import { hasMoreItems } from './all-items';
 
-/** An item's columns for a state of Stripe's. Of a single item its subscription's metadata counts too. */
+/** Of a single item its subscription's metadata counts too. */
 export function toItemState(
   provider: ProviderSubscription,
   item: ProviderSubscriptionItem,
@@ -23,7 +23,6 @@ export function toItemState(
   };
 }
 
-/** Whether all items that Stripe names, and no others, are stored as it has them. */
 export function isSameItems(stored: StoredItem[], provider: ProviderSubscription): boolean {
   if (hasMoreItems(provider)) return false; // nobody can tell from these
   const byId = new Map(stored.map((item) => [item.stripe_subscription_item_id, item]));

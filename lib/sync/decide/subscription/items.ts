@@ -8,8 +8,6 @@ import { isStillIn } from './moved-item';
 type Named = Pick<StoredItem, 'named_service_id' | 'named_service_number'>;
 
 /**
- * Adds, links and removes items, the last where a complete list no longer holds them.
- *
  * @param asOf when they were so: one that another subscription has had since stays there
  * @param isSure whether its customer is known for sure: else items keep the services they have
  * @returns the services that items had which came from another subscription
@@ -41,12 +39,7 @@ export function applyItems(
   return left;
 }
 
-/**
- * Links the items of a Stripe customer to the services that Stripe names, which the customer it came to may
- * have and the former one had not. Its link is sure.
- *
- * @returns the services of its items, before and after
- */
+/** The customer's link must be sure. @returns the services of the items, before and after */
 export function relinkItems(draft: Draft, stripeCustomerId: string): (number | null)[] {
   return draft.subscriptionsOf(stripeCustomerId).flatMap((subscription) =>
     draft.itemsOf(subscription.id).flatMap((item) => {

@@ -2,10 +2,7 @@ import type { StoredSubscription } from '../../store/rows';
 import type { Draft } from '../draft';
 import { SHOWN, withAllItems } from './all-items';
 
-/**
- * Whether an item is in another subscription as of then. Within one second Stripe is asked, and where that has more
- * items than it shows: its later state may have left this one out.
- */
+/** Asks Stripe within one second, or where more items than it shows may have left this one out since. */
 export function isStillIn(
   draft: Draft,
   other: StoredSubscription | undefined,

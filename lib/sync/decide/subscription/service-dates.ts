@@ -5,17 +5,13 @@ import type { Draft } from '../draft';
 
 export type ServiceDates = Pick<StoredService, 'next_billing_date' | 'synced_billing_date' | 'ends_on'>;
 
-/** How long a service is paid for by the live subscriptions that bill it. */
 export interface Billed {
   until: Date;
   /** When the last of them ends; null: one of them goes on. */
   endsAt: Date | null;
 }
 
-/**
- * Brings the dates of services up to date: they are billed at the latest period end over all live subscriptions
- * of surely known customers that hold them, and end with the last of these where all are to end.
- */
+/** By all live subscriptions of surely known customers: billed at the latest end, ending when all end. */
 export function dateServices(draft: Draft, ids: (number | null)[]): void {
   for (const id of new Set(ids)) {
     const service = id === null ? undefined : draft.service(id);
@@ -30,10 +26,7 @@ export function dateServices(draft: Draft, ids: (number | null)[]): void {
   }
 }
 
-/**
- * The dates of a service by what bills it. Where nothing does any more, the date that sync wrote last is
- * cleared; any other one is somebody's own.
- */
+/** Where nothing bills it any more, the date that sync wrote last is cleared; any other is somebody's own. */
 export function toServiceDates(
   before: ServiceDates,
   all: Billed | undefined,
@@ -56,7 +49,6 @@ export function toServiceDates(
   };
 }
 
-/** All of them together. */
 export function combineBilled(all: Billed[]): Billed | undefined {
   if (all.length === 0) return undefined;
   const ends = all.flatMap(({ endsAt }) => endsAt ?? []);

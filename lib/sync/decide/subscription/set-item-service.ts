@@ -2,7 +2,6 @@ import type { Actor } from '../../../audit/record-audit';
 import type { StoredItem } from '../../store/rows';
 import type { Draft } from '../draft';
 
-/** Links an item to a service, or to none, and notes who did and which services they were. */
 export function setItemService(
   draft: Draft,
   actor: Actor,

@@ -6,10 +6,7 @@ import type { Draft } from '../draft';
 import { relinkItems } from './items';
 import { dateServices } from './service-dates';
 
-/**
- * A checkout links only a subscription of its own customer, and an item only a service of it, and both only
- * where it is known for sure who that is. Once the customer has moved, or is known surely, both look again.
- */
+/** Checkouts and items link only what is their own customer's, once that is sure: both look again. */
 export function settleMoved(draft: Draft): void {
   // A checkout that is looked at again may move it once more.
   for (let customer = draft.moved.pop(); customer; customer = draft.moved.pop()) {

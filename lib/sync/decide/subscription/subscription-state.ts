@@ -3,7 +3,6 @@ import type { ProviderSubscription } from '../../../stripe/provider';
 import type { StoredSubscription } from '../../store/rows';
 import type { Draft } from '../draft';
 
-/** Our columns for a state of Stripe's. @param asOf when it was so */
 export function toSubscriptionState(
   draft: Pick<Draft, 'timeZone' | 'warnings'>,
   row: StoredSubscription,
@@ -34,7 +33,6 @@ export function isActivated(row: StoredSubscription, provider: ProviderSubscript
   );
 }
 
-/** What is different in the end of one that Stripe deleted. */
 export function endOf(row: StoredSubscription, provider: ProviderSubscription, deletedAt: Date) {
   return { status: 'cancelled' as const, ended_at: provider.endedAt ?? row.ended_at ?? deletedAt };
 }

@@ -19,12 +19,7 @@ import { endOf, isActivated, toSubscriptionState } from './subscription-state';
 
 export type Applied = 'applied' | 'unchanged' | 'stale' | 'unmatched';
 
-/**
- * Brings our subscription, its items and the billing dates of their services to a state of Stripe's, if
- * that is the later one.
- *
- * @param isDeletion Stripe deleted it: cancelled whatever the payload says, and for ever
- */
+/** @param isDeletion Stripe deleted it: cancelled whatever the payload says, and for ever */
 export function applySubscription(
   draft: Draft,
   incoming: ProviderSubscription,

@@ -9,7 +9,6 @@ import type { Run } from '../lease';
 import { nextAfter, STEP_PAGE } from '../step';
 import { inRun } from '../sync-object';
 
-/** Gives refunds and disputes without a payment to the one that was stored after them. */
 export async function attachPayments(deps: SyncDeps, run: Run, after: string | null): Promise<string | null> {
   const [done = '', id = '0'] = after?.split(' ') ?? [];
   const kind = done === 'dispute' ? 'dispute' : 'refund';

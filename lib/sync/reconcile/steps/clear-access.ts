@@ -3,7 +3,6 @@ import { clearToolCalls } from '@/lib/tool-calls/clear-tool-calls';
 import type { SyncDeps } from '../../sync-deps';
 import type { Run } from '../lease';
 
-/** Forgets old calls of tools, a batch at a time; then tokens that are over and clients that nobody let in. */
 export async function clearAccess(deps: SyncDeps, _: Run, cleared: string | null): Promise<string | null> {
   const now = deps.now();
   const found = await clearToolCalls(deps.db, { now, days: deps.toolCallRetentionDays });

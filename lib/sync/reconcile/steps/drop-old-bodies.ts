@@ -10,12 +10,7 @@ const BATCH = 500;
 const MOST = 50_000;
 const DAY = 86_400_000;
 
-/**
- * Drops the bodies of events that were dealt with long ago; of a checkout stays what it is applied again by. What failed,
- * or named no customer, keeps its body, since it is tried again.
- *
- * @param dropped how many this run has dropped so far
- */
+/** Keeps what a checkout is applied again by, and bodies of events that are tried again. */
 export async function dropOldBodies(deps: SyncDeps, _: Run, dropped: string | null): Promise<string | null> {
   const before = new Date(deps.now().getTime() - deps.eventRetentionDays * DAY);
   const isOver = sql`payload <> '' and stripe_created < ${before.toISOString()}::timestamptz
@@ -25,7 +20,6 @@ export async function dropOldBodies(deps: SyncDeps, _: Run, dropped: string | nu
   return count < BATCH || total >= MOST ? null : String(total);
 }
 
-/** @param isOver tells which events. @returns how many there were */
 export async function dropBatch(tx: Database, isOver: SQL): Promise<number> {
   const found = await rows<{ id: string; body: string | null }>(
     tx,

@@ -10,7 +10,6 @@ import type { Run } from '../lease';
 import { nextAfter, STEP_PAGE, type StripeDeps } from '../step';
 import { inRun } from '../sync-object';
 
-/** Links subscriptions that we sold to the completed checkouts which no event reported. */
 export async function linkCheckouts(
   deps: StripeDeps,
   run: Run,
@@ -31,7 +30,7 @@ export async function linkCheckouts(
   return nextAfter(unlinked);
 }
 
-/** Whom Stripe does not know is asked about again by the next run, since the subscription is still not linked. */
+/** One that Stripe does not know is asked about again by the next run, since it is still not linked. */
 async function linkCheckout(deps: StripeDeps, run: Run, id: number, customer: string): Promise<void> {
   const found = await listProviderCheckouts(deps.stripe, customer);
   for (const checkout of found.filter(({ reference }) => reference === id)) {

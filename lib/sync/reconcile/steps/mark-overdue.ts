@@ -7,7 +7,6 @@ import type { SyncDeps } from '../../sync-deps';
 import type { Run } from '../lease';
 import { STEP_PAGE } from '../step';
 
-/** Sent invoices of our own whose due date has passed become overdue. */
 export async function markOverdue(deps: SyncDeps, run: Run): Promise<string | null> {
   const today = toCalendarDate(deps.now(), deps.timeZone);
   const isPastDue = isPastDueSql(invoices.due_date, sql`${today}::date`);

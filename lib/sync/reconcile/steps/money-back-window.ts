@@ -7,21 +7,18 @@ import type { Run } from '../lease';
 
 const DAY_MS = 86_400_000;
 
-/**
- * A refund that succeeded may still fail, up to 30 days later (docs.stripe.com/refunds#failed-refunds). What was decided
- * on a dispute is looked at again for as long.
- */
+/** A refund may fail up to 30 days later (docs.stripe.com/refunds#failed-refunds); disputes get as long. */
 const REVISED_DAYS = 32;
 
 /** A dispute is decided within some three months; older ones that are open are retrieved one by one. */
 const DISPUTE_DAYS = 120;
 
-/** From when on refunds are listed: those that may have failed since the last run are as old as that. Null: all. */
+/** Refunds that may have failed since the last run are up to `REVISED_DAYS` older. Null: all of history. */
 export function refundsFrom({ windowFrom }: Run): Date | null {
   return windowFrom && new Date(windowFrom.getTime() - REVISED_DAYS * DAY_MS);
 }
 
-/** From when on disputes are listed: a list has no filter for those that are open. Null: all of history. */
+/** A list has no filter for those that are open. Null: all of history. */
 export async function disputesFrom({ db, now }: SyncDeps, run: Run): Promise<Date | null> {
   const revised = refundsFrom(run);
   if (!revised) return null;

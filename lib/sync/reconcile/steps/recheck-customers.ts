@@ -10,7 +10,6 @@ import { inRun } from '../sync-object';
 
 const { stripe_customer_id: id, recheck_at } = stripeCustomers;
 
-/** Asks Stripe who those are of whom it could not be asked when they were linked. */
 export async function recheckCustomers(
   deps: StripeDeps,
   run: Run,

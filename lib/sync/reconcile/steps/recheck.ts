@@ -35,7 +35,6 @@ export async function recheck(
   return nextAfter(found);
 }
 
-/** Tries again what failed, in this run or an earlier one, whether or not we have a row of it. */
 export async function retryFailures(
   deps: StripeDeps,
   run: Run,

@@ -28,11 +28,7 @@ const READ: Record<Ordered, Read> = {
   dispute: ({ stripe, now }, request) => listProviderDisputes(stripe, now, request),
 };
 
-/**
- * Goes through one page of one of Stripe's lists; what is stored just so is passed over.
- *
- * @returns where the next page begins; null at the end; empty where the list must begin again
- */
+/** @returns where the next page begins; null at the end; empty where the list must begin again */
 export async function reconcilePage(
   kind: Ordered,
   deps: StripeDeps,
@@ -65,7 +61,6 @@ export async function reconcilePage(
 const ANSWERS = ((kind: WantedKind) =>
   kind === 'customer' ? { state: 'unavailable', reason: 'no_api_key' } : undefined) as Answers;
 
-/** Which of a page's objects change nothing: all of them are read at once, and each is decided on. */
 export async function findInSync(deps: SyncDeps, objects: Provided[], asOf: Date): Promise<Set<Provided>> {
   const store = storeOf(deps);
   const settings = settingsOf(deps);
@@ -88,7 +83,6 @@ const MOST_READS = 3;
 const changesNothing = (draft: Draft | undefined) =>
   draft !== undefined && !draft.isIncomplete && !draft.unreported && isEmpty(toPlan(draft));
 
-/** Null where the page's cursor is gone, so that the list begins again. */
 async function fromStart<T>(
   after: string | null,
   read: (after: string | null) => Promise<T>,

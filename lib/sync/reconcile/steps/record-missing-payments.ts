@@ -10,11 +10,7 @@ import type { Run } from '../lease';
 import { nextAfter, STEP_PAGE } from '../step';
 import { inRun, retrieveAndApply } from '../sync-object';
 
-/**
- * Records what Stripe collected for invoices that have no payment, be they paid or not, and corrects
- * payments that were recorded before more was collected, or before it was known how much was paid without
- * Stripe: our own rows tell, whatever their age.
- */
+/** Also corrects what was recorded before all was collected or known, by our own rows, whatever their age. */
 export async function recordMissingPayments(
   deps: SyncDeps,
   run: Run,
@@ -58,7 +54,6 @@ async function recordMissing(
   });
 }
 
-/** Records or corrects the payment of an invoice by what its row tells. */
 export function decideMissing(draft: Draft, stripeId: string): void {
   const row = draft.invoice(stripeId);
   if (!row || row.amount_off_stripe === null) return; // not known, so not guessed
@@ -71,7 +66,7 @@ export function decideMissing(draft: Draft, stripeId: string): void {
   });
 }
 
-/** When Stripe last collected for an invoice. One that it collected as a whole tells by itself; a credit note may settle others. */
+/** One that was collected as a whole tells by itself; others may have been settled by a credit note. */
 function collectedAt(draft: Draft, row: StoredInvoice, stripeId: string): Date {
   const known = row.paid_at ?? row.provider_as_of ?? draft.now;
   const isWhole = row.status === 'paid' && Number(row.amount_off_stripe) + Number(row.amount_credited) === 0;

@@ -9,7 +9,6 @@ import { nextAfter, STEP_PAGE } from '../step';
 // A literal, so that the partial indexes over it are used.
 const hasFailed = sql`${stripeEvents.outcome} = 'failed'`;
 
-/** Takes up events that could not be applied when they came, but those that no column holds. */
 export async function retryFailedEvents(
   deps: SyncDeps,
   run: Run,

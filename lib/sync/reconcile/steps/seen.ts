@@ -8,7 +8,7 @@ import type { Run } from '../lease';
 import { nextAfter, STEP_PAGE, type StripeDeps } from '../step';
 import { retrieveAndApply } from '../sync-object';
 
-/** Retrieves those of ours that no list showed. @returns the last id looked at; null at the end */
+/** @returns the last id looked at; null at the end */
 export async function reconcileUnseen(
   deps: StripeDeps,
   run: Run,
@@ -22,10 +22,7 @@ export async function reconcileUnseen(
   return nextAfter(found);
 }
 
-/**
- * The objects of a page that no earlier one of this run had. Each id is looked up by itself: the table was
- * empty when PostgreSQL last counted it, so that it would rather read all of the run's.
- */
+/** Looks up each id by itself: PostgreSQL last counted the table when it was empty, and would read it all. */
 export async function unmet<T extends { id: string }>(
   { db }: SyncDeps,
   run: Run,
