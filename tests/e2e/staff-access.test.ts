@@ -134,7 +134,7 @@ describe('staff', () => {
     await page.getByRole('link', { name: 'Done' }).click();
     await page.getByText('Password reset by root@example.com').waitFor();
     await confirm(page, 'Sign out everywhere', 'Sign out');
-    await says(page, 'All sessions are ended.');
+    await says(page, 'All sessions have ended.');
     await hers.reload();
     await hers.waitForURL(/\/sign-in\?next=/);
     await confirm(page, 'Remove', 'Remove person');

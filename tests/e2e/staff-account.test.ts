@@ -137,7 +137,7 @@ describe('two-factor authentication', () => {
 
   test('is demanded of everyone by an admin, who can reset it', { timeout: 120_000 }, async () => {
     const { page } = await site.open('/admin/staff', {}, admin);
-    await confirm(page, 'Require it of everyone', 'Require it');
+    await confirm(page, 'Require it for everyone', 'Require it');
     await arrive(page, '/sign-in/due'); // nobody is left out
     const { code } = await setUpApp(page, ADMIN.password);
     await page.getByRole('link', { name: 'I have stored them' }).click();
@@ -161,7 +161,7 @@ describe('two-factor authentication', () => {
     await page.getByText('Two-factor reset by root@example.com').waitFor();
     await visit(page, `${site.url}/admin/staff`);
     await confirm(page, 'Stop requiring it');
-    await told(page, 'now a choice');
+    await told(page, 'now optional');
     await enter(STAFF, '/admin');
   });
 });
