@@ -264,7 +264,7 @@ test('who owes a password and a second factor ends on the consent page too', {
   const code = await createOTP(secret, { digits: 6, period: 30 }).totp();
   await page.getByLabel('Code from the app').fill(code);
   await page.getByRole('button', { name: 'Turn on' }).click();
-  await page.getByRole('link', { name: 'I have stored them' }).click();
+  await page.getByRole('link', { name: 'I have saved them' }).click();
 
   await page.getByRole('heading', { name: 'Connect Browser client?' }).waitFor();
   await page.getByText(STAFF.email).waitFor();
