@@ -125,7 +125,7 @@ describe('two-factor authentication', () => {
     await arrive(fourth, '/admin');
     const fifth = await enter(CODES, '/sign-in/code');
     await typeCode(fifth, recovery);
-    await alert(fifth, 'was used before');
+    await alert(fifth, 'has already been used');
     for (let i = 0; i < 4; i += 1) {
       await typeCode(fifth, `00000${i}`);
       await alert(fifth, i < 3 ? 'The code is wrong' : /Too many attempts to sign in/);
