@@ -187,7 +187,7 @@ test('what a client asks for wrongly leads to its site by a click alone', { time
   });
   await page.goto(`${site.url}/api/auth/oauth2/authorize?${query}`);
   await page.getByRole('heading', { name: 'The app is not connected' }).waitFor();
-  expect(await page.getByText('asks for rights that do not exist here').count()).toBe(1);
+  expect(await page.getByText('asks for permissions that do not exist here').count()).toBe(1);
   expect(await violationsOf(page)).toEqual([]);
   await page.getByRole('link', { name: 'Back to app.example' }).click();
   expect(Object.fromEntries(await sent())).toMatchObject({ error: 'invalid_scope', state: 'a state' });
