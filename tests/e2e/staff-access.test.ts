@@ -82,7 +82,7 @@ describe('access tokens', () => {
     await page.getByLabel('Name').fill('Import');
     await page.getByLabel('Expires').selectOption('365');
     await page.getByRole('button', { name: 'Issue token' }).click();
-    await page.getByText('Choose one at least.').waitFor();
+    await page.getByText('Choose at least one.').waitFor();
     expect(await page.getByLabel('Name').inputValue()).toBe('Import');
     expect(await page.getByLabel('Expires').inputValue()).toBe('365');
     await page.getByLabel('mcp:read').check();
