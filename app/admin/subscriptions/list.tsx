@@ -8,7 +8,7 @@ import { SubscriptionList } from './subscription-list';
 
 export const SUBSCRIPTIONS = {
   title: 'Subscriptions',
-  description: 'As Stripe bills them.',
+  description: 'Billed by Stripe.',
   path: '/admin/subscriptions',
   noun: 'subscription',
   yet: 'They appear here as soon as Stripe reports one.',
