@@ -270,7 +270,7 @@ describe('erasing a customer', () => {
     await says(page, 'The service is cancelled.');
 
     await visit(page, `${site.url}${path}/erase`);
-    await page.getByText(/The law makes you keep invoices/).waitFor();
+    await page.getByText(/The law requires you to keep invoices/).waitFor();
     expect(await violationsOf(page)).toEqual([]);
     const number = page.getByLabel('Customer number');
     await number.fill('K-OTHER');

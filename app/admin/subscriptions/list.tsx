@@ -20,7 +20,7 @@ export const SUBSCRIPTIONS = {
     {
       name: 'checkout',
       label: 'Checkout',
-      options: [{ value: 'waiting', label: 'Names another subscription' }],
+      options: [{ value: 'waiting', label: 'Refers to another subscription' }],
     },
     { name: 'id', label: 'Stripe ID', placeholder: 'sub_, si_, cus_' },
   ],
