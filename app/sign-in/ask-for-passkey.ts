@@ -8,7 +8,7 @@ import { type Answer, sendToDoor } from './send-to-door';
 /** Lets the browser ask for a passkey, and signs in with it. */
 export async function askForPasskey(next: string): Promise<Answer<{ next: string }>> {
   if (!browserSupportsWebAuthn())
-    return { problem: 'This browser has no passkeys. Sign in with your password.' };
+    return { problem: 'This browser does not support passkeys. Sign in with your password.' };
   const begun = await sendToDoor<{ options: PublicKeyCredentialRequestOptionsJSON }>('passkey/options', {});
   if ('problem' in begun) return begun;
   try {

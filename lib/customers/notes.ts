@@ -50,8 +50,8 @@ export async function addCustomerNote(
       .from(customers)
       .where(eq(customers.id, Math.min(customerId, MAX_ID)))
       .for('update');
-    if (!customer) throw new AppError('not_found', 'It does not exist any more.');
-    if (customer.erased_at) throw invalidField('text', 'is not kept: this customer was erased');
+    if (!customer) throw new AppError('not_found', 'It no longer exists.');
+    if (customer.erased_at) throw invalidField('text', 'cannot be added: this customer was erased');
     const author = { actor_type: actor.type, actor_id: actor.id, actor_name: actor.name };
     const note = { customer_id: customerId, text: parsed.data, ...author, created_at: now };
     const [after] = await tx.insert(customerNotes).values(note).returning();

@@ -9,7 +9,7 @@ import { hasOwnNumber } from './match-customer';
 import { findMergedNumbers } from './merged-customers';
 
 /** What is said to whoever would write of an erased customer. */
-const ERASED = 'This customer was erased: nothing is written of it again.';
+const ERASED = 'This customer was erased and can no longer be changed.';
 
 /** Customers as people write them; a new one without a number takes the next K number. */
 export const customerKind: RecordKind = {

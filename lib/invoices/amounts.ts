@@ -44,8 +44,8 @@ export function amountProblems({ after, values }: Writing): FieldError[] {
     return [{ field: 'lines', message: 'at least one line, or a total, is needed' }];
   const currency = currencyOf(after);
   if (Number(after.total) < 0)
-    return [{ field: 'lines', message: 'the lines must not come to less than nothing' }];
-  if (Number(after.total) > MAX_AMOUNT) return [{ field: 'lines', message: 'the lines come to too much' }];
+    return [{ field: 'lines', message: 'the lines must not add up to less than zero' }];
+  if (Number(after.total) > MAX_AMOUNT) return [{ field: 'lines', message: 'the lines add up to too much' }];
   return SUMS.flatMap((field) => {
     const text = String(after[field]);
     const isAsGiven = values[field] === undefined || toAmountColumn(values[field]) === text;

@@ -20,14 +20,14 @@ export function checkInvoice(writing: Writing): FieldError[] {
 /** What speaks against deleting one: a draft has no number, so that none is missing without it. */
 export function checkDelete({ status, stripe_invoice_id }: Row): string | null {
   if (stripe_invoice_id) return `${MANAGED}.`;
-  return status === 'draft' ? null : 'The invoice was sent: it is cancelled, not deleted.';
+  return status === 'draft' ? null : 'The invoice was sent: cancel it instead of deleting it.';
 }
 
 function draftProblems({ before, after, values }: Writing): FieldError[] {
   const paid = toThousandths(String(after.amount_paid ?? 0));
   if (after.status === 'draft') {
-    if (after.number != null) return [wrong('number', 'is taken when the invoice is sent')];
-    return paid > 0 ? [wrong('amount_paid', 'must be 0: a draft takes no payment')] : [];
+    if (after.number != null) return [wrong('number', 'is assigned when the invoice is sent')];
+    return paid > 0 ? [wrong('amount_paid', 'must be 0: a draft cannot have payments')] : [];
   }
   if (after.status === 'cancelled' && (before || after.number == null)) {
     return [wrong('status', 'must not be cancelled: it was never sent')];
@@ -43,14 +43,14 @@ function sentProblems({ after, changes, values }: Writing, before: Row): FieldEr
   const isCancelled = changes.status === 'cancelled';
   const isLineAdded = changes.lines !== undefined && linesOf(before).length === 0;
   if (before.status === 'cancelled' && !(isLineAdded && Object.keys(changes).length === 1)) {
-    return [wrong('', 'It is cancelled and changes no more')];
+    return [wrong('', 'It is cancelled and can no longer be changed')];
   }
   if (changes.status === 'draft') return [wrong('status', 'must not be draft: it was sent')];
   if (isCancelled && Number(before.amount_paid) > 0) {
-    return [wrong('status', 'must not be cancelled: of it was paid, pay that back first')];
+    return [wrong('status', 'must not be cancelled: refund what was paid first')];
   }
   if (changes.amount_paid !== undefined) {
-    return [wrong(values.amount_paid === undefined ? 'status' : 'amount_paid', 'changes by payments alone')];
+    return [wrong(values.amount_paid === undefined ? 'status' : 'amount_paid', 'changes only by payments')];
   }
   const allowed = ['status', 'due_date', ...DERIVED, ...(isLineAdded ? ['lines'] : [])];
   const others = Object.keys(changes).filter((name) => !allowed.includes(name));

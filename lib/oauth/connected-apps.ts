@@ -65,7 +65,7 @@ export async function disconnectApp(
   await db.transaction(async (tx) => {
     const isMeant = and(eq(oauthConsents.id, id), of === null ? undefined : eq(oauthConsents.userId, of));
     const [consent] = await tx.delete(oauthConsents).where(isMeant).returning();
-    if (!consent) throw new AppError('not_found', 'There is no such app any more.');
+    if (!consent) throw new AppError('not_found', 'This app no longer exists.');
     const { clientId, userId, scopes } = consent;
     await endTokens(tx, { clientId, userId });
     await endCodes(tx, [userId, clientId]);

@@ -69,7 +69,7 @@ export async function addOwnClient(
     problems.push({ field: 'name', message: `must have 1 to ${MAX_NAME_LENGTH} characters` });
   }
   if (uris.length === 0 || uris.length > MAX_REDIRECTS) {
-    problems.push({ field: 'redirects', message: `must be 1 to ${MAX_REDIRECTS} addresses, one a line` });
+    problems.push({ field: 'redirects', message: `must be 1 to ${MAX_REDIRECTS} addresses, one per line` });
   } else if (wrong) problems.push({ field: 'redirects', message: wrong });
   if (problems.length > 0) throw new AppError('validation_failed', 'The client is not complete.', problems);
   const authMethod = hasSecret ? 'client_secret_basic' : 'none';
@@ -93,7 +93,7 @@ export async function removeOwnClient(db: Database, id: string, actor: Actor): P
       .delete(oauthClients)
       .where(and(eq(oauthClients.id, id), isOwn()))
       .returning();
-    if (!gone) throw new AppError('not_found', 'There is no such client any more.');
+    if (!gone) throw new AppError('not_found', 'This client no longer exists.');
     const before = { client_id: gone.clientId, name: gone.name, redirect_uris: gone.redirectUris };
     await recordAudit(tx, { ...entryOf(gone.clientId, actor, 'delete'), before, after: null });
   });

@@ -35,7 +35,7 @@ export async function deleteRecordWithin(
   { actor }: RecordWriter,
 ): Promise<void> {
   const [before]: Row[] = await tx.select().from(kind.table).where(eq(kind.table.id, id)).for('update');
-  if (!before) throw new AppError('not_found', 'It does not exist any more.');
+  if (!before) throw new AppError('not_found', 'It no longer exists.');
   if (before.version !== version) throw outdated();
   const problem = kind.checkDelete?.(before);
   if (problem) throw new AppError('validation_failed', problem);
@@ -53,5 +53,5 @@ export async function deleteRecordWithin(
 
 function orReferredTo(error: unknown): never {
   if (pgErrorCode(error) !== FOREIGN_KEY_VIOLATION) throw error;
-  throw new AppError('conflict', 'Other records refer to this one: it is ended, not deleted.');
+  throw new AppError('conflict', 'Other records refer to this one: end it instead of deleting it.');
 }

@@ -15,7 +15,7 @@ const settings = z
       .string('must be a string')
       .trim()
       .max(20, 'must have at most 20 characters')
-      .regex(/^[\w./-]*$/, 'must be of letters, digits and - . / _'),
+      .regex(/^[\w./-]*$/, 'must contain only letters, digits and - . / _'),
     with_year: z.boolean('must be true or false'),
     width: z
       .int('must be a whole number')
@@ -25,7 +25,7 @@ const settings = z
   })
   .refine(({ width, first_count }) => String(first_count).length <= width, {
     path: ['first_count'],
-    message: 'must have no more digits than a number has',
+    message: 'must not have more digits than the numbers',
   });
 
 /** How the numbers of a series look. */
@@ -51,7 +51,7 @@ export async function saveNumberSeries(
   const parsed = settings.safeParse(wanted);
   if (!parsed.success) {
     const fields = parsed.error.issues.map(({ path, message }) => ({ field: path.join('.'), message }));
-    throw new AppError('validation_failed', 'The numbers cannot look like this.', fields);
+    throw new AppError('validation_failed', 'Numbers cannot have this format.', fields);
   }
   await transact(db, async (tx) => {
     const ofName = eq(numberSeries.name, name);

@@ -89,7 +89,7 @@ function decide(
   writer: RecordWriter,
   idsOf: (reference: string) => Map<string, number>,
 ): Writing | Saved {
-  if (before === undefined) throw new AppError('not_found', 'It does not exist any more.');
+  if (before === undefined) throw new AppError('not_found', 'It no longer exists.');
   const parsed = parseDraft(kind, draft, before, writer, idsOf);
   const taken = unavailable === undefined ? [] : [{ field: kind.key, message: unavailable }];
   if ('problems' in parsed) return { outcome: 'refused', problems: [...parsed.problems, ...taken] };

@@ -39,7 +39,7 @@ export async function takeStep(
   const step = Object.hasOwn(steps, name) ? steps[name] : undefined;
   await transact(db, async (tx) => {
     const [row]: Row[] = await tx.select().from(kind.table).where(eq(kind.table.id, seen.id)).for('update');
-    if (!row) throw new AppError('not_found', 'It does not exist any more.');
+    if (!row) throw new AppError('not_found', 'It no longer exists.');
     // Whoever saw another version is told that, rather than that the step is wrong.
     if (row.version === seen.version && !step?.from.includes(String(row.status))) {
       throw invalidField('status', `does not allow this step: ${row.status}`);

@@ -63,7 +63,7 @@ export const salesDocumentKind: RecordKind = {
   }),
   check: checkDocument,
   checkDelete: ({ status }) =>
-    status === 'draft' ? null : `A document that is ${status} is kept: only a draft is deleted.`,
+    status === 'draft' ? null : `Only drafts can be deleted: this document is ${status}.`,
   nextKey: (tx, row, writer) =>
     takeNumber(tx, row.type === 'offer' ? 'offer' : 'order_confirmation', writer, String(row.document_date)),
   afterwards: (tx, written) => writeLines(tx, 'sales_document', written),

@@ -25,7 +25,7 @@ export async function addUpload(
   body: AsyncIterable<Uint8Array>,
 ): Promise<Upload> {
   if ((await listFolders(dataDir)).length >= MAX_UPLOADS) {
-    throw new AppError('conflict', `${MAX_UPLOADS} files wait to be imported: remove one of them first.`);
+    throw new AppError('conflict', `${MAX_UPLOADS} files are waiting to be imported: remove one first.`);
   }
   const id = newId();
   const file_name = toFileName(name);
@@ -53,7 +53,7 @@ export function requireUploadSize(bytes: number): void {
   if (bytes <= MAX_UPLOAD_BYTES) return;
   throw new AppError(
     'payload_too_large',
-    `Files of up to ${MAX_UPLOAD_BYTES / 1e6} MB are taken here: import a larger one by npm run import.`,
+    `Files can be up to ${MAX_UPLOAD_BYTES / 1e6} MB here: import larger ones with npm run import.`,
   );
 }
 
@@ -67,7 +67,7 @@ async function* limited(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
     }
     requireUploadSize(bytes);
   } catch (error) {
-    throw error instanceof AppError ? error : new AppError('malformed_json', 'The upload broke off.');
+    throw error instanceof AppError ? error : new AppError('malformed_json', 'The upload was interrupted.');
   }
 }
 

@@ -56,12 +56,12 @@ function columnProblems(kind: ImportName, columns: Record<string, string>, known
   for (const [theirs, ours] of Object.entries(columns)) {
     if (ours === '') continue;
     if (!known.has(ours)) problems[`columns.${theirs}`] = 'is not a known column';
-    else if (taken.has(ours)) problems[`columns.${theirs}`] = `another column is ${ours} already`;
+    else if (taken.has(ours)) problems[`columns.${theirs}`] = `another column is already ${ours}`;
     taken.add(ours);
   }
   const { keys } = IMPORT_KINDS[kind];
   if (!keys.some((key) => taken.has(key)))
-    problems[''] = `choose the column that is ${keys.join(' or ')}: a row is known again by it`;
+    problems[''] = `choose the column that is ${keys.join(' or ')}: it identifies each row`;
   return problems;
 }
 

@@ -74,7 +74,7 @@ export async function removeUpload(dataDir: string, id: string): Promise<void> {
 
 /** Who is at what. */
 export function busyText({ upload, run }: ImportJob): string {
-  return `${run.started_by} ${run.dry_run ? 'tries out' : 'imports'} ${upload.file_name} at the moment: one file at a time.`;
+  return `${run.started_by} is ${run.dry_run ? 'testing' : 'importing'} ${upload.file_name}: only one file at a time.`;
 }
 
 async function perform(deps: Deps, job: ImportJob, options: FileOptions, actor: Actor): Promise<void> {

@@ -187,7 +187,7 @@ test('what a client asks for wrongly leads to its site by a click alone', { time
   });
   await page.goto(`${site.url}/api/auth/oauth2/authorize?${query}`);
   await page.getByRole('heading', { name: 'The app is not connected' }).waitFor();
-  expect(await page.getByText('asks for rights that do not exist here').count()).toBe(1);
+  expect(await page.getByText('asks for permissions that do not exist here').count()).toBe(1);
   expect(await violationsOf(page)).toEqual([]);
   await page.getByRole('link', { name: 'Back to app.example' }).click();
   expect(Object.fromEntries(await sent())).toMatchObject({ error: 'invalid_scope', state: 'a state' });
@@ -264,7 +264,7 @@ test('who owes a password and a second factor ends on the consent page too', {
   const code = await createOTP(secret, { digits: 6, period: 30 }).totp();
   await page.getByLabel('Code from the app').fill(code);
   await page.getByRole('button', { name: 'Turn on' }).click();
-  await page.getByRole('link', { name: 'I have stored them' }).click();
+  await page.getByRole('link', { name: 'I have saved them' }).click();
 
   await page.getByRole('heading', { name: 'Connect Browser client?' }).waitFor();
   await page.getByText(STAFF.email).waitFor();

@@ -27,7 +27,7 @@ afterAll(async () => {
 const printed = () => site.log().match(ADDRESS) ?? [];
 const fill = async (on: Page, fields: Record<string, string>) => {
   for (const [label, text] of Object.entries(fields)) await on.getByLabel(label, { exact: true }).fill(text);
-  await on.getByRole('button', { name: 'Make admin' }).click();
+  await on.getByRole('button', { name: 'Create admin' }).click();
 };
 
 describe('a server that nobody can sign in to', () => {

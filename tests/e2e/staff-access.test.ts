@@ -82,7 +82,7 @@ describe('access tokens', () => {
     await page.getByLabel('Name').fill('Import');
     await page.getByLabel('Expires').selectOption('365');
     await page.getByRole('button', { name: 'Issue token' }).click();
-    await page.getByText('Choose one at least.').waitFor();
+    await page.getByText('Choose at least one.').waitFor();
     expect(await page.getByLabel('Name').inputValue()).toBe('Import');
     expect(await page.getByLabel('Expires').inputValue()).toBe('365');
     await page.getByLabel('mcp:read').check();
@@ -134,7 +134,7 @@ describe('staff', () => {
     await page.getByRole('link', { name: 'Done' }).click();
     await page.getByText('Password reset by root@example.com').waitFor();
     await confirm(page, 'Sign out everywhere', 'Sign out');
-    await says(page, 'All sessions are ended.');
+    await says(page, 'All sessions have ended.');
     await hers.reload();
     await hers.waitForURL(/\/sign-in\?next=/);
     await confirm(page, 'Remove', 'Remove person');
@@ -270,7 +270,7 @@ describe('erasing a customer', () => {
     await says(page, 'The service is cancelled.');
 
     await visit(page, `${site.url}${path}/erase`);
-    await page.getByText(/The law makes you keep invoices/).waitFor();
+    await page.getByText(/The law requires you to keep invoices/).waitFor();
     expect(await violationsOf(page)).toEqual([]);
     const number = page.getByLabel('Customer number');
     await number.fill('K-OTHER');

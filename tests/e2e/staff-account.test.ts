@@ -57,7 +57,7 @@ async function setUpApp(page: Page, password: string) {
   const code = () => createOTP(secret, { digits: 6, period: 30 }).totp();
   await page.getByLabel('Code from the app').fill('000000');
   await press(page, 'Turn on');
-  await page.getByText('Is not what the app shows now.').waitFor();
+  await page.getByText('Is not the code the app shows now.').waitFor();
   await page.getByLabel('Code from the app').fill(await code());
   await press(page, 'Turn on');
   await told(page, 'Two-factor authentication is on.');
@@ -106,7 +106,7 @@ describe('two-factor authentication', () => {
     const { code, codes } = await setUpApp(page, CODES.password);
     expect(codes).toHaveLength(10);
     expect(await violationsOf(page)).toEqual([]);
-    await page.getByRole('link', { name: 'I have stored them' }).click();
+    await page.getByRole('link', { name: 'I have saved them' }).click();
     await page.getByText('You enter a code from your authenticator app').waitFor();
 
     const second = await enter(CODES, '/sign-in/code');
@@ -125,7 +125,7 @@ describe('two-factor authentication', () => {
     await arrive(fourth, '/admin');
     const fifth = await enter(CODES, '/sign-in/code');
     await typeCode(fifth, recovery);
-    await alert(fifth, 'was used before');
+    await alert(fifth, 'has already been used');
     for (let i = 0; i < 4; i += 1) {
       await typeCode(fifth, `00000${i}`);
       await alert(fifth, i < 3 ? 'The code is wrong' : /Too many attempts to sign in/);
@@ -137,10 +137,10 @@ describe('two-factor authentication', () => {
 
   test('is demanded of everyone by an admin, who can reset it', { timeout: 120_000 }, async () => {
     const { page } = await site.open('/admin/staff', {}, admin);
-    await confirm(page, 'Require it of everyone', 'Require it');
+    await confirm(page, 'Require it for everyone', 'Require it');
     await arrive(page, '/sign-in/due'); // nobody is left out
     const { code } = await setUpApp(page, ADMIN.password);
-    await page.getByRole('link', { name: 'I have stored them' }).click();
+    await page.getByRole('link', { name: 'I have saved them' }).click();
     await arrive(page, '/admin/staff');
     expect(code).toBeDefined();
 
@@ -150,7 +150,7 @@ describe('two-factor authentication', () => {
     const found = await fetch(`${site.url}/admin/search/results?q=K1`, { headers: { cookie: site.cookie } });
     expect(found.status).toBe(401);
     await setUpApp(hers, STAFF.password);
-    await hers.getByRole('link', { name: 'I have stored them' }).click();
+    await hers.getByRole('link', { name: 'I have saved them' }).click();
     await arrive(hers, '/admin/payments');
     await visit(hers, `${site.url}/admin/account`);
     await hers.getByText('it cannot be turned off').waitFor();
@@ -161,7 +161,7 @@ describe('two-factor authentication', () => {
     await page.getByText('Two-factor reset by root@example.com').waitFor();
     await visit(page, `${site.url}/admin/staff`);
     await confirm(page, 'Stop requiring it');
-    await told(page, 'now a choice');
+    await told(page, 'now optional');
     await enter(STAFF, '/admin');
   });
 });
@@ -183,7 +183,7 @@ describe('passwords and invitations', () => {
       await form.getByLabel(label, { exact: true }).fill(NEW_PASSWORD);
     }
     await press(page, 'Change password');
-    await told(page, 'Your password is changed.');
+    await told(page, 'Your password is changed, and your other sessions have ended.');
     await visit(other, `${site.url}/admin`);
     await arrive(other, '/sign-in');
     await enter({ ...KEYS, password: NEW_PASSWORD }, '/admin');

@@ -39,7 +39,7 @@ describe('recording', () => {
     expect(await page.getByLabel('Amount in EUR').inputValue()).toBe('1,119');
     expect(await page.getByLabel('Reference').inputValue()).toBe('CASH-E2E');
     await fillIn(page, '120', 'CASH-E2E');
-    await page.getByText('€1.00 more than is open. It is kept as a credit on the invoice.').waitFor();
+    await page.getByText('€1.00 more than the balance due. It is kept as a credit on the invoice.').waitFor();
     await fillIn(page, '19,5', 'CASH-E2E');
     await recordButton(page).dblclick();
     await page.waitForURL(/\/admin\/payments\/\d+\?notice=recorded$/);

@@ -162,7 +162,7 @@ test('who has the e-mail address of one of ours is that one once staff confirm i
   const count = await proposed.count();
   expect(count).toBeGreaterThan(1);
   await proposed.first().uncheck();
-  await page.getByRole('button', { name: 'Confirm all that are ticked' }).click();
+  await page.getByRole('button', { name: 'Confirm selected' }).click();
   await page.getByRole('status').filter({ hasText: 'confirmed.' }).waitFor();
   await expect.poll(() => proposed.count()).toBe(1);
   await page.getByRole('main').getByRole('link', { name: /^cus_/ }).click();

@@ -358,7 +358,7 @@ describe('npm run customer:erase', () => {
   test('says what will happen, and does it by --yes', async () => {
     const { id, customer_number } = await createCustomer(base.db, { last_name: 'Mustermann' });
     const told = await run([customer_number]);
-    expect(told).toMatch(/^The law makes you keep invoices/);
+    expect(told).toMatch(/^The law requires you to keep invoices/);
     expect(told).toMatch(new RegExp(`npm run customer:erase -- ${customer_number} --yes$`));
     expect((await customerOf(id))?.last_name).toBe('Mustermann');
     expect(await run([customer_number.toLowerCase(), '--yes'])).toBe(`${customer_number} is erased.`);

@@ -10,7 +10,7 @@ import { type TestRuntime, testRuntime } from '../support/runtime';
 const base = useDatabase();
 const GRACE = { email: 'Grace@Example.com', name: '', password: 'correct horse battery' };
 const typed = (changed = {}) => ({ ...GRACE, repeated: GRACE.password, ...changed });
-const REFUSED = { code: 'conflict', message: expect.stringMatching(/not valid any more\. A start of the/) };
+const REFUSED = { code: 'conflict', message: expect.stringMatching(/no longer valid\. The server prints/) };
 
 let world: TestRuntime;
 beforeEach(async () => {

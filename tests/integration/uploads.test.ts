@@ -81,7 +81,7 @@ test.each([
   [{ columns: { a: 'customer_number', b: 'nothing' } }, { 'columns.b': 'is not a known column' }],
   [
     { columns: { a: 'customer_number', b: 'customer_number' } },
-    { 'columns.b': 'another column is customer_number already' },
+    { 'columns.b': 'another column is already customer_number' },
   ],
   [{ ...COLUMNS, constants: 'currency' }, { constants: 'currency has no equals sign and value' }],
   [{ ...COLUMNS, constants: 'x=1' }, { constants: 'x is not a known column' }],
@@ -121,7 +121,7 @@ describe('an import', () => {
   test('is the only one; who comes second is told, and the file stays', async () => {
     const [first, second] = [await add(rowsFrom(0, 50)), await add(rowsFrom(0, 1), 'customers', 'other.csv')];
     const { ended } = start(first, COLUMNS);
-    const told = 'root@example.com imports c.csv at the moment: one file at a time.';
+    const told = 'root@example.com is importing c.csv: only one file at a time.';
     expect(() => start(second, COLUMNS)).toThrow(told);
     await expect(removeUpload(dataDir, first.id)).rejects.toThrow(told);
     expect(await readRun(dataDir, first.id)).toMatchObject({ status: 'running' });

@@ -22,7 +22,7 @@ export async function Drift() {
     >
       {first && last ? (
         <BarChart
-          label={`Changes of the last ${formatCount(runs.length, 'run')}: ${runs.map((run) => run.changes_count).join(', ')}`}
+          label={`Changes in the last ${formatCount(runs.length, 'run')}: ${runs.map((run) => run.changes_count).join(', ')}`}
           bars={runs.map((run) => ({
             name: String(run.id),
             value: run.changes_count,

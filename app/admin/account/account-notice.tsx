@@ -1,9 +1,9 @@
 import { Notice } from '../_components/page/notice';
 
 const DONE = new Map([
-  ['password', 'Your password is changed. Your other sessions are ended.'],
+  ['password', 'Your password is changed, and your other sessions have ended.'],
   ['app-off', 'Two-factor authentication is off.'],
-  ['passkey', 'The passkey is added. You can sign in with it now.'],
+  ['passkey', 'The passkey is added. You can now sign in with it.'],
   ['passkey-removed', 'The passkey is removed.'],
 ]);
 const REFUSED = new Map([['not_found', 'The passkey has already been removed.']]);

@@ -25,7 +25,7 @@ export function AppSetUp({ begin, confirm, then }: Props) {
   if (begun && isDone) {
     return (
       <RecoveryCodes title="Two-factor authentication is on." codes={begun.recoveryCodes}>
-        <LinkButton href={then}>I have stored them</LinkButton>
+        <LinkButton href={then}>I have saved them</LinkButton>
       </RecoveryCodes>
     );
   }

@@ -9,11 +9,11 @@ import {
 export async function makePasskey(
   optionsJSON: PublicKeyCredentialCreationOptionsJSON,
 ): Promise<{ response: RegistrationResponseJSON } | { problem: string }> {
-  if (!browserSupportsWebAuthn()) return { problem: 'This browser has no passkeys.' };
+  if (!browserSupportsWebAuthn()) return { problem: 'This browser does not support passkeys.' };
   try {
     return { response: await startRegistration({ optionsJSON }) };
   } catch (error) {
     const isKnown = error instanceof Error && error.name === 'InvalidStateError';
-    return { problem: isKnown ? 'This device has a passkey already.' : 'No passkey was made. Try again.' };
+    return { problem: isKnown ? 'This device already has a passkey.' : 'No passkey was created. Try again.' };
   }
 }

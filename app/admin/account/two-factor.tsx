@@ -21,7 +21,7 @@ export function TwoFactor({ isRequired, renew, turnOff }: Props) {
   if (codes) {
     return (
       <RecoveryCodes title="You have new recovery codes. The old ones no longer work." codes={codes}>
-        <Button onClick={() => setCodes(undefined)}>I have stored them</Button>
+        <Button onClick={() => setCodes(undefined)}>I have saved them</Button>
       </RecoveryCodes>
     );
   }
@@ -45,7 +45,7 @@ export function TwoFactor({ isRequired, renew, turnOff }: Props) {
       {wanted === 'codes' && (
         <PasswordGate
           label="New recovery codes"
-          submit="Make new codes"
+          submit="Create new codes"
           ask={async (password) => {
             const answer = await renew(password);
             if ('problem' in answer) return answer.problem;

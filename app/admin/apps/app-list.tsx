@@ -31,7 +31,7 @@ export function AppList({ label, apps, timeZone, showsStaff = false }: Props) {
           width: '16%',
           cell: ({ refreshed }) => (refreshed ? <Instant at={refreshed} timeZone={timeZone} /> : '–'),
         },
-        { label: 'End', width: '13%', cell: (app) => <Disconnect app={app} /> },
+        { label: 'Action', width: '13%', cell: (app) => <Disconnect app={app} /> },
       ]}
       entryOf={(app) => ({
         title: app.name,

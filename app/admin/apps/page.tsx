@@ -23,7 +23,7 @@ export default async function AppsPage({ searchParams }: { searchParams: Promise
     <>
       <PageHeader
         title="Connected apps"
-        description="Assistants that you have let in with your account. Each reads only what you allowed."
+        description="Assistants that you have connected to your account. Each can read only what you allowed."
       />
       {wasDisconnected && <Notice tone="done">The app is disconnected: its next request is refused.</Notice>}
       <Stack gap="xl">
@@ -32,11 +32,11 @@ export default async function AppsPage({ searchParams }: { searchParams: Promise
             label="Your apps"
             apps={mine}
             timeZone={env.timeZone}
-            nothing="Add the address of this service to an assistant, and allow it here."
+            nothing="Add this service’s address to an assistant, then allow the connection here."
           />
         </Section>
         {others && (
-          <Section title="Of other staff">
+          <Section title="Other staff">
             <Apps
               label="Apps of other staff"
               apps={others}

@@ -65,7 +65,7 @@ function FilledSnippet({
       )}
       {token !== null && (
         <Text size="sm" px="md" pb="md" role="status">
-          The token {client} is valid for 90 days. It is shown only this once.
+          The token {client} is valid for 90 days. It is shown only once.
         </Text>
       )}
     </>

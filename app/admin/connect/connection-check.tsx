@@ -10,7 +10,7 @@ export function ConnectionCheck({ action }: { action(): Promise<ConnectionReport
   return (
     <Stack gap="md" p="md">
       <Text size="sm" c="dimmed">
-        Repeats, at the public address, what each client does when somebody connects it.
+        Runs the steps each client takes to connect, against the public address.
       </Text>
       <form action={run}>
         <Button type="submit" size="sm" loading={pending}>

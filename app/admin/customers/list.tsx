@@ -10,7 +10,7 @@ export const CUSTOMERS = {
   title: 'Customers',
   path: PATH,
   noun: 'customer',
-  yet: 'They appear here as soon as one is entered or Stripe reports one.',
+  yet: 'They appear here as soon as one is added or Stripe reports one.',
   schema: customerFilters,
   fields: () => [
     { name: 'q', label: 'Customer', placeholder: 'Number, name, e-mail' },

@@ -20,7 +20,7 @@ export default async function ExportPage() {
   const kinds = EXPORT_NAMES.map((value) => ({ value, label: formatKind(value) }));
   return (
     <>
-      <PageHeader title="Export" description="Everything as CSV, with the columns that an import takes." />
+      <PageHeader title="Export" description="Everything as CSV, with the columns that an import accepts." />
       <Stack gap="xl">
         <Section title="Records">
           <ExportForm
@@ -40,8 +40,8 @@ export default async function ExportPage() {
             }}
           >
             <Text size="sm">
-              The invoices of a month, a row for each tax rate, the payments received in it, and what was
-              refunded in it.
+              A month’s invoices, with a row for each tax rate, and the payments received and refunded in that
+              month.
             </Text>
           </ExportForm>
         </Section>

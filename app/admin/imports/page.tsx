@@ -37,7 +37,7 @@ export default async function ImportsPage({ searchParams }: { searchParams: Prom
       <UploadNotice notice={notice} />
       <Stack gap="xl">
         {env.vercel ? (
-          <Alert color="blue" variant="light" title="Files are imported by command here">
+          <Alert color="blue" variant="light" title="Import files with a command here">
             Run <Code>npm run import -- customers FILE.csv</Code> with this deployment’s{' '}
             <Code>DATABASE_URL</Code>.
           </Alert>
@@ -53,7 +53,7 @@ export default async function ImportsPage({ searchParams }: { searchParams: Prom
           <CountedList
             page={page}
             noun="import"
-            yet="All imports appear here, including those by command."
+            yet="All imports appear here, including those run by command."
             path={PATH}
             params={params}
           >

@@ -7,7 +7,7 @@ const BROKEN = 'The upload was interrupted: try again.';
 /** Uploads a file; what is too large is not even sent. @param onPercent is told how much has gone */
 export function sendFile(file: File, kind: string, onPercent: (percent: number) => void): Promise<Answer> {
   if (file.size > MAX_UPLOAD_BYTES) {
-    const problem = `${file.name} is larger than ${MAX_UPLOAD_BYTES / 1e6} MB: import it by npm run import -- ${kind} FILE.csv.`;
+    const problem = `${file.name} is larger than ${MAX_UPLOAD_BYTES / 1e6} MB: import it with npm run import -- ${kind} FILE.csv.`;
     return Promise.resolve({ problem });
   }
   return new Promise((resolve) => {

@@ -40,7 +40,7 @@ export function UploadForm({ kinds }: { kinds: { value: string; label: string }[
           <NativeSelect
             name="kind"
             label="Kind"
-            description="Import in this order, so that each finds the records it refers to."
+            description="Import in this order, so that each file finds the records it refers to."
             data={kinds}
           />
           <TextInput

@@ -12,7 +12,7 @@ export const INVOICES = {
   title: 'Invoices',
   path: PATH,
   noun: 'invoice',
-  yet: 'They appear here as soon as one is written.',
+  yet: 'They appear here as soon as one is created.',
   schema: invoiceStaffFilters,
   fields: ({ today }) => [
     customerField,

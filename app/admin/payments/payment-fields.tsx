@@ -30,12 +30,12 @@ export function PaymentFields({ field, currency, open, typedAmount, referenceErr
       />
       <Text size="sm" role="status" hidden={!(over > 0)}>
         {over > 0 &&
-          `${formatMoney(over, currency)} more than is open. It is kept as a credit on the invoice.`}
+          `${formatMoney(over, currency)} more than the balance due. It is kept as a credit on the invoice.`}
       </Text>
       <TextInput label="Date" type="date" {...field('payment_date')} />
       <TextInput
         label="Reference"
-        description="What the bank statement or the receipt says. Each payment has its own."
+        description="As on the bank statement or receipt. Each payment needs its own."
         maxLength={255}
         autoComplete="off"
         {...field('payment_reference')}

@@ -14,7 +14,7 @@ export const SALES_DOCUMENTS = {
   description: 'Offers and order confirmations.',
   path: PATH,
   noun: 'sales document',
-  yet: 'They appear here as soon as one is written.',
+  yet: 'They appear here as soon as one is created.',
   schema: documentStaffFilters,
   fields: ({ today }) => [
     customerField,

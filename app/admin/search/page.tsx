@@ -50,7 +50,7 @@ export default async function SearchPage({ searchParams }: { searchParams: Promi
       {results?.groups.length === 0 && (
         <Nothing
           title="Nothing found"
-          text={`Searched: ${SEARCHED} Check the spelling, or type at least three letters of it.`}
+          text={`Searched: ${SEARCHED} Check the spelling, or type at least three letters.`}
         />
       )}
       {!results && !problem && <Hints />}

@@ -12,7 +12,7 @@ export const SERVERS = {
   description: 'The machines that services run on.',
   path: PATH,
   noun: 'server',
-  yet: 'They appear here as soon as there is one.',
+  yet: 'They appear here as soon as one is added.',
   schema: serverFilters,
   fields: () => [
     { name: 'q', label: 'Server', placeholder: 'Part of a host name, address, location' },

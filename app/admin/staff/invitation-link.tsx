@@ -8,7 +8,7 @@ export function InvitationLink({ email, url, done }: Invitation & { done: string
       title={`${email} is invited.`}
       name="link"
       text={url}
-      advice="Send it to them in a way that you trust. It works once, within 24 hours."
+      advice="Send it to them in a way you trust. It works once, within 24 hours."
       done={done}
     />
   );

@@ -2,10 +2,10 @@ import { Notice } from '../_components/page/notice';
 
 const DONE = new Map([
   ['role', 'The role is changed and takes effect at once.'],
-  ['signed-out', 'All sessions are ended.'],
+  ['signed-out', 'All sessions have ended.'],
   ['factor-reset', 'The second factor is removed, and the person is signed out.'],
-  ['demanded', 'Everyone must now use an authenticator app. Those without one set it up next.'],
-  ['not-demanded', 'Two-factor authentication is now a choice.'],
+  ['demanded', 'Everyone must now use an authenticator app. Anyone without one must set it up to continue.'],
+  ['not-demanded', 'Two-factor authentication is now optional.'],
   ['removed', 'The person is removed and signed out.'],
 ]);
 const REFUSED = new Map([

@@ -19,21 +19,21 @@ export function TwoFactorRule({ isRequired }: { isRequired: boolean }) {
               action={demand.bind(null, false)}
               question="Stop requiring two-factor authentication?"
               confirm="Stop requiring it"
-              consequences={['Those who have it keep it, and can turn it off.']}
+              consequences={['Anyone who has set it up keeps it, and can turn it off.']}
             >
               Stop requiring it
             </ConfirmButton>
           ) : (
             <ConfirmButton
               action={demand.bind(null, true)}
-              question="Require two-factor authentication of everyone?"
+              question="Require two-factor authentication for everyone?"
               confirm="Require it"
               consequences={[
-                'Whoever has no authenticator app, you included, sets one up before they can go on.',
+                'Anyone without an authenticator app, including you, must set one up before they can continue.',
                 'A passkey alone is not enough: the password would still work without a code.',
               ]}
             >
-              Require it of everyone
+              Require it for everyone
             </ConfirmButton>
           )}
         </Group>

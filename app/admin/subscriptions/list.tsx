@@ -8,7 +8,7 @@ import { SubscriptionList } from './subscription-list';
 
 export const SUBSCRIPTIONS = {
   title: 'Subscriptions',
-  description: 'As Stripe bills them.',
+  description: 'Billed by Stripe.',
   path: '/admin/subscriptions',
   noun: 'subscription',
   yet: 'They appear here as soon as Stripe reports one.',
@@ -20,7 +20,7 @@ export const SUBSCRIPTIONS = {
     {
       name: 'checkout',
       label: 'Checkout',
-      options: [{ value: 'waiting', label: 'Names another subscription' }],
+      options: [{ value: 'waiting', label: 'Refers to another subscription' }],
     },
     { name: 'id', label: 'Stripe ID', placeholder: 'sub_, si_, cus_' },
   ],

@@ -22,7 +22,7 @@ export default async function TokensPage({ searchParams }: { searchParams: Promi
     <>
       <PageHeader
         title="Access tokens"
-        description="With these, programs and assistants use the payments API and the tools."
+        description="Programs and assistants use these to access the payments API and the tools."
         actions={
           <Group gap="xs">
             <LinkButton href={`${PATH}/calls`} size="sm" variant="default">

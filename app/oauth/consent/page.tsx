@@ -24,7 +24,8 @@ export default async function ConsentPage({ searchParams }: { searchParams: Prom
     <SignInFrame title={`Connect ${asked.name ?? 'an app'}?`}>
       <Client {...asked} />
       <Text size="sm">
-        You are signed in as <strong>{staff.email}</strong>. It can read in your name until you disconnect it.
+        You are signed in as <strong>{staff.email}</strong>. It can read on your behalf until you disconnect
+        it.
       </Text>
       <ConsentForm
         action={decide}
@@ -50,8 +51,8 @@ function Client({ name, host, vouched, leadsTo, isLocal }: ConsentRequest) {
       </Group>
       {vouched === 'nobody' && (
         <Text size="sm" c="dimmed">
-          It chose this name itself{isLocal && ', and any program on this computer could'}. Go on only if you
-          have just asked for the connection yourself.
+          It chose this name itself{isLocal && ', as any program on this computer could'}. Continue only if
+          you have just started this connection yourself.
         </Text>
       )}
       <Text size="sm">

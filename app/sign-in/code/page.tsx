@@ -14,7 +14,7 @@ export default async function CodePage({ searchParams }: { searchParams: Promise
     <SignInFrame title="Enter your code">
       <CodeForm
         next={safeNextPath(typeof next === 'string' ? next : undefined)}
-        problem={problemText(problem, 'The code is wrong, or was used before.')}
+        problem={problemText(problem, 'The code is wrong or has already been used.')}
       />
     </SignInFrame>
   );

@@ -20,7 +20,7 @@ export default async function DuePage({ searchParams }: { searchParams: Promise<
   return due === 'password' ? (
     <SignInFrame title="Choose your password">
       <Text c="dimmed" size="sm">
-        Somebody else knows the one you signed in with. Choose one that only you know.
+        Somebody else knows your current password. Choose one that only you know.
       </Text>
       <PasswordForm action={changePassword.bind(null, here)} />
       <SignOutButton />

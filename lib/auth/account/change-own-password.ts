@@ -29,7 +29,7 @@ export async function changeOwnPassword(
 ): Promise<void> {
   if (password !== repeated) throw invalidField('repeated', 'must be the same password');
   await confirmPassword(runtime, session, current, 'current');
-  if (password === current) throw invalidField('password', 'must be another one than before');
+  if (password === current) throw invalidField('password', 'must be different from the current one');
   const { hash } = await choosePassword(runtime, password);
   const { staff, sessionId } = session;
   await writeOwn(runtime.db, staff, 'change_password', async (tx, { id }) => {

@@ -33,5 +33,5 @@ export async function acceptInvitation(
 }
 
 function invalidInvitation(): AppError {
-  return new AppError('conflict', 'This invitation is not valid any more. Ask an admin for a new one.');
+  return new AppError('conflict', 'This invitation is no longer valid. Ask an admin for a new one.');
 }

@@ -13,7 +13,7 @@ import { claimCode } from './claim-code';
 import { CODE_COOKIE } from './plugins';
 
 const APP_CODE = /^\d{6}$/;
-const WRONG = 'The code is wrong, or was used before.';
+const WRONG = 'The code is wrong or has already been used.';
 
 /**
  * The second step of a sign-in. A wrong code counts like a wrong password, and until a right one comes,

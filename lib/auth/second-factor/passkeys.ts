@@ -46,7 +46,8 @@ export async function beginPasskey(
 ): Promise<{ options: PublicKeyCredentialCreationOptionsJSON; cookies: string[] }> {
   await confirmPassword(runtime, session, password);
   const held = await runtime.db.$count(staffPasskeys, eq(staffPasskeys.userId, session.staff.id));
-  if (held >= MAX_PASSKEYS) throw new AppError('conflict', `Remove one first: ${MAX_PASSKEYS} are enough.`);
+  if (held >= MAX_PASSKEYS)
+    throw new AppError('conflict', `You already have ${MAX_PASSKEYS} passkeys: remove one first.`);
   const path = '/passkey/generate-register-options';
   const answer = await askBetterAuth(runtime, { path, headers, cookies: [SESSION] });
   if (!answer.ok) throw toRefusal(answer, 'Sign in again to add a passkey.');

@@ -26,7 +26,7 @@ export async function turnOffTwoFactor(
   await confirmPassword(runtime, session, password);
   await writeOwn(runtime.db, session.staff, 'turn_off_two_factor', async (tx, { id }) => {
     if (await isTwoFactorRequired(tx)) {
-      throw new AppError('conflict', 'Everybody has to use an authenticator app: an admin has decided so.');
+      throw new AppError('conflict', 'An admin requires everyone to use an authenticator app.');
     }
     await removeApp(tx, id);
     return { sessions_ended: await deleteSessions(tx, id, session.sessionId) };
@@ -43,7 +43,7 @@ export async function resetTwoFactor(db: Database, key: StaffKey, actor: Actor):
   await writeStaff(db, actor, async (tx) => {
     const user = await getStaffUser(tx, key);
     if (actor.type === 'staff' && actor.id === user.id) {
-      throw new AppError('conflict', 'Turn off your own on the page Your account, with your password.');
+      throw new AppError('conflict', 'Turn off your own under Your account, with your password.');
     }
     const passkeys_removed = (
       await tx

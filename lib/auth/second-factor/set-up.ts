@@ -39,7 +39,7 @@ export async function beginTwoFactor(
     return { uri: made.totpURI, recoveryCodes: made.backupCodes };
   } catch (error) {
     if (!isAPIError(error)) throw error;
-    throw new AppError('conflict', 'An authenticator app is set up already.');
+    throw new AppError('conflict', 'An authenticator app is already set up.');
   }
 }
 
@@ -60,7 +60,7 @@ export async function confirmTwoFactor(
     if (!begun || begun.verified) throw new AppError('conflict', 'There is nothing to confirm. Start again.');
     const secret = await symmetricDecrypt({ key: secretConfig, data: begun.secret });
     const isRight = await createOTP(secret, { digits: 6, period: 30 }).verify(typed.replace(/\s/g, ''));
-    if (!isRight) throw invalidField('code', 'is not what the app shows now');
+    if (!isRight) throw invalidField('code', 'is not the code the app shows now');
     await tx.update(staffTwoFactors).set({ verified: true }).where(ofUser);
     await tx.update(staffUsers).set({ twoFactorEnabled: true }).where(eq(staffUsers.id, id));
     return { sessions_ended: await deleteSessions(tx, id, sessionId) };

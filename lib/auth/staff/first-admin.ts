@@ -71,6 +71,6 @@ function isValid(token: string, now: Date) {
 function invalidToken(): AppError {
   return new AppError(
     'conflict',
-    'This address is not valid any more. A start of the server prints a new one.',
+    'This address is no longer valid. The server prints a new one when it starts.',
   );
 }

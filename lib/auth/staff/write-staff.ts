@@ -19,7 +19,7 @@ export async function writeStaff<T>(
   return transact(db, async (tx) => {
     await lockKey(tx, 'staff');
     if (actor.type === 'staff' && !(await isAdmin(tx, actor.id))) {
-      throw new AppError('forbidden', 'Only admins manage staff.');
+      throw new AppError('forbidden', 'Only admins can manage staff.');
     }
     return work(tx);
   });
@@ -32,7 +32,7 @@ export async function writeStaff<T>(
  */
 export async function requireDispensable(tx: Database, actor: Actor, user: StaffUser): Promise<void> {
   if (actor.type === 'staff' && actor.id === user.id) {
-    throw new AppError('conflict', 'Nobody changes their own role or removes themselves.');
+    throw new AppError('conflict', 'You cannot change your own role or remove yourself.');
   }
   if (user.role !== 'admin') return;
   const others = await tx.$count(staffUsers, and(eq(staffUsers.role, 'admin'), ne(staffUsers.id, user.id)));

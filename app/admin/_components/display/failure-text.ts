@@ -1,7 +1,7 @@
 /** The classes of SQLSTATE that events fail with, and the names of what Stripe answers, in words. */
 const TEXTS: [pattern: RegExp, text: string][] = [
   [/^40...$/, 'The same records kept changing in the meantime.'],
-  [/^23...$/, 'It breaks a rule of the database.'],
+  [/^23...$/, 'It violates a database constraint.'],
   [/^22...$|^UnstorableError$/, 'It contains a value that cannot be stored.'],
   [/^55P03$|^57014$/, 'The database took too long.'],
   [/^stripe_rate_limit/, 'Stripe’s rate limit was reached.'],

@@ -65,7 +65,7 @@ function Refusal({ refused, text }: Pick<CursorList<unknown>, 'refused'> & { tex
   return (
     <>
       {refused === 'unknown_customer'
-        ? 'No customer has this in its number, name or e-mail address.'
+        ? 'No customer number, name or e-mail address contains this.'
         : 'Too many customers match: type more of the name.'}{' '}
       <TextLink href={toHref('/admin/search', { q: text })}>Search for the customer</TextLink>
     </>

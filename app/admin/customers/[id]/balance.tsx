@@ -44,7 +44,7 @@ export function Balance({ unpaid, overdue, balances, credits }: Props) {
         )}
         {credits.map(({ currency, amount }) => (
           <Text key={currency} size="sm" className="figures">
-            {`${formatMoney(amount, currency)} credit, paid too much`}
+            {`${formatMoney(amount, currency)} credit from overpayment`}
           </Text>
         ))}
       </Stack>

@@ -29,7 +29,7 @@ export function InvoiceActions({ invoice }: { invoice: InvoiceDetails }) {
       except={invoice.amount_paid > 0 ? ['cancel'] : []}
       removal={
         isOwnDraft(invoice)
-          ? 'It has no number yet, so no number goes missing. The document that it came from can be converted again.'
+          ? 'It has no number yet, so no number is lost. The document it came from can be converted again.'
           : null
       }
     />

@@ -33,7 +33,7 @@ export async function InvoicePayments({ invoiceId, customerId }: Props) {
           <PaymentList payments={page.data} />
         ) : (
           <Text size="sm" c="dimmed" p="md">
-            {deleted.length > 0 ? 'None any more.' : 'None yet.'}
+            {deleted.length > 0 ? 'None left.' : 'None yet.'}
           </Text>
         )}
         <DeletedPayments deleted={deleted} timeZone={env.timeZone} />

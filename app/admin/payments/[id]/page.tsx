@@ -79,7 +79,7 @@ export default async function PaymentPage({ params, searchParams }: Props) {
       {deleted && (
         <Alert color="orange" variant="light" mb="lg" title="This payment was deleted">
           {deleted.deleted_by} deleted it on <Instant at={deleted.deleted_at} timeZone={env.timeZone} />. This
-          is how it was.
+          is its last version.
         </Alert>
       )}
       <Stack gap="xl">

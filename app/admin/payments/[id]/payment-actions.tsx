@@ -66,7 +66,7 @@ export function PaymentActions({ payment, invoice, isAtStripe }: Props) {
           action={markRefunded.bind(null, id, version)}
           question="Mark this payment as refunded?"
           confirm="Mark as refunded"
-          consequences={[named, `This notes ${noted}; no money is moved. ${onInvoice}`]}
+          consequences={[named, `This records ${noted}; no money is moved. ${onInvoice}`]}
         >
           Mark as refunded
         </ConfirmButton>

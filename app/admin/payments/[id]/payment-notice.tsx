@@ -10,9 +10,9 @@ const DONE = new Map([
   ['edited', 'The payment is changed.'],
 ]);
 const REFUSED = new Map([
-  ['precondition_failed', 'The payment changed meanwhile, and nothing was written. This is how it is now.'],
-  ['not_found', 'The payment was deleted meanwhile. This is how it was.'],
-  ['validation_failed', 'Nothing was written: the payment does not fit its invoice.'],
+  ['precondition_failed', 'The payment changed meanwhile, so nothing was saved. This is the latest version.'],
+  ['not_found', 'The payment was deleted meanwhile. This is its last version.'],
+  ['validation_failed', 'Nothing was saved: the payment does not fit its invoice.'],
 ]);
 
 /** What came of the action that led here. */

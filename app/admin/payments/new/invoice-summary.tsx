@@ -31,8 +31,8 @@ export function InvoiceSummary({ invoice, customer }: PaymentContext) {
       </Section>
       {invoice.stripe_invoice_id && (
         <Alert color="orange" variant="light" title="Stripe manages this invoice">
-          The payment is kept here, but it does not settle the invoice: its amounts and its status come from
-          Stripe alone. Mark it as paid there when it was paid another way.
+          The payment is kept here but does not settle the invoice, whose amounts and status come only from
+          Stripe. If it was paid another way, mark it as paid there.
         </Alert>
       )}
     </Stack>

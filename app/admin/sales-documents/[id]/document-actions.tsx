@@ -23,15 +23,13 @@ export function DocumentActions({ document }: { document: SalesDocumentDetails }
       noun="draft"
       name={name}
       edit={isDraft ? { href: `${PATH}/${id}/edit` } : null}
-      removal={
-        isDraft ? 'Its number may be reused. The offer that it came from can be converted again.' : null
-      }
+      removal={isDraft ? 'Its number may be reused. The offer it came from can be converted again.' : null}
     >
       {conversionsOf(document).map((to) => (
         <ConfirmButton
           key={to}
           action={convert.bind(null, id, version, to)}
-          question={`Create ${CONVERSIONS[to].noun} from it?`}
+          question={`Create ${CONVERSIONS[to].noun} from this document?`}
           confirm="Create"
           consequences={[
             name,

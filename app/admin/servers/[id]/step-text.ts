@@ -3,18 +3,18 @@ const STAYS = 'Services on it stay as they are.';
 export const STEPS = {
   maintain: {
     label: 'Start maintenance',
-    question: 'Start maintenance of this server?',
+    question: 'Start maintenance on this server?',
     consequences: [STAYS],
   },
   reactivate: {
     label: 'Back to active',
-    question: 'Put this server back to active?',
+    question: 'Make this server active again?',
     consequences: ['It can be chosen for services.'],
   },
   decommission: {
     label: 'Decommission',
     question: 'Decommission this server?',
-    consequences: [`${STAYS} New ones cannot be put on it.`],
+    consequences: [`${STAYS} No new ones can be added.`],
     isGrave: true,
   },
 };

@@ -31,7 +31,7 @@ export async function ServiceBilling({ serviceId }: { serviceId: number }) {
         />
       ) : (
         <Text size="sm" c="dimmed" p="md">
-          No subscription at Stripe pays for it.
+          No Stripe subscription bills this service.
         </Text>
       )}
     </Section>

@@ -19,7 +19,7 @@ export default async function NumbersPage() {
     <Box maw={720}>
       <PageHeader
         title="Numbers"
-        description="The form of new numbers. Existing numbers stay as they are, and no invoice number is skipped."
+        description="The format of new numbers. Existing numbers stay as they are, and no invoice number is skipped."
       />
       <Stack gap="lg">
         {(await listNumberSeries(db)).map(({ name, ...settings }) => (

@@ -64,7 +64,7 @@ export default async function StaffUserPage({ params, searchParams }: Props) {
                 ? login.isTemporary
                   ? 'To be replaced at the next sign-in'
                   : 'Set'
-                : 'None; the invitation is not accepted yet',
+                : 'None; the invitation has not been accepted yet',
               'Two-factor': login.hasApp ? 'On' : 'Off',
               Passkeys: login.passkeys,
               Added: <Instant at={user.created_at} timeZone={env.timeZone} />,

@@ -59,7 +59,7 @@ export function StaffActions({ user, isSelf, hasPassword, hasFactor }: Props) {
           color="red.9"
           consequences={[
             email,
-            'They are signed out at once and cannot sign in again; access tokens that are theirs are revoked. Their history is kept.',
+            'They are signed out at once and cannot sign in again; access tokens assigned to them are revoked. Their history is kept.',
           ]}
         >
           Remove
@@ -80,7 +80,7 @@ function RoleButton({ user: { id, email, role } }: { user: StaffUser }) {
       consequences={[
         email,
         toAdmin
-          ? 'They can issue access tokens and manage staff, you among them.'
+          ? 'They can issue access tokens and manage staff, including you.'
           : 'They lose access to tokens and staff at once. Tokens that they issued stay valid.',
       ]}
     >

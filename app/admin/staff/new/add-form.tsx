@@ -21,7 +21,7 @@ const ROLES = ['staff', 'admin'] as const;
 const WAYS = [
   {
     way: 'invitation',
-    label: 'By an invitation link',
+    label: 'With an invitation link',
     description: 'You send it to them. It works once, within 24 hours, and they choose their password.',
   },
   {
@@ -43,7 +43,7 @@ export function AddForm({ action }: { action(before: AddState, form: FormData): 
         title={`${added.email} can sign in now.`}
         name="password"
         text={added.password}
-        advice="Send it to them in a way that you trust. They choose their own when they first sign in."
+        advice="Send it to them in a way you trust. They choose their own when they first sign in."
         done={PATH}
       />
     );

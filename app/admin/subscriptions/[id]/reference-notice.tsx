@@ -6,10 +6,10 @@ import { adopt, decline } from './reference-actions';
 
 const WHY: Record<Obstacle, string> = {
   customer_unsure: 'the link of its Stripe customer is not confirmed yet',
-  other_customer: 'that one belongs to another customer',
-  already_linked: 'that one is linked to another subscription at Stripe',
-  cancelled: 'that one is cancelled',
-  nothing_sold: 'there is no record of what was sold with that one',
+  other_customer: 'that subscription belongs to another customer',
+  already_linked: 'that subscription is linked to another subscription at Stripe',
+  cancelled: 'that subscription is cancelled',
+  nothing_sold: 'there is no record of what was sold with that subscription',
   nothing_billed: 'Stripe has not yet reported what it bills',
   price_unknown: 'its price at Stripe has no fixed amount',
   price_differs: 'Stripe bills something other than what was sold',
@@ -19,11 +19,11 @@ const WHY: Record<Obstacle, string> = {
 export function ReferenceNotice({ id, reference }: { id: number; reference: Reference }) {
   const { obstacle, canAdopt } = reference;
   return (
-    <Alert color="orange" variant="light" title="Its checkout names another subscription">
+    <Alert color="orange" variant="light" title="Its checkout refers to another subscription">
       <Text size="sm">
         It refers to{' '}
         <TextLink href={`/admin/subscriptions/${reference.id}`}>subscription {reference.id}</TextLink>
-        {`, and was not linked to it, because ${obstacle ? WHY[obstacle] : 'Stripe has reported nothing since'}. Payers can enter any reference.`}
+        {`, but was not linked to it because ${obstacle ? WHY[obstacle] : 'Stripe has reported nothing since'}. Payers can enter any reference.`}
       </Text>
       <Group mt="sm">
         {canAdopt && (

@@ -39,7 +39,7 @@ export default async function TokenPage({ params, searchParams }: Props) {
         title={<RecordTitle status={state}>{token.name}</RecordTitle>}
         actions={state === 'valid' && <RevokeButton id={id} name={token.name} />}
       />
-      {wasRevoked && <Notice tone="done">The token is revoked: whoever uses it is refused.</Notice>}
+      {wasRevoked && <Notice tone="done">The token is revoked: requests that use it are refused.</Notice>}
       <Stack gap="xl">
         <Section title="Token">
           <TokenFacts token={token} timeZone={env.timeZone} />
@@ -61,7 +61,7 @@ function RevokeButton({ id, name }: { id: number; name: string }) {
       color="red.9"
       consequences={[
         name,
-        'Whatever uses it is refused from its next request on. A revoked token cannot be brought back.',
+        'Any program that uses it is refused from its next request on. This cannot be undone.',
       ]}
     >
       Revoke

@@ -23,7 +23,7 @@ export function AddForm({ action }: Props) {
         title={`The client ${made.name} is registered.`}
         name="credentials"
         text={`Client ID: ${made.clientId}${secret}`}
-        advice="Enter it in the settings of the client."
+        advice="Enter it in the client’s settings."
         done="/admin/tokens/clients"
       />
     );
@@ -46,7 +46,7 @@ export function AddForm({ action }: Props) {
         <Textarea
           label="Redirect addresses"
           name="redirects"
-          description="As the client's settings show them, one a line."
+          description="As shown in the client’s settings, one per line."
           defaultValue={typed.redirects}
           error={problems.redirects}
           rows={3}
@@ -55,8 +55,8 @@ export function AddForm({ action }: Props) {
         />
         <Checkbox
           name="hasSecret"
-          label="It keeps a secret"
-          description="Yes for a service, such as Copilot Studio; no for a program that people install."
+          label="Uses a client secret"
+          description="For a service such as Copilot Studio, not for a program that people install."
           defaultChecked={typed.hasSecret}
         />
         <Button type="submit" loading={pending} w="fit-content">

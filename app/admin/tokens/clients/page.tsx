@@ -27,9 +27,9 @@ export default async function ClientsPage({ searchParams }: { searchParams: Prom
       <PageHeader
         back={{ href: PATH, label: 'Access tokens' }}
         title="OAuth clients"
-        description="For clients that want an ID entered, such as Gemini Enterprise and Copilot Studio. The others introduce themselves."
+        description="For clients that ask for a client ID, such as Gemini Enterprise and Copilot Studio. Others register themselves."
       />
-      {wasRemoved && <Notice tone="done">The client is removed, with everything that it was allowed.</Notice>}
+      {wasRemoved && <Notice tone="done">The client and its access are removed.</Notice>}
       <Stack gap="xl">
         <Section title="Register a client">
           <AddForm action={addClient} />
@@ -63,7 +63,7 @@ function Clients({ clients, timeZone }: { clients: OwnClient[]; timeZone: string
           width: '12%',
           cell: ({ created }) => <Day at={created} timeZone={timeZone} />,
         },
-        { label: 'End', width: '12%', cell: (client) => <Remove client={client} /> },
+        { label: 'Action', width: '12%', cell: (client) => <Remove client={client} /> },
       ]}
       entryOf={(client) => ({
         title: client.name,
@@ -85,7 +85,7 @@ function Remove({ client }: { client: OwnClient }) {
       aria-label={`Remove ${client.name}`}
       consequences={[
         client.name ?? client.clientId,
-        'Whoever uses it has to connect again with another one.',
+        'Anyone who uses it has to connect again with another client.',
       ]}
     >
       Remove

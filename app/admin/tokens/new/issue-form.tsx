@@ -36,7 +36,7 @@ export function IssueForm({ action, today }: Props) {
         text={issued.token}
         advice={
           <>
-            Whoever has it can do what its scopes allow. What to enter where:{' '}
+            Anyone who has it can do what its scopes allow. Where to enter it:{' '}
             <TextLink href="/admin/connect">Connect a client</TextLink>.
           </>
         }
@@ -66,14 +66,14 @@ export function IssueForm({ action, today }: Props) {
       />
       <TextInput
         label="Member of staff (optional)"
-        description="Whose it is: the log of calls names them, and it ends when they are removed."
+        description="Who it belongs to. The call log shows them, and removing them revokes it."
         name="staff_email"
         type="email"
         defaultValue={typed.staff_email}
         error={problems.staff_email}
         autoComplete="off"
       />
-      <ChoiceGroup label="What it may do" error={problems.scopes && 'Choose one at least.'}>
+      <ChoiceGroup label="What it may do" error={problems.scopes && 'Choose at least one.'}>
         {Object.entries(SCOPE_TEXTS).map(([scope, text]) => (
           <Checkbox
             key={scope}

@@ -59,7 +59,7 @@ export function FirstAdminForm({ action }: Props) {
           {...field('repeated')}
         />
         <Button type="submit" loading={pending} fullWidth mt="xs">
-          Make admin
+          Create admin
         </Button>
       </Stack>
     </form>

@@ -6,7 +6,7 @@ export default function NotValid() {
   return (
     <MessagePage
       title="This address is not valid"
-      text="It makes the first admin, once, within an hour, and only while nobody has a login. As long as that is so, each start of the server prints a new one."
+      text="It creates the first admin: once, within an hour, and only while nobody has a login. Until somebody does, the server prints a new one each time it starts."
     >
       <LinkButton href="/sign-in">Sign in</LinkButton>
     </MessagePage>

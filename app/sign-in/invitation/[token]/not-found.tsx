@@ -6,7 +6,7 @@ export default function NotValid() {
   return (
     <MessagePage
       title="This invitation is not valid"
-      text="An invitation works once, within 24 hours, and ends when a newer one is made. Ask an admin for a new one."
+      text="An invitation works once, within 24 hours, and only until a newer one is created. Ask an admin for a new one."
     >
       <LinkButton href="/sign-in">Sign in</LinkButton>
     </MessagePage>

@@ -20,7 +20,7 @@ export default async function InvitationPage({ params }: { params: Promise<{ tok
   return (
     <SignInFrame title={`Welcome, ${invited.name}`}>
       <Text c="dimmed" size="sm">
-        Choose the password with which you will sign in as {invited.email}.
+        Choose the password you will use to sign in as {invited.email}.
       </Text>
       <AcceptForm action={accept.bind(null, token)} email={invited.email} />
     </SignInFrame>

@@ -8,7 +8,7 @@ export function CustomerMatches({ found, path }: { found: Found; path: string })
   if (found.count === 0) {
     return (
       <Text size="sm" c="dimmed" p="md" className={classes.entry ?? ''}>
-        No customer has this in its number, name, company or e-mail address.
+        No customer number, name, company or e-mail address contains this.
       </Text>
     );
   }
@@ -42,7 +42,7 @@ export function CustomerMatches({ found, path }: { found: Found; path: string })
       ))}
       {found.truncated && (
         <Text size="xs" c="dimmed" p="md">
-          There are more matches: type more of it.
+          There are more matches: type more to narrow them down.
         </Text>
       )}
     </>

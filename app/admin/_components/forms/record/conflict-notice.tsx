@@ -22,7 +22,7 @@ export function ConflictNotice({ parts, theirs }: Props) {
         <Text size="sm">
           Nothing has been saved yet; what you typed is still here.{' '}
           {theirs.length === 0 && 'None of these fields changed. '}
-          Save again to keep what the form holds now.
+          Save again to keep what the form shows now.
         </Text>
         <List size="sm" spacing={4}>
           {theirs.map(({ field: name, stored, typed }) => {

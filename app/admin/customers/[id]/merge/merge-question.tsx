@@ -24,7 +24,7 @@ export function MergeQuestion({ comparison: { kept, gone, differing, moving } }:
     moving.length > 0
       ? `These move from ${goes} to ${stays}: ${moving.map(({ noun, count }) => formatCount(count, noun)).join(', ')}.`
       : `${goes} has no records to move.`,
-    `${goes} is no longer a customer. Its number then stands for ${stays}, here and at Stripe, and is never reused.`,
+    `${goes} is no longer a customer. Its number then refers to ${stays}, here and at Stripe, and is never reused.`,
     'This cannot be undone.',
   ];
   return (
@@ -48,7 +48,7 @@ export function MergeQuestion({ comparison: { kept, gone, differing, moving } }:
                 ))}
               </List>
               {differing.length > 0 ? (
-                <ChoiceGroup label={`Take over from ${goes}`}>
+                <ChoiceGroup label={`Copy from ${goes}`}>
                   {differing.map((field) => (
                     <Checkbox
                       key={field}

@@ -20,7 +20,7 @@ export function NoteForm({ action }: { action(before: NoteState, form: FormData)
           w="100%"
           label="Note"
           name="text"
-          description="Kept with the date and your name; it cannot be changed later."
+          description="Saved with the date and your name; it cannot be changed later."
           required
           withAsterisk={false}
           rows={3}

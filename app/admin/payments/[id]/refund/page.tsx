@@ -34,8 +34,8 @@ export default async function RefundPage({ params }: { params: Promise<{ id: str
         description={`${payment_reference}: ${of}${formatMoney(amount, currency)} can be refunded`}
       />
       <Alert color="orange" variant="light" mb="lg" title="No money is moved">
-        This only records what you paid back elsewhere. Nothing is refunded at Stripe: do that in Stripe’s
-        dashboard, and it appears here by itself.
+        This only records money that you refunded elsewhere. Nothing is refunded at Stripe: use the Stripe
+        dashboard for that, and the refund appears here automatically.
       </Alert>
       <RefundForm
         action={refund.bind(null, id, etagOf(payment))}

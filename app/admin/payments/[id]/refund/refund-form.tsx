@@ -22,12 +22,12 @@ export function RefundForm({ currency, initial, ...form }: Props) {
         <>
           <TextInput
             label={`Amount in ${currency.toUpperCase()}`}
-            description="After a partial refund the payment stays completed with what is left of it."
+            description="After a partial refund, the payment stays completed with the remaining amount."
             inputMode="decimal"
             autoComplete="off"
             {...field('amount')}
           />
-          <TextInput label="Paid back on" type="date" {...field('date')} />
+          <TextInput label="Refunded on" type="date" {...field('date')} />
         </>
       )}
     </TypedForm>

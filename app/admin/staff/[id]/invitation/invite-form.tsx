@@ -23,7 +23,7 @@ export function InviteForm({ action, back }: Props) {
     <form action={submit} aria-label="Invitation">
       <Stack gap="lg">
         <ProblemAlert problem={problem} />
-        <FormFooter submit="Make invitation link" cancel={back} pending={pending} />
+        <FormFooter submit="Create invitation link" cancel={back} pending={pending} />
       </Stack>
     </form>
   );

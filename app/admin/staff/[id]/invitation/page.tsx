@@ -22,7 +22,7 @@ export default async function InvitationPage({ params }: { params: Promise<{ id:
       <PageHeader
         back={{ href: `${PATH}/${id}`, label: name }}
         title="New invitation"
-        description={`${email}. The link before it no longer works.`}
+        description={`${email}. The previous link will stop working.`}
       />
       <InviteForm action={invite.bind(null, id)} back={`${PATH}/${id}`} />
     </Box>

@@ -23,10 +23,10 @@ export default async function PasswordPage({ params }: { params: Promise<{ id: s
       <PageHeader
         back={{ href: `${PATH}/${id}`, label: name }}
         title="Reset the password"
-        description={`${email}${isSelf ? ', that is you' : ''}. The old one ends, and so do all sessions${isSelf ? ', this one too' : ''}, and connected apps.`}
+        description={`${email}${isSelf ? ' (you)' : ''}. The old password stops working, all sessions end${isSelf ? ', including this one' : ''}, and connected apps are disconnected.`}
       />
       <Text size="sm" c="dimmed" mb="lg">
-        Authenticator app and passkeys stay. If somebody else may know the password, reset two-factor
+        The authenticator app and passkeys stay. If somebody else may know the password, reset two-factor
         authentication too: they could have added a passkey.
       </Text>
       <PasswordForm action={resetPassword.bind(null, id)} back={`${PATH}/${id}`} />

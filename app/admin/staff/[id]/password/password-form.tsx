@@ -20,7 +20,7 @@ export function PasswordForm({ action, back }: Props) {
         title={`${reset.email} has a new password and is signed out.`}
         name="password"
         text={reset.password}
-        advice="Send it to them in a way that you trust. They choose their own when they next sign in."
+        advice="Send it to them in a way you trust. They choose their own when they next sign in."
         done={back}
       />
     );

@@ -67,7 +67,7 @@ function movesOf(held: StripeCustomer, target: CustomerRow, unlinked: string[]):
     ...(unlinked.length > 0 ? [`Items are no longer linked to ${listOf([...new Set(unlinked)])}.`] : []),
     ...(held.linked_by === 'created'
       ? [
-          `${customer.customer_number} was created for this Stripe customer: it is deleted if nothing else is left.`,
+          `${customer.customer_number} was created for this Stripe customer: it is deleted if it has no other records.`,
         ]
       : []),
   ];

@@ -62,7 +62,7 @@ export function ProposalForm({ action, proposals, total }: Props) {
               <Text size="sm">{`${total - proposals.length} more follow once these are confirmed.`}</Text>
             )}
             <Button type="submit" loading={pending} style={{ alignSelf: 'flex-start' }}>
-              Confirm all that are ticked
+              Confirm selected
             </Button>
           </Stack>
         </form>
