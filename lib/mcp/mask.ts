@@ -3,8 +3,8 @@ const PERSONAL = [
   ...['name', 'first_name', 'last_name', 'company', 'email', 'phone'],
   ...['street', 'postal_code', 'city', 'vat_id'],
 ];
-/** A domain says whose it is; the names of services hold theirs. */
-const DOMAIN = /(?:[\p{L}\p{N}-]{1,63}\.)+\p{L}{2,63}/gu;
+/** A domain or an address says whose it is; the names of services hold theirs. */
+const DOMAIN = /(?:[^\s@]{1,64}@)?(?:[\p{L}\p{N}-]{1,63}\.)+\p{L}{2,63}/gu;
 export const MASKED = '[masked]';
 
 /**

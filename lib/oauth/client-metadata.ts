@@ -3,6 +3,8 @@ import { redirectProblem } from './redirects';
 
 const MAX_REDIRECTS = 20;
 const KNOWN_GRANTS = ['authorization_code', 'refresh_token'];
+/** A name of control, invisible or direction-changing characters could pass for another one. */
+const VISIBLE = /^\P{C}+$/u;
 const optionalUrl = z
   .url({ protocol: /^https$/ })
   .max(500)
@@ -12,7 +14,7 @@ const optionalUrl = z
 /** What we read of a client's metadata (RFC 7591); all else is passed over, as clients expect. */
 const metadata = z.object({
   redirect_uris: z.array(z.string()).min(1).max(MAX_REDIRECTS),
-  client_name: z.string().trim().min(1).max(100).optional().catch(undefined),
+  client_name: z.string().trim().max(100).regex(VISIBLE).optional().catch(undefined),
   client_uri: optionalUrl,
   logo_uri: optionalUrl,
   grant_types: z.array(z.string()).optional(),

@@ -5,6 +5,7 @@ import { oauthClients } from '@/db/schema';
 import type { Runtime } from '../runtime';
 import { isProblem, parseClientMetadata } from './client-metadata';
 import { fetchDocument } from './fetch-document';
+import { hasRoomForDocument } from './register-client';
 
 /** The mark of clients whose id is the address of their metadata document. */
 export const DOCUMENT_CLIENT = 'metadata-document';
@@ -44,6 +45,10 @@ export function clientDiscovery(world: World, fetch: typeof fetchDocument = fetc
           { component: 'oauth', client_id: clientId, reason: read },
           'metadata document refused',
         );
+        return null;
+      }
+      if (!existing && !(await hasRoomForDocument(world.db, clientId, world.now()))) {
+        world.log.warn({ component: 'oauth', client_id: clientId }, 'too many metadata documents');
         return null;
       }
       return (await storeClient(world.db, clientId, {

@@ -1,4 +1,4 @@
-import { and, arrayContained, eq, not, or, type SQL, sql } from 'drizzle-orm';
+import { and, arrayContained, desc, eq, not, or, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { oauthAccessTokens, oauthConsents, oauthRefreshTokens, staffVerifications } from '@/db/schema';
 import { hashOAuthToken } from './oauth-token';
@@ -47,21 +47,33 @@ export async function endBeyond(
 }
 
 /**
- * After tokens were given: whether they are consented to no more. What ended the consent meanwhile came before they
- * were written; then they are ended here.
+ * After tokens were given: whether they are consented to no more, or may do more than is consented to now. What ended
+ * or narrowed the consent meanwhile came before they were written; then they are ended here.
  */
 export async function endUnconsented(db: Database, accessToken: string): Promise<boolean> {
   const { clientId, userId, token } = oauthAccessTokens;
   const ofBoth = and(eq(oauthConsents.clientId, clientId), eq(oauthConsents.userId, userId));
   const [given] = await db
-    .select({ clientId, userId, consent: oauthConsents.id })
+    .select({ clientId, userId, scopes: oauthAccessTokens.scopes, consented: oauthConsents.scopes })
     .from(oauthAccessTokens)
     .leftJoin(oauthConsents, ofBoth)
     .where(eq(token, hashOAuthToken(accessToken)))
+    .orderBy(desc(oauthConsents.updatedAt))
     .limit(1);
-  if (given?.consent) return false;
-  if (given) await endTokens(db, given);
+  if (!given) return true;
+  const { consented, ...app } = given;
+  if (consented && !isBeyond(given.scopes, consented)) return false;
+  if (consented) await endBeyond(db, app, consented);
+  else await endTokens(db, app);
   return true;
+}
+
+/** As `endBeyond` asks the database. */
+function isBeyond(scopes: string[], consented: string[]): boolean {
+  const allowed = [...consented, MASK, OFFLINE];
+  return (
+    scopes.some((scope) => !allowed.includes(scope)) || (consented.includes(MASK) && !scopes.includes(MASK))
+  );
 }
 
 /** Ends codes that hold all of these texts. */

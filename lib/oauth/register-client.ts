@@ -1,6 +1,6 @@
 import { symmetricEncrypt } from 'better-auth/crypto';
-import { and, eq, gt, isNotNull, isNull, lt, sql } from 'drizzle-orm';
-import type { Database } from '@/db/database';
+import { and, eq, gt, isNotNull, isNull, lt, or, sql } from 'drizzle-orm';
+import { type Database, lockKey } from '@/db/database';
 import { oauthClients, oauthConsents } from '@/db/schema';
 import type { Runtime } from '../runtime';
 import {
@@ -15,8 +15,10 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 /** Of one address within an hour. */
 const MAX_REGISTRATIONS = 20;
-/** Nobody has consented to yet, all together. */
+/** Nobody has consented to yet: registered ones, and documents. */
 const MAX_UNUSED = 2000;
+/** Documents of one host that nobody has consented to yet. */
+const MAX_OF_HOST = 20;
 const METHODS: AuthMethod[] = ['client_secret_basic', 'client_secret_post', 'none'];
 
 type World = Pick<Runtime, 'db' | 'env' | 'now' | 'newId' | 'randomBytes'>;
@@ -42,15 +44,34 @@ export async function registerClient(
   const now = world.now();
   const parsed = parseClientMetadata(given, { schemes: env.oauth.redirectSchemes, methods: METHODS });
   if (isProblem(parsed)) return parsed;
+  return db.transaction(async (tx) => {
+    await lockKey(tx, 'oauth registration'); // of many at once each would count none of the others
+    await clearUnusedClients(tx, now);
+    const hourAgo = new Date(now.getTime() - HOUR_MS);
+    const isRecent = and(eq(oauthClients.registeredFrom, address), gt(oauthClients.createdAt, hourAgo));
+    const isFull =
+      (await tx.$count(oauthClients, isRecent)) >= MAX_REGISTRATIONS ||
+      (await tx.$count(oauthClients, and(isUnused(tx), isNotNull(oauthClients.registeredFrom)))) >=
+        MAX_UNUSED;
+    if (isFull)
+      return { error: 'slow_down', error_description: 'Too many clients were registered. Try again later.' };
+    const made = await insertClient({ ...world, db: tx }, parsed, { secret, registeredFrom: address });
+    return { ...parsed, ...made };
+  });
+}
+
+/**
+ * Whether a client that introduces itself by a document can be stored: anybody can ask for any number of them, without
+ * signing in. Those that nobody let in go after an hour; they are read again when they are needed.
+ */
+export async function hasRoomForDocument(db: Database, clientId: string, now: Date): Promise<boolean> {
   await clearUnusedClients(db, now);
-  const hourAgo = new Date(now.getTime() - HOUR_MS);
-  const isRecent = and(eq(oauthClients.registeredFrom, address), gt(oauthClients.createdAt, hourAgo));
-  const isFull =
-    (await db.$count(oauthClients, isRecent)) >= MAX_REGISTRATIONS ||
-    (await db.$count(oauthClients, isUnused(db))) >= MAX_UNUSED;
-  if (isFull)
-    return { error: 'slow_down', error_description: 'Too many clients were registered. Try again later.' };
-  return { ...parsed, ...(await insertClient(world, parsed, { secret, registeredFrom: address })) };
+  const isUnusedDocument = and(isUnused(db), isNotNull(oauthClients.clientDiscoveryId));
+  const isOfHost = sql`starts_with(${oauthClients.clientId}, ${`${new URL(clientId).origin}/`})`;
+  return (
+    (await db.$count(oauthClients, and(isUnusedDocument, isOfHost))) < MAX_OF_HOST &&
+    (await db.$count(oauthClients, isUnusedDocument)) < MAX_UNUSED
+  );
 }
 
 /**
@@ -82,10 +103,11 @@ export async function insertClient(
   return { clientId, clientSecret };
 }
 
-/** Removes what registered itself more than a day ago and nobody let in. */
+/** Removes what nobody let in: what registered itself more than a day ago, and documents that were read an hour ago. */
 export async function clearUnusedClients(db: Database, now: Date): Promise<void> {
-  const yesterday = new Date(now.getTime() - DAY_MS);
-  await db.delete(oauthClients).where(and(isUnused(db), lt(oauthClients.updatedAt, yesterday)));
+  const before = (ms: number) => lt(oauthClients.updatedAt, new Date(now.getTime() - ms));
+  const isOver = or(before(DAY_MS), and(isNotNull(oauthClients.clientDiscoveryId), before(HOUR_MS)));
+  await db.delete(oauthClients).where(and(isUnused(db), isOver));
 }
 
 function isUnused(db: Database) {

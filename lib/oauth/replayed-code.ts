@@ -1,9 +1,10 @@
-import { eq } from 'drizzle-orm';
+import { and, eq, like, lt } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { oauthAccessTokens, oauthRefreshTokens, staffVerifications } from '@/db/schema';
 import type { Runtime } from '../runtime';
 import { hashOAuthToken } from './oauth-token';
 
+const NOTE = 'replayed:';
 /** As long as a code lasts. */
 const KEPT_MS = 600_000;
 
@@ -16,6 +17,9 @@ export async function endReplayed(
   code: string,
 ): Promise<void> {
   const expiresAt = new Date(now().getTime() + KEPT_MS);
+  // Anybody may make up codes: of what is over nothing stays.
+  const isNote = like(staffVerifications.identifier, `${NOTE}%`);
+  await db.delete(staffVerifications).where(and(isNote, lt(staffVerifications.expiresAt, now())));
   await db.insert(staffVerifications).values({ id: newId(), identifier: noteOf(code), value: '', expiresAt });
   await endTokens(db, code);
 }
@@ -35,5 +39,5 @@ async function endTokens(db: Database, code: string): Promise<void> {
 }
 
 function noteOf(code: string): string {
-  return `replayed:${hashOAuthToken(code)}`;
+  return `${NOTE}${hashOAuthToken(code)}`;
 }

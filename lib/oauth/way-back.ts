@@ -59,6 +59,7 @@ export function errorAddress(
 }
 
 async function findClient(db: Database, clientId: string) {
+  if (clientId.includes('\0')) return undefined; // which PostgreSQL refuses
   const { name, redirectUris, disabled, registeredFrom, clientDiscoveryId } = oauthClients;
   const [client] = await db
     .select({ name, redirectUris, disabled, registeredFrom, clientDiscoveryId })

@@ -161,8 +161,9 @@ test('a client that a metadata document introduces connects too', { timeout: 60_
     const provider = browserProvider(page, { document: SITE_CLIENT });
     await expect(open(provider).connect()).rejects.toThrow();
     expect(provider.stored.client?.client_id).toBe(SITE_CLIENT.client_id);
-    await page.getByRole('heading', { name: 'Connect Example app?' }).waitFor();
+    await page.getByRole('heading', { name: 'Connect the app of app.example?' }).waitFor();
     expect(await page.getByText('app.example', { exact: true }).count()).toBe(2);
+    await page.getByText('It chose this name itself.').waitFor();
     expect(await page.getByText('Not verified').count()).toBe(0);
     await page.getByRole('button', { name: 'Allow' }).click();
     await open(provider).finish(await sent());

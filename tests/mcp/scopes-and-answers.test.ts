@@ -4,6 +4,7 @@ import { staffUsers, toolCalls } from '@/db/schema';
 import { commandActor } from '@/lib/audit/record-audit';
 import type { Scope } from '@/lib/auth/tokens/access-token';
 import { createAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
+import { maskAnswer } from '@/lib/mcp/mask';
 import { clearToolCalls } from '@/lib/tool-calls/clear-tool-calls';
 import { flushToolCalls } from '@/lib/tool-calls/record-tool-call';
 import { createCustomer, createInvoice, createServer, createService } from '../support/factories';
@@ -95,6 +96,11 @@ describe('scopes', () => {
       expect(JSON.stringify(body)).toContain('[masked]');
     }
   });
+});
+
+test('a masked name of a service holds no address, and no part of one', () => {
+  const answer = maskAnswer({ services: [{ name: 'Mailbox mustermann@example.com' }] });
+  expect(answer).toMatchObject({ services: [{ name: 'Mailbox [masked]' }] });
 });
 
 describe('answers that fit', () => {

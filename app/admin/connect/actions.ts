@@ -19,7 +19,7 @@ export async function issueFor(client: string): Promise<string> {
     scopes: ['mcp:read'],
     expires: '90',
     last_day: '',
-    staff_email: '',
+    staff_email: staff.email,
   };
   const { token } = await issueAccessToken(await getRuntime(), staffActor(staff), typed);
   return token;

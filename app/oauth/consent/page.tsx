@@ -21,7 +21,7 @@ export default async function ConsentPage({ searchParams }: { searchParams: Prom
   const asked = await readConsentRequest(db, query, now());
   if (!asked) redirect(`${REFUSED_PATH}?error=expired`);
   return (
-    <SignInFrame title={`Connect ${asked.name ?? 'an app'}?`}>
+    <SignInFrame title={`Connect ${titleOf(asked)}?`}>
       <Client {...asked} />
       <Text size="sm">
         You are signed in as <strong>{staff.email}</strong>. It can read on your behalf until you disconnect
@@ -37,6 +37,10 @@ export default async function ConsentPage({ searchParams }: { searchParams: Prom
   );
 }
 
+/** A document proves its host, and never the name that it gives. */
+const titleOf = ({ name, host, vouched }: ConsentRequest) =>
+  vouched === 'site' && host ? `the app of ${host}` : (name ?? 'an app');
+
 function Client({ name, host, vouched, leadsTo, isLocal }: ConsentRequest) {
   return (
     <Stack gap="xs">
@@ -49,7 +53,7 @@ function Client({ name, host, vouched, leadsTo, isLocal }: ConsentRequest) {
           </Badge>
         )}
       </Group>
-      {vouched === 'nobody' && (
+      {vouched !== 'staff' && (
         <Text size="sm" c="dimmed">
           It chose this name itself{isLocal && ', as any program on this computer could'}. Continue only if
           you have just started this connection yourself.

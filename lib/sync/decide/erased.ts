@@ -19,10 +19,8 @@ export function isOfErased(draft: Draft, told: Told): boolean {
 }
 
 export function ownersOf(draft: Draft, told: Told): string[] {
-  const payers = intentsOf(told).flatMap((id) =>
-    draft.paymentsByIntent(id).flatMap((row) => draft.ownerOf(row) ?? []),
-  );
-  return [...new Set([...stripeCustomersIn(told), ...payers])];
+  const payers = intentsOf(told).flatMap((id) => draft.paymentsByIntent(id).map((row) => draft.ownerOf(row)));
+  return [...new Set([...stripeCustomersIn(told), ...payers])].filter((id) => id !== null);
 }
 
 const MOST = 20;

@@ -200,6 +200,18 @@ describe('a consent', () => {
 });
 
 describe('a code', () => {
+  test('of before a narrower consent gives nothing', async () => {
+    const client = await flow.client();
+    const before = await flow.code(client);
+    const now = await flow.code(client, {}, ['servers:read'], true);
+    expect(await flow.exchange(client, before)).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_grant' },
+    });
+    const { body } = await flow.exchange(client, now);
+    expect(await flow.status(body.access_token)).toBe(200);
+  });
+
   test.each<[string, Record<string, string | null>, string]>([
     [
       'with a wrong verifier',

@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm';
+import { eq, like } from 'drizzle-orm';
 import { describe, expect, test, vi } from 'vitest';
 import { oauthClients } from '@/db/schema';
 import { clearUnusedClients } from '@/lib/oauth/register-client';
@@ -48,6 +48,25 @@ describe('dynamic registration', () => {
       client_id: expect.stringMatching(/^[\w-]{22}$/),
       redirect_uris: metadata.redirect_uris,
     });
+  });
+
+  test.each([
+    ['of invisible characters', '\u200b\u2060'],
+    ['that turns the text around', 'Claude\u202e'],
+    ['with NUL', 'a\0b'],
+  ])('a name %s is none', async (_, client_name) => {
+    const answer = await flow.register({ client_name, redirect_uris: ['https://x.example/cb'] });
+    expect(answer.status).toBe(201);
+    expect(await answer.json()).not.toHaveProperty('client_name', client_name);
+  });
+
+  test('of many at once from one address, as many are registered as one after the other', async () => {
+    const made = await Promise.all(
+      Array.from({ length: 25 }, () =>
+        flow.register({ redirect_uris: ['https://x.example/cb'] }, '10.9.9.9'),
+      ),
+    );
+    expect(made.filter(({ status }) => status === 201)).toHaveLength(20);
   });
 
   test.each<[string, Record<string, unknown>, string]>([
@@ -151,6 +170,22 @@ describe('a metadata document', () => {
     expect([page.pathname, page.searchParams.get('error')]).toEqual(['/oauth/refused', 'invalid_scope']);
     const back = await readWayBack(flow.server.runtime, page.searchParams);
     expect(back).toMatchObject({ name: 'Claude', host: 'claude.ai' });
+  });
+
+  test('are stored so far as somebody might let them in: twenty of a host', async () => {
+    const host = 'https://many.example';
+    for (let n = 1; n <= 21; n += 1) {
+      const id = `${host}/${n}.json`;
+      documents.set(id, () => ({ client_id: id, redirect_uris: [`${host}/callback`] }));
+      const page = await flow.authorize(id, { redirect_uri: `${host}/callback` }, false);
+      expect(page.pathname).toBe(n <= 20 ? '/sign-in' : '/oauth/refused');
+    }
+    // They take no place away from clients that register themselves.
+    expect((await flow.register({ redirect_uris: ['https://x.example/cb'] })).status).toBe(201);
+    const hourLater = new Date(flow.server.runtime.now().getTime() + 3_600_001);
+    await clearUnusedClients(flow.server.runtime.db, hourLater);
+    const isOne = like(oauthClients.clientId, `${host}/%`);
+    expect(await flow.server.runtime.db.$count(oauthClients, isOne)).toBe(0);
   });
 
   test('that changes its redirects takes the old ones away', async () => {
