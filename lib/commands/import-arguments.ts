@@ -1,6 +1,6 @@
 import { StartError } from '../errors';
 import type { FileOptions } from '../imports/file-format';
-import { FORMATS } from '../imports/formats';
+import { FORMATS, WITH_POINTS } from '../imports/formats';
 import { IMPORT_NAMES, type ImportName } from '../imports/kinds';
 import { readArguments } from './read-arguments';
 
@@ -58,13 +58,15 @@ export function readImport(args: string[]): ImportWanted {
     format: toFormat(values.format, kind),
     dryRun: values['dry-run'] ?? false,
   };
+  if (options.decimalComma && options.format) throw new StartError([`--decimal-comma: ${WITH_POINTS}`]);
   return { kind, file, options };
 }
 
-function toPairs(option: string, given: string[] = []): Map<string, string> {
+/** @param given names of theirs may have an equals sign, as may values for all rows */
+function toPairs(option: 'map' | 'set', given: string[] = []): Map<string, string> {
   return new Map(
     given.map((pair) => {
-      const at = pair.lastIndexOf('=');
+      const at = option === 'map' ? pair.lastIndexOf('=') : pair.indexOf('=');
       if (at > 0) return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()];
       throw new StartError([`--${option} ${pair}: an equals sign is missing between the two names.`]);
     }),

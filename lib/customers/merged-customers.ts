@@ -1,4 +1,4 @@
-import { asc, eq, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, isNotNull, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { type Database, rows } from '@/db/database';
 import { inTexts } from '@/db/in-texts';
@@ -37,6 +37,18 @@ export async function findCustomerIds(db: Database, numbers: string[]): Promise<
       return id === undefined ? [] : [[number, id]];
     }),
   );
+}
+
+/** The same of those that something may be written of: of a customer that was erased nothing is. */
+export async function findWritableCustomerIds(db: Database, numbers: string[]): Promise<Map<string, number>> {
+  const ids = await findCustomerIds(db, numbers);
+  if (ids.size === 0) return ids;
+  const erased = await db
+    .select({ id: customers.id })
+    .from(customers)
+    .where(and(inArray(customers.id, [...ids.values()]), isNotNull(customers.erased_at)));
+  const isErased = new Set(erased.map(({ id }) => id));
+  return new Map([...ids].filter(([, id]) => !isErased.has(id)));
 }
 
 /** Why a customer cannot be given a number: those of customers that were merged into others, in lower case. */

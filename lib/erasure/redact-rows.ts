@@ -85,7 +85,12 @@ async function redactTable(
     const changed = columns.flatMap((column) => {
       const after = redactJson(row[column], redact, emptiedOf(row));
       if (JSON.stringify(after) === JSON.stringify(row[column])) return [];
-      return [[column, apart && typeof after === 'string' ? `${after.slice(0, 200)} ${row.key}` : after]];
+      return [
+        [
+          column,
+          apart && typeof after === 'string' ? `${after.slice(0, 200).toWellFormed()} ${row.key}` : after,
+        ],
+      ];
     });
     if (changed.length === 0) continue;
     const names = changed.map(([column]) => String(column));

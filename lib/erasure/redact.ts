@@ -4,7 +4,9 @@ const SHORTEST = 3;
 
 /** Replaces values in texts, as whole words and in any case. Pure. */
 export function toRedactor(values: string[]): (text: string) => string {
-  const known = [...new Set(values.map((value) => value.trim()))]
+  // Of letters with marks, composed or not: imports and Stripe write either.
+  const forms = values.flatMap((value) => [value, value.normalize('NFC'), value.normalize('NFD')]);
+  const known = [...new Set(forms.map((value) => value.trim()))]
     .filter((value) => value.length >= SHORTEST)
     .sort((a, b) => b.length - a.length) // the whole name before a part of it
     .map((value) => value.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&').replaceAll(/\s+/g, '\\s+'));

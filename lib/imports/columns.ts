@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-export type CellType = 'text' | 'number' | 'boolean' | 'date' | 'list';
+export type CellType = 'text' | 'number' | 'boolean' | 'date' | 'instant' | 'list';
 
 /** What a cell of a column is read as, which its field's schema tells. */
 export interface Column {
@@ -38,6 +38,6 @@ function typeOf(schema: z.core.$ZodType): CellType | null {
   if (schema instanceof z.ZodBoolean) return 'boolean';
   if (schema instanceof z.ZodString || schema instanceof z.ZodEnum || schema instanceof z.ZodStringFormat)
     return 'text';
-  if (schema instanceof z.ZodUnion) return 'text';
+  if (schema instanceof z.ZodUnion) return 'instant'; // `instantOrDay`
   return schema instanceof z.ZodArray && typeOf(schema.element) === 'text' ? 'list' : null;
 }

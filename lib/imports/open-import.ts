@@ -27,6 +27,21 @@ export async function openImport(
 ): Promise<OpenImport> {
   const file = await openTextFile(path);
   const lines = linesOf(file.text());
+  try {
+    return await readOpened(file, lines, kind, options, atOnce);
+  } catch (error) {
+    await lines.return(undefined); // which closes the file
+    throw error;
+  }
+}
+
+async function readOpened(
+  file: TextFile,
+  lines: ReturnType<typeof linesOf>,
+  kind: ImportKind,
+  options: FileOptions,
+  atOnce: number,
+): Promise<OpenImport> {
   const { value: first } = await lines.next();
   const columns = toColumns(kind.fields);
   const header = readHeader((first?.text ?? '').replace(/\r$/, ''), columns, options);

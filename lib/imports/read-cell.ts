@@ -25,6 +25,8 @@ export function readCell(cell: string, type: CellType, decimalComma: boolean): C
       return { value: text.split(/\s+/).filter((part) => part !== '') };
     case 'date':
       return readDate(text.trim());
+    case 'instant':
+      return readInstant(text.trim());
     case 'boolean':
       return readBoolean(text.trim());
     case 'number':
@@ -55,6 +57,12 @@ function readCommaNumber(text: string): CellValue {
     return { value: Number(text.replaceAll('.', '').replace(',', '.')) };
   }
   return { problem: 'must be a number with a decimal comma, such as 1.234,56' };
+}
+
+/** A day of either form, or what the field is to say. */
+function readInstant(text: string): CellValue {
+  const day = readDate(text);
+  return 'value' in day ? day : { value: text };
 }
 
 /** Whether there is such a day is the field's to say. */

@@ -11,6 +11,12 @@ export type RowSource = Pick<OpenImport, 'header' | 'constants' | 'derived'> & {
   options: Pick<FileOptions, 'decimalComma' | 'format'>;
 };
 
+/** What records are known by: a space around it is nobody's. */
+const NAMES = new Set([
+  ...['customer_number', 'hostname', 'service_number', 'number', 'invoice_number', 'document_number'],
+  ...['import_key', 'invoice_import_key', 'stripe_invoice_id'],
+]);
+
 /** What a row says, as far as it can be read. */
 export function readRow(row: CsvRow, { header, constants, derived, options }: RowSource): ReadRow {
   const { columns } = header;
@@ -23,7 +29,8 @@ export function readRow(row: CsvRow, { header, constants, derived, options }: Ro
     return { row, values, problems: [{ field: '', message }] };
   }
   const set = (column: Column, cell: string) => {
-    const text = options.format?.values?.[column.name]?.(cell) ?? cell;
+    const told = options.format?.values?.[column.name]?.(cell) ?? cell;
+    const text = NAMES.has(column.name) ? told.trim() : told;
     const read = text.trim() === '' ? emptyValue(column) : readCell(text, column.type, options.decimalComma);
     if ('problem' in read) problems.push({ field: column.name, message: read.problem });
     else if (read.value !== undefined) values[column.name] = read.value;

@@ -2,7 +2,7 @@ import { inArray, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Database } from '@/db/database';
 import { billingInterval, customerServices, servers, serviceStatus, serviceType } from '@/db/schema';
-import { findCustomerIds } from '../customers/merged-customers';
+import { findWritableCustomerIds } from '../customers/merged-customers';
 import { getCustomer } from '../customers/queries';
 import { calendarDate, oneOf, textLine } from '../fields';
 import {
@@ -23,7 +23,7 @@ const ENDED = ['cancelled', 'terminated'];
 export const customerReference: Reference = {
   column: 'customer_id',
   problem: 'is not a known customer',
-  find: findCustomerIds,
+  find: findWritableCustomerIds,
   nameOf: async (db, id) => (await getCustomer(db, { id }))?.customer_number ?? null,
 };
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { toColumns } from '../imports/columns';
 import type { FileOptions } from '../imports/file-format';
-import { FORMATS } from '../imports/formats';
+import { FORMATS, WITH_POINTS } from '../imports/formats';
 import { IMPORT_KINDS, type ImportName } from '../imports/kinds';
 
 /** How a file is to be read, as the import page asks for it. */
@@ -36,7 +36,7 @@ export function toFileOptions(
 ): { options: FileOptions } | { problems: Record<string, string> } {
   const known = new Set(toColumns(IMPORT_KINDS[kind].fields).map(({ name }) => name));
   const constants = toConstants(chosen.constants);
-  const problems = { ...columnProblems(kind, chosen.columns, known), ...constantProblems(constants, known) };
+  const problems = { ...columnProblems(kind, chosen, known), ...constantProblems(constants, known) };
   if (Object.keys(problems).length > 0) return { problems };
   const { decimal_comma: decimalComma, delimiter, format } = chosen;
   return {
@@ -50,7 +50,11 @@ export function toFileOptions(
   };
 }
 
-function columnProblems(kind: ImportName, columns: Record<string, string>, known: Set<string>) {
+function columnProblems(
+  kind: ImportName,
+  { columns, format, decimal_comma }: ChosenOptions,
+  known: Set<string>,
+) {
   const problems: Record<string, string> = {};
   const taken = new Set<string>();
   for (const [theirs, ours] of Object.entries(columns)) {
@@ -60,7 +64,11 @@ function columnProblems(kind: ImportName, columns: Record<string, string>, known
     taken.add(ours);
   }
   const { keys } = IMPORT_KINDS[kind];
-  if (!keys.some((key) => taken.has(key)))
+  const derived = FORMATS[format]?.[kind]?.derived ?? {};
+  const theirs = new Set(Object.keys(columns).map((name) => name.toLowerCase()));
+  const isDerived = (key: string) => derived[key]?.of.some((name) => theirs.has(name));
+  if (decimal_comma && format !== '') problems[''] = WITH_POINTS;
+  if (!keys.some((key) => taken.has(key) || isDerived(key)))
     problems[''] = `choose the column that is ${keys.join(' or ')}: it identifies each row`;
   return problems;
 }

@@ -55,7 +55,16 @@ export function deleteFolder(dataDir: string, id: string): Promise<void> {
 /** @returns null where there is no such file, or one of another version */
 export async function readJson<T>(path: string, schema: z.ZodType<T>): Promise<T | null> {
   const text = await orNothing(readFile(path, 'utf8'));
-  return text === null ? null : (schema.safeParse(JSON.parse(text)).data ?? null);
+  return text === null ? null : (schema.safeParse(parseJson(text)).data ?? null);
+}
+
+/** After a power failure a file may be empty. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 /** Whole at every moment, and for its owner alone. */

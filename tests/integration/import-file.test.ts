@@ -176,6 +176,15 @@ describe('payments', () => {
   });
 });
 
+describe('spaces around what a row is known by', () => {
+  test('make no other record', async () => {
+    write('spaces.csv', 'customer_number,company\nSP1,One\n');
+    await run(['customers', 'spaces.csv']);
+    write('spaces.csv', 'customer_number,company\n"SP1 ",One\n');
+    expect((await run(['customers', 'spaces.csv'])).said.at(-1)).toMatch('0 new, 0 changed, 1 unchanged');
+  });
+});
+
 describe('refunds among payments', () => {
   const HEADER = 'payment_reference,refund_of,invoice_number,amount,payment_date,refunded_amount,refunded_at';
   const rows = [
@@ -344,5 +353,19 @@ describe('an import that is stopped', () => {
     expect(broken).toMatchObject([{ finished_at: null }]);
     expect((await run(['customers', 'long.csv'])).code).toBe(0);
     expect(await base.db.$count(customers, eq(customers.company, 'Company 2999'))).toBe(1);
+  });
+});
+
+describe('a refund of a whole payment', () => {
+  test('is not taken back by the same file', async () => {
+    await createInvoice(base.db, { number: 'RF-0', total: '119.00', status: 'sent' });
+    const header = 'payment_reference,refund_of,invoice_number,amount,payment_date,status';
+    write('whole.csv', [header, 'W-1,,RF-0,119,2026-01-05,completed', 'W-2,W-1,,119,2026-01-10,'].join('\n'));
+    await run(['payments', 'whole.csv']);
+    const read = () => base.db.select().from(payments).where(eq(payments.payment_reference, 'W-1'));
+    const [before] = await read();
+    expect(before).toMatchObject({ status: 'refunded', refunded_amount: '119.000' });
+    expect((await run(['payments', 'whole.csv'])).said.at(-1)).toMatch('0 new, 0 changed, 2 unchanged');
+    expect(await read()).toEqual([before]);
   });
 });

@@ -89,6 +89,14 @@ test.each([
   expect(toFileOptions('customers', { ...NONE, ...chosen })).toEqual({ problems });
 });
 
+test('of WHMCS, what rows are known by follows from its own columns', () => {
+  const chosen = { ...NONE, format: 'whmcs', columns: { ID: '', Subtotal: 'subtotal' } };
+  expect(toFileOptions('invoices', chosen)).toHaveProperty('options');
+  expect(toFileOptions('invoices', { ...chosen, decimal_comma: true })).toEqual({
+    problems: { '': expect.stringContaining('decimal point') },
+  });
+});
+
 describe('an import', () => {
   test('is tried out, then done, and told afterwards with its rejected rows', async () => {
     const upload = await add('Kunde,Firma,Extra\nU1,One,x\nU2,,x\nU3,Three\n');

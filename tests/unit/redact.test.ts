@@ -20,6 +20,11 @@ test.each([
   ['Wu', 'Wu'], // two letters are a part of too much else
 ])('%s', (text, expected) => expect(redact(text)).toBe(expected));
 
+test('a letter with a mark is found in either form', () => {
+  const redactMueller = toRedactor(['Mu\u0308ller']);
+  expect(redactMueller('M\u00fcller and Mu\u0308ller')).toBe('[erased] and [erased]');
+});
+
 test('nothing known replaces nothing', () => expect(toRedactor([])('a b')).toBe('a b'));
 
 test('texts at any depth, and fields that are emptied', () => {

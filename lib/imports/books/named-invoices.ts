@@ -1,7 +1,7 @@
-import { eq, inArray, or } from 'drizzle-orm';
+import { and, eq, inArray, isNull, or } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { inTexts } from '@/db/in-texts';
-import { draftImportKeys, invoices } from '@/db/schema';
+import { customers, draftImportKeys, invoices } from '@/db/schema';
 import type { FieldError } from '../../errors';
 import type { Row } from '../../records/record-kind';
 
@@ -12,7 +12,7 @@ type Names = { [name in (typeof INVOICE_NAMES)[number]]?: string | null | undefi
 /** An invoice that a row names, and whose it is. */
 export type NamedInvoice = Awaited<ReturnType<typeof readNamed>>[number];
 
-/** Invoices as rows name them: of two with one number, which two accounts at Stripe may give, our own. */
+/** Invoices as rows name them, but for those of customers that were erased: of two with one number, which two accounts at Stripe may give, our own. */
 export async function findInvoices(
   db: Database,
   rows: Names[],
@@ -64,14 +64,18 @@ async function readNamed(db: Database, names: Record<keyof Names, string[]>) {
       total: invoices.total,
     })
     .from(invoices)
+    .innerJoin(customers, eq(customers.id, invoices.customer_id))
     .leftJoin(draftImportKeys, eq(draftImportKeys.invoice_id, invoices.id))
     .where(
-      or(
-        inTexts(invoices.stripe_invoice_id, names.stripe_invoice_id),
-        inTexts(invoices.number, names.invoice_number),
-        inArray(
-          invoices.id,
-          keyed.map(({ invoice_id }) => invoice_id),
+      and(
+        isNull(customers.erased_at),
+        or(
+          inTexts(invoices.stripe_invoice_id, names.stripe_invoice_id),
+          inTexts(invoices.number, names.invoice_number),
+          inArray(
+            invoices.id,
+            keyed.map(({ invoice_id }) => invoice_id),
+          ),
         ),
       ),
     );

@@ -86,7 +86,10 @@ async function finish(
   if (!recorded) throw new Error('a payment was lost');
   if (recorded.outcome !== 'known') return recorded;
   const writer = { actor, source: 'import' as const, now, timeZone, refundedAt };
-  const { payment: after, created } = await recordPayment(db, payment, writer);
+  // A file of before a refund, or whose refunds have rows of their own, takes none back.
+  const isOlder = payment.status === 'completed' && recorded.payment.status === 'refunded';
+  const given = isOlder ? { ...payment, status: undefined } : payment;
+  const { payment: after, created } = await recordPayment(db, given, writer);
   const isSame = recorded.payment.updated_at.toISOString() === after.updated_at;
   return { outcome: created ? 'created' : isSame ? 'unchanged' : 'changed', id: after.id };
 }

@@ -30,7 +30,7 @@ export function stripeCustomersIn({ event: { stripeCustomerId: own }, payload }:
   return [...new Set(own === null ? named : [own, ...named])].slice(0, MOST);
 }
 
-function intentsOf({ event: { stripeCustomerId, object } }: Told): string[] {
+export function intentsOf({ event: { stripeCustomerId, object } }: Told): string[] {
   const { payment_intent: intent } = object;
   return stripeCustomerId === null && typeof intent === 'string' ? [intent] : [];
 }

@@ -1,10 +1,10 @@
 import { and, eq, inArray, isNotNull, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { customers, stripeCustomers, stripeEvents } from '@/db/schema';
+import { customers, payments, stripeCustomers, stripeEvents } from '@/db/schema';
 import { literal } from '../../page-query';
 import type { ProviderEvent } from '../../stripe/to-event';
 import { withoutPersonalData } from '../../stripe/without-personal-data';
-import { stripeCustomersIn, type Told } from '../decide/erased';
+import { intentsOf, stripeCustomersIn, type Told } from '../decide/erased';
 import type { StoredOutcome } from '../store/rows';
 
 /** Outcomes that a further delivery does not change; the others are tried again. */
@@ -49,7 +49,14 @@ async function tellsOfErased(db: Database, told: Told): Promise<boolean> {
       ),
     )
     .limit(literal(1));
-  return found !== undefined;
+  if (found) return true;
+  const [paid] = await db
+    .select({ id: customers.id })
+    .from(payments)
+    .innerJoin(customers, eq(customers.id, payments.customer_id))
+    .where(and(inArray(payments.stripe_payment_intent_id, intentsOf(told)), isNotNull(customers.erased_at)))
+    .limit(literal(1));
+  return paid !== undefined;
 }
 
 export function toRow(event: ProviderEvent, payload: string) {
