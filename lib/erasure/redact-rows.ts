@@ -5,6 +5,7 @@ import {
   auditLog,
   customerServices,
   draftImportKeys,
+  importedRefunds,
   invoiceLines,
   payments,
   reconciliationChanges,
@@ -31,7 +32,7 @@ interface Redacted {
   /** The column by which a row is found again. */
   key: string;
   /** Of a column whose values are unique: what tells two that were redacted alike apart. */
-  apart?: string;
+  apart?: SQL;
 }
 
 const ofCustomer = ({ id }: Subject) => sql`customer_id = ${id}::int`;
@@ -43,8 +44,19 @@ const ALL: Redacted[] = [
   { table: subscriptionItems, rows: ofIts('subscription_id', 'subscriptions'), key: 'id' },
   { table: invoiceLines, rows: ofIts('invoice_id', 'invoices'), key: 'id' },
   { table: salesDocumentLines, rows: ofIts('sales_document_id', 'sales_documents'), key: 'id' },
-  { table: draftImportKeys, rows: ofIts('invoice_id', 'invoices'), key: 'invoice_id', apart: 'invoice_id' },
-  { table: payments, rows: ofCustomer, key: 'id', apart: 'id' },
+  {
+    table: draftImportKeys,
+    rows: ofIts('invoice_id', 'invoices'),
+    key: 'invoice_id',
+    apart: sql`invoice_id`,
+  },
+  {
+    table: importedRefunds,
+    rows: ofIts('payment_id', 'payments'),
+    key: 'reference',
+    apart: sql`left(md5(reference), 12)`,
+  },
+  { table: payments, rows: ofCustomer, key: 'id', apart: sql`id` },
   { table: stripeEvents, rows: ({ events }) => sql`id in (select * from ${each(events)})`, key: 'id' },
   { table: reconciliationChanges, rows: changesOf, key: 'id' },
   { table: auditLog, rows: auditsOf, key: 'id' },
@@ -78,7 +90,7 @@ async function redactTable(
   const entity = table === auditLog ? sql`, entity` : sql``;
   const found = await rows<Row>(
     tx,
-    sql`select ${sql.identifier(key)} as key, ${list(columns)}${entity}
+    sql`select ${sql.identifier(key)} as key, ${list(columns)}${entity}, ${apart ?? sql`null`} as apart
       from ${table} where ${own(subject)} order by 1 for update`,
   );
   for (const row of found) {
@@ -88,7 +100,7 @@ async function redactTable(
       return [
         [
           column,
-          apart && typeof after === 'string' ? `${after.slice(0, 200).toWellFormed()} ${row.key}` : after,
+          apart && typeof after === 'string' ? `${after.slice(0, 200).toWellFormed()} ${row.apart}` : after,
         ],
       ];
     });

@@ -33,7 +33,7 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
     'stripe_payment_intent_id stripe_charge_id stripe_invoice_id currency provider_status reason stripe_dispute_id',
   ),
   draft_import_keys: { import_key: 'redacted' },
-  imported_refunds: none('reference'),
+  imported_refunds: { reference: 'redacted' },
   imports: none('kind file_name actor_id actor_name counts'),
   invoice_blocks: none('kind'),
   invoice_deltas: none('kinds'),

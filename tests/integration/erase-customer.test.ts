@@ -6,6 +6,7 @@ import {
   customerServices,
   customers,
   draftImportKeys,
+  importedRefunds,
   invoiceLines,
   payments,
   stripeCustomers,
@@ -114,6 +115,11 @@ async function openCase() {
     amount: '119',
     payment_reference: `Erika Mustermann ${invoice.number}`,
   });
+  const imported = { payment_id: payment.id, amount: '1', refund_date: '2026-03-09' };
+  await base.db.insert(importedRefunds).values([
+    { ...imported, reference: `Refund Erika ${id}` },
+    { ...imported, reference: `Refund Mustermann ${id}` },
+  ]);
   await updatePayment(
     base.db,
     payment.id,
