@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { useFormStatus } from 'react-dom';
 import type { ReadScope } from '@/lib/oauth/scopes';
 import { READ_TEXTS } from './scope-texts';
+import { useArmed } from './use-armed';
 
 interface Props {
   action(form: FormData): Promise<void>;
@@ -47,12 +48,13 @@ export function ConsentForm({ action, query, scopes, asksMasked }: Props) {
 
 function Decisions({ canAllow }: { canAllow: boolean }) {
   const { pending } = useFormStatus();
+  const isArmed = useArmed();
   return (
     <Group grow>
       <Button type="submit" name="decision" value="deny" variant="default" disabled={pending}>
         Deny
       </Button>
-      <Button type="submit" name="decision" value="allow" loading={pending} disabled={!canAllow}>
+      <Button type="submit" name="decision" value="allow" loading={pending} disabled={!canAllow || !isArmed}>
         Allow
       </Button>
     </Group>
