@@ -2,18 +2,11 @@ import { eq, inArray } from 'drizzle-orm';
 import Stripe from 'stripe';
 import { beforeAll, expect, test } from 'vitest';
 import { customers, invoices, stripeCustomers, stripeEvents } from '@/db/schema';
-import { toProviderEvent } from '@/lib/stripe/to-event';
 import * as act from '@/lib/stripe-local/actions';
 import { renderEvent } from '@/lib/stripe-local/render/event';
-import type { Draft } from '@/lib/sync/decide/draft';
-import { decideDelivery, keysOfDelivery } from '@/lib/sync/inbox/delivery';
 import { commitTogether } from '@/lib/sync/store/commit';
-import type { Commit } from '@/lib/sync/store/committed';
-import { read } from '@/lib/sync/store/read';
-import { syncDeps } from '@/lib/sync/sync-deps';
-import { Inquiry, readAndDecide } from '@/lib/sync/sync-loop';
-import { settingsOf } from '@/lib/sync/synchronize';
 import { useDatabase } from '../support/database';
+import { decideAlone } from '../support/decide-delivery';
 import { type TestRuntime, testRuntime } from '../support/runtime';
 import { openTestStripe, type TestStripe } from '../support/stripe-world';
 
@@ -36,21 +29,7 @@ function finalize(customer = act.createCustomer(stripe.world, {}).object.id) {
   return { customer, invoice: invoice.id, event: event.id, payload };
 }
 
-/** What a delivery commits, decided without asking Stripe. */
-async function decide({ payload }: { payload: string }): Promise<Commit> {
-  const event = toProviderEvent(JSON.parse(payload));
-  if (!event) throw new Error('the world renders events');
-  const delivery = { event, payload, expectedMode: null, again: false };
-  const question = {
-    settings: settingsOf(syncDeps(runtime)),
-    keys: keysOfDelivery(delivery),
-    decide: (draft: Draft) => decideDelivery(draft, delivery),
-  };
-  const decided = await readAndDecide((keys) => read(base.db, keys), question, new Inquiry(false));
-  if ('wanted' in decided) throw new Error('Stripe is not there to be asked');
-  const { plan, result } = decided;
-  return { plan, events: result.entry ? [result.entry] : [], runId: null };
-}
+const decide = ({ payload }: { payload: string }) => decideAlone(runtime, payload);
 
 const ownersOf = (ids: string[]) =>
   base.db

@@ -3,21 +3,19 @@ import Stripe from 'stripe';
 import { beforeAll, expect, inject, test } from 'vitest';
 import { payments, stripeCustomers, stripeEvents, subscriptionItems } from '@/db/schema';
 import { eraseCustomer } from '@/lib/erasure/erase-customer';
-import { toProviderEvent } from '@/lib/stripe/to-event';
 import * as act from '@/lib/stripe-local/actions';
 import { renderEvent } from '@/lib/stripe-local/render/event';
 import { toStoredCheckout } from '@/lib/sync/decide/checkout/kept-checkout';
 import { Draft } from '@/lib/sync/decide/draft';
-import { decideDelivery, keysOfDelivery } from '@/lib/sync/inbox/delivery';
 import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
 import { commit } from '@/lib/sync/store/commit';
-import type { Commit } from '@/lib/sync/store/committed';
 import { noKeys } from '@/lib/sync/store/keys';
 import { read } from '@/lib/sync/store/read';
 import { syncDeps } from '@/lib/sync/sync-deps';
-import { Inquiry, readAndDecide } from '@/lib/sync/sync-loop';
+import { Inquiry } from '@/lib/sync/sync-loop';
 import { settingsOf } from '@/lib/sync/synchronize';
 import { useDatabase } from '../support/database';
+import { decideAlone } from '../support/decide-delivery';
 import { createCustomer, createInvoice, createPayment, createService } from '../support/factories';
 import { type TestRuntime, testRuntime } from '../support/runtime';
 import { openTestStripe, subscribe, type TestStripe } from '../support/stripe-world';
@@ -34,21 +32,7 @@ beforeAll(() => {
   stripe = openTestStripe(runtime);
 });
 
-/** What a delivery would commit, decided now. */
-async function decide(payload: string): Promise<Commit> {
-  const event = toProviderEvent(JSON.parse(payload));
-  if (!event) throw new Error('this is no event');
-  const delivery = { event, payload, expectedMode: null, again: false };
-  const question = {
-    settings: settingsOf(syncDeps(runtime)),
-    keys: keysOfDelivery(delivery),
-    decide: (draft: Draft) => decideDelivery(draft, delivery),
-  };
-  const decided = await readAndDecide((keys) => read(base.db, keys), question, new Inquiry(false));
-  if ('wanted' in decided) throw new Error('Stripe is not there to be asked');
-  return { plan: decided.plan, events: decided.result.entry ? [decided.result.entry] : [], runId: null };
-}
-
+const decide = (payload: string) => decideAlone(runtime, payload);
 const decideEvent = (event: Parameters<typeof renderEvent>[0]) =>
   decide(JSON.stringify(renderEvent(event, Stripe.API_VERSION)));
 
