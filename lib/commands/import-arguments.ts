@@ -62,7 +62,7 @@ export function readImport(args: string[]): ImportWanted {
   return { kind, file, options };
 }
 
-/** @param given names of theirs may have an equals sign, as may values for all rows */
+/** Their column names may contain an equals sign, and so may values for all rows. */
 function toPairs(option: 'map' | 'set', given: string[] = []): Map<string, string> {
   return new Map(
     given.map((pair) => {

@@ -39,7 +39,7 @@ export async function findCustomerIds(db: Database, numbers: string[]): Promise<
   );
 }
 
-/** The same of those that something may be written of: of a customer that was erased nothing is. */
+/** As `findCustomerIds`, without erased customers: nothing may be written about them. */
 export async function findWritableCustomerIds(db: Database, numbers: string[]): Promise<Map<string, number>> {
   const ids = await findCustomerIds(db, numbers);
   if (ids.size === 0) return ids;

@@ -36,7 +36,7 @@ export async function eraseCustomer(
     const stripeCustomers = await lockCustomer(tx, id);
     const customer_number = await requireErasable(tx, id);
     const redact = toRedactor(await listValues(tx, id));
-    // Those that were stored since then: from now on the commit of an event sees that the customer is locked.
+    // Events stored since then. The commit of a later one waits for the locks taken above.
     const late = await findEventsNaming(tx, texts, since);
     const events = await listEventIds(tx, id, [...naming, ...late]);
     await reduceEvents(tx, events);
@@ -53,7 +53,7 @@ export async function eraseCustomer(
   });
 }
 
-/** A transaction that is under way may have begun a while ago, and its rows are of then. */
+/** With a margin: rows have the time at which their transaction began. */
 async function shortlyBefore(db: Database): Promise<string> {
   const [found] = await rows<{ at: string }>(db, sql`select (now() - interval '10 minutes')::text as at`);
   return String(found?.at);

@@ -12,7 +12,7 @@ const REDUCED = 200;
  * The events of the inbox that have no Stripe customer of their own and name one of these texts all the same: a guest's
  * checkout, a dispute with its evidence. It reads every body of such events, in statements of limited length.
  *
- * @param since when the database stored them, `-infinity` for all
+ * @param since when the database stored them, `-infinity` for all; Stripe sends none that is older than 30 days
  */
 export async function findEventsNaming(
   db: Database,
@@ -26,7 +26,9 @@ export async function findEventsNaming(
     const page: (Place & { is_naming: boolean })[] = await rows(
       db,
       sql`select id, stripe_created::text as created, ${isNaming} as is_naming from stripe_events
-        where stripe_customer_id is null and created_at >= ${since}::timestamptz and (stripe_created, id) > (${place.created}::timestamptz, ${place.id})
+        where stripe_customer_id is null and created_at >= ${since}::timestamptz
+          and stripe_created >= ${since}::timestamptz - interval '31 days'
+          and (stripe_created, id) > (${place.created}::timestamptz, ${place.id})
         order by stripe_created, id limit ${sql.raw(String(BATCH))}`,
     );
     ids.push(...page.flatMap(({ id, is_naming }) => (is_naming ? [id] : [])));

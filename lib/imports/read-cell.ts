@@ -59,7 +59,7 @@ function readCommaNumber(text: string): CellValue {
   return { problem: 'must be a number with a decimal comma, such as 1.234,56' };
 }
 
-/** A day of either form, or what the field is to say. */
+/** A date in either form; any other text is for the field to check. */
 function readInstant(text: string): CellValue {
   const day = readDate(text);
   return 'value' in day ? day : { value: text };

@@ -11,7 +11,7 @@ export type RowSource = Pick<OpenImport, 'header' | 'constants' | 'derived'> & {
   options: Pick<FileOptions, 'decimalComma' | 'format'>;
 };
 
-/** What records are known by: a space around it is nobody's. */
+/** What rows are matched by, without the spaces around it. */
 const NAMES = new Set([
   ...['customer_number', 'hostname', 'service_number', 'number', 'invoice_number', 'document_number'],
   ...['import_key', 'invoice_import_key', 'stripe_invoice_id'],

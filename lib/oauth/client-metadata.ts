@@ -3,7 +3,7 @@ import { redirectProblem } from './redirects';
 
 const MAX_REDIRECTS = 20;
 const KNOWN_GRANTS = ['authorization_code', 'refresh_token'];
-/** A name of control, invisible or direction-changing characters could pass for another one. */
+/** Control, invisible and direction-changing characters could make a name look like another one. */
 const VISIBLE = /^\P{C}+$/u;
 const optionalUrl = z
   .url({ protocol: /^https$/ })

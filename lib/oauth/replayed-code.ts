@@ -17,7 +17,7 @@ export async function endReplayed(
   code: string,
 ): Promise<void> {
   const expiresAt = new Date(now().getTime() + KEPT_MS);
-  // Anybody may make up codes: of what is over nothing stays.
+  // Anybody can make up codes, so expired notes are removed first.
   const isNote = like(staffVerifications.identifier, `${NOTE}%`);
   await db.delete(staffVerifications).where(and(isNote, lt(staffVerifications.expiresAt, now())));
   await db.insert(staffVerifications).values({ id: newId(), identifier: noteOf(code), value: '', expiresAt });

@@ -3,8 +3,8 @@ import { useEffect, useState } from 'react';
 const SHOWN_MS = 700;
 
 /**
- * False until the page has been in front for a moment, each time anew. Another site can put this page under the second
- * click of a double-click: its button must not work yet.
+ * False until the page has been in front for a moment, and again whenever it comes to the front: another site could put
+ * it under the second click of a double-click.
  */
 export function useArmed(): boolean {
   const [isArmed, setArmed] = useState(false);

@@ -12,7 +12,10 @@ type Names = { [name in (typeof INVOICE_NAMES)[number]]?: string | null | undefi
 /** An invoice that a row names, and whose it is. */
 export type NamedInvoice = Awaited<ReturnType<typeof readNamed>>[number];
 
-/** Invoices as rows name them, but for those of customers that were erased: of two with one number, which two accounts at Stripe may give, our own. */
+/**
+ * Invoices as rows name them, without those of erased customers. Where two accounts at Stripe gave two invoices the same
+ * number, our own is meant.
+ */
 export async function findInvoices(
   db: Database,
   rows: Names[],

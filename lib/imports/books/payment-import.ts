@@ -86,7 +86,7 @@ async function finish(
   if (!recorded) throw new Error('a payment was lost');
   if (recorded.outcome !== 'known') return recorded;
   const writer = { actor, source: 'import' as const, now, timeZone, refundedAt };
-  // A file of before a refund, or whose refunds have rows of their own, takes none back.
+  // The file may be older than the refund, or have a row of its own for it: it must not take the refund back.
   const isOlder = payment.status === 'completed' && recorded.payment.status === 'refunded';
   const given = isOlder ? { ...payment, status: undefined } : payment;
   const { payment: after, created } = await recordPayment(db, given, writer);
