@@ -128,8 +128,8 @@ export const MUTANTS: Mutant[] = [
     ...edit(
       'locks-in-any-order',
       'lib/sync/store/encode.ts',
-      ', ...told])].sort();',
-      ', ...told])].sort(() => Math.random() - 0.5);',
+      'all.flatMap(toLockKeys))].sort();',
+      'all.flatMap(toLockKeys))].sort(() => Math.random() - 0.5);',
     ),
     needsDatabase: true,
   },

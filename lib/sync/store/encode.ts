@@ -54,7 +54,7 @@ export function toLockKeys({ plan: { concerned, emails }, events }: Commit): str
   const told = events.flatMap(({ owners, stripe_customer_id: own }) =>
     own === null ? owners : [own, ...owners],
   );
-  return [...new Set([...concerned, ...emails.map(({ email }) => `email ${email}`), ...told])].sort();
+  return [...concerned, ...emails.map(({ email }) => `email ${email}`), ...told];
 }
 
 function toLists({ plan, events, runId }: Commit): [string, unknown[]][] {
