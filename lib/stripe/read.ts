@@ -11,7 +11,8 @@ export function asList(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-const CONTROL = /\p{Cc}/gu;
+const CONTROL = /\p{Cc}/u;
+const CONTROLS = /\p{Cc}/gu;
 const LINE_BREAKS = /[\t-\r\u0085]+/g;
 
 /**
@@ -20,7 +21,8 @@ const LINE_BREAKS = /[\t-\r\u0085]+/g;
  */
 export function asText(value: unknown): string | null {
   if (typeof value !== 'string') return null;
-  const text = value.replace(LINE_BREAKS, ' ').replace(CONTROL, '').toWellFormed().trim();
+  const line = CONTROL.test(value) ? value.replace(LINE_BREAKS, ' ').replace(CONTROLS, '') : value;
+  const text = line.toWellFormed().trim();
   return text === '' ? null : text;
 }
 

@@ -10,17 +10,15 @@ export interface Told {
 export const keysOfOwners = (told: Told): Keys =>
   mergeKeys(noKeys(), { stripeCustomers: stripeCustomersIn(told), intents: intentsOf(told) });
 
-/** It names one of their Stripe customers anywhere or, as disputes do, one of their payments alone. */
-export function isOfErased(draft: Draft, told: Told): boolean {
-  return ownersOf(draft, told).some((id) => {
-    const link = draft.link(id);
-    return Boolean(link && draft.customers.get(link.customer_id)?.erased_at);
-  });
-}
-
+/** Whose it is: of the Stripe customers that it names anywhere or, as disputes do, by one of their payments alone. */
 export function ownersOf(draft: Draft, told: Told): string[] {
   const payers = intentsOf(told).flatMap((id) => draft.paymentsByIntent(id).map((row) => draft.ownerOf(row)));
   return [...new Set([...stripeCustomersIn(told), ...payers])].filter((id) => id !== null);
+}
+
+export function isErased(draft: Draft, stripeCustomerId: string): boolean {
+  const link = draft.link(stripeCustomerId);
+  return Boolean(link && draft.customers.get(link.customer_id)?.erased_at);
 }
 
 const MOST = 20;

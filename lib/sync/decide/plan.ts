@@ -11,7 +11,6 @@ import {
 import type { Draft } from './draft';
 import { billedAnew, paidBackAnew, touched } from './raised-versions';
 import type { Table } from './table';
-import type { Tables } from './tables';
 
 /** What changes in a table. Ids below 0 stand for those that the commit gives. */
 export interface TablePlan<Row> {
@@ -39,16 +38,22 @@ export interface Plan extends TablePlans {
 }
 
 export function toPlan(draft: Draft): Plan {
-  const plans = toTablePlans(draft);
-  const { links, services, invoices, payments } = plans;
+  const links = toTablePlan(draft.links);
+  const services = toTablePlan(draft.services);
+  const invoices = toTablePlan(draft.invoices);
+  const payments = toTablePlan(draft.payments);
+  services.updated.push(...billedAnew(draft, services.updated));
+  payments.updated.push(...paidBackAnew(draft, payments));
   return {
-    ...plans,
-    services: { ...services, updated: [...services.updated, ...billedAnew(draft, services.updated)] },
+    links,
+    customers: toTablePlan(draft.customers),
+    services,
+    subscriptions: toTablePlan(draft.subscriptions),
+    items: toTablePlan(draft.items),
     invoices: { ...invoices, updated: invoices.updated.map((row) => afterHandover(draft, row)) },
-    payments: {
-      ...payments,
-      updated: [...payments.updated, ...paidBackAnew(draft, payments)].map((row) => afterMoves(draft, row)),
-    },
+    payments: { ...payments, updated: payments.updated.map((row) => afterMoves(draft, row)) },
+    refunds: toTablePlan(draft.refunds),
+    disputes: toTablePlan(draft.disputes),
     moves: draft.moves,
     handedOver: draft.handedOver,
     abandoned: draft.abandoned,
@@ -80,15 +85,12 @@ function afterMoves(draft: Draft, row: StoredPayment): StoredPayment {
 
 /** A link whose version alone is raised does not count. */
 export function isEmpty(plan: Plan): boolean {
-  const tables = TABLE_NAMES.flatMap((name): unknown[][] => Object.values(plan[name]));
   const lists = [plan.changes, plan.moves, plan.handedOver, plan.abandoned, plan.audits];
-  return [...lists, ...tables].every((list) => list.length === 0);
+  return lists.every((list) => list.length === 0) && TABLE_NAMES.every((name) => isUnchanged(plan[name]));
 }
 
-function toTablePlans(tables: Tables): TablePlans {
-  const plan = <Name extends TableName>(name: Name) => [name, toTablePlan(tables[name])];
-  return Object.fromEntries(TABLE_NAMES.map(plan)) as TablePlans;
-}
+const isUnchanged = ({ inserted, updated, deleted }: TablePlan<unknown>) =>
+  inserted.length + updated.length + deleted.length === 0;
 
 function toTablePlan<Key extends string | number, Row extends object>(
   table: Table<Key, Row>,

@@ -17,8 +17,8 @@ export class Table<Key extends string | number, Row extends object> {
   }
 
   all(): Row[] {
+    if (this.changed.size === 0) return [...this.stored.values()];
     const rows = [...this.stored.keys()].flatMap((key) => this.get(key) ?? []);
-    if (this.changed.size === 0) return rows;
     const added = [...this.changed].flatMap(([key, row]) => (row && !this.stored.has(key) ? row : []));
     return [...rows, ...added];
   }

@@ -2,7 +2,7 @@ import type { StripeMode } from '../../env-contradictions';
 import { fromInbox, type ProviderEvent } from '../../stripe/to-event';
 import { withoutPersonalData } from '../../stripe/without-personal-data';
 import type { Draft } from '../decide/draft';
-import { isOfErased, keysOfOwners, ownersOf } from '../decide/erased';
+import { isErased, keysOfOwners, ownersOf } from '../decide/erased';
 import { decideEvent, keysOfEvent } from '../decide/event';
 import type { EventEntry } from '../store/committed';
 import { type Keys, mergeKeys, noKeys } from '../store/keys';
@@ -43,8 +43,9 @@ export function decideDelivery(draft: Draft, delivered: Delivery): Taken {
     draft.arrived.has(delivered.event.id) ||
     (before !== undefined && isSettled(before.outcome) && !delivered.again);
   if (isKnown) return { outcome: 'duplicate', entry: null };
-  const isErased = isOfErased(draft, delivered);
-  const delivery = isErased ? toReduced(delivered) : delivered;
+  const owners = ownersOf(draft, delivered);
+  const isOfErased = owners.some((id) => isErased(draft, id));
+  const delivery = isOfErased ? toReduced(delivered) : delivered;
   const { event, payload, expectedMode } = delivery;
   const arrived = {
     id: event.id,
@@ -63,7 +64,7 @@ export function decideDelivery(draft: Draft, delivered: Delivery): Taken {
   arrived.outcome = outcome;
   const entry: EventEntry = {
     ...toRow(event, payload),
-    owners: isErased ? [] : ownersOf(draft, delivered),
+    owners: isOfErased ? [] : owners,
     outcome,
     processed_at: draft.now,
     warnings: [...draft.warnings],

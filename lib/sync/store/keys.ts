@@ -62,7 +62,9 @@ export function noKeys(): Keys {
 export function mergeKeys(one: Keys, more: Partial<Keys>): Keys {
   const merged: Record<string, Key[]> = { ...one };
   for (const [name, keys] of Object.entries(more)) {
-    if (keys.length > 0) merged[name] = [...new Set<Key>([...(merged[name] ?? []), ...keys])];
+    const known = merged[name] ?? [];
+    const isNews = keys.some((key) => !known.includes(key));
+    if (isNews) merged[name] = [...new Set<Key>([...known, ...keys])];
   }
   return merged as unknown as Keys;
 }

@@ -29,10 +29,6 @@ export const TABLE_NAMES = Object.keys(TABLES) as TableName[];
 
 export type KeyOf<Name extends TableName> = Name extends 'links' ? string : number;
 export const keyColumn = (name: TableName) => (name === 'links' ? 'stripe_customer_id' : 'id');
-export const keyOf =
-  <Name extends TableName>(name: Name) =>
-  (row: object): KeyOf<Name> =>
-    Reflect.get(row, keyColumn(name)) as KeyOf<Name>;
 
 export type StoredRows = {
   [Name in TableName]: Name extends keyof InPart ? InPart[Name] : (typeof TABLES)[Name]['$inferSelect'];
