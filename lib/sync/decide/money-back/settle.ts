@@ -51,10 +51,8 @@ function mergeRecorded(draft: Draft, payment: StoredPayment, told: StoredRefund)
   draft.refunds.delete(recorded.id);
 }
 
-function excessBefore(draft: Draft, { id }: StoredPayment): number {
-  const payment = draft.payments.before(id);
-  if (!payment) return 0;
-  const isIts = (row: { payment_id: number | null }) => row.payment_id === id;
+function excessBefore(draft: Draft, payment: StoredPayment): number {
+  const isIts = (row: { payment_id: number | null }) => row.payment_id === payment.id;
   const { refunds, disputes } = draft.snapshot.rows;
   const known = {
     refunds: [...refunds.values()].filter(isIts),
