@@ -7,7 +7,7 @@ BEGIN
   IF plan ? 'servicesUpdated' THEN
     UPDATE customer_services t SET
       next_billing_date = r.next_billing_date, synced_billing_date = r.synced_billing_date,
-      ends_on = r.ends_on, updated_at = now(), version = t.version + 1
+      ends_on = r.ends_on, synced_ends_on = r.synced_ends_on, updated_at = now(), version = t.version + 1
       FROM jsonb_populate_recordset(NULL::customer_services, plan -> 'servicesUpdated') r
       WHERE t.id = r.id AND t.version = r.version;
     GET DIAGNOSTICS written = ROW_COUNT;

@@ -60,7 +60,7 @@ BEGIN
   IF service_ids IS NOT NULL THEN
     SELECT json_agg(s ORDER BY s.id) INTO services FROM (
       SELECT v.id, v.customer_id, v.service_number, v.status, v.price, v.currency, v.billing_interval,
-        v.next_billing_date, v.synced_billing_date, v.ends_on, v.version
+        v.next_billing_date, v.synced_billing_date, v.ends_on, v.synced_ends_on, v.version
       FROM customer_services v WHERE v.id = ANY (service_ids)
     ) s;
     SELECT json_agg(b ORDER BY b.subscription_id, b.until) INTO billing FROM (

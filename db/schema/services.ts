@@ -26,8 +26,10 @@ export const customerServices = pgTable(
     next_billing_date: date(),
     /** What sync wrote there last: any other date is somebody's own. */
     synced_billing_date: date(),
-    /** The day it ends on, where all subscriptions that bill it are to end. */
+    /** The day it ends on: when all subscriptions that bill it are to end, or what people entered. */
     ends_on: date(),
+    /** What sync wrote there last. */
+    synced_ends_on: date(),
     cancelled_at: instant(),
     version: version(),
     ...timestamps,

@@ -38,6 +38,7 @@ export function buildServices(
       ...datesOf(),
       synced_billing_date: null,
       ends_on: null,
+      synced_ends_on: null,
     };
 
     function datesOf(): Pick<ServiceRow, 'start_date' | 'next_billing_date' | 'cancelled_at'> {

@@ -70,11 +70,13 @@ function dateServices({ calendar }: Source, { services, begins, endedAt, row }: 
   for (const service of services) {
     if (row.status !== 'cancelled') {
       const { next_billing_date, cancel_at, stripe_subscription_id } = row;
+      const ends_on = cancel_at && calendar.dateOf(cancel_at);
       Object.assign(service, {
         start_date: starts,
         next_billing_date,
         synced_billing_date: stripe_subscription_id && next_billing_date,
-        ends_on: cancel_at && calendar.dateOf(cancel_at),
+        ends_on,
+        synced_ends_on: stripe_subscription_id && ends_on,
       });
     } else if (service.cancelled_at) Object.assign(service, { start_date: starts, cancelled_at: endedAt });
     else service.start_date = starts;

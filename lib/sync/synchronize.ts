@@ -33,7 +33,7 @@ export interface Done<T> {
 }
 
 /**
- * If somebody else has written since it was read, all of it again, under the lock of the Stripe customer.
+ * If somebody else has written since the read, all of it is repeated under the lock of the Stripe customer.
  * Stripe is asked while nothing is locked. Of two deliveries of one event one is applied: in this process the
  * second waits; of another process the later commit finds another version, or the event, and begins again.
  */

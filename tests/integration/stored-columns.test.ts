@@ -20,7 +20,7 @@ const OWN = ['id', 'version', 'created_at', 'updated_at'];
 /** What sync writes of rows that people have as well; all else is theirs. */
 const WRITTEN: Partial<Record<TableName, string[]>> = {
   customers: CREATED_COLUMNS.flat(),
-  services: ['next_billing_date', 'synced_billing_date', 'ends_on'],
+  services: ['next_billing_date', 'synced_billing_date', 'ends_on', 'synced_ends_on'],
 };
 
 const CHECKED: Record<string, [string, string]> = { currency: ['usd', 'gbp'], country: ['AT', 'CH'] };

@@ -66,8 +66,8 @@ export function databaseHands(deps: SyncDeps): Hands {
     linkItem: async (id, serviceNumber) => {
       await linkItem(deps, ACTOR, id, serviceNumber);
     },
-    dateService: async (id, next_billing_date) => {
-      await db.update(customerServices).set({ next_billing_date }).where(eq(customerServices.id, id));
+    dateService: async (id, dates) => {
+      await db.update(customerServices).set(dates).where(eq(customerServices.id, id));
     },
     makeCustomer: (email) => createCustomer(db, { email }),
     makeMerged: async (customer_id) => {

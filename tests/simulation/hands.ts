@@ -1,3 +1,6 @@
+export type ServiceDate = 'next_billing_date' | 'ends_on';
+export type ServiceDates = Partial<Record<ServiceDate, string>>;
+
 /** What staff and programs do here, and what they see of our rows. */
 export interface Hands extends Making {
   now(): Date;
@@ -17,7 +20,7 @@ export interface Hands extends Making {
   linkStripeCustomer(id: string, link: { from: number; to: number }): Promise<void>;
   /** @throws AppError where another was quicker */
   linkItem(id: number, serviceNumber: string | null): Promise<void>;
-  dateService(id: number, next_billing_date: string): Promise<void>;
+  dateService(id: number, dates: ServiceDates): Promise<void>;
 }
 
 /** How rows of ours are made that are there before anything happens. */
@@ -73,6 +76,7 @@ export interface NewPayment {
 export interface NewService {
   customer_id: number;
   next_billing_date: string;
+  ends_on: string | null;
   price: string;
   currency: string;
   billing_interval: 'month' | 'quarter' | 'year';

@@ -91,6 +91,12 @@ export const MUTANTS: Mutant[] = [
     'return elsewhere.length > 99 ? elsewhere : own;',
   ),
   edit(
+    'own-end-cleared',
+    'lib/sync/decide/subscription/service-dates.ts',
+    'return own.stored === own.synced ?',
+    "return own.stored !== '' ?",
+  ),
+  edit(
     'what-ended-revives',
     'lib/sync/decide/subscription/subscription.ts',
     "if (decision === 'stale' || (hasEnded && revives)) {",

@@ -1,5 +1,5 @@
 import { AppError } from '@/lib/errors';
-import type { Hands } from './hands';
+import type { Hands, ServiceDate } from './hands';
 import { pick } from './pick';
 import type { Step } from './plan';
 import { SERVICE_DATE, type Setup } from './setup';
@@ -19,7 +19,7 @@ export interface Deeds {
   /** By Stripe's id of an item, the service that staff linked; null: none, they said. */
   linked: Map<string, number | null>;
   /** By id of a service, the dates that people gave it. */
-  dated: Map<number, string[]>;
+  dated: Map<number, Record<ServiceDate, string[]>>;
 }
 
 export const noDeeds = ({ ours }: Setup): Deeds => ({
@@ -28,7 +28,14 @@ export const noDeeds = ({ ours }: Setup): Deeds => ({
   written: new Map(),
   statuses: new Map(),
   linked: new Map(),
-  dated: new Map(ours.flatMap(({ services }) => services.map(({ id }) => [id, [SERVICE_DATE]]))),
+  dated: new Map(
+    ours.flatMap(({ services }) =>
+      services.map(({ id, ends_on }) => [
+        id,
+        { next_billing_date: [SERVICE_DATE], ends_on: ends_on === null ? [] : [ends_on] },
+      ]),
+    ),
+  ),
 });
 
 interface Here {
@@ -50,7 +57,7 @@ export async function doHere(
 ): Promise<string | null> {
   if (kind === 'confirmLink') return confirmLink(hands, setup, deeds, a, b);
   if (kind === 'linkItem') return linkItem(hands, setup, deeds, a, b);
-  if (kind === 'dateService') return dateService(hands, setup, deeds, a, b);
+  if (kind === 'dateService') return dateService(hands, setup, deeds, a, b, c);
   if (kind === 'enterPayment') return enterPayment();
   if (kind === 'payOwn') return payOwn();
   const isFree = (id: string) => kind === 'deletePayment' || !isStray(id);

@@ -23,6 +23,7 @@ export interface Own {
 
 export interface OwnService {
   id: number;
+  ends_on: string | null;
   number: string;
   /** What it costs in an interval: minor units, and months. */
   price: { minor: number; currency: string; months: number };
@@ -51,6 +52,8 @@ const addressOf = (at: number | null) =>
 export const OF_MERGED = 1_000_000;
 
 export const SERVICE_DATE = '2020-01-01';
+/** Of every second one, entered by people. */
+const SERVICE_END = '2031-12-31';
 
 /** An invoice of ours that Stripe knows nothing of. */
 export const OWN_INVOICE = {
@@ -109,14 +112,16 @@ async function createOwn(making: Making, planned: Plan['ours'][number]): Promise
   const services: Own['services'] = [];
   for (let i = 0; i < planned.services; i += 1) {
     const price = PRICES[(id + i) % PRICES.length] ?? PRICES[0];
+    const ends_on = i % 2 === 0 ? SERVICE_END : null;
     const service = await making.makeService({
       customer_id: id,
       next_billing_date: SERVICE_DATE,
+      ends_on,
       price: price.text,
       currency: price.currency,
       billing_interval: price.interval,
     });
-    services.push({ id: service.id, number: service.service_number, price });
+    services.push({ id: service.id, number: service.service_number, price, ends_on });
   }
   const isUnclear = planned.sold === 3;
   const sold = services.slice(0, isUnclear ? 1 : planned.sold).map((service) => service.id);

@@ -79,14 +79,16 @@ export async function dateService(
   { dated }: Deeds,
   a: number,
   b: number,
+  c: number,
 ): Promise<string | null> {
   const service = pick(
     setup.ours.flatMap(({ services }) => services),
     a,
   );
   if (!service) return null;
-  const next_billing_date = `2021-01-0${1 + b}`;
-  await hands.dateService(service.id, next_billing_date);
-  dated.get(service.id)?.push(next_billing_date);
-  return `staff bill service ${service.id} on ${next_billing_date}`;
+  const date = `2021-01-0${1 + b}`;
+  const column = c % 2 === 0 ? 'next_billing_date' : 'ends_on';
+  await hands.dateService(service.id, { [column]: date });
+  dated.get(service.id)?.[column].push(date);
+  return `staff give service ${service.id} the ${column} ${date}`;
 }

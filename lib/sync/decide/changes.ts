@@ -14,6 +14,7 @@ const BOOKKEEPING = new Set([
   'recheck_at',
   'stripe_synced_at',
   'synced_billing_date',
+  'synced_ends_on',
 ]);
 
 const AMOUNTS = /^(subtotal|tax|total|amount(_\w+)?|refunded_amount|price)$/;

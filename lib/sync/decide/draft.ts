@@ -28,7 +28,7 @@ export type Answers = <K extends WantedKind>(
   version: number | null,
 ) => Fetched<Wanted[K]> | undefined;
 
-/** A decision that lacks something goes on without it; its changes are dropped, and it is made anew. */
+/** A decision that lacks data runs to its end; its changes are discarded, and it is made again with more data. */
 export class Draft extends Lookups {
   readonly changes: FieldChange[] = [];
   readonly warnings = new Set<string>();
@@ -36,7 +36,7 @@ export class Draft extends Lookups {
   readonly moved: string[] = [];
   /** All that a Stripe customer has goes to another customer of ours, whether it was read or not. */
   readonly moves: { stripe_customer_id: string; customer_id: number }[] = [];
-  /** Invoices of one subscription that become those of another, whether they were read or not. */
+  /** All invoices of one subscription become those of another, including those that were not read. */
   readonly handedOver: { from: number; to: number }[] = [];
   /** Stripe customers that are decided on: their versions are raised, whatever changes. */
   readonly concerned = new Set<string>();

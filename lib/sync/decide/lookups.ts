@@ -11,7 +11,7 @@ import type { StoredEvent } from '../store/snapshot';
 import { MoneyLookups } from './money-lookups';
 
 export class Lookups extends MoneyLookups {
-  /** What was looked for in vain, or found by more than its id: it must be so still when all is written. */
+  /** Numbers that nobody had, and customers found by their e-mail address: the commit checks that it is still so. */
   readonly met = { absentNumbers: new Set<string>(), emails: new Map<string, number[]>() };
   /** The event that is decided on, and those decided before it: they need not be in the inbox yet. */
   readonly arrived = new Map<string, StoredEvent>();

@@ -63,7 +63,7 @@ export class MoneyLookups extends KeyedTables {
     return (payment && this.invoiceOf(payment).invoice?.stripe_customer_id) ?? null;
   }
 
-  /** Whoever asks for a refund, a dispute or a payment intent is told all of its payment. */
+  /** A snapshot read by a refund, a dispute or a payment intent contains everything about its payment. */
   private requireWhole({ id, stripe_payment_intent_id: intent }: StoredPayment): void {
     const { keys, rows } = this.snapshot;
     const isIts = (one: { payment_id: number | null }) => one.payment_id === id;

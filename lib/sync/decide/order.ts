@@ -45,7 +45,7 @@ export function decideOrder<Kind extends Ordered>(
   if (source.asOf > storedAsOf) return isInSync() ? 'unchanged' : take(source.asOf);
   if (source.asOf < storedAsOf) return 'stale';
   if (source.origin === 'fetched') return take(storedAsOf); // the fetch began after what is stored
-  // Until its recheck, a tie may have been decided before this event came: showing the same proves nothing.
+  // While a recheck is due, the tie may have been decided without this event: an equal state proves nothing.
   const isSettled = recheck_at === null || source.origin === 'listed';
   if (isSettled && isStored(incoming)) return 'unchanged';
   const fetched = draft.ask(kind, incoming.id, stripeCustomerId);

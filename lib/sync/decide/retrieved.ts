@@ -1,13 +1,10 @@
 import { latest } from '../../dates';
 import type { StoredDispute, StoredInvoice, StoredRefund, StoredSubscription } from '../store/rows';
+import { applyObject, type Provided } from './apply-object';
 import type { Draft } from './draft';
 import { markGone } from './gone';
-import { applyInvoice } from './invoice/invoice';
 import { KINDS } from './money-back/kinds';
-import { applyMoneyBack } from './money-back/money-back';
 import type { Ordered } from './order';
-import { settleMoved } from './subscription/settle-moved';
-import { applySubscription } from './subscription/subscription';
 
 /** One that is gone is marked so. @returns why Stripe did not answer; undefined: it did */
 export function applyRetrieved(draft: Draft, kind: Ordered, id: string): string | undefined {
@@ -22,12 +19,7 @@ export function applyRetrieved(draft: Draft, kind: Ordered, id: string): string 
   }
   const asOf = row?.provider_as_of ? latest(fetched.asOf, row.provider_as_of) : fetched.asOf;
   const source = { origin: 'fetched' as const, asOf };
-  const { object } = fetched;
-  if ('items' in object) applySubscription(draft, object, source);
-  else if ('total' in object) applyInvoice(draft, object, source);
-  else if (object.object === 'refund') applyMoneyBack(draft, 'refund', object, source);
-  else applyMoneyBack(draft, 'dispute', object, source);
-  settleMoved(draft);
+  applyObject(draft, { kind, value: fetched.object } as Provided, source);
   return undefined;
 }
 

@@ -12,8 +12,8 @@ import { failEvent } from './inbox';
 import { lineUp } from './together';
 
 /**
- * What it changes and what the inbox says of it are written together. When that fails none of it is, the
- * event is kept as failed, and the error is thrown on.
+ * What it changes and what the inbox says of it are written together. If that fails, nothing of it is written, the
+ * event is kept as failed, and the error is rethrown.
  *
  * @param mode of the configured keys; an event of the other mode is kept and ignored
  */

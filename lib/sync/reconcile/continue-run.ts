@@ -11,7 +11,7 @@ export function runDeadline({ env, now }: { env: Pick<Env, 'vercel'>; now(): Dat
   return env.vercel ? { deadline: new Date(now().getTime() + BUDGET_MS) } : {};
 }
 
-/** Unheard, the next run takes it up. */
+/** If the request does not get through, the next run resumes this one. */
 export function continueRun({ env, log }: { env: Pick<Env, 'publicUrl' | 'cronSecret'>; log: Logger }): void {
   const asked = fetch(`${env.publicUrl}/api/cron/reconcile`, {
     headers: { Authorization: `Bearer ${env.cronSecret}` },

@@ -2,8 +2,8 @@ import { eq } from 'drizzle-orm';
 import { disputes, payments, refunds } from '@/db/schema';
 import { type ListRequest, listProviderDisputes, listProviderRefunds } from '../../stripe/list';
 import { listIntents } from '../../stripe/list-intents';
+import { applyObject, keysOfProvided, type Provided } from '../decide/apply-object';
 import { attachPayment } from '../decide/money-back/attach-payment';
-import { decideListed, keysOfProvided, type Provided } from '../reconcile/sync-object';
 import { attempt, type Check, perform, retrieve } from './check';
 
 /** All that Stripe lists of it, and what we hold and it does not list. */
@@ -48,7 +48,7 @@ async function applyAll(check: Check, kind: keyof typeof LISTS, of: Of, listed: 
         stripeCustomerId: null,
         keys: keysOfProvided(object),
         decide: (draft) => {
-          decideListed(draft, object, page.asOf);
+          applyObject(draft, object, { origin: 'listed', asOf: page.asOf });
           attachPayment(draft, kind, value.id);
         },
       });

@@ -22,7 +22,7 @@ export type UnconfirmedLink = {
   is_clear: boolean;
 };
 
-/** Customers that were created for Stripe are nobody whose address tells anything. */
+/** The address of a customer that sync created proves nothing. */
 export const UNCONFIRMED_LINKS = sql`
   select l.stripe_customer_id, l.linked_by, c.email, ${nameOfAlias('c')} as name, c.id as "from",
     c.customer_number as from_number, same.matches, o.id as "to", o.customer_number as to_number,

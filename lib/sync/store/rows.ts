@@ -61,6 +61,7 @@ interface InPart {
     | 'next_billing_date'
     | 'synced_billing_date'
     | 'ends_on'
+    | 'synced_ends_on'
     | 'version'
   >;
 }

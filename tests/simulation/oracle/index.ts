@@ -1,5 +1,6 @@
 import type { WorldEvent } from '@/lib/stripe-local/model';
 import type { Dispute, Refund } from '@/lib/stripe-local/model-returns';
+import type { Deeds } from '../own-steps';
 import type { Tables } from '../tables';
 import { checkCreated } from './created';
 import { checkCustomers } from './customers';
@@ -64,7 +65,7 @@ export interface Truth {
   /** Customers that it does not even know any more. */
   unknown: ReadonlySet<string>;
   /** By id of a service, the dates that people gave it. */
-  dated: ReadonlyMap<number, readonly string[]>;
+  dated: Deeds['dated'];
 }
 
 /** An answer of Stripe's about a customer. */

@@ -13,6 +13,11 @@ const EXEMPT = [
     why: 'invoices that were put in by hand, with the id at Stripe and without the customer',
   },
   {
+    file: 'lib/sync/decide/subscription/subscription.ts',
+    code: ') ?? incoming;',
+    why: 'the event that is decided on is always among those of its second',
+  },
+  {
     file: 'lib/sync/decide/subscription/subscription-state.ts',
     code: 'provider.customer?.stripeCustomerId ?? null',
     why: 'subscriptions that were put in by hand, likewise',
@@ -25,7 +30,7 @@ const EXEMPT = [
   },
   {
     file: 'lib/sync/decide/checkout/merge-into-sold.ts',
-    code: "{ ...link, checkout_completed_at, ...(status === 'active' && { status }) }",
+    code: "{ ...ours, ...link, checkout_completed_at, ...(status === 'active' && { status }) }",
     why: 'staff alone make what was only named one of ours, which no history does',
   },
   {

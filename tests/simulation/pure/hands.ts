@@ -63,10 +63,10 @@ export function modelHands(model: Model, process: ModelProcess, deps: SyncDeps):
       const found = ownerOf(rows.items.get(id)?.subscription_id ?? 0);
       await relinkItem(deps, ACTOR, existing(found, 'item'), id, serviceNumber);
     },
-    dateService: (id, next_billing_date) =>
+    dateService: (id, dates) =>
       write(() => {
         const service = existing(rows.services.get(id), 'service');
-        tables.put('services', id, { ...service, next_billing_date, version: service.version + 1 });
+        tables.put('services', id, { ...service, ...dates, version: service.version + 1 });
       }),
   };
 }

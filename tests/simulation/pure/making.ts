@@ -24,7 +24,7 @@ export function modelMaking({ tables, now }: Model): Making {
     async makeService({ price, ...given }) {
       const id = tables.nextId('services');
       const row = { ...given, id, service_number: numbered('S', id), price: Number(price).toFixed(3) };
-      const dates = { synced_billing_date: null, ends_on: null };
+      const dates = { synced_billing_date: null, synced_ends_on: null };
       tables.put('services', id, { ...row, ...dates, status: 'active', version: 0 });
       return row;
     },

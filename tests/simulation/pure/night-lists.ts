@@ -5,10 +5,11 @@ import {
   listProviderRefunds,
   listProviderSubscriptions,
 } from '@/lib/stripe/list';
+import { applyObject, keysOfProvided, type Provided } from '@/lib/sync/decide/apply-object';
 import type { Ordered } from '@/lib/sync/decide/order';
 import { applyRetrieved } from '@/lib/sync/decide/retrieved';
 import { findInSync } from '@/lib/sync/reconcile/steps/reconcile-lists';
-import { decideListed, inRun, keysOfProvided, type Provided } from '@/lib/sync/reconcile/sync-object';
+import { inRun } from '@/lib/sync/reconcile/sync-object';
 import { mergeKeys, noKeys } from '@/lib/sync/store/keys';
 import type { Night } from './night';
 import { resolveModelFailures } from './runs';
@@ -63,7 +64,7 @@ async function apply(night: Night, object: Provided, asOf: Date): Promise<void> 
   await inRun(night.deps, night.work, {
     stripeCustomerId: 'customer' in object.value ? (object.value.customer?.stripeCustomerId ?? null) : null,
     keys: keysOfProvided(object),
-    decide: (draft) => decideListed(draft, object, asOf),
+    decide: (draft) => applyObject(draft, object, { origin: 'listed', asOf }),
   });
   await resolve(night, object.kind, object.value.id);
 }

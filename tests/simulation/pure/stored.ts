@@ -3,7 +3,7 @@ import type { ModelRows, RowOf, TableName } from './tables';
 /** Columns that sync may change in a row that is there; the others stay. */
 const UPDATED: Partial<{ [Name in TableName]: (keyof RowOf<Name>)[] }> = {
   customers: ['last_name', 'email', 'phone', 'street', 'postal_code', 'city', 'country'],
-  services: ['next_billing_date', 'synced_billing_date', 'ends_on'],
+  services: ['next_billing_date', 'synced_billing_date', 'ends_on', 'synced_ends_on'],
 };
 
 const AMOUNTS: Partial<Record<TableName, string[]>> = {

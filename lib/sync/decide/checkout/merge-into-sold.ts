@@ -18,21 +18,13 @@ export function mergeIntoSold(
   handOverInvoices(draft, made.id, ours.id);
   handOverItems(draft, made.id, ours.id, pairs);
   draft.subscriptions.delete(made.id);
-  const {
-    id: _,
-    customer_id: __,
-    created_at: ___,
-    updated_at: ____,
-    is_stub: _____,
-    version: ______,
-    ...state
-  } = made;
+  const { id, customer_id, created_at, updated_at, is_stub, version } = ours;
+  const reported = { ...made, id, customer_id, created_at, updated_at, is_stub, version };
   const merged = draft.subscriptions.put({
-    ...ours,
     // What was only ever named has no state to bring along, but a checkout may have been paid.
     ...(made.provider_as_of
-      ? state
-      : { ...link, checkout_completed_at, ...(status === 'active' && { status }) }),
+      ? reported
+      : { ...ours, ...link, checkout_completed_at, ...(status === 'active' && { status }) }),
     checkout_reference: null,
     reference_declined: false,
   });

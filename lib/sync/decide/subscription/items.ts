@@ -8,7 +8,7 @@ import { isStillIn } from './moved-item';
 type Named = Pick<StoredItem, 'named_service_id' | 'named_service_number'>;
 
 /**
- * @param asOf when they were so: one that another subscription has had since stays there
+ * @param asOf the time of this state: an item that has moved to another subscription since stays there
  * @param isSure whether its customer is known for sure: else items keep the services they have
  * @returns the services that items had which came from another subscription
  */
@@ -69,7 +69,7 @@ function soldItem(stored: StoredItem[], provider: ProviderSubscription): StoredI
 function updateItem(draft: Draft, row: StoredItem, state: Partial<StoredItem>): void {
   const changed = differing(row, state);
   if (Object.keys(changed).length === 0) return;
-  // What was never reported before is no news.
+  // A value that is reported for the first time is not logged as a change.
   const news = Object.entries(changed).filter(([field]) => !BILLED.has(field) || row.interval !== null);
   draft.changes.push(...toChanges(subjectOf(row), row, Object.fromEntries(news)));
   draft.items.put({ ...row, ...changed });

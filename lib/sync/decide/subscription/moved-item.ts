@@ -2,7 +2,7 @@ import type { StoredSubscription } from '../../store/rows';
 import type { Draft } from '../draft';
 import { SHOWN, withAllItems } from './all-items';
 
-/** Asks Stripe within one second, or where more items than it shows may have left this one out since. */
+/** Asks Stripe where both states are of one second, or the other subscription has more items than an event shows. */
 export function isStillIn(
   draft: Draft,
   other: StoredSubscription | undefined,

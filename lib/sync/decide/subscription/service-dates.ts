@@ -3,7 +3,10 @@ import type { StoredService } from '../../store/rows';
 import { isSameState, toChanges } from '../changes';
 import type { Draft } from '../draft';
 
-export type ServiceDates = Pick<StoredService, 'next_billing_date' | 'synced_billing_date' | 'ends_on'>;
+export type ServiceDates = Pick<
+  StoredService,
+  'next_billing_date' | 'synced_billing_date' | 'ends_on' | 'synced_ends_on'
+>;
 
 export interface Billed {
   until: Date;
@@ -11,42 +14,44 @@ export interface Billed {
   endsAt: Date | null;
 }
 
-/** By all live subscriptions of surely known customers: billed at the latest end, ending when all end. */
+/**
+ * Uses all live subscriptions of customers known for sure. A service is billed next when the last of its periods
+ * ends, and ends when all of them do.
+ */
 export function dateServices(draft: Draft, ids: (number | null)[]): void {
   for (const id of new Set(ids)) {
     const service = id === null ? undefined : draft.service(id);
     if (!service) continue;
-    const { next_billing_date, synced_billing_date, ends_on } = service;
-    const before = { next_billing_date, synced_billing_date, ends_on };
-    const dates = toServiceDates(before, combineBilled(billed(draft, service.id)), draft.timeZone);
-    if (isSameState(before, dates)) continue;
+    const dates = toServiceDates(service, combineBilled(billed(draft, service.id)), draft.timeZone);
+    if (isSameState(service, dates)) continue;
     const subject = { entity: 'customer_service' as const, entity_id: service.id, stripe_id: null };
-    draft.changes.push(...toChanges(subject, before, dates));
+    draft.changes.push(...toChanges(subject, service, dates));
     draft.services.put({ ...service, ...dates });
   }
 }
 
-/** Where nothing bills it any more, the date that sync wrote last is cleared; any other is somebody's own. */
+/** @param all what bills it, if anything does */
 export function toServiceDates(
-  before: ServiceDates,
+  { next_billing_date, synced_billing_date, ends_on, synced_ends_on }: ServiceDates,
   all: Billed | undefined,
   timeZone: string,
 ): ServiceDates {
-  if (all) {
-    const next_billing_date = toCalendarDate(all.until, timeZone);
-    const isNews = next_billing_date !== before.next_billing_date;
-    return {
-      next_billing_date,
-      synced_billing_date: isNews ? next_billing_date : before.synced_billing_date,
-      ends_on: all.endsAt && toCalendarDate(all.endsAt, timeZone),
-    };
-  }
-  const isOurs = before.next_billing_date === before.synced_billing_date;
+  const dateOf = (instant: Date | null | undefined) => (instant ? toCalendarDate(instant, timeZone) : null);
+  const billing = follow({ stored: next_billing_date, synced: synced_billing_date }, dateOf(all?.until));
+  const end = follow({ stored: ends_on, synced: synced_ends_on }, dateOf(all?.endsAt));
   return {
-    next_billing_date: isOurs ? null : before.next_billing_date,
-    synced_billing_date: isOurs ? null : before.synced_billing_date,
-    ends_on: null,
+    next_billing_date: billing.stored,
+    synced_billing_date: billing.synced,
+    ends_on: end.stored,
+    synced_ends_on: end.synced,
   };
+}
+
+/** Where Stripe has no date, the one that sync wrote last is cleared; any other is somebody's own. */
+function follow(own: { stored: string | null; synced: string | null }, reported: string | null): typeof own {
+  if (reported === own.stored) return own;
+  if (reported !== null) return { stored: reported, synced: reported };
+  return own.stored === own.synced ? { stored: null, synced: null } : own;
 }
 
 export function combineBilled(all: Billed[]): Billed | undefined {

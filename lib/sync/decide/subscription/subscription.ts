@@ -36,7 +36,7 @@ export function applySubscription(
   const hasEnded = row.status === 'cancelled' && row.provider_as_of !== null && source.origin === 'event';
   const revives = typeof decision === 'object' && !isDeletion && decision.take.status !== 'cancelled';
   if (decision === 'stale' || (hasEnded && revives)) {
-    // Old news, too, may show just what was sold.
+    // Even a stale state may show just what was sold.
     if (isSure(link)) adoptSold(draft, row, [incoming]);
     return 'stale';
   }
@@ -86,8 +86,7 @@ function order(
       isSameItems(draft.itemsOf(row.id), state),
     decideFromInbox: () => {
       const event = lastOfSecond(eventsOfSecond(draft, incoming.id, source.asOf));
-      const [last = incoming] = [toProviderSubscription(event?.object)].filter((state) => state !== null);
-      return last;
+      return toProviderSubscription(event?.object) ?? incoming;
     },
   });
 }

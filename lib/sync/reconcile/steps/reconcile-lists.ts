@@ -7,6 +7,7 @@ import {
   listProviderSubscriptions,
   type ProviderPage,
 } from '../../../stripe/list';
+import { applyObject, keysOfProvided, type Provided } from '../../decide/apply-object';
 import { type Answers, Draft, type WantedKind } from '../../decide/draft';
 import type { Ordered } from '../../decide/order';
 import { isEmpty, toPlan } from '../../decide/plan';
@@ -16,7 +17,7 @@ import { settingsOf, storeOf } from '../../synchronize';
 import { guarded } from '../failures';
 import type { Run } from '../lease';
 import type { StripeDeps } from '../step';
-import { applyListed, decideListed, keysOfProvided, type Provided } from '../sync-object';
+import { applyListed } from '../sync-object';
 import { markSeen, unmet } from './seen';
 
 type Read = (deps: StripeDeps, request: ListRequest) => Promise<ProviderPage<Provided['value']>>;
@@ -41,9 +42,9 @@ export async function reconcilePage(
   for (const { id, error } of page.refused) {
     await guarded(deps, run, kind, id, () => Promise.reject(error));
   }
-  const met = (await unmet(deps, run, page.objects)).map((value) => ({ kind, value }) as Provided);
-  const done = await findInSync(deps, met, page.asOf);
-  for (const object of met) {
+  const unseen = (await unmet(deps, run, page.objects)).map((value) => ({ kind, value }) as Provided);
+  const done = await findInSync(deps, unseen, page.asOf);
+  for (const object of unseen) {
     if (done.has(object)) run.counts.objects_checked += 1;
     else {
       await guarded(deps, run, kind, object.value.id, () => applyListed(deps, run, object, page.asOf));
@@ -52,7 +53,7 @@ export async function reconcilePage(
   await markSeen(
     deps,
     run,
-    met.map(({ value }) => value),
+    unseen.map(({ value }) => value),
   );
   return page.next;
 }
@@ -69,7 +70,7 @@ export async function findInSync(deps: SyncDeps, objects: Provided[], asOf: Date
     const snapshot = await store.read(keys);
     const drafts = objects.map((object) => {
       const draft = new Draft(snapshot, settings, ANSWERS);
-      decideListed(draft, object, asOf);
+      applyObject(draft, object, { origin: 'listed', asOf });
       return draft;
     });
     const isDone = drafts.every(({ isMissing }) => !isMissing) || reads === MOST_READS;

@@ -32,11 +32,11 @@ export function twinHands(twin: TwinModel, database: Hands, model: Hands): Hands
         () => database.recordPayment(payment),
         () => model.recordPayment(payment),
       ),
-    dateService: (id, date) =>
+    dateService: (id, dates) =>
       both(
         'a date',
-        () => database.dateService(id, date),
-        () => model.dateService(id, date),
+        () => database.dateService(id, dates),
+        () => model.dateService(id, dates),
       ),
     makeCustomer: making(database.makeCustomer),
     makeMerged: making(database.makeMerged),
