@@ -4,7 +4,8 @@ DECLARE
   written int;
 BEGIN
   IF plan ? 'customersInserted' THEN
-    PERFORM insert_created_customer(made) FROM jsonb_array_elements(plan -> 'customersInserted') AS made;
+    PERFORM insert_created_customer(made, plan -> 'absentNumbers')
+      FROM jsonb_array_elements(plan -> 'customersInserted') AS made;
   END IF;
   IF plan ? 'linksInserted' THEN
     INSERT INTO stripe_customers (

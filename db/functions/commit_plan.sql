@@ -16,6 +16,9 @@ BEGIN
   -- Whoever gives a customer a number holds this lock alone, and then looks for links that noted the number.
   IF plan ? 'absentNumbers' THEN
     PERFORM pg_advisory_xact_lock_shared(hashtextextended('customer numbers', 0));
+    -- No customer that is created meanwhile gets one of them.
+    PERFORM pg_advisory_xact_lock_shared(hashtextextended('customer ' || number, 0))
+      FROM jsonb_array_elements_text(plan -> 'absentNumbers') AS number ORDER BY number;
   END IF;
   IF plan ? 'absentNumbers' AND (EXISTS (
     SELECT FROM jsonb_array_elements_text(plan -> 'absentNumbers') AS number

@@ -1,12 +1,15 @@
--- Gives it the next number that nobody else is about to take: who creates customers at the same time does not wait for
--- the others to commit. A number may have been taken since it was looked for, as two unique indexes say; then it looks again.
-CREATE OR REPLACE FUNCTION insert_created_customer(made jsonb) RETURNS void LANGUAGE plpgsql AS $$
+-- Gives it the next number that nobody else is about to take or to name: who creates customers at the same time does not
+-- wait for the others to commit. A number may have been taken since it was looked for, as two unique indexes say; then
+-- it looks again. `named` are numbers, in lower case, that this commit itself names and nobody has.
+CREATE OR REPLACE FUNCTION insert_created_customer(made jsonb, named jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   serial bigint;
 BEGIN
   FOR attempt IN 1..100 LOOP
     serial := substr(next_customer_number(), 2)::bigint;
-    WHILE NOT pg_try_advisory_xact_lock(hashtextextended('customer K' || serial, 0)) LOOP
+    WHILE coalesce(named ? ('k' || serial), false) OR is_named_number('K' || serial)
+      OR NOT pg_try_advisory_xact_lock(hashtextextended('customer k' || serial, 0))
+    LOOP
       serial := serial + 1;
     END LOOP;
     INSERT INTO customers (id, customer_number, last_name, email, phone, street, postal_code, city, country)

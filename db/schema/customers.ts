@@ -141,6 +141,10 @@ export const stripeCustomers = pgTable(
   },
   (t) => [
     index('stripe_customers_customer_id').on(t.customer_id),
+    index('stripe_customers_numbers')
+      .using('gin', sql`(lower(${t.numbers}::text)::jsonb) jsonb_path_ops`)
+      .with({ fastupdate: false })
+      .where(sql`${t.numbers} <> '[]'`),
     index('stripe_customers_recheck').on(t.stripe_customer_id).where(sql`${t.recheck_at} is not null`),
     index('stripe_customers_created')
       .on(t.customer_id, t.stripe_customer_id)

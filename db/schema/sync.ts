@@ -123,7 +123,10 @@ export const reconciliationRuns = pgTable(
     objects_checked: integer().notNull().default(0),
     changes_count: integer().notNull().default(0),
     failures_count: integer().notNull().default(0),
+    /** Why it has failed; only steps that need no Stripe go on. */
     error_code: text(),
+    /** Why Stripe denied one of the lists, which makes it fail at its end; the others are read. */
+    denied_code: text(),
     ...timestamps,
   },
   (t) => [

@@ -1,4 +1,4 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { type Database, lockKey, rows } from '@/db/database';
 import { customerStatus, customers } from '@/db/schema';
@@ -63,10 +63,11 @@ async function lookAgain(tx: Database, written: Writing[], now: Date): Promise<v
   if (written.length === 0) return;
   // A commit of sync that found no customer of such a number comes before this, or sees it: see commit_plan.
   await lockKey(tx, 'customer numbers');
-  const numbers: SQL = sql`select lower(jsonb_array_elements_text(${JSON.stringify(
-    written.map(({ after }) => after.customer_number),
-  )}::jsonb))`;
+  const numbers = JSON.stringify(
+    written.map(({ after }) => [{ number: String(after.customer_number).toLowerCase() }]),
+  );
   await tx.execute(sql`update stripe_customers s set recheck_at = ${now.toISOString()}::timestamptz
-    where recheck_at is null and linked_by <> 'staff'
-      and exists (select from jsonb_array_elements(s.numbers) n where lower(n ->> 'number') in (${numbers}))`);
+    from jsonb_array_elements(${numbers}::jsonb) as named
+    where s.recheck_at is null and s.linked_by <> 'staff' and s.numbers <> '[]'
+      and lower(s.numbers::text)::jsonb @> named`);
 }

@@ -7,7 +7,7 @@ const base = useDatabase();
 
 const create = (db: Database) =>
   db.execute(sql`select insert_created_customer(
-    jsonb_build_object('id', nextval(pg_get_serial_sequence('customers', 'id'))))`);
+    jsonb_build_object('id', nextval(pg_get_serial_sequence('customers', 'id'))), null)`);
 
 describe.runIf(inject('postgres'))('customers that Stripe tells of at the same time, on a server', () => {
   test('have a number each, one after the other: nobody has to decide again because of it', async () => {

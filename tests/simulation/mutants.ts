@@ -154,8 +154,8 @@ export const MUTANTS: Mutant[] = [
   edit(
     'own-number-not-asked-again',
     'lib/sync/decide/customer/link-customer.ts',
-    'isAnother && !isAnswered ? askCustomer(draft, reported, numbers) : undefined',
-    'isAnother && isAnswered ? askCustomer(draft, reported, numbers) : undefined',
+    'isAnother && !isAnswered ? askCustomer(draft, reported, noted) : undefined',
+    'isAnother && isAnswered ? askCustomer(draft, reported, noted) : undefined',
   ),
   edit(
     'unknown-status-is-active',

@@ -104,7 +104,7 @@ async function insertInvoice(tx: ISql, invoice: Invoice, now: Date) {
   const total = invoice.total / 100;
   const paid = invoice.amount_paid / 100;
   const [made] = await tx<{ id: number }[]>`
-    select id, insert_created_customer(jsonb_build_object('id', id, 'email', ${invoice.customer_email}::text))
+    select id, insert_created_customer(jsonb_build_object('id', id, 'email', ${invoice.customer_email}::text), null)
     from (select nextval(pg_get_serial_sequence('customers', 'id'))::int as id) made`;
   const customer_id = made?.id ?? 0;
   const [[written]] = await Promise.all([

@@ -32,7 +32,11 @@ function write(writer: Writer, { plan, events, runId }: Commit): void {
     tables.put('links', stripe_customer_id, { ...link, version: version + 1 });
   }
   for (const row of plan.customers.inserted)
-    insertCreated(tables, toStored('customers', row, undefined, made, { now, version: 0 }));
+    insertCreated(
+      tables,
+      toStored('customers', row, undefined, made, { now, version: 0 }),
+      plan.absentNumbers,
+    );
   writer.insert('links', plan.links);
   writer.update('links', plan.links);
   writer.update('customers', plan.customers);

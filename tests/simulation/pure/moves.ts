@@ -3,15 +3,18 @@ import type { ModelTables, RowOf } from './tables';
 
 const SERIAL = /^[Kk](\d{1,15})$/;
 
-/** As `insert_created_customer`: under the next free number. */
-export function insertCreated(tables: ModelTables, row: RowOf<'customers'>): void {
-  const { customers, merged } = tables.rows;
+/** As `insert_created_customer`: under the next free number that nobody has named. */
+export function insertCreated(tables: ModelTables, row: RowOf<'customers'>, absent: string[]): void {
+  const { customers, merged, links } = tables.rows;
+  const noted = [...links.values()].flatMap(({ numbers }) => numbers.map((one) => one.number.toLowerCase()));
+  const named = new Set([...absent, ...noted]);
   const serials = [...customers.values(), ...merged.values()].flatMap(({ customer_number }) => {
     const [, serial] = SERIAL.exec(customer_number) ?? [];
     return serial === undefined ? [] : [Number(serial)];
   });
-  const last = serials.length > 0 ? Math.max(...serials) : 10_000;
-  const made = { ...row, customer_number: `K${last + 1}` };
+  let serial = (serials.length > 0 ? Math.max(...serials) : 10_000) + 1;
+  while (named.has(`k${serial}`)) serial += 1;
+  const made = { ...row, customer_number: `K${serial}` };
   checkUnique(tables, 'customers', made);
   tables.put('customers', made.id, made);
 }

@@ -15,17 +15,22 @@ export function takesPrecedence(one: NumberOrigin, other: NumberOrigin | null): 
   return at < otherAt || (at === otherAt && String(one.by) < String(other.by));
 }
 
-/** Not the customer's own: that is asked for. Returns `noted` itself where there is nothing to note. */
+/** The customer's own are asked for: of them is only noted that they exist. Returns `noted` itself if nothing is new. */
 export function noteNumbers(noted: NotedNumber[], reported: ProviderCustomerNumber[]): NotedNumber[] {
   return reported.reduce((numbers, one) => {
-    const before = numbers.find(({ number }) => number === one.number);
-    if (one.source === 'customer' || (before && !takesPrecedence(one, toNumber(before)))) return numbers;
-    return [...numbers.filter((other) => other !== before), { ...one, at: toIso(one.at) }];
+    const before = numbers.find((other) => other.number === one.number && isOwn(other) === isOwn(one));
+    if (before && (isOwn(one) || !takesPrecedence(one, toNumber(before)))) return numbers;
+    const now = isOwn(one) ? { ...one, at: null, by: null } : { ...one, at: toIso(one.at) };
+    return [...numbers.filter((other) => other !== before), now];
   }, noted);
 }
 
+/** What others than the customer itself named. */
 export function fromNoted(noted: NotedNumber[]): ProviderCustomerNumber[] {
-  return noted.map(toNumber).sort((a, b) => Number(takesPrecedence(b, a)) - Number(takesPrecedence(a, b)));
+  const named = noted.filter((one) => !isOwn(one)).map(toNumber);
+  return named.sort((a, b) => Number(takesPrecedence(b, a)) - Number(takesPrecedence(a, b)));
 }
+
+const isOwn = ({ source }: Pick<NumberOrigin, 'source'>) => source === 'customer';
 
 const toNumber = ({ at, ...number }: NotedNumber) => ({ ...number, at: at === null ? null : new Date(at) });

@@ -1,6 +1,6 @@
 import { toCreatedColumns } from '../../../customers/created-columns';
 import { isSure } from '../../../customers/sure-link';
-import type { NumberOrigin, ProviderCustomer } from '../../../stripe/provider';
+import type { NumberOrigin, ProviderCustomer, ProviderCustomerNumber } from '../../../stripe/provider';
 import type { StoredLink } from '../../store/rows';
 import type { Draft } from '../draft';
 import { type Asked, askCustomer } from './ask-customer';
@@ -31,13 +31,12 @@ export function recheckLink(draft: Draft, stripeCustomerId: string): string | un
   if (asked.failure) return asked.failure;
   const link = relink(draft, stored, asked, findLink(draft, asked.known, toLink(stored)));
   noteReported(draft, stripeCustomerId, link, asked.known);
-  note(draft, stripeCustomerId, { recheck_at: null });
+  note(draft, stripeCustomerId, { numbers: numbersOf(draft, stored.numbers, asked.known), recheck_at: null });
   return undefined;
 }
 
 function linkNew(draft: Draft, reported: ProviderCustomer): Link {
-  const numbers = noteNumbers([], reported.customerNumbers);
-  const asked = askCustomer(draft, reported, numbers);
+  const asked = askCustomer(draft, reported, noteNumbers([], reported.customerNumbers));
   const details = noteDetails([], asked.known.details);
   const found = findLink(draft, asked.known);
   const link = found ?? { customerId: createCustomer(draft, details), linkedBy: 'created', origin: null };
@@ -46,7 +45,7 @@ function linkNew(draft: Draft, reported: ProviderCustomer): Link {
   draft.links.put({
     stripe_customer_id: reported.stripeCustomerId,
     ...toColumns(link),
-    numbers,
+    numbers: numbersOf(draft, [], asked.known),
     details,
     recheck_at: asked.failure ? draft.now : null,
     version: 0,
@@ -72,14 +71,14 @@ function isSettled(draft: Draft, stored: StoredLink, reported: ProviderCustomer)
     first !== undefined &&
     draft.customerByNumber(first.number)?.id === stored.customer_id &&
     !takesPrecedence(first, toLink(stored).origin) &&
-    noteNumbers(stored.numbers, reported.customerNumbers) === stored.numbers
+    numbersOf(draft, stored.numbers, reported) === stored.numbers
   );
 }
 
 function strengthen(draft: Draft, reported: ProviderCustomer, stored: StoredLink): Link {
   const { stripeCustomerId } = reported;
   const before = toLink(stored);
-  const numbers = noteNumbers(stored.numbers, reported.customerNumbers);
+  const noted = numbersOf(draft, stored.numbers, reported);
   const named = findLink(draft, reported, before);
   const isAnother = named?.linkedBy === 'number' && named.customerId !== before.customerId;
   if (isAnother && before.linkedBy === 'number') {
@@ -89,13 +88,25 @@ function strengthen(draft: Draft, reported: ProviderCustomer, stored: StoredLink
   }
   // A fetched object brings the customer along, but of two numbers of its own that does not tell the later.
   const isAnswered = isOwn(named?.origin) && named?.origin?.at === null && !isOwn(before.origin);
-  const asked = isAnother && !isAnswered ? askCustomer(draft, reported, numbers) : undefined;
+  const asked = isAnother && !isAnswered ? askCustomer(draft, reported, noted) : undefined;
   const found = asked ? findLink(draft, asked.known, before) : named;
   const link = relink(draft, stored, asked ?? { isCertain: false }, found);
   noteReported(draft, stripeCustomerId, link, asked?.known ?? reported);
+  const numbers = asked ? numbersOf(draft, noted, asked.known) : noted;
   if (numbers !== stored.numbers) note(draft, stripeCustomerId, { numbers });
   if (asked?.failure) note(draft, stripeCustomerId, { recheck_at: draft.now });
   return link;
+}
+
+/** Own numbers only while nobody has them: whoever gets one of them is looked for by it. */
+function numbersOf(
+  draft: Draft,
+  noted: StoredLink['numbers'],
+  { customerNumbers }: Pick<ProviderCustomer, 'customerNumbers'>,
+): StoredLink['numbers'] {
+  const isWanted = ({ source, number }: ProviderCustomerNumber) =>
+    source !== 'customer' || draft.customerByNumber(number) === undefined;
+  return noteNumbers(noted, customerNumbers.filter(isWanted));
 }
 
 const isOwn = (origin: NumberOrigin | null | undefined) => origin?.source === 'customer';
