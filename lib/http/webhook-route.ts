@@ -57,7 +57,7 @@ async function receive(runtime: Runtime, request: HttpRequest): Promise<Response
     return answer(400, { error: 'Invalid signature' });
   }
   const { event, payload } = verified;
-  const outcome = await handleEvent(syncDeps(runtime), event, payload, { mode: env.stripe.mode });
+  const outcome = await handleEvent(syncDeps(runtime), event, payload);
   log.info({ event: event.id, type: event.type, outcome }, 'webhook');
   return answer(200, { received: true, outcome });
 }

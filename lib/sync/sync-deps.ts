@@ -1,5 +1,6 @@
 import type Stripe from 'stripe';
 import type { Database } from '@/db/database';
+import type { StripeMode } from '../env-contradictions';
 import type { Logger } from '../log';
 import type { Store } from './store/store';
 
@@ -8,6 +9,8 @@ export interface SyncDeps {
   store?: Store;
   /** Null without an API key: everything is decided from the payloads. */
   stripe: Stripe | null;
+  /** Of the configured keys: events of the other mode are kept and ignored. Null: any mode is accepted. */
+  mode: StripeMode | null;
   now(): Date;
   log: Logger;
   /** Calendar dates are those of this zone. */
@@ -18,9 +21,12 @@ export interface SyncDeps {
 }
 
 type Settings = Pick<SyncDeps, 'timeZone' | 'linkByEmail' | 'eventRetentionDays' | 'toolCallRetentionDays'>;
+type Source = Pick<SyncDeps, 'db' | 'stripe' | 'now' | 'log'> & {
+  env: Settings & { stripe: Pick<SyncDeps, 'mode'> };
+};
 
-export function syncDeps(runtime: Omit<SyncDeps, keyof Settings> & { env: Settings }): SyncDeps {
-  const { db, stripe, now, log, env } = runtime;
+export function syncDeps({ db, stripe, now, log, env }: Source): SyncDeps {
   const { timeZone, linkByEmail, eventRetentionDays, toolCallRetentionDays } = env;
-  return { db, stripe, now, log, timeZone, linkByEmail, eventRetentionDays, toolCallRetentionDays };
+  const { mode } = env.stripe;
+  return { db, stripe, mode, now, log, timeZone, linkByEmail, eventRetentionDays, toolCallRetentionDays };
 }

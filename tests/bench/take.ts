@@ -13,6 +13,7 @@ export function benchDeps(db: Database): SyncDeps {
     log: createLogger('error'),
     timeZone: 'UTC',
     linkByEmail: false,
+    mode: null,
     eventRetentionDays: 180,
     toolCallRetentionDays: 90,
   };

@@ -423,11 +423,14 @@ describe('what each event does', () => {
     env.stripe.mode = 'live';
     const other = event('invoice.finalized', invoiceObject('in_other_mode'));
     expect(await outcome(other)).toBe('ignored');
+    expect(await replayEvent(syncDeps(server.runtime), other.id)).toBe('ignored');
     env.stripe.mode = null;
     expect(await find.invoice('in_other_mode')).toBeUndefined();
     expect((await find.event(other.id))?.warnings).toEqual([
       'a test event, while the configured keys are live keys',
     ]);
+    expect(await replayEvent(syncDeps(server.runtime), other.id)).toBe('processed');
+    expect(await find.invoice('in_other_mode')).toBeDefined();
   });
 
   test.each([false, true])(

@@ -86,6 +86,7 @@ test('a run that is killed within a list goes on from its last page at the next 
     log,
     now,
     timeZone: 'UTC',
+    mode: null,
     linkByEmail: false,
     eventRetentionDays: 180,
     toolCallRetentionDays: 90,

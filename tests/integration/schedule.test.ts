@@ -65,6 +65,7 @@ describe('a run whose process died', () => {
         ...deps(),
         stripe: null,
         timeZone: 'UTC',
+        mode: null,
         linkByEmail: false,
         eventRetentionDays: 180,
         toolCallRetentionDays: 90,

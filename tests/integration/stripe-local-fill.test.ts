@@ -235,6 +235,7 @@ describe('a reconciliation against the filled world', () => {
         now: () => now,
         log,
         timeZone,
+        mode: null,
         linkByEmail: false,
         eventRetentionDays: 180,
         toolCallRetentionDays: 90,

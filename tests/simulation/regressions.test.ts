@@ -758,8 +758,9 @@ test.each([[[0, 1]], [[1, 0]]])(
       const parsed = toProviderEvent(JSON.parse(body));
       if (!parsed) throw new Error('the world renders events');
       ids.push(parsed.id);
-      expect(await handleEvent(deps, parsed, body, { mode: 'live' })).toBe('ignored');
+      expect(await handleEvent({ ...deps, mode: 'live' }, parsed, body)).toBe('ignored');
     }
+    expect(await replayEvent({ ...deps, mode: 'live' }, ids[0] ?? '')).toBe('ignored');
     for (const at of order) expect(await replayEvent(deps, ids[at] ?? '')).toBe('processed');
     const ofSubscription = eq(subscriptions.stripe_subscription_id, id);
     const [row] = await base.db.select().from(subscriptions).where(ofSubscription);

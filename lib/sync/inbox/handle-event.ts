@@ -1,7 +1,6 @@
 import { eq } from 'drizzle-orm';
 import { isDatabaseUnavailable, pgErrorCode } from '@/db/database';
 import { stripeEvents } from '@/db/schema';
-import type { StripeMode } from '../../env-contradictions';
 import { AppError } from '../../errors';
 import { type ProviderEvent, toProviderEvent } from '../../stripe/to-event';
 import { UnstorableError } from '../../stripe/unstorable';
@@ -14,16 +13,15 @@ import { lineUp } from './together';
 /**
  * What it changes and what the inbox says of it are written together. If that fails, nothing of it is written, the
  * event is kept as failed, and the error is rethrown.
- *
- * @param mode of the configured keys; an event of the other mode is kept and ignored
  */
 export async function handleEvent(
   deps: SyncDeps,
   event: ProviderEvent,
   payload: string,
-  { mode = null, again = false }: { mode?: StripeMode | null; again?: boolean } = {},
+  { again = false }: { again?: boolean } = {},
 ): Promise<EventOutcome> {
   try {
+    const { mode } = deps;
     const expectedMode = mode !== null && event.livemode !== (mode === 'live') ? mode : null;
     return await takeIn(deps, { event, payload, expectedMode, again });
   } catch (error) {

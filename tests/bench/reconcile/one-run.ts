@@ -37,6 +37,7 @@ const { status, checked, changes, failures } = await reconcile(
     log: createLogger('error'),
     timeZone: 'UTC',
     linkByEmail: false,
+    mode: null,
     eventRetentionDays: 180,
     toolCallRetentionDays: 90,
   },

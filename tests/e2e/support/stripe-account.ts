@@ -167,6 +167,7 @@ function depsOf(db: Database) {
     log: createLogger('silent'),
     timeZone: 'UTC',
     linkByEmail: false,
+    mode: null,
     eventRetentionDays: 180,
     toolCallRetentionDays: 90,
   };

@@ -39,6 +39,7 @@ export function openPureStage(open: (scene: Scene) => Model | Promise<Model> = o
     db: NO_DATABASE,
     store,
     stripe: hasKey ? api.client(looks) : null,
+    mode: null,
     now,
     log: NO_LOG,
     timeZone,
