@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { disputes, reconciliationRuns } from '@/db/schema';
 import { toCalendarDate } from '@/lib/dates';
 import * as act from '@/lib/stripe-local/actions';
+import { reconcile } from '@/lib/sync/reconcile/reconcile';
 import { DAY, useSilentStripe } from '../support/silent-stripe';
 
 const at = useSilentStripe();
@@ -212,6 +213,32 @@ describe('what does not fit is kept and told, and the rest goes on', () => {
       .orderBy(desc(reconciliationRuns.id))
       .limit(1);
     expect(last).toMatchObject({ lists_completed: false, error_code: expect.stringContaining('stripe_') });
+    await at.bringInSync();
+  });
+
+  test('a list that was denied stays so when the run goes on with the next call', async () => {
+    at.later(60);
+    const isList = ({ path }: { path: string }) => path === '/v1/invoices';
+    at.faults.add({ when: isList, fault: { kind: 'status', status: 403 } });
+    let isLate = false;
+    const stopped = await reconcile(
+      { ...at.deps(), now: () => new Date(at.now().getTime() + (isLate ? 1000 : 0)) },
+      {
+        trigger: 'cron',
+        startedBy: null,
+        deadline: new Date(at.now().getTime() + 500),
+        onProgress: ({ step }) => {
+          isLate = step === 'missing payments';
+        },
+      },
+    );
+    at.faults.clear();
+    expect(stopped.status).toBe('stopped');
+    expect(await at.run()).toMatchObject({ status: 'failed', runId: stopped.runId });
+    const ofRun = eq(reconciliationRuns.id, stopped.runId);
+    const [last] = await at.db.select().from(reconciliationRuns).where(ofRun);
+    expect(last).toMatchObject({ lists_completed: false, error_code: last?.denied_code });
+    expect(last?.denied_code).toMatch(/^stripe_/);
     await at.bringInSync();
   });
 

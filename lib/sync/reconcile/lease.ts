@@ -16,6 +16,8 @@ export interface Run {
   counts: { objects_checked: number; changes_count: number; failures_count: number };
   /** Why it has failed, though steps that need no Stripe go on; null: it has not. */
   errorCode: string | null;
+  /** Why Stripe denied one of the lists; null: it denied none. */
+  deniedCode: string | null;
   heartbeatAt: Date;
 }
 
@@ -33,6 +35,7 @@ export async function checkpoint(
   const moved = await moveHeartbeat(db, run.id, run.heartbeatAt, {
     heartbeat_at: now,
     error_code: run.errorCode,
+    denied_code: run.deniedCode,
     ...run.counts,
     ...position,
   });

@@ -48,18 +48,17 @@ export async function performRun(
 ): Promise<ReconcileResult> {
   const [resumedStep = '', resumedCursor = null] = run.cursor?.split('\n') ?? [];
   const resumedAt = STEPS.findIndex((step) => step.name === resumedStep);
-  let denied: string | null = null;
   for (const [index, step] of STEPS.slice(Math.max(0, resumedAt)).entries()) {
     try {
       const start = index === 0 ? resumedCursor : null;
       const isDone = await performStep(deps, run, step, start, options);
       if (!isDone) return toResult(deps, run, 'stopped');
-      if (step.name === LAST_LIST && deps.stripe && run.errorCode === null && denied === null) {
+      if (step.name === LAST_LIST && deps.stripe && hasReadAll(run)) {
         await checkpoint(deps.db, run, deps.now(), { lists_completed: true });
       }
     } catch (error) {
       if (error instanceof LeaseLostError) return toResult(deps, run, 'running');
-      if (isDenied(error)) denied ??= errorCodeOf(error);
+      if (isDenied(error)) run.deniedCode ??= errorCodeOf(error);
       else run.errorCode ??= errorCodeOf(error);
       deps.log.error(
         { run: run.id, step: step.name, code: errorCodeOf(error), stack: stackOf(error) },
@@ -68,7 +67,7 @@ export async function performRun(
       if (isDatabaseUnavailable(error)) throw error; // nothing can be noted: the lease runs out by itself
     }
   }
-  run.errorCode ??= denied;
+  run.errorCode ??= run.deniedCode;
   run.counts.failures_count = await countFailures(deps.db, run);
   const status = run.errorCode
     ? 'failed'
@@ -115,6 +114,8 @@ function toProgress({ counts }: Run, step: Step): Progress {
     changes: counts.changes_count,
   };
 }
+
+const hasReadAll = ({ errorCode, deniedCode }: Run) => errorCode === null && deniedCode === null;
 
 /** A restricted key that may not read one of the lists: the others are read all the same. */
 const isDenied = (error: unknown) => error instanceof Stripe.errors.StripePermissionError;

@@ -114,6 +114,7 @@ function toRun(row: StoredRun): Run {
     cursor: row.cursor,
     counts: { objects_checked, changes_count, failures_count },
     errorCode: row.error_code,
+    deniedCode: row.denied_code,
     heartbeatAt: row.heartbeat_at,
   };
 }

@@ -22,7 +22,15 @@ export class Night {
   ) {
     const { id, windowFrom, cursor } = lease.row;
     const counts = { objects_checked: 0, changes_count: 0, failures_count: 0 };
-    this.work = { id, windowFrom, cursor, counts, errorCode: null, heartbeatAt: lease.row.heartbeatAt };
+    this.work = {
+      id,
+      windowFrom,
+      cursor,
+      counts,
+      errorCode: null,
+      deniedCode: null,
+      heartbeatAt: lease.row.heartbeatAt,
+    };
   }
 
   /** As `guarded`: one object's trouble stops nothing else. */
