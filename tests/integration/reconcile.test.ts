@@ -244,6 +244,30 @@ describe('the daily job against a Stripe that holds what we hold', () => {
     expect(open).toEqual([]);
   });
 
+  test('an object that failed night after night is asked for once a night', async () => {
+    const id = stripeInvoices('paid')[0]?.id ?? '';
+    for (const error_code of ['stripe_api', 'stripe_connection', 'unstorable']) {
+      const earlier = await run();
+      await database.db
+        .insert(reconciliationFailures)
+        .values({ run_id: earlier.runId, object: 'invoice', stripe_id: id, error_code });
+    }
+    const before = stripeLocal.requestCount();
+    later(60);
+    let asked = 0;
+    stripeLocal.faults.add({
+      when: ({ path }) => {
+        asked += Number(path === `/v1/invoices/${id}`);
+        return false;
+      },
+      fault: { kind: 'status', status: 500 },
+    });
+    expect(await run()).toMatchObject({ status: 'completed' });
+    stripeLocal.faults.clear();
+    expect(stripeLocal.requestCount()).toBeGreaterThan(before);
+    expect(asked).toBe(1);
+  });
+
   test('a Stripe that does not answer fails the run, but not our own part of it', async () => {
     const local = await createInvoice(database.db, {
       status: 'sent',

@@ -40,15 +40,16 @@ export async function retryFailures(
   run: Run,
   after: string | null,
 ): Promise<string | null> {
+  const { id, object: kind, stripe_id, resolved_at } = reconciliationFailures;
+  // Each run in which an object failed has a row of it.
+  const first = sql<number>`min(${id})`.mapWith(id);
   const failed = await deps.db
-    .select({
-      id: reconciliationFailures.id,
-      object: reconciliationFailures.object,
-      stripeId: reconciliationFailures.stripe_id,
-    })
+    .select({ id: first, object: kind, stripeId: stripe_id })
     .from(reconciliationFailures)
-    .where(and(isNull(reconciliationFailures.resolved_at), gt(reconciliationFailures.id, Number(after ?? 0))))
-    .orderBy(asc(reconciliationFailures.id))
+    .where(isNull(resolved_at))
+    .groupBy(kind, stripe_id)
+    .having(gt(first, Number(after ?? 0)))
+    .orderBy(first)
     .limit(STEP_PAGE);
   for (const { object, stripeId } of failed) {
     if (object === 'event' || object === 'customer') continue; // the inbox and the link keep those themselves
