@@ -83,6 +83,19 @@ export const DATABASE_VARIABLES = [
   'DATA_DIR',
 ] as const satisfies Variable[];
 
+/** What every command needs that runs a reconciliation. */
+export const RECONCILIATION_VARIABLES = [
+  ...DATABASE_VARIABLES,
+  'APP_TIMEZONE',
+  'LINK_BY_EMAIL',
+  'EVENT_RETENTION_DAYS',
+  'TOOL_CALL_RETENTION_DAYS',
+  'STRIPE_PUBLISHABLE_KEY',
+  'STRIPE_SECRET_KEY',
+  'STRIPE_API_BASE',
+  'LOG_LEVEL',
+] as const satisfies Variable[];
+
 /** The entries of a value with commas between. */
 export function list(value: string | undefined): string[] {
   return (value ?? '')

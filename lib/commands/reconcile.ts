@@ -1,4 +1,4 @@
-import { DATABASE_VARIABLES } from '../env-variables';
+import { RECONCILIATION_VARIABLES } from '../env-variables';
 import type { Runtime } from '../runtime';
 import { beginDryRun } from '../sync/reconcile/dry-run';
 import type { ReconcileResult } from '../sync/reconcile/reconcile';
@@ -21,15 +21,7 @@ interface Wanted {
 /** The comparison with Stripe, now. */
 export const reconcile = command<Wanted>({
   usage: USAGE,
-  variables: [
-    ...DATABASE_VARIABLES,
-    'APP_TIMEZONE',
-    'LINK_BY_EMAIL',
-    'EVENT_RETENTION_DAYS',
-    'STRIPE_SECRET_KEY',
-    'STRIPE_API_BASE',
-    'LOG_LEVEL',
-  ],
+  variables: RECONCILIATION_VARIABLES,
   read(args) {
     const { values } = readArguments(args, { usage: USAGE, options: { 'dry-run': { type: 'boolean' } } });
     return { dryRun: values['dry-run'] ?? false };

@@ -1,4 +1,4 @@
-import { DATABASE_VARIABLES } from '../../env-variables';
+import { RECONCILIATION_VARIABLES } from '../../env-variables';
 import type { Runtime } from '../../runtime';
 import { beginDryRun } from '../../sync/reconcile/dry-run';
 import { requireAccount } from '../../sync/reconcile/require-account';
@@ -14,15 +14,7 @@ import { printSummary, requireFolder, writeProposals } from './summary';
 /** What is at Stripe, and whose it is. */
 export const importStripe = command<StripeWanted>({
   usage: STRIPE_USAGE,
-  variables: [
-    ...DATABASE_VARIABLES,
-    'APP_TIMEZONE',
-    'LINK_BY_EMAIL',
-    'STRIPE_PUBLISHABLE_KEY',
-    'STRIPE_SECRET_KEY',
-    'STRIPE_API_BASE',
-    'LOG_LEVEL',
-  ],
+  variables: RECONCILIATION_VARIABLES,
   read: readStripe,
   isDryRun: (wanted) => wanted.task === 'read' && wanted.dryRun,
   stopsInOrder: () => true,
