@@ -1,0 +1,42 @@
+import { type Answers, Draft, type Settings } from '@/lib/sync/decide/draft';
+import { noKeys } from '@/lib/sync/store/keys';
+import type { Rows, Snapshot } from '@/lib/sync/store/snapshot';
+
+export const NOW = new Date('2026-03-15T12:00:00Z');
+
+const unavailable: Answers = () => ({ state: 'unavailable', reason: 'no_api_key' });
+
+interface Given extends Partial<Omit<Snapshot, 'rows'>> {
+  rows?: Partial<Rows>;
+  settings?: Partial<Settings>;
+  answers?: Answers;
+}
+
+/** A decision over rows in memory; by itself there are none, and Stripe cannot be asked. */
+export function draftOf({ rows, settings, answers = unavailable, ...snapshot }: Given = {}): Draft {
+  return new Draft(
+    {
+      keys: noKeys(),
+      billing: [],
+      merged: new Map(),
+      withEmail: new Map(),
+      tombstones: new Set(),
+      events: new Map(),
+      ...snapshot,
+      rows: {
+        links: new Map(),
+        customers: new Map(),
+        services: new Map(),
+        subscriptions: new Map(),
+        items: new Map(),
+        invoices: new Map(),
+        payments: new Map(),
+        refunds: new Map(),
+        disputes: new Map(),
+        ...rows,
+      },
+    },
+    { now: NOW, timeZone: 'UTC', linkByEmail: false, ...settings },
+    answers,
+  );
+}
