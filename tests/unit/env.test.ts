@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Database } from '@/db/database';
 import { COMMANDS } from '@/lib/commands/commands';
+import { importStripe } from '@/lib/commands/stripe/import-stripe';
 import { parseEnv } from '@/lib/env';
 import { StartError } from '@/lib/errors';
 import { worldOf } from '@/lib/runtime';
@@ -146,6 +147,7 @@ describe('the environment', () => {
       APP_TIMEZONE: 'Europe/Berlin',
       LINK_BY_EMAIL: 'on',
       EVENT_RETENTION_DAYS: '90',
+      TOOL_CALL_RETENTION_DAYS: '30',
       STRIPE_SECRET_KEY: 'sk_test_1',
       STRIPE_API_BASE: 'http://localhost:1',
     };
@@ -160,7 +162,9 @@ describe('the environment', () => {
       const others = Object.keys(variables).filter((other) => other !== name);
       expect(taken(others)).not.toEqual(taken());
     }
-    expect(taken(COMMANDS.reconcile.variables)).toEqual(taken());
+    for (const command of [COMMANDS.reconcile, importStripe]) {
+      expect(taken(command.variables)).toEqual(taken());
+    }
   });
 
   test('.env.example explains every variable, and is valid as it stands', () => {

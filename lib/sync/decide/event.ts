@@ -35,28 +35,40 @@ const checkout: Handler = {
   },
 };
 
-const invoice: Handler = {
-  keys: ({ object }) => keysOfInvoice(toProviderInvoice(object)),
-  apply: applyInvoiceEvent,
-};
+/** What an event does beside applying its invoice. */
+interface Effects {
+  isPaid?: boolean;
+  hasFailed?: boolean;
+  recordsPayment?: boolean;
+}
 
-const paidInvoice: Handler = {
-  ...invoice,
-  keys: (event) => {
-    const keys = invoice.keys(event);
-    return { ...keys, payments: keys.invoices ?? [] };
+const invoice = ({ isPaid, hasFailed, recordsPayment }: Effects = {}): Handler => ({
+  keys: ({ object }) => {
+    const keys = keysOfInvoice(toProviderInvoice(object));
+    return recordsPayment ? { ...keys, payments: keys.invoices ?? [] } : keys;
   },
-};
+  apply: (draft, event) => {
+    const reported = asReported(event, toProviderInvoice(event.object));
+    if (!reported) return 'unmatched';
+    const provider = isPaid ? { ...reported, status: 'paid' as const } : reported;
+    const failedAt = hasFailed ? event.created : null;
+    const { applied, invoice: row } = applyInvoice(draft, provider, sourceOf(event), failedAt);
+    if (row && recordsPayment) {
+      applyPayment(draft, provider.id, row, { ...provider, paidAt: provider.paidAt ?? event.created });
+    }
+    return applied;
+  },
+});
 
 const HANDLERS: Record<HandledEventType, Handler> = {
   'checkout.session.completed': checkout,
   'customer.subscription.created': subscription(false),
   'customer.subscription.updated': subscription(false),
   'customer.subscription.deleted': subscription(true),
-  'invoice.finalized': invoice,
-  'invoice.paid': invoice,
-  'invoice.payment_succeeded': paidInvoice,
-  'invoice.payment_failed': invoice,
+  'invoice.finalized': invoice(),
+  'invoice.paid': invoice({ isPaid: true }),
+  'invoice.payment_succeeded': invoice({ recordsPayment: true }),
+  'invoice.payment_failed': invoice({ hasFailed: true }),
 };
 
 export function keysOfEvent(event: HandledEvent): Keys {
@@ -67,18 +79,6 @@ export function decideEvent(draft: Draft, event: HandledEvent): 'processed' | 's
   const applied = HANDLERS[event.type].apply(draft, event);
   settleMoved(draft);
   return applied === 'applied' || applied === 'unchanged' ? 'processed' : applied;
-}
-
-function applyInvoiceEvent(draft: Draft, event: ProviderEvent): Applied {
-  const provider = asReported(event, toProviderInvoice(event.object));
-  if (!provider) return 'unmatched';
-  if (event.type === 'invoice.paid') provider.status = 'paid';
-  const failedAt = event.type === 'invoice.payment_failed' ? event.created : null;
-  const { applied, invoice: row } = applyInvoice(draft, provider, sourceOf(event), failedAt);
-  if (row && event.type === 'invoice.payment_succeeded') {
-    applyPayment(draft, provider.id, row, { ...provider, paidAt: provider.paidAt ?? event.created });
-  }
-  return applied;
 }
 
 function sourceOf(event: ProviderEvent): Source {

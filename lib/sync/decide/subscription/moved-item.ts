@@ -2,7 +2,10 @@ import type { StoredSubscription } from '../../store/rows';
 import type { Draft } from '../draft';
 import { SHOWN, withAllItems } from './all-items';
 
-/** Asks Stripe where both states are of one second, or the other subscription has more items than an event shows. */
+/**
+ * Asks Stripe where both states are of one second, or the other subscription has more items than an event shows. If
+ * Stripe does not answer, the other one, which loses the item, is asked for again by the daily job.
+ */
 export function isStillIn(
   draft: Draft,
   other: StoredSubscription | undefined,
@@ -13,6 +16,7 @@ export function isStillIn(
   if (!other?.provider_as_of || !id || !customer || other.provider_as_of < asOf) return false;
   if (other.provider_as_of > asOf && draft.itemsOf(other.id).length <= SHOWN) return true;
   const fetched = draft.ask('subscription', id, customer);
+  if (fetched.state === 'unavailable') draft.subscriptions.put({ ...other, recheck_at: draft.now });
   if (fetched.state !== 'found') return false;
   const { items } = withAllItems(draft, fetched.object, customer, { origin: 'event', asOf });
   return items.some((one) => one.id === item);
