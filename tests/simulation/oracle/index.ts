@@ -1,6 +1,5 @@
 import type { WorldEvent } from '@/lib/stripe-local/model';
 import type { Dispute, Refund } from '@/lib/stripe-local/model-returns';
-import type { Deeds } from '../own-steps';
 import type { Tables } from '../tables';
 import { checkCreated } from './created';
 import { checkCustomers } from './customers';
@@ -65,7 +64,7 @@ export interface Truth {
   /** Customers that it does not even know any more. */
   unknown: ReadonlySet<string>;
   /** By id of a service, the dates that people gave it. */
-  dated: Deeds['dated'];
+  dated: ReadonlyMap<number, Record<'next_billing_date' | 'ends_on', readonly string[]>>;
 }
 
 /** An answer of Stripe's about a customer. */
