@@ -28,10 +28,7 @@ export interface Question<Kind extends Ordered> {
   decideFromInbox(): ProviderObjects[Kind];
 }
 
-/**
- * The provider's time decides; within one second (its resolution) Stripe is asked, and where it cannot be,
- * the payloads of that second. Arrival order decides nothing.
- */
+/** Stripe's time decides; within one second, its resolution, Stripe is asked, or else the payloads of that second. */
 export function decideOrder<Kind extends Ordered>(
   draft: Draft,
   { kind, incoming, stripeCustomerId, source, row, isStored, decideFromInbox }: Question<Kind>,

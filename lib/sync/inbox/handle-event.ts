@@ -10,10 +10,7 @@ import { customerOf, type Delivery, decideDelivery, type EventOutcome, keysOfDel
 import { failEvent } from './inbox';
 import { lineUp } from './together';
 
-/**
- * What it changes and what the inbox says of it are written together. If that fails, nothing of it is written, the
- * event is kept as failed, and the error is rethrown.
- */
+/** Writes what it changes together with the inbox; if that fails, it is kept as failed, and the error is rethrown. */
 export async function handleEvent(
   deps: SyncDeps,
   event: ProviderEvent,

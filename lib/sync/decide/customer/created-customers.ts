@@ -6,10 +6,7 @@ import type { StoredLink } from '../../store/rows';
 import type { Draft } from '../draft';
 import { takesPrecedence } from './claims';
 
-/**
- * The customer's own object as it says now, else the earliest event, then the lesser id: arrival order does
- * not matter. Returns `noted` itself where there is nothing to note.
- */
+/** The customer's own object first, then the earliest event. Returns `noted` itself where there is nothing to note. */
 export function noteDetails(noted: NotedDetail[], reported: ProviderDetail[]): NotedDetail[] {
   return reported.reduce((details, one) => {
     const before = details.find(({ field }) => field === one.field);

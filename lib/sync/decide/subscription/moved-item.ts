@@ -2,10 +2,7 @@ import type { StoredSubscription } from '../../store/rows';
 import type { Draft } from '../draft';
 import { SHOWN, withAllItems } from './all-items';
 
-/**
- * Asks Stripe where both states are of one second, or the other subscription has more items than an event shows. If
- * Stripe does not answer, the other one, which loses the item, is asked for again by the daily job.
- */
+/** Where Stripe would have to be asked and does not answer, the daily job asks for the one that loses the item. */
 export function isStillIn(
   draft: Draft,
   other: StoredSubscription | undefined,

@@ -14,10 +14,7 @@ export interface Billed {
   endsAt: Date | null;
 }
 
-/**
- * Uses all live subscriptions of customers known for sure. A service is billed next when the last of its periods
- * ends, and ends when all of them do.
- */
+/** By the live subscriptions of customers known for sure: it is billed when the last period ends, and ends with all. */
 export function dateServices(draft: Draft, ids: (number | null)[]): void {
   for (const id of new Set(ids)) {
     const service = id === null ? undefined : draft.service(id);
