@@ -1,5 +1,5 @@
 -- What commit_plan writes of the inbox. Where another delivery was first, a new event fails with 23505 and one that is
--- tried again with 40001; so does one whose customer was erased meanwhile, which takes the same lock.
+-- tried again with 40001. So does an event whose customer was erased in the meantime; erasing takes the same lock.
 CREATE OR REPLACE FUNCTION commit_events(plan jsonb, payloads text[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   written int;

@@ -9,7 +9,7 @@ DECLARE
   entry jsonb;
   written int;
 BEGIN
-  -- A retry holds the lock of its Stripe customer when it reads: others wait here, and then fail the check of versions.
+  -- A retry already holds its Stripe customer's lock when it reads; others wait here and then fail the version check.
   FOR entry IN SELECT jsonb_array_elements(plan -> 'keys') LOOP
     PERFORM pg_advisory_xact_lock(hashtextextended(entry #>> '{}', 0));
   END LOOP;

@@ -5,7 +5,8 @@ CREATE INDEX "stripe_customers_numbers" ON "stripe_customers" USING gin ((lower(
 UPDATE "customer_services" v SET "synced_ends_on" = v."ends_on"
   WHERE v."ends_on" IS NOT NULL AND EXISTS (
     SELECT FROM "subscription_items" i JOIN "subscriptions" s ON s."id" = i."subscription_id"
-      WHERE i."customer_service_id" = v."id" AND s."cancel_at" IS NOT NULL
+      WHERE i."customer_service_id" = v."id" AND s."status" <> 'cancelled'
+        AND abs(v."ends_on" - s."cancel_at"::date) <= 1
   );--> statement-breakpoint
 DROP FUNCTION IF EXISTS insert_created_customer(jsonb);
--- Functions: 2e16543b5bd2e2fe78972747cb65e2c1c8dec58655a881f5d9c6fb99cfdb30ef
+-- Functions: 49a5430734f269e343c5cd305ca69bcdf9249fa26997130f40339b0258945a6d

@@ -130,7 +130,7 @@ export const stripeCustomers = pgTable(
     /** This and the next as in `NumberOrigin`. */
     number_reported_at: instant(),
     number_reported_by: text(),
-    /** Every number that was reported of it but its own, which is asked for; each where it was reported first. */
+    /** Every number that was reported of it, each where it was reported first; its own while nobody here has them. */
     numbers: jsonb().$type<NotedNumber[]>().notNull().default([]),
     /** What the customer that was created for it is made of. */
     details: jsonb().$type<NotedDetail[]>().notNull().default([]),

@@ -125,7 +125,7 @@ export const reconciliationRuns = pgTable(
     failures_count: integer().notNull().default(0),
     /** Why it has failed; only steps that need no Stripe go on. */
     error_code: text(),
-    /** Why Stripe denied one of the lists, which makes it fail at its end; the others are read. */
+    /** Why Stripe denied one of the lists. The others are still read; the run then ends as failed. */
     denied_code: text(),
     ...timestamps,
   },

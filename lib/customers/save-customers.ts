@@ -52,6 +52,7 @@ export const customerKind: RecordKind = {
 
 /** As sync numbers the customers that it creates. */
 async function nextCustomerNumber(tx: Database): Promise<string> {
+  await lockKey(tx, 'customer numbers'); // nobody names it before it is given
   const [next] = await rows<{ number: string }>(tx, sql`select next_customer_number() as number`);
   return String(next?.number);
 }
@@ -63,11 +64,14 @@ async function lookAgain(tx: Database, written: Writing[], now: Date): Promise<v
   if (written.length === 0) return;
   // A commit of sync that found no customer of such a number comes before this, or sees it: see commit_plan.
   await lockKey(tx, 'customer numbers');
-  const numbers = JSON.stringify(
-    written.map(({ after }) => [{ number: String(after.customer_number).toLowerCase() }]),
-  );
-  await tx.execute(sql`update stripe_customers s set recheck_at = ${now.toISOString()}::timestamptz
-    from jsonb_array_elements(${numbers}::jsonb) as named
-    where s.recheck_at is null and s.linked_by <> 'staff' and s.numbers <> '[]'
-      and lower(s.numbers::text)::jsonb @> named`);
+  const numbers = JSON.stringify(written.map(({ after }) => after.customer_number));
+  // Looked for one by one, by index: how many links name a number, PostgreSQL cannot know.
+  await tx.execute(sql`update stripe_customers l set recheck_at = ${now.toISOString()}::timestamptz
+    where l.recheck_at is null and l.linked_by <> 'staff' and l.stripe_customer_id in (
+      select named.id from jsonb_array_elements_text(${numbers}::jsonb) as number, lateral (
+        select s.stripe_customer_id as id from stripe_customers s where s.numbers <> '[]'
+          and lower(s.numbers::text)::jsonb @> jsonb_build_array(jsonb_build_object('number', lower(number)))
+        offset 0
+      ) named
+    )`);
 }

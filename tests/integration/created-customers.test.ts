@@ -19,4 +19,21 @@ describe.runIf(inject('postgres'))('customers that Stripe tells of at the same t
     );
     expect(found).toEqual({ count: 600, span: 600 });
   });
+
+  test('do not get the number that somebody is naming, and do not wait for them', async () => {
+    const [next] = await rows<{ number: string }>(base.db, sql`select next_customer_number() as number`);
+    const number = String(next?.number);
+    await base.db.transaction(async (tx) => {
+      // As a commit that finds that nobody has it.
+      await tx.execute(
+        sql`select pg_advisory_xact_lock_shared(hashtextextended('customer ' || ${number.toLowerCase()}, 0))`,
+      );
+      await create(base.db);
+    });
+    const found = await rows<{ customer_number: string }>(
+      base.db,
+      sql`select customer_number from customers order by id desc limit 1`,
+    );
+    expect(found).toEqual([{ customer_number: `K${Number(number.slice(1)) + 1}` }]);
+  });
 });

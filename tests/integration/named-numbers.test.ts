@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { customers, stripeCustomers } from '@/db/schema';
 import { commandActor } from '@/lib/audit/record-audit';
 import { customerKind } from '@/lib/customers/save-customers';
-import { saveRecord } from '@/lib/records/save-records';
+import { saveRecord, saveRecords } from '@/lib/records/save-records';
 import { createStripeClient } from '@/lib/stripe/client';
 import * as act from '@/lib/stripe-local/actions';
 import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
@@ -49,13 +49,7 @@ async function numberOf(stripeCustomerId: string): Promise<string | undefined> {
   return found?.number;
 }
 
-const save = (values: Record<string, string>) =>
-  saveRecord(
-    base.db,
-    customerKind,
-    { values: { company: 'Nine', ...values } },
-    { actor: commandActor('test'), now: runtime.now(), timeZone: 'UTC' },
-  );
+const writer = () => ({ actor: commandActor('test'), now: runtime.now(), timeZone: 'UTC' });
 
 describe('a number that Stripe names before anybody has it', () => {
   test('is given to nobody else: neither by the commit that hears of it, nor later, nor on a form', async () => {
@@ -63,7 +57,7 @@ describe('a number that Stripe names before anybody has it', () => {
     const one = await tellOfInvoice({ named: 'k20002' });
     const other = await tellOfInvoice();
     const third = await tellOfInvoice({ named: 'K20004' });
-    const made = await save({});
+    const made = await saveRecord(base.db, customerKind, { values: { company: 'Nine' } }, writer());
     expect(await Promise.all([one, other, third].map(numberOf))).toEqual(['K20001', 'K20003', 'K20005']);
     const [form] = await base.db.select().from(customers).where(eq(customers.id, made.id));
     expect(form?.customer_number).toBe('K20006');
@@ -72,14 +66,17 @@ describe('a number that Stripe names before anybody has it', () => {
     expect(await linkOf(runtime, one)).toMatchObject({ linked_by: 'created' });
   });
 
-  test('links the Stripe customer whose own it is, once somebody here has it', async () => {
+  test('links the Stripe customers whose own it is, once somebody here has it', async () => {
     runtime.stripe = createStripeClient(KEY, server.url, 10_000);
-    const customer = await tellOfInvoice({ own: 'A-77' });
-    expect(await linkOf(runtime, customer)).toMatchObject({ linked_by: 'created' });
-    await save({ customer_number: 'a-77' });
+    const made = [await tellOfInvoice({ own: 'A-77' }), await tellOfInvoice({ own: 'B-78' })];
+    for (const one of made) expect(await linkOf(runtime, one)).toMatchObject({ linked_by: 'created' });
+    const drafts = ['a-77', 'b-78'].map((customer_number) => ({
+      values: { customer_number, company: 'Own' },
+    }));
+    await saveRecords(base.db, customerKind, drafts, writer());
     runtime.setNow(new Date(runtime.now().getTime() + 60_000));
     await reconcile(syncDeps(runtime), { trigger: 'cli', startedBy: 'test' });
-    expect(await linkOf(runtime, customer)).toMatchObject({ linked_by: 'number' });
-    expect(await numberOf(customer)).toBe('a-77');
+    for (const one of made) expect(await linkOf(runtime, one)).toMatchObject({ linked_by: 'number' });
+    expect(await Promise.all(made.map(numberOf))).toEqual(['a-77', 'b-78']);
   });
 });
