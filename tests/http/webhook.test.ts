@@ -6,6 +6,7 @@ import { customers, invoices, payments, stripeEvents, subscriptionItems, subscri
 import { updatePayment } from '@/lib/payments/update-payment';
 import { HANDLED_EVENT_TYPES } from '@/lib/sync/inbox/event-types';
 import { replayEvent } from '@/lib/sync/inbox/handle-event';
+import { replayForStaff } from '@/lib/sync/inbox/replay-for-staff';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { createCustomer, createService, createSold } from '../support/factories';
 import { useServer } from '../support/http';
@@ -429,7 +430,10 @@ describe('what each event does', () => {
     expect((await find.event(other.id))?.warnings).toEqual([
       'a test event, while the configured keys are live keys',
     ]);
-    expect(await replayEvent(syncDeps(server.runtime), other.id)).toBe('processed');
+    env.stripe.mode = 'live';
+    const actor = { type: 'staff', id: '1', name: 'Staff' } as const;
+    expect(await replayForStaff(syncDeps(server.runtime), actor, other.id)).toBe('processed');
+    env.stripe.mode = null;
     expect(await find.invoice('in_other_mode')).toBeDefined();
   });
 

@@ -40,7 +40,8 @@ export async function replayForStaff(
 
 async function tryReplay(deps: SyncDeps, id: string): Promise<EventOutcome | 'failed' | 'dropped'> {
   try {
-    return await replayEvent(deps, id);
+    // One of the other mode, too: the page says that it is applied.
+    return await replayEvent({ ...deps, mode: null }, id);
   } catch (error) {
     if (isDatabaseUnavailable(error)) throw error;
     if (error instanceof AppError && error.code === 'conflict') return 'dropped';

@@ -14,10 +14,12 @@ export async function retryFailedEvents(
   run: Run,
   after: string | null,
 ): Promise<string | null> {
+  const { mode } = deps;
+  const isOfKeys = mode === null ? undefined : eq(stripeEvents.livemode, mode === 'live');
   const failed = await deps.db
     .select({ id: stripeEvents.id })
     .from(stripeEvents)
-    .where(and(hasFailed, isNull(stripeEvents.failure_reason), gt(stripeEvents.id, after ?? '')))
+    .where(and(hasFailed, isOfKeys, isNull(stripeEvents.failure_reason), gt(stripeEvents.id, after ?? '')))
     .orderBy(asc(stripeEvents.id))
     .limit(STEP_PAGE);
   for (const { id } of failed) {
