@@ -83,7 +83,7 @@ export const DATABASE_VARIABLES = [
   'DATA_DIR',
 ] as const satisfies Variable[];
 
-/** What every command needs that runs a reconciliation. */
+/** What every command that runs a reconciliation reads. */
 export const RECONCILIATION_VARIABLES = [
   ...DATABASE_VARIABLES,
   'APP_TIMEZONE',

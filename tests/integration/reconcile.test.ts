@@ -244,7 +244,7 @@ describe('the daily job against a Stripe that holds what we hold', () => {
     expect(open).toEqual([]);
   });
 
-  test('an object that failed night after night is asked for once a night', async () => {
+  test('an object that failed night after night is fetched once a night', async () => {
     const id = stripeInvoices('paid')[0]?.id ?? '';
     for (const error_code of ['stripe_api', 'stripe_connection', 'unstorable']) {
       const earlier = await run();
@@ -252,7 +252,6 @@ describe('the daily job against a Stripe that holds what we hold', () => {
         .insert(reconciliationFailures)
         .values({ run_id: earlier.runId, object: 'invoice', stripe_id: id, error_code });
     }
-    const before = stripeLocal.requestCount();
     later(60);
     let asked = 0;
     stripeLocal.faults.add({
@@ -264,7 +263,6 @@ describe('the daily job against a Stripe that holds what we hold', () => {
     });
     expect(await run()).toMatchObject({ status: 'completed' });
     stripeLocal.faults.clear();
-    expect(stripeLocal.requestCount()).toBeGreaterThan(before);
     expect(asked).toBe(1);
   });
 

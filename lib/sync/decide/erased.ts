@@ -10,7 +10,7 @@ export interface Told {
 export const keysOfOwners = (told: Told): Keys =>
   mergeKeys(noKeys(), { stripeCustomers: stripeCustomersIn(told), intents: intentsOf(told) });
 
-/** Whose it is: of the Stripe customers that it names anywhere or, as disputes do, by one of their payments alone. */
+/** The Stripe customers it is about: those it names anywhere and, for disputes, the owner of the payment. */
 export function ownersOf(draft: Draft, told: Told): string[] {
   const payers = intentsOf(told).flatMap((id) => draft.paymentsByIntent(id).map((row) => draft.ownerOf(row)));
   return [...new Set([...stripeCustomersIn(told), ...payers])].filter((id) => id !== null);

@@ -35,7 +35,7 @@ const checkout: Handler = {
   },
 };
 
-/** What an event does beside applying its invoice. */
+/** What an event does besides applying its invoice. */
 interface Effects {
   isPaid?: boolean;
   hasFailed?: boolean;

@@ -28,7 +28,7 @@ export interface Question<Kind extends Ordered> {
   decideFromInbox(): ProviderObjects[Kind];
 }
 
-/** Stripe's time decides; within one second, its resolution, Stripe is asked, or else the payloads of that second. */
+/** Stripe's time decides; within one second, its resolution, Stripe's answer or, failing that, that second's payloads. */
 export function decideOrder<Kind extends Ordered>(
   draft: Draft,
   { kind, incoming, stripeCustomerId, source, row, isStored, decideFromInbox }: Question<Kind>,

@@ -10,7 +10,7 @@ import { customerOf, type Delivery, decideDelivery, type EventOutcome, keysOfDel
 import { failEvent } from './inbox';
 import { lineUp } from './together';
 
-/** Writes what it changes together with the inbox; if that fails, it is kept as failed, and the error is rethrown. */
+/** Writes its changes together with its inbox row; if that fails, it is kept as failed, and the error is rethrown. */
 export async function handleEvent(
   deps: SyncDeps,
   event: ProviderEvent,

@@ -22,7 +22,7 @@ const shows = (...items: string[]) =>
   })) as unknown as Answers;
 const gone = (() => ({ state: 'gone' })) as unknown as Answers;
 
-/** @param asOf of the state that shows the item, too */
+/** @param asOf the time of the state that also shows the item */
 function look({ asOf, items = 1, answers }: { asOf: Date; items?: number; answers?: Answers }) {
   const stored = Array.from({ length: items }, (_, i) => ({ id: i + 1, subscription_id: OTHER.id }));
   const draft = draftOf({

@@ -115,7 +115,7 @@ describe('a payment that is recorded', () => {
     expect(paymentAfter(what, { stored }).row).toMatchObject(expected);
   });
 
-  test.each(['api', 'staff', 'import'] as const)('by %s is left alone, and told', (source) => {
+  test.each(['api', 'staff', 'import'] as const)('by %s is left alone, and reported', (source) => {
     const { row, warnings } = paymentAfter(collected('150.000'), { stored: { source } });
     expect(row?.amount).toBe('119.000');
     expect(warnings).toEqual([`payment 5 already has the reference ${REFERENCE}`]);

@@ -15,7 +15,7 @@ export function takesPrecedence(one: NumberOrigin, other: NumberOrigin | null): 
   return at < otherAt || (at === otherAt && String(one.by) < String(other.by));
 }
 
-/** Of the customer's own, which are asked for, only that they exist. Returns `noted` itself if nothing is new. */
+/** Of the customer's own numbers, which are fetched, only the number. Returns `noted` itself if nothing is new. */
 export function noteNumbers(noted: NotedNumber[], reported: ProviderCustomerNumber[]): NotedNumber[] {
   return reported.reduce((numbers, one) => {
     const before = numbers.find((other) => other.number === one.number && isOwn(other) === isOwn(one));

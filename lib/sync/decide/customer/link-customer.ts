@@ -98,7 +98,7 @@ function strengthen(draft: Draft, reported: ProviderCustomer, stored: StoredLink
   return link;
 }
 
-/** Own numbers only while nobody has them: whoever gets one of them is looked for by it. */
+/** Own numbers only while nobody here has them, so that it is linked once somebody gets one. */
 function numbersOf(
   draft: Draft,
   noted: StoredLink['numbers'],

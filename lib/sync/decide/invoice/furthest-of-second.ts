@@ -3,7 +3,7 @@ import { toProviderInvoice } from '../../../stripe/to-invoice';
 import type { Draft } from '../draft';
 import { eventsOfSecond } from '../events-of-second';
 
-/** Of a status that Stripe added since: as open. */
+/** An unknown status counts as open. */
 const RANK = { draft: 0, open: 1, uncollectible: 2, paid: 3, void: 4 } as const;
 
 /** Of the second's payloads the one furthest on: draft < open < uncollectible < paid < void. */

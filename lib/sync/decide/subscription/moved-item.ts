@@ -2,7 +2,7 @@ import type { StoredSubscription } from '../../store/rows';
 import type { Draft } from '../draft';
 import { SHOWN, withAllItems } from './all-items';
 
-/** Where Stripe would have to be asked and does not answer, the daily job asks for the one that loses the item. */
+/** Whether the other one still has it. If Stripe must be asked and does not answer, the daily job asks for that one. */
 export function isStillIn(
   draft: Draft,
   other: StoredSubscription | undefined,

@@ -14,7 +14,7 @@ export interface Billed {
   endsAt: Date | null;
 }
 
-/** By the live subscriptions of customers known for sure: it is billed when the last period ends, and ends with all. */
+/** From live subscriptions of customers known for sure: billed next when the last period ends, ending with all. */
 export function dateServices(draft: Draft, ids: (number | null)[]): void {
   for (const id of new Set(ids)) {
     const service = id === null ? undefined : draft.service(id);

@@ -41,7 +41,7 @@ export async function retryFailures(
   after: string | null,
 ): Promise<string | null> {
   const { id, object: kind, stripe_id, resolved_at } = reconciliationFailures;
-  // Each run in which an object failed has a row of it.
+  // There is one row for each run in which an object failed.
   const first = sql<number>`min(${id})`.mapWith(id);
   const failed = await deps.db
     .select({ id: first, object: kind, stripeId: stripe_id })
