@@ -7,6 +7,8 @@ import { ANNOUNCING } from './story';
 /** What was reported of a Stripe customer. */
 interface Reported {
   emails: Set<string>;
+  /** No event reported an address, and no answer did for sure: it may not be known. */
+  isDoubtful: boolean;
   numbers: { number: string; rank: number; created: number; id: string }[];
 }
 
@@ -70,7 +72,10 @@ function linksOf(truth: Truth, id: string, known: Reported | undefined, full: bo
   const made = truth.stripeCustomers.find(({ customer }) => customer.id === id);
   if (made && made.staff !== null) return [{ ids: [made.staff], by: 'staff' }];
   const owns = truth.hasKey ? ownNumbers(truth, id) : [{ owner: null, former: null }];
-  const links = owns.map((own) => linkOf(truth, made?.stored ?? null, known, own, full));
+  const variants = known?.isDoubtful ? [known, { ...known, emails: new Set<string>() }] : [known];
+  const links = owns.flatMap((own) =>
+    variants.map((variant) => linkOf(truth, made?.stored ?? null, variant, own, full)),
+  );
   return [...new Map(links.map((link) => [JSON.stringify(link), link])).values()];
 }
 
@@ -124,7 +129,8 @@ function reportedOf(truth: Truth, full: boolean): Map<string, Reported> {
       continue;
     const { customer } = about;
     if (customer === null) continue;
-    const known = reported.get(customer) ?? { emails: new Set(), numbers: [] };
+    const isDoubtful = truth.hasKey && !wasSeen(truth, customer, true);
+    const known = reported.get(customer) ?? { emails: new Set(), isDoubtful, numbers: [] };
     reported.set(customer, known);
     addReported(truth, known, event, about);
     const self = truth.stripeCustomers.find((one) => one.customer.id === customer)?.customer;
@@ -144,7 +150,10 @@ function addReported(
     if (number) known.numbers.push({ number, rank, created, id });
   };
   if (about.object === 'subscription') add(about.metadata.customer_number, 1);
-  else if (about.customerEmail) known.emails.add(about.customerEmail);
+  else if (about.customerEmail) {
+    known.emails.add(about.customerEmail);
+    known.isDoubtful = false;
+  }
   if (about.object === 'checkout.session') add(about.metadata.customer_number, 2);
   if (about.object !== 'invoice') return;
   // The oldest versions do not repeat the subscription's metadata in its invoices; its own events tell it.

@@ -44,9 +44,11 @@ const ownerOf = (truth: Truth, reported: Look | undefined) =>
 /** An object that brings no number along says nothing. */
 const mayCount = ({ kind, number }: Look) => kind === 'asked' || number !== undefined;
 
-/** Whether anything ever reported what the customer is. */
-export const wasSeen = (truth: Truth, customer: string) =>
-  truth.looks.some((look) => look.customer === customer && look.changes !== null);
+/** Whether anything ever reported what the customer is, for sure if that is asked. */
+export const wasSeen = (truth: Truth, customer: string, forSure = false) =>
+  truth.looks.some(
+    (look) => look.customer === customer && look.changes !== null && !(forSure && look.isDoubtful),
+  );
 
 /** Whether Stripe was asked for it for sure, and reported what it is. */
 export const wasAsked = (truth: Truth, customer: string) =>
