@@ -260,3 +260,22 @@ test('customers that were created for Stripe are listed until staff say whose th
     ids.filter((id) => id !== sure.stripe_customer_id),
   );
 });
+
+test('an item that loses another customer’s service gets the one that Stripe names', async () => {
+  const [ours, other] = [await createCustomer(base.db), await createCustomer(base.db)];
+  const named = await createService(base.db, { customer_id: ours.id });
+  const { stripeCustomerId, subscription } = await subscribe(stripe, runtime, ours, [
+    { metadata: { service_number: named.service_number } },
+  ]);
+  const row = await subscriptionOf(subscription.id);
+  // Staff linked it to a service of the customer that it was taken for then.
+  const { id: customer_service_id } = await createService(base.db, { customer_id: other.id });
+  await base.db
+    .update(subscriptionItems)
+    .set({ customer_service_id, linked_by_staff: true })
+    .where(eq(subscriptionItems.subscription_id, row?.id ?? 0));
+  await move(stripeCustomerId, ours.id, ours.id);
+  expect(await itemsOf(row?.id ?? 0)).toMatchObject([
+    { customer_service_id: named.id, linked_by_staff: false },
+  ]);
+});

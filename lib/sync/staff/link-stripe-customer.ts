@@ -69,6 +69,7 @@ function unlinkServicesOfOthers(draft: Draft, actor: Actor, id: string, customer
       if (!service || service.customer_id === customerId) continue;
       setItemService(draft, actor, 'move', item, null);
       dateServices(draft, [service.id]);
+      if (!draft.moved.includes(id)) draft.moved.push(id); // so that the item gets the service that Stripe names
     }
   }
 }
