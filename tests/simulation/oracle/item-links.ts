@@ -22,7 +22,8 @@ export function checkLink(
     .flatMap(({ about }) =>
       about.items
         .filter((one) => one.id === id)
-        .flatMap((one) => servicesNamed(allServices(truth), about, one)),
+        // Of whomever it was taken for then.
+        .flatMap((one) => truth.ours.flatMap(({ services }) => servicesNamed(services, about, one))),
     );
   const staff = truth.linked.get(id);
   // It takes along what it was sold as, also where its customer was taken for another then.
@@ -61,8 +62,6 @@ export function checkNoLink(
     verdict.differences.push({ what: `link of ${id}`, expected, actual: actual.customer_service_id });
   }
 }
-
-const allServices = (truth: Truth) => truth.ours.flatMap((own) => own.services);
 
 function servicesNamed(
   services: Truth['ours'][number]['services'],
