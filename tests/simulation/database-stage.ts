@@ -27,6 +27,7 @@ const DEADLOCKS = sql`select deadlocks::int from pg_stat_database where datname 
 export async function openStage({ db, close }: Pick<DatabaseHandle, 'db' | 'close'>): Promise<Stage> {
   let world: World | undefined;
   let deadlocks = 0;
+  let begun = 0;
   // The server is told its world once; histories have one each.
   const shown = new Proxy({} as World, { get: (_, name) => Reflect.get(world ?? {}, name) });
   const stripe = await startStripeLocal({ world: shown, secretKey: KEY });
@@ -70,6 +71,8 @@ export async function openStage({ db, close }: Pick<DatabaseHandle, 'db' | 'clos
       setRuntime(runtime);
       stripe.faults.clear();
       await clear(db);
+      begun += 1;
+      if (begun % 32 === 0) await db.execute(VACUUM);
     },
     async receive({ rendered, body, crash, isOwnProcess, isReplay }, looks) {
       const guarded = crashing(db, crash);
@@ -143,3 +146,6 @@ export async function clear(db: Database): Promise<void> {
 
 // One statement, and for little rows much quicker than truncate.
 const CLEAR = sql.raw(`do $$ begin ${TABLES.map((table) => `delete from ${table};`).join(' ')} end $$`);
+
+// Autovacuum may be off, and the embedded database has none; what is deleted slows down every later history.
+const VACUUM = sql.raw(`vacuum ${TABLES.join(', ')}, reconciliation_changes, reconciliation_seen`);
