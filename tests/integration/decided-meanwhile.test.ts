@@ -3,12 +3,13 @@ import Stripe from 'stripe';
 import { beforeAll, expect, inject, test } from 'vitest';
 import { payments, stripeCustomers, stripeEvents, subscriptionItems } from '@/db/schema';
 import { eraseCustomer } from '@/lib/erasure/erase-customer';
+import { lockByReference } from '@/lib/payments/lock-payment';
 import * as act from '@/lib/stripe-local/actions';
 import { renderEvent } from '@/lib/stripe-local/render/event';
 import { toStoredCheckout } from '@/lib/sync/decide/checkout/kept-checkout';
 import { Draft } from '@/lib/sync/decide/draft';
 import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
-import { commit } from '@/lib/sync/store/commit';
+import { commit, isVersionConflict } from '@/lib/sync/store/commit';
 import { noKeys } from '@/lib/sync/store/keys';
 import { read } from '@/lib/sync/store/read';
 import { syncDeps } from '@/lib/sync/sync-deps';
@@ -112,6 +113,30 @@ test.runIf(inject('postgres'))(
       await new Promise((resolve) => setTimeout(resolve, 200));
     });
     expect(await committed).toMatchObject(CONFLICT);
+  },
+);
+
+test.runIf(inject('postgres'))(
+  'a payment that somebody is recording is waited for before sync writes one of its reference',
+  async () => {
+    const { id: customer_id } = await createCustomer(base.db);
+    const invoice = await createInvoice(base.db, { customer_id });
+    const values = { customer_id, invoice_id: invoice.id, payment_reference: 'in_recorded' };
+    const decided = await decide(
+      JSON.stringify({ id: 'evt_recorded', type: 'ping', created: 1, data: { object: {} } }),
+    );
+    const paid = await createPayment(base.db, { customer_id, invoice_id: invoice.id });
+    decided.plan.payments.inserted.push({ ...paid, ...values, id: -1, version: 0 });
+    let committed: Promise<unknown> = Promise.resolve();
+    await base.db.transaction(async (tx) => {
+      // Who would be the one to fail.
+      await tx.execute(sql`set local deadlock_timeout = '10ms'`);
+      await lockByReference(tx, 'in_recorded', invoice.id);
+      committed = commit(base.db, decided).catch((error: unknown) => error);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      await createPayment(tx, values);
+    });
+    expect(await committed).toSatisfy(isVersionConflict);
   },
 );
 

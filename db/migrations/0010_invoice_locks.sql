@@ -1,0 +1,2 @@
+-- Invoices are locked before payments are written.
+-- Functions: 9f11f00bddf3c753855fb9085a77693a51d4210e16db7dac49562201bb43767f
