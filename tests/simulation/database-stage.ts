@@ -146,6 +146,5 @@ export async function clear(db: Database): Promise<void> {
 
 // One statement, and for little rows much quicker than truncate.
 const CLEAR = sql.raw(`do $$ begin ${TABLES.map((table) => `delete from ${table};`).join(' ')} end $$`);
-
 // Autovacuum may be off, and the embedded database has none; what is deleted slows down every later history.
 const VACUUM = sql.raw(`vacuum ${TABLES.join(', ')}, reconciliation_changes, reconciliation_seen`);
