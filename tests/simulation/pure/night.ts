@@ -61,12 +61,12 @@ export async function reconcileModel(
   const lease = new Lease(model, acquired.row, acquired.heartbeatAt);
   const night = new Night(model, process, deps, lease);
   const first = STEPS.findIndex(({ name }) => name === acquired.row.cursor);
-  let hasFailed = false;
+  let { hasFailed } = acquired.row;
   const changes = () => night.work.counts.changes_count;
   for (const step of STEPS.slice(Math.max(0, first))) {
     if (step.needs === 'stripe' && (!deps.stripe || hasFailed)) continue;
     try {
-      await process.stating(() => lease.checkpoint({ cursor: step.name }));
+      await process.stating(() => lease.checkpoint({ cursor: step.name, hasFailed }));
       const work = NIGHT_STEPS[step.name];
       if (!work) throw new Error(`the model has no step for ${step.name}`);
       await work(night);

@@ -14,6 +14,8 @@ export interface ModelRun {
   heartbeatAt: Date;
   windowFrom: Date | null;
   listsCompleted: boolean;
+  /** Whether Stripe's part of it has failed. */
+  hasFailed: boolean;
   /** The step under way. */
   cursor: string | null;
   seen: Set<string>;
@@ -51,6 +53,7 @@ function startRun({ runs }: Model, startedAt: Date): ModelRun {
     heartbeatAt: startedAt,
     windowFrom: last ? new Date(last.startedAt.getTime() - WINDOW_MARGIN_MS) : null,
     listsCompleted: false,
+    hasFailed: false,
     cursor: null,
     seen: new Set(),
   };
