@@ -52,8 +52,12 @@ export function keptStatuses<T extends WithStatus>(
   return [...new Set([...kept, unset])];
 }
 
-/** Whether one may have been taken before any later one of those was. */
+/**
+ * Whether one may have been taken before any later one of those was: or before it was taken again, as it is when another
+ * of its second arrives.
+ */
 function mayComeBefore(truth: Truth, { event }: Moment<unknown>, others: Moment<unknown>[]): boolean {
+  if (others.some((one) => one.event.created === event.created)) return true;
   const tried = truth.times.get(event.id)?.tried ?? Number.POSITIVE_INFINITY;
   const done = others.map((one) => truth.times.get(one.event.id)?.done ?? Number.POSITIVE_INFINITY);
   return truth.hasKey || tried < Math.min(Number.POSITIVE_INFINITY, ...done);
