@@ -20,27 +20,43 @@ export function lastOfSecond(events: ProviderEvent[]): ProviderEvent | undefined
 }
 
 /** More updates of one subscription in one second are not put in order: their orders would be too many. */
-const MAX_CHAINED = 8;
+const MAX_CHAINED = 12;
 
 type IsNext = (next: ProviderEvent, event: ProviderEvent) => boolean;
 
 /** Where the orders end in which each event follows the one before, the greatest event id first. */
 function possibleEnds(
-  last: ProviderEvent | undefined,
-  left: ProviderEvent[],
+  created: ProviderEvent | undefined,
+  updates: ProviderEvent[],
   isNext: IsNext,
 ): ProviderEvent[] {
-  if (last && left.length === 0) return [last];
-  const ends = left
-    .filter((next) => !last || isNext(next, last))
-    .flatMap((next) =>
-      possibleEnds(
-        next,
-        left.filter((other) => other !== next),
-        isNext,
-      ),
-    );
-  return [...new Set(ends)].sort((a, b) => (a.id < b.id ? 1 : -1));
+  const nextOf = new Map(
+    [created, ...updates].map((event) => [
+      event,
+      updates.filter((next) => next !== event && (!event || isNext(next, event))),
+    ]),
+  );
+  // Which events are left decides what may come after one, not how they were come by.
+  const known = new Map<string, Set<ProviderEvent>>();
+  const endsAfter = (last: ProviderEvent | undefined, left: ProviderEvent[]): Set<ProviderEvent> => {
+    if (last && left.length === 0) return new Set([last]);
+    const key = [last, ...left].map((event) => event?.id).join(' ');
+    const ends =
+      known.get(key) ??
+      new Set(
+        left
+          .filter((next) => nextOf.get(last)?.includes(next))
+          .flatMap((next) => [
+            ...endsAfter(
+              next,
+              left.filter((other) => other !== next),
+            ),
+          ]),
+      );
+    known.set(key, ends);
+    return ends;
+  };
+  return [...endsAfter(created, updates)].sort((a, b) => (a.id < b.id ? 1 : -1));
 }
 
 /** True where `next` without its change is the whole of what `event` shows. */

@@ -391,4 +391,19 @@ describe('several events of one second', () => {
     expect(lastOfSecond(events)?.id).toBe(expected);
     expect(lastOfSecond([...events].reverse())?.id).toBe(expected);
   });
+
+  const chain = (values: number[]) =>
+    values
+      .slice(1)
+      .map((x, i) =>
+        event(`evt_${String.fromCharCode(97 + ((i * 5) % 12))}`, 'updated', { x }, { x: values[i] }),
+      );
+
+  test.each<[string, number[], string]>([
+    ['that each change something else', [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], 'evt_h'],
+    ['that change it to and fro, with one end', [0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 2], 'evt_h'],
+  ])('twelve updates %s', (_, values, expected) => {
+    expect(lastOfSecond(chain(values))?.id).toBe(expected);
+    expect(lastOfSecond(chain(values).reverse())?.id).toBe(expected);
+  });
 });
