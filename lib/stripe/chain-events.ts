@@ -15,8 +15,8 @@ export function lastOfSecond(events: ProviderEvent[]): ProviderEvent | undefined
     .filter((event) => event.type === 'customer.subscription.updated')
     .slice(0, MAX_CHAINED);
   // Where one of them is missing yet, or the API version changed, what was changed must do.
-  const ends = [follows, mayFollow].flatMap((isNext) => possibleEnds(created, updates, isNext));
-  return ends[0] ?? updates[0] ?? byId[0];
+  const endBy = (isNext: IsNext) => possibleEnds(created, updates, isNext)[0];
+  return endBy(follows) ?? endBy(mayFollow) ?? updates[0] ?? byId[0];
 }
 
 /** More updates of one subscription in one second are not put in order: their orders would be too many. */
@@ -36,7 +36,7 @@ function possibleEnds(
       updates.filter((next) => next !== event && (!event || isNext(next, event))),
     ]),
   );
-  // Which events are left decides what may come after one, not how they were come by.
+  // What may come next depends on the last event and on those left, so each such state is looked at once.
   const known = new Map<string, Set<ProviderEvent>>();
   const endsAfter = (last: ProviderEvent | undefined, left: ProviderEvent[]): Set<ProviderEvent> => {
     if (last && left.length === 0) return new Set([last]);

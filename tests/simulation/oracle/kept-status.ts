@@ -52,10 +52,7 @@ export function keptStatuses<T extends WithStatus>(
   return [...new Set([...kept, unset])];
 }
 
-/**
- * Whether one may have been taken before any later one of those was: or before it was taken again, as it is when another
- * of its second arrives.
- */
+/** Whether one may have been stored when a later one was taken, as happens again with each event of its second. */
 function mayComeBefore(truth: Truth, { event }: Moment<unknown>, others: Moment<unknown>[]): boolean {
   if (others.some((one) => one.event.created === event.created)) return true;
   const tried = truth.times.get(event.id)?.tried ?? Number.POSITIVE_INFINITY;
