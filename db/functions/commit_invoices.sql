@@ -18,13 +18,6 @@ BEGIN
       stripe_customer_id, stripe_synced_at, provider_as_of, provider_gone_at, recheck_at
       FROM jsonb_populate_recordset(NULL::invoices, plan -> 'invoicesInserted');
   END IF;
-  -- Whoever records a payment locks its invoices first, in the order of their ids.
-  IF plan ?| ARRAY['invoicesUpdated', 'paymentsInserted'] THEN
-    PERFORM FROM invoices WHERE id IN (
-      SELECT r.id FROM jsonb_to_recordset(plan -> 'invoicesUpdated') AS r(id int)
-      UNION ALL SELECT r.invoice_id FROM jsonb_to_recordset(plan -> 'paymentsInserted') AS r(invoice_id int)
-    ) ORDER BY id FOR NO KEY UPDATE;
-  END IF;
   IF plan ? 'invoicesUpdated' THEN
     UPDATE invoices t SET
       number = r.number, customer_id = r.customer_id, subscription_id = r.subscription_id,

@@ -39,6 +39,9 @@ BEGIN
     GET DIAGNOSTICS written = ROW_COUNT;
     IF written < jsonb_array_length(plan -> 'touched') THEN RAISE SQLSTATE '40001'; END IF;
   END IF;
+  IF plan ?| ARRAY['handedOver', 'invoicesUpdated', 'moves', 'paymentsInserted', 'paymentsUpdated'] THEN
+    PERFORM lock_invoices(plan);
+  END IF;
   IF plan ?| ARRAY['customersInserted', 'linksInserted', 'linksUpdated', 'customersUpdated'] THEN
     PERFORM commit_customers(plan);
   END IF;

@@ -1,2 +1,2 @@
--- Invoices are locked before payments are written.
--- Functions: 9f11f00bddf3c753855fb9085a77693a51d4210e16db7dac49562201bb43767f
+-- A commit of sync locks its invoices before it writes any row that others wait for.
+-- Functions: 2400479cc35ef307cf06999eccc91c4ef3e6af542971f0b23cf64e9f27ef429e

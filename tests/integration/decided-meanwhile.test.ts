@@ -1,8 +1,9 @@
 import { eq, sql } from 'drizzle-orm';
 import Stripe from 'stripe';
 import { beforeAll, expect, inject, test } from 'vitest';
-import { payments, stripeCustomers, stripeEvents, subscriptionItems } from '@/db/schema';
+import { invoices, payments, stripeCustomers, stripeEvents, subscriptionItems } from '@/db/schema';
 import { eraseCustomer } from '@/lib/erasure/erase-customer';
+import { lockInvoicesById } from '@/lib/payments/check-payment';
 import { lockByReference } from '@/lib/payments/lock-payment';
 import * as act from '@/lib/stripe-local/actions';
 import { renderEvent } from '@/lib/stripe-local/render/event';
@@ -17,7 +18,13 @@ import { Inquiry } from '@/lib/sync/sync-loop';
 import { settingsOf } from '@/lib/sync/synchronize';
 import { useDatabase } from '../support/database';
 import { decideAlone } from '../support/decide-delivery';
-import { createCustomer, createInvoice, createPayment, createService } from '../support/factories';
+import {
+  createCustomer,
+  createInvoice,
+  createPayment,
+  createService,
+  createSubscription,
+} from '../support/factories';
 import { type TestRuntime, testRuntime } from '../support/runtime';
 import { openTestStripe, subscribe, type TestStripe } from '../support/stripe-world';
 
@@ -139,6 +146,31 @@ test.runIf(inject('postgres'))(
     expect(await committed).toSatisfy(isVersionConflict);
   },
 );
+
+test.runIf(inject('postgres'))('invoices that are handed over are locked in their order, too', async () => {
+  const { id: customer_id } = await createCustomer(base.db);
+  const from = await createSubscription(base.db, { customer_id });
+  const to = await createSubscription(base.db, { customer_id });
+  const first = await createInvoice(base.db, { customer_id });
+  const last = await createInvoice(base.db, { customer_id, subscription_id: from.id });
+  const decided = await decide(
+    JSON.stringify({ id: 'evt_handed', type: 'ping', created: 1, data: { object: {} } }),
+  );
+  decided.plan.handedOver.push({ from: from.id, to: to.id });
+  decided.plan.invoices.updated.push({ ...first, number: 'R-1' });
+  let committed: Promise<unknown> = Promise.resolve();
+  await base.db.transaction(async (tx) => {
+    // Who would be the one to fail.
+    await tx.execute(sql`set local deadlock_timeout = '10ms'`);
+    await lockInvoicesById(tx, [first.id]);
+    committed = commit(base.db, decided);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await lockInvoicesById(tx, [first.id, last.id]);
+  });
+  await committed;
+  const [handed] = await base.db.select().from(invoices).where(eq(invoices.id, last.id));
+  expect(handed?.subscription_id).toBe(to.id);
+});
 
 test('what is kept of a checkout is applied to its own Stripe customer alone', () => {
   const checkout = { id: 'cs_1', stripe_subscription_id: 'sub_1', reference: null, paid: true };
