@@ -24,7 +24,7 @@ export interface Sent {
 /** What is sent of one, most often with something missing. */
 export function sent(scene: Scene, { a, b, c }: Step, customer: string): Sent[] {
   const at = scene.strays.count;
-  const [subscription, invoice] = [`sub_stray${at}`, `in_stray${at}`];
+  const [subscription, invoice] = [`sub_stray_${at}`, `in_stray_${at}`];
   switch (b) {
     case 0:
       return [{ type: 'customer.subscription.updated', object: { customer }, outcome: 'unmatched' }];
@@ -39,7 +39,7 @@ export function sent(scene: Scene, { a, b, c }: Step, customer: string): Sent[] 
         },
       ];
     case 3:
-      return [checkoutOf(customer, `cs_stray${at}`, c)];
+      return [checkoutOf(customer, `cs_stray_${at}`, c)];
     case 4:
     case 5:
       return subscribed(scene, { customer, subscription }, a, b, c);

@@ -16,16 +16,17 @@ export interface Stray {
   leaves: Left | null;
 }
 
-export const isStray = (id: string | null) => /^\w+_stray/.test(id ?? '');
+/** An id that the world draws has no such underscore. */
+export const isStray = (id: string | null) => /^\w+_stray_/.test(id ?? '');
 
 export function makeStrays(scene: Scene, step: Step): Stray[] {
-  const customer = `cus_stray${scene.strays.count}`;
+  const customer = `cus_stray_${scene.strays.count}`;
   scene.unknown.add(customer);
   return sent(scene, step, customer).map(({ type, object, outcome = 'processed', leaves, ago = 0 }) => {
     scene.strays.count += 1;
-    const id = `evt_stray${scene.strays.count}`;
+    const id = `evt_stray_${scene.strays.count}`;
     const created = epochNow(scene.world) - ago;
-    const about = { id: `none_stray${scene.strays.count}`, ...object } as unknown as WorldObject;
+    const about = { id: `none_stray_${scene.strays.count}`, ...object } as unknown as WorldObject;
     const event = { object: 'event', id, created, type, about, previous: null } as const;
     const envelope = { id, object: 'event', created, type, livemode: false, api_version: null };
     return { event, rendered: { ...envelope, data: { object } }, outcome, leaves: leaves ?? null };
