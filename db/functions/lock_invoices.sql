@@ -1,5 +1,5 @@
--- Locks every invoice that a plan changes or writes a payment of, in the order of their ids: so does whoever records a
--- payment, and nobody waits in a circle.
+-- Locks every invoice that a plan changes or writes a payment of, in the order of their ids. Whoever records a payment
+-- does the same, so the two cannot deadlock over invoices.
 CREATE OR REPLACE FUNCTION lock_invoices(plan jsonb) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM FROM invoices WHERE id IN (

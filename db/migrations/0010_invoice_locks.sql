@@ -1,2 +1,2 @@
 -- A commit of sync locks its invoices before it writes any row that others wait for.
--- Functions: 2400479cc35ef307cf06999eccc91c4ef3e6af542971f0b23cf64e9f27ef429e
+-- Functions: 011ec00c647e53244e2f7dd0ddfa26ccffe13dcc9da2d6711cc44bb1e3d5925e

@@ -41,6 +41,8 @@ beforeAll(() => {
 });
 
 const decide = (payload: string) => decideAlone(runtime, payload);
+const decideOnPing = (id: string) =>
+  decide(JSON.stringify({ id, type: 'ping', created: 1, data: { object: {} } }));
 const decideEvent = (event: Parameters<typeof renderEvent>[0]) =>
   decide(JSON.stringify(renderEvent(event, Stripe.API_VERSION)));
 
@@ -96,9 +98,7 @@ test('an item that somebody has changed meanwhile is not deleted', async () => {
   const snapshot = await read(base.db, { ...noKeys(), whole: [stripeCustomerId] });
   const [item] = snapshot.rows.items.values();
   if (!item) throw new Error('the subscription has an item');
-  const decided = await decide(
-    JSON.stringify({ id: 'evt_deletes', type: 'ping', created: 1, data: { object: {} } }),
-  );
+  const decided = await decideOnPing('evt_deletes');
   decided.plan.items.deleted.push(item);
   await base.db.update(subscriptionItems).set({ quantity: 2 }).where(eq(subscriptionItems.id, item.id));
   await expect(commit(base.db, decided)).rejects.toMatchObject(CONFLICT);
@@ -108,9 +108,7 @@ test('an item that somebody has changed meanwhile is not deleted', async () => {
 test.runIf(inject('postgres'))(
   'a number that is being given to a customer is not taken for nobody’s',
   async () => {
-    const decided = await decide(
-      JSON.stringify({ id: 'evt_number', type: 'ping', created: 1, data: { object: {} } }),
-    );
+    const decided = await decideOnPing('evt_number');
     decided.plan.absentNumbers.push('k777001');
     let committed: Promise<unknown> = Promise.resolve();
     await base.db.transaction(async (tx) => {
@@ -129,14 +127,12 @@ test.runIf(inject('postgres'))(
     const { id: customer_id } = await createCustomer(base.db);
     const invoice = await createInvoice(base.db, { customer_id });
     const values = { customer_id, invoice_id: invoice.id, payment_reference: 'in_recorded' };
-    const decided = await decide(
-      JSON.stringify({ id: 'evt_recorded', type: 'ping', created: 1, data: { object: {} } }),
-    );
+    const decided = await decideOnPing('evt_recorded');
     const paid = await createPayment(base.db, { customer_id, invoice_id: invoice.id });
     decided.plan.payments.inserted.push({ ...paid, ...values, id: -1, version: 0 });
     let committed: Promise<unknown> = Promise.resolve();
     await base.db.transaction(async (tx) => {
-      // Who would be the one to fail.
+      // A deadlock would end this transaction, and not the commit.
       await tx.execute(sql`set local deadlock_timeout = '10ms'`);
       await lockByReference(tx, 'in_recorded', invoice.id);
       committed = commit(base.db, decided).catch((error: unknown) => error);
@@ -153,14 +149,12 @@ test.runIf(inject('postgres'))('invoices that are handed over are locked in thei
   const to = await createSubscription(base.db, { customer_id });
   const first = await createInvoice(base.db, { customer_id });
   const last = await createInvoice(base.db, { customer_id, subscription_id: from.id });
-  const decided = await decide(
-    JSON.stringify({ id: 'evt_handed', type: 'ping', created: 1, data: { object: {} } }),
-  );
+  const decided = await decideOnPing('evt_handed');
   decided.plan.handedOver.push({ from: from.id, to: to.id });
   decided.plan.invoices.updated.push({ ...first, number: 'R-1' });
   let committed: Promise<unknown> = Promise.resolve();
   await base.db.transaction(async (tx) => {
-    // Who would be the one to fail.
+    // A deadlock would end this transaction, and not the commit.
     await tx.execute(sql`set local deadlock_timeout = '10ms'`);
     await lockInvoicesById(tx, [first.id]);
     committed = commit(base.db, decided);
