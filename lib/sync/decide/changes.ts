@@ -21,13 +21,15 @@ const AMOUNTS = /^(subtotal|tax|total|amount(_\w+)?|refunded_amount|price)$/;
 
 /** The values that differ from a row's, compared as what they mean: 19.9 is 19.900. */
 export function differing<Values extends Row>(row: Row, values: Values): Partial<Values> {
-  return Object.fromEntries(
-    Object.entries(values).filter(([field, value]) => !isSame(field, row[field], value)),
-  ) as Partial<Values>;
+  const found: Partial<Values> = {};
+  for (const field in values) if (!isSame(field, row[field], values[field])) found[field] = values[field];
+  return found;
 }
 
 export function isSameState(row: Row, values: Row): boolean {
-  return Object.keys(differing(row, values)).every((field) => BOOKKEEPING.has(field));
+  return Object.keys(values).every(
+    (field) => BOOKKEEPING.has(field) || isSame(field, row[field], values[field]),
+  );
 }
 
 export function createdChange(subject: Subject, after: string | null): FieldChange {
@@ -48,9 +50,9 @@ export function toChanges(subject: Subject, row: Row, values: Row): FieldChange[
 }
 
 function isSame(field: string, stored: unknown, value: unknown): boolean {
+  if (stored === value) return true;
   if (stored instanceof Date && value instanceof Date) return stored.getTime() === value.getTime();
-  if (AMOUNTS.test(field) && stored !== null && value !== null) return Number(stored) === Number(value);
-  return stored === value;
+  return AMOUNTS.test(field) && stored !== null && value !== null && Number(stored) === Number(value);
 }
 
 function toText(field: string, value: unknown, currency: string): string | null {

@@ -61,10 +61,10 @@ export function noKeys(): Keys {
 
 export function mergeKeys(one: Keys, more: Partial<Keys>): Keys {
   const merged: Record<string, Key[]> = { ...one };
-  for (const [name, keys] of Object.entries(more)) {
-    const known = merged[name] ?? [];
-    const isNews = keys.some((key) => !known.includes(key));
-    if (isNews) merged[name] = [...new Set<Key>([...known, ...keys])];
+  for (const name in more) {
+    const known: Key[] = merged[name] ?? [];
+    const keys: Key[] = more[name as keyof Keys] ?? [];
+    if (!keys.every((key) => known.includes(key))) merged[name] = [...new Set([...known, ...keys])];
   }
   return merged as unknown as Keys;
 }
