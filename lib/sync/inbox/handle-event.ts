@@ -42,10 +42,11 @@ export async function replayEvent(deps: SyncDeps, id: string): Promise<EventOutc
 }
 
 export async function takeIn(deps: SyncDeps, delivery: Delivery): Promise<EventOutcome> {
+  const keys = keysOfDelivery(delivery); // throws where an event cannot be read
   const { result } = await synchronize(deps, {
     stripeCustomerId: customerOf(delivery),
-    keys: keysOfDelivery(delivery),
-    withOthers: lineUp(deps, delivery), // after `keys`, which throws where an event cannot be read
+    keys,
+    withOthers: lineUp(deps, delivery, keys),
     decide: (draft) => decideDelivery(draft, delivery),
     toEntries: ({ entry }) => (entry ? [entry] : []),
   });

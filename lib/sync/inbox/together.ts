@@ -4,13 +4,14 @@ import { type Keys, noKeys, uniteKeys } from '../store/keys';
 import type { SyncDeps } from '../sync-deps';
 import { Inquiry, type Lacking, readAndDecide } from '../sync-loop';
 import { settingsOf, storeOf } from '../synchronize';
-import { customerOf, type Delivery, decideDelivery, keysOfDelivery, type Taken } from './delivery';
+import { customerOf, type Delivery, decideDelivery, type Taken } from './delivery';
 
 /** So that the first does not wait for too many others. */
 const MOST = 16;
 
 interface Waiting {
   delivery: Delivery;
+  keys: Keys;
   /** Null: it is to be taken in alone. */
   taken?: Taken | null;
 }
@@ -21,13 +22,17 @@ const waiting = perProcess('lines', () => new WeakMap<object, Map<string, Waitin
  * Puts a delivery in line behind those of the same Stripe customer. What it returns is called when its turn
  * has come, and takes in all that are in line by then with one read and one commit; null: take it in alone.
  */
-export function lineUp(deps: SyncDeps, delivery: Delivery): () => Promise<Taken | Lacking | null> {
+export function lineUp(
+  deps: SyncDeps,
+  delivery: Delivery,
+  keys: Keys,
+): () => Promise<Taken | Lacking | null> {
   const key = customerOf(delivery);
   if (key === null || delivery.again) return async () => null;
   const { scope } = storeOf(deps);
   const lines = waiting.get(scope) ?? new Map<string, Waiting[]>();
   waiting.set(scope, lines);
-  const own: Waiting = { delivery };
+  const own: Waiting = { delivery, keys };
   const line = lines.get(key);
   if (line) line.push(own);
   else lines.set(key, [own]);
@@ -75,7 +80,7 @@ async function takeAll(
   };
   const begin = () => {
     close();
-    question.keys = uniteKeys(group.map(({ delivery }) => keysOfDelivery(delivery)));
+    question.keys = uniteKeys(group.map(({ keys }) => keys));
     return question.keys;
   };
   const read = (keys: Keys) => store.read(group.length === 0 ? begin : keys);
