@@ -1,8 +1,9 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { Failure } from './check-history';
 import type { Outcome } from './history';
+import { startWorker } from './start-worker';
 import { addTally } from './tally';
 
 export interface CampaignOptions {
@@ -39,14 +40,6 @@ export type Reported = { next: number; done: Totals; unreached?: string[] } | { 
 
 const FOLDER = '.data/simulation';
 const SAVE_MS = 2000;
-/** A worker has one core, and nothing of a history outlives it: a fifth more histories than by Node's own choice. */
-const GARBAGE = [
-  '--single-threaded-gc',
-  '--min-semi-space-size=64',
-  '--max-semi-space-size=64',
-  '--no-allocation-site-pretenuring',
-];
-
 interface State {
   /** The next history of each worker. */
   next: number[];
@@ -80,9 +73,7 @@ export async function runCampaign(
         isCovered: options.isPure && state.unreached?.length !== 0,
         shrinkFor: options.shrinkFor,
       };
-      const worker = fork(new URL('worker.ts', import.meta.url), [JSON.stringify(orders)], {
-        execArgv: ['--import', 'tsx', ...GARBAGE],
-      });
+      const worker = startWorker(orders);
       workers.push(worker);
       worker.on('message', (reported: Reported) => {
         if ('failure' in reported) {

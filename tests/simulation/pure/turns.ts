@@ -11,7 +11,7 @@ export class Turns {
   async wait(): Promise<void> {
     if (this.atWork < 2) return;
     await new Promise<void>((resolve) => {
-      if (this.waiting.push(resolve) === 1) setImmediate(() => this.next());
+      if (this.waiting.push(resolve) === 1) this.plan();
     });
   }
 
@@ -27,7 +27,12 @@ export class Turns {
   private next(): void {
     const at = Math.floor(this.chance.draw() * this.waiting.length);
     const [resume] = this.waiting.splice(at, 1);
-    if (this.waiting.length > 0) setImmediate(() => this.next());
     resume?.();
+    if (this.waiting.length > 0) this.plan();
+  }
+
+  /** A tick comes when no promise has anything left to do, as `setImmediate` does, and costs less. */
+  private plan(): void {
+    queueMicrotask(() => process.nextTick(() => this.next()));
   }
 }
