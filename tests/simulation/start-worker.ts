@@ -1,8 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
 import type { Orders } from './campaign';
 
-const SOURCE = 'tests/simulation/worker.ts';
+const SOURCE = new URL('worker.ts', import.meta.url);
 const BUNDLE = '.data/simulation/worker';
 
 /** A worker has one core, and nothing of a history outlives it: a fifth more histories than by Node's own choice. */
@@ -23,7 +24,7 @@ export function startWorker(orders: Orders): ChildProcess {
 /** As plain JavaScript: tsx names each function whenever it is made, which takes a tenth of the time of a history. */
 function bundleWorker(): string {
   buildSync({
-    entryPoints: [SOURCE],
+    entryPoints: [fileURLToPath(SOURCE)],
     outdir: BUNDLE,
     bundle: true,
     splitting: true,
