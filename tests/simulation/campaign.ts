@@ -2,9 +2,8 @@ import type { ChildProcess } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { Failure } from './check-history';
-import type { Outcome } from './history';
-import { startWorker } from './start-worker';
-import { addTally } from './tally';
+import { bundleWorker, startWorker } from './start-worker';
+import { add, noTotals, type Totals } from './totals';
 
 export interface CampaignOptions {
   runs: number;
@@ -15,11 +14,6 @@ export interface CampaignOptions {
   isPure: boolean;
   resume: boolean;
   shrinkFor: number;
-}
-
-export interface Totals extends Outcome {
-  histories: number;
-  seconds: number;
 }
 
 /** What a worker is sent. */
@@ -40,6 +34,7 @@ export type Reported = { next: number; done: Totals; unreached?: string[] } | { 
 
 const FOLDER = '.data/simulation';
 const SAVE_MS = 2000;
+
 interface State {
   /** The next history of each worker. */
   next: number[];
@@ -58,6 +53,7 @@ export async function runCampaign(
   const before = state.totals.seconds;
   const started = Date.now();
   const workers: ChildProcess[] = [];
+  const bundle = options.isPure ? bundleWorker() : null;
   let failure: Failure | null = null;
   let saved = started;
 
@@ -73,7 +69,7 @@ export async function runCampaign(
         isCovered: options.isPure && state.unreached?.length !== 0,
         shrinkFor: options.shrinkFor,
       };
-      const worker = startWorker(orders);
+      const worker = startWorker(orders, bundle);
       workers.push(worker);
       worker.on('message', (reported: Reported) => {
         if ('failure' in reported) {
@@ -118,24 +114,6 @@ export async function runCampaign(
 function newState(): State {
   const next = Array.from({ length: Math.min(2, availableParallelism()) }, (_, index) => index);
   return { next, totals: noTotals(), unreached: null };
-}
-
-export const noTotals = (): Totals => ({
-  histories: 0,
-  seconds: 0,
-  deliveries: 0,
-  crashes: 0,
-  runs: 0,
-  ties: 0,
-  rows: 0,
-  steps: {},
-  mishaps: {},
-});
-
-export function add(totals: Totals, { steps = {}, mishaps = {}, ...more }: Partial<Totals>): void {
-  for (const key of Object.keys(more) as (keyof typeof more)[]) totals[key] += more[key] ?? 0;
-  addTally(totals.steps, steps);
-  addTally(totals.mishaps, mishaps);
 }
 
 function readState(file: string): State | null {

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Totals } from './campaign';
 import type { Failure } from './check-history';
+import type { Totals } from './totals';
 
 interface Edit {
   file: string;

@@ -2,7 +2,7 @@ import { runCommand } from '@/lib/cli/run-command';
 import { ProgressBar } from '@/lib/commands/progress-bar';
 import { readArguments } from '@/lib/commands/read-arguments';
 import { StartError } from '@/lib/errors';
-import { runCampaign, type Totals } from './campaign';
+import { runCampaign } from './campaign';
 import { type Failure, replayHistory } from './check-history';
 import { openOwnDatabase } from './database';
 import { openStage } from './database-stage';
@@ -10,6 +10,7 @@ import { runMutants } from './mutants';
 import { openPureStage } from './pure/pure-stage';
 import { showPlaces } from './pure/show-places';
 import { showTally } from './tally';
+import type { Totals } from './totals';
 
 const USAGE = [
   'Usage: npm run simulate -- [--runs N] [--seed S] [--database URL | --pure] [--resume]',

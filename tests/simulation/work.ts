@@ -1,9 +1,10 @@
-import { add, noTotals, type Orders, type Reported } from './campaign';
+import type { Orders, Reported } from './campaign';
 import { checkHistory } from './check-history';
 import { openOwnDatabase } from './database';
 import { openStage } from './database-stage';
 import { openPureStage } from './pure/pure-stage';
 import { seedOf } from './seed';
+import { add, noTotals } from './totals';
 
 const TELL_MS = 500;
 /** Looking costs a moment, so ever more seldom: by so much each time, and after this many at the latest. */

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Database } from '@/db/database';
 import type { Logger } from '@/lib/log';
 import { toProviderEvent } from '@/lib/stripe/to-event';
@@ -51,6 +52,7 @@ export function openPureStage(open: (scene: Scene) => Model | Promise<Model> = o
     faults: api.faults,
     requestCount: () => api.count,
     async begin(given) {
+      await setImmediate(); // nothing else in a history lets messages in
       scene = given;
       const made = await open(given);
       model = made;

@@ -20,6 +20,17 @@ test('over a model of the database, too, tables end equal to what Stripe has', a
   }
 }, 120_000);
 
+test('a process that plays histories hears between them that it is to stop', async () => {
+  const stage = openPureStage();
+  let isTold = false;
+  setImmediate(() => {
+    isTold = true;
+  });
+  await checkHistory(stage, seedOf(CAMPAIGN, 0), 0);
+  await checkHistory(stage, seedOf(CAMPAIGN, 1), 0);
+  expect(isTold).toBe(true);
+});
+
 test('a run that was taken for dead leaves its end to whoever took it over', () => {
   let now = new Date('2026-03-15T00:00:00Z');
   const model = new Model(1, () => now);

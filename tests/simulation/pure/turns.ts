@@ -31,7 +31,10 @@ export class Turns {
     if (this.waiting.length > 0) this.plan();
   }
 
-  /** A tick comes when no promise has anything left to do, as `setImmediate` does, and costs less. */
+  /**
+   * Once no promise has anything left to do, as with `setImmediate`, but without a turn of the event loop, which takes
+   * longer. By a microtask, as ticks that are asked for in a tick come before any promise.
+   */
   private plan(): void {
     queueMicrotask(() => process.nextTick(() => this.next()));
   }
