@@ -12,7 +12,7 @@ const SETTLED: StoredOutcome[] = ['processed', 'stale', 'ignored'];
 
 export const isSettled = (outcome: StoredOutcome) => SETTLED.includes(outcome);
 
-/** Never overwrites another delivery's outcome. @param failure_reason if it cannot be applied at all */
+/** Changes nothing of an event that another delivery has settled. @param failure_reason if it cannot be applied at all */
 export async function failEvent(
   db: Database,
   event: ProviderEvent,

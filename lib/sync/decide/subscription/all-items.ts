@@ -8,7 +8,7 @@ export const SHOWN = 10;
 export const hasMoreItems = ({ itemsComplete, items }: ProviderSubscription): boolean =>
   !itemsComplete && items.length > 0;
 
-/** Only the reported ones where Stripe cannot be asked; the daily job then leaves it and tries again. */
+/** Only the reported ones where Stripe does not answer; the daily job then leaves the subscription to its next run. */
 export function withAllItems(
   draft: Draft,
   provider: ProviderSubscription,

@@ -14,7 +14,7 @@ export interface Billed {
   endsAt: Date | null;
 }
 
-/** From live subscriptions of customers known for sure: billed next when the last period ends, ending with all. */
+/** A service is billed next when the last period of all that bills it ends, and ends when all of that does. */
 export function dateServices(draft: Draft, ids: (number | null)[]): void {
   for (const id of new Set(ids)) {
     const service = id === null ? undefined : draft.service(id);
@@ -44,7 +44,7 @@ export function toServiceDates(
   };
 }
 
-/** Where Stripe has no date, the one that sync wrote last is cleared; any other is somebody's own. */
+/** Stripe's date comes first. Without one, the date that sync wrote last is cleared; any other is somebody's own. */
 function follow(own: { stored: string | null; synced: string | null }, reported: string | null): typeof own {
   if (reported === own.stored) return own;
   if (reported !== null) return { stored: reported, synced: reported };
@@ -60,7 +60,10 @@ export function combineBilled(all: Billed[]): Billed | undefined {
   };
 }
 
-/** What bills a service: items of the subscriptions at hand, and of those that were not read as a whole. */
+/**
+ * What bills a service: items of subscriptions that are not cancelled, of customers known for sure. Of subscriptions
+ * that this decision does not read, `read_snapshot` brings them, by the same conditions.
+ */
 function billed(draft: Draft, serviceId: number): Billed[] {
   const own = draft.items.all().flatMap((item): Billed[] => {
     if (item.customer_service_id !== serviceId || !item.current_period_end) return [];
