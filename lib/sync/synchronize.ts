@@ -33,10 +33,9 @@ export interface Done<T> {
 }
 
 /**
- * If somebody else has written since the read, all of it is repeated under the lock of the Stripe customer.
- * Stripe is asked while nothing is locked. Of two deliveries of one event one is applied: in this process those
- * of one Stripe customer wait for each other; otherwise the later commit finds another version, or the event, and
- * begins again.
+ * If somebody else has written since the read, all of it is repeated under the lock of the Stripe customer. Stripe is
+ * asked while nothing is locked. Of two deliveries of one event one is applied: in this process those of one Stripe
+ * customer wait for each other; otherwise the later commit finds another version, or the event, and begins again.
  */
 export async function synchronize<T>(deps: SyncDeps, work: Work<T>): Promise<Done<T>> {
   const store = storeOf(deps);

@@ -60,10 +60,7 @@ export function combineBilled(all: Billed[]): Billed | undefined {
   };
 }
 
-/**
- * What bills a service: items of subscriptions that are not cancelled, of customers known for sure. Of subscriptions
- * that this decision does not read, `read_snapshot` brings them, by the same conditions.
- */
+/** Live subscriptions of sure customers; of those not read here, `read_snapshot` brings them by the same rule. */
 function billed(draft: Draft, serviceId: number): Billed[] {
   const own = draft.items.all().flatMap((item): Billed[] => {
     if (item.customer_service_id !== serviceId || !item.current_period_end) return [];
