@@ -1,6 +1,6 @@
 import type { WorldEvent, WorldObject } from '@/lib/stripe-local/model';
 
-/** The eight types that the service promises to act on. */
+/** The types that the service promises to act on. */
 export const ANNOUNCING = new Set([
   'checkout.session.completed',
   'customer.subscription.created',
