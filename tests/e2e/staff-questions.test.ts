@@ -73,7 +73,9 @@ async function searchFor(page: Page, text: string): Promise<void> {
     })
     .toBe(true);
   await page.keyboard.type(text);
+  // Until all of it is answered, Enter leads to the page of all results.
   await page
+    .locator('[data-stale="false"]')
     .getByRole('option', { name: /ASKED|Asked/ })
     .first()
     .waitFor();
