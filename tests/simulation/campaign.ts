@@ -53,7 +53,7 @@ export async function runCampaign(
   const before = state.totals.seconds;
   const started = Date.now();
   const workers: ChildProcess[] = [];
-  const bundle = options.isPure ? bundleWorker() : null;
+  const bundle = options.isPure ? bundleWorker(`${FOLDER}/worker`) : null;
   let failure: Failure | null = null;
   let saved = started;
 

@@ -4,7 +4,6 @@ import { buildSync } from 'esbuild';
 import type { Orders } from './campaign';
 
 const SOURCE = new URL('worker.ts', import.meta.url);
-const BUNDLE = '.data/simulation/worker';
 
 /** A worker has one core, and nothing of a history outlives it: a fifth more histories than by Node's own choice. */
 const GARBAGE = [
@@ -14,18 +13,22 @@ const GARBAGE = [
   '--no-allocation-site-pretenuring',
 ];
 
-/** What counts blocks runs from its sources, by which they are named. */
+/** A worker that counts blocks runs from source, so that coverage names our files. */
 export function startWorker(orders: Orders, bundle: string | null): ChildProcess {
   const isBundled = bundle !== null && !orders.isCovered;
   const [script, loader] = isBundled ? [bundle, []] : [SOURCE, ['--import', 'tsx']];
   return fork(script, [JSON.stringify(orders)], { execArgv: [...loader, ...GARBAGE] });
 }
 
-/** As plain JavaScript: tsx names each function whenever it is made, which takes a tenth of the time of a history. */
-export function bundleWorker(): string {
+/**
+ * As plain JavaScript: tsx names each function whenever it is made, which takes a tenth of the time of a history.
+ *
+ * @returns the file to run
+ */
+export function bundleWorker(outdir: string): string {
   buildSync({
     entryPoints: [fileURLToPath(SOURCE)],
-    outdir: BUNDLE,
+    outdir,
     bundle: true,
     splitting: true,
     packages: 'external',
@@ -34,5 +37,5 @@ export function bundleWorker(): string {
     format: 'esm',
     logLevel: 'error',
   });
-  return `${BUNDLE}/worker.js`;
+  return `${outdir}/worker.js`;
 }
