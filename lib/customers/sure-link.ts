@@ -3,7 +3,7 @@ import { stripeCustomers } from '@/db/schema';
 
 type LinkedBy = (typeof stripeCustomers.$inferSelect)['linked_by'];
 
-/** As in `read_snapshot.sql`. */
+/** `read_snapshot.sql` repeats them. */
 const SURE: readonly LinkedBy[] = ['staff', 'number'];
 const SURE_SQL = sql.raw(SURE.map((by) => `'${by}'`).join(', '));
 

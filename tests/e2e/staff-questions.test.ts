@@ -72,7 +72,7 @@ async function searchFor(page: Page, text: string): Promise<void> {
       return field.isVisible();
     })
     .toBe(true);
-  await field.fill(''); // a slash too many, where the dialog came up between a look and a key
+  await field.fill(''); // the slash may have been pressed once more while the dialog opened
   await page.keyboard.type(text);
   // Until all of it is answered, Enter leads to the page of all results.
   await page

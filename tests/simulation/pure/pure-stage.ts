@@ -52,7 +52,7 @@ export function openPureStage(open: (scene: Scene) => Model | Promise<Model> = o
     faults: api.faults,
     requestCount: () => api.count,
     async begin(given) {
-      await setImmediate(); // nothing else in a history lets messages in
+      await setImmediate(); // a message is received in no other moment of a history
       scene = given;
       const made = await open(given);
       model = made;

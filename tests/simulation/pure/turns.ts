@@ -33,7 +33,7 @@ export class Turns {
 
   /**
    * Once no promise has anything left to do, as with `setImmediate`, but without a turn of the event loop, which takes
-   * longer. By a microtask, as ticks that are asked for in a tick come before any promise.
+   * longer. The microtask comes first because a tick that is scheduled in a tick runs before any promise.
    */
   private plan(): void {
     queueMicrotask(() => process.nextTick(() => this.next()));

@@ -60,7 +60,7 @@ export function combineBilled(all: Billed[]): Billed | undefined {
   };
 }
 
-/** Live subscriptions of sure customers; of those not read here, `read_snapshot` brings them by the same rule. */
+/** Live subscriptions of customers known for sure; `read_snapshot` has the same rule for those it does not return. */
 function billed(draft: Draft, serviceId: number): Billed[] {
   const own = draft.items.all().flatMap((item): Billed[] => {
     if (item.customer_service_id !== serviceId || !item.current_period_end) return [];
