@@ -47,6 +47,7 @@ beforeEach(() => {
   runtime.env.linkByEmail = false;
 });
 
+const DAY = 86_400;
 const later = (seconds: number) => runtime.setNow(new Date(runtime.now().getTime() + seconds * 1000));
 
 async function take(event: WorldEvent | undefined, options: { withKey?: boolean; db?: Database } = {}) {
@@ -632,6 +633,39 @@ describe('customers', () => {
     const [row] = await base.db.select().from(subscriptions).where(eq(subscriptions.id, sold.id));
     expect(row?.stripe_subscription_id).toBe(object.subscription);
   });
+
+  test.each([
+    ['a credited invoice', (id: string) => act.createCreditNote(world, { invoice: id, amount: 9000 }).events],
+    ['an invoice paid long after its date', (id: string) => act.payInvoice(world, id).events],
+  ])(
+    '%s that shows who its customer is has a lost checkout’s subscription linked in that run',
+    async (_, settle) => {
+      const own = await createCustomer(base.db);
+      const { sold } = await createSold(base.db, { customer_id: own.id, price: '5' });
+      const customer = act.createCustomer(world).object.id;
+      const items = [{ unitAmount: 500 }];
+      const { id } = act.createCheckoutSession(world, {
+        customer,
+        items,
+        clientReferenceId: String(sold.id),
+      });
+      const { object, events } = act.completeCheckout(world, id);
+      await take(typed(events, 'customer.subscription.created'), { withKey: true });
+      const invoice = finalized({ customer });
+      await take(invoice.event);
+      await run();
+      later(10 * DAY);
+      await run();
+      later(10 * DAY);
+      act.updateCustomer(world, customer, { metadata: { customer_number: own.customer_number } });
+      await take(typed(settle(invoice.id), 'invoice.paid'));
+      later(60);
+      await run();
+      expect(await linkOf(customer)).toMatchObject({ customer_id: own.id, linked_by: 'number' });
+      const [row] = await base.db.select().from(subscriptions).where(eq(subscriptions.id, sold.id));
+      expect(row?.stripe_subscription_id).toBe(object.subscription);
+    },
+  );
 
   test('a checkout that is looked at again and moves its customer has earlier ones looked at once more', async () => {
     const [own, other] = [await createCustomer(base.db), await createCustomer(base.db)];

@@ -18,7 +18,7 @@ const PHASES: Record<RunRow['phase'], string> = {
   subscriptions: 'Subscriptions',
   invoices: 'Invoices',
   rechecks: 'Marked records',
-  payments: 'Missing payments',
+  payments: 'Missing payments and checkouts',
   money_back: 'Refunds and disputes',
   overdue: 'Due dates',
   done: 'Done',

@@ -63,6 +63,7 @@ export const STEPS: Step[] = [
   { name: 'uncollectible invoices', phase: 'invoices', needs: 'stripe', page: invoiceList('uncollectible') },
   { name: 'recent invoices', phase: 'invoices', needs: 'stripe', page: invoiceList(null) },
   { name: 'unseen invoices', phase: 'invoices', needs: 'stripe', page: unseen('invoice') },
+  { name: 'credit notes', phase: 'invoices', needs: 'stripe', page: reconcileCreditNotes },
   { name: 'Stripe customers to recheck', phase: 'rechecks', needs: 'stripe', page: recheckCustomers },
   { name: 'subscriptions to recheck', phase: 'rechecks', needs: 'stripe', page: recheckSubscriptions },
   {
@@ -72,11 +73,10 @@ export const STEPS: Step[] = [
     page: (deps, run, cursor) => recheck(deps, run, 'invoice', cursor),
   },
   { name: 'earlier failures', phase: 'rechecks', needs: 'stripe', page: retryFailures },
-  // Only now is known whose each Stripe customer is: a checkout is linked to its own customer's alone.
-  { name: 'checkouts', phase: 'rechecks', needs: 'stripe', page: linkCheckouts },
-  { name: 'subscriptions of checkouts', phase: 'rechecks', needs: 'stripe', page: recheckSubscriptions },
   { name: 'missing payments', phase: 'payments', needs: 'database', page: recordMissingPayments },
-  { name: 'credit notes', phase: 'money_back', needs: 'stripe', page: reconcileCreditNotes },
+  // Only now is known whose each Stripe customer is: a checkout is linked to its own customer's alone.
+  { name: 'checkouts', phase: 'payments', needs: 'stripe', page: linkCheckouts },
+  { name: 'subscriptions of checkouts', phase: 'payments', needs: 'stripe', page: recheckSubscriptions },
   // Only now is there a payment of whatever was collected.
   { name: 'refunds', phase: 'money_back', needs: 'stripe', page: refundList },
   { name: 'unseen refunds', phase: 'money_back', needs: 'stripe', page: unseen('refund') },
