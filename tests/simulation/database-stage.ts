@@ -4,6 +4,7 @@ import type { DatabaseHandle } from '@/db/client';
 import { type Database, rows } from '@/db/database';
 import { reconciliationChanges } from '@/db/schema';
 import { AppError } from '@/lib/errors';
+import type { HttpRequest } from '@/lib/http/request';
 import { receiveDelivery } from '@/lib/http/webhook-route';
 import { setRuntime } from '@/lib/runtime';
 import { createStripeClient } from '@/lib/stripe/client';
@@ -77,7 +78,7 @@ export async function openStage({ db, close }: Pick<DatabaseHandle, 'db' | 'clos
     async receive({ rendered, body, crash, isOwnProcess, isReplay }, looks) {
       const guarded = crashing(db, crash);
       const own = isOwnProcess ? guarded.db : db;
-      const request = toRequest(body, world?.now() ?? current().now());
+      const request = toRequest(body, () => world?.now() ?? current().now());
       const replay = async () => {
         const { id } = rendered as { id: string };
         const outcome = await replayEvent({ ...syncDeps(current()), db: own }, id).catch((error: unknown) => {
@@ -114,12 +115,16 @@ export async function openStage({ db, close }: Pick<DatabaseHandle, 'db' | 'clos
   };
 }
 
-function toRequest(body: string, now: Date): Request {
-  return new Request('http://localhost/api/stripe/webhook', {
+/** Signed when that is checked: while a body is being read, others may move the clock on by days. */
+function toRequest(body: string, now: () => Date): HttpRequest {
+  const request = new Request('http://localhost/api/stripe/webhook', {
     method: 'POST',
-    headers: { 'content-type': 'application/json', 'stripe-signature': signatureOf(body, now) },
+    headers: { 'content-type': 'application/json' },
     body,
   });
+  const get = request.headers.get.bind(request.headers);
+  request.headers.get = (name) => (name === 'stripe-signature' ? signatureOf(body, now()) : get(name));
+  return request;
 }
 
 const TABLES = [

@@ -1,4 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import * as act from '@/lib/stripe-local/actions';
+import { seededChance } from '@/lib/stripe-local/chance';
+import type { WorldEvent } from '@/lib/stripe-local/model';
+import { renderEvent } from '@/lib/stripe-local/render/event';
+import { createWorld } from '@/lib/stripe-local/world';
 import { createTestDatabase } from '../support/database';
 import { checkHistory } from './check-history';
 import { openStage } from './database-stage';
@@ -30,3 +35,16 @@ test('whatever happens to deliveries, our tables end equal to what Stripe has', 
   }
   expect(played).toBeGreaterThan(20);
 }, 180_000);
+
+test('a delivery that is being read while the clock moves on by days is signed as of then', async () => {
+  let at = new Date('2026-03-15T22:00:00Z');
+  const now = () => at;
+  const world = createWorld({ now, chance: seededChance(1) });
+  const { events } = act.createCustomer(world);
+  await stage.begin({ world, seed: 1, hasKey: false, timeZone: 'UTC', linkByEmail: false, now });
+  const rendered = renderEvent(events[0] as WorldEvent, '2026-10-28.endive');
+  const delivery = { rendered, body: JSON.stringify(rendered), crash: undefined, isOwnProcess: false };
+  const received = stage.receive(delivery, []);
+  at = new Date('2026-04-15T22:00:00Z');
+  expect((await received).status).toBe(200);
+});
