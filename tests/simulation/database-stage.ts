@@ -115,7 +115,7 @@ export async function openStage({ db, close }: Pick<DatabaseHandle, 'db' | 'clos
   };
 }
 
-/** Signed when that is checked: while a body is being read, others may move the clock on by days. */
+/** Signed when the signature is checked: while a body is read, other deliveries may move the clock on by days. */
 function toRequest(body: string, now: () => Date): HttpRequest {
   const request = new Request('http://localhost/api/stripe/webhook', {
     method: 'POST',
