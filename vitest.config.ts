@@ -1,18 +1,33 @@
 import { defineConfig } from 'vitest/config';
+import { SlowestFirst } from './tests/support/slowest-first';
 
-const alias = { '@': import.meta.dirname };
+const TESTS = ['tests/**/*.test.ts', 'tests/**/*.test.tsx'];
+const LONG = ['tests/**/*.long.test.ts'];
+
+const shared = {
+  globalSetup: ['tests/support/global-setup.ts'],
+  setupFiles: [
+    'tests/support/each-file.ts',
+    ...(process.env.TEST_THROUGH === 'next' ? ['tests/support/next-globals.ts'] : []),
+  ],
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+  // A page on a busy machine shows its contents a little later.
+  expect: { poll: { timeout: 15_000 } },
+  // The files of a worker share one process, its modules and its database.
+  isolate: false,
+};
 
 export default defineConfig({
-  resolve: { alias },
+  resolve: { alias: { '@': import.meta.dirname } },
   test: {
-    globalSetup: ['tests/support/global-setup.ts'],
-    setupFiles: process.env.TEST_THROUGH === 'next' ? ['tests/support/next-globals.ts'] : [],
-    include: ['tests/**/*.test.ts', 'tests/**/*.test.tsx'],
-    testTimeout: 60_000,
-    // A page on a busy machine comes to show what it should a little later.
-    expect: { poll: { timeout: 15_000 } },
-    hookTimeout: 60_000,
-    // A PGlite instance takes some 300 MB; two cores are what CI has.
+    // A worker holds a database of some 300 MB, and two cores are what CI has.
     maxWorkers: 2,
+    sequence: { sequencer: SlowestFirst },
+    projects: [
+      { extends: true, test: { ...shared, name: 'product', include: TESTS, exclude: LONG } },
+      // Takes long, and belongs to `npm run test:all`.
+      { extends: true, test: { ...shared, name: 'long', include: LONG } },
+    ],
   },
 });

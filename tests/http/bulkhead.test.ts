@@ -9,15 +9,15 @@ import { openPostgres } from '@/db/client';
 import { rows } from '@/db/database';
 import { recordForInvoice } from '@/lib/payments/record-for-invoice';
 import { staffWriter } from '@/lib/payments/staff-writer';
+import { useApi } from '../support/api';
 import { withDatabase } from '../support/database-url';
 import { createInvoice } from '../support/factories';
-import { useServer } from '../support/http';
 import { measureReads, requireQuick } from '../support/measure-reads';
 import { deliver, WEBHOOK_SECRET } from '../support/stripe-events';
 
 const AT_ONCE = 12;
 
-const server = useServer(
+const server = useApi(
   { '/api/health': health, '/api/stripe/webhook': webhook, '/api/w5t/payments': payments, '/mcp': mcp },
   { STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET },
 );

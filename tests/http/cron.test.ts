@@ -2,11 +2,11 @@ import { describe, expect, test, vi } from 'vitest';
 import * as cron from '@/app/api/cron/reconcile/route';
 import { reconciliationRuns } from '@/db/schema';
 import { acquireRun } from '@/lib/sync/reconcile/run';
+import { useApi } from '../support/api';
 import { createInvoice } from '../support/factories';
-import { useServer } from '../support/http';
 
 const SECRET = 'a-secret-of-the-cron-job';
-const server = useServer({ '/api/cron/reconcile': cron }, { CRON_SECRET: SECRET });
+const server = useApi({ '/api/cron/reconcile': cron }, { CRON_SECRET: SECRET });
 
 async function call(authorization: string, method = 'GET') {
   const response = await fetch(`${server.url}/api/cron/reconcile`, { method, headers: { authorization } });

@@ -5,16 +5,13 @@ import { sql } from 'drizzle-orm';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import * as health from '@/app/api/health/route';
 import * as all from '@/app/api/w5t/payments/route';
+import { useApi } from '../support/api';
 import { createInvoice } from '../support/factories';
-import { useServer } from '../support/http';
 import { callPayments } from '../support/payments-api';
 
 const CRON_SECRET = 'a-secret-of-the-cron-job';
 const folder = mkdtempSync(join(tmpdir(), 'w5t-disk-'));
-const server = useServer(
-  { '/api/health': health, '/api/w5t/payments': all },
-  { CRON_SECRET, DATA_DIR: folder },
-);
+const server = useApi({ '/api/health': health, '/api/w5t/payments': all }, { CRON_SECRET, DATA_DIR: folder });
 
 afterAll(() => rmSync(folder, { recursive: true }));
 

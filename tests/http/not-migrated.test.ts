@@ -7,15 +7,15 @@ import * as payments from '@/app/api/w5t/payments/route';
 import * as mcp from '@/app/mcp/route';
 import * as unavailable from '@/app/unavailable/route';
 import { rows } from '@/db/database';
+import { useApi } from '../support/api';
 import { disownMigrations, FOREIGN } from '../support/foreign-migrations';
-import { useServer } from '../support/http';
 import { deliver, WEBHOOK_SECRET } from '../support/stripe-events';
 
 const SENTENCE = 'The database of DATABASE_URL is not migrated: run npm run db:migrate first.';
 const CRON_SECRET = 'a-secret-of-the-cron-job';
 
 describe('a running server whose database is older than its code', () => {
-  const server = useServer(
+  const server = useApi(
     {
       '/api/cron/reconcile': cron,
       '/api/health': health,

@@ -5,13 +5,13 @@ import * as one from '@/app/api/w5t/payments/[id]/route';
 import * as all from '@/app/api/w5t/payments/route';
 import { openApiDocument } from '@/lib/openapi/document';
 import { normalReference } from '@/lib/payments/normal-reference';
+import { useApi } from '../support/api';
 import { createInvoice } from '../support/factories';
-import { useServer } from '../support/http';
 import { schemaErrors, schemaOf } from '../support/openapi-contract';
 import { callPayments } from '../support/payments-api';
 import { arbitraryMisfit, arbitraryOf } from '../support/schema-arbitrary';
 
-const server = useServer({
+const server = useApi({
   '/api/openapi.json': description,
   '/api/w5t/payments': all,
   '/api/w5t/payments/[id]': one,

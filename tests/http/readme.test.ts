@@ -5,10 +5,10 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import * as all from '@/app/api/w5t/payments/route';
 import { seedDatabase } from '@/db/seed';
-import { useServer } from '../support/http';
+import { useApi } from '../support/api';
 
 const README = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
-const server = useServer({ '/api/w5t/payments': all });
+const server = useApi({ '/api/w5t/payments': all });
 
 test('the examples of the payments API work on sample data as they are pasted', async () => {
   const { db } = server.runtime;

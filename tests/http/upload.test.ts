@@ -7,7 +7,7 @@ import { commandActor } from '@/lib/audit/record-audit';
 import { addStaffUser } from '@/lib/auth/staff/add-staff-user';
 import { MAX_UPLOAD_BYTES, UPLOAD_PATH } from '@/lib/uploads/upload-limits';
 import { deleteFolder, listFolders, listUploads } from '@/lib/uploads/upload-store';
-import { useServer } from '../support/http';
+import { useApi } from '../support/api';
 import { head, openRaw } from '../support/raw-connection';
 import { GRACE, quickHash, SECRET, useHash } from '../support/sign-in';
 import { temporaryDataDir } from '../support/uploads';
@@ -18,7 +18,7 @@ const dataDir = temporaryDataDir();
 const folder = join(dataDir, 'imports');
 
 useHash(quickHash);
-const server = useServer(
+const server = useApi(
   { [UPLOAD_PATH]: uploadRoute, [SIGN_IN]: signInRoute },
   { BETTER_AUTH_SECRET: SECRET, DATA_DIR: dataDir },
 );

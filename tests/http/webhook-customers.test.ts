@@ -8,8 +8,8 @@ import { seededChance } from '@/lib/stripe-local/chance';
 import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
 import { createWorld } from '@/lib/stripe-local/world';
 import { HANDLED_EVENT_TYPES } from '@/lib/sync/inbox/event-types';
+import { useApi } from '../support/api';
 import { createCustomer } from '../support/factories';
-import { useServer } from '../support/http';
 import { deliver, recordedEvents, WEBHOOK_SECRET } from '../support/stripe-events';
 
 const NOW = 1_773_576_000; // the test clock's 2026-03-15T12:00:00Z
@@ -30,7 +30,7 @@ interface Told {
 }
 
 describe.each(['without an API key', 'with one that knows no customer'])('created customers, %s', (key) => {
-  const server = useServer({ '/api/stripe/webhook': webhook }, { STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET });
+  const server = useApi({ '/api/stripe/webhook': webhook }, { STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET });
   let stripeLocal: StripeLocal | undefined;
   const world = createWorld({ now: () => new Date(NOW * 1000), chance: seededChance(7) });
   beforeAll(async () => {

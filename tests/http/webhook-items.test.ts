@@ -10,12 +10,12 @@ import {
 } from '@/db/schema';
 import * as act from '@/lib/stripe-local/actions';
 import type { ItemInput } from '@/lib/stripe-local/model';
+import { useApi } from '../support/api';
 import { createCustomer, createService } from '../support/factories';
-import { useServer } from '../support/http';
 import { useLocalStripe } from '../support/local-stripe';
 import { WEBHOOK_SECRET } from '../support/stripe-events';
 
-const server = useServer({ '/api/stripe/webhook': webhook }, { STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET });
+const server = useApi({ '/api/stripe/webhook': webhook }, { STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET });
 const stripe = useLocalStripe(server);
 const { later, tell, night } = stripe;
 

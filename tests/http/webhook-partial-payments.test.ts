@@ -5,11 +5,11 @@ import { payments, reconciliationChanges, reconciliationFailures } from '@/db/sc
 import { deletePayment } from '@/lib/payments/delete-payment';
 import { updatePayment } from '@/lib/payments/update-payment';
 import * as act from '@/lib/stripe-local/actions';
-import { useServer } from '../support/http';
+import { useApi } from '../support/api';
 import { useLocalStripe } from '../support/local-stripe';
 import { WEBHOOK_SECRET } from '../support/stripe-events';
 
-const server = useServer({ '/api/stripe/webhook': webhook }, { STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET });
+const server = useApi({ '/api/stripe/webhook': webhook }, { STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET });
 const stripe = useLocalStripe(server);
 const { later, tell, night } = stripe;
 const DAY = 86_400;

@@ -3,11 +3,11 @@ import * as health from '@/app/api/health/route';
 import * as webhook from '@/app/api/stripe/webhook/route';
 import { stripeEvents, webhookRefusals } from '@/db/schema';
 import { listTasks } from '@/lib/overview/list-tasks';
-import { useServer } from '../support/http';
+import { useApi } from '../support/api';
 import { deliver, signatureOf, WEBHOOK_SECRET } from '../support/stripe-events';
 
 const CRON_SECRET = 'a-secret-of-the-cron-job';
-const server = useServer(
+const server = useApi(
   { '/api/stripe/webhook': webhook, '/api/health': health },
   { STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET, CRON_SECRET },
 );

@@ -13,11 +13,11 @@ import { createWorld, epochNow, type World } from '@/lib/stripe-local/world';
 import { replayForStaff } from '@/lib/sync/inbox/replay-for-staff';
 import { reconcile } from '@/lib/sync/reconcile/reconcile';
 import { syncDeps } from '@/lib/sync/sync-deps';
+import { useApi } from '../support/api';
 import { createCustomer, createService } from '../support/factories';
-import { useServer } from '../support/http';
 import { deliver, WEBHOOK_SECRET } from '../support/stripe-events';
 
-const server = useServer({ '/api/stripe/webhook': webhook }, { STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET });
+const server = useApi({ '/api/stripe/webhook': webhook }, { STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET });
 const DAY = 86_400;
 let world: World;
 let stripeLocal: StripeLocal;

@@ -2,8 +2,8 @@ import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import * as webhook from '@/app/api/stripe/webhook/route';
 import { customerServices, invoices, stripeCustomers, subscriptionItems, subscriptions } from '@/db/schema';
+import { useApi } from '../support/api';
 import { createCustomer, createSold } from '../support/factories';
-import { useServer } from '../support/http';
 import { deliver, WEBHOOK_SECRET } from '../support/stripe-events';
 
 const NOW = 1_773_576_000; // the test clock's 2026-03-15T12:00:00Z
@@ -11,7 +11,7 @@ const NINE_YEARS = NOW + 9 * 365 * 86_400;
 let drawn = 0;
 
 describe.each(['propose', 'on'])('a stranger’s checkout, with LINK_BY_EMAIL=%s', (mode) => {
-  const server = useServer(
+  const server = useApi(
     { '/api/stripe/webhook': webhook },
     { STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET, LINK_BY_EMAIL: mode },
   );

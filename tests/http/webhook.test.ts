@@ -8,11 +8,11 @@ import { HANDLED_EVENT_TYPES } from '@/lib/sync/inbox/event-types';
 import { replayEvent } from '@/lib/sync/inbox/handle-event';
 import { replayForStaff } from '@/lib/sync/inbox/replay-for-staff';
 import { syncDeps } from '@/lib/sync/sync-deps';
+import { useApi } from '../support/api';
 import { createCustomer, createService, createSold } from '../support/factories';
-import { useServer } from '../support/http';
 import { deliver, recordedEvents, signatureOf, WEBHOOK_SECRET } from '../support/stripe-events';
 
-const server = useServer(
+const server = useApi(
   { '/api/stripe/webhook': webhook },
   { STRIPE_WEBHOOK_SECRET: `whsec_old,${WEBHOOK_SECRET}` },
 );

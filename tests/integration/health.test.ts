@@ -9,14 +9,14 @@ import { listTasks } from '@/lib/overview/list-tasks';
 import { setRuntime } from '@/lib/runtime';
 import { noteStopping } from '@/lib/stopping';
 import manifest from '@/package.json';
-import { useServer } from '../support/http';
+import { useApi } from '../support/api';
 import { testRuntime } from '../support/runtime';
 
 const SECRET = 'a-secret-of-the-cron-job';
 type Run = typeof reconciliationRuns.$inferInsert;
 
 describe('GET /api/health', () => {
-  const server = useServer({ '/api/health': route }, { CRON_SECRET: SECRET });
+  const server = useApi({ '/api/health': route }, { CRON_SECRET: SECRET });
   /** The database is looked at once in ten seconds. */
   const later = (seconds = 10) =>
     server.runtime.setNow(new Date(server.runtime.now().getTime() + seconds * 1000));

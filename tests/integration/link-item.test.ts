@@ -1,35 +1,25 @@
 import { eq } from 'drizzle-orm';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { customerServices, subscriptionItems } from '@/db/schema';
 import { listAudit } from '@/lib/audit/list-audit';
 import type { Actor } from '@/lib/audit/record-audit';
 import * as act from '@/lib/stripe-local/actions';
 import { linkItem } from '@/lib/sync/staff/link-item';
-import { syncDeps } from '@/lib/sync/sync-deps';
-import { useDatabase } from '../support/database';
 import {
   createCustomer,
   createService,
   createSubscription,
   createSubscriptionItem,
 } from '../support/factories';
-import { type TestRuntime, testRuntime } from '../support/runtime';
-import { openTestStripe, subscribe, type TestStripe } from '../support/stripe-world';
+import { useSync } from '../support/sync';
 
-const base = useDatabase();
+const sync = useSync();
 const GRACE: Actor = { type: 'staff', id: 'u1', name: 'grace@example.com' };
-let runtime: TestRuntime;
-let stripe: TestStripe;
-
-beforeAll(() => {
-  runtime = testRuntime(base.db);
-  stripe = openTestStripe(runtime);
-});
 
 const link = (itemId: number, serviceNumber: string | null) =>
-  linkItem(syncDeps(runtime), GRACE, itemId, serviceNumber);
+  linkItem(sync.deps(), GRACE, itemId, serviceNumber);
 const itemOf = async (stripeItemId: string | undefined) => {
-  const [row] = await base.db
+  const [row] = await sync.db
     .select()
     .from(subscriptionItems)
     .where(eq(subscriptionItems.stripe_subscription_item_id, stripeItemId ?? ''));
@@ -37,14 +27,14 @@ const itemOf = async (stripeItemId: string | undefined) => {
   return row;
 };
 const dateOf = async (serviceId: number) =>
-  (await base.db.select().from(customerServices).where(eq(customerServices.id, serviceId)))[0]
+  (await sync.db.select().from(customerServices).where(eq(customerServices.id, serviceId)))[0]
     ?.next_billing_date;
 
 /** A customer with a service and a live subscription of two items without links. */
 async function openCase() {
-  const customer = await createCustomer(base.db);
-  const service = await createService(base.db, { customer_id: customer.id, next_billing_date: '2020-01-01' });
-  const { subscription } = await subscribe(stripe, runtime, customer, [{}, {}]);
+  const customer = await createCustomer(sync.db);
+  const service = await createService(sync.db, { customer_id: customer.id, next_billing_date: '2020-01-01' });
+  const { subscription } = await sync.subscribe(customer, [{}, {}]);
   const item = await itemOf(subscription.items[0]?.id);
   return { customer, service, subscription, item };
 }
@@ -64,7 +54,7 @@ test('the audit log says who linked what', async () => {
   const { service, item } = await openCase();
   await link(item.id, service.service_number);
   await link(item.id, null);
-  expect(await listAudit(base.db, 'subscription_item', item.id)).toMatchObject([
+  expect(await listAudit(sync.db, 'subscription_item', item.id)).toMatchObject([
     {
       action: 'subscription_item.unlink',
       actor_name: GRACE.name,
@@ -86,7 +76,7 @@ test('the same link again writes nothing', async () => {
   const before = await itemOf(item.stripe_subscription_item_id ?? '');
   expect(await link(item.id, service.service_number)).toEqual([]);
   expect(await itemOf(item.stripe_subscription_item_id ?? '')).toEqual(before);
-  expect(await listAudit(base.db, 'subscription_item', item.id)).toHaveLength(1);
+  expect(await listAudit(sync.db, 'subscription_item', item.id)).toHaveLength(1);
 });
 
 test('a service that loses its last item loses sync’s date; one with another item takes that one’s', async () => {
@@ -96,8 +86,8 @@ test('a service that loses its last item loses sync’s date; one with another i
   await link(item.id, null);
   expect(await dateOf(service.id)).toBeNull();
 
-  const other = await createSubscriptionItem(base.db, {
-    subscription_id: (await createSubscription(base.db, { customer_id: customer.id })).id,
+  const other = await createSubscriptionItem(sync.db, {
+    subscription_id: (await createSubscription(sync.db, { customer_id: customer.id })).id,
     current_period_end: new Date('2026-03-20T12:00:00Z'),
   });
   await link(item.id, service.service_number);
@@ -109,7 +99,7 @@ test('a service that loses its last item loses sync’s date; one with another i
 
 test('another customer’s service and an unknown one are refused, and nothing is written', async () => {
   const { item } = await openCase();
-  const foreign = await createService(base.db);
+  const foreign = await createService(sync.db);
   for (const number of [foreign.service_number, 'S-nowhere']) {
     await expect(link(item.id, number)).rejects.toMatchObject({
       code: 'validation_failed',
@@ -117,30 +107,30 @@ test('another customer’s service and an unknown one are refused, and nothing i
     });
   }
   expect((await itemOf(item.stripe_subscription_item_id ?? '')).customer_service_id).toBeNull();
-  expect(await listAudit(base.db, 'subscription_item', item.id)).toEqual([]);
+  expect(await listAudit(sync.db, 'subscription_item', item.id)).toEqual([]);
   await expect(link(999_999, null)).rejects.toMatchObject({ code: 'not_found' });
 });
 
 test('an item of a subscription that Stripe does not know yet can be linked', async () => {
-  const customer = await createCustomer(base.db);
-  const service = await createService(base.db, { customer_id: customer.id });
-  const { id } = await createSubscription(base.db, {
+  const customer = await createCustomer(sync.db);
+  const service = await createService(sync.db, { customer_id: customer.id });
+  const { id } = await createSubscription(sync.db, {
     customer_id: customer.id,
     stripe_subscription_id: null,
   });
-  const item = await createSubscriptionItem(base.db, {
+  const item = await createSubscriptionItem(sync.db, {
     subscription_id: id,
     stripe_subscription_item_id: null,
   });
   expect(await link(item.id, service.service_number)).toEqual([]);
-  expect(await listAudit(base.db, 'subscription_item', item.id)).toHaveLength(1);
+  expect(await listAudit(sync.db, 'subscription_item', item.id)).toHaveLength(1);
 });
 
 test('sync keeps the link, and moves the date of its service with the subscription', async () => {
   const { service, subscription, item } = await openCase();
   await link(item.id, service.service_number);
   const currentPeriodEnd = Math.floor(Date.parse('2026-09-09T12:00:00Z') / 1000);
-  await stripe.happen((world) => act.updateSubscription(world, subscription.id, { currentPeriodEnd }));
+  await sync.happen((world) => act.updateSubscription(world, subscription.id, { currentPeriodEnd }));
   expect((await itemOf(item.stripe_subscription_item_id ?? '')).customer_service_id).toBe(service.id);
   expect(await dateOf(service.id)).toBe('2026-09-09');
 });
@@ -149,32 +139,32 @@ test('linking and webhooks at once: the link stays, and the date is the last one
   const { service, subscription, item } = await openCase();
   const ends = [3, 4, 5, 6].map((month) => Date.parse(`2027-0${month}-01T12:00:00Z`) / 1000);
   const events = ends.flatMap((currentPeriodEnd) => {
-    runtime.setNow(new Date(runtime.now().getTime() + 60_000));
-    return act.updateSubscription(stripe.world, subscription.id, { currentPeriodEnd }).events;
+    sync.runtime.setNow(new Date(sync.runtime.now().getTime() + 60_000));
+    return act.updateSubscription(sync.world, subscription.id, { currentPeriodEnd }).events;
   });
   await Promise.all([
-    ...events.map((event) => stripe.take(event)),
+    ...events.map((event) => sync.take(event)),
     link(item.id, service.service_number),
     link(item.id, service.service_number),
   ]);
   expect((await itemOf(item.stripe_subscription_item_id ?? '')).customer_service_id).toBe(service.id);
   expect(await dateOf(service.id)).toBe('2027-06-01');
-  expect(await listAudit(base.db, 'subscription_item', item.id)).toHaveLength(1);
+  expect(await listAudit(sync.db, 'subscription_item', item.id)).toHaveLength(1);
 });
 
 test('what staff said of an item stands against what its metadata says', async () => {
-  const customer = await createCustomer(base.db);
+  const customer = await createCustomer(sync.db);
   const [told, chosen] = [
-    await createService(base.db, { customer_id: customer.id }),
-    await createService(base.db, { customer_id: customer.id }),
+    await createService(sync.db, { customer_id: customer.id }),
+    await createService(sync.db, { customer_id: customer.id }),
   ];
   const metadata = { service_number: told.service_number };
-  const { subscription } = await subscribe(stripe, runtime, customer, [{ metadata }]);
+  const { subscription } = await sync.subscribe(customer, [{ metadata }]);
   const item = await itemOf(subscription.items[0]?.id);
   expect(item.customer_service_id).toBe(told.id);
   for (const service of [chosen, null]) {
     await link(item.id, service?.service_number ?? null);
-    await stripe.happen((world) =>
+    await sync.happen((world) =>
       act.updateSubscription(world, subscription.id, { cancelAtPeriodEnd: service === null }),
     );
     expect((await itemOf(subscription.items[0]?.id)).customer_service_id).toBe(service?.id ?? null);

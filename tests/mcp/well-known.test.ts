@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import * as root from '@/app/.well-known/[...path]/route';
 import * as beneath from '@/app/mcp/.well-known/[...path]/route';
-import { useServer } from '../support/http';
+import { useApi } from '../support/api';
 
-const server = useServer({
+const server = useApi({
   '/.well-known/.*': root,
   '/mcp/.well-known/.*': beneath,
 });

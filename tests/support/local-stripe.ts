@@ -8,7 +8,7 @@ import { createWorld, type World } from '@/lib/stripe-local/world';
 import { HANDLED_EVENT_TYPES } from '@/lib/sync/inbox/event-types';
 import { type ReconcileResult, reconcile } from '@/lib/sync/reconcile/reconcile';
 import { syncDeps } from '@/lib/sync/sync-deps';
-import type { TestServer } from './http';
+import type { Api } from './api';
 import { deliver } from './stripe-events';
 
 const KEY = 'sk_test_local';
@@ -25,7 +25,7 @@ export interface LocalStripe {
 }
 
 /** A local Stripe for a server with the webhook, for the tests of one file. */
-export function useLocalStripe(server: TestServer): LocalStripe {
+export function useLocalStripe(server: Api): LocalStripe {
   let opened: { world: World; local: StripeLocal; client: ReturnType<typeof createStripeClient> } | undefined;
   const get = () => {
     if (!opened) throw new Error('the local Stripe runs only inside tests');

@@ -3,13 +3,13 @@ import { beforeAll } from 'vitest';
 import * as one from '@/app/api/w5t/payments/[id]/route';
 import * as all from '@/app/api/w5t/payments/route';
 import { invoices } from '@/db/schema';
+import { useApi } from './api';
 import { createInvoice } from './factories';
-import { useServer } from './http';
 import { callPayments, type PaymentsAnswer } from './payments-api';
 
 /** The payments API over HTTP with a database of its own, and a token that may read and write. */
 export function usePayments(env: Record<string, string> = {}) {
-  const server = useServer({ '/api/w5t/payments': all, '/api/w5t/payments/[id]': one }, env);
+  const server = useApi({ '/api/w5t/payments': all, '/api/w5t/payments/[id]': one }, env);
   let token = '';
   let opened = 0;
   beforeAll(async () => {

@@ -6,7 +6,7 @@ import * as signInRoute from '@/app/api/auth/sign-in/email/route';
 import { staffRateLimits, staffSignInFailures } from '@/db/schema';
 import { commandActor } from '@/lib/audit/record-audit';
 import { addStaffUser } from '@/lib/auth/staff/add-staff-user';
-import { useServer } from './http';
+import { useApi } from './api';
 
 export const SECRET = 'a-secret-of-tests-with-enough-characters';
 export const GRACE = { email: 'grace@example.com', password: 'correct horse battery' };
@@ -24,7 +24,7 @@ export type ScryptArgs = [...given: unknown[], done: (error: Error | null, key: 
 
 /** The sign-in's door on a fresh database, where hashing a password costs nothing unless a test says so. */
 export function useSignIn() {
-  const server = useServer({ [DOOR]: signInRoute, '/api/.*': unknownPath }, { BETTER_AUTH_SECRET: SECRET });
+  const server = useApi({ [DOOR]: signInRoute, '/api/.*': unknownPath }, { BETTER_AUTH_SECRET: SECRET });
   let addresses = 0;
 
   beforeEach(async () => {

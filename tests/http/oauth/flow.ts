@@ -13,7 +13,7 @@ import { signIn } from '@/lib/auth/sign-in/sign-in';
 import { addStaffUser } from '@/lib/auth/staff/add-staff-user';
 import { decideConsent } from '@/lib/http/oauth/decide-consent';
 import type { ReadScope } from '@/lib/oauth/scopes';
-import { useServer } from '../../support/http';
+import { useApi } from '../../support/api';
 import { SECRET } from '../../support/sign-in';
 
 export const PUBLIC_URL = 'https://admin.example.com';
@@ -35,7 +35,7 @@ export interface Tokens {
 
 /** The doors of OAuth on a database of its own, with a member of staff signed in. */
 export function useFlow(env: Record<string, string> = {}) {
-  const server = useServer(
+  const server = useApi(
     {
       '/.well-known/.*': root,
       '/api/auth/.well-known/.*': beneath,

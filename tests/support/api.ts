@@ -3,22 +3,22 @@ import { commandActor } from '@/lib/audit/record-audit';
 import type { Scope } from '@/lib/auth/tokens/access-token';
 import { createAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
 import { setRuntime } from '@/lib/runtime';
-import { createTestDatabase } from './database';
+import { borrowDatabase } from './database';
 import { type TestRuntime, testRuntime } from './runtime';
 import { type RouteModule, serveRoutes } from './serve-routes';
 
-export interface TestServer {
+export interface Api {
   url: string;
   runtime: TestRuntime;
   token(...scopes: Scope[]): Promise<string>;
 }
 
 /** Route files over HTTP on a fresh database, for the tests of one file. */
-export function useServer(routes: Record<string, RouteModule>, env: Record<string, string> = {}): TestServer {
+export function useApi(routes: Record<string, RouteModule>, env: Record<string, string> = {}): Api {
   let opened: { url: string; runtime: TestRuntime } | undefined;
   let close = async () => {};
   beforeAll(async () => {
-    const database = await createTestDatabase();
+    const database = await borrowDatabase();
     const runtime = testRuntime(database.db, { env });
     setRuntime(runtime);
     const server = await serveRoutes(routes);

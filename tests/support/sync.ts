@@ -1,0 +1,213 @@
+import { asc, eq } from 'drizzle-orm';
+import type Stripe from 'stripe';
+import { afterAll, beforeAll, expect } from 'vitest';
+import type { Database } from '@/db/database';
+import {
+  customerServices,
+  invoices,
+  payments,
+  reconciliationChanges,
+  stripeCustomers,
+  stripeEvents,
+  subscriptionItems,
+  subscriptions,
+} from '@/db/schema';
+import { createStripeClient } from '@/lib/stripe/client';
+import { toProviderEvent } from '@/lib/stripe/to-event';
+import * as act from '@/lib/stripe-local/actions';
+import { seededChance } from '@/lib/stripe-local/chance';
+import type { WorldEvent } from '@/lib/stripe-local/model';
+import { renderEvent } from '@/lib/stripe-local/render/event';
+import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
+import { createWorld, type World } from '@/lib/stripe-local/world';
+import type { EventOutcome } from '@/lib/sync/inbox/delivery';
+import { HANDLED_EVENT_TYPES } from '@/lib/sync/inbox/event-types';
+import { handleEvent } from '@/lib/sync/inbox/handle-event';
+import { type ReconcileResult, reconcile } from '@/lib/sync/reconcile/reconcile';
+import { type SyncDeps, syncDeps } from '@/lib/sync/sync-deps';
+import type { Api } from './api';
+import { useDatabase } from './database';
+import { type TestRuntime, testRuntime } from './runtime';
+import { deliver } from './stripe-events';
+
+const KEY = 'sk_test_local';
+const NEWEST = '2026-10-28.endive';
+export const DAY = 86_400;
+
+interface SyncOptions {
+  /** A server with the webhook, whose database and runtime are used. Without it, sync gets its own. */
+  server?: Api;
+  env?: Record<string, string>;
+  now?: Date;
+  /** Whether sync may ask Stripe from the start. It has no API key otherwise. */
+  withKey?: boolean;
+}
+
+interface TakeOptions {
+  /** Another way to the database. */
+  db?: Database;
+  /** Whether sync may ask Stripe. By default it is as `useSync` was told. */
+  withKey?: boolean;
+}
+
+interface Opened {
+  runtime: TestRuntime;
+  world: World;
+  api: StripeLocal;
+  client: Stripe;
+}
+
+/** What sync is tested with: a database, a runtime whose clock stands still, and a Stripe account with an API. */
+export function useSync({ server, env, now, withKey = false }: SyncOptions = {}) {
+  const base = server ? null : useDatabase();
+  let opened: Opened | undefined;
+  const get = () => {
+    if (!opened) throw new Error('sync is open only inside tests');
+    return opened;
+  };
+
+  beforeAll(async () => {
+    const runtime =
+      server?.runtime ?? testRuntime(base?.db as Database, { ...(env && { env }), ...(now && { now }) });
+    const world = createWorld({ now: runtime.now, chance: seededChance(11) });
+    const api = await startStripeLocal({ world, secretKey: KEY });
+    const client = createStripeClient(KEY, api.url, 10_000);
+    if (withKey) runtime.stripe = client;
+    opened = { runtime, world, api, client };
+  });
+  afterAll(() => opened?.api.close());
+
+  const sync = {
+    get db(): Database {
+      return get().runtime.db;
+    },
+    get runtime(): TestRuntime {
+      return get().runtime;
+    },
+    /** The Stripe account. */
+    get world(): World {
+      return get().world;
+    },
+    /** The account's API over HTTP, with its faults and its log of requests. */
+    get api(): StripeLocal {
+      return get().api;
+    },
+    get client(): Stripe {
+      return get().client;
+    },
+    now: () => get().runtime.now(),
+    deps({ db, withKey: asks }: TakeOptions = {}): SyncDeps {
+      const { runtime, client } = get();
+      const deps = syncDeps(db ? { ...runtime, db } : runtime);
+      return asks === undefined ? deps : { ...deps, stripe: asks ? client : null };
+    },
+    /** Moves both clocks on. */
+    later(seconds: number): void {
+      const { runtime } = get();
+      runtime.setNow(new Date(runtime.now().getTime() + seconds * 1000));
+    },
+
+    /** Hands a body to sync in this process, as a verified delivery would. */
+    async takeBody(payload: string, options: TakeOptions = {}): Promise<EventOutcome> {
+      const event = toProviderEvent(JSON.parse(payload));
+      if (!event) throw new Error('this is not an event');
+      return handleEvent(sync.deps(options), event, payload);
+    },
+    /** The same for an event of the account, rendered for an API version. */
+    async take(event: WorldEvent | undefined, options: TakeOptions & { version?: string } = {}) {
+      if (!event) throw new Error('this event did not happen');
+      return sync.takeBody(JSON.stringify(renderEvent(event, options.version ?? NEWEST)), options);
+    },
+    /** Does something at Stripe a minute later, and hands over every event it causes. */
+    async happen<T extends { events: WorldEvent[] }>(action: (world: World) => T): Promise<T> {
+      sync.later(60);
+      const done = action(get().world);
+      for (const event of done.events) await sync.take(event);
+      return done;
+    },
+    /** Posts every event that the webhook handles, and expects each to be processed. Needs `server`. */
+    async tell({ events }: { events: WorldEvent[] }, options: { withKey?: boolean } = {}): Promise<void> {
+      const { runtime, client } = get();
+      runtime.stripe = (options.withKey ?? true) ? client : null;
+      for (const event of events.filter(({ type }) => HANDLED_EVENT_TYPES.includes(type))) {
+        const answer = await deliver(server?.url ?? '', renderEvent(event, NEWEST), runtime.now());
+        expect(answer).toMatchObject({ status: 200, body: { outcome: 'processed' } });
+      }
+    },
+
+    /** Reconciles with Stripe a minute later. */
+    async run(options: TakeOptions = {}): Promise<ReconcileResult> {
+      sync.later(60);
+      return reconcile(sync.deps({ withKey: true, ...options }), { trigger: 'cli', startedBy: 'test' });
+    },
+    /** Reconciles with Stripe a day later. */
+    night: () => {
+      sync.later(DAY);
+      return sync.run();
+    },
+    /** What a run changed: entity, field, before, after, outcome. */
+    async changesOf({ runId }: Pick<ReconcileResult, 'runId'>) {
+      const found = await sync.db
+        .select()
+        .from(reconciliationChanges)
+        .where(eq(reconciliationChanges.run_id, runId))
+        .orderBy(asc(reconciliationChanges.id));
+      return found.map(({ entity, field, before, after, outcome }) => [
+        entity,
+        field,
+        before,
+        after,
+        outcome,
+      ]);
+    },
+    /** Reconciles, expects a second run to find nothing left, and returns what the first one changed. */
+    async bringInSync() {
+      const first = await sync.run();
+      const second = await sync.run();
+      expect([first.failures, await sync.changesOf(second)]).toEqual([0, []]);
+      return sync.changesOf(first);
+    },
+
+    /** A Stripe customer that is linked to one of ours by its number, with a subscription to items at 9.90 EUR. */
+    async subscribe(
+      ours: { id: number; customer_number: string },
+      items: { metadata?: Record<string, string> }[],
+    ) {
+      const metadata = { customer_number: ours.customer_number };
+      const customer = await sync.happen((world) => act.createCustomer(world, { metadata }));
+      const stripeCustomerId = customer.object.id;
+      await sync.db
+        .insert(stripeCustomers)
+        .values({ stripe_customer_id: stripeCustomerId, customer_id: ours.id, linked_by: 'number' })
+        .onConflictDoNothing();
+      const { object } = await sync.happen((world) =>
+        act.createSubscription(world, {
+          customer: stripeCustomerId,
+          items: items.map((item) => ({ unitAmount: 990, ...item })),
+        }),
+      );
+      return { stripeCustomerId, subscription: object };
+    },
+
+    invoiceOf: async (id: string) =>
+      (await sync.db.select().from(invoices).where(eq(invoices.stripe_invoice_id, id)))[0],
+    paymentOf: async (reference: string) =>
+      (await sync.db.select().from(payments).where(eq(payments.payment_reference, reference)))[0],
+    subscriptionOf: async (id: string) =>
+      (await sync.db.select().from(subscriptions).where(eq(subscriptions.stripe_subscription_id, id)))[0],
+    itemOf: async (id: string) =>
+      (
+        await sync.db
+          .select()
+          .from(subscriptionItems)
+          .where(eq(subscriptionItems.stripe_subscription_item_id, id))
+      )[0],
+    serviceOf: async (id: number) =>
+      (await sync.db.select().from(customerServices).where(eq(customerServices.id, id)))[0],
+    linkOf: async (id: string) =>
+      (await sync.db.select().from(stripeCustomers).where(eq(stripeCustomers.stripe_customer_id, id)))[0],
+    eventOf: async (id: string) =>
+      (await sync.db.select().from(stripeEvents).where(eq(stripeEvents.id, id)))[0],
+  };
+  return sync;
+}
