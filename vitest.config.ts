@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { AloneReporter } from './tests/support/alone-reporter';
 import { SlowestFirst } from './tests/support/slowest-first';
 
 const TESTS = ['tests/**/*.test.ts', 'tests/**/*.test.tsx'];
@@ -23,6 +24,7 @@ export default defineConfig({
   test: {
     // A worker holds a database of some 300 MB, and two cores are what CI has.
     maxWorkers: 2,
+    reporters: ['default', new AloneReporter()],
     sequence: { sequencer: SlowestFirst },
     projects: [
       { extends: true, test: { ...shared, name: 'product', include: TESTS, exclude: LONG } },

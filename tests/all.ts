@@ -1,0 +1,76 @@
+import { spawnSync } from 'node:child_process';
+import postgres from 'postgres';
+import { isPoolerInstalled } from './support/pooler';
+
+// What `npm test` leaves out: it takes long, or repeats tests where another database or Next answers.
+
+const SERVER = process.env.TEST_DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres';
+
+/** Tests whose outcome depends on the database. */
+const ON_POSTGRES = [
+  'tests/integration',
+  'tests/http',
+  'tests/mcp',
+  'tests/simulation',
+  'tests/e2e/locked-invoice',
+];
+const BEHIND_POOLER = ['tests/integration', 'tests/http'];
+/** What our own server answers in `npm test`. */
+const THROUGH_NEXT = [
+  'tests/mcp',
+  'tests/http/{cron,health,openapi,payments,readme,webhook.,webhook-refusals}*',
+];
+
+interface Part {
+  name: string;
+  command: string[];
+  env?: Record<string, string>;
+  /** Why it cannot run here, if so. */
+  missing?: string | null;
+}
+
+const vitest = (project: string, files: string[] = []) => ['vitest', 'run', '--project', project, ...files];
+
+const noServer = (await serverAnswers()) ? null : `no PostgreSQL answers at ${SERVER}`;
+const noPooler = noServer ?? (isPoolerInstalled() ? null : 'PgBouncer is not installed');
+const onServer = { TEST_DATABASE_URL: SERVER };
+
+const PARTS: Part[] = [
+  { name: 'long tests', command: vitest('long') },
+  { name: 'through Next', command: vitest('product', THROUGH_NEXT), env: { TEST_THROUGH: 'next' } },
+  { name: 'on PostgreSQL', command: vitest('product', ON_POSTGRES), env: onServer, missing: noServer },
+  {
+    name: 'behind a transaction pooler',
+    command: vitest('product', BEHIND_POOLER),
+    env: { ...onServer, TEST_POOLER: '1' },
+    missing: noPooler,
+  },
+  {
+    name: 'mutants',
+    command: ['tsx', 'tests/simulation/run.ts', '--mutants', ...(noServer ? [] : ['--database', SERVER])],
+  },
+];
+
+const results = PARTS.map((part) => {
+  if (part.missing) return `${part.name}: left out, because ${part.missing}.`;
+  console.log(`\n== ${part.name}\n`);
+  const started = Date.now();
+  const { TEST_DATABASE_URL: _, ...inherited } = process.env;
+  const { status } = spawnSync('npx', part.command, { stdio: 'inherit', env: { ...inherited, ...part.env } });
+  const seconds = Math.round((Date.now() - started) / 1000);
+  if (status !== 0) process.exitCode = 1;
+  return `${part.name}: ${status === 0 ? 'passed' : 'FAILED'} in ${seconds} s`;
+});
+console.log(`\n${results.join('\n')}`);
+
+async function serverAnswers(): Promise<boolean> {
+  const sql = postgres(SERVER, { max: 1, connect_timeout: 3 });
+  try {
+    await sql`select 1`;
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await sql.end();
+  }
+}

@@ -1,0 +1,24 @@
+import { relative } from 'node:path';
+import type { Reporter, TestCase, TestModule } from 'vitest/node';
+
+/** Says after each failed test how to run it alone. */
+export class AloneReporter implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[]): void {
+    const failed = modules.flatMap((module) => [...module.children.allTests('failed')]);
+    if (failed.length === 0) return;
+    console.log('To run a failed test alone:');
+    for (const test of new Set(failed.map(commandOf))) console.log(`  ${test}`);
+  }
+}
+
+function commandOf({ module, fullName, project }: TestCase): string {
+  const file = relative(process.cwd(), module.moduleId);
+  // `-t` takes a regular expression over the names of the describe blocks and the test, with spaces between.
+  const name = fullName.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replaceAll(' > ', '.*');
+  const env = ['TEST_DATABASE_URL', 'TEST_POOLER', 'TEST_THROUGH']
+    .filter((variable) => process.env[variable])
+    .map((variable) => `${variable}=${process.env[variable]} `)
+    .join('');
+  const quoted = `'${name.replaceAll("'", "'\\''")}'`;
+  return `${env}npx vitest run --project ${project.name} ${file} -t ${quoted}`;
+}
