@@ -1,5 +1,4 @@
 import { defineConfig } from 'vitest/config';
-import { AloneReporter } from './tests/support/alone-reporter';
 import { SlowestFirst } from './tests/support/slowest-first';
 
 const TESTS = ['tests/**/*.test.ts', 'tests/**/*.test.tsx'];
@@ -24,7 +23,7 @@ export default defineConfig({
   test: {
     // A worker holds a database of some 300 MB, and two cores are what CI has.
     maxWorkers: 2,
-    reporters: ['default', new AloneReporter()],
+    reporters: ['default', './tests/support/reporter.ts'],
     sequence: { sequencer: SlowestFirst },
     projects: [
       { extends: true, test: { ...shared, name: 'product', include: TESTS, exclude: LONG } },

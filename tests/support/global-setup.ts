@@ -8,12 +8,10 @@ import { openInMemory, openPostgres } from '@/db/client';
 import { type Database, rows } from '@/db/database';
 import { migrate } from '@/db/migrate';
 import { withDatabase } from './database-url';
-import { ensureBuild } from './next-build';
 import { startPooler } from './pooler';
 
 /** Migrates once. Every worker, and every test that needs a database of its own, copies the result. */
 export default async function setup(project: TestProject) {
-  await beginBuild(project);
   const folder = mkdtempSync(join(tmpdir(), 'w5t-test-'));
   const url = process.env.TEST_DATABASE_URL;
   project.provide('pgliteImage', join(folder, 'image.tar'));
@@ -32,12 +30,6 @@ export default async function setup(project: TestProject) {
     await pooler?.stop();
     await dropAll(url, template);
   };
-}
-
-/** Builds beside the first tests when tests of pages will need it. They wait for this build, or repeat it and fail. */
-async function beginBuild({ vitest }: TestProject): Promise<void> {
-  const files = await vitest.globTestSpecifications(vitest.filenamePattern);
-  if (files.some(({ moduleId }) => moduleId.includes('/tests/e2e/'))) ensureBuild().catch(() => {});
 }
 
 async function makeImage(file: string): Promise<[string, string][]> {

@@ -1,8 +1,14 @@
 import { relative } from 'node:path';
-import type { Reporter, TestCase, TestModule } from 'vitest/node';
+import type { Reporter, TestCase, TestModule, TestSpecification } from 'vitest/node';
+import { ensureBuild } from './next-build';
 
-/** Says after each failed test how to run it alone. */
-export class AloneReporter implements Reporter {
+/** Begins the build that tests of pages need, and says after the run how to run each failed test alone. */
+export default class RunReporter implements Reporter {
+  onTestRunStart(files: readonly TestSpecification[]): void {
+    // The tests of pages wait for this build. If it fails, they build again and say why.
+    if (files.some(({ moduleId }) => moduleId.includes('/tests/e2e/'))) ensureBuild().catch(() => {});
+  }
+
   onTestRunEnd(modules: readonly TestModule[]): void {
     const failed = modules.flatMap((module) => [...module.children.allTests('failed')]);
     if (failed.length === 0) return;
