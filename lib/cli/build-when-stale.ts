@@ -30,8 +30,8 @@ const SOURCES = [
 ];
 
 /**
- * Makes the production build where there is none or a source is newer. Of several processes one builds
- * and the others wait.
+ * Makes the production build, without checking types, if there is none or a source is newer. Of several processes
+ * one builds and the others wait.
  *
  * @param announce is called before a build, which takes about a minute
  * @throws StartError with the compiler's words where it fails
@@ -53,7 +53,8 @@ export async function buildWhenStale(announce: () => void = () => {}): Promise<v
 }
 
 async function build(): Promise<void> {
-  const child = startNext(['build'], { env: { ...inheritedEnv(), NODE_ENV: 'production' }, stdio: 'pipe' });
+  const env = { ...inheritedEnv(), NODE_ENV: 'production', BUILD_WITHOUT_TYPES: '1' } as const;
+  const child = startNext(['build'], { env, stdio: 'pipe' });
   const said = Promise.all([child.stdout, child.stderr].map((stream) => (stream ? text(stream) : '')));
   const { code, stopped } = await untilExit(child);
   if (code === 0) return bundleServer();
