@@ -12,6 +12,7 @@ import {
   subscriptionItems,
   subscriptions,
 } from '@/db/schema';
+import { type Actor, commandActor } from '@/lib/audit/record-audit';
 import { createStripeClient } from '@/lib/stripe/client';
 import { toProviderEvent } from '@/lib/stripe/to-event';
 import * as act from '@/lib/stripe-local/actions';
@@ -33,6 +34,15 @@ import { deliver } from './stripe-events';
 const KEY = 'sk_test_local';
 const NEWEST = '2026-10-28.endive';
 export const DAY = 86_400;
+/** A member of staff. */
+export const GRACE: Actor = { type: 'staff', id: 'u1', name: 'grace@example.com' };
+
+/** The first event of a type. @throws Error if it did not happen */
+export function typed(events: WorldEvent[], type: string): WorldEvent {
+  const found = events.find((event) => event.type === type);
+  if (!found) throw new Error(`${type} did not happen`);
+  return found;
+}
 
 interface SyncOptions {
   /** A server with the webhook, whose database and runtime are used. Without it, sync gets its own. */
@@ -125,6 +135,15 @@ export function useSync({ server, env, now, withKey = false }: SyncOptions = {})
       for (const event of done.events) await sync.take(event);
       return done;
     },
+    /** A finalized invoice of 119 EUR, of which every event was handed over. @returns its id */
+    async bill(input: Partial<Parameters<typeof act.createInvoice>[1]> = {}): Promise<string> {
+      const customer = input.customer ?? (await sync.happen((world) => act.createCustomer(world))).object.id;
+      const { object } = await sync.happen((world) =>
+        act.createInvoice(world, { lines: [{ amount: 11_900 }], ...input, customer }),
+      );
+      await sync.happen((world) => act.finalizeInvoice(world, object.id));
+      return object.id;
+    },
     /** Posts every event that the webhook handles, and expects each to be processed. Needs `server`. */
     async tell({ events }: { events: WorldEvent[] }, options: { withKey?: boolean } = {}): Promise<void> {
       const { runtime, client } = get();
@@ -188,6 +207,14 @@ export function useSync({ server, env, now, withKey = false }: SyncOptions = {})
       );
       return { stripeCustomerId, subscription: object };
     },
+
+    /** Who writes payments and records outside of sync, and when. */
+    writer: () => ({
+      actor: commandActor('test'),
+      source: 'api' as const,
+      now: sync.now(),
+      timeZone: 'UTC',
+    }),
 
     invoiceOf: async (id: string) =>
       (await sync.db.select().from(invoices).where(eq(invoices.stripe_invoice_id, id)))[0],

@@ -1,0 +1,288 @@
+import { eq, inArray, sql } from 'drizzle-orm';
+import Stripe from 'stripe';
+import { describe, expect, inject, test } from 'vitest';
+import { type Database, rows } from '@/db/database';
+import { customers, invoices, payments, stripeCustomers, subscriptionItems } from '@/db/schema';
+import { eraseCustomer } from '@/lib/erasure/erase-customer';
+import { lockInvoicesById } from '@/lib/payments/check-payment';
+import { lockByReference } from '@/lib/payments/lock-payment';
+import { toProviderEvent } from '@/lib/stripe/to-event';
+import * as act from '@/lib/stripe-local/actions';
+import type { WorldEvent } from '@/lib/stripe-local/model';
+import { renderEvent } from '@/lib/stripe-local/render/event';
+import { toStoredCheckout } from '@/lib/sync/decide/checkout/kept-checkout';
+import { Draft } from '@/lib/sync/decide/draft';
+import { decideDelivery, keysOfDelivery } from '@/lib/sync/inbox/delivery';
+import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
+import { commit, commitTogether, isVersionConflict } from '@/lib/sync/store/commit';
+import type { Commit } from '@/lib/sync/store/committed';
+import { noKeys } from '@/lib/sync/store/keys';
+import { read } from '@/lib/sync/store/read';
+import { Inquiry, readAndDecide } from '@/lib/sync/sync-loop';
+import { settingsOf } from '@/lib/sync/synchronize';
+import {
+  createCustomer,
+  createInvoice,
+  createPayment,
+  createService,
+  createSubscription,
+} from '../support/factories';
+import { GRACE, typed, useSync } from '../support/sync';
+
+const CONFLICT = { code: '40001' };
+const sync = useSync();
+
+/** What a delivery would commit, decided now and without asking Stripe. */
+async function decide(payload: string): Promise<Commit> {
+  const event = toProviderEvent(JSON.parse(payload));
+  if (!event) throw new Error('this is not an event');
+  const delivery = { event, payload, expectedMode: null, again: false };
+  const question = {
+    settings: settingsOf(sync.deps()),
+    keys: keysOfDelivery(delivery),
+    decide: (draft: Draft) => decideDelivery(draft, delivery),
+  };
+  const decided = await readAndDecide((keys) => read(sync.db, keys), question, new Inquiry(false));
+  if ('wanted' in decided) throw new Error('Stripe cannot be asked here');
+  const { plan, result } = decided;
+  return { plan, events: result.entry ? [result.entry] : [], runId: null };
+}
+
+const decideOnPing = (id: string) =>
+  decide(JSON.stringify({ id, type: 'ping', created: 1, data: { object: {} } }));
+const toBody = (event: WorldEvent) => JSON.stringify(renderEvent(event, Stripe.API_VERSION));
+
+describe('a commit is refused if a row has changed since it was decided', () => {
+  test('a dispute of a customer erased meanwhile is decided again', async () => {
+    const { id } = await createCustomer(sync.db);
+    const invoice = await createInvoice(sync.db, {
+      customer_id: id,
+      status: 'paid',
+      stripe_invoice_id: 'in_erased',
+      stripe_customer_id: 'cus_erased',
+    });
+    await sync.db
+      .insert(stripeCustomers)
+      .values({ stripe_customer_id: 'cus_erased', customer_id: id, linked_by: 'staff' });
+    const of = { invoice_id: invoice.id, customer_id: id, stripe_payment_intent_id: 'pi_erased' };
+    await createPayment(sync.db, of);
+    const evidence = { customer_name: 'Erika' };
+    const object = { id: 'dp_erased', object: 'dispute', payment_intent: 'pi_erased', evidence };
+    const told = { id: 'evt_meanwhile', type: 'charge.dispute.created', created: 1, data: { object } };
+    const decided = await decide(JSON.stringify(told));
+    await sync.db.update(payments).set({ status: 'completed' }).where(eq(payments.customer_id, id));
+    await eraseCustomer(sync.db, id, { actor: GRACE, now: sync.now() });
+    await expect(commit(sync.db, decided)).rejects.toMatchObject(CONFLICT);
+    expect(await sync.eventOf('evt_meanwhile')).toBeUndefined();
+  });
+
+  test('a cancelled subscription is decided again if another one bills its service meanwhile', async () => {
+    const ours = await createCustomer(sync.db);
+    const service = await createService(sync.db, { customer_id: ours.id, status: 'active' });
+    const named = { metadata: { service_number: service.service_number } };
+    const one = await sync.subscribe(ours, [named]);
+    const other = await sync.subscribe(ours, [named]);
+    // One is known by its e-mail address alone, until staff confirm it.
+    await sync.db
+      .update(stripeCustomers)
+      .set({ linked_by: 'email' })
+      .where(eq(stripeCustomers.stripe_customer_id, one.stripeCustomerId));
+    const { events } = act.cancelSubscription(sync.world, other.subscription.id);
+    const decided = await decide(toBody(typed(events, 'customer.subscription.deleted')));
+    const to = { from: ours.id, to: ours.id };
+    await linkStripeCustomer(sync.deps(), GRACE, one.stripeCustomerId, to);
+    await expect(commit(sync.db, decided)).rejects.toMatchObject(CONFLICT);
+  });
+
+  test('an item that was changed meanwhile is not deleted', async () => {
+    const { stripeCustomerId } = await sync.subscribe(await createCustomer(sync.db), [{}]);
+    const snapshot = await read(sync.db, { ...noKeys(), whole: [stripeCustomerId] });
+    const [item] = snapshot.rows.items.values();
+    if (!item) throw new Error('the subscription has an item');
+    const decided = await decideOnPing('evt_deletes');
+    decided.plan.items.deleted.push(item);
+    await sync.db.update(subscriptionItems).set({ quantity: 2 }).where(eq(subscriptionItems.id, item.id));
+    await expect(commit(sync.db, decided)).rejects.toMatchObject(CONFLICT);
+    expect(await sync.db.$count(subscriptionItems, eq(subscriptionItems.id, item.id))).toBe(1);
+  });
+});
+
+describe('commits of several deliveries in one statement', () => {
+  /** A finalized invoice, of a new Stripe customer unless one is given: its event, undelivered. */
+  function finalize(customer = act.createCustomer(sync.world, {}).object.id) {
+    const { object: invoice } = act.createInvoice(sync.world, { customer, lines: [{ amount: 1900 }] });
+    const event = typed(act.finalizeInvoice(sync.world, invoice.id).events, 'invoice.finalized');
+    return { customer, invoice: invoice.id, event: event.id, payload: toBody(event) };
+  }
+  type Finalized = ReturnType<typeof finalize>;
+
+  const decideAll = (made: Finalized[]) => Promise.all(made.map(({ payload }) => decide(payload)));
+  const ownersOf = (made: Finalized[]) =>
+    sync.db
+      .select({ invoice: invoices.stripe_invoice_id, link: stripeCustomers.stripe_customer_id })
+      .from(invoices)
+      .innerJoin(stripeCustomers, eq(stripeCustomers.customer_id, invoices.customer_id))
+      .where(
+        inArray(
+          invoices.stripe_invoice_id,
+          made.map(({ invoice }) => invoice),
+        ),
+      )
+      .orderBy(invoices.id);
+  const bodiesOf = (made: Finalized[]) =>
+    Promise.all(made.map(async ({ event }) => (await sync.eventOf(event))?.payload));
+
+  test('new customers, invoices and events of several deliveries keep their own ids and bodies', async () => {
+    const made = [finalize(), finalize(), finalize()];
+    expect(await commitTogether(sync.db, await decideAll(made))).toEqual([true, true, true]);
+    expect(await ownersOf(made)).toEqual(made.map(({ invoice, customer }) => ({ invoice, link: customer })));
+    expect(await bodiesOf(made)).toEqual(made.map(({ payload }) => payload));
+  });
+
+  test('a second commit for one Stripe customer is left out', async () => {
+    const first = finalize();
+    const made = [first, finalize(first.customer), finalize()];
+    expect(await commitTogether(sync.db, await decideAll(made))).toEqual([true, false, true]);
+    expect(await bodiesOf(made)).toEqual([first.payload, undefined, made[2]?.payload]);
+  });
+
+  test('no commit is applied if one of them was decided on an outdated row', async () => {
+    const [one, outdated] = [finalize(), finalize()];
+    const decided = await decideAll([one, outdated]);
+    await sync.takeBody(outdated.payload);
+    expect(await commitTogether(sync.db, decided)).toEqual([false, false]);
+    expect(await bodiesOf([one])).toEqual([undefined]);
+  });
+
+  test('a commit that expects a number to be free is left out if another one creates a customer', async () => {
+    const [one, other] = await decideAll([finalize(), finalize()]);
+    if (!one || !other) throw new Error('both were decided');
+    const expecting = { ...other, plan: { ...other.plan, absentNumbers: ['k99999'] } };
+    expect(await commitTogether(sync.db, [one, expecting])).toEqual([true, false]);
+  });
+});
+
+describe.runIf(inject('postgres'))('commits and other connections at once, on a server', () => {
+  /** Begins a commit while a transaction is open. */
+  async function whileOpen(decided: Commit, before: Work, after: Work = async () => {}) {
+    let committed: Promise<unknown> = Promise.resolve();
+    await sync.db.transaction(async (tx) => {
+      // A deadlock would end this transaction, and not the commit.
+      await tx.execute(sql`set local deadlock_timeout = '10ms'`);
+      await before(tx);
+      committed = commit(sync.db, decided).catch((error: unknown) => error);
+      await expect.poll(waitingForLocks).toBeGreaterThan(0);
+      await after(tx);
+    });
+    return committed;
+  }
+  type Work = (tx: Database) => Promise<unknown>;
+
+  async function waitingForLocks(): Promise<number> {
+    const [found] = await rows<{ waiting: number }>(
+      sync.db,
+      sql`select count(*)::int as waiting from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return found?.waiting ?? 0;
+  }
+
+  test('a number that another transaction gives to a customer is not taken as free', async () => {
+    const decided = await decideOnPing('evt_number');
+    decided.plan.absentNumbers.push('k777001');
+    const committed = await whileOpen(decided, async (tx) => {
+      await createCustomer(tx, { customer_number: 'K777001' });
+      await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended('customer numbers', 0))`);
+    });
+    expect(committed).toMatchObject(CONFLICT);
+  });
+
+  test('a commit waits for a payment that is being recorded under the reference it writes', async () => {
+    const { id: customer_id } = await createCustomer(sync.db);
+    const invoice = await createInvoice(sync.db, { customer_id });
+    const values = { customer_id, invoice_id: invoice.id, payment_reference: 'in_recorded' };
+    const decided = await decideOnPing('evt_recorded');
+    const paid = await createPayment(sync.db, { customer_id, invoice_id: invoice.id });
+    decided.plan.payments.inserted.push({ ...paid, ...values, id: -1, version: 0 });
+    const committed = await whileOpen(
+      decided,
+      (tx) => lockByReference(tx, 'in_recorded', invoice.id),
+      (tx) => createPayment(tx, values),
+    );
+    expect(committed).toSatisfy(isVersionConflict);
+  });
+
+  test('invoices that a commit hands over are locked in their order', async () => {
+    const { id: customer_id } = await createCustomer(sync.db);
+    const from = await createSubscription(sync.db, { customer_id });
+    const to = await createSubscription(sync.db, { customer_id });
+    const first = await createInvoice(sync.db, { customer_id });
+    const last = await createInvoice(sync.db, { customer_id, subscription_id: from.id });
+    const decided = await decideOnPing('evt_handed');
+    decided.plan.handedOver.push({ from: from.id, to: to.id });
+    decided.plan.invoices.updated.push({ ...first, number: 'R-1' });
+    const committed = await whileOpen(
+      decided,
+      (tx) => lockInvoicesById(tx, [first.id]),
+      (tx) => lockInvoicesById(tx, [first.id, last.id]),
+    );
+    expect(committed).not.toBeInstanceOf(Error);
+    const [handed] = await sync.db.select().from(invoices).where(eq(invoices.id, last.id));
+    expect(handed?.subscription_id).toBe(to.id);
+  });
+
+  const create = () =>
+    sync.db.execute(sql`select insert_created_customer(
+      jsonb_build_object('id', nextval(pg_get_serial_sequence('customers', 'id'))), null)`);
+
+  test('customers created at the same time have successive numbers', async () => {
+    const before = await sync.db.$count(customers);
+    await Promise.all(Array.from({ length: 600 }, create));
+    const [found] = await rows<{ count: number; span: number }>(
+      sync.db,
+      sql`select count(*)::int as count, (max(serial) - min(serial) + 1)::int as span
+        from (select substr(customer_number, 2)::int as serial from customers order by id offset ${before}) made`,
+    );
+    expect(found).toEqual({ count: 600, span: 600 });
+  });
+
+  test('a created customer skips a number that another transaction names, without waiting', async () => {
+    const [next] = await rows<{ number: string }>(sync.db, sql`select next_customer_number() as number`);
+    const number = String(next?.number);
+    await sync.db.transaction(async (tx) => {
+      // As a commit does that finds the number free.
+      await tx.execute(
+        sql`select pg_advisory_xact_lock_shared(hashtextextended('customer ' || ${number.toLowerCase()}, 0))`,
+      );
+      await create();
+    });
+    const found = await rows<{ customer_number: string }>(
+      sync.db,
+      sql`select customer_number from customers order by id desc limit 1`,
+    );
+    expect(found).toEqual([{ customer_number: `K${Number(number.slice(1)) + 1}` }]);
+  });
+});
+
+test('a kept checkout is applied to its own Stripe customer only', () => {
+  const checkout = { id: 'cs_1', stripe_subscription_id: 'sub_1', reference: null, paid: true };
+  const kept = { ...checkout, completed_at: '2026-01-01T00:00:00Z', stripe_customer_id: 'cus_1' };
+  const event = { id: 'evt_1', outcome: 'processed' as const, attempts: 1, payload: '', isStorable: true };
+  expect(toStoredCheckout({ ...event, checkout: kept }, 'cus_1')).toMatchObject({
+    id: 'cs_1',
+    stripeSubscriptionId: 'sub_1',
+  });
+  expect(toStoredCheckout({ ...event, checkout: kept }, 'cus_2')).toBeNull();
+});
+
+test('an answer of Stripe about a row without an owner holds for that version of the row only', async () => {
+  const snapshot = await read(sync.db, noKeys());
+  const inquiry = new Inquiry(true);
+  const draftOf = () => new Draft(snapshot, settingsOf(sync.deps()), inquiry.answers);
+  const asked = draftOf();
+  asked.ask('refund', 're_1', '', 3);
+  if (!asked.wanted) throw new Error('the draft asks Stripe');
+  inquiry.add(asked.wanted, { state: 'gone' });
+  expect(draftOf().ask('refund', 're_1', '', 3)).toEqual({ state: 'gone' });
+  expect(draftOf().ask('refund', 're_1', '', 4)).toMatchObject({ state: 'unavailable' });
+});
