@@ -124,7 +124,7 @@ export function useSync({ server, env, now, withKey = false }: SyncOptions = {})
       return handleEvent(sync.deps(options), event, payload);
     },
     /** The same for an event of the account, rendered for an API version. */
-    async take(event: WorldEvent | undefined, options: TakeOptions & { version?: string } = {}) {
+    async take(event: WorldEvent | undefined, options: TakeOptions & { version?: string | undefined } = {}) {
       if (!event) throw new Error('this event did not happen');
       return sync.takeBody(JSON.stringify(renderEvent(event, options.version ?? NEWEST)), options);
     },

@@ -1,15 +1,15 @@
 import type { Database } from '@/db/database';
 
 interface Watch {
-  /** A statement that is built once, outside of transactions; `run` sends it. */
-  statement?(text: string, run: () => Promise<unknown>): Promise<unknown>;
+  /** Runs a prepared statement outside of transactions, with its values as JSON. Calls `run` to send it. */
+  statement?(text: string, run: () => Promise<unknown>, values: string): Promise<unknown>;
   /** A transaction is about to begin. */
   transaction?(): void;
 }
 
 /**
- * A database with somebody who looks on, and who may do something before or after, or throw. It is another object
- * than the one given: what waits for its turn within a process does not wait for this one.
+ * A database whose statements a test counts, delays or fails. It is another object than the given one: the queue
+ * that sync keeps by database object does not hold it up.
  */
 export function watchedDatabase(db: Database, watch: Watch): Database {
   const session = new Proxy(db._.session, {
@@ -20,7 +20,8 @@ export function watchedDatabase(db: Database, watch: Watch): Database {
         const query = from.prepareQuery(...given);
         const { statement = (_, run) => run() } = watch;
         return {
-          execute: (values: Record<string, unknown>) => statement(given[0].sql, () => query.execute(values)),
+          execute: (values: Record<string, unknown>) =>
+            statement(given[0].sql, () => query.execute(values), JSON.stringify(values)),
         };
       };
     },

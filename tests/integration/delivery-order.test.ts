@@ -1,0 +1,265 @@
+import { eq } from 'drizzle-orm';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { customers, payments, stripeEvents } from '@/db/schema';
+import { toProviderEvent } from '@/lib/stripe/to-event';
+import * as act from '@/lib/stripe-local/actions';
+import { type Chance, seededChance } from '@/lib/stripe-local/chance';
+import type { WorldEvent } from '@/lib/stripe-local/model';
+import { renderEvent } from '@/lib/stripe-local/render/event';
+import { epochNow } from '@/lib/stripe-local/world';
+import type { EventOutcome } from '@/lib/sync/inbox/delivery';
+import { replayEvent } from '@/lib/sync/inbox/handle-event';
+import { failEvent } from '@/lib/sync/inbox/inbox';
+import { createCustomer } from '../support/factories';
+import { orders } from '../support/orders';
+import { DAY, typed, useSync } from '../support/sync';
+
+const VERSIONS = ['2020-08-27', '2023-10-16', '2026-10-28.endive'];
+const TOLD = ['invoice.finalized', 'invoice.payment_failed', 'invoice.paid', 'invoice.payment_succeeded'];
+const DELIVERIES = 1000;
+const AT_ONCE = 20;
+
+const sync = useSync({ withKey: true });
+beforeEach(() => {
+  sync.later(10);
+  sync.runtime.env.linkByEmail = false;
+});
+
+const newCustomer = (input: Parameters<typeof act.createCustomer>[1] = {}) =>
+  act.createCustomer(sync.world, input).object.id;
+const paymentsOf = (id: string) => sync.db.select().from(payments).where(eq(payments.payment_reference, id));
+
+/** A finalized invoice of 10.00 EUR, undelivered. */
+function finalize(customer: string) {
+  const { id } = act.createInvoice(sync.world, { customer, lines: [{ amount: 1000 }] }).object;
+  return { id, event: typed(act.finalizeInvoice(sync.world, id).events, 'invoice.finalized') };
+}
+
+/** Subscribes a new customer to an item. */
+function subscribe(customer = newCustomer()) {
+  const { object, events } = act.createSubscription(sync.world, { customer, items: [{ unitAmount: 500 }] });
+  return { id: object.id, event: typed(events, 'customer.subscription.created') };
+}
+
+describe.each([true, false])('in every order of delivery, with an API key: %s,', (withKey) => {
+  async function takeInOrder(events: WorldEvent[], order: number[], versions = VERSIONS.slice(-1)) {
+    for (const [i, at] of order.entries()) {
+      await sync.take(events[at], { withKey, version: versions[i % versions.length] });
+    }
+  }
+
+  test.each([0, 5])('an invoice ends paid with one payment; events %i s apart', async (apart) => {
+    for (const order of orders([0, 1, 2])) {
+      sync.later(10);
+      const { id, event } = finalize(newCustomer());
+      sync.later(apart);
+      const { events } = act.payInvoice(sync.world, id);
+      const paid = ['invoice.paid', 'invoice.payment_succeeded'].map((type) => typed(events, type));
+      await takeInOrder([event, ...paid], order, VERSIONS);
+      const row = { status: 'paid', amount_paid: '10.000', amount_due: '0.000' };
+      expect(await sync.invoiceOf(id), String(order)).toMatchObject(row);
+      expect(await paymentsOf(id)).toMatchObject([{ amount: '10.000', source: 'stripe' }]);
+    }
+  });
+
+  test.each([0, 5])('a subscription ends in its last state; events %i s apart', async (apart) => {
+    for (const order of orders([0, 1, 2])) {
+      sync.later(10);
+      const { id, event } = subscribe();
+      const events = [event];
+      for (const change of [{ cancelAtPeriodEnd: true }, { status: 'past_due' as const }]) {
+        sync.later(apart);
+        events.push(...act.updateSubscription(sync.world, id, change).events);
+      }
+      await takeInOrder(events, order);
+      const row = { status: 'past_due', cancel_at_period_end: true };
+      expect(await sync.subscriptionOf(id), String(order)).toMatchObject(row);
+    }
+  });
+
+  test('a deleted subscription stays cancelled', async () => {
+    for (const order of orders([0, 1])) {
+      sync.later(10);
+      const { id, event } = subscribe();
+      const { events } = act.cancelSubscription(sync.world, id);
+      await takeInOrder([event, typed(events, 'customer.subscription.deleted')], order);
+      const row = { status: 'cancelled', ended_at: expect.any(Date) };
+      expect(await sync.subscriptionOf(id)).toMatchObject(row);
+    }
+  });
+});
+
+describe('the customer of a first event', () => {
+  test('a Stripe customer unknown so far is fetched and linked by its own number', async () => {
+    const ours = await createCustomer(sync.db, { customer_number: 'C-90001' });
+    const customer = newCustomer({ metadata: { customer_number: 'C-90001' } });
+    const { id, event } = finalize(customer);
+    await sync.take(event);
+    expect((await sync.invoiceOf(id))?.customer_id).toBe(ours.id);
+    expect((await sync.linkOf(customer))?.linked_by).toBe('number');
+  });
+
+  test('an event is applied from its payload while Stripe fails, and its customer is rechecked', async () => {
+    sync.api.faults.add({ fault: { kind: 'status', status: 500, shouldRetry: false }, times: 1 });
+    const customer = newCustomer({ email: 'down@example.com' });
+    const { id, event } = finalize(customer);
+    expect(await sync.take(event)).toBe('processed');
+    expect(await sync.invoiceOf(id)).toMatchObject({ status: 'sent', recheck_at: null });
+    expect(await sync.linkOf(customer)).toMatchObject({ linked_by: 'created', recheck_at: sync.now() });
+  });
+
+  test('an e-mail address of one customer links to it, and an address of two customers does not', async () => {
+    sync.runtime.env.linkByEmail = true;
+    const one = await createCustomer(sync.db, { email: 'One@example.com' });
+    await createCustomer(sync.db, { email: 'two@example.com' });
+    await createCustomer(sync.db, { email: 'two@example.com' });
+    const ownerOf = async (email: string) => {
+      const { id, event } = subscribe(newCustomer({ email }));
+      await sync.take(event);
+      return (await sync.subscriptionOf(id))?.customer_id ?? 0;
+    };
+    expect(await ownerOf('one@EXAMPLE.com')).toBe(one.id);
+    const id = await ownerOf('two@example.com');
+    const [created] = await sync.db.select().from(customers).where(eq(customers.id, id));
+    expect(created?.customer_number).toMatch(/^K\d+$/);
+  });
+
+  test('an e-mail address with a letter that lower-cases differently in the database is processed', async () => {
+    sync.runtime.env.linkByEmail = true;
+    const customer = newCustomer({ email: 'İnfo@example.com' });
+    for (const _ of [1, 2]) {
+      sync.later(10);
+      expect(await sync.take(finalize(customer).event)).toBe('processed');
+    }
+  });
+});
+
+test('a replay of a processed event changes no payment, and an unknown event is not found', async () => {
+  const { id } = finalize(newCustomer());
+  const paid = typed(act.payInvoice(sync.world, id).events, 'invoice.payment_succeeded');
+  await sync.take(paid);
+  const before = await sync.db.select().from(payments);
+  expect(before.map(({ payment_reference }) => payment_reference)).toContain(id);
+  await replayEvent(sync.deps(), paid.id);
+  expect(await sync.db.select().from(payments)).toEqual(before);
+  await expect(replayEvent(sync.deps(), 'evt_unknown')).rejects.toMatchObject({ code: 'not_found' });
+});
+
+describe('many deliveries of one invoice at once', () => {
+  /**
+   * The life of an invoice until Stripe collects it: payments fail again and again, and between them its due date
+   * changes or a part of it is paid; often within one second.
+   */
+  function liveThrough(chance: Chance, attempts: number): { id: string; told: WorldEvent[] } {
+    const { world } = sync;
+    const draw = (below: number) => Math.floor(chance.draw() * below);
+    const customer = newCustomer({ email: `one-${attempts}@example.com` });
+    const begun = world.history.length;
+    const lines = [{ amount: 1_000_000 }];
+    const { id } = act.createInvoice(world, { customer, lines, tax: 190_000 }).object;
+    act.finalizeInvoice(world, id);
+    for (let i = 0; i < attempts; i += 1) {
+      sync.later(draw(3)); // a third of the events share the second of the one before
+      const kind = draw(3);
+      if (kind === 0) act.updateInvoice(world, id, { dueDate: epochNow(world) + (1 + draw(60)) * DAY });
+      if (kind === 1) act.payInvoicePart(world, id, 1 + draw(1000));
+      act.failInvoicePayment(world, id);
+    }
+    act.updateInvoice(world, id, { dueDate: epochNow(world) + 30 * DAY, metadata: { last: 'yes' } });
+    act.payInvoice(world, id); // in the second in which a payment failed
+    const told = world.history.slice(begun).filter(({ type }) => TOLD.includes(type));
+    sync.later(60);
+    return { id, told };
+  }
+
+  /** Each event at least once, and so many deliveries in a random order. */
+  function shuffle(events: WorldEvent[], deliveries: number, chance: Chance): WorldEvent[] {
+    const repeated = Array.from({ length: deliveries - events.length }, () => {
+      const again = events[Math.floor(chance.draw() * events.length)];
+      return again ? [again] : [];
+    });
+    const drawn = [...events, ...repeated.flat()].map((event) => ({ event, at: chance.draw() }));
+    return drawn.sort((a, b) => a.at - b.at).map(({ event }) => event);
+  }
+
+  const versionOf = ({ id }: WorldEvent) => VERSIONS[id.charCodeAt(id.length - 1) % VERSIONS.length];
+
+  /** @returns the number of deliveries by outcome */
+  async function deliverAll(events: WorldEvent[], withKey: boolean) {
+    const outcomes: Partial<Record<EventOutcome, number>> = {};
+    const waiting = [...events];
+    const work = async () => {
+      for (let event = waiting.shift(); event; event = waiting.shift()) {
+        const outcome = await sync.take(event, { withKey, version: versionOf(event) });
+        outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    return outcomes;
+  }
+
+  test.each([
+    { withKey: true, attempts: 250, seed: 1 },
+    { withKey: false, attempts: 900, seed: 2 },
+  ])(
+    '1,000 shuffled deliveries leave one payment and the last state, with an API key: $withKey',
+    async ({ withKey, attempts, seed }) => {
+      const chance = seededChance(seed);
+      const { id, told } = liveThrough(chance, attempts);
+      expect(new Set(told.map(({ created }) => created)).size).toBeLessThan(told.length);
+      const truth = sync.world.invoices.get(id);
+      const outcomes = await deliverAll(shuffle(told, DELIVERIES, chance), withKey);
+
+      const { processed = 0, stale = 0, duplicate = 0, ...others } = outcomes;
+      expect(others).toEqual({});
+      expect([processed + stale, duplicate]).toEqual([told.length, DELIVERIES - told.length]);
+      const stored = await sync.db.select().from(stripeEvents).where(eq(stripeEvents.object_id, id));
+      expect(stored.map((event) => event.id).sort()).toEqual(told.map((event) => event.id).sort());
+      expect(stored.every(({ outcome }) => outcome === 'processed' || outcome === 'stale')).toBe(true);
+
+      const failures = told.filter(({ type }) => type === 'invoice.payment_failed');
+      const date = (epoch?: number | null) => new Date((epoch ?? 0) * 1000);
+      expect(await sync.invoiceOf(id)).toMatchObject({
+        status: 'paid',
+        number: truth?.number,
+        due_date: date(truth?.dueDate).toISOString().slice(0, 10),
+        total: '11900.000',
+        amount_paid: '11900.000',
+        amount_due: '0.000',
+        paid_at: date(truth?.paidAt),
+        payment_failed_at: date(Math.min(...failures.map(({ created }) => created))),
+        uncollectible: false,
+      });
+      const made = { amount: '11900.000', status: 'completed', source: 'stripe' };
+      expect(await paymentsOf(id)).toMatchObject([made]);
+    },
+  );
+
+  test.each([
+    ['of a second whose other payload decides', async () => {}, 1],
+    [
+      'that failed before',
+      async (failed: WorldEvent) => {
+        const payload = JSON.stringify(renderEvent(failed, VERSIONS[2] ?? ''));
+        const event = toProviderEvent(JSON.parse(payload));
+        if (event) await failEvent(sync.db, event, payload, '55P03');
+      },
+      2,
+    ],
+  ])('20 deliveries at once of an event %s are one and 19 duplicates', async (_, prepare, attempts) => {
+    for (let round = 0; round < 5; round += 1) {
+      sync.later(10);
+      const { id, event: finalized } = finalize(newCustomer());
+      act.updateInvoice(sync.world, id, { dueDate: epochNow(sync.world) + DAY });
+      const failed = typed(act.failInvoicePayment(sync.world, id).events, 'invoice.payment_failed');
+      await sync.take(finalized, { withKey: false });
+      await prepare(failed);
+      const outcomes = await deliverAll(Array(AT_ONCE).fill(failed), false);
+      expect(outcomes).toEqual({ processed: 1, duplicate: AT_ONCE - 1 });
+      const stored = await sync.eventOf(failed.id);
+      expect(stored).toMatchObject({ outcome: 'processed', error_code: null, attempts });
+      const fields = stored?.changes.map(({ field }) => field).filter((field) => field !== 'due_date');
+      expect(fields?.sort()).toEqual(['payment_failed_at', 'status']);
+    }
+  });
+});
