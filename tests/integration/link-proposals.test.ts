@@ -1,167 +1,130 @@
 import { eq } from 'drizzle-orm';
-import { beforeAll, expect, test } from 'vitest';
-import { customerServices, customers, subscriptionItems, subscriptions } from '@/db/schema';
-import { commandActor } from '@/lib/audit/record-audit';
+import { describe, expect, test } from 'vitest';
+import { customers } from '@/db/schema';
+import { customerKind } from '@/lib/customers/save-customers';
 import { listTasks } from '@/lib/overview/list-tasks';
+import { saveRecord, saveRecords } from '@/lib/records/save-records';
 import * as act from '@/lib/stripe-local/actions';
 import { listSubscriptions } from '@/lib/subscriptions/queries';
 import { adoptReferenced, declineReference, getReference } from '@/lib/sync/staff/decide-reference';
 import { confirmLinks, listLinkProposals, listSameEmail } from '@/lib/sync/staff/link-proposals';
 import { listCreatedForStripe } from '@/lib/sync/staff/stripe-customer-queries';
-import { syncDeps } from '@/lib/sync/sync-deps';
-import { useDatabase } from '../support/database';
 import { createCustomer, createSold, createStripeCustomer } from '../support/factories';
-import { type TestRuntime, testRuntime } from '../support/runtime';
-import { linkOf, openTestStripe, type TestStripe } from '../support/stripe-world';
+import { GRACE, useSync } from '../support/sync';
 
-const base = useDatabase();
-const GRACE = commandActor('grace');
-let runtime: TestRuntime;
-let stripe: TestStripe;
-
-beforeAll(() => {
-  runtime = testRuntime(base.db);
-  stripe = openTestStripe(runtime);
-});
+const sync = useSync();
 
 const tasks = async () =>
-  (await listTasks(base.db, runtime.now(), runtime.env)).map(({ code, message }) => [code, message]);
-const rowOf = async (stripeId: string) =>
-  (await base.db.select().from(subscriptions).where(eq(subscriptions.stripe_subscription_id, stripeId)))[0];
-const dateOf = async ({ id }: { id: number }) =>
-  (await base.db.select().from(customerServices).where(eq(customerServices.id, id)))[0]?.next_billing_date;
+  (await listTasks(sync.db, sync.now(), sync.runtime.env)).map(({ code, message }) => [code, message]);
+const dateOf = async ({ id }: { id: number }) => (await sync.serviceOf(id))?.next_billing_date;
+const ownerOf = async (stripeCustomerId: string) => (await sync.linkOf(stripeCustomerId))?.customer_id ?? 0;
+const customerOf = async (id: number) =>
+  (await sync.db.select().from(customers).where(eq(customers.id, id)))[0];
 
-/** Somebody pays at Stripe, under an address of theirs, for what was sold to one of ours. */
+/** A new Stripe customer pays for a sold subscription, under its own address. */
 async function pays(email: string | null, reference: number, unitAmount = 990) {
-  const { object } = await stripe.happen((world) => act.createCustomer(world, { email }));
-  const session = act.createCheckoutSession(stripe.world, {
+  const { object } = await sync.happen((world) => act.createCustomer(world, { email }));
+  const session = act.createCheckoutSession(sync.world, {
     customer: object.id,
     ...(email && { customerEmail: email }),
     items: [{ unitAmount }],
     clientReferenceId: String(reference),
   });
-  const { object: done } = await stripe.happen((world) => act.completeCheckout(world, session.id));
+  const { object: done } = await sync.happen((world) => act.completeCheckout(world, session.id));
   return { stripeCustomerId: object.id, subscription: done.subscription ?? '' };
 }
 
-test('who has the address of one of ours is proposed, and confirming moves, links and dates everything', async () => {
-  const ours = await createCustomer(base.db, { email: 'Ada@example.com' });
-  const { sold, service } = await createSold(base.db, { customer_id: ours.id });
-  const { stripeCustomerId, subscription } = await pays('ada@example.com', sold.id);
-  const made = await linkOf(runtime, stripeCustomerId);
-  expect(made?.linked_by).toBe('created');
-  expect(made?.customer_id).not.toBe(ours.id);
-  expect(await dateOf(service)).toBeNull();
-  const [listed] = (await listCreatedForStripe(base.db, { limit: 1 })).data;
-  expect(listed).toMatchObject({ stripe_customer_id: stripeCustomerId, same: ours.customer_number });
-  expect(await listSameEmail(base.db, made?.customer_id ?? 0)).toMatchObject([
-    { id: ours.id, is_created: false },
-  ]);
-  const proposals = await listLinkProposals(base.db, 10);
-  expect(proposals).toMatchObject([
-    {
-      stripe_customer_id: stripeCustomerId,
-      from: made?.customer_id,
-      to: ours.id,
-      to_name: expect.any(String),
-    },
-  ]);
-  expect(await tasks()).toContainEqual([
-    'links_proposed',
-    '1 Stripe customer shares an e-mail address with a customer; confirm the link.',
-  ]);
+describe('proposed links', () => {
+  test('a Stripe customer with a customer’s address is proposed; confirming moves, links and dates its rows', async () => {
+    const ours = await createCustomer(sync.db, { email: 'Ada@example.com' });
+    const { sold, service } = await createSold(sync.db, { customer_id: ours.id });
+    const { stripeCustomerId, subscription } = await pays('ada@example.com', sold.id);
+    const made = await sync.linkOf(stripeCustomerId);
+    const from = made?.customer_id ?? 0;
+    expect(made?.linked_by).toBe('created');
+    expect(from).not.toBe(ours.id);
+    expect(await dateOf(service)).toBeNull();
+    const [listed] = (await listCreatedForStripe(sync.db, { limit: 1 })).data;
+    expect(listed).toMatchObject({ stripe_customer_id: stripeCustomerId, same: ours.customer_number });
+    expect(await listSameEmail(sync.db, from)).toMatchObject([{ id: ours.id, is_created: false }]);
+    expect(await listLinkProposals(sync.db, 10)).toMatchObject([
+      { stripe_customer_id: stripeCustomerId, from, to: ours.id, to_name: expect.any(String) },
+    ]);
+    expect(await tasks()).toContainEqual([
+      'links_proposed',
+      '1 Stripe customer shares an e-mail address with a customer; confirm the link.',
+    ]);
 
-  // Somebody else's choice is told, and stops nothing.
-  const chosen = proposals.map(({ stripe_customer_id, from, to }) => ({
-    stripeCustomerId: stripe_customer_id,
-    from,
-    to,
-  }));
-  const results = await confirmLinks(syncDeps(runtime), GRACE, [
-    { stripeCustomerId: 'cus_gone', from: 1, to: 2 },
-    ...chosen.map((one) => ({ ...one, from: one.to })),
-    ...chosen,
-  ]);
-  expect(results.map(({ refusal }) => refusal)).toEqual([
-    'There is no Stripe customer cus_gone.',
-    'It was linked to another customer meanwhile: look at it again.',
-    null,
-  ]);
-  expect(await linkOf(runtime, stripeCustomerId)).toEqual({ customer_id: ours.id, linked_by: 'staff' });
-  const row = await rowOf(subscription);
-  expect(row).toMatchObject({
-    id: sold.id,
-    customer_id: ours.id,
-    status: 'active',
-    checkout_reference: null,
+    // An outdated choice is refused, and does not stop the others.
+    const results = await confirmLinks(sync.deps(), GRACE, [
+      { stripeCustomerId: 'cus_gone', from: 1, to: 2 },
+      { stripeCustomerId, from: ours.id, to: ours.id },
+      { stripeCustomerId, from, to: ours.id },
+    ]);
+    expect(results.map(({ refusal }) => refusal)).toEqual([
+      'There is no Stripe customer cus_gone.',
+      'It was linked to another customer meanwhile: look at it again.',
+      null,
+    ]);
+    expect(await sync.linkOf(stripeCustomerId)).toMatchObject({ customer_id: ours.id, linked_by: 'staff' });
+    const row = await sync.subscriptionOf(subscription);
+    const adopted = { id: sold.id, customer_id: ours.id, status: 'active', checkout_reference: null };
+    expect(row).toMatchObject(adopted);
+    expect(await dateOf(service)).toBe(row?.next_billing_date);
+    expect(await customerOf(from)).toBeUndefined();
+    expect(await listLinkProposals(sync.db, 10)).toEqual([]);
   });
-  expect(await dateOf(service)).toBe(row?.next_billing_date);
-  const gone = await base.db
-    .select()
-    .from(customers)
-    .where(eq(customers.id, made?.customer_id ?? 0));
-  expect(gone).toEqual([]);
-  expect(await listLinkProposals(base.db, 10)).toEqual([]);
+
+  test('an address of two customers, or of two created customers, is not proposed', async () => {
+    const email = 'shared@example.com';
+    const [one, other] = [await createCustomer(sync.db, { email }), await createCustomer(sync.db, { email })];
+    const first = await pays(email, 1);
+    await pays('new@example.com', 1);
+    const second = await pays('new@example.com', 1);
+    expect(await listLinkProposals(sync.db, 10)).toEqual([]);
+    const same = await listSameEmail(sync.db, await ownerOf(first.stripeCustomerId));
+    expect(same.map(({ id }) => id)).toEqual([one.id, other.id]);
+    expect(await listSameEmail(sync.db, await ownerOf(second.stripeCustomerId))).toMatchObject([
+      { is_created: true },
+    ]);
+  });
+
+  test('a link by e-mail dates no service until staff confirm it', async () => {
+    const ours = await createCustomer(sync.db);
+    const { service } = await createSold(sync.db, { customer_id: ours.id });
+    const { object } = await sync.happen((world) => act.createCustomer(world));
+    const link = { stripe_customer_id: object.id, customer_id: ours.id, linked_by: 'email' } as const;
+    await createStripeCustomer(sync.db, link);
+    const metadata = { service_number: service.service_number };
+    const { object: made } = await sync.happen((world) =>
+      act.createSubscription(world, { customer: object.id, items: [{ unitAmount: 990, metadata }] }),
+    );
+    const linked = async () => (await sync.itemOf(made.items[0]?.id ?? ''))?.customer_service_id;
+    expect(await sync.linkOf(object.id)).toMatchObject({ customer_id: ours.id, linked_by: 'email' });
+    expect([await linked(), await dateOf(service)]).toEqual([null, null]);
+    const [proposal] = await listLinkProposals(sync.db, 10);
+    expect(proposal).toMatchObject({ stripe_customer_id: object.id, from: ours.id, to: ours.id });
+    await confirmLinks(sync.deps(), GRACE, [{ stripeCustomerId: object.id, from: ours.id, to: ours.id }]);
+    expect(await linked()).toBe(service.id);
+    expect(await dateOf(service)).toBe((await sync.subscriptionOf(made.id))?.next_billing_date);
+  });
 });
 
-test('of two of ours with one address none is proposed, and two created ones are not each other', async () => {
-  const email = 'shared@example.com';
-  const [one, other] = [await createCustomer(base.db, { email }), await createCustomer(base.db, { email })];
-  const first = await pays(email, 1);
-  await pays('new@example.com', 1);
-  const second = await pays('new@example.com', 1);
-  expect(await listLinkProposals(base.db, 10)).toEqual([]);
-  const idOf = async (id: string) => (await linkOf(runtime, id))?.customer_id ?? 0;
-  expect((await listSameEmail(base.db, await idOf(first.stripeCustomerId))).map(({ id }) => id)).toEqual([
-    one.id,
-    other.id,
-  ]);
-  expect(await listSameEmail(base.db, await idOf(second.stripeCustomerId))).toMatchObject([
-    { is_created: true },
-  ]);
-});
-
-test('a stored link by e-mail dates nothing until staff confirm it where it is', async () => {
-  const ours = await createCustomer(base.db);
-  const { service } = await createSold(base.db, { customer_id: ours.id });
-  const { object } = await stripe.happen((world) => act.createCustomer(world));
-  const link = { stripe_customer_id: object.id, customer_id: ours.id, linked_by: 'email' } as const;
-  await createStripeCustomer(base.db, link);
-  const metadata = { service_number: service.service_number };
-  const { object: made } = await stripe.happen((world) =>
-    act.createSubscription(world, { customer: object.id, items: [{ unitAmount: 990, metadata }] }),
-  );
-  const itemOf = async () =>
-    (
-      await base.db
-        .select()
-        .from(subscriptionItems)
-        .where(eq(subscriptionItems.stripe_subscription_item_id, made.items[0]?.id ?? ''))
-    )[0];
-  expect(await linkOf(runtime, object.id)).toEqual({ customer_id: ours.id, linked_by: 'email' });
-  expect([(await itemOf())?.customer_service_id, await dateOf(service)]).toEqual([null, null]);
-  const [proposal] = await listLinkProposals(base.db, 10);
-  expect(proposal).toMatchObject({ stripe_customer_id: object.id, from: ours.id, to: ours.id });
-  await confirmLinks(syncDeps(runtime), GRACE, [{ stripeCustomerId: object.id, from: ours.id, to: ours.id }]);
-  expect((await itemOf())?.customer_service_id).toBe(service.id);
-  expect(await dateOf(service)).toBe((await rowOf(made.id))?.next_billing_date);
-});
-
-test('what does not match waits for staff, who link it all the same or leave it', async () => {
-  const ours = await createCustomer(base.db);
+test('a checkout that does not match its sale waits until staff link it or decline it', async () => {
+  const ours = await createCustomer(sync.db);
   const scene = async () => {
-    const { sold, service } = await createSold(base.db, { customer_id: ours.id });
+    const { sold, service } = await createSold(sync.db, { customer_id: ours.id });
     const bought = await pays(null, sold.id, 100);
-    const from = (await linkOf(runtime, bought.stripeCustomerId))?.customer_id ?? 0;
-    const { id } = (await rowOf(bought.subscription)) ?? { id: 0 };
-    expect(await getReference(base.db, id)).toMatchObject({ obstacle: 'customer_unsure', canAdopt: false });
-    await expect(adoptReferenced(syncDeps(runtime), GRACE, id)).rejects.toMatchObject({ code: 'conflict' });
+    const from = await ownerOf(bought.stripeCustomerId);
+    const { id } = (await sync.subscriptionOf(bought.subscription)) ?? { id: 0 };
+    expect(await getReference(sync.db, id)).toMatchObject({ obstacle: 'customer_unsure', canAdopt: false });
+    await expect(adoptReferenced(sync.deps(), GRACE, id)).rejects.toMatchObject({ code: 'conflict' });
     const link = { stripeCustomerId: bought.stripeCustomerId, from, to: ours.id };
-    expect(await confirmLinks(syncDeps(runtime), GRACE, [link])).toMatchObject([{ refusal: null }]);
+    expect(await confirmLinks(sync.deps(), GRACE, [link])).toMatchObject([{ refusal: null }]);
     return { sold, service, id, ...bought };
   };
   const adopted = await scene();
-  expect(await getReference(base.db, adopted.id)).toEqual({
+  expect(await getReference(sync.db, adopted.id)).toEqual({
     id: adopted.sold.id,
     obstacle: 'price_differs',
     canAdopt: true,
@@ -170,22 +133,63 @@ test('what does not match waits for staff, who link it all the same or leave it'
     'checkouts_waiting',
     expect.stringContaining('1 subscription does not match'),
   ]);
-  const waiting = await listSubscriptions(base.db, { checkout: 'waiting' }, { limit: 10 });
+  const waiting = await listSubscriptions(sync.db, { checkout: 'waiting' }, { limit: 10 });
   expect(waiting.data.map(({ id }) => id)).toEqual([adopted.id]);
-  expect(await adoptReferenced(syncDeps(runtime), GRACE, adopted.id)).toBe(adopted.sold.id);
-  const row = await rowOf(adopted.subscription);
+  expect(await adoptReferenced(sync.deps(), GRACE, adopted.id)).toBe(adopted.sold.id);
+  const row = await sync.subscriptionOf(adopted.subscription);
   expect(row?.id).toBe(adopted.sold.id);
   expect(await dateOf(adopted.service)).toBe(row?.next_billing_date);
 
   const left = await scene();
-  await declineReference(syncDeps(runtime), GRACE, left.id);
-  expect(await getReference(base.db, left.id)).toBeNull();
-  await stripe.happen((world) =>
-    act.updateSubscription(world, left.subscription, { cancelAtPeriodEnd: true }),
-  );
-  expect((await rowOf(left.subscription))?.id).toBe(left.id);
+  await declineReference(sync.deps(), GRACE, left.id);
+  expect(await getReference(sync.db, left.id)).toBeNull();
+  const change = { cancelAtPeriodEnd: true };
+  await sync.happen((world) => act.updateSubscription(world, left.subscription, change));
+  expect((await sync.subscriptionOf(left.subscription))?.id).toBe(left.id);
   expect((await tasks()).map(([code]) => code)).not.toContain('checkouts_waiting');
-  await expect(adoptReferenced(syncDeps(runtime), GRACE, left.id)).rejects.toMatchObject({
-    code: 'not_found',
+  const again = adoptReferenced(sync.deps(), GRACE, left.id);
+  await expect(again).rejects.toMatchObject({ code: 'not_found' });
+});
+
+describe('a customer number that Stripe names before a customer has it', () => {
+  /** A Stripe customer with a number of its own, or with an invoice that names one. */
+  async function tellOfInvoice({
+    own,
+    named,
+    customer,
+  }: Partial<Record<'own' | 'named' | 'customer', string>>) {
+    const { id } = customer
+      ? { id: customer }
+      : act.createCustomer(sync.world, own ? { metadata: { customer_number: own } } : {}).object;
+    await sync.bill({ customer: id, metadata: named ? { customer_number: named } : {} });
+    return id;
+  }
+  const numberOf = async (id: string) => (await customerOf(await ownerOf(id)))?.customer_number;
+
+  test('the number is not given to a created customer, nor to one made by a form', async () => {
+    await createCustomer(sync.db, { customer_number: 'K20000' });
+    const one = await tellOfInvoice({ named: 'k20002' });
+    const other = await tellOfInvoice({});
+    const third = await tellOfInvoice({ named: 'K20004' });
+    const made = await saveRecord(sync.db, customerKind, { values: { company: 'Nine' } }, sync.writer());
+    expect(await Promise.all([one, other, third].map(numberOf))).toEqual(['K20001', 'K20003', 'K20005']);
+    expect((await customerOf(made.id))?.customer_number).toBe('K20006');
+    // A second event with the number still names no customer.
+    await tellOfInvoice({ named: 'k20002', customer: one });
+    expect(await sync.linkOf(one)).toMatchObject({ linked_by: 'created' });
+  });
+
+  test('the number links its Stripe customer in the next run, once a customer has the number', async () => {
+    sync.runtime.stripe = sync.client;
+    const made = [await tellOfInvoice({ own: 'A-77' }), await tellOfInvoice({ own: 'B-78' })];
+    for (const one of made) expect(await sync.linkOf(one)).toMatchObject({ linked_by: 'created' });
+    const drafts = ['a-77', 'b-78'].map((customer_number) => ({
+      values: { customer_number, company: 'Own' },
+    }));
+    await saveRecords(sync.db, customerKind, drafts, sync.writer());
+    await sync.run();
+    for (const one of made) expect(await sync.linkOf(one)).toMatchObject({ linked_by: 'number' });
+    expect(await Promise.all(made.map(numberOf))).toEqual(['a-77', 'b-78']);
+    sync.runtime.stripe = null;
   });
 });

@@ -1,26 +1,24 @@
 import { eq } from 'drizzle-orm';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import {
   customers,
   invoices,
   payments,
+  reconciliationChanges,
   salesDocuments,
   stripeCustomers,
   subscriptionItems,
-  subscriptions,
 } from '@/db/schema';
 import { listAudit, listAuditOf } from '@/lib/audit/list-audit';
-import type { Actor } from '@/lib/audit/record-audit';
 import * as act from '@/lib/stripe-local/actions';
 import { linkItem } from '@/lib/sync/staff/link-item';
 import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
+import { mergeCustomers } from '@/lib/sync/staff/merge-customers';
 import {
   getStripeCustomer,
   listCreatedForStripe,
   listItemsOfOthers,
 } from '@/lib/sync/staff/stripe-customer-queries';
-import { syncDeps } from '@/lib/sync/sync-deps';
-import { useDatabase } from '../support/database';
 import {
   createCustomer,
   createInvoice,
@@ -28,216 +26,210 @@ import {
   createService,
   createStripeCustomer,
 } from '../support/factories';
-import { type TestRuntime, testRuntime } from '../support/runtime';
-import { linkOf, openTestStripe, subscribe, type TestStripe } from '../support/stripe-world';
+import { GRACE, useSync } from '../support/sync';
 
-const base = useDatabase();
-const GRACE: Actor = { type: 'staff', id: 'u1', name: 'grace@example.com' };
-let runtime: TestRuntime;
-let stripe: TestStripe;
-
-beforeAll(() => {
-  runtime = testRuntime(base.db);
-  stripe = openTestStripe(runtime);
-});
+const sync = useSync();
 
 const move = (id: string, from: number, to: number) =>
-  linkStripeCustomer(syncDeps(runtime), GRACE, id, { from, to });
-const subscriptionOf = async (stripeId: string) =>
-  (await base.db.select().from(subscriptions).where(eq(subscriptions.stripe_subscription_id, stripeId)))[0];
-const itemsOf = (subscriptionId: number) =>
-  base.db
+  linkStripeCustomer(sync.deps(), GRACE, id, { from, to });
+const linkOf = async (id: string) => {
+  const link = await sync.linkOf(id);
+  return link && { customer_id: link.customer_id, linked_by: link.linked_by };
+};
+/** The items of a subscription, by its id at Stripe. */
+const itemsOf = async (stripeId: string) =>
+  sync.db
     .select()
     .from(subscriptionItems)
-    .where(eq(subscriptionItems.subscription_id, subscriptionId))
+    .where(eq(subscriptionItems.subscription_id, (await sync.subscriptionOf(stripeId))?.id ?? 0))
     .orderBy(subscriptionItems.id);
-const ownersOf = async (table: typeof invoices | typeof payments | typeof salesDocuments, ids: number[]) => {
-  const rows = await base.db.select({ id: table.id, customer_id: table.customer_id }).from(table);
-  return rows.filter(({ id }) => ids.includes(id)).map(({ customer_id }) => customer_id);
-};
+const servicesOf = async (stripeId: string) =>
+  (await itemsOf(stripeId)).map(({ customer_service_id }) => customer_service_id);
+/** The invoices of a Stripe customer and their payers. */
+const invoicesOf = (stripeCustomerId: string) =>
+  sync.db
+    .select({ customer_id: invoices.customer_id, status: invoices.status, payer: payments.customer_id })
+    .from(invoices)
+    .leftJoin(payments, eq(payments.invoice_id, invoices.id))
+    .where(eq(invoices.stripe_customer_id, stripeCustomerId))
+    .orderBy(invoices.id);
+const naming = ({ service_number }: { service_number: string }) => [{ metadata: { service_number } }];
 
-/** Two customers; the first has a service with a subscription, two invoices at Stripe, and things of its own. */
-async function openCase() {
-  const from = await createCustomer(base.db);
-  const to = await createCustomer(base.db);
-  const service = await createService(base.db, { customer_id: from.id });
-  const { stripeCustomerId, subscription } = await subscribe(stripe, runtime, from, [{}, {}]);
-  const ours = await subscriptionOf(subscription.id);
-  const [item] = await itemsOf(ours?.id ?? 0);
-  await linkItem(syncDeps(runtime), GRACE, item?.id ?? 0, service.service_number);
-  const bill = async () => {
-    const { object } = await stripe.happen((world) =>
-      act.createInvoice(world, { customer: stripeCustomerId, lines: [{ amount: 990 }] }),
-    );
-    await stripe.happen((world) => act.finalizeInvoice(world, object.id));
-    return object.id;
-  };
-  const [paid, open] = [await bill(), await bill()];
-  await stripe.happen((world) => act.payInvoice(world, paid));
-  const own = {
-    invoice: await createInvoice(base.db, { customer_id: from.id }),
-    document: await createSalesDocument(base.db, { customer_id: from.id }),
-  };
-  return { from, to, service, stripeCustomerId, subscription, item, open, own };
+/** A Stripe customer whose first event creates a customer. */
+async function createAtStripe(email: string, metadata?: Record<string, string>) {
+  const { object } = await sync.happen((world) => act.createCustomer(world, { email }));
+  const { object: subscription } = await sync.happen((world) =>
+    act.createSubscription(world, {
+      customer: object.id,
+      items: [{ unitAmount: 990, ...(metadata && { metadata }) }],
+    }),
+  );
+  const made = await linkOf(object.id);
+  expect(made?.linked_by).toBe('created');
+  return { id: object.id, customerId: made?.customer_id ?? 0, subscription };
 }
 
-test('what Stripe’s customer has moves, and what only our customer has stays', async () => {
-  const { from, to, stripeCustomerId, subscription, own } = await openCase();
-  expect(await getStripeCustomer(base.db, stripeCustomerId)).toMatchObject({
-    linked_by: 'number',
-    customer: { id: from.id, customer_number: from.customer_number },
-    subscriptions: 1,
-    invoices: 2,
-    payments: 1,
+describe('moving a Stripe customer to another customer', () => {
+  /** Two customers; the first has a service with a subscription, two invoices at Stripe, and records of its own. */
+  async function openCase() {
+    const from = await createCustomer(sync.db);
+    const to = await createCustomer(sync.db);
+    const service = await createService(sync.db, { customer_id: from.id });
+    const { stripeCustomerId, subscription } = await sync.subscribe(from, [{}, {}]);
+    const [item] = await itemsOf(subscription.id);
+    await linkItem(sync.deps(), GRACE, item?.id ?? 0, service.service_number);
+    const bill = () => sync.bill({ customer: stripeCustomerId, lines: [{ amount: 990 }] });
+    const [paid, open] = [await bill(), await bill()];
+    await sync.happen((world) => act.payInvoice(world, paid));
+    return { from, to, service, stripeCustomerId, subscription, item, open };
+  }
+
+  test('the subscriptions, invoices and payments of a moved Stripe customer move along, and other records stay', async () => {
+    const { from, to, stripeCustomerId, subscription } = await openCase();
+    const own = await createInvoice(sync.db, { customer_id: from.id });
+    const document = await createSalesDocument(sync.db, { customer_id: from.id });
+    const counts = { subscriptions: 1, invoices: 2, payments: 1 };
+    expect(await getStripeCustomer(sync.db, stripeCustomerId)).toMatchObject({
+      linked_by: 'number',
+      customer: { id: from.id, customer_number: from.customer_number },
+      ...counts,
+    });
+    await move(stripeCustomerId, from.id, to.id);
+    expect(await linkOf(stripeCustomerId)).toEqual({ customer_id: to.id, linked_by: 'staff' });
+    expect((await sync.subscriptionOf(subscription.id))?.customer_id).toBe(to.id);
+    expect(await invoicesOf(stripeCustomerId)).toMatchObject([
+      { customer_id: to.id, payer: to.id },
+      { customer_id: to.id, payer: null },
+    ]);
+    const stayed = [
+      await sync.db.select().from(invoices).where(eq(invoices.id, own.id)),
+      await sync.db.select().from(salesDocuments).where(eq(salesDocuments.id, document.id)),
+    ];
+    expect(stayed).toMatchObject([[{ customer_id: from.id }], [{ customer_id: from.id }]]);
+    const moved = { customer: { id: to.id }, ...counts };
+    expect(await getStripeCustomer(sync.db, stripeCustomerId)).toMatchObject(moved);
   });
-  await move(stripeCustomerId, from.id, to.id);
-  expect(await linkOf(runtime, stripeCustomerId)).toEqual({ customer_id: to.id, linked_by: 'staff' });
-  expect((await subscriptionOf(subscription.id))?.customer_id).toBe(to.id);
-  const moved = await base.db
-    .select()
-    .from(invoices)
-    .where(eq(invoices.stripe_customer_id, stripeCustomerId));
-  expect(moved.map(({ customer_id }) => customer_id)).toEqual([to.id, to.id]);
-  const collected = await base.db.select().from(payments).where(eq(payments.source, 'stripe'));
-  const invoiceIds = moved.map(({ id }) => id);
-  expect(
-    collected.filter((p) => invoiceIds.includes(p.invoice_id)).map(({ customer_id }) => customer_id),
-  ).toEqual([to.id]);
-  expect(await ownersOf(invoices, [own.invoice.id])).toEqual([from.id]);
-  expect(await ownersOf(salesDocuments, [own.document.id])).toEqual([from.id]);
-  expect(await getStripeCustomer(base.db, stripeCustomerId)).toMatchObject({
-    customer: { id: to.id },
-    subscriptions: 1,
-    invoices: 2,
-    payments: 1,
+
+  test('an item loses its link to a service that stays behind', async () => {
+    const { from, to, service, stripeCustomerId, item } = await openCase();
+    expect(await listItemsOfOthers(sync.db, stripeCustomerId, from.id)).toEqual([]);
+    expect(await listItemsOfOthers(sync.db, stripeCustomerId, to.id)).toMatchObject([
+      { item: { id: item?.id }, service_number: service.service_number },
+    ]);
+    await move(stripeCustomerId, from.id, to.id);
+    expect(await listItemsOfOthers(sync.db, stripeCustomerId, to.id)).toEqual([]);
+    const [entry] = await listAudit(sync.db, 'subscription_item', item?.id ?? 0);
+    expect(entry).toMatchObject({
+      action: 'subscription_item.move',
+      before: { customer_service_id: service.id },
+      after: { customer_service_id: null },
+    });
   });
-});
 
-test('items lose their link to a service that stays behind; the service keeps its date', async () => {
-  const { from, to, service, stripeCustomerId, item } = await openCase();
-  expect(await listItemsOfOthers(base.db, stripeCustomerId, from.id)).toEqual([]);
-  expect(await listItemsOfOthers(base.db, stripeCustomerId, to.id)).toMatchObject([
-    { item: { id: item?.id }, service_number: service.service_number },
-  ]);
-  await move(stripeCustomerId, from.id, to.id);
-  expect(await listItemsOfOthers(base.db, stripeCustomerId, to.id)).toEqual([]);
-  const [entry] = await listAudit(base.db, 'subscription_item', item?.id ?? 0);
-  expect(entry).toMatchObject({
-    action: 'subscription_item.move',
-    before: { customer_service_id: service.id },
-    after: { customer_service_id: null },
+  test('an item is linked to the service that its metadata names', async () => {
+    const [from, to] = [await createCustomer(sync.db), await createCustomer(sync.db)];
+    const service = await createService(sync.db, { customer_id: to.id });
+    const { stripeCustomerId, subscription } = await sync.subscribe(from, [...naming(service), {}]);
+    expect(await servicesOf(subscription.id)).toEqual([null, null]);
+    await move(stripeCustomerId, from.id, to.id);
+    expect(await servicesOf(subscription.id)).toEqual([service.id, null]);
   });
-});
 
-test('an item goes over to the service that its metadata names', async () => {
-  const [from, to] = [await createCustomer(base.db), await createCustomer(base.db)];
-  const service = await createService(base.db, { customer_id: to.id });
-  const metadata = { service_number: service.service_number };
-  const { stripeCustomerId, subscription } = await subscribe(stripe, runtime, from, [{ metadata }, {}]);
-  const ours = (await subscriptionOf(subscription.id))?.id ?? 0;
-  expect((await itemsOf(ours)).map((item) => item.customer_service_id)).toEqual([null, null]);
-  await move(stripeCustomerId, from.id, to.id);
-  expect((await itemsOf(ours)).map((item) => item.customer_service_id)).toEqual([service.id, null]);
-});
+  test('an item linked by staff to another customer’s service gets the one that its metadata names', async () => {
+    const [ours, other] = [await createCustomer(sync.db), await createCustomer(sync.db)];
+    const named = await createService(sync.db, { customer_id: ours.id });
+    const { stripeCustomerId, subscription } = await sync.subscribe(ours, naming(named));
+    const { id: customer_service_id } = await createService(sync.db, { customer_id: other.id });
+    const [item] = await itemsOf(subscription.id);
+    await sync.db
+      .update(subscriptionItems)
+      .set({ customer_service_id, linked_by_staff: true })
+      .where(eq(subscriptionItems.id, item?.id ?? 0));
+    await move(stripeCustomerId, ours.id, ours.id);
+    const kept = { customer_service_id: named.id, linked_by_staff: false };
+    expect(await itemsOf(subscription.id)).toMatchObject([kept]);
+  });
 
-test('no webhook moves it back, whatever number or address it names', async () => {
-  const { from, to, stripeCustomerId, subscription, open } = await openCase();
-  await move(stripeCustomerId, from.id, to.id);
-  const metadata = { customer_number: from.customer_number };
-  await stripe.happen((world) => act.updateSubscription(world, subscription.id, { metadata }));
-  await stripe.happen((world) =>
-    act.updateCustomer(world, stripeCustomerId, { email: from.email, metadata }),
-  );
-  await stripe.happen((world) => act.payInvoice(world, open));
-  expect(await linkOf(runtime, stripeCustomerId)).toEqual({ customer_id: to.id, linked_by: 'staff' });
-  expect((await subscriptionOf(subscription.id))?.customer_id).toBe(to.id);
-  const owners = await base.db
-    .select({ customer_id: payments.customer_id })
-    .from(payments)
-    .innerJoin(invoices, eq(invoices.id, payments.invoice_id))
-    .where(eq(invoices.stripe_customer_id, stripeCustomerId));
-  expect(owners).toEqual([{ customer_id: to.id }, { customer_id: to.id }]);
-});
+  test('no webhook moves a Stripe customer back, whichever number or address it names', async () => {
+    const { from, to, stripeCustomerId, subscription, open } = await openCase();
+    await move(stripeCustomerId, from.id, to.id);
+    const metadata = { customer_number: from.customer_number };
+    await sync.happen((world) => act.updateSubscription(world, subscription.id, { metadata }));
+    await sync.happen((world) =>
+      act.updateCustomer(world, stripeCustomerId, { email: from.email, metadata }),
+    );
+    await sync.happen((world) => act.payInvoice(world, open));
+    expect(await linkOf(stripeCustomerId)).toEqual({ customer_id: to.id, linked_by: 'staff' });
+    expect((await sync.subscriptionOf(subscription.id))?.customer_id).toBe(to.id);
+    const payers = (await invoicesOf(stripeCustomerId)).map(({ payer }) => payer);
+    expect(payers).toEqual([to.id, to.id]);
+  });
 
-test('the customer that was made for it goes with its last row', async () => {
-  const to = await createCustomer(base.db);
-  const { object } = await stripe.happen((world) => act.createCustomer(world, { email: 'made@example.com' }));
-  await stripe.happen((world) =>
-    act.createSubscription(world, { customer: object.id, items: [{ unitAmount: 990 }] }),
-  );
-  const made = await linkOf(runtime, object.id);
-  expect(made?.linked_by).toBe('created');
-  await move(object.id, made?.customer_id ?? 0, to.id);
-  expect(
-    await base.db
-      .select()
-      .from(customers)
-      .where(eq(customers.id, made?.customer_id ?? 0)),
-  ).toEqual([]);
-});
+  test('a customer created for Stripe is removed when its last row moves away', async () => {
+    const to = await createCustomer(sync.db);
+    const { id, customerId } = await createAtStripe('made@example.com');
+    await move(id, customerId, to.id);
+    expect(await sync.db.select().from(customers).where(eq(customers.id, customerId))).toEqual([]);
+  });
 
-test('the link to the same customer is made certain, and nothing moves', async () => {
-  const { from, stripeCustomerId, item, service } = await openCase();
-  await move(stripeCustomerId, from.id, from.id);
-  expect(await linkOf(runtime, stripeCustomerId)).toEqual({ customer_id: from.id, linked_by: 'staff' });
-  const [kept] = await itemsOf(item?.subscription_id ?? 0);
-  expect(kept?.customer_service_id).toBe(service.id);
-});
+  test('moving a Stripe customer to its present customer confirms the link and moves nothing', async () => {
+    const { from, stripeCustomerId, subscription, service } = await openCase();
+    await move(stripeCustomerId, from.id, from.id);
+    expect(await linkOf(stripeCustomerId)).toEqual({ customer_id: from.id, linked_by: 'staff' });
+    expect((await servicesOf(subscription.id))[0]).toBe(service.id);
+  });
 
-test('the audit log says who linked it to whom', async () => {
-  const { from, to, stripeCustomerId } = await openCase();
-  await base.db
-    .update(stripeCustomers)
-    .set({ number_source: 'customer' })
-    .where(eq(stripeCustomers.stripe_customer_id, stripeCustomerId));
-  await move(stripeCustomerId, from.id, to.id);
-  expect(await listAuditOf(base.db, 'stripe_customer', 'stripe_customer_id', stripeCustomerId)).toMatchObject(
-    [
+  test('the audit log of a moved Stripe customer names the actor and both customers', async () => {
+    const { from, to, stripeCustomerId } = await openCase();
+    await sync.db
+      .update(stripeCustomers)
+      .set({ number_source: 'customer' })
+      .where(eq(stripeCustomers.stripe_customer_id, stripeCustomerId));
+    await move(stripeCustomerId, from.id, to.id);
+    const log = await listAuditOf(sync.db, 'stripe_customer', 'stripe_customer_id', stripeCustomerId);
+    expect(log).toMatchObject([
       {
         action: 'stripe_customer.link',
         actor_name: GRACE.name,
         before: { customer_id: from.id, linked_by: 'number', number_source: 'customer' },
         after: { customer_id: to.id, linked_by: 'staff', number_source: null },
       },
-    ],
-  );
+    ]);
+  });
+
+  test('moving a Stripe customer by an outdated confirmation is refused and moves nothing', async () => {
+    const { from, to, stripeCustomerId } = await openCase();
+    await expect(move(stripeCustomerId, to.id, from.id)).rejects.toMatchObject({ code: 'conflict' });
+    await expect(move(stripeCustomerId, from.id, 999_999)).rejects.toMatchObject({
+      code: 'validation_failed',
+    });
+    await expect(move('cus_nowhere', from.id, to.id)).rejects.toMatchObject({ code: 'not_found' });
+    expect(await linkOf(stripeCustomerId)).toEqual({ customer_id: from.id, linked_by: 'number' });
+  });
+
+  test('rows that deliveries write during a move end with the chosen customer', async () => {
+    const { from, to, stripeCustomerId, subscription, open } = await openCase();
+    const events = [
+      ...act.updateSubscription(sync.world, subscription.id, { cancelAtPeriodEnd: true }).events,
+      ...act.payInvoice(sync.world, open).events,
+      ...act.cancelSubscription(sync.world, subscription.id).events,
+    ];
+    await Promise.all([...events.map((event) => sync.take(event)), move(stripeCustomerId, from.id, to.id)]);
+    const paid = { customer_id: to.id, payer: to.id };
+    expect(await invoicesOf(stripeCustomerId)).toMatchObject([paid, paid]);
+    const ended = { customer_id: to.id, status: 'cancelled' };
+    expect(await sync.subscriptionOf(subscription.id)).toMatchObject(ended);
+  });
 });
 
-test('a confirmation that has become wrong is refused, and nothing moves', async () => {
-  const { from, to, stripeCustomerId } = await openCase();
-  await expect(move(stripeCustomerId, to.id, from.id)).rejects.toMatchObject({ code: 'conflict' });
-  await expect(move(stripeCustomerId, from.id, 999_999)).rejects.toMatchObject({ code: 'validation_failed' });
-  await expect(move('cus_nowhere', from.id, to.id)).rejects.toMatchObject({ code: 'not_found' });
-  expect(await linkOf(runtime, stripeCustomerId)).toEqual({ customer_id: from.id, linked_by: 'number' });
-});
-
-test('a move and deliveries at once: all rows end with the customer that staff chose', async () => {
-  const { from, to, stripeCustomerId, subscription, open } = await openCase();
-  const events = [
-    ...act.updateSubscription(stripe.world, subscription.id, { cancelAtPeriodEnd: true }).events,
-    ...act.payInvoice(stripe.world, open).events,
-    ...act.cancelSubscription(stripe.world, subscription.id).events,
-  ];
-  await Promise.all([...events.map((event) => stripe.take(event)), move(stripeCustomerId, from.id, to.id)]);
-  const rows = await base.db
-    .select({ customer_id: invoices.customer_id, payer: payments.customer_id })
-    .from(invoices)
-    .leftJoin(payments, eq(payments.invoice_id, invoices.id))
-    .where(eq(invoices.stripe_customer_id, stripeCustomerId));
-  expect(rows).toEqual([
-    { customer_id: to.id, payer: to.id },
-    { customer_id: to.id, payer: to.id },
-  ]);
-  expect(await subscriptionOf(subscription.id)).toMatchObject({ customer_id: to.id, status: 'cancelled' });
-});
-
-test('customers that were created for Stripe are listed until staff say whose they are', async () => {
+test('customers created for Stripe are listed in pages until staff confirm them', async () => {
+  await sync.db.delete(stripeCustomers);
   const made = [];
-  for (let i = 0; i < 5; i += 1) made.push(await createStripeCustomer(base.db, { linked_by: 'created' }));
-  await createStripeCustomer(base.db, { linked_by: 'email' });
+  for (let i = 0; i < 5; i += 1) made.push(await createStripeCustomer(sync.db, { linked_by: 'created' }));
+  await createStripeCustomer(sync.db, { linked_by: 'email' });
   const ids = made.map((row) => row.stripe_customer_id).reverse();
   const page = async (start: { after?: string; before?: string }) => {
-    const found = await listCreatedForStripe(base.db, { ...start, limit: 2 });
+    const found = await listCreatedForStripe(sync.db, { ...start, limit: 2 });
     return { ...found, data: found.data.map((row) => row.stripe_customer_id) };
   };
   const first = await page({});
@@ -248,34 +240,95 @@ test('customers that were created for Stripe are listed until staff say whose th
   expect((await page({ before: second.previous ?? '' })).data).toEqual(first.data);
   expect((await page({ after: 'nonsense' })).data).toEqual(first.data);
 
-  const [, , sure] = made;
-  if (!sure) throw new Error('none was made');
-  await move(sure.stripe_customer_id, sure.customer_id, sure.customer_id);
-  expect(await linkOf(runtime, sure.stripe_customer_id)).toEqual({
-    customer_id: sure.customer_id,
-    linked_by: 'staff',
-  });
-  const left = await listCreatedForStripe(base.db, { limit: 25 });
-  expect(left.data.map((row) => row.stripe_customer_id)).toEqual(
-    ids.filter((id) => id !== sure.stripe_customer_id),
-  );
+  const { stripe_customer_id: sure, customer_id } = made[2] ?? { stripe_customer_id: '', customer_id: 0 };
+  await move(sure, customer_id, customer_id);
+  expect(await linkOf(sure)).toEqual({ customer_id, linked_by: 'staff' });
+  const left = await listCreatedForStripe(sync.db, { limit: 25 });
+  expect(left.data.map((row) => row.stripe_customer_id)).toEqual(ids.filter((id) => id !== sure));
 });
 
-test('an item that loses another customer’s service gets the one that Stripe names', async () => {
-  const [ours, other] = [await createCustomer(base.db), await createCustomer(base.db)];
-  const named = await createService(base.db, { customer_id: ours.id });
-  const { stripeCustomerId, subscription } = await subscribe(stripe, runtime, ours, [
-    { metadata: { service_number: named.service_number } },
-  ]);
-  const row = await subscriptionOf(subscription.id);
-  // Staff linked it to a service of the customer that it was taken for then.
-  const { id: customer_service_id } = await createService(base.db, { customer_id: other.id });
-  await base.db
-    .update(subscriptionItems)
-    .set({ customer_service_id, linked_by_staff: true })
-    .where(eq(subscriptionItems.subscription_id, row?.id ?? 0));
-  await move(stripeCustomerId, ours.id, ours.id);
-  expect(await itemsOf(row?.id ?? 0)).toMatchObject([
-    { customer_service_id: named.id, linked_by_staff: false },
-  ]);
+describe('merging two customers that Stripe knows', () => {
+  beforeAll(() => {
+    sync.runtime.stripe = sync.client;
+  });
+  const seenOf = async (id: number) => {
+    const [row] = await sync.db.select().from(customers).where(eq(customers.id, id));
+    return { id, version: row?.version ?? 0 };
+  };
+  const merge = async (gone: number, kept: number) =>
+    mergeCustomers(sync.deps(), GRACE, { gone: await seenOf(gone), kept: await seenOf(kept), taken: [] });
+  const bill = (customer: string, metadata: Record<string, string> = {}) =>
+    sync.bill({ customer, lines: [{ amount: 990 }], metadata });
+  const pair = async () => ({ gone: await createCustomer(sync.db), kept: await createCustomer(sync.db) });
+
+  test('both Stripe customers of a merge, and later ones with the old number, belong to the kept customer', async () => {
+    const { gone, kept } = await pair();
+    const [theirs, own] = [await sync.subscribe(gone, [{}]), await sync.subscribe(kept, [{}])];
+    await merge(gone.id, kept.id);
+    for (const { stripeCustomerId } of [theirs, own]) {
+      expect(await linkOf(stripeCustomerId)).toEqual({ customer_id: kept.id, linked_by: 'number' });
+      await bill(stripeCustomerId);
+      expect(await invoicesOf(stripeCustomerId)).toMatchObject([{ customer_id: kept.id, status: 'sent' }]);
+    }
+    // New Stripe customers: named by their own metadata, or by an invoice's only.
+    for (const metadata of [{ customer_number: gone.customer_number.toLowerCase() }, {}]) {
+      const { object } = await sync.happen((world) => act.createCustomer(world, { metadata }));
+      await bill(object.id, { customer_number: gone.customer_number });
+      expect(await linkOf(object.id)).toEqual({ customer_id: kept.id, linked_by: 'number' });
+      expect(await invoicesOf(object.id)).toMatchObject([{ customer_id: kept.id, status: 'sent' }]);
+    }
+  });
+
+  test('items are linked to the services of the kept customer, and a run finds nothing to change', async () => {
+    const { gone, kept } = await pair();
+    const ofGone = await createService(sync.db, { customer_id: gone.id });
+    const ofKept = await createService(sync.db, { customer_id: kept.id });
+    const theirs = await sync.subscribe(gone, naming(ofKept));
+    const own = await sync.subscribe(kept, naming(ofGone));
+    const links = () => Promise.all([theirs, own].map(({ subscription: { id } }) => servicesOf(id)));
+    expect(await links()).toEqual([[null], [null]]);
+    await sync.run();
+    await merge(gone.id, kept.id);
+    expect(await links()).toEqual([[ofKept.id], [ofGone.id]]);
+    const changes = await sync.db.$count(reconciliationChanges);
+    expect(await sync.run()).toMatchObject({ status: 'completed', changes: 0 });
+    expect(await sync.db.$count(reconciliationChanges)).toBe(changes);
+  });
+
+  test('the link of a customer created for Stripe is certain after its merge', async () => {
+    const kept = await createCustomer(sync.db);
+    const service = await createService(sync.db, { customer_id: kept.id });
+    const { service_number } = service;
+    const made = await createAtStripe('merged@example.com', { service_number });
+    await merge(made.customerId, kept.id);
+    expect(await linkOf(made.id)).toEqual({ customer_id: kept.id, linked_by: 'staff' });
+    expect(await servicesOf(made.subscription.id)).toEqual([service.id]);
+    const [row] = await sync.db.select().from(customers).where(eq(customers.id, kept.id));
+    expect(row?.email).toBe(kept.email);
+    // The next created customer gets a number that no customer had.
+    const next = await createAtStripe('next@example.com');
+    expect(next.customerId).not.toBe(kept.id);
+  });
+
+  test('rows that deliveries write during a merge end with the kept customer', async () => {
+    const { gone, kept } = await pair();
+    const [theirs, own] = [await sync.subscribe(gone, [{}]), await sync.subscribe(kept, [{}])];
+    const open = await bill(theirs.stripeCustomerId);
+    const metadata = { customer_number: gone.customer_number };
+    const stranger = act.createCustomer(sync.world, { metadata }).object.id;
+    const first = act.createInvoice(sync.world, { customer: stranger, lines: [{ amount: 500 }] });
+    const events = [
+      ...act.finalizeInvoice(sync.world, first.object.id).events,
+      ...act.payInvoice(sync.world, open).events,
+      ...act.cancelSubscription(sync.world, theirs.subscription.id).events,
+      ...act.updateSubscription(sync.world, own.subscription.id, { cancelAtPeriodEnd: true }).events,
+    ];
+    const outcomes = await Promise.all([merge(gone.id, kept.id), ...events.map((event) => sync.take(event))]);
+    expect(outcomes).not.toContain('failed');
+    const paid = { customer_id: kept.id, status: 'paid' };
+    expect(await invoicesOf(theirs.stripeCustomerId)).toMatchObject([paid]);
+    expect(await invoicesOf(stranger)).toMatchObject([{ customer_id: kept.id }]);
+    expect(await linkOf(stranger)).toEqual({ customer_id: kept.id, linked_by: 'number' });
+    expect(await sync.run()).toMatchObject({ status: 'completed', changes: 0 });
+  });
 });
