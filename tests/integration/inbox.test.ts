@@ -1,0 +1,377 @@
+import { eq } from 'drizzle-orm';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { payments, stripeEvents, subscriptions } from '@/db/schema';
+import { listAuditOf } from '@/lib/audit/list-audit';
+import * as act from '@/lib/stripe-local/actions';
+import { renderEvent } from '@/lib/stripe-local/render/event';
+import { type EventFilters, eventFilters } from '@/lib/sync/inbox/event-filters';
+import { findRecordsOf } from '@/lib/sync/inbox/find-records';
+import { getEvent, listEvents, listEventsOf, MAX_RELATED } from '@/lib/sync/inbox/inbox-queries';
+import { isReplayable, replayForStaff } from '@/lib/sync/inbox/replay-for-staff';
+import { nameChanges } from '@/lib/sync/reconcile/name-changes';
+import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
+import {
+  createCustomer,
+  createInvoice,
+  createPayment,
+  createService,
+  createSold,
+  createStripeCustomer,
+  createSubscription,
+  createSubscriptionItem,
+} from '../support/factories';
+import { createStoredEvent } from '../support/stored-events';
+import { DAY, GRACE, typed, useSync } from '../support/sync';
+
+const sync = useSync({ env: { EVENT_RETENTION_DAYS: '40' } });
+const bodiless = () => sync.db.$count(stripeEvents, eq(stripeEvents.payload, ''));
+
+describe('the list of events', () => {
+  const page = { limit: 25, timeZone: 'UTC' };
+  const list = (filters: EventFilters, more = {}) => listEvents(sync.db, filters, { ...page, ...more });
+  const idsOf = async (filters: EventFilters, more = {}) =>
+    (await list(filters, more)).data.map(({ id }) => id);
+  const at = (time: string) => new Date(`2026-03-${time}Z`);
+
+  beforeAll(async () => {
+    for (const event of [
+      { id: 'evt_a', stripe_created: at('01T10:00:00'), stripe_customer_id: 'cus_1' },
+      { id: 'evt_b', stripe_created: at('02T23:30:00'), object_id: 'sub_1', outcome: 'stale' },
+      { id: 'evt_c', stripe_created: at('03T10:00:00'), outcome: 'failed', error_code: '23505' },
+      { id: 'evt_d', stripe_created: at('03T10:00:00'), outcome: 'unmatched' },
+      { id: 'evt_e', stripe_created: at('03T10:00:00'), type: 'customer.created', outcome: 'ignored' },
+      { id: 'evt_f', stripe_created: at('04T10:00:00'), outcome: 'ignored', warnings: ['a live event'] },
+    ] as const) {
+      await createStoredEvent(sync.db, { ...event, warnings: [...(event.warnings ?? [])] });
+    }
+  });
+
+  const berlin = { timeZone: 'Europe/Berlin' };
+  test.each<[EventFilters, string[], object?]>([
+    [{}, ['evt_f', 'evt_e', 'evt_d', 'evt_c', 'evt_b', 'evt_a']],
+    [{ type: 'invoice.paid', outcome: 'failed' }, ['evt_c']],
+    [{ type: 'other' }, ['evt_e']],
+    [{ type: 'customer.subscription.deleted' }, []],
+    [{ outcome: 'ignored' }, ['evt_f', 'evt_e']],
+    [{ outcome: 'other_mode' }, ['evt_f']],
+    [{ id: 'evt_b' }, ['evt_b']],
+    [{ id: 'sub_1' }, ['evt_b']],
+    [{ id: 'sub' }, []],
+    [{ id: 'cus_1' }, ['evt_a']],
+    [{ from: '2026-03-03' }, ['evt_f', 'evt_e', 'evt_d', 'evt_c']],
+    [{ from: '2026-03-02', to: '2026-03-02' }, ['evt_b']],
+    [{ to: '2026-03-02' }, ['evt_a'], berlin],
+    [{ from: '2026-03-03', to: '2026-03-03' }, ['evt_e', 'evt_d', 'evt_c', 'evt_b'], berlin],
+  ])('events filtered by %o are %j, newest first', async (filters, ids, more) => {
+    expect(await idsOf(filters, more)).toEqual(ids);
+  });
+
+  test('pages of events follow each other in both directions, also within a second', async () => {
+    const read = async (start: { after?: string; before?: string }) => {
+      const found = await list({}, { ...start, limit: 2 });
+      return { ...found, data: found.data.map(({ id }) => id) };
+    };
+    const first = await read({});
+    expect(first).toMatchObject({ data: ['evt_f', 'evt_e'], previous: null });
+    const second = await read({ after: first.next ?? '' });
+    expect(second.data).toEqual(['evt_d', 'evt_c']);
+    const third = await read({ after: second.next ?? '' });
+    expect(third).toMatchObject({ data: ['evt_b', 'evt_a'], next: null });
+    const back = await read({ before: third.previous ?? '' });
+    expect(back).toEqual(second);
+    expect((await read({ before: back.previous ?? '' })).data).toEqual(first.data);
+  });
+
+  test.each(['', 'x', '1.', '99999999999999.evt', '1.\u0000', '1740000000'])(
+    'an invalid cursor, %o, returns the first page of events',
+    async (after) => {
+      expect(await idsOf({}, { after })).toHaveLength(6);
+    },
+  );
+
+  test.each<[EventFilters, object, number]>([
+    [{}, {}, 6],
+    [{}, { limit: 2 }, 6],
+    [{}, { limit: 2, after: 'x' }, 6],
+    [{ from: '2026-03-03', to: '2026-03-03' }, { limit: 2 }, 3],
+    [{ id: 'sub' }, {}, 0],
+  ])('the count of events filtered by %o on a page of %o is %i', async (filters, more, count) => {
+    expect((await list(filters, more)).count).toBe(count);
+  });
+
+  test.each([
+    { type: 'nonsense' },
+    { outcome: 'duplicate' },
+    { id: 'in_\u0000' },
+    { from: '2026-02-30' },
+    { from: '2026-03-02', to: '2026-03-01' },
+  ])('the filter %o is refused', (wrong) => {
+    expect(eventFilters.safeParse(wrong).success).toBe(false);
+  });
+
+  test('an event is returned with its payload, and an unknown one is not found', async () => {
+    const event = { error_code: '23505', payload: expect.any(String) };
+    expect(await getEvent(sync.db, 'evt_c')).toMatchObject(event);
+    await expect(getEvent(sync.db, 'evt_nowhere')).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test('other events of an object are listed, the latest first and at most a page', async () => {
+    for (let n = 0; n <= MAX_RELATED + 1; n += 1) {
+      const stripe_created = new Date(at('05T10:00:00').getTime() + n * 1000);
+      await createStoredEvent(sync.db, { id: `evt_same_${n}`, object_id: 'in_same', stripe_created });
+    }
+    const others = await listEventsOf(sync.db, 'in_same', `evt_same_${MAX_RELATED + 1}`);
+    expect(others).toHaveLength(MAX_RELATED);
+    expect(others[0]?.id).toBe(`evt_same_${MAX_RELATED}`);
+  });
+});
+
+describe('the records of an event', () => {
+  test('an event leads to its customer, subscription, invoice and payment', async () => {
+    const customer = await createCustomer(sync.db);
+    const of = { customer_id: customer.id };
+    await createStripeCustomer(sync.db, { ...of, stripe_customer_id: 'cus_rec', linked_by: 'email' });
+    const subscription = await createSubscription(sync.db, { ...of, stripe_subscription_id: 'sub_rec' });
+    const invoice = await createInvoice(sync.db, {
+      ...of,
+      subscription_id: subscription.id,
+      stripe_invoice_id: 'in_rec',
+    });
+    const payment = await createPayment(sync.db, {
+      ...of,
+      invoice_id: invoice.id,
+      payment_reference: 'in_rec',
+    });
+    const none = { customer: null, subscription_id: null, invoice: null, payment_id: null };
+    const ours = { customer: expect.objectContaining({ id: customer.id }), subscription_id: subscription.id };
+    const find = (object_id: string | null, stripe_customer_id: string | null) =>
+      findRecordsOf(sync.db, { object_id, stripe_customer_id });
+    expect(await find('sub_rec', 'cus_rec')).toEqual({ ...none, ...ours });
+    expect(await find('in_rec', 'cus_rec')).toEqual({
+      ...ours,
+      invoice: expect.objectContaining({ id: invoice.id, number: invoice.number }),
+      payment_id: payment.id,
+    });
+    expect(await find(null, null)).toEqual(none);
+    expect(await find('in_nowhere', 'cus_nowhere')).toEqual(none);
+  });
+
+  test('changed records are named as staff know them, and deleted ones have no name', async () => {
+    const customer = await createCustomer(sync.db, { company: 'Acme GmbH' });
+    const service = await createService(sync.db, { customer_id: customer.id });
+    const item = await createSubscriptionItem(sync.db);
+    const payment = await createPayment(sync.db);
+    const invoice = { id: payment.invoice_id, name: expect.stringMatching(/^R/) };
+    const expected = [
+      ['customer', customer.id, { id: customer.id, name: 'Acme GmbH' }],
+      ['customer_service', service.id, { id: service.id, name: service.service_number }],
+      ['subscription', item.subscription_id, { id: item.subscription_id }],
+      ['subscription_item', item.id, { id: item.id, subscription_id: item.subscription_id }],
+      ['invoice', payment.invoice_id, invoice],
+      ['payment', payment.id, { id: payment.id, name: payment.payment_reference }],
+      ['payment', 999_999, null],
+      ['invoice', null, null],
+    ] as const;
+    const named = await nameChanges(
+      sync.db,
+      expected.map(([entity, entity_id]) => ({ entity, entity_id })),
+    );
+    expect(named.map(({ record }) => record)).toEqual(expected.map(([, , record]) => record));
+  });
+});
+
+describe('a replay by staff', () => {
+  const replay = (id: string) => replayForStaff(sync.deps(), GRACE, id);
+  const auditOf = (id: string) => listAuditOf(sync.db, 'stripe_event', 'id', id);
+  const paymentsOf = (invoiceId: string) =>
+    sync.db.select().from(payments).where(eq(payments.payment_reference, invoiceId));
+  const created = expect.objectContaining({ entity: 'payment', field: 'created' });
+
+  /** An invoice that Stripe collected, and the stored event of its payment, which failed. */
+  async function failedPayment(amount = 1000) {
+    const { object: customer } = await sync.happen((world) => act.createCustomer(world));
+    const { object } = await sync.happen((world) =>
+      act.createInvoice(world, { customer: customer.id, lines: [{ amount }] }),
+    );
+    act.finalizeInvoice(sync.world, object.id);
+    const { events } = act.payInvoice(sync.world, object.id);
+    const paid = typed(events, 'invoice.payment_succeeded');
+    const event = await createStoredEvent(sync.db, {
+      type: paid.type,
+      object_id: object.id,
+      stripe_customer_id: customer.id,
+      outcome: 'failed',
+      error_code: '40P01',
+      payload: JSON.stringify(renderEvent(paid, '2026-10-28.endive')),
+      id: paid.id,
+    });
+    return { event, invoiceId: object.id };
+  }
+
+  test('a replayed event that had failed is applied, and the audit log says by whom', async () => {
+    const { event, invoiceId } = await failedPayment();
+    expect(await replay(event.id)).toBe('processed');
+    expect(await paymentsOf(invoiceId)).toMatchObject([{ amount: '10.000' }]);
+    expect(await sync.eventOf(event.id)).toMatchObject({
+      outcome: 'processed',
+      error_code: null,
+      attempts: 2,
+      changes: expect.arrayContaining([created]),
+    });
+    expect(await auditOf(event.id)).toMatchObject([
+      {
+        action: 'stripe_event.replay',
+        actor_name: GRACE.name,
+        before: { id: event.id, outcome: 'failed', attempts: 1 },
+        after: { id: event.id, outcome: 'processed', attempts: 2 },
+      },
+    ]);
+  });
+
+  test('a second replay changes nothing, keeps the changes of the first, and is in the audit log', async () => {
+    const { event, invoiceId } = await failedPayment();
+    await replay(event.id);
+    const before = await paymentsOf(invoiceId);
+    await replay(event.id);
+    expect(await paymentsOf(invoiceId)).toEqual(before);
+    expect(await auditOf(event.id)).toHaveLength(2);
+    expect((await sync.eventOf(event.id))?.changes).toContainEqual(created);
+  });
+
+  test('an applied event stays processed when its replay is stale', async () => {
+    const { event, invoiceId } = await failedPayment();
+    await replay(event.id);
+    const body = JSON.parse(event.payload);
+    const older = { ...body, id: `${event.id}_older`, type: 'invoice.finalized', created: body.created - 60 };
+    older.data = { object: { ...body.data.object, status: 'open' } };
+    const { id } = await createStoredEvent(sync.db, {
+      id: older.id,
+      type: older.type,
+      stripe_created: new Date(older.created * 1000),
+      object_id: invoiceId,
+      stripe_customer_id: event.stripe_customer_id,
+      payload: JSON.stringify(older),
+    });
+    expect(await replay(id)).toBe('stale');
+    expect(await sync.eventOf(id)).toMatchObject({ outcome: 'processed', attempts: 2 });
+  });
+
+  test('the warnings of an applied event stay when its replay is stale', async () => {
+    const unknown = 'frozen' as 'active'; // of a later version of Stripe's API
+    const { object: customer } = await sync.happen((world) => act.createCustomer(world, {}));
+    const { object } = await sync.happen((world) =>
+      act.createSubscription(world, { customer: customer.id, items: [{ unitAmount: 990 }] }),
+    );
+    const update = (status: 'active' | 'past_due') =>
+      sync.happen((world) => act.updateSubscription(world, object.id, { status }));
+    const id = (await update(unknown)).events[0]?.id ?? '';
+    const warnings = (await sync.eventOf(id))?.warnings;
+    expect(warnings).toHaveLength(1);
+    await update('past_due');
+    expect(await replay(id)).toBe('stale');
+    expect(await sync.eventOf(id)).toMatchObject({ outcome: 'processed', warnings, attempts: 2 });
+  });
+
+  test('three replays at once leave one payment', async () => {
+    const { event, invoiceId } = await failedPayment();
+    await Promise.all([replay(event.id), replay(event.id), replay(event.id)]);
+    expect(await paymentsOf(invoiceId)).toHaveLength(1);
+    expect((await sync.eventOf(event.id))?.attempts).toBe(4);
+  });
+
+  test('an event that fails again stays failed, with its reason in the audit log', async () => {
+    const { event, invoiceId } = await failedPayment(9_000_000_000_000_000);
+    const error_code = 'UnstorableError';
+    expect(await replay(event.id)).toBe('failed');
+    expect(await sync.eventOf(event.id)).toMatchObject({ outcome: 'failed', error_code, attempts: 2 });
+    expect(await sync.invoiceOf(invoiceId)).toBeUndefined();
+    expect(await auditOf(event.id)).toMatchObject([{ after: { result: 'failed', error_code } }]);
+  });
+
+  test('a replay of an unknown event is not found and leaves no audit entry', async () => {
+    await expect(replay('evt_nowhere')).rejects.toMatchObject({ code: 'not_found' });
+    expect(await auditOf('evt_nowhere')).toEqual([]);
+  });
+
+  test('an event whose body was dropped is not replayed', async () => {
+    await createStoredEvent(sync.db, { id: 'evt_bare', payload: '' });
+    expect(await replay('evt_bare')).toBe('dropped');
+    expect(await sync.eventOf('evt_bare')).toMatchObject({ outcome: 'processed', attempts: 1 });
+  });
+
+  const payload = '{}';
+  test.each([
+    [false, { type: 'invoice.paid', outcome: 'processed', payload: '' }],
+    [false, { type: 'customer.created', outcome: 'ignored', payload }],
+    [true, { type: 'customer.created', outcome: 'failed', payload }],
+    ...(['processed', 'stale', 'unmatched', 'failed', 'ignored'] as const).map(
+      (outcome) => [true, { type: 'invoice.paid', outcome, payload }] as const,
+    ),
+  ] as const)('whether a replay is offered is %s for %o', (offered, event) => {
+    expect(isReplayable(event)).toBe(offered);
+  });
+});
+
+describe('the bodies of old events', () => {
+  beforeAll(() => sync.db.delete(stripeEvents));
+
+  test('bodies are dropped after the retention time, except of events that are tried again', async () => {
+    const daysAgo = (days: number) => new Date(sync.now().getTime() - days * DAY * 1000);
+    for (const outcome of ['processed', 'stale', 'ignored', 'failed', 'unmatched'] as const) {
+      await createStoredEvent(sync.db, {
+        id: `evt_${outcome}`,
+        outcome,
+        stripe_created: daysAgo(41),
+        failure_reason: outcome === 'failed' ? 'The currency is none.' : null,
+      });
+    }
+    await createStoredEvent(sync.db, { id: 'evt_recent', stripe_created: daysAgo(39) });
+    expect(await sync.run({ withKey: false })).toMatchObject({ status: 'completed' });
+    const found = await sync.db.select().from(stripeEvents);
+    const kept = found.filter(({ payload }) => payload !== '').map(({ id }) => id);
+    expect(kept.sort()).toEqual(['evt_failed', 'evt_recent', 'evt_unmatched']);
+  });
+
+  test('one run drops the bodies of several batches', async () => {
+    const before = await bodiless();
+    const made = Array.from({ length: 1203 }, (_, i) => ({
+      id: `evt_many_${i}`,
+      type: 'charge.succeeded',
+      livemode: false,
+      stripe_created: new Date(sync.now().getTime() - 100 * DAY * 1000),
+      payload: '{}',
+      outcome: 'ignored' as const,
+    }));
+    await sync.db.insert(stripeEvents).values(made);
+    await sync.run({ withKey: false });
+    expect(await bodiless()).toBe(before + 1203);
+  });
+
+  test('a checkout without a body is applied when its Stripe customer is linked', async () => {
+    const ours = await createCustomer(sync.db);
+    const { sold } = await createSold(sync.db, { customer_id: ours.id });
+    const session = act.createCheckoutSession(sync.world, {
+      customerEmail: 'payer@example.com',
+      items: [{ unitAmount: 990 }],
+      clientReferenceId: String(sold.id),
+    });
+    const { events } = act.completeCheckout(sync.world, session.id);
+    const completed = typed(events, 'checkout.session.completed');
+    await sync.take(completed);
+    // The reference is lost: only the checkout, applied again, names the sold subscription.
+    await sync.db.update(subscriptions).set({ checkout_reference: null });
+    sync.later(41 * DAY);
+    await sync.run({ withKey: false });
+    expect(await sync.eventOf(completed.id)).toMatchObject({
+      payload: '',
+      checkout: { reference: sold.id, paid: true, stripe_subscription_id: expect.stringMatching(/^sub_/) },
+    });
+    await sync.take(typed(events, 'customer.subscription.created'));
+
+    const customer = String((await sync.eventOf(completed.id))?.stripe_customer_id);
+    const from = (await sync.linkOf(customer))?.customer_id ?? 0;
+    await linkStripeCustomer(sync.deps(), GRACE, customer, { from, to: ours.id });
+    const [adopted] = await sync.db.select().from(subscriptions).where(eq(subscriptions.id, sold.id));
+    expect(adopted?.stripe_subscription_id).toMatch(/^sub_/);
+  });
+});
