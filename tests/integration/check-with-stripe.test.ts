@@ -1,80 +1,83 @@
-import { desc } from 'drizzle-orm';
-import { describe, expect, test } from 'vitest';
-import { auditLog } from '@/db/schema';
-import { commandActor } from '@/lib/audit/record-audit';
+import { eq } from 'drizzle-orm';
+import { expect, test } from 'vitest';
+import { refunds } from '@/db/schema';
+import { listAudit } from '@/lib/audit/list-audit';
 import { recordPayment } from '@/lib/payments/record-payment';
 import * as act from '@/lib/stripe-local/actions';
 import type { Checked } from '@/lib/sync/staff/check';
 import { type Checkable, checkWithStripe } from '@/lib/sync/staff/check-with-stripe';
+import { getLastCheck } from '@/lib/sync/staff/last-check';
 import { createInvoice, createPayment } from '../support/factories';
-import { useSilentStripe } from '../support/silent-stripe';
+import { GRACE, useSync } from '../support/sync';
 
-const at = useSilentStripe();
+const sync = useSync({ withKey: true });
+const check = (entity: Checkable, id: number, deps = sync.deps()) => checkWithStripe(deps, GRACE, entity, id);
+const fields = ({ changes }: Checked) => changes.map(({ entity, field }) => `${entity} ${field}`);
 
-describe('a check with Stripe does the same for one record at once', () => {
-  const check = (entity: Checkable, id: number) =>
-    checkWithStripe(at.deps(), commandActor('test'), entity, id);
-  const fields = ({ changes }: Checked) => changes.map(({ entity, field }) => `${entity} ${field}`);
+test('a check of a payment records its refunds and disputes, and leaves nothing for the next run', async () => {
+  const { invoice, payment } = await sync.collect();
+  const { id, customer_id } = payment;
+  await check('payment', id);
+  act.refundPayment(sync.world, { invoice, amount: 1_900 });
+  act.openDispute(sync.world, { invoice });
+  sync.later(60);
+  const found = await check('payment', id);
+  const made = ['refund created', 'payment refunded_amount', 'dispute created'];
+  expect([found.failures, fields(found)]).toEqual([[], made]);
+  const [refund] = await sync.db.select().from(refunds).where(eq(refunds.payment_id, id));
+  expect(found.changes.map(({ entity_id }) => entity_id).slice(0, 2)).toEqual([refund?.id, id]);
+  const history = await listAudit(sync.db, 'payment', id);
+  const { changes } = found;
+  expect(history[0]).toMatchObject({ action: 'payment.check', after: { customer_id, changes } });
+  const last = await getLastCheck(sync.db, history);
+  expect(last?.changes.map(({ record }) => record?.name)).toEqual([invoice, invoice, invoice]);
+  sync.later(60);
+  expect(await check('payment', id)).toEqual({ changes: [], failures: [] });
+  expect(await sync.bringInSync()).toEqual([]);
+});
 
-  test('a payment with its refunds and disputes', async () => {
-    const invoice = await at.paid();
-    const payment = await at.paymentOf(invoice);
-    act.refundPayment(at.world, { invoice, amount: 1_900 });
-    act.openDispute(at.world, { invoice });
-    at.later(60);
-    const found = await check('payment', payment.id);
-    expect([found.failures, fields(found)]).toEqual([
-      [],
-      ['refund created', 'payment refunded_amount', 'dispute created'],
-    ]);
-    expect(fields(await check('payment', payment.id))).toEqual([]);
-    const [logged] = await at.db.select().from(auditLog).orderBy(desc(auditLog.id)).offset(1).limit(1);
-    expect(logged).toMatchObject({ action: 'payment.check', entity_id: payment.id });
-    expect(await at.bringInSync()).toEqual([]);
-  });
+test('a check of an invoice records its credit notes and the refund of its payment', async () => {
+  const { invoice } = await sync.collect();
+  await sync.run();
+  const row = await sync.invoiceOf(invoice);
+  act.createCreditNote(sync.world, { invoice, amount: 1_900, refundAmount: 1_900 });
+  sync.later(60);
+  expect(fields(await check('invoice', row?.id ?? 0))).toEqual([
+    'invoice amount_credited',
+    'refund created',
+    'payment refunded_amount',
+  ]);
+});
 
-  test('an invoice with its credit notes and the payment that is missing', async () => {
-    const invoice = await at.paid();
-    const row = await at.invoiceOf(invoice);
-    act.createCreditNote(at.world, { invoice, amount: 1_900, refundAmount: 1_900 });
-    at.later(60);
-    expect(fields(await check('invoice', row.id))).toEqual([
-      'invoice amount_credited',
-      'refund created',
-      'payment refunded_amount',
-    ]);
-  });
+test('a check of a payment that was recorded after its refund was found counts the refund', async () => {
+  const { payment: other } = await sync.collect();
+  sync.collectAlone('pi_later');
+  act.refundPayment(sync.world, { paymentIntent: 'pi_later', amount: 500 });
+  await sync.bringInSync();
+  const { invoice_id, customer_id } = other;
+  const given = { invoice_id, customer_id, amount: 119, payment_date: '2026-03-15' };
+  const input = { ...given, payment_reference: 'pi_later' };
+  const { payment } = await recordPayment(sync.db, input, sync.writer());
+  expect(fields(await check('payment', payment.id))).toContain('payment refunded_amount');
+  expect(await sync.paymentOf('pi_later')).toMatchObject({ refunded_amount: '5.000' });
+});
 
-  test('a payment that was recorded after its refund was met', async () => {
-    const other = await at.paid();
-    const intent = at.collectAlone('pi_later');
-    act.refundPayment(at.world, { paymentIntent: intent.id, amount: 500 });
-    await at.bringInSync();
-    const { invoice_id, customer_id } = await at.paymentOf(other);
-    const given = { invoice_id, customer_id, amount: 119, payment_date: '2026-03-15' };
-    const { payment } = await recordPayment(at.db, { ...given, payment_reference: intent.id }, at.writer());
-    expect(fields(await check('payment', payment.id))).toContain('payment refunded_amount');
-    expect(await at.paymentOf(intent.id)).toMatchObject({ refunded_amount: '5.000' });
-  });
+test('a check of a record that Stripe does not know is refused and leaves no audit entry', async () => {
+  const own = await createInvoice(sync.db);
+  const cash = await createPayment(sync.db, { invoice_id: own.id, customer_id: own.customer_id });
+  await expect(check('invoice', own.id)).rejects.toMatchObject({ code: 'conflict' });
+  await expect(check('payment', cash.id)).rejects.toMatchObject({ code: 'conflict' });
+  await expect(check('subscription', 999_999)).rejects.toMatchObject({ code: 'not_found' });
+  expect(await listAudit(sync.db, 'invoice', own.id)).toEqual([]);
+});
 
-  test('refuses what Stripe does not know, and what is not there', async () => {
-    const own = await createInvoice(at.db);
-    await expect(check('invoice', own.id)).rejects.toMatchObject({ code: 'conflict' });
-    const cash = await createPayment(at.db, { invoice_id: own.id, customer_id: own.customer_id });
-    await expect(check('payment', cash.id)).rejects.toMatchObject({ code: 'conflict' });
-    await expect(check('subscription', 999_999)).rejects.toMatchObject({ code: 'not_found' });
-    const keyless = { ...at.deps(), stripe: null };
-    const row = await at.invoiceOf(await at.paid());
-    await expect(checkWithStripe(keyless, commandActor('test'), 'invoice', row.id)).rejects.toMatchObject({
-      code: 'conflict',
-    });
-  });
-
-  test('says why Stripe did not tell', async () => {
-    const row = await at.invoiceOf(await at.paid());
-    at.faults.add({ fault: { kind: 'status', status: 500 } });
-    const found = await check('invoice', row.id);
-    at.faults.clear();
-    expect(found.failures).toContain('stripe_api');
-  });
+test('a check is refused without an API key, and names the failure if Stripe does not answer', async () => {
+  const { invoice } = await sync.collect();
+  const id = (await sync.invoiceOf(invoice))?.id ?? 0;
+  const keyless = sync.deps({ withKey: false });
+  await expect(check('invoice', id, keyless)).rejects.toMatchObject({ code: 'conflict' });
+  sync.api.faults.add({ fault: { kind: 'status', status: 500, shouldRetry: false } });
+  const found = await check('invoice', id);
+  sync.api.faults.clear();
+  expect(found.failures).toContain('stripe_api');
 });

@@ -17,6 +17,7 @@ import { createStripeClient } from '@/lib/stripe/client';
 import { toProviderEvent } from '@/lib/stripe/to-event';
 import * as act from '@/lib/stripe-local/actions';
 import { seededChance } from '@/lib/stripe-local/chance';
+import { type Collected, isCollected } from '@/lib/stripe-local/charges';
 import type { WorldEvent } from '@/lib/stripe-local/model';
 import { renderEvent } from '@/lib/stripe-local/render/event';
 import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
@@ -143,6 +144,23 @@ export function useSync({ server, env, now, withKey = false }: SyncOptions = {})
       );
       await sync.happen((world) => act.finalizeInvoice(world, object.id));
       return object.id;
+    },
+    /** An invoice of 119 EUR that Stripe collected, and its payment. */
+    async collect() {
+      const invoice = await sync.bill();
+      await sync.happen((world) => act.payInvoice(world, invoice));
+      const payment = await sync.paymentOf(invoice);
+      if (!payment) throw new Error(`${invoice} has no payment`);
+      return { invoice, payment };
+    },
+    /** Something that Stripe collected for no invoice, like an earlier payment of an invoice. */
+    collectAlone(id: string): Collected {
+      const { paymentIntents } = get().world;
+      const like = [...paymentIntents.values()].find(isCollected);
+      if (!like) throw new Error('nothing was collected yet');
+      const alone = { ...like, id, latestCharge: id.replace('pi_', 'ch_'), invoice: null };
+      paymentIntents.put(alone);
+      return alone;
     },
     /** Posts every event that the webhook handles, and expects each to be processed. Needs `server`. */
     async tell({ events }: { events: WorldEvent[] }, options: { withKey?: boolean } = {}): Promise<void> {

@@ -1,0 +1,210 @@
+import { eq } from 'drizzle-orm';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { disputeStatus, payments, refundSource, refundStatus } from '@/db/schema';
+import { parseEnv } from '@/lib/env';
+import { listInvoicesForStaff } from '@/lib/invoices/list-for-staff';
+import { invoiceStaffFilters } from '@/lib/invoices/staff-filters';
+import { listTasks } from '@/lib/overview/list-tasks';
+import { getMoneyReceived } from '@/lib/overview/money-received';
+import { getOpenDisputes } from '@/lib/overview/open-disputes';
+import { cameBack } from '@/lib/payments/came-back';
+import { listPaymentsForStaff } from '@/lib/payments/list-for-staff';
+import { raising } from '@/lib/payments/money-back-questions';
+import { listMoneyBack, ofCustomer, ofInvoice, ofPayment, type Which } from '@/lib/payments/money-back-rows';
+import { staffFilters } from '@/lib/payments/staff-filters';
+import { useDatabase } from '../support/database';
+import { createDispute, createInvoice, createPayment, createRefund } from '../support/factories';
+
+describe('refunds and disputes on the staff pages', () => {
+  const base = useDatabase();
+  const NOW = new Date('2026-03-15T12:00:00Z');
+  const LONG_AGO = new Date('2026-01-01T12:00:00Z');
+  type Created = Awaited<ReturnType<typeof createPayment>>;
+  let [part, whole, disputed, won]: Created[] = [];
+
+  beforeAll(async () => {
+    const { db } = base;
+    const invoice = await createInvoice(db, { number: 'PART', amount_credited: '2' });
+    const on = { invoice_id: invoice.id, customer_id: invoice.customer_id };
+    part = await createPayment(db, { ...on, payment_reference: 'PART', refunded_amount: '5' });
+    await createPayment(db, { ...on, payment_reference: 'SAME' });
+    const refunded = { refunded_amount: '10', status: 'refunded' } as const;
+    whole = await createPayment(db, { payment_reference: 'WHOLE', ...refunded });
+    disputed = await createPayment(db, { payment_reference: 'DISPUTED' });
+    won = await createPayment(db, { payment_reference: 'WON' });
+    await createRefund(db, { payment_id: part.id, issued_at: new Date('2026-03-13T12:00:00Z') });
+    await createDispute(db, { payment_id: part.id, status: 'warning_closed' });
+    await createRefund(db, { payment_id: whole.id, amount: '10' });
+    const evidence_due_at = new Date('2026-03-30T00:00:00Z');
+    await createDispute(db, { payment_id: disputed.id, evidence_due_at });
+    await createDispute(db, { payment_id: disputed.id, status: 'under_review', evidence_due_at: LONG_AGO });
+    await createDispute(db, { payment_id: won.id, status: 'won' });
+  });
+
+  const find = async (status: string) =>
+    (await listPaymentsForStaff(base.db, staffFilters.parse({ status }), {})).data;
+
+  test.each([
+    ['refunded_in_part', ['PART']],
+    ['refunded', ['WHOLE']],
+    ['disputed', ['DISPUTED']],
+    ['completed', ['WON', 'DISPUTED', 'SAME', 'PART']],
+  ])('the payments that are %s are %j', async (status, expected) => {
+    expect((await find(status)).map(({ payment_reference }) => payment_reference)).toEqual(expected);
+  });
+
+  test('a listed payment shows whether it is disputed, and its refunded amount', async () => {
+    const found = await find('completed');
+    expect(found.map(({ disputed: is, refunded_amount }) => [Boolean(is), refunded_amount])).toEqual([
+      [false, 0],
+      [true, 0],
+      [false, 0],
+      [false, 5],
+    ]);
+  });
+
+  test('an invoice whose payment was refunded in part is found by that, with its amounts', async () => {
+    const filters = invoiceStaffFilters.parse({ status: 'refunded_in_part' });
+    const place = { request: { page: 1, per_page: 25 }, start: {} };
+    for (const sort of ['-date', '-amount'] as const) {
+      const { data } = await listInvoicesForStaff(base.db, { ...filters, sort }, place);
+      expect(data).toMatchObject([{ number: 'PART', refunded_amount: 5, amount_credited: 2 }]);
+    }
+  });
+
+  test('refunds and disputes of a payment, an invoice and a customer are listed, the latest first', async () => {
+    const kinds = async (which: Which) =>
+      (await listMoneyBack(base.db, which, 10)).map(({ kind, status }) => `${kind} ${status}`);
+    const all = ['refund succeeded', 'dispute warning_closed'];
+    expect(await kinds(ofPayment(part?.id ?? 0))).toEqual(all);
+    expect(await kinds(ofInvoice(part?.invoice_id ?? 0))).toEqual(all);
+    expect(await kinds(ofCustomer(part?.customer_id ?? 0))).toEqual(all);
+    expect(await kinds(ofPayment(0))).toEqual([]);
+  });
+
+  test('open disputes are counted, with the earliest answer due', async () => {
+    const next_due = new Date('2026-03-30T00:00:00Z');
+    expect(await getOpenDisputes(base.db)).toEqual({ count: 2, unanswered: 1, next_due });
+  });
+
+  test('money that came back is a task only if it fits no payment, exceeds it, or has another currency', async () => {
+    const { db } = base;
+    const tasks = () => listTasks(db, NOW, parseEnv({}));
+    expect(await tasks()).toEqual([]);
+    await createRefund(db);
+    await createDispute(db, { status: 'won' });
+    await createRefund(db, { status: 'failed' });
+    await createRefund(db, { issued_at: LONG_AGO });
+    await createRefund(db, { payment_id: won?.id ?? null, currency: 'usd' });
+    await createDispute(db, { payment_id: whole?.id ?? null, status: 'lost' });
+    expect(await tasks()).toEqual([
+      { code: 'money_back_excess', message: '1 payment has more refunded than was paid.' },
+      {
+        code: 'money_back_currency',
+        message: '1 refund or dispute is in a different currency from its payment.',
+      },
+      { code: 'money_back_unmatched', message: '2 refunds and disputes have no matching payment.' },
+    ]);
+    const found = async (question: Parameters<typeof raising>[0]) =>
+      (await listMoneyBack(db, raising(question, NOW), 10)).map(({ kind }) => kind);
+    expect(await found('excess')).toEqual(['refund', 'dispute']);
+    expect(await found('other_currency')).toEqual(['refund']);
+    expect(await found('unmatched')).toEqual(['refund', 'dispute']);
+  });
+});
+
+describe('money received', () => {
+  const base = useDatabase();
+  const AT = new Date('2026-03-12T23:30:00Z');
+
+  /** A payment in a year of its own, so that tests do not see each other's. */
+  let year = 1900;
+  async function paid(amount: string, more = {}) {
+    year += 2;
+    const payment_date = `${year}-03-10`;
+    return createPayment(base.db, { amount, payment_date, ...more });
+  }
+  const at = (day: string) => new Date(`${year}-${day}T23:30:00Z`);
+
+  async function received(timeZone = 'UTC') {
+    const found = await getMoneyReceived(base.db, { today: `${year}-03-31`, timeZone }, 90);
+    const days = found.days.filter(({ count, total, returned }) => count || total || returned);
+    return { ...found, days: days.map(({ date, ...sums }) => ({ date: date.slice(5), ...sums })) };
+  }
+
+  test('a refund is taken off on its own day, in the time zone of the service', async () => {
+    const { id } = await paid('100', { status: 'refunded', refunded_amount: '100' });
+    await createRefund(base.db, { payment_id: id, amount: '30', issued_at: at('03-12') });
+    await createRefund(base.db, { payment_id: id, amount: '70', issued_at: at('03-20') });
+    const { sums, days } = await received();
+    expect(sums).toEqual([{ currency: 'eur', count: 1, total: 0, returned: 100 }]);
+    expect(days).toEqual([
+      { date: '03-10', count: 1, total: 100, returned: 0 },
+      { date: '03-12', count: 0, total: -30, returned: 30 },
+      { date: '03-20', count: 0, total: -70, returned: 70 },
+    ]);
+    expect((await received('Asia/Tokyo')).days.map(({ date }) => date)).toEqual(['03-10', '03-13', '03-21']);
+  });
+
+  test('a lost dispute is taken off on the day on which its funds were withdrawn', async () => {
+    const { id } = await paid('10');
+    const lost = { payment_id: id, status: 'lost' as const, amount: '4' };
+    await createDispute(base.db, { ...lost, issued_at: at('03-12'), funds_withdrawn_at: at('03-14') });
+    await createDispute(base.db, { ...lost, issued_at: at('03-15') });
+    await createDispute(base.db, { payment_id: id, funds_withdrawn_at: at('03-16'), issued_at: at('03-16') });
+    const { days } = await received();
+    expect(days.map(({ date, returned }) => [date, returned])).toEqual([
+      ['03-10', 0],
+      ['03-14', 4],
+      ['03-15', 4],
+    ]);
+  });
+
+  test('refunds are taken off up to the amount of their payment, also before the period', async () => {
+    const { id } = await paid('100', { payment_date: `${year + 2}-01-01` });
+    await createRefund(base.db, { payment_id: id, amount: '80', issued_at: at('01-01') });
+    await createRefund(base.db, { payment_id: id, amount: '15', issued_at: at('03-20') });
+    await createRefund(base.db, { payment_id: id, amount: '15', issued_at: at('03-21') });
+    expect(await getMoneyReceived(base.db, { today: `${year}-03-31`, timeZone: 'UTC' }, 30)).toMatchObject({
+      sums: [{ currency: 'eur', count: 0, total: -20, returned: 20 }],
+    });
+    expect((await received()).days.slice(-2)).toMatchObject([{ returned: 15 }, { returned: 5 }]);
+  });
+
+  test('a refund in another currency, of a failed payment or without one is not taken off', async () => {
+    const { id } = await paid('100');
+    await createRefund(base.db, { payment_id: id, currency: 'usd', issued_at: at('03-12') });
+    const failed = await createPayment(base.db, { payment_date: `${year}-03-10`, status: 'failed' });
+    await createRefund(base.db, { payment_id: failed.id, issued_at: at('03-12') });
+    await createRefund(base.db, { payment_id: null, issued_at: at('03-12') });
+    expect((await received()).sums).toEqual([{ currency: 'eur', count: 1, total: 100, returned: 0 }]);
+  });
+
+  test('a payment noted as refunded without a refund does not count at all', async () => {
+    await paid('100', { status: 'refunded' });
+    expect((await received()).sums).toEqual([]);
+  });
+
+  const common = { amount: '1', currency: 'eur', issued_at: AT };
+  const funds = [
+    { funds_withdrawn_at: null, funds_returned_at: null },
+    { funds_withdrawn_at: AT, funds_returned_at: null },
+    { funds_withdrawn_at: AT, funds_returned_at: AT },
+  ];
+  test.each<Parameters<typeof cameBack>[1]>([
+    ...refundStatus.enumValues.flatMap((status) =>
+      refundSource.enumValues.map((source) => ({ refunds: [{ ...common, status, source }], disputes: [] })),
+    ),
+    ...disputeStatus.enumValues.flatMap((status) =>
+      funds.map((moved) => ({ refunds: [], disputes: [{ ...common, status, ...moved }] })),
+    ),
+  ])('the SQL takes off what `cameBack` does for %j', async (known) => {
+    const payment = await createPayment(base.db, { payment_date: '2026-03-10' });
+    const { id: payment_id } = payment;
+    for (const refund of known.refunds) await createRefund(base.db, { ...refund, payment_id });
+    for (const dispute of known.disputes) await createDispute(base.db, { ...dispute, payment_id });
+    const { sums } = await getMoneyReceived(base.db, { today: '2026-03-31', timeZone: 'UTC' }, 30);
+    expect(sums[0]?.returned).toBe(Number(cameBack(payment, known).refunded));
+    await base.db.update(payments).set({ status: 'failed' }).where(eq(payments.id, payment_id));
+  });
+});
