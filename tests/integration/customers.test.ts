@@ -1,10 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { sql } from 'drizzle-orm';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { subscriptions } from '@/db/schema';
-import { findCustomers } from '@/lib/customers/find-customers';
 import { listCustomersForStaff } from '@/lib/customers/list-for-staff';
 import { findCustomerId } from '@/lib/customers/match-customer';
 import { getCustomer } from '@/lib/customers/queries';
-import { customerQuery } from '@/lib/customers/schema';
 import { customerFilters } from '@/lib/customers/staff-filters';
 import { MAX_ID } from '@/lib/page';
 import { findCustomerHits } from '@/lib/search/customer-hits';
@@ -12,120 +11,141 @@ import { listSubscriptions } from '@/lib/subscriptions/queries';
 import { useDatabase } from '../support/database';
 import { createCustomer } from '../support/factories';
 
-const numbers = (found: { matches: { customer_number: string }[] }) =>
-  found.matches.map((match) => match.customer_number);
-
-describe('findCustomers', () => {
+describe('the staff list of customers', () => {
   const base = useDatabase();
+  const last: Record<string, number> = {};
 
-  test('matches each field and "first last", whatever the case', async () => {
-    const n = { customer_number: 'ÄX-100' };
-    await createCustomer(base.db, {
-      ...n,
-      first_name: 'Grace',
-      last_name: 'Höpper',
-      company: 'Cobol Übersetzer AG',
-      email: 'Grace@Navy.example',
-    });
-    for (const query of ['x-1', 'GRACE@navy', 'rac', 'höPP', 'grace h', 'obol ü', 'ÜBERSETZER']) {
-      expect(numbers(await findCustomers(base.db, query)), query).toEqual(['ÄX-100']);
-    }
-    expect((await findCustomers(base.db, 'grace')).matches[0]).toEqual({
-      id: expect.any(Number),
-      ...n,
-      name: 'Cobol Übersetzer AG',
-      email: 'Grace@Navy.example',
-      status: 'active',
-    });
+  beforeAll(async () => {
+    const rows = [
+      { customer_number: 'K3', company: 'beta', city: 'Wien', country: 'AT' },
+      { customer_number: 'K1', company: '', first_name: 'Ada', last_name: null, country: 'DE' },
+      { customer_number: 'K2', company: 'Alpha', email: 'Post@alpha.example', status: 'blocked' as const },
+      { customer_number: 'K5', company: 'Alpha', country: 'AT', status: 'inactive' as const },
+      { customer_number: 'K4', first_name: null, last_name: null, email: null, country: 'LI' },
+    ];
+    for (const row of rows) last[row.customer_number] = (await createCustomer(base.db, row)).id;
   });
 
-  test('no match spans two fields', async () => {
-    await createCustomer(base.db, { customer_number: 'SPAN1', email: 'span@example.com', company: 'Spa' });
-    expect(numbers(await findCustomers(base.db, 'SPAN1span'))).toEqual([]);
-    expect(numbers(await findCustomers(base.db, 'SPAN1 span'))).toEqual([]);
-  });
-
-  test.each(['%', '_', '\\', "'", '"', '$1', '\\%'])('%j is literal', async (text) => {
-    const customer_number = `L${text}L`;
-    await createCustomer(base.db, { customer_number });
-    expect(numbers(await findCustomers(base.db, `l${text}l`))).toEqual([customer_number]);
-  });
-
-  test('exact number or e-mail first, then prefixes, then the rest, ties by number', async () => {
-    await createCustomer(base.db, { customer_number: 'R5', company: 'See zeta' });
-    await createCustomer(base.db, { customer_number: 'R4', first_name: 'A', last_name: 'Zetatest' });
-    await createCustomer(base.db, { customer_number: 'R3', company: 'ZETA GmbH' });
-    await createCustomer(base.db, { customer_number: 'R2', email: 'Zeta' });
-    await createCustomer(base.db, { customer_number: 'R1', company: 'Alphazeta' });
-    await createCustomer(base.db, { customer_number: 'zETA' });
-    expect(numbers(await findCustomers(base.db, 'zeta'))).toEqual(['R2', 'zETA', 'R3', 'R4', 'R1', 'R5']);
-  });
-
-  test('25 matches at most, and it says that there are more', async () => {
-    for (let i = 0; i < 25; i++) await createCustomer(base.db, { company: 'Many Ltd' });
-    expect(await findCustomers(base.db, 'many ltd')).toMatchObject({ count: 25, truncated: false });
-    await createCustomer(base.db, { company: 'Many Ltd' });
-    const found = await findCustomers(base.db, 'many ltd');
-    expect(found).toMatchObject({ count: 25, truncated: true });
-    expect(found.matches).toHaveLength(25);
-  });
-});
-
-describe('customerQuery', () => {
-  test('is trimmed', () => expect(customerQuery.parse('  a b\n')).toBe('a b'));
+  const read = async (input: Record<string, string>, start = {}) => {
+    const page = await listCustomersForStaff(base.db, customerFilters.parse(input), start);
+    return { ...page, numbers: page.data.map((row) => row.customer_number).join(' ') };
+  };
 
   test.each([
-    ['', 'must not be empty'],
-    ['  ', 'must not be empty'],
-    ['a\u0000b', 'must not contain control characters'],
-    ['a\nb', 'must not contain control characters'],
-    ['x'.repeat(201), 'must have at most 200 characters'],
-    [5, 'must be a string'],
-  ])('%j %s', (query, message) => {
-    expect(customerQuery.safeParse(query).error?.issues[0]?.message).toBe(message);
+    [{}, 'K4 K5 K2 K1 K3'],
+    [{ sort: 'created' }, 'K3 K1 K2 K5 K4'],
+    [{ sort: 'number' }, 'K1 K2 K3 K4 K5'],
+    [{ sort: '-number' }, 'K5 K4 K3 K2 K1'],
+    [{ sort: 'name' }, 'K4 K1 K2 K5 K3'],
+    [{ sort: '-name' }, 'K3 K5 K2 K1 K4'],
+    [{ sort: 'nonsense' }, 'K4 K5 K2 K1 K3'],
+    [{ country: 'at' }, 'K5 K3'],
+    [{ country: 'FR' }, ''],
+    [{ status: 'active' }, 'K4 K1 K3'],
+    [{ status: 'blocked' }, 'K2'],
+    [{ q: 'alpha' }, 'K5 K2'],
+    [{ q: 'ALPHA', status: 'blocked' }, 'K2'],
+    [{ q: 'post@' }, 'K2'],
+    [{ q: 'k1' }, 'K1'],
+    [{ q: 'k-1' }, 'K1'],
+    [{ q: 'ad' }, 'K5 K2 K1 K3'],
+    [{ q: '%' }, ''],
+    [{ q: '_' }, ''],
+    [{ q: "a'" }, ''],
+    [{ q: '#999999' }, ''],
+  ])('the list asked for %j holds "%s"', async (input, numbers) => {
+    const page = await read(input);
+    expect(page).toMatchObject({ numbers, count: page.data.length });
+  });
+
+  test('an id after # finds its customer, and a row shows what staff may see', async () => {
+    expect((await read({ q: `#${last.K2}` })).numbers).toBe('K2');
+    expect((await read({ q: 'K3' })).data).toEqual([
+      {
+        id: last.K3,
+        customer_number: 'K3',
+        name: 'beta',
+        email: expect.stringContaining('@example.com'),
+        city: 'Wien',
+        country: 'AT',
+        currency: 'eur',
+        status: 'active',
+      },
+    ]);
+  });
+
+  test.each(['created', '-created', 'number', '-number', 'name', '-name'])(
+    'the pages of the list sorted by %s lead forwards and back, with the count of all',
+    async (sort) => {
+      const all = (await read({ sort })).numbers;
+      const input = { sort, per_page: '2' };
+      const first = await read(input);
+      const second = await read(input, { after: first.next });
+      const third = await read(input, { after: second.next });
+      expect([first, second, third].map(({ numbers }) => numbers).join(' ')).toBe(all);
+      expect([first, second, third].map(({ count }) => count)).toEqual([5, 5, 5]);
+      expect([first.previous, third.next]).toEqual([null, null]);
+      const back = await read(input, { before: third.previous });
+      expect(back.numbers).toBe(second.numbers);
+      expect((await read(input, { before: back.previous })).numbers).toBe(first.numbers);
+    },
+  );
+
+  test.each(['x', '', '-1', '99999999999', "1'"])('the cursor %j means the first page', async (after) => {
+    expect((await read({}, { after })).data).toHaveLength(5);
+  });
+
+  test.each([{ q: '' }, { q: 'a\u0000' }, { status: 'gone' }, { country: 'AUT' }, { country: '%%' }])(
+    'the list refuses the filter %j',
+    (input) => {
+      expect(customerFilters.safeParse(input).success).toBe(false);
+    },
+  );
+
+  // More match than are counted (10,000), and more than are looked at from the start (5,000) do not.
+  test('a text of very many customers is found in the order of the list, near its start and far from it', async () => {
+    await base.db.execute(sql`insert into customers (customer_number, company)
+      select 'N' || n, case when n <= 10001 then 'Many' else 'Other' end from generate_series(1, 15100) n`);
+    const nearest = await read({ q: 'many', sort: 'created', per_page: '2' });
+    expect(nearest).toMatchObject({ numbers: 'N1 N2', count: 10_001 });
+    const second = await read({ q: 'many', sort: 'created', per_page: '2' }, { after: nearest.next });
+    expect(second.numbers).toBe('N3 N4');
+    expect((await read({ q: 'many', per_page: '2' })).numbers).toBe('N10001 N10000');
   });
 });
 
-describe('getCustomer', () => {
+describe('one customer', () => {
   const base = useDatabase();
 
-  test('by id and by number, without columns of ours', async () => {
+  test('a customer is read by its id and by its number, without internal columns', async () => {
     const { search_text, version, erased_at, created_at, updated_at, ...row } = await createCustomer(
       base.db,
-      {
-        company: '',
-      },
+      { company: '' },
     );
     const expected = { ...row, name: `Ada ${row.last_name}` };
     expect(await getCustomer(base.db, { id: row.id })).toEqual(expected);
     expect(await getCustomer(base.db, { customer_number: row.customer_number })).toEqual(expected);
   });
 
-  test.each(['Kd-9', 'KD-9', 'kd-9'])('the number %s is found wherever one is named', async (number) => {
+  test('a customer number is found in any case by every reader, and taken in any case', async () => {
     const { db } = base;
-    const id = (await getCustomer(db, { customer_number: 'kD-9' }))?.id ?? (await make('Kd-9'));
-    expect((await getCustomer(db, { customer_number: number }))?.id).toBe(id);
-    expect(await findCustomerId(db, number)).toBe(id);
-    const listed = await listCustomersForStaff(db, customerFilters.parse({ q: number }), {});
-    expect(listed.data.map((row) => row.id)).toEqual([id]);
-    const hits = await findCustomerHits(db, number);
-    expect(hits.hits.map((hit) => hit.id)).toEqual([id]);
-    const subscriptions = await listSubscriptions(db, { customer: number }, { limit: 25 });
-    expect(subscriptions.data).toHaveLength(1);
+    const { id } = await createCustomer(db, { customer_number: 'Kd-9', company: 'Number' });
+    await db.insert(subscriptions).values({ customer_id: id });
+    for (const number of ['Kd-9', 'KD-9', 'kd-9']) {
+      expect((await getCustomer(db, { customer_number: number }))?.id).toBe(id);
+      expect(await findCustomerId(db, number)).toBe(id);
+      const listed = await listCustomersForStaff(db, customerFilters.parse({ q: number }), {});
+      expect(listed.data.map((row) => row.id)).toEqual([id]);
+      expect((await findCustomerHits(db, number)).hits.map((hit) => hit.id)).toEqual([id]);
+      expect((await listSubscriptions(db, { customer: number }, { limit: 25 })).data).toHaveLength(1);
+    }
+    await expect(createCustomer(db, { customer_number: 'kD-9' })).rejects.toThrow('customers_number_lower');
   });
 
-  test('no two numbers differ in their case alone', async () => {
-    await make('Ab-1');
-    await expect(make('aB-1')).rejects.toThrow('customers_number_lower');
-  });
-
-  async function make(customer_number: string): Promise<number> {
-    const { id } = await createCustomer(base.db, { customer_number, company: 'Number' });
-    await base.db.insert(subscriptions).values({ customer_id: id });
-    return id;
-  }
-
-  test.each([{ id: 999_999 }, { id: MAX_ID + 1 }, { customer_number: 'none' }])('%j is null', async (by) => {
-    expect(await getCustomer(base.db, by)).toBeNull();
-  });
+  test.each([{ id: 999_999 }, { id: MAX_ID + 1 }, { customer_number: 'none' }])(
+    'a customer that does not exist (%j) is null',
+    async (by) => {
+      expect(await getCustomer(base.db, by)).toBeNull();
+    },
+  );
 });
