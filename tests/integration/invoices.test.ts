@@ -1,125 +1,184 @@
-import { describe, expect, test } from 'vitest';
-import { listInvoices, sumUnpaidInvoices } from '@/lib/invoices/queries';
-import { invoiceFilters } from '@/lib/invoices/schema';
-import { MAX_ID } from '@/lib/page';
+import { asc, sql } from 'drizzle-orm';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { rows } from '@/db/database';
+import { invoiceStatus, invoices } from '@/db/schema';
+import { toCalendarDate } from '@/lib/dates';
+import { listCustomerCredits } from '@/lib/invoices/customer-credits';
+import { sumUnpaidInvoices } from '@/lib/invoices/queries';
+import { settleInvoice } from '@/lib/invoices/settle-invoice';
+import { isUnpaid, unpaidStatus, unpaidStatusSql } from '@/lib/overdue';
+import { findPayableInvoice } from '@/lib/payments/find-payable-invoice';
+import { findPayableInvoices } from '@/lib/payments/find-payable-invoices';
+import { reconcile } from '@/lib/sync/reconcile/reconcile';
+import { syncDeps } from '@/lib/sync/sync-deps';
 import { useDatabase } from '../support/database';
 import { createCustomer, createInvoice } from '../support/factories';
+import { testRuntime } from '../support/runtime';
 
-describe('listInvoices', () => {
-  const base = useDatabase();
+const base = useDatabase();
 
-  test('a row holds the invoice and its customer, nothing of ours', async () => {
+describe('what a customer owes', () => {
+  test('the unpaid sum of a customer counts sent and overdue invoices by what is still due', async () => {
     const customer = await createCustomer(base.db);
-    const { id } = await createInvoice(base.db, {
-      number: null,
-      status: 'draft',
-      customer_id: customer.id,
-      subtotal: '0.1',
-      tax: '0.2',
-      total: '0.3',
-      due_date: null,
-      stripe_invoice_id: 'in_1',
-    });
-    const page = await listInvoices(base.db, { customer_id: customer.id });
-    expect(page.data).toEqual([
-      {
-        id,
-        number: null,
-        status: 'draft',
-        invoice_date: '2026-03-01',
-        due_date: null,
-        currency: 'eur',
-        subtotal: 0.1,
-        tax: 0.2,
-        total: 0.3,
-        amount_paid: 0,
-        amount_due: 0.3,
-        stripe_invoice_id: 'in_1',
-        customer: {
-          id: customer.id,
-          customer_number: customer.customer_number,
-          name: `Ada ${customer.last_name}`,
-          email: customer.email,
-          status: 'active',
-        },
-      },
-    ]);
-  });
-
-  test('newest first, ties by id descending; both date bounds are inclusive', async () => {
-    const { id: customer_id } = await createCustomer(base.db);
-    const on = async (invoice_date: string) =>
-      (await createInvoice(base.db, { customer_id, invoice_date })).id;
-    const [a, b, c, d] = [
-      await on('2026-01-31'),
-      await on('2026-02-28'),
-      await on('2026-01-31'),
-      await on('2025-12-31'),
-    ];
-    const ids = async (filters: object) =>
-      (await listInvoices(base.db, { customer_id, ...filters })).data.map((row) => row.id);
-    expect(await ids({})).toEqual([b, c, a, d]);
-    expect(await ids({ invoice_date_from: '2026-01-31' })).toEqual([b, c, a]);
-    expect(await ids({ invoice_date_to: '2026-01-31' })).toEqual([c, a, d]);
-    expect(await ids({ invoice_date_from: '2026-01-01', invoice_date_to: '2026-01-31' })).toEqual([c, a]);
-    expect(await ids({ status: 'paid' })).toEqual([]);
-    expect(await ids({ customer_id: MAX_ID + 1 })).toEqual([]);
-  });
-});
-
-describe('invoiceFilters', () => {
-  test.each([
-    [{ invoice_date_from: '2025-02-30' }, 'must be a calendar date YYYY-MM-DD'],
-    [{ invoice_date_to: '0000-01-01' }, 'must be a calendar date YYYY-MM-DD'],
-    [{ invoice_date_from: '2026-02-01', invoice_date_to: '2026-01-31' }, 'must not be after invoice_date_to'],
-    [{ per_page: 101 }, 'must be at most 100'],
-    [{ page: 0 }, 'must be at least 1'],
-    [{ status: 'open' }, 'must be one of draft, sent, paid, overdue, cancelled'],
-  ])('%j: %s', (filters, message) => {
-    expect(invoiceFilters.safeParse(filters).error?.issues[0]?.message).toBe(message);
-  });
-});
-
-describe('sumUnpaidInvoices', () => {
-  const base = useDatabase();
-
-  test('counts sent and overdue ones by what is still due', async () => {
-    const customer = await createCustomer(base.db);
-    const create = (status: 'sent' | 'overdue' | 'paid' | 'draft' | 'cancelled', amount_due: string) =>
-      createInvoice(base.db, { customer_id: customer.id, status, amount_due });
-    await create('sent', '0.10');
-    await create('overdue', '0.20');
-    await create('paid', '5');
-    await create('draft', '5');
-    await create('cancelled', '5');
+    for (const [status, amount_due] of [
+      ['sent', '0.10'],
+      ['overdue', '0.20'],
+      ['paid', '5'],
+      ['draft', '5'],
+      ['cancelled', '5'],
+    ] as const) {
+      await createInvoice(base.db, { customer_id: customer.id, status, amount_due });
+    }
     await createInvoice(base.db);
-    expect(await sumUnpaidInvoices(base.db, customer)).toEqual({
-      currency: 'eur',
-      count: 2,
-      total: 0.3,
-      other_currencies: [],
-    });
+    const expected = { currency: 'eur', count: 2, total: 0.3, other_currencies: [] };
+    expect(await sumUnpaidInvoices(base.db, customer)).toEqual(expected);
   });
 
-  test("the customer's own currency comes first, then the others", async () => {
+  test('the unpaid sum begins with the customer’s own currency, then that of most invoices', async () => {
     const customer = await createCustomer(base.db, { currency: 'chf' });
-    expect(await sumUnpaidInvoices(base.db, customer)).toEqual({
-      currency: 'chf',
-      count: 0,
-      total: 0,
-      other_currencies: [],
-    });
+    const sum = () => sumUnpaidInvoices(base.db, customer);
+    expect(await sum()).toEqual({ currency: 'chf', count: 0, total: 0, other_currencies: [] });
     const create = (currency: string) => createInvoice(base.db, { customer_id: customer.id, currency });
-    await create('jpy');
-    await create('eur');
-    await create('eur');
-    expect(await sumUnpaidInvoices(base.db, customer)).toEqual({
-      currency: 'eur',
-      count: 2,
-      total: 238,
+    for (const currency of ['jpy', 'eur', 'eur']) await create(currency);
+    expect(await sum()).toEqual({
+      ...{ currency: 'eur', count: 2, total: 238 },
       other_currencies: [{ currency: 'jpy', count: 1, total: 119 }],
     });
     await create('chf');
-    expect(await sumUnpaidInvoices(base.db, customer)).toMatchObject({ currency: 'chf', count: 1 });
+    expect(await sum()).toMatchObject({ currency: 'chf', count: 1 });
+  });
+
+  test('the credit of a customer is what was paid too much on its own invoices, by currency', async () => {
+    const { id: customer_id } = await createCustomer(base.db);
+    const over = {
+      ...{ customer_id, status: 'paid', total: '100', amount_due: '0', amount_paid: '120.5' },
+    } as const;
+    for (const other of [
+      {},
+      { amount_paid: '100' },
+      { currency: 'chf' },
+      { stripe_invoice_id: 'in_over' },
+      { customer_id: (await createCustomer(base.db)).id },
+    ]) {
+      await createInvoice(base.db, { ...over, ...other });
+    }
+    expect(await listCustomerCredits(base.db, customer_id)).toEqual([
+      { currency: 'chf', amount: 20.5 },
+      { currency: 'eur', amount: 20.5 },
+    ]);
+  });
+});
+
+describe('overdue', () => {
+  const DUE_DATES = [null, '2026-03-14', '2026-03-15', '2026-03-16'];
+  const INSTANTS = ['2026-03-15T09:30:00Z', '2026-03-15T12:00:00Z', '2026-03-15T23:30:00Z'];
+  const ZONES = ['UTC', 'Europe/Berlin', 'Pacific/Kiritimati', 'Pacific/Pago_Pago'];
+  const MOMENTS = INSTANTS.flatMap((instant) => ZONES.map((zone) => [instant, zone] as const));
+  const BOTH = [true, false];
+
+  test('an invoice is overdue by the same rule in SQL and in TypeScript', async () => {
+    const cases = DUE_DATES.flatMap((due_date) =>
+      BOTH.flatMap((paymentFailed) =>
+        BOTH.map((uncollectible) => ({ due_date, paymentFailed, uncollectible })),
+      ),
+    );
+    for (const [instant, zone] of MOMENTS) {
+      const today = toCalendarDate(new Date(instant), zone);
+      const columns = {
+        due_date: sql`c.due_date`,
+        payment_failed_at: sql`nullif(c."paymentFailed", false)`,
+        uncollectible: sql`c.uncollectible`,
+      };
+      const found = await rows<{ status: string }>(
+        base.db,
+        sql`select ${unpaidStatusSql(columns, sql`${today}::date`)} as status
+          from jsonb_to_recordset(${JSON.stringify(cases)}::text::jsonb)
+            as c(due_date date, "paymentFailed" boolean, uncollectible boolean)`,
+      );
+      expect(found.map(({ status }) => status)).toEqual(cases.map((one) => unpaidStatus(one, today)));
+    }
+  });
+
+  describe('an own invoice', () => {
+    const cases = invoiceStatus.enumValues.flatMap((status) =>
+      DUE_DATES.map((due_date) => ({ status, due_date })),
+    );
+
+    beforeEach(async () => {
+      await base.db.delete(invoices);
+      const { id: customer_id } = await createCustomer(base.db);
+      for (const one of cases) await createInvoice(base.db, { customer_id, ...one });
+    });
+
+    const read = () => base.db.select().from(invoices).orderBy(asc(invoices.id));
+
+    test.each([
+      ['2026-03-15T12:00:00Z', 'UTC'],
+      ['2026-03-15T23:30:00Z', 'Europe/Berlin'],
+      ['2026-03-15T09:30:00Z', 'Pacific/Pago_Pago'],
+      ['2026-03-15T09:30:00Z', 'Pacific/Kiritimati'],
+      ['2026-03-15T12:00:00Z', 'Pacific/Kiritimati'],
+    ])('an own invoice becomes overdue by a run or a payment at %s in %s', async (instant, zone) => {
+      const now = new Date(instant);
+      const today = toCalendarDate(now, zone);
+      const runtime = testRuntime(base.db, { now, env: { APP_TIMEZONE: zone } });
+      await reconcile(syncDeps(runtime), { trigger: 'cli', startedBy: null });
+      const sent = cases.map((one) => (one.status === 'sent' ? unpaidStatus(one, today) : one.status));
+      expect((await read()).map(({ status }) => status)).toEqual(sent);
+
+      for (const { id } of await read()) await settleInvoice(base.db, id, { today, now });
+      const settled = cases.map((one) =>
+        isUnpaid(one.status) || one.status === 'paid' ? unpaidStatus(one, today) : one.status,
+      );
+      expect((await read()).map(({ status }) => status)).toEqual(settled);
+    });
+  });
+});
+
+describe('the invoice of a payment', () => {
+  test('an unknown, unpayable or ambiguous invoice is refused with the reason', async () => {
+    const { db } = base;
+    const draft = await createInvoice(db, { number: null, status: 'draft' });
+    await createInvoice(db, { number: 'C-1', status: 'cancelled' });
+    const one = await createInvoice(db, { number: 'T-1', stripe_invoice_id: 'in_t1' });
+    const two = await createInvoice(db, { number: 'T-1', stripe_invoice_id: 'in_t2' });
+    for (const [text, message] of [
+      ['nope', 'there is no such invoice'],
+      ['#0', 'there is no such invoice'],
+      ['\u0000', 'must not contain control characters'],
+      [`#${draft.id}`, 'is draft and takes no payment'],
+      ['C-1', 'is cancelled and takes no payment'],
+      ['T-1', `enter one of #${one.id}, #${two.id}`],
+    ] as const) {
+      await expect(findPayableInvoice(db, text)).rejects.toMatchObject({
+        fields: [{ field: 'invoice', message: expect.stringContaining(message) }],
+      });
+    }
+    expect((await findPayableInvoice(db, `#${two.id}`)).invoice.id).toBe(two.id);
+  });
+
+  test('payable invoices are found by customer, number or amount, unpaid ones first', async () => {
+    const { id: customer_id } = await createCustomer(base.db, {
+      company: 'Zitronengras AG',
+      customer_number: 'K-ZIT',
+    });
+    const create = (number: string, values: Parameters<typeof createInvoice>[1]) =>
+      createInvoice(base.db, { customer_id, total: '392', amount_due: '392', number, ...values });
+    await create('ZG-2026-0007', { status: 'paid', amount_due: '0' });
+    await create('ZG-2026-0009', { status: 'sent', due_date: '2026-04-01' });
+    await create('ZG-2026-0008', { status: 'overdue', due_date: '2026-03-01' });
+    await create('ZG-2026-0006', { status: 'cancelled' });
+    const all = ['ZG-2026-0008', 'ZG-2026-0009', 'ZG-2026-0007'];
+    for (const [texts, expected] of [
+      [['zitronen', 'K-ZIT', 'ZG-2026'], all],
+      [['392.00', '392,00', '392', '26-000'], all.slice(0, 2)],
+      [['26-0009'], ['ZG-2026-0009']],
+      [['', '%', 'no such thing', '\u0000'], []],
+    ] as const) {
+      for (const text of texts) {
+        const found = await findPayableInvoices(base.db, text);
+        expect([text, found.map(({ number }) => number)]).toEqual([text, expected]);
+      }
+    }
   });
 });

@@ -1,0 +1,225 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'drizzle-orm';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { invoiceLines } from '@/db/schema';
+import { invoicesCsv } from '@/lib/invoices/invoices-csv';
+import { invoiceStaffFilters } from '@/lib/invoices/staff-filters';
+import { paymentsCsv } from '@/lib/payments/payments-csv';
+import { staffFilters } from '@/lib/payments/staff-filters';
+import { useDatabase } from '../support/database';
+import {
+  createCustomer,
+  createDispute,
+  createInvoice,
+  createPayment,
+  createRefund,
+} from '../support/factories';
+import { runCommandHere } from '../support/run-command';
+import { watchedDatabase } from '../support/watched-database';
+
+const base = useDatabase();
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'w5t-accounting-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const exportAccounting = (...args: string[]) =>
+  runCommandHere(base.db, 'export', ['accounting', ...args], { cwd: folder });
+
+/** The lines of a file, its mark of UTF-8 and its last line break checked. */
+async function linesOf(pieces: AsyncGenerator<string>): Promise<string[]> {
+  let text = '';
+  for await (const piece of pieces) text += piece;
+  expect([text[0], text.slice(-2)]).toEqual(['\uFEFF', '\r\n']);
+  return text.slice(1, -2).split('\r\n');
+}
+const paymentLines = (input: Record<string, string>) =>
+  linesOf(paymentsCsv(base.db, staffFilters.parse(input)));
+const invoiceLinesOf = (input: Record<string, string>) =>
+  linesOf(invoicesCsv(base.db, invoiceStaffFilters.parse(input)));
+
+describe('payments as CSV', () => {
+  const HEADER =
+    'id,invoice_id,customer_id,amount,currency,payment_date,payment_reference,status,refunded_amount,source,' +
+    'created_at,updated_at,disputed,invoice_number,customer_number,customer_name';
+
+  test('a file of payments is RFC 4180 in UTF-8, and no text in it is a formula', async () => {
+    const at = new Date('2026-03-10T08:00:00Z');
+    const { db } = base;
+    const customer = await createCustomer(db, { customer_number: 'K-CSV', company: '=HYPERLINK("x")' });
+    const invoice = await createInvoice(db, { number: '+49', customer_id: customer.id });
+    const on = { invoice_id: invoice.id, customer_id: customer.id, created_at: at, updated_at: at };
+    const expected = [HEADER];
+    for (const [i, [payment_reference, cell]] of [
+      ['plain', 'plain'],
+      ['-1+2', "'-1+2"],
+      ['@cmd', "'@cmd"],
+      ['a,"b"', '"a,""b"""'],
+      ['Müller €', 'Müller €'],
+    ].entries()) {
+      const amount = String(i + 0.5);
+      const { id } = await createPayment(db, { ...on, amount, payment_reference: payment_reference ?? '' });
+      expected.push(
+        `${id},${invoice.id},${customer.id},${amount},eur,2026-03-10,${cell},completed,0,api,` +
+          `2026-03-10T08:00:00.000Z,2026-03-10T08:00:00.000Z,,'+49,K-CSV,"'=HYPERLINK(""x"")"`,
+      );
+    }
+    expect(await paymentLines({ customer: 'K-CSV', sort: 'amount' })).toEqual(expected);
+    expect(await paymentLines({ reference: 'no such reference' })).toEqual([HEADER]);
+  });
+
+  test('a payment in a file has the status of its open dispute', async () => {
+    const { id } = await createPayment(base.db, { payment_reference: 'DISPUTED', refunded_amount: '2.5' });
+    await createDispute(base.db, { payment_id: id, status: 'won' });
+    await createDispute(base.db, { payment_id: id, status: 'under_review' });
+    const [, line = ''] = await paymentLines({ reference: 'DISPUTED' });
+    expect([line.split(',')[8], line.split(',')[12]]).toEqual(['2.5', 'under_review']);
+  });
+
+  test.each([
+    ['a\rb', '"a\rb"'],
+    ['a\nb', '"a\nb"'],
+    ['a\r\nb', '"a\r\nb"'],
+    ['\r=A1', '"\'\r=A1"'],
+  ])('a text with a line break, %j, stays in its cell', async (company, cell) => {
+    const customer = await createCustomer(base.db, { company });
+    await createPayment(base.db, { customer_id: customer.id });
+    const lines = await paymentLines({ customer: customer.customer_number });
+    expect(lines.slice(1).join('\r\n')).toMatch(new RegExp(`^[^\r\n]*,${cell}$`));
+  });
+});
+
+test('a file of invoices has their customers, and no text in it is a formula', async () => {
+  const HEADER =
+    'id,number,status,invoice_date,due_date,currency,subtotal,tax,total,amount_paid,amount_due,' +
+    'stripe_invoice_id,refunded_amount,amount_credited,customer_id,customer_number,customer_name';
+  const { id: customer_id } = await createCustomer(base.db, { customer_number: 'K-INV', company: '=1+1' });
+  const { id } = await createInvoice(base.db, { customer_id, number: '@1', due_date: '2026-04-01' });
+  expect(await invoiceLinesOf({ customer: 'K-INV' })).toEqual([
+    HEADER,
+    `${id},'@1,sent,2026-03-01,2026-04-01,eur,100,19,119,0,119,,0,0,${customer_id},K-INV,'=1+1`,
+  ]);
+  expect(await invoiceLinesOf({ customer: 'nobody' })).toEqual([HEADER]);
+});
+
+describe('files of many rows', () => {
+  let customer: string;
+  // More than two batches, of few amounts and few days, so that ties are many.
+  const MANY = 2100;
+
+  beforeAll(async () => {
+    const { id, customer_id } = await createInvoice(base.db, { invoice_date: '2026-01-01', total: '1' });
+    customer = `#${customer_id}`;
+    const [day, of] = [sql`date '2026-01-01' + i % 3`, sql`generate_series(1, ${MANY}::int) i`];
+    await base.db.execute(sql`insert into payments
+        (invoice_id, customer_id, amount, payment_date, payment_reference, source)
+      select ${id}::int, ${customer_id}::int, 1 + i % 7, ${day}, 'MANY-' || i, 'import' from ${of}`);
+    await base.db.execute(sql`insert into invoices
+        (customer_id, number, invoice_date, status, subtotal, tax, total, amount_due)
+      select ${customer_id}::int, 'MANY-' || i, ${day}, 'sent', 1, 0, 1, 1 from ${of}`);
+  });
+
+  test.each([
+    ['payments', '-date', 5, paymentLines, MANY],
+    ['payments', 'amount', 3, paymentLines, MANY],
+    ['payments', 'reference', 6, paymentLines, MANY],
+    ['invoices', '-date', 3, invoiceLinesOf, MANY + 1],
+  ] as const)(
+    'a file of many %s by %s holds each once and in order',
+    async (_, sort, column, read, count) => {
+      const lines = (await read({ customer, sort })).slice(1).map((line) => line.split(','));
+      expect(lines).toHaveLength(count);
+      expect(new Set(lines.map(([id]) => id)).size).toBe(count);
+      const keyOf = (line: string[]) => line[column] ?? '';
+      const keys = lines.map((line) =>
+        sort === '-date' ? keyOf(line) + line[0]?.padStart(10) : keyOf(line),
+      );
+      expect(keys).toEqual(sort === '-date' ? keys.toSorted().reverse() : keys.toSorted());
+    },
+  );
+
+  test('reading a file ends when the client leaves, and fails when a batch fails', async () => {
+    let transactions = 0;
+    const counting = watchedDatabase(base.db, {
+      transaction() {
+        transactions += 1;
+        if (transactions === 4) throw new Error('the connection is gone');
+      },
+    });
+    const filters = staffFilters.parse({ customer });
+    const left = paymentsCsv(counting, filters);
+    await left.next();
+    await left.return(undefined);
+    expect(transactions).toBe(1);
+    const broken = paymentsCsv(counting, filters);
+    await broken.next();
+    await broken.next();
+    await expect(broken.next()).rejects.toThrow('the connection is gone');
+  });
+
+  test('an export of accounting goes into a file, batch by batch', async () => {
+    expect(await exportAccounting('--month', '2026-01', '--out', 'a.csv')).toEqual({ code: 0, said: [] });
+    const lines = readFileSync(join(folder, 'a.csv'), 'utf8').split('\r\n');
+    expect(lines).toHaveLength(1 + MANY + MANY + 1 + 1);
+  });
+});
+
+describe('an export of accounting', () => {
+  const HEADER =
+    '\ufeffrecord,date,customer_number,customer_name,invoice_number,status,due_date,tax_rate,net,tax,gross,' +
+    'currency,amount_credited,payment_reference,method';
+
+  test('the export of a month holds invoices by rate, payments, refunds and lost disputes', async () => {
+    const { db } = base;
+    const { id: customer_id } = await createCustomer(db, { customer_number: 'K1', company: '=Weiß, "AG"' });
+    const on = { customer_id, invoice_date: '2026-10-01', due_date: '2026-10-15' };
+    const sums = { subtotal: '0.3', tax: '0.02', total: '0.32', amount_credited: '0.1' };
+    const lined = await createInvoice(db, { ...on, ...sums, number: 'R1' });
+    const line = { invoice_id: lined.id, quantity: '1' };
+    await db.insert(invoiceLines).values([
+      { ...line, position: 1, text: 'Hosting', unit_price: '0.1', tax_rate: '19' },
+      { ...line, position: 2, text: 'Book', unit_price: '0.2', tax_rate: '0' },
+    ]);
+    const yen = { currency: 'jpy', subtotal: '1000', tax: '100', total: '1100' };
+    await createInvoice(db, { ...on, ...yen, number: 'R2', invoice_date: '2026-10-31', status: 'cancelled' });
+    await createInvoice(db, { ...on, number: null, status: 'draft' });
+    await createInvoice(db, { ...on, number: 'R0', invoice_date: '2026-09-30' });
+    await createInvoice(db, { ...on, number: 'R3', invoice_date: '2026-11-01' });
+    const paid = { invoice_id: lined.id, customer_id, payment_date: '2026-10-31', amount: '0.32' };
+    await createPayment(db, { ...paid, payment_reference: 'P1', source: 'stripe' });
+    await createPayment(db, { ...paid, payment_reference: 'P2', status: 'failed' });
+    const old = { ...paid, payment_date: '2026-08-01', status: 'refunded', amount: '5' } as const;
+    const earlier = await createPayment(db, { ...old, payment_reference: 'P0', refunded_amount: '5' });
+    const payment_id = earlier.id;
+    await createRefund(db, { payment_id, amount: '2', issued_at: new Date('2026-09-30T12:00:00Z') });
+    await createRefund(db, { payment_id, amount: '2.5', issued_at: new Date('2026-10-31T23:30:00Z') });
+    const issued_at = new Date('2026-10-31T23:40:00Z');
+    await createDispute(db, { payment_id, status: 'lost', amount: '4', issued_at });
+
+    const { code, said } = await exportAccounting('--month', '2026-10');
+    expect(code).toBe(0);
+    expect((await exportAccounting('--month', '1999-12')).said).toEqual([`${HEADER}\r`]);
+    expect(said.map((text) => text.replace('\r', ''))).toEqual([
+      HEADER,
+      'invoice,2026-10-01,K1,"\'=Weiß, ""AG""",R1,sent,2026-10-15,19,0.1,0.02,0.12,eur,0.1,,',
+      'invoice,2026-10-01,K1,"\'=Weiß, ""AG""",R1,sent,2026-10-15,0,0.2,0,0.2,eur,,,',
+      'invoice,2026-10-31,K1,"\'=Weiß, ""AG""",R2,cancelled,2026-10-15,,1000,100,1100,jpy,0,,',
+      'payment,2026-10-31,K1,"\'=Weiß, ""AG""",R1,completed,,,,,0.32,eur,,P1,stripe',
+      'refund,2026-10-31,K1,"\'=Weiß, ""AG""",R1,refunded,,,,,-2.5,eur,,P0,api',
+      'refund,2026-10-31,K1,"\'=Weiß, ""AG""",R1,refunded,,,,,-0.5,eur,,P0,api',
+    ]);
+  });
+
+  test.each([[[]], [['--month', '2026-13']], [['--month', '2026-1']], [['--month', '0000-01']]])(
+    'an export with %j asks for a month',
+    async (args) => {
+      expect(await exportAccounting(...args)).toEqual({
+        code: 1,
+        said: ['--month must be a month such as 2026-10.'],
+      });
+    },
+  );
+});

@@ -1,0 +1,341 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { salesDocuments } from '@/db/schema';
+import { allPages, type CursorList, isNumbered, type StaffPage } from '@/lib/counted-list/staff-list';
+import type { PageStart } from '@/lib/cursor-page';
+import { getInvoice } from '@/lib/invoices/get-invoice';
+import { invoicesCsv } from '@/lib/invoices/invoices-csv';
+import { listInvoicesForStaff } from '@/lib/invoices/list-for-staff';
+import { listInvoices } from '@/lib/invoices/queries';
+import { invoiceFilters } from '@/lib/invoices/schema';
+import { invoiceStaffFilters } from '@/lib/invoices/staff-filters';
+import { MAX_ID } from '@/lib/page';
+import { listLatestPayments } from '@/lib/payments/list-for-staff';
+import { getSalesDocument } from '@/lib/sales-documents/get-sales-document';
+import { listDocumentsForStaff } from '@/lib/sales-documents/list-for-staff';
+import { listOpenSalesDocuments, listSalesDocuments } from '@/lib/sales-documents/queries';
+import { documentStaffFilters } from '@/lib/sales-documents/staff-filters';
+import { getServer, listServers } from '@/lib/servers/queries';
+import { getService } from '@/lib/services/get-service';
+import { listServicesForStaff } from '@/lib/services/list-for-staff';
+import { listServices } from '@/lib/services/queries';
+import { serviceStaffFilters } from '@/lib/services/staff-filters';
+import { listSubscriptionsOfService } from '@/lib/subscriptions/list-related';
+import { useDatabase } from '../support/database';
+import {
+  createCustomer,
+  createInvoice,
+  createPayment,
+  createSalesDocument,
+  createServer,
+  createService,
+  createSubscription,
+  createSubscriptionItem,
+} from '../support/factories';
+
+const base = useDatabase();
+const place = { request: { page: 1, per_page: 25 }, start: {} };
+
+describe('a row', () => {
+  test('a row of an invoice holds its money as numbers and its customer, and no internal column', async () => {
+    const customer = await createCustomer(base.db);
+    const money = { subtotal: '0.1', tax: '0.2', total: '0.3' };
+    const { id } = await createInvoice(base.db, {
+      ...{
+        customer_id: customer.id,
+        number: null,
+        status: 'draft',
+        due_date: null,
+        stripe_invoice_id: 'in_1',
+      },
+      ...money,
+    });
+    expect((await listInvoices(base.db, { customer_id: customer.id })).data).toEqual([
+      {
+        ...{ id, number: null, status: 'draft', invoice_date: '2026-03-01', due_date: null, currency: 'eur' },
+        ...{
+          subtotal: 0.1,
+          tax: 0.2,
+          total: 0.3,
+          amount_paid: 0,
+          amount_due: 0.3,
+          stripe_invoice_id: 'in_1',
+        },
+        customer: {
+          id: customer.id,
+          customer_number: customer.customer_number,
+          name: `Ada ${customer.last_name}`,
+          email: customer.email,
+          status: 'active',
+        },
+      },
+    ]);
+  });
+
+  test('a row of a service holds money of three decimals, days, and instants as ISO text', async () => {
+    const { id: customer_id } = await createCustomer(base.db, { company: 'Row AG' });
+    const { id: server_id } = await createServer(base.db);
+    const plain = {
+      ...{ server_id, status: 'cancelled' as const, service_type: 'license' as const, name: 'Plesk' },
+      ...{ currency: 'kwd', billing_interval: 'year' as const, start_date: '2025-01-31' },
+      ...{ next_billing_date: '2026-01-31', ends_on: '2026-02-28' },
+    };
+    const { id, service_number } = await createService(base.db, {
+      ...plain,
+      customer_id,
+      price: '1234567.891',
+      cancelled_at: new Date('2025-06-01T10:00:00Z'),
+    });
+    expect((await listServices(base.db, { customer_id })).data).toEqual([
+      {
+        ...plain,
+        ...{ id, service_number, domain: null, price: 1234567.891, cancelled_at: '2025-06-01T10:00:00.000Z' },
+        customer: expect.objectContaining({ id: customer_id, name: 'Row AG', status: 'active' }),
+      },
+    ]);
+  });
+
+  test('a row of a sales document names the invoice that was made of it', async () => {
+    const { id: converted_to_invoice_id, customer_id } = await createInvoice(base.db);
+    const plain = {
+      ...{ type: 'order_confirmation' as const, status: 'converted' as const, valid_until: '2026-04-01' },
+      converted_to_invoice_id,
+    };
+    const { id, document_number } = await createSalesDocument(base.db, { ...plain, customer_id });
+    expect((await listSalesDocuments(base.db, { customer_id })).data).toEqual([
+      {
+        ...plain,
+        ...{ id, document_number, document_date: '2026-03-01', currency: 'eur' },
+        ...{ subtotal: 100, tax: 19, total: 119 },
+        customer: expect.objectContaining({ id: customer_id, status: 'active' }),
+      },
+    ]);
+  });
+
+  test('servers are listed by hostname, each with all that people know of it', async () => {
+    await createServer(base.db, { hostname: 'web2.example.net' });
+    const { created_at, updated_at, version, ...row } = await createServer(base.db, {
+      ...{ hostname: 'web1.example.net', ipv4: ['192.0.2.1', '192.0.2.2'], ipv6: ['2001:db8::1'] },
+      ...{ cpu_cores: 16, ram_gb: 64, status: 'maintenance' },
+    });
+    const [first, second] = (await listServers(base.db)).filter(({ hostname }) => /^web\d\./.test(hostname));
+    expect([first, second?.hostname]).toEqual([row, 'web2.example.net']);
+  });
+});
+
+describe('filters', () => {
+  const ids: Record<string, number> = {};
+  interface Row {
+    id: number;
+    number?: string | null;
+    service_number?: string;
+    document_number?: string;
+  }
+  const namesOf = ({ data }: { data: Row[] }) =>
+    data.map((row) => row.number ?? row.service_number ?? row.document_number).join(' ');
+  const orRefusal = (page: StaffPage<Row>) =>
+    isNumbered(page) || !page.refused ? namesOf(page) : page.refused;
+  type Query = Record<string, string | number>;
+  const own = (query: Query) => ({ customer_id: ids.customer ?? 0, ...query });
+
+  const LISTS: Record<string, (query: Query) => Promise<string>> = {
+    invoices: async (query) => namesOf(await listInvoices(base.db, own(query))),
+    services: async (query) => namesOf(await listServices(base.db, own(query))),
+    documents: async (query) => namesOf(await listSalesDocuments(base.db, own(query))),
+    'staff invoices': async (query) =>
+      orRefusal(await listInvoicesForStaff(base.db, invoiceStaffFilters.parse(query), place)),
+    'staff services': async (query) =>
+      orRefusal(await listServicesForStaff(base.db, serviceStaffFilters.parse(query), place)),
+    'staff documents': async (query) =>
+      orRefusal(await listDocumentsForStaff(base.db, documentStaffFilters.parse(query), place)),
+  };
+
+  beforeAll(async () => {
+    const { db } = base;
+    const { id: customer_id } = await createCustomer(db, { customer_number: 'K-FILTER' });
+    const server = await createServer(db, { hostname: 'filter.example.net' });
+    Object.assign(ids, { customer: customer_id, server: server.id });
+    const invoice = (number: string, invoice_date: string, status: 'sent' | 'paid' = 'sent') =>
+      createInvoice(db, { customer_id, number, invoice_date, status });
+    ids.I1 = (await invoice('I1', '2026-01-31')).id;
+    await invoice('I2', '2026-02-28', 'paid');
+    await invoice('I3', '2026-01-31');
+    await invoice('I4', '2025-12-31');
+    const service = (service_number: string, values: Parameters<typeof createService>[1]) =>
+      createService(db, { customer_id, service_number, service_type: 'domain', ...values });
+    await service('F3', { domain: 'shop.example.org', server_id: server.id });
+    await service('F1', { domain: 'SHOP_x.example.org' });
+    await service('F2', { domain: 'shop-x.example.org', status: 'draft' });
+    await service('F4', { domain: null });
+    const document = (document_number: string, document_date: string, values: object) =>
+      createSalesDocument(db, { customer_id, document_number, document_date, ...values });
+    await document('D1', '2026-01-31', { converted_to_invoice_id: ids.I1 });
+    await document('D2', '2026-02-01', { type: 'order_confirmation' });
+    await document('D3', '2026-01-31', { status: 'rejected' });
+  });
+
+  const customer = 'k-filter';
+  test.each<[list: string, query: Query, found: string]>([
+    ['invoices', {}, 'I2 I3 I1 I4'],
+    ['invoices', { invoice_date_from: '2026-01-31' }, 'I2 I3 I1'],
+    ['invoices', { invoice_date_to: '2026-01-31' }, 'I3 I1 I4'],
+    ['invoices', { invoice_date_from: '2026-01-01', invoice_date_to: '2026-01-31' }, 'I3 I1'],
+    ['invoices', { status: 'cancelled' }, ''],
+    ['invoices', { customer_id: MAX_ID + 1 }, ''],
+    ['services', {}, 'F1 F2 F3 F4'],
+    ['services', { domain: 'Shop' }, 'F1 F2 F3'],
+    ['services', { domain: 'shop_' }, 'F1'],
+    ['services', { domain: 'shop', status: 'active' }, 'F1 F3'],
+    ['services', { service_type: 'hosting' }, ''],
+    ['services', { server_id: '#server' }, 'F3'],
+    ['services', { customer_id: 999_999 }, ''],
+    ['services', { customer_id: Number.MAX_SAFE_INTEGER }, ''],
+    ['documents', {}, 'D2 D3 D1'],
+    ['documents', { type: 'offer' }, 'D3 D1'],
+    ['documents', { status: 'rejected' }, 'D3'],
+    ['documents', { document_date_from: '2026-02-01', document_date_to: '2026-02-01' }, 'D2'],
+    ['documents', { converted_to_invoice_id: '#I1' }, 'D1'],
+    ['documents', { customer_id: MAX_ID + 1 }, ''],
+    ['staff invoices', { customer }, 'I2 I3 I1 I4'],
+    ['staff invoices', { customer: '#customer', status: 'paid' }, 'I2'],
+    ['staff invoices', { customer, status: 'open' }, 'I3 I1 I4'],
+    ['staff invoices', { customer, from: '2026-02-28', to: '2026-02-28' }, 'I2'],
+    ['staff invoices', { customer: 'filter', sort: 'date' }, 'I4 I1 I3 I2'],
+    ['staff invoices', { number: 'i3' }, 'I3'],
+    ['staff invoices', { number: '#I1' }, 'I1'],
+    ['staff invoices', { number: 'I' }, ''],
+    ['staff invoices', { customer: 'nobody' }, 'unknown_customer'],
+    ['staff invoices', { customer: '-' }, 'too_many_customers'],
+    ['staff services', { customer, type: 'hosting' }, ''],
+    ['staff services', { customer, type: 'domain', domain: 'SHOP.' }, 'F3'],
+    ['staff services', { number: 'f2' }, 'F2'],
+    ['staff services', { server: 'FILTER.example.net' }, 'F3'],
+    ['staff services', { server: '#server', from: '9999-01-01', to: '9999-01-02' }, ''],
+    ['staff services', { customer: 'nobody' }, 'unknown_customer'],
+    ['staff documents', { customer, type: 'offer', from: '2026-01-31', to: '2026-01-31' }, 'D3 D1'],
+    ['staff documents', { customer, type: 'order_confirmation', to: '2026-01-31' }, ''],
+    ['staff documents', { number: 'd2' }, 'D2'],
+    ['staff documents', { customer: 'nobody' }, 'unknown_customer'],
+  ])('the list of %s asked for %j holds "%s"', async (list, query, found) => {
+    const idOf = (value: string | number) => {
+      const id = ids[String(value).slice(1)];
+      if (!String(value).startsWith('#')) return value;
+      return list.startsWith('staff') ? `#${id}` : (id ?? 0);
+    };
+    const given = Object.entries(query).map(([name, value]) => [name, idOf(value)]);
+    expect(await LISTS[list]?.(Object.fromEntries(given))).toBe(found);
+  });
+
+  test.each([
+    [{ invoice_date_from: '2025-02-30' }, 'must be a calendar date YYYY-MM-DD'],
+    [{ invoice_date_to: '0000-01-01' }, 'must be a calendar date YYYY-MM-DD'],
+    [{ invoice_date_from: '2026-02-01', invoice_date_to: '2026-01-31' }, 'must not be after invoice_date_to'],
+    [{ per_page: 101 }, 'must be at most 100'],
+    [{ page: 0 }, 'must be at least 1'],
+    [{ status: 'open' }, 'must be one of draft, sent, paid, overdue, cancelled'],
+  ])('the invoice filter %j %s', (filters, message) => {
+    expect(invoiceFilters.safeParse(filters).error?.issues[0]?.message).toBe(message);
+  });
+
+  test.each([invoiceStaffFilters, documentStaffFilters])(
+    'a staff filter whose last day is before its first is refused',
+    (schema) => {
+      const { error } = schema.safeParse({ from: '2026-02-02', to: '2026-02-01' });
+      expect(error?.issues).toMatchObject([{ path: ['to'], message: 'must not be before the first day' }]);
+    },
+  );
+});
+
+describe('pages', () => {
+  test('a page past the last is empty and still has the total', async () => {
+    const { id: customer_id } = await createCustomer(base.db);
+    for (let i = 1; i <= 5; i++) await createService(base.db, { customer_id, service_number: `P${i}` });
+    const page = (n: number) => listServices(base.db, { customer_id, per_page: 2, page: n });
+    expect(await page(1)).toMatchObject({ total: 5, last_page: 3, data: [{}, {}] });
+    expect((await page(3)).data.map((row) => row.service_number)).toEqual(['P5']);
+    expect(await page(4)).toEqual({ page: 4, per_page: 2, total: 5, last_page: 3, data: [] });
+    expect(await page(20_000_000)).toMatchObject({ total: 5, data: [] });
+    expect(await listServices(base.db, { customer_id: 999_999 })).toMatchObject({ total: 0, last_page: 1 });
+  });
+
+  test('cursors lead through all pages of any order and back, and the file holds them all', async () => {
+    const { id: customer_id } = await createCustomer(base.db, { customer_number: 'K-PAGES' });
+    for (const [i, total] of ['5', '1', '3', '3', '2'].entries()) {
+      await createInvoice(base.db, { customer_id, number: `PAGES-${i}`, total, amount_due: total });
+    }
+    const filters = invoiceStaffFilters.parse({ customer: 'k-pages', sort: 'amount', per_page: '2' });
+    const read = (start: PageStart) =>
+      listInvoicesForStaff(base.db, filters, { ...place, start }) as Promise<CursorList<{ total: number }>>;
+    const seen: number[][] = [];
+    for await (const batch of allPages(read)) seen.push(batch.map(({ total }) => total));
+    expect(seen).toEqual([[1, 2], [3, 3], [5]]);
+    const first = await read({});
+    const second = await read({ after: first.next ?? '' });
+    expect([second.count, second.previous !== null]).toEqual([5, true]);
+    expect((await read({ before: second.previous ?? '' })).data).toEqual(first.data);
+    expect((await read({ after: 'nonsense' })).data).toEqual(first.data);
+    let file = '';
+    for await (const piece of invoicesCsv(base.db, filters)) file += piece;
+    expect(file.match(/PAGES-\d/g)).toEqual(['PAGES-1', 'PAGES-4', 'PAGES-2', 'PAGES-3', 'PAGES-0']);
+  });
+
+  test('open sales documents are drafts, sent and accepted ones: 100 are listed, all are counted', async () => {
+    const { id: customer_id } = await createCustomer(base.db);
+    for (const status of ['rejected', 'expired', 'converted', 'draft', 'sent', 'accepted'] as const)
+      await createSalesDocument(base.db, { customer_id, status });
+    const open = await listOpenSalesDocuments(base.db, customer_id);
+    expect(open.data.map((row) => row.status)).toEqual(['accepted', 'sent', 'draft']);
+    const { id, ...sample } = await createSalesDocument(base.db, { customer_id });
+    await base.db
+      .insert(salesDocuments)
+      .values(Array.from({ length: 97 }, (_, i) => ({ ...sample, document_number: `OPEN-${i}` })));
+    const more = await listOpenSalesDocuments(base.db, customer_id);
+    expect(more).toMatchObject({ total: 101, data: { length: 100 } });
+  });
+
+  test('the latest payments come with their customers', async () => {
+    for (const payment_date of ['2026-05-01', '2026-05-03', '2026-05-02']) {
+      await createPayment(base.db, { payment_date });
+    }
+    const latest = await listLatestPayments(base.db, 2);
+    expect(latest.map(({ payment_date }) => payment_date)).toEqual(['2026-05-03', '2026-05-02']);
+    expect(latest[0]?.customer?.id).toBe(latest[0]?.customer_id);
+  });
+});
+
+describe('one record', () => {
+  test('one service, server, invoice or document is read with what its page shows', async () => {
+    const server = await createServer(base.db, { hostname: 'one.example' });
+    const service = await createService(base.db, { server_id: server.id, price: '9.90' });
+    expect(await getService(base.db, service.id)).toMatchObject({
+      price: 9.9,
+      server: { id: server.id, hostname: 'one.example' },
+      customer: { id: service.customer_id },
+    });
+    expect((await getServer(base.db, server.id)).hostname).toBe('one.example');
+    const invoice = await createInvoice(base.db, { amount_off_stripe: '5', uncollectible: true });
+    expect(await getInvoice(base.db, invoice.id)).toMatchObject({
+      ...{ total: Number(invoice.total), amount_off_stripe: 5, uncollectible: true },
+      customer: { id: invoice.customer_id },
+    });
+    const document = await createSalesDocument(base.db, { converted_to_invoice_id: invoice.id });
+    const { id, number, status } = invoice;
+    expect((await getSalesDocument(base.db, document.id)).invoice).toEqual({ id, number, status });
+    for (const get of [getInvoice, getService, getSalesDocument, getServer]) {
+      for (const unknown of [999_999, MAX_ID + 1]) {
+        await expect(get(base.db, unknown)).rejects.toMatchObject({ code: 'not_found' });
+      }
+    }
+  });
+
+  test('a service names each subscription that bills it once, the latest first', async () => {
+    const service = await createService(base.db);
+    const make = () => createSubscription(base.db, { customer_id: service.customer_id });
+    const [first, second] = [await make(), await make()];
+    for (const subscription_id of [first.id, first.id, second.id]) {
+      await createSubscriptionItem(base.db, { subscription_id, customer_service_id: service.id });
+    }
+    await createSubscriptionItem(base.db, { subscription_id: (await make()).id });
+    const found = await listSubscriptionsOfService(base.db, service.id);
+    expect(found.map(({ id }) => id)).toEqual([second.id, first.id]);
+  });
+});
