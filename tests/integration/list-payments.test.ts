@@ -1,0 +1,279 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { listAudit } from '@/lib/audit/list-audit';
+import { parseEnv } from '@/lib/env';
+import { listInvoicesForStaff } from '@/lib/invoices/list-for-staff';
+import { invoiceStaffFilters } from '@/lib/invoices/staff-filters';
+import { listTasks } from '@/lib/overview/list-tasks';
+import { getOpenDisputes } from '@/lib/overview/open-disputes';
+import { deletePayment } from '@/lib/payments/delete-payment';
+import { toDeletedPayment } from '@/lib/payments/deleted-payment';
+import { listDeletedPayments } from '@/lib/payments/list-deleted';
+import { listPaymentsForStaff } from '@/lib/payments/list-for-staff';
+import { raising } from '@/lib/payments/money-back-questions';
+import { listMoneyBack, ofCustomer, ofInvoice, ofPayment, type Which } from '@/lib/payments/money-back-rows';
+import { getPayment } from '@/lib/payments/queries';
+import { staffFilters } from '@/lib/payments/staff-filters';
+import { staffWriter } from '@/lib/payments/staff-writer';
+import { useDatabase } from '../support/database';
+import {
+  createCustomer,
+  createDispute,
+  createInvoice,
+  createPayment,
+  createRefund,
+} from '../support/factories';
+
+const NOW = new Date('2026-03-15T12:00:00Z');
+
+describe('the staff list of payments', () => {
+  const base = useDatabase();
+  const ids: Record<string, number> = {};
+
+  beforeAll(async () => {
+    const { db } = base;
+    const weiss = await createCustomer(db, {
+      ...{ customer_number: 'K10001', company: 'Weiß & Söhne', email: 'w@weiss.example' },
+    });
+    const other = await createCustomer(db, { customer_number: 'K100011', email: 'k10001@example.org' });
+    const invoice = await createInvoice(db, { number: 'AB-2026-01', customer_id: weiss.id });
+    Object.assign(ids, { weiss: weiss.id, invoice: invoice.id });
+    const pay = (
+      of: typeof invoice,
+      payment_reference: string,
+      amount: string,
+      payment_date: string,
+      more = {},
+    ) =>
+      createPayment(db, {
+        ...{
+          invoice_id: of.id,
+          customer_id: of.customer_id,
+          payment_reference,
+          amount,
+          payment_date,
+          ...more,
+        },
+      });
+    await pay(invoice, 'SEPA-1', '10', '2026-03-01');
+    await pay(invoice, 'sepa-2', '9.5', '2026-03-02');
+    await pay(invoice, '100%_x', '10', '2026-03-02');
+    // Invoices of two Stripe accounts may have the same number.
+    for (const i of [0, 1]) {
+      const values = { number: 'TWIN-0001', customer_id: other.id, stripe_invoice_id: `in_${i}` };
+      await pay(await createInvoice(db, values), `CASH-${i}`, '200', '2026-02-01', { status: 'failed' });
+    }
+  });
+
+  const references = async (input: Record<string, string>, start = {}) => {
+    const page = await listPaymentsForStaff(base.db, staffFilters.parse(input), start);
+    return page.data.map((payment) => payment.payment_reference);
+  };
+
+  const WEISS = ['100%_x', 'sepa-2', 'SEPA-1'];
+  const CASH = ['CASH-1', 'CASH-0'];
+  test.each([
+    [{}, [...WEISS, ...CASH]],
+    [{ customer: 'K10001' }, WEISS],
+    [{ customer: 'k-10001' }, WEISS],
+    [{ customer: 'weiß' }, WEISS],
+    [{ customer: '@WEISS' }, WEISS],
+    [{ customer: '#weiss' }, WEISS],
+    [{ customer: 'K1000' }, [...WEISS, ...CASH]],
+    [{ customer: 'example.org' }, CASH],
+    [{ customer: 'nobody' }, []],
+    [{ customer: '%' }, []],
+    [{ invoice: 'AB-2026-01' }, WEISS],
+    [{ invoice: 'ab-2026-01' }, WEISS],
+    [{ invoice: '#invoice' }, WEISS],
+    [{ invoice: 'TWIN-0001' }, CASH],
+    [{ invoice: 'AB-2026' }, []],
+    [{ invoice: '#9999999999' }, []],
+    [{ status: 'failed' }, CASH],
+    [{ reference: 'SEPA' }, ['sepa-2', 'SEPA-1']],
+    [{ reference: '%_' }, ['100%_x']],
+    [{ from: '2026-03-02' }, ['100%_x', 'sepa-2']],
+    [{ to: '2026-03-01' }, ['SEPA-1', ...CASH]],
+    [{ from: '2026-03-01', to: '2026-03-01' }, ['SEPA-1']],
+    [{ sort: 'date' }, [...WEISS, ...CASH].reverse()],
+    [{ sort: 'amount' }, ['sepa-2', 'SEPA-1', '100%_x', 'CASH-0', 'CASH-1']],
+    [{ sort: '-amount' }, ['CASH-1', 'CASH-0', '100%_x', 'SEPA-1', 'sepa-2']],
+    [{ sort: 'nonsense' }, [...WEISS, ...CASH]],
+    [{ customer: 'example', sort: '-reference' }, ['sepa-2', 'SEPA-1', 'CASH-1', 'CASH-0', '100%_x']],
+    [{ customer: 'K10001', reference: 'sepa', sort: 'amount', status: 'completed' }, ['sepa-2', 'SEPA-1']],
+  ])('the payments asked for %j are %j', async (input, expected) => {
+    const given = Object.entries(input).map(([name, text]) => [name, text.replace(/#(\w+)/, toId)]);
+    expect(await references(Object.fromEntries(given))).toEqual(expected);
+  });
+  const toId = (text: string, name: string) => (name in ids ? `#${ids[name]}` : text);
+
+  test.each([
+    [{ sort: 'reference' }, 'reference'],
+    [{ sort: '-reference', from: '2026-01-01' }, '-date'],
+    [{ sort: 'reference', to: '2026-01-01' }, '-date'],
+    [{ sort: 'reference', to: '2026-01-01', customer: 'weiß' }, 'reference'],
+    [{ sort: 'amount', from: '2026-01-01' }, 'amount'],
+  ])('the filter %o is sorted by %s', (input, sort) => {
+    expect(staffFilters.parse(input).sort).toBe(sort);
+  });
+
+  test('an unknown customer in a filter is reported', async () => {
+    const page = await listPaymentsForStaff(base.db, staffFilters.parse({ customer: 'nobody' }), {});
+    expect(page).toMatchObject({ data: [], count: 0, refused: 'unknown_customer' });
+  });
+
+  test.each(['-date', 'date', '-amount', 'amount', '-reference', 'reference'])(
+    'pages of payments sorted by %s hold each once, forwards and backwards',
+    async (sort) => {
+      const filters = staffFilters.parse({ sort, per_page: '2' });
+      const pageOf = async (start: object) => {
+        const { data, ...page } = await listPaymentsForStaff(base.db, filters, start);
+        return { ...page, found: data.map((payment) => payment.payment_reference) };
+      };
+      const first = await pageOf({});
+      const second = await pageOf({ after: first.next });
+      const third = await pageOf({ after: second.next });
+      expect([...first.found, ...second.found, ...third.found]).toEqual(await references({ sort }));
+      expect([first.count, second.count, third.count]).toEqual([5, 5, 5]);
+      expect([first.previous, third.next]).toEqual([null, null]);
+      const back = await pageOf({ before: third.previous });
+      expect([back.found, back.next === null]).toEqual([second.found, false]);
+    },
+  );
+
+  test.each(['x', '1', '1.', '9999999999.2026-01-01', '1.2026-02-30', "1.'; drop", '.2026-01-01'])(
+    'a cursor like %s means the first page of payments',
+    async (cursor) => {
+      expect(await references({}, { after: cursor })).toHaveLength(5);
+      expect(await references({}, { before: cursor })).toHaveLength(5);
+    },
+  );
+
+  const STATUSES = 'pending, completed, failed, refunded, refunded_in_part, disputed';
+  test.each([
+    [{ status: 'paid' }, 'status', `must be one of ${STATUSES}`],
+    [{ from: '2026-02-30' }, 'from', 'must be a calendar date YYYY-MM-DD'],
+    [{ from: '2026-03-02', to: '2026-03-01' }, 'to', 'must not be before the first day'],
+    [{ reference: 'a\u0000b' }, 'reference', 'must not contain control characters'],
+    [{ customer: 'x'.repeat(201) }, 'customer', 'must have at most 200 characters'],
+  ])('the filter of payments %j is refused at %s', (input, field, message) => {
+    expect(staffFilters.safeParse(input).error?.issues).toMatchObject([{ path: [field], message }]);
+  });
+});
+
+describe('deleted payments', () => {
+  const base = useDatabase();
+
+  test('a deleted payment is shown as it was, by itself and by its invoice, with who deleted it', async () => {
+    const grace = { id: 'staff-1', email: 'grace@example.com' };
+    const invoice = await createInvoice(base.db);
+    const on = { invoice_id: invoice.id, customer_id: invoice.customer_id };
+    const held = await createPayment(base.db, { ...on, payment_reference: 'GONE', amount: '12.5' });
+    const shown = async () => toDeletedPayment(await listAudit(base.db, 'payment', held.id));
+    const payment = await getPayment(base.db, held.id);
+    expect([await shown(), await listDeletedPayments(base.db, invoice)]).toEqual([null, []]);
+    const writer = staffWriter({ now: () => NOW, env: { timeZone: 'UTC' } }, grace);
+    await deletePayment(base.db, held.id, writer);
+    const deleted = { payment, deleted_by: grace.email, deleted_at: expect.any(Date) };
+    expect(await shown()).toEqual(deleted);
+    const { payment_reference } = payment;
+    expect(await listDeletedPayments(base.db, invoice)).toMatchObject([
+      { payment: { payment_reference }, deleted_by: grace.email },
+    ]);
+  });
+});
+
+describe('refunds and disputes', () => {
+  const base = useDatabase();
+  const LONG_AGO = new Date('2026-01-01T12:00:00Z');
+  const made: Record<string, Awaited<ReturnType<typeof createPayment>>> = {};
+  const idOf = (name: string) => made[name]?.id ?? null;
+
+  beforeAll(async () => {
+    const { db } = base;
+    const invoice = await createInvoice(db, { number: 'PART', amount_credited: '2' });
+    const on = { invoice_id: invoice.id, customer_id: invoice.customer_id };
+    for (const [payment_reference, values] of Object.entries({
+      PART: { ...on, refunded_amount: '5' },
+      SAME: on,
+      WHOLE: { refunded_amount: '10', status: 'refunded' as const },
+      DISPUTED: {},
+      WON: {},
+    })) {
+      made[payment_reference] = await createPayment(db, { payment_reference, ...values });
+    }
+    await createRefund(db, { payment_id: idOf('PART'), issued_at: new Date('2026-03-13T12:00:00Z') });
+    await createDispute(db, { payment_id: idOf('PART'), status: 'warning_closed' });
+    await createRefund(db, { payment_id: idOf('WHOLE'), amount: '10' });
+    const disputed = { payment_id: idOf('DISPUTED') };
+    await createDispute(db, { ...disputed, evidence_due_at: new Date('2026-03-30T00:00:00Z') });
+    await createDispute(db, { ...disputed, status: 'under_review', evidence_due_at: LONG_AGO });
+    await createDispute(db, { payment_id: idOf('WON'), status: 'won' });
+  });
+
+  test.each([
+    ['refunded_in_part', [['PART', false, 5]]],
+    ['refunded', [['WHOLE', false, 10]]],
+    ['disputed', [['DISPUTED', true, 0]]],
+    [
+      'completed',
+      [
+        ['WON', false, 0],
+        ['DISPUTED', true, 0],
+        ['SAME', false, 0],
+        ['PART', false, 5],
+      ],
+    ],
+  ])(
+    'payments that are %s show whether they are disputed and what was refunded',
+    async (status, expected) => {
+      const { data } = await listPaymentsForStaff(base.db, staffFilters.parse({ status }), {});
+      expect(data.map((one) => [one.payment_reference, Boolean(one.disputed), one.refunded_amount])).toEqual(
+        expected,
+      );
+    },
+  );
+
+  test('invoices whose payments were refunded in part are found and show the amounts', async () => {
+    const filters = invoiceStaffFilters.parse({ status: 'refunded_in_part' });
+    const place = { request: { page: 1, per_page: 25 }, start: {} };
+    for (const sort of ['-date', '-amount'] as const) {
+      const { data } = await listInvoicesForStaff(base.db, { ...filters, sort }, place);
+      expect(data).toMatchObject([{ number: 'PART', refunded_amount: 5, amount_credited: 2 }]);
+    }
+  });
+
+  test('refunds and disputes of a payment, an invoice and a customer are listed, the latest first', async () => {
+    const kinds = async (which: Which) =>
+      (await listMoneyBack(base.db, which, 10)).map(({ kind, status }) => `${kind} ${status}`);
+    const { id = 0, invoice_id = 0, customer_id = 0 } = made.PART ?? {};
+    for (const which of [ofPayment(id), ofInvoice(invoice_id), ofCustomer(customer_id)]) {
+      expect(await kinds(which)).toEqual(['refund succeeded', 'dispute warning_closed']);
+    }
+    expect(await kinds(ofPayment(0))).toEqual([]);
+    const next_due = new Date('2026-03-30T00:00:00Z');
+    expect(await getOpenDisputes(base.db)).toEqual({ count: 2, unanswered: 1, next_due });
+  });
+
+  test('refunds and disputes without a fitting payment become tasks', async () => {
+    const { db } = base;
+    const tasks = () => listTasks(db, NOW, parseEnv({}));
+    expect(await tasks()).toEqual([]);
+    await createRefund(db);
+    await createDispute(db, { status: 'won' });
+    await createRefund(db, { status: 'failed' });
+    await createRefund(db, { issued_at: LONG_AGO });
+    await createRefund(db, { payment_id: idOf('WON'), currency: 'usd' });
+    await createDispute(db, { payment_id: idOf('WHOLE'), status: 'lost' });
+    const currency = '1 refund or dispute is in a different currency from its payment.';
+    expect(await tasks()).toEqual([
+      { code: 'money_back_excess', message: '1 payment has more refunded than was paid.' },
+      { code: 'money_back_currency', message: currency },
+      { code: 'money_back_unmatched', message: '2 refunds and disputes have no matching payment.' },
+    ]);
+    const found = async (question: Parameters<typeof raising>[0]) =>
+      (await listMoneyBack(db, raising(question, NOW), 10)).map(({ kind }) => kind);
+    expect(await found('excess')).toEqual(['refund', 'dispute']);
+    expect(await found('other_currency')).toEqual(['refund']);
+    expect(await found('unmatched')).toEqual(['refund', 'dispute']);
+  });
+});

@@ -1,0 +1,253 @@
+import { asc, eq, inArray } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { auditLog, invoices, payments, refunds } from '@/db/schema';
+import { listAudit } from '@/lib/audit/list-audit';
+import { commandActor } from '@/lib/audit/record-audit';
+import { paymentImport } from '@/lib/imports/books/payment-import';
+import { saveBatch } from '@/lib/imports/save-batch';
+import { findPayableInvoice } from '@/lib/payments/find-payable-invoice';
+import { getPayment, listPayments } from '@/lib/payments/queries';
+import { recordForInvoice } from '@/lib/payments/record-for-invoice';
+import { recordTypedRefund } from '@/lib/payments/record-typed-refund';
+import { staffWriter } from '@/lib/payments/staff-writer';
+import { toPayment } from '@/lib/payments/typed-payment';
+import { onPostgres, useDatabase } from '../support/database';
+import { createCustomer, createInvoice, createPayment } from '../support/factories';
+
+const base = useDatabase();
+const NOW = new Date('2026-03-15T12:00:00Z');
+
+describe('staff', () => {
+  const grace = { id: 'staff-1', email: 'grace@example.com' };
+  const writer = staffWriter({ now: () => NOW, env: { timeZone: 'UTC' } }, grace);
+  const typed = { amount: '19.00', payment_date: '2026-03-10', payment_reference: ' CASH-2026-1 ' };
+  const record = (invoiceId: number, more = {}) =>
+    recordForInvoice(base.db, invoiceId, { ...typed, ...more }, writer);
+
+  test('a payment that staff record is completed, of the customer of its invoice, and settles it', async () => {
+    const invoice = await createInvoice(base.db, { total: '19', subtotal: '19', tax: '0' });
+    const payment = await record(invoice.id);
+    expect(payment).toMatchObject({
+      ...{ invoice_id: invoice.id, customer_id: invoice.customer_id, amount: 19, currency: 'eur' },
+      ...{ payment_reference: 'CASH-2026-1', status: 'completed', source: 'staff' },
+    });
+    const { invoice: paid } = await findPayableInvoice(base.db, invoice.number ?? '');
+    expect(paid).toMatchObject({ status: 'paid', amount_due: 0 });
+    expect(await listAudit(base.db, 'payment', payment.id)).toMatchObject([
+      { action: 'payment.create', actor_type: 'staff', actor_name: grace.email, before: null },
+    ]);
+  });
+
+  test('a payment with a taken reference is refused, and the other one stays as it is', async () => {
+    const held = await createPayment(base.db, { payment_reference: 'TAKEN' });
+    const invoice = await createInvoice(base.db);
+    await expect(record(invoice.id, { payment_reference: 'TAKEN' })).rejects.toMatchObject({
+      code: 'conflict',
+      fields: [{ field: 'payment_reference', message: 'is used by another payment' }],
+    });
+    expect(await getPayment(base.db, held.id)).toMatchObject({ amount: 10, invoice_id: held.invoice_id });
+    expect(await listAudit(base.db, 'payment', held.id)).toEqual([]);
+  });
+
+  test('one of many payments sent at once with one reference is recorded', async () => {
+    const invoice = await createInvoice(base.db);
+    const sent = Array.from({ length: onPostgres() ? 8 : 2 }, () =>
+      record(invoice.id, { payment_reference: 'AT-ONCE' }),
+    );
+    const outcomes = await Promise.allSettled(sent);
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    const { data } = await listPayments(base.db, { payment_reference: 'AT-ONCE' });
+    expect(data).toHaveLength(1);
+    expect(await listAudit(base.db, 'payment', data[0]?.id ?? 0)).toHaveLength(1);
+  });
+
+  test.each([
+    ['1119.50', 1119.5],
+    ['1119,5', 1119.5],
+    [' 12 ', 12],
+    ...['1,119', '1.119,00', '1 119', '-5', '0', '', '1e3', '9999999999999'].map((text) => [text, null]),
+  ] as [string, number | null][])('the typed amount "%s" is read as %s', (amount, expected) => {
+    if (expected !== null) expect(toPayment({ ...typed, amount }).amount).toBe(expected);
+    else {
+      expect(() => toPayment({ ...typed, amount })).toThrow(
+        expect.objectContaining({
+          fields: expect.arrayContaining([expect.objectContaining({ field: 'amount' })]),
+        }),
+      );
+    }
+  });
+
+  test('a payment is refused with each field that is wrong, and is not recorded', async () => {
+    const invoice = await createInvoice(base.db);
+    const empty = { amount: 'x', payment_date: '', payment_reference: ' ' };
+    await expect(record(invoice.id, empty)).rejects.toMatchObject({
+      code: 'validation_failed',
+      fields: expect.arrayContaining([
+        expect.objectContaining({ field: 'amount' }),
+        { field: 'payment_date', message: 'must be a calendar date YYYY-MM-DD' },
+        { field: 'payment_reference', message: 'must not be empty' },
+      ]),
+    });
+    await expect(record(invoice.id, { amount: '12.345', payment_reference: 'EXACT' })).rejects.toMatchObject({
+      fields: [{ field: 'amount' }],
+    });
+    expect((await listPayments(base.db, { invoice_id: invoice.id })).total).toBe(0);
+  });
+
+  test('a refund of a part stays with its payment, which is refunded once all of it is', async () => {
+    const invoice = await createInvoice(base.db, { total: '100', amount_due: '100' });
+    const payment = await record(invoice.id, { amount: '100', payment_reference: 'PART-1' });
+    const refund = (amount: string, date = '2026-03-15') =>
+      recordTypedRefund(base.db, payment.id, { amount, date }, writer);
+    for (const [amount, date, field] of [
+      ['100.01', '2026-03-15', 'amount'],
+      ['0', '2026-03-15', 'amount'],
+      ['1', '2026-03-16', 'date'],
+      ['1', '2026-03-09', 'date'],
+    ] as const) {
+      await expect(refund(amount, date)).rejects.toMatchObject({ fields: [{ field }] });
+    }
+    expect(await refund('40,50')).toMatchObject({ status: 'completed', refunded_amount: 40.5, amount: 100 });
+    expect((await findPayableInvoice(base.db, invoice.number ?? '')).invoice.amount_due).toBe(40.5);
+    await expect(refund('59.51')).rejects.toMatchObject({ fields: [{ field: 'amount' }] });
+    expect(await refund('59.50', '2026-03-11')).toMatchObject({ status: 'refunded', refunded_amount: 100 });
+    await expect(refund('1')).rejects.toMatchObject({ code: 'conflict' });
+  });
+});
+
+describe('an import', () => {
+  const writer = { actor: commandActor('test'), now: NOW, timeZone: 'UTC', importId: 1 };
+  const save = (values: Record<string, unknown>[]) =>
+    saveBatch(
+      base.db,
+      paymentImport,
+      values.map((one) => ({ values: { payment_date: '2026-03-10', ...one } })),
+      writer,
+      false,
+    );
+
+  const INVOICES: Record<string, NonNullable<Parameters<typeof createInvoice>[1]>> = {
+    open: {},
+    paid: { status: 'paid', amount_paid: '119', amount_due: '0' },
+    cancelled: { status: 'cancelled' },
+    draft: { status: 'draft', number: null },
+    stripe: { stripe_invoice_id: 'in_1' },
+  };
+
+  type Given = [reference: string, invoice: string, amount: number, more?: Record<string, unknown>];
+  /** Each list is a file of its own. */
+  const FILES: Given[][] = [
+    [
+      ['FIRST', 'open', 19],
+      ['SECOND', 'open', 50, { status: 'failed' }],
+      ['THIRD', 'open', 40.5, { refunded_amount: 0.5, refunded_at: '2026-03-09' }],
+      ['PART', 'paid', 50],
+      ['REST', 'paid', 69],
+      ['MORE', 'paid', 30],
+      ['EARLIER', 'cancelled', 119, { status: 'refunded' }],
+      ['NONE', 'draft', 119],
+      ['THEIRS', 'stripe', 20],
+      ['TOO EXACT', 'open', 1.001],
+      ['BACK', 'open', 10, { refund_of: 'THIRD' }],
+      ['TOO MUCH BACK', 'open', 500, { refund_of: 'THIRD' }],
+    ],
+    [
+      ['FIRST', 'open', 19],
+      ['THIRD', 'open', 100],
+      ['SECOND', 'open', 50, { status: 'completed' }],
+      ['PART', 'paid', 20],
+      ['NEW', 'paid', 1],
+      ['BACK', 'open', 10, { refund_of: 'THIRD' }],
+    ],
+  ];
+
+  /** Writes the files to invoices of their own, so many rows at once, and returns what the tables hold then. */
+  async function write(prefix: string, atOnce: number) {
+    const { db } = base;
+    const { id: customer_id } = await createCustomer(db);
+    const numbers = new Map<string, Record<string, string>>();
+    const ids: number[] = [];
+    for (const [name, given] of Object.entries(INVOICES)) {
+      const stripe = given.stripe_invoice_id ? { stripe_invoice_id: `${prefix}-in` } : {};
+      const number = 'number' in given ? {} : { number: `${prefix}-${name}` };
+      ids.push((await createInvoice(db, { customer_id, ...given, ...number, ...stripe })).id);
+      numbers.set(name, stripe.stripe_invoice_id ? stripe : { invoice_number: `${prefix}-${name}` });
+    }
+    const outcomes: string[] = [];
+    for (const file of FILES) {
+      const all = file.map(([reference, invoice, amount, more]) => ({
+        payment_reference: `${prefix}-${reference}`,
+        ...numbers.get(invoice),
+        amount,
+        ...more,
+        ...(more?.refund_of !== undefined && { refund_of: `${prefix}-${more.refund_of}` }),
+      }));
+      for (let i = 0; i < all.length; i += atOnce) {
+        const saved = await save(all.slice(i, i + atOnce));
+        outcomes.push(
+          ...saved.map((one) => ('problems' in one ? JSON.stringify(one.problems) : one.outcome)),
+        );
+      }
+    }
+    const stored = await db
+      .select()
+      .from(payments)
+      .where(inArray(payments.invoice_id, ids))
+      .orderBy(asc(payments.payment_reference));
+    const referenceOf = new Map(stored.map((one) => [one.id, one.payment_reference]));
+    const isOurs = (id: number | null) => referenceOf.has(id ?? 0);
+    const settled = await db
+      .select()
+      .from(invoices)
+      .where(inArray(invoices.id, ids))
+      .orderBy(asc(invoices.id));
+    const back = (await db.select().from(refunds)).filter((one) => isOurs(one.payment_id));
+    const log = await db.select().from(auditLog).where(eq(auditLog.entity, 'payment'));
+    const written = {
+      outcomes,
+      payments: stored,
+      invoices: settled,
+      refunds: back.map(
+        (one) => `${referenceOf.get(one.payment_id ?? 0)} ${one.amount} ${one.issued_at?.toISOString()}`,
+      ),
+      audit: log
+        .filter(({ entity_id }) => isOurs(entity_id))
+        .map(({ action, actor_name, before, after }) => ({ action, actor_name, before, after })),
+    };
+    const text = JSON.stringify(written, (key, value) =>
+      /^(id|\w+_at|customer_id|invoice_id|version)$/.test(key) && key !== 'paid_at' ? undefined : value,
+    );
+    const { audit, refunds: made, ...rest } = JSON.parse(text.replaceAll(`${prefix}-`, ''));
+    // Whether rows were written together shows in the order of these alone.
+    const sorted = (list: unknown[]) => list.map((one) => JSON.stringify(one)).sort();
+    return { ...rest, audit: sorted(audit), refunds: sorted(made) };
+  }
+
+  test('payments imported together become what they become one by one', async () => {
+    const together = await write('T', 100);
+    expect(together).toEqual(await write('O', 1));
+    const created = Array(7).fill('created');
+    expect(together.outcomes).toEqual([
+      ...[...created, expect.stringContaining('invoice_number'), 'created'],
+      ...[expect.stringContaining('decimals'), 'created', expect.stringContaining('more than is left')],
+      ...['unchanged', 'changed', 'changed', 'changed', 'created', 'unchanged'],
+    ]);
+  });
+
+  test('of imported payments that together exceed what an invoice can hold, the last is refused', async () => {
+    await createInvoice(base.db, { number: 'SUM', total: '1', amount_due: '1' });
+    const saved = await save(
+      [0, 1, 2].map((i) => ({
+        payment_reference: `SUM-${i}`,
+        invoice_number: 'SUM',
+        amount: 400_000_000_000,
+      })),
+    );
+    const problems = [{ field: 'amount', message: expect.stringContaining('add up to more') }];
+    expect(saved).toMatchObject([
+      { outcome: 'created' },
+      { outcome: 'created' },
+      { outcome: 'refused', problems },
+    ]);
+  });
+});
