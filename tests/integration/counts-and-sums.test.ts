@@ -1,0 +1,410 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Database, rows } from '@/db/database';
+import { installFunctions } from '@/db/install-functions';
+import {
+  invoiceStatus,
+  paymentStatus,
+  salesDocumentStatus,
+  salesDocumentType,
+  serviceStatus,
+  serviceType,
+  subscriptionStatus,
+} from '@/db/schema';
+import { checkCounts, recountLists } from '@/lib/counted-list/check-counts';
+import { parseEnv } from '@/lib/env';
+import { listAlerts } from '@/lib/health/list-alerts';
+import { listInvoices } from '@/lib/invoices/queries';
+import { getMoneyReceived } from '@/lib/overview/money-received';
+import { sumOpenInvoices } from '@/lib/overview/open-invoices';
+import type { Page } from '@/lib/page';
+import { listPayments } from '@/lib/payments/queries';
+import { listSalesDocuments } from '@/lib/sales-documents/queries';
+import { listServices } from '@/lib/services/queries';
+import { RENEWING, sumRenewals } from '@/lib/services/renewals';
+import { onPostgres, useDatabase } from '../support/database';
+import { createCustomer, createInvoice } from '../support/factories';
+import { runCommandHere } from '../support/run-command';
+
+const base = useDatabase();
+const ids = { customer: 0, other: 0, invoice: 0 };
+beforeAll(async () => {
+  const invoice = await createInvoice(base.db, { status: 'paid' });
+  const { id: other } = await createCustomer(base.db);
+  Object.assign(ids, { customer: invoice.customer_id, other, invoice: invoice.id });
+});
+
+const chance = (below: number) => Math.floor(Math.random() * below);
+const oneOf = <Value>(values: readonly Value[]) => values[chance(values.length)] as Value;
+const day = (days: number) => `2026-03-${String(1 + chance(days)).padStart(2, '0')}`;
+
+/** Makes changes from many writers at once. Every tenth is rolled back. Writers race on a server alone. */
+async function changeAtOnce(change: () => SQL): Promise<void> {
+  let left = onPostgres() ? 2500 : 300;
+  const write = async () => {
+    while (left > 0) {
+      left -= 1;
+      const isRolledBack = left % 10 === 0;
+      const writing = base.db.transaction(async (tx) => {
+        await tx.execute(change());
+        if (isRolledBack) throw new RangeError('rolled back');
+      });
+      await (isRolledBack ? expect(writing).rejects.toThrow('rolled back') : writing);
+    }
+  };
+  await Promise.all(Array.from({ length: 32 }, write));
+}
+
+async function recount() {
+  const found: Record<string, number[]> = {};
+  for await (const { list, wrong } of recountLists(base.db)) {
+    if (wrong.length > 0) found[list] = [...new Set(wrong.map(({ excess }) => excess))];
+  }
+  return found;
+}
+
+// More than a block holds, so that the list is counted in several.
+const ROWS = 6000;
+
+interface Listed {
+  table: string;
+  name: string;
+  list(db: Database, filters: object): Promise<Page<{ id: number }>>;
+  order: string;
+  closed: Record<string, { enumName: string; enumValues: readonly string[] }>;
+  key: string;
+  newKey: SQL;
+  /** The values of a new row, except its key and what it is filtered by. */
+  others: Record<string, () => SQL>;
+}
+
+const customer_id = () => sql`${ids.customer}::int`;
+const one = () => sql`1`;
+/** One of twenty days, every third time the same. */
+const someDay = sql`(case when random() < 0.33 then date '2026-03-10' else date '2026-03-01' + (random() * 20)::int end)`;
+const someText = sql`gen_random_uuid()::text`;
+const amounts = { customer_id, subtotal: one, tax: one, total: one };
+
+const LISTS: Listed[] = [
+  {
+    ...{ table: 'invoices', name: 'invoice', list: listInvoices, order: 'invoice_date desc, id desc' },
+    ...{ closed: { status: invoiceStatus }, key: 'invoice_date', newKey: someDay },
+    others: { ...amounts, amount_due: one, number: () => someText },
+  },
+  {
+    ...{ table: 'payments', name: 'payment', list: listPayments, order: 'payment_date desc, id desc' },
+    ...{ closed: { status: paymentStatus }, key: 'payment_date', newKey: someDay },
+    others: {
+      ...{ customer_id, invoice_id: () => sql`${ids.invoice}::int`, amount: one },
+      ...{ payment_reference: () => someText, source: () => sql`'api'::payment_source` },
+    },
+  },
+  {
+    ...{ table: 'sales_documents', name: 'sales_document', list: listSalesDocuments },
+    ...{ order: 'document_date desc, id desc', key: 'document_date', newKey: someDay },
+    closed: { type: salesDocumentType, status: salesDocumentStatus },
+    others: { ...amounts, document_number: () => someText },
+  },
+  {
+    ...{ table: 'customer_services', name: 'service', list: listServices, order: 'service_number' },
+    closed: { service_type: serviceType, status: serviceStatus },
+    ...{ key: 'service_number', newKey: someText },
+    others: { customer_id, name: () => someText, price: one },
+  },
+];
+
+describe.each(LISTS)('the counts of $table', (listed) => {
+  const { table, name, closed, key, newKey, others } = listed;
+  const target = sql.raw(table);
+  const someOf = ({ enumName, enumValues }: Listed['closed'][string]) =>
+    sql.raw(`(array['${enumValues.join("','")}'])[1 + floor(random() * ${enumValues.length})]::${enumName}`);
+
+  function insert(count: number): SQL {
+    const values: [string, SQL][] = [
+      [key, newKey],
+      ...Object.entries(closed).map(([column, type]): [string, SQL] => [column, someOf(type)]),
+      ...Object.entries(others).map(([column, toValue]): [string, SQL] => [column, toValue()]),
+    ];
+    const made = sql.join(
+      values.map(([, value]) => value),
+      sql`, `,
+    );
+    return sql`insert into ${target} (${sql.raw(values.map(([column]) => column).join())})
+      select ${made} from generate_series(1, ${count}::int)`;
+  }
+
+  /** A new row, key, filter or customer, a row less, or a fold of what was counted so far. */
+  function change(): SQL {
+    const some = sql.raw(`id = (select id from ${table} offset floor(random() * 500) limit 1)`);
+    const [filter, type] = oneOf(Object.entries(closed)) ?? [];
+    return oneOf([
+      insert(2),
+      sql`update ${target} set ${sql.raw(key)} = ${newKey} where ${some}`,
+      sql`update ${target} set ${sql.raw(filter)} = ${someOf(type)} where ${some}`,
+      sql`update ${target} set customer_id = ${ids.other}::int where ${some}`,
+      sql`delete from ${target} where ${some}`,
+      ...(chance(20) === 0 ? [sql.raw(`select fold_${name}()`)] : []),
+    ]);
+  }
+
+  /** Some filters, and their conditions on a row. */
+  function someFilters(): [object, SQL] {
+    const filters: Record<string, string> = {};
+    const conditions = [sql`true`];
+    for (const [column, { enumValues }] of Object.entries(closed)) {
+      if (chance(2)) continue;
+      filters[column] = oneOf(enumValues);
+      conditions.push(sql`${sql.raw(column)} = ${filters[column]}`);
+    }
+    for (const [end, compared] of Object.entries({ from: '>=', to: '<=' })) {
+      if (key === 'service_number' || chance(2)) continue;
+      filters[`${key}_${end}`] = day(24);
+      conditions.push(sql`${sql.raw(`${key} ${compared}`)} ${filters[`${key}_${end}`]}::date`);
+    }
+    return [filters, sql.join(conditions, sql` and `)];
+  }
+
+  /** Compares pages and totals with what reading and counting all rows answers. */
+  async function expectRight(times: number): Promise<void> {
+    for (let i = 0; i < times; i += 1) {
+      const [filters, where] = someFilters();
+      const total = await base.db.$count(target, where);
+      const per_page = 1 + chance(100);
+      const page = 1 + Math.floor((Math.random() * (total + 300)) / per_page);
+      const expected = await rows<{ id: number }>(
+        base.db,
+        sql`select id from ${target} where ${where} order by ${sql.raw(listed.order)}
+          offset ${(page - 1) * per_page} limit ${per_page}`,
+      );
+      const found = await listed.list(base.db, { ...filters, page, per_page });
+      const asked = { ...filters, page };
+      expect({ asked, total: found.total, ids: found.data.map(({ id }) => id) }).toEqual({
+        ...{ asked, total, ids: expected.map(({ id }) => id) },
+      });
+    }
+  }
+
+  test(`counts of ${table} are right after many rows were written at once, which are folded`, async () => {
+    await base.db.execute(insert(ROWS));
+    expect(await base.db.$count(sql.raw(`${name}_deltas`))).toBe(0);
+    await expectRight(15);
+  });
+
+  test(`counts of ${table} are right after many writers, some of whom rolled back`, async () => {
+    let isWriting = true;
+    const reading = async () => {
+      while (isWriting) await listed.list(base.db, { per_page: 100 });
+    };
+    const writing = changeAtOnce(change).finally(() => {
+      isWriting = false;
+    });
+    await Promise.all([writing, reading()]);
+    await expectRight(20);
+  });
+
+  test(`wrong counts of ${table} raise an alert until they are counted anew`, async () => {
+    const alerts = async () => (await listAlerts(base.db, new Date(), parseEnv({}))).alerts;
+    await base.db.execute(sql.raw(`update ${name}_blocks set row_count = row_count + 3 where kind = ''`));
+    expect(await checkCounts(base.db)).toEqual([name]);
+    expect(await alerts()).toContainEqual(expect.objectContaining({ code: 'counts_wrong' }));
+    expect(await recount()).toEqual({ [name]: [3] });
+    expect(await alerts()).toEqual([]);
+    expect(await checkCounts(base.db)).toEqual([]);
+    await expectRight(5);
+  });
+
+  test(`npm run db:recount reports the wrong block of ${table}`, async () => {
+    const first = `(select min(ctid) from ${name}_blocks where kind = '')`;
+    await base.db.execute(
+      sql.raw(`update ${name}_blocks set row_count = row_count - 1 where kind = '' and ctid = ${first}`),
+    );
+    const { code, said } = await runCommandHere(base.db, 'db:recount', [], { cwd: '/' });
+    expect(code).toBe(0);
+    const at = said.indexOf(`${name.replace('_', ' ')}s: counted anew, 1 wrong`);
+    expect(said[at + 1]).toMatch(/^ {2}from .+: 1 too few$/);
+    expect(said.filter((line) => line.endsWith(': right'))).toHaveLength(LISTS.length);
+    await expectRight(5);
+  });
+
+  test(`counts of ${table} are right after all rows were changed, and after all were removed`, async () => {
+    await base.db.execute(sql`update ${target} set ${sql.raw(key)} = ${newKey}`);
+    await expectRight(5);
+    await base.db.execute(sql`truncate ${target} cascade`);
+    await expectRight(2);
+    if (table === 'invoices') ids.invoice = (await createInvoice(base.db)).id;
+    await base.db.execute(insert(1200));
+    await expectRight(5);
+  });
+});
+
+describe('folds', () => {
+  test('a fold counts no row twice that a statement is still moving', async () => {
+    await base.db.execute(sql`truncate invoices cascade`);
+    await base.db.execute(sql`insert into invoices
+        (customer_id, number, status, invoice_date, subtotal, tax, total, amount_due)
+      select ${ids.customer}::int, 'M-' || n, 'sent', date '2026-03-01' + n % 3, 1, 0, 1, 1
+      from generate_series(1, 8000) n`);
+    for (let days = 3; days < 6; days += 1) {
+      await base.db.execute(sql`update invoices set invoice_date = date '2026-03-01' + ${days}::int
+        where id % 2 = 0 or invoice_date < date '2026-03-01' + ${days - 2}::int`);
+      expect(await recount()).toEqual({});
+    }
+  });
+
+  test('folds are planned as ever within a commit of sync, which forbids most plans', async () => {
+    const unset = await rows(
+      base.db,
+      sql`select proname, setting from pg_proc, unnest(array[
+          'jit=off', 'enable_seqscan=on', 'enable_bitmapscan=on', 'enable_hashjoin=on', 'enable_mergejoin=on']) setting
+        where proname like 'fold%' and setting <> all (coalesce(proconfig, '{}'))`,
+    );
+    expect(unset).toEqual([]);
+  });
+});
+
+describe('sums', () => {
+  let drawn = 0;
+  const amount = () => 1 + chance(99_999) / 1000;
+  const currency = () => oneOf(['eur', 'eur', 'usd']);
+  const dayOrNone = () => oneOf([day(5), null]);
+  const some = (table: string) =>
+    sql.raw(`id = (select id from ${table} where id > 1 offset floor(random() * 300) limit 1)`);
+  const of = ({ enumValues }: { enumValues: readonly string[] }) => oneOf(enumValues);
+
+  beforeAll(async () => {
+    await base.db.execute(sql`truncate invoices, customer_services, subscriptions cascade`);
+    const { id } = await createInvoice(base.db, { customer_id: ids.customer, status: 'paid' });
+    ids.invoice = id;
+  });
+
+  function change(): SQL {
+    drawn += 1;
+    return oneOf([
+      () => sql`insert into payments
+          (invoice_id, customer_id, amount, refunded_amount, payment_date, payment_reference, status, source, currency)
+        values (${ids.invoice}, ${ids.customer}, ${amount()}, 0.5, ${day(5)}, ${`SUM-${drawn}`}, ${of(paymentStatus)},
+          'api', ${currency()})`,
+      () => sql`update payments set status = ${of(paymentStatus)} where ${some('payments')}`,
+      () => sql`update payments set payment_date = ${day(5)}, amount = ${amount()}, refunded_amount = 0
+        where ${some('payments')}`,
+      () => sql`update payments set refunded_amount = amount where ${some('payments')}`,
+      () => sql`delete from payments where ${some('payments')}`,
+      () => sql`insert into invoices
+          (number, customer_id, status, invoice_date, subtotal, tax, total, amount_due, currency)
+        values (${`SUM-${drawn}`}, ${ids.customer}, ${of(invoiceStatus)}, ${day(5)}, 1, 0, 1, ${amount()}, ${currency()})`,
+      () => sql`update invoices set status = ${of(invoiceStatus)} where ${some('invoices')}`,
+      () =>
+        sql`update invoices set amount_due = ${amount()}, currency = ${currency()} where ${some('invoices')}`,
+      () => sql`delete from invoices where id <> ${ids.invoice} and ${some('invoices')}`,
+      () => sql`insert into customer_services
+          (service_number, customer_id, service_type, status, name, price, currency, next_billing_date)
+        values (${`SUM-${drawn}`}, ${ids.customer}, 'hosting', ${of(serviceStatus)}, 'x', ${amount()}, ${currency()},
+          ${dayOrNone()})`,
+      () => sql`update customer_services set status = ${of(serviceStatus)}, next_billing_date = ${dayOrNone()}
+        where ${some('customer_services')}`,
+      () => sql`update customer_services set price = ${amount()}, ends_on = ${dayOrNone()}
+        where ${some('customer_services')}`,
+      () => sql`delete from customer_services where ${some('customer_services')}`,
+    ])();
+  }
+
+  const grouped = (what: SQL, from: SQL) =>
+    rows(
+      base.db,
+      sql`select ${what}, count(*)::int as count, sum(amount)::float as total
+        from (${from}) of_sums group by currency order by count desc, currency`,
+    );
+  const RENEWALS = {
+    services: sql`select currency, price as amount from customer_services
+      where status = 'active' and ends_on is null and next_billing_date between '2026-03-02' and '2026-03-04'`,
+    subscriptions: sql`select i.currency, i.amount from subscriptions s
+        join subscription_items i on i.subscription_id = s.id
+      where s.status in ('trialing', 'active', 'past_due') and s.cancel_at is null and not s.cancel_at_period_end
+        and s.next_billing_date between '2026-03-02' and '2026-03-04'
+        and i.amount is not null and i.currency is not null`,
+  };
+
+  async function expectRight(): Promise<void> {
+    const { sums, days } = await getMoneyReceived(
+      base.db,
+      { today: '2026-03-31', timeZone: 'UTC' },
+      90,
+      'eur',
+    );
+    const received = sql`(status = 'completed' or (status = 'refunded' and refunded_amount > 0))`;
+    const part = sql`case status when 'completed' then amount else refunded_amount end as amount`;
+    expect(sums.map(({ currency, count, total }) => ({ currency, count, total }))).toEqual(
+      await grouped(sql`currency`, sql`select currency, ${part} from payments where ${received}`),
+    );
+    const onFirst = sql`${received} and currency = 'eur' and payment_date = '2026-03-01'`;
+    expect(days.find(({ date }) => date === '2026-03-01')?.count).toBe(
+      await base.db.$count(sql`payments`, onFirst),
+    );
+    const open = sql`select currency, amount_due as amount from invoices where status in ('sent', 'overdue')`;
+    expect((await sumOpenInvoices(base.db)).open).toEqual(await grouped(sql`currency`, open));
+    for (const of of RENEWING) {
+      expect(await sumRenewals(base.db, of, { from: '2026-03-02', to: '2026-03-04' })).toEqual(
+        await grouped(sql`'2026-03-01' as month, currency`, RENEWALS[of]),
+      );
+    }
+  }
+
+  test('sums are what rows add up to after many writers, some of whom rolled back', async () => {
+    await changeAtOnce(change);
+    await expectRight();
+  });
+
+  test('items are added up on the day of their subscription', async () => {
+    const item = () => oneOf([null, currency()]);
+    const sub = () => sql`(select id from subscriptions order by random() limit 1)`;
+    const insertItem = () => sql`insert into subscription_items (subscription_id, amount, currency)
+      select id, ${amount()}, ${item()} from subscriptions order by random() limit 2`;
+    const writes = [
+      () => sql`insert into subscriptions (customer_id, status, next_billing_date)
+        values (${ids.customer}, ${of(subscriptionStatus)}, ${dayOrNone()})`,
+      insertItem,
+      insertItem,
+      () => sql`update subscriptions set status = ${of(subscriptionStatus)}, next_billing_date = ${dayOrNone()}
+        where ${some('subscriptions')}`,
+      () => sql`update subscriptions set cancel_at_period_end = ${oneOf([true, false, false])}
+        where ${some('subscriptions')}`,
+      () => sql`update subscription_items set amount = ${amount()}, currency = ${item()}
+        where ${some('subscription_items')}`,
+      () => sql`update subscription_items set subscription_id = ${sub()} where ${some('subscription_items')}`,
+      () => sql`delete from subscription_items where ${some('subscription_items')}`,
+      () => sql`delete from subscriptions where ${some('subscriptions')}`,
+    ];
+    for (let left = 300; left > 0; left -= 1) await base.db.execute(oneOf(writes)());
+    await expectRight();
+    await base.db.execute(sql`update subscriptions set next_billing_date = '2026-03-03', status = 'active'`);
+    await base.db.execute(sql`delete from subscriptions where id % 3 = 0`);
+    await expectRight();
+  });
+
+  test('renewals of rows that are older than their sums are added up by a migration', async () => {
+    await base.db.execute(sql`select rebuild_sums()`);
+    await base.db.execute(sql`delete from sums where of like '%_renewals'`);
+    await base.db.transaction((tx) => installFunctions(tx));
+    await expectRight();
+    expect(await checkCounts(base.db)).toEqual([]);
+  });
+
+  test('sums follow a statement that changes or removes many rows', async () => {
+    await base.db.execute(sql`update payments set status = 'completed', payment_date = '2026-03-02'`);
+    await base.db.execute(sql`delete from payments where id % 3 = 0`);
+    await expectRight();
+    await base.db.execute(sql`select fold_sums()`);
+  });
+
+  test('wrong sums are noticed and added up anew', async () => {
+    for (const excess of [7, 5_000_000_000.5]) {
+      await base.db.execute(sql`update sums set amount = amount + ${excess}::numeric`);
+      expect(await checkCounts(base.db)).toEqual(['sums']);
+      expect(await recount()).toEqual({ sums: [excess] });
+    }
+    expect(await checkCounts(base.db)).toEqual([]);
+    await expectRight();
+    await base.db.execute(sql`truncate invoices cascade`);
+    await expectRight();
+  });
+});
