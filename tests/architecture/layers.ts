@@ -1,8 +1,7 @@
-/**
- * From the top down. A file may import its own folder and what stands on a lower line; what stands on
- * one line does not know each other.
- */
-export const LAYERS: string[][] = [
+import type { Source } from './sources';
+
+/** From the top down. A file may import its own folder and lower lines, but not its neighbours on the same line. */
+const LAYERS: string[][] = [
   ['app', 'lib/cli'],
   ['lib/server', 'lib/stripe-local'],
   ['lib/mcp', 'lib/openapi'],
@@ -27,10 +26,10 @@ export const LAYERS: string[][] = [
 ];
 
 /** The rooms of the staff pages' parts, from the top down. None of them knows a page, but for its `path.ts`. */
-export const PAGE_ROOMS = ['shell', 'search', 'audit', 'forms', 'records', 'lists', 'page', 'display'];
+const PAGE_ROOMS = ['shell', 'search', 'audit', 'forms', 'records', 'lists', 'page', 'display'];
 
-/** What knows no framework and no door: they answer REST, MCP, pages and commands alike. */
-export const DOMAINS = [
+/** Domain folders. They import no framework; REST, MCP, pages and commands all call them. */
+const DOMAINS = [
   'lib/audit',
   'lib/counted-list',
   'lib/customers',
@@ -53,16 +52,117 @@ export const DOMAINS = [
 ];
 
 /** Pure leaves without imports of ours, which sample data is computed with too. */
-export const BELOW_DB = ['lib/dates.ts', 'lib/money.ts', 'lib/overdue.ts'];
+const BELOW_DB = ['lib/dates.ts', 'lib/money.ts', 'lib/overdue.ts'];
+
+interface Rule {
+  says: string;
+  broken(from: string, target: string): boolean;
+}
+
+const PARTS = 'app/admin/_components/';
+const DRIVER = /^(@electric-sql\/|postgres$|pg$|drizzle-orm\/(pglite|postgres-js))/;
+
+const RULES: Rule[] = [
+  {
+    says: 'imports go down only (tests/architecture/layers.ts)',
+    broken: (from, target) =>
+      isOurs(target) &&
+      roomOf(from) !== roomOf(target) &&
+      depth(from) >= depth(target) &&
+      !isLeafOfDb(from, target),
+  },
+  {
+    says: 'app reaches the database through lib only',
+    broken: (from, target) => roomOf(from) === 'app' && /^(db\/|drizzle-orm)/.test(target),
+  },
+  {
+    says: 'database drivers are imported in db only',
+    broken: (from, target) => DRIVER.test(target) && roomOf(from) !== 'db',
+  },
+  {
+    says: 'domains know neither Next.js nor the runtime: they are given what they use',
+    broken: (from, target) =>
+      DOMAINS.includes(roomOf(from)) && (/^next(\/|$)/.test(target) || target === 'lib/runtime.ts'),
+  },
+  {
+    says: 'the local Stripe API is for commands and tests',
+    broken: (from, target) =>
+      roomOf(target) === 'lib/stripe-local' && !['lib/cli', 'lib/stripe-local'].includes(roomOf(from)),
+  },
+  {
+    says: "the staff pages' parts import downwards only (PAGE_ROOMS), and no page",
+    broken: (from, target) => {
+      if (!from.startsWith(PARTS) || !target.startsWith('app/admin/')) return false;
+      if (!target.startsWith(PARTS)) return !/\/path(\.ts)?$/.test(target);
+      return partDepth(from) > partDepth(target);
+    },
+  },
+  {
+    says: 'the product does not import tests',
+    broken: (_from, target) => target.startsWith('tests/'),
+  },
+];
+
+/** One line per import that breaks a rule: `lib/money.ts:3 imports db/client.ts: imports go down only`. */
+export function brokenImports(sources: Source[]): string[] {
+  return sources.flatMap(({ path, imports }) =>
+    imports.flatMap(({ line, target }) =>
+      RULES.filter((rule) => rule.broken(path, target)).map(
+        (rule) => `${path}:${line} imports ${target}: ${rule.says}`,
+      ),
+    ),
+  );
+}
+
+/** Folders that no layer names, and the staff pages' parts without a room. */
+export function homeless(sources: Source[]): string[] {
+  const rooms = new Set(sources.map(({ path }) => roomOf(path)));
+  const parts = sources.map(({ path }) => path).filter((path) => path.startsWith(PARTS));
+  return [
+    ...[...rooms].filter((room) => !LAYERS.flat().includes(room)),
+    ...parts.filter((path) => partDepth(path) < 0),
+  ];
+}
+
+function depth(path: string): number {
+  return LAYERS.findIndex((layer) => layer.includes(roomOf(path)));
+}
+
+function partDepth(path: string): number {
+  return PAGE_ROOMS.indexOf(path.slice(PARTS.length).split('/')[0] ?? '');
+}
+
+function isLeafOfDb(from: string, target: string): boolean {
+  return roomOf(from) === 'db' && BELOW_DB.includes(target);
+}
 
 /** The folder that rules speak of: `app`, `db`, `lib/payments`; single files of lib are `lib/*.ts`. */
-export function roomOf(path: string): string {
+function roomOf(path: string): string {
   if (path === 'lib/runtime.ts') return path;
   const [top = '', room, file] = path.split('/');
   if (top !== 'lib') return top;
   return file === undefined ? 'lib/*.ts' : `lib/${room}`;
 }
 
-export function isOurs(target: string): boolean {
+function isOurs(target: string): boolean {
   return /^(app|lib|db|tests)\//.test(target);
+}
+
+/** Each cycle once, as `a.ts -> b.ts -> a.ts`; imports of types count. */
+export function findCycles(sources: Source[]): string[] {
+  const graph = new Map(sources.map(({ path, imports }) => [path, imports.map(({ target }) => target)]));
+  const done = new Set<string>();
+  const trail: string[] = [];
+  const cycles: string[] = [];
+  const visit = (path: string) => {
+    const at = trail.indexOf(path);
+    if (at >= 0) cycles.push([...trail.slice(at), path].join(' -> '));
+    if (at >= 0 || done.has(path)) return;
+    trail.push(path);
+    for (const target of graph.get(path) ?? []) visit(target);
+    trail.pop();
+    done.add(path);
+  };
+  for (const path of graph.keys()) visit(path);
+  return cycles;
 }

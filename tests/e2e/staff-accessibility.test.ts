@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { oldWords } from '../architecture/old-words';
+import { oldWords } from '../architecture/source-rules';
 import { createInvoice, createPayment, createRefund, createSalesDocument } from '../support/factories';
 import { listAdminRoutes } from './support/admin-routes';
 import { visit } from './support/browser';

@@ -1,0 +1,130 @@
+import ts from 'typescript';
+import { lineOf, type Source, walk } from './sources';
+
+/** Each bundle may have its own: what they hold can be made again at any time. */
+const CACHES = ['lib/dates.ts', 'lib/records/parse-draft.ts', 'lib/sync/store/read.ts'];
+/** They run in one bundle, or in a process of their own. */
+const ALONE = /^(app|lib\/cli|lib\/stripe-local|db\/seed)\//;
+const COLLECTIONS = ['Map', 'Set', 'WeakMap', 'WeakSet'];
+
+/** State of modules, of which every bundle of a process would have its own: `lib/x.ts:7 …`. */
+export function moduleState(sources: Source[]): string[] {
+  return sources.flatMap(({ path, tree }) =>
+    ALONE.test(path) || CACHES.includes(path)
+      ? []
+      : tree.statements
+          .filter(isState)
+          .map((node) => `${path}:${lineOf(tree, node)} keeps state in a module: use perProcess`),
+  );
+}
+
+function isState(node: ts.Statement): boolean {
+  if (!ts.isVariableStatement(node)) return false;
+  const { declarations, flags } = node.declarationList;
+  return !(flags & ts.NodeFlags.Const) || declarations.some(({ initializer }) => isEmpty(initializer));
+}
+
+/** A collection that is made empty is filled later. */
+function isEmpty(made: ts.Expression | undefined): boolean {
+  if (!made) return false;
+  if (ts.isArrayLiteralExpression(made)) return made.elements.length === 0;
+  if (ts.isObjectLiteralExpression(made)) return made.properties.length === 0;
+  return (
+    ts.isNewExpression(made) &&
+    ts.isIdentifier(made.expression) &&
+    COLLECTIONS.includes(made.expression.text) &&
+    !made.arguments?.length
+  );
+}
+
+/** What makes a program depend on the world, and the one file that may ask it. */
+const WORLD: { home: string; says: string; matches(node: ts.Node): boolean }[] = [
+  {
+    home: 'lib/inherited-env.ts',
+    says: 'reads process.env',
+    matches: (node) => isMember(node, 'process', 'env'),
+  },
+  {
+    home: 'lib/runtime.ts',
+    says: 'asks the clock',
+    matches: (node) =>
+      isMember(node, 'Date', 'now') ||
+      isMember(node, 'performance', 'now') ||
+      (ts.isNewExpression(node) && isNamed(node.expression, 'Date') && !node.arguments?.length),
+  },
+  {
+    home: 'lib/runtime.ts',
+    says: 'draws chance',
+    matches: (node) =>
+      isMember(node, 'Math', 'random') ||
+      (ts.isIdentifier(node) && node.text === 'randomUUID') ||
+      (ts.isImportSpecifier(node) &&
+        /^random(Bytes|Int|FillSync)$/.test((node.propertyName ?? node.name).text)),
+  },
+];
+
+/** One line per use outside its home: `lib/payments/x.ts:7 asks the clock: only lib/runtime.ts may`. */
+export function usesOfTheWorld(sources: Source[]): string[] {
+  const found = new Set<string>();
+  for (const { path, tree } of sources) {
+    walk(tree, (node) => {
+      for (const { home, says, matches } of WORLD) {
+        if (path !== home && matches(node)) {
+          found.add(`${path}:${lineOf(tree, node)} ${says}: only ${home} may`);
+        }
+      }
+    });
+  }
+  return [...found];
+}
+
+function isMember(node: ts.Node, object: string, name: string): boolean {
+  return ts.isPropertyAccessExpression(node) && node.name.text === name && isNamed(node.expression, object);
+}
+
+function isNamed(node: ts.Node, name: string): boolean {
+  return ts.isIdentifier(node) && node.text === name;
+}
+
+/** Words that staff had to read twice, and what took their place. */
+const OLD_WORDS: [old: RegExp, now: string][] = [
+  [/needs? a person/i, 'needs attention'],
+  [/events? of Stripe[’']s/, 'Stripe events'],
+  [/names? no customer/, 'has no matching customer'],
+  [/created for Stripe/i, 'created from Stripe'],
+  [/\bof ours\b|\bone of ours\b|\bnone of ours\b/i, 'say what it is: a known customer, a matching payment'],
+  [/\bmaster data\b/i, 'Details'],
+  [/\bTo pay\b/, 'Balance due'],
+  [/\bAll 1 \w/, 'All invoices (1)'],
+  [/\bDrift\b/, 'Reconciliation changes'],
+  [/\bGoes on\b/, 'Renews'],
+  [/\bKnown by\b/, 'Matched by'],
+  [/\bNone came\b/, 'No events yet'],
+  [/\b[Oo]ther mode\b/, 'Wrong mode (test/live)'],
+  [/\bLooked back to\b|\bThe beginning\b/, 'Since: all time'],
+  [/Something unexpected|has the place/, 'Unexpected error; see the log'],
+  [/one is made, which is better/, 'Leave empty to generate one'],
+  [/can be ended alone/, 'revoke each separately'],
+  [/\bManaged by\b/, 'Managed here'],
+  [/\bWhole, or #ID\b/, 'Full number or #ID'],
+  [/^At Stripe$/, 'Stripe'],
+];
+
+/** The old words in a text that people read, each with what to say instead. */
+export function oldWords(text: string): string[] {
+  return OLD_WORDS.flatMap(([old, now]) => {
+    const found = old.exec(text)?.[0];
+    return found === undefined ? [] : [`“${found}”: ${now}`];
+  });
+}
+
+/** The same in a source's strings and texts. */
+export function oldWordsIn({ path, tree }: Source): string[] {
+  const found: string[] = [];
+  walk(tree, (node) => {
+    if (!ts.isStringLiteralLike(node) && !ts.isJsxText(node) && !ts.isTemplateLiteralToken(node)) return;
+    const text = node.text.replace(/\s+/g, ' ').trim();
+    found.push(...oldWords(text).map((words) => `${path}:${lineOf(tree, node)}: ${words}`));
+  });
+  return found;
+}
