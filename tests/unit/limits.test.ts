@@ -1,0 +1,187 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { Bulkhead } from '@/db/bulkhead';
+import type { Database } from '@/db/database';
+import * as opener from '@/db/transaction';
+import { createHashQueue } from '@/lib/auth/sign-in/hash-queue';
+import { countFailure, countStrangeFailure, type SignInCounter } from '@/lib/auth/sign-in/sign-in-delays';
+import type { AppError } from '@/lib/errors';
+
+/** Work that lasts until the gate is opened. */
+function gate() {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { open, work: () => opened };
+}
+
+describe('a bulkhead', () => {
+  const limits = { atOnce: 3, perKey: 2, waiting: 4, patience: 1000 };
+
+  test('work runs in order of arrival, up to the limit in total and the limit per key', async () => {
+    const bulkhead = new Bulkhead(limits);
+    const gates = Array.from({ length: 6 }, gate);
+    const begun: number[] = [];
+    const ends = ['a', 'a', 'a', 'b', undefined, 'b'].map((key, i) =>
+      bulkhead.run(key, () => {
+        begun.push(i);
+        return gates[i]?.work() ?? Promise.resolve();
+      }),
+    );
+    const end = async (i: number) => {
+      gates[i]?.open();
+      await ends[i];
+      await turn();
+      return begun;
+    };
+    await turn();
+    expect(begun).toEqual([0, 1, 3]);
+    expect(await end(3)).toEqual([0, 1, 3, 4]);
+    expect(await end(4)).toEqual([0, 1, 3, 4, 5]);
+    expect(await end(0)).toEqual([0, 1, 3, 4, 5, 2]);
+    for (const i of [1, 2, 5]) await end(i);
+  });
+
+  test('a full or too slow bulkhead refuses work with the error code of a lock time-out', async () => {
+    const bulkhead = new Bulkhead({ ...limits, atOnce: 1, waiting: 1, patience: 20 });
+    const held = gate();
+    const first = bulkhead.run(undefined, held.work);
+    const late = bulkhead.run(undefined, async () => 'late');
+    await expect(bulkhead.run(undefined, async () => 'too much')).rejects.toMatchObject({ code: '55P03' });
+    await expect(late).rejects.toMatchObject({ code: '55P03' });
+    held.open();
+    await first;
+    expect(await bulkhead.run(undefined, async () => 'next')).toBe('next');
+  });
+
+  test('failed work gives its place in a bulkhead to the next', async () => {
+    const bulkhead = new Bulkhead({ ...limits, atOnce: 1 });
+    const failing = bulkhead.run('a', () => Promise.reject(new Error('no')));
+    const next = bulkhead.run('a', async () => 'next');
+    await expect(failing).rejects.toThrow('no');
+    expect(await next).toBe('next');
+  });
+
+  test('the limit of writers holds in every bundle, not only in the one that opened the database', async () => {
+    const db = {} as Database;
+    opener.limitWriters(db, 1);
+    // @ts-expect-error a query makes a second instance of the module, as another bundle has
+    const route: typeof opener = await import('@/db/transaction?another-bundle');
+    expect(route.writeInTurn).not.toBe(opener.writeInTurn);
+    const held = gate();
+    const first = route.writeInTurn(db, undefined, held.work);
+    let begun = false;
+    const second = route.writeInTurn(db, undefined, async () => {
+      begun = true;
+    });
+    await turn();
+    expect(begun).toBe(false);
+    held.open();
+    await Promise.all([first, second]);
+    expect(begun).toBe(true);
+  });
+});
+
+describe('the queue for password hashing', () => {
+  afterEach(() => vi.useRealTimers());
+
+  /** A queue whose work ends when the test says so. */
+  function controlled(limits: { running: number; waiting: number }) {
+    const queue = createHashQueue({ ...limits, patienceMs: 5000 });
+    const begun: string[] = [];
+    const ends = new Map<string, (error?: Error) => void>();
+    const refused: string[] = [];
+    const enter = (name: string, isKnown = false) =>
+      queue(
+        isKnown,
+        () =>
+          new Promise<void>((resolve, reject) => {
+            begun.push(name);
+            ends.set(name, (error) => (error ? reject(error) : resolve()));
+          }),
+      ).catch((error: AppError) => {
+        refused.push(`${name} ${error.code ?? error.message} ${error.retryAfter}`);
+      });
+    const end = async (name: string, error?: Error) => {
+      ends.get(name)?.(error);
+      await turn();
+    };
+    return { enter, end, begun, refused };
+  }
+
+  test('sign-ins beyond the running and the waiting ones are refused', async () => {
+    const { enter, end, begun, refused } = controlled({ running: 2, waiting: 3 });
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) void enter(name);
+    await turn();
+    expect(begun).toEqual(['a', 'b']);
+    expect(refused).toEqual(['f too_many_requests 5', 'g too_many_requests 5']);
+    await end('b');
+    expect(begun).toEqual(['a', 'b', 'c']);
+    for (const name of ['a', 'c', 'd', 'e']) await end(name);
+    void enter('h');
+    await turn();
+    expect(begun).toEqual(['a', 'b', 'c', 'd', 'e', 'h']);
+  });
+
+  test('known devices go first, and take the place of the last stranger', async () => {
+    const { enter, end, begun, refused } = controlled({ running: 1, waiting: 2 });
+    for (const name of ['a', 'b', 'c']) void enter(name);
+    for (const name of ['known 1', 'known 2', 'known 3']) void enter(name, true);
+    await turn();
+    expect(refused.map((text) => text.slice(0, 7))).toEqual(['known 3', 'c too_m', 'b too_m']);
+    await end('a');
+    await end('known 1');
+    expect(begun).toEqual(['a', 'known 1', 'known 2']);
+  });
+
+  test('failed hashing gives its turn to the next sign-in', async () => {
+    const { enter, end, begun, refused } = controlled({ running: 1, waiting: 1 });
+    for (const name of ['a', 'b']) void enter(name);
+    await end('a', new Error('broken'));
+    expect([begun, refused]).toEqual([['a', 'b'], ['a broken undefined']]);
+  });
+
+  test('a sign-in that waited for five seconds is refused', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { enter, end, begun, refused } = controlled({ running: 1, waiting: 2 });
+    for (const name of ['a', 'b']) void enter(name);
+    vi.advanceTimersByTime(4999);
+    void enter('c');
+    vi.advanceTimersByTime(1);
+    await turn();
+    expect(refused).toEqual(['b too_many_requests 5']);
+    await end('a');
+    expect(begun).toEqual(['a', 'c']);
+  });
+});
+
+describe('delays after failed sign-ins', () => {
+  const START = new Date('2026-03-15T12:00:00Z');
+  const at = (seconds: number) => new Date(START.getTime() + seconds * 1000);
+  const wait = (counter: SignInCounter) => (counter.wait_until.getTime() - START.getTime()) / 1000;
+
+  test('the delay of an address begins with the fifth failure, doubles, and ends at an hour', () => {
+    const waits: number[] = [];
+    let counter: SignInCounter | undefined;
+    for (let i = 0; i < 15; i += 1) {
+      counter = countFailure(counter, START);
+      waits.push(wait(counter));
+    }
+    expect(waits).toEqual([0, 0, 0, 0, 30, 60, 120, 240, 480, 960, 1920, 3600, 3600, 3600, 3600]);
+  });
+
+  test('the failures of an address are forgotten a day after the last one', () => {
+    const held = { failures: 9, wait_until: START, expires_at: at(1) };
+    expect(countFailure(held, START)).toMatchObject({ failures: 10, expires_at: at(86_400) });
+    expect(countFailure(held, at(1))).toMatchObject({ failures: 1, wait_until: at(1) });
+  });
+
+  test('unknown devices wait after a hundred failures, until an hour after the first', () => {
+    let counter: SignInCounter | undefined;
+    for (let i = 0; i < 99; i += 1) counter = countStrangeFailure(counter, at(i));
+    expect(counter).toEqual({ failures: 99, wait_until: at(98), expires_at: at(3600) });
+    expect(countStrangeFailure(counter, at(99)).wait_until).toEqual(at(3600));
+    expect(countStrangeFailure(counter, at(3600))).toMatchObject({ failures: 1, wait_until: at(3600) });
+  });
+});
