@@ -1,0 +1,189 @@
+import type { LookupAddress } from 'node:dns';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { countedAddress } from '@/lib/auth/sign-in/counted-address';
+import { isWithin, normalAddress, toNetworks } from '@/lib/networks';
+import { fetchDocument, isPublicAddress, publicLookup } from '@/lib/oauth/fetch-document';
+import { clientAddress } from '@/lib/server/client-address';
+import { CERTIFICATE, KEY } from '../support/certificate';
+
+describe('the address of a client', () => {
+  const TRUSTED = toNetworks(['10.0.0.0/8', '192.0.2.7', 'fd00::/8', '::1']);
+
+  test.each<[string, peer: string, chain: string | undefined, string]>([
+    ['a stranger without a chain', '203.0.113.5', undefined, '203.0.113.5'],
+    ['a stranger who makes up a chain', '203.0.113.5', '198.51.100.1', '203.0.113.5'],
+    ['a stranger who names a proxy', '203.0.113.5', '198.51.100.1, 10.0.0.1', '203.0.113.5'],
+    ['a proxy without a chain', '10.0.0.1', undefined, '10.0.0.1'],
+    ['a proxy with an empty chain', '10.0.0.1', '', '10.0.0.1'],
+    ['a client behind a proxy', '10.0.0.1', '198.51.100.1', '198.51.100.1'],
+    ['a client that makes up a hop', '10.0.0.1', '8.8.8.8, 198.51.100.1', '198.51.100.1'],
+    ['a client that makes up a proxy', '10.0.0.1', '10.9.9.9, 198.51.100.1', '198.51.100.1'],
+    ['two proxies', '192.0.2.7', '8.8.8.8, 198.51.100.1, 10.0.0.1', '198.51.100.1'],
+    ['a stranger between two proxies', '10.0.0.1', '8.8.8.8, 10.0.0.2, 203.0.113.5, 10.0.0.3', '203.0.113.5'],
+    ['proxies only', '10.0.0.1', '10.0.0.2, 10.0.0.3', '10.0.0.2'],
+    ['a proxy that does not know the client', '10.0.0.1', '198.51.100.1, unknown', '10.0.0.1'],
+    ['an obfuscated name', '10.0.0.1', '_hidden', '10.0.0.1'],
+    ['a chain without spaces', '10.0.0.1', '8.8.8.8,198.51.100.1,10.0.0.1', '198.51.100.1'],
+    ['an address with a port', '10.0.0.1', '198.51.100.1:5000', '198.51.100.1'],
+    ['IPv6 with a port', '10.0.0.1', '[2001:DB8::5]:5000', '2001:db8::5'],
+    ['IPv6 in brackets', '10.0.0.1', '[2001:db8::5]', '2001:db8::5'],
+    ['an IPv6 proxy', 'fd00::2', '2001:db8::5', '2001:db8::5'],
+    ['an IPv6 stranger', '2001:db8::9', '198.51.100.1', '2001:db8::9'],
+    ['a trusted IPv4 address within IPv6', '::ffff:10.0.0.1', '::ffff:198.51.100.1', '198.51.100.1'],
+    ['a stranger’s IPv4 address within IPv6', '::ffff:203.0.113.5', '198.51.100.1', '203.0.113.5'],
+    ['an address with a zone', 'fe80::1%eth0', '198.51.100.1', 'fe80::1'],
+  ])('the client address is right for %s', (_, peer, chain, expected) => {
+    expect(clientAddress(peer, chain, TRUSTED)).toBe(expected);
+  });
+
+  test('the chain is ignored when no proxy is trusted', () => {
+    expect(clientAddress('127.0.0.1', '198.51.100.1', toNetworks([]))).toBe('127.0.0.1');
+  });
+
+  test.each([
+    ['192.0.2.1', '192.0.2.1'],
+    [' 192.0.2.1 ', '192.0.2.1'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::'],
+    ['2001:DB8:1:2::', '2001:db8:1:2::'],
+    ['2001:0db8:0001:0002:ffff::1', '2001:db8:1:2::'],
+    ['2001:db8::1', '2001:db8:0:0::'],
+    ['::1', '0:0:0:0::'],
+    ['fe80::1%eth0', 'fe80:0:0:0::'],
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+    [null, 'unknown'],
+    ['', 'unknown'],
+    ['192.0.2.1, 198.51.100.1', 'unknown'],
+    ['192.0.2.1:443', 'unknown'],
+    ['[2001:db8::1]', 'unknown'],
+    ['192.0.2', 'unknown'],
+    ['1.2.3.4.5', 'unknown'],
+    ['x', 'unknown'],
+  ])('failures from %j are counted for %s', (header, counted) => {
+    expect(countedAddress(header)).toBe(counted);
+  });
+});
+
+describe('networks', () => {
+  test.each([
+    '10.0.0.0/33',
+    '::/129',
+    '10.0.0',
+    'localhost',
+    '10.0.0.0/',
+    '10.0.0.0/8/8',
+    '10.0.0.0/x',
+    '/8',
+    '',
+  ])('%j is not a network', (entry) => {
+    expect(() => toNetworks([entry])).toThrow(RangeError);
+  });
+
+  test.each([
+    ['0.0.0.0/0', '203.0.113.5', true],
+    ['0.0.0.0/0', '2001:db8::1', false],
+    ['::/0', '2001:db8::1', true],
+    ['10.1.2.3/8', '10.9.9.9', true],
+    ['10.1.2.3', '10.1.2.4', false],
+    ['::ffff:10.0.0.1', '10.0.0.1', true],
+  ])('network %s holds %s: %s', (entry, address, expected) => {
+    expect(isWithin(toNetworks([entry]), address)).toBe(expected);
+  });
+
+  test.each([
+    ['::ffff:10.0.0.1', '10.0.0.1'],
+    ['::FFFF:10.0.0.1', '10.0.0.1'],
+    ['2001:DB8::1', '2001:db8::1'],
+    ['fe80::1%eth0', 'fe80::1'],
+    ['unknown', null],
+    ['', null],
+    ['1.2.3.4.5', null],
+  ])('address %s is written %s', (text, expected) => {
+    expect(normalAddress(text)).toBe(expected);
+  });
+
+  const CLOSED = `127.0.0.1 10.1.2.3 172.31.255.255 192.168.0.1 169.254.169.254 100.64.0.1 0.0.0.0 198.18.0.1
+    224.0.0.1 255.255.255.255 192.0.2.1 ::1 :: fe80::1 fc00::1 ff02::1 ::ffff:127.0.0.1 ::ffff:10.0.0.1
+    64:ff9b::a00:1 2001:db8::1 2002:7f00:1:: 2001::1 x`.split(/\s+/);
+  test.each([
+    ...CLOSED.map((address) => [address, false] as const),
+    ...['1.1.1.1', '172.32.0.1', '2606:4700::1111', '::ffff:1.1.1.1'].map(
+      (address) => [address, true] as const,
+    ),
+  ])('address %s is public: %s', (address, isPublic) => expect(isPublicAddress(address)).toBe(isPublic));
+});
+
+describe('the document of a client', () => {
+  const look = (addresses: string[], all = false) =>
+    new Promise((resolve) => {
+      const found: LookupAddress[] = addresses.map((address) => ({ address, family: 4 }));
+      publicLookup((_, done) => done(null, found))('app.example', { all }, (error, address) =>
+        resolve(error ? error.message : address),
+      );
+    });
+
+  test('a name is looked up once, and the checked address is used', async () => {
+    expect(await look(['1.1.1.1'])).toBe('1.1.1.1');
+    expect(await look(['1.1.1.1'], true)).toEqual([{ address: '1.1.1.1', family: 4 }]);
+  });
+
+  test('a name with a private address, or without any, is refused', async () => {
+    expect(await look(['1.1.1.1', '127.0.0.1'])).toBe('the address is not public');
+    expect(await look(['169.254.169.254'], true)).toBe('the address is not public');
+    expect(await look([])).toBe('the name has no address');
+  });
+
+  test('documents of this machine are not fetched', async () => {
+    await expect(fetchDocument(new URL('https://localhost/client.json'))).rejects.toThrow('not public');
+    for (const url of ['https://127.0.0.1/x', 'https://[::1]/x', 'https://2130706433/x']) {
+      expect(() => fetchDocument(new URL(url))).toThrow('in place of a name');
+    }
+  });
+
+  let server: Server;
+  let port = 0;
+  beforeAll(async () => {
+    server = createServer({ key: KEY, cert: CERTIFICATE }, (request, response) => {
+      const json = { 'content-type': 'application/json; charset=utf-8' };
+      if (request.url === '/good') response.writeHead(200, json).end('{"client_id":"x"}');
+      if (request.url === '/redirect') response.writeHead(302, { location: '/good' }).end();
+      if (request.url === '/page') response.writeHead(200, { 'content-type': 'text/html' }).end('<p>');
+      if (request.url === '/text') response.writeHead(200, json).end('no JSON');
+      if (request.url === '/huge') response.writeHead(200, json).end(`"${'x'.repeat(70_000)}"`);
+      if (request.url === '/slow') response.writeHead(200, json).write('{');
+    });
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    ({ port } = server.address() as AddressInfo);
+  });
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  type Settings = NonNullable<Parameters<typeof fetchDocument>[1]>;
+  const read = (path: string, settings: Partial<Settings> = { ca: CERTIFICATE }) =>
+    fetchDocument(new URL(`https://app.example/${path}`), {
+      lookup: (_, options, done) =>
+        options.all ? done(null, [{ address: '127.0.0.1', family: 4 }]) : done(null, '127.0.0.1', 4),
+      port,
+      ms: path === 'slow' ? 50 : 10_000,
+      ...settings,
+    });
+
+  test('a JSON document is read', async () => expect(await read('good')).toEqual({ client_id: 'x' }));
+
+  test.each([
+    ['redirect', 'the answer was 302'],
+    ['page', 'the answer is not JSON'],
+    ['text', 'the document is not JSON'],
+    ['huge', 'the document is too large'],
+    ['slow', 'the document took too long'],
+  ])('a document that is a %s is refused: %s', async (path, reason) => {
+    await expect(read(path)).rejects.toThrow(reason);
+  });
+
+  test('a document from a server without a trusted certificate is refused', async () => {
+    await expect(read('good', {})).rejects.toThrow(/self.signed certificate/);
+  });
+});
