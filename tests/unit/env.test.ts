@@ -1,6 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { DatabaseHandle } from '@/db/client';
 import type { Database } from '@/db/database';
 import { COMMANDS } from '@/lib/commands/commands';
 import { importStripe } from '@/lib/commands/stripe/import-stripe';
@@ -8,9 +11,11 @@ import { parseEnv } from '@/lib/env';
 import { StartError } from '@/lib/errors';
 import { worldOf } from '@/lib/runtime';
 import { syncDeps } from '@/lib/sync/sync-deps';
+import { tryServer } from '@/lib/try-server';
 
 type Variables = Record<string, string>;
 
+const ROOT = join(import.meta.dirname, '../..');
 const SECRET = 'x'.repeat(32);
 
 function sentences(variables: Variables): string[] {
@@ -24,7 +29,7 @@ function sentences(variables: Variables): string[] {
 }
 
 describe('the environment', () => {
-  test('needs no variable at all', () => {
+  test('every variable has a default', () => {
     expect(parseEnv({})).toEqual({
       databaseUrl: null,
       databaseUrlDirect: null,
@@ -57,12 +62,12 @@ describe('the environment', () => {
     expect(parseEnv({ DATABASE_URL: '', PORT: '', STRIPE_SECRET_KEY: '' })).toEqual(parseEnv({}));
   });
 
-  test('the address follows the port, unless it is given', () => {
+  test('PUBLIC_URL follows PORT unless it is set', () => {
     expect(parseEnv({ PORT: '4000' }).publicUrl).toBe('http://localhost:4000');
     expect(parseEnv({ PORT: '4000', PUBLIC_URL: 'https://a.example/' }).publicUrl).toBe('https://a.example');
   });
 
-  test('lists may have spaces', () => {
+  test('lists of variables may have spaces', () => {
     const env = parseEnv({
       STRIPE_WEBHOOK_SECRET: 'whsec_a, whsec_b ',
       MCP_ALLOWED_ORIGINS: 'https://a.example, http://localhost:6274',
@@ -75,7 +80,7 @@ describe('the environment', () => {
     [{ STRIPE_SECRET_KEY: 'sk_test_1' }, 'test'],
     [{ STRIPE_SECRET_KEY: 'rk_test_1', STRIPE_PUBLISHABLE_KEY: 'pk_test_1' }, 'test'],
     [{ STRIPE_PUBLISHABLE_KEY: 'pk_live_1', PUBLIC_URL: 'https://a.example' }, 'live'],
-  ])('%j are keys of %s mode', (variables, mode) => {
+  ])('the variables %j have keys of %s mode', (variables, mode) => {
     expect(parseEnv(variables as Variables).stripe.mode).toBe(mode);
   });
 
@@ -124,25 +129,25 @@ describe('the environment', () => {
       /^DATABASE_URL must be set on Vercel.*npm run db:migrate/,
     ],
     [{ DATABASE_URL: 'postgres://a' }, /^BETTER_AUTH_SECRET must be set together with DATABASE_URL/],
-  ])('%j stops the start with one sentence', (variables, sentence) => {
-    const told = sentences(variables);
-    expect(told).toEqual([expect.stringMatching(sentence)]);
-    expect(told[0]).toMatch(/^[A-Z_]+ [^\n]+\.$/);
+  ])('the variables %j stop the start with one sentence', (variables, sentence) => {
+    const reported = sentences(variables);
+    expect(reported).toEqual([expect.stringMatching(sentence)]);
+    expect(reported[0]).toMatch(/^[A-Z_]+ [^\n]+\.$/);
   });
 
-  test('every wrong variable has its sentence, and none its value', () => {
-    const told = sentences({ PORT: 'http', STRIPE_SECRET_KEY: 'my-secret', CRON_SECRET: 'hush' });
-    expect(told).toHaveLength(3);
-    expect(told.join()).not.toMatch(/my-secret|hush/);
+  test('every wrong variable is reported, and no value is', () => {
+    const reported = sentences({ PORT: 'http', STRIPE_SECRET_KEY: 'my-secret', CRON_SECRET: 'hush' });
+    expect(reported).toHaveLength(3);
+    expect(reported.join()).not.toMatch(/my-secret|hush/);
   });
 
-  test('what a command does not use can neither stop it nor be missing', () => {
+  test('a command reads only the variables it uses', () => {
     const variables = { DATABASE_URL: 'postgres://a', PORT: 'http', STRIPE_SECRET_KEY: 'secret' };
     expect(parseEnv(variables, COMMANDS['db:migrate'].variables).databaseUrl).toBe('postgres://a');
     expect(() => parseEnv(variables, COMMANDS.token.variables)).toThrow(/^PORT must be/);
   });
 
-  test('the reconciliation uses whatever sync takes of the environment', () => {
+  test('the reconciliation reads every variable that sync uses', () => {
     const variables = {
       APP_TIMEZONE: 'Europe/Berlin',
       LINK_BY_EMAIL: 'on',
@@ -168,10 +173,9 @@ describe('the environment', () => {
   });
 
   test('.env.example explains every variable, and is valid as it stands', () => {
-    const root = join(import.meta.dirname, '../..');
-    const example = readFileSync(join(root, '.env.example'), 'utf8');
+    const example = readFileSync(join(ROOT, '.env.example'), 'utf8');
     const read = [
-      ...readFileSync(join(root, 'lib/env-variables.ts'), 'utf8').matchAll(/^ {2}([A-Z][A-Z_]+): /gm),
+      ...readFileSync(join(ROOT, 'lib/env-variables.ts'), 'utf8').matchAll(/^ {2}([A-Z][A-Z_]+): /gm),
     ].map(([, name]) => name);
     const explained = [...example.matchAll(/^# .+\n(?:# .+\n)*#?([A-Z][A-Z_]+)=(.*)$/gm)].map(
       ([, name]) => name,
@@ -183,4 +187,30 @@ describe('the environment', () => {
     );
     expect(sentences(values)).toEqual([]);
   });
+});
+
+test('git ignores every .env file but the example', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'w5t-gitignore-'));
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: folder, encoding: 'utf8' });
+  git('init', '-q');
+  copyFileSync(join(ROOT, '.gitignore'), join(folder, '.gitignore'));
+  const files = ['.env', '.env.local', '.env.production', '.env.example', 'lib/env.ts', 'tests/.env'];
+  // Exits with 1 if no file is ignored.
+  const ignored = git('-c', 'core.excludesFile=/dev/null', 'check-ignore', ...files);
+  rmSync(folder, { recursive: true, force: true });
+  expect(ignored.trim().split('\n')).toEqual(['.env', '.env.local', '.env.production', 'tests/.env']);
+});
+
+test.each([
+  ['28P01', 'The server of DATABASE_URL refused its user or password: check both.'],
+  [
+    '28000',
+    'The server of DATABASE_URL does not let its user in: check the user, and what pg_hba.conf allows from here.',
+  ],
+  ['3D000', 'The server of DATABASE_URL has no database of that name: create it, or correct the name.'],
+  ['57P03', 'The database of DATABASE_URL does not answer: start it, or correct its address.'],
+])('the database error %s is reported as: %s', async (code, sentence) => {
+  const execute = () => Promise.reject(Object.assign(new Error('refused'), { code }));
+  const handle = { db: { execute }, kind: 'postgres', close: async () => {} } as unknown as DatabaseHandle;
+  await expect(tryServer(handle, 'postgres://h/d', async () => {})).rejects.toThrow(sentence);
 });

@@ -2,7 +2,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { describe, expect, test } from 'vitest';
 import { ERROR_STATUS } from '@/lib/errors';
 import { openApiDocument } from '@/lib/openapi/document';
-import { schemaErrors } from '../support/openapi-contract';
+import { assertContract, schemaErrors } from '../support/openapi-contract';
 
 const document = openApiDocument('https://admin.w5t.test');
 const operations = Object.entries(document.paths).flatMap(([path, item]) =>
@@ -12,7 +12,7 @@ const operations = Object.entries(document.paths).flatMap(([path, item]) =>
 );
 
 describe('the OpenAPI document', () => {
-  test('holds to OpenAPI 3.1, by the recommended rules of Redocly', async () => {
+  test('the document is valid OpenAPI 3.1 by the recommended rules of Redocly', async () => {
     const problems = await lintFromString({
       source: JSON.stringify(document),
       config: await createConfig({
@@ -24,12 +24,12 @@ describe('the OpenAPI document', () => {
     expect(problems.map(({ message, location }) => [message, location[0]?.pointer])).toEqual([]);
   });
 
-  test('names every error of the product but that of the sign-in', () => {
+  test('the document names every error but that of the sign-in', () => {
     const { too_many_requests: _, ...named } = ERROR_STATUS;
     expect(Object.keys(document.components.responses).sort()).toEqual(Object.keys(named).sort());
   });
 
-  test('says what is true for each operation', () => {
+  test('each operation has its own scope, summary and sample', () => {
     const { get, post } = document.paths['/api/w5t/payments'];
     const scopeOf = (operation: { responses: Record<string, unknown> }) =>
       /payments:\w+/.exec(JSON.stringify(operation.responses[403]))?.[0];
@@ -40,7 +40,7 @@ describe('the OpenAPI document', () => {
     for (const { source } of post['x-codeSamples']) expect(source).toContain('BANK-2026-0310');
   });
 
-  test('describes every door but the tool server, which describes itself', () => {
+  test('the document lists every route but the tool server, which describes itself', () => {
     expect(operations.map(({ name }) => name)).toEqual([
       'get /api/w5t/payments',
       'post /api/w5t/payments',
@@ -54,7 +54,7 @@ describe('the OpenAPI document', () => {
     ]);
   });
 
-  test('its schemas refuse what no payment is', () => {
+  test('the schemas refuse bodies that are not payments', () => {
     const body = {
       invoice_id: 1,
       customer_id: 1,
@@ -75,5 +75,41 @@ describe('the OpenAPI document', () => {
       expect([wrong, schemaErrors('PaymentInput', { ...body, ...wrong }).length]).not.toEqual([wrong, 0]);
     }
     expect(schemaErrors('PaymentChanges', {})).not.toEqual([]);
+  });
+});
+
+describe('the check of answers against the OpenAPI document', () => {
+  const PATH = '/api/w5t/payments/1';
+  const headers = { 'X-Request-Id': 'r-1', ETag: '"a"' };
+  const payment = {
+    id: 1,
+    invoice_id: 1,
+    customer_id: 1,
+    amount: 119,
+    currency: 'eur',
+    payment_date: '2026-03-10',
+    payment_reference: 'BANK-1',
+    status: 'completed',
+    refunded_amount: 0,
+    source: 'api',
+    created_at: '2026-03-10T09:30:00.000Z',
+    updated_at: '2026-03-10T09:30:00.000Z',
+  };
+
+  test('an answer as described passes the check', async () => {
+    await assertContract('GET', PATH, Response.json(payment, { headers }));
+    await assertContract('HEAD', PATH, new Response(null, { headers }));
+    await assertContract('GET', '/elsewhere', new Response('anything', { status: 418 }));
+  });
+
+  test.each([
+    ['a field more', Response.json({ ...payment, provider_amount: 1 }, { headers }), /additional properties/],
+    ['a wrong date', Response.json({ ...payment, payment_date: '10.3.' }, { headers }), /format "date"/],
+    ['a missing header', Response.json(payment), /header X-Request-Id is missing/],
+    ['an unknown status', Response.json(payment, { headers, status: 418 }), /not described/],
+    ['another media type', new Response('<p>', { headers }), /media type text\/plain/],
+    ['an unexpected body', new Response('x', { headers, status: 200 }), /media type/],
+  ])('an answer with %s fails the check', async (_, answer, message) => {
+    await expect(assertContract('GET', PATH, answer)).rejects.toThrow(message);
   });
 });
