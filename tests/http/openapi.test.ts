@@ -7,9 +7,8 @@ import { openApiDocument } from '@/lib/openapi/document';
 import { normalReference } from '@/lib/payments/normal-reference';
 import { useApi } from '../support/api';
 import { createInvoice } from '../support/factories';
-import { schemaErrors, schemaOf } from '../support/openapi-contract';
+import { arbitraryMisfit, arbitraryOf, schemaErrors, schemaOf } from '../support/openapi-contract';
 import { callPayments } from '../support/payments-api';
-import { arbitraryMisfit, arbitraryOf } from '../support/schema-arbitrary';
 
 const server = useApi({
   '/api/openapi.json': description,
