@@ -1,0 +1,206 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { comingPresets, pastPresets } from '@/lib/date-presets';
+import { addDays, fromEpoch, startOfDay, toCalendarDate, toEpoch } from '@/lib/dates';
+import { lineTotals } from '@/lib/invoices/line-totals';
+import {
+  currencyDecimals,
+  fromMinorUnits,
+  hasCurrencyPrecision,
+  MAX_AMOUNT,
+  toJsonAmount,
+  toMinorUnits,
+  toThousandths,
+} from '@/lib/money';
+
+describe('money', () => {
+  test.each([
+    ['eur', 2],
+    ['usd', 2],
+    ['jpy', 0],
+    ['isk', 0],
+    ['ugx', 0],
+    ['kwd', 3],
+    ['huf', 2],
+    ['twd', 2],
+  ])('currency %s has %d decimals', (currency, decimals) => {
+    expect(currencyDecimals(currency)).toBe(decimals);
+  });
+
+  test.each<[number, currency: string, written: string, ...alsoRead: string[]]>([
+    [1999, 'eur', '19.99', '19.990'],
+    [1990, 'eur', '19.90', '19.9'],
+    [1900, 'eur', '19.00', '19'],
+    [5, 'eur', '0.05'],
+    [0, 'eur', '0.00'],
+    [-5, 'eur', '-0.05'],
+    [-1999, 'eur', '-19.99'],
+    [1999, 'jpy', '1999', '1999.000'],
+    [1999, 'kwd', '1.999'],
+    [1500, 'kwd', '1.500', '1.5'],
+    [500, 'isk', '5.00', '5.000'],
+    [500, 'ugx', '5.00'],
+    [99_999_999_999_999, 'eur', '999999999999.99'],
+  ])('%d minor units of %s are written %s', (minor, currency, written, ...alsoRead) => {
+    expect(fromMinorUnits(minor, currency)).toBe(written);
+    for (const amount of [written, ...alsoRead]) expect(toMinorUnits(amount, currency)).toBe(minor);
+  });
+
+  test('every whole number of minor units survives a round trip', () => {
+    const currency = fc.constantFrom('eur', 'jpy', 'kwd', 'isk');
+    fc.assert(
+      fc.property(fc.integer({ min: -1e14, max: 1e14 }), currency, (minor, code) => {
+        expect(toMinorUnits(fromMinorUnits(minor, code), code)).toBe(minor);
+      }),
+    );
+  });
+
+  test.each([
+    [12.34, 'eur', true],
+    [12.345, 'eur', false],
+    [12, 'jpy', true],
+    [12.5, 'jpy', false],
+    [1.234, 'kwd', true],
+    [1.2345, 'kwd', false],
+    [1e21, 'eur', false],
+    [1e-7, 'eur', false],
+    [-1, 'eur', false],
+    [Number.NaN, 'eur', false],
+    [Number.POSITIVE_INFINITY, 'eur', false],
+  ])('amount %d %s fits its currency: %s', (amount, currency, precise) => {
+    expect(hasCurrencyPrecision(amount, currency)).toBe(precise);
+  });
+
+  test('JSON amounts are exact up to the largest', () => {
+    expect(toJsonAmount('19.990')).toBe(19.99);
+    expect(JSON.stringify(toJsonAmount(`${MAX_AMOUNT}.999`))).toBe('999999999999.999');
+  });
+});
+
+describe('the totals of lines', () => {
+  /** Lines from their quantity, unit price and tax rate. */
+  const linesOf = (typed: string[]) =>
+    typed.map((line) => {
+      const [quantity = '', unit_price = '', tax_rate = ''] = line.split(' ');
+      return { quantity, unit_price, tax_rate };
+    });
+
+  test.each<[string, currency: string, typed: string[], subtotal: string, tax: string, total: string]>([
+    ['an empty list', 'eur', [], '0.000', '0.000', '0.000'],
+    ['one line', 'eur', ['1 100 19'], '100.000', '19.000', '119.000'],
+    ['tax that is rounded on the sum', 'eur', ['1 .33 7', '1 .33 7', '1 .33 7'], '0.990', '0.070', '1.060'],
+    ['nets that are rounded before the sum', 'eur', ['.5 .67 0', '.5 .67 0'], '0.680', '0.000', '0.680'],
+    ['three rates', 'eur', ['2 10 19', '1 5 7', '1 1 0'], '26.000', '4.150', '30.150'],
+    ['a discount', 'eur', ['1 100 19', '1 -20 19'], '80.000', '15.200', '95.200'],
+    ['a negative half cent', 'eur', ['1 -0.005 0'], '-0.010', '0.000', '-0.010'],
+    ['less than half a cent', 'eur', ['1 -0.004 0'], '0.000', '0.000', '0.000'],
+    ['a price in tenths of cents', 'eur', ['1000 0.015 20'], '15.000', '3.000', '18.000'],
+    ['a rate with decimals', 'eur', ['1 1.005 19.5'], '1.010', '0.200', '1.210'],
+    ['yen', 'jpy', ['3 33.5 10'], '101.000', '10.000', '111.000'],
+    ['a negative half yen', 'jpy', ['1 -0.5 10'], '-1.000', '0.000', '-1.000'],
+    ['dinars', 'kwd', ['1.5 0.333 5'], '0.500', '0.025', '0.525'],
+    [
+      'a huge line',
+      'eur',
+      ['999999999.999 999.99 19'],
+      '999989999999.000',
+      '189998099999.810',
+      '1189988099998.810',
+    ],
+  ])('totals are right for %s', (_, currency, typed, subtotal, tax, total) => {
+    expect(lineTotals(linesOf(typed), currency)).toMatchObject({ subtotal, tax, total });
+  });
+
+  test('nets and taxes are summed by rate, the highest first, however it is written', () => {
+    const typed = ['1 10 7', '1 100 19.00', '1 50 19'];
+    expect(lineTotals(linesOf(typed), 'eur').rates).toEqual([
+      { tax_rate: '19.00', net: '150.000', tax: '28.500' },
+      { tax_rate: '7.00', net: '10.000', tax: '0.700' },
+    ]);
+  });
+
+  test('totals are exact in any order of the lines', () => {
+    const text = (max: number, decimals: number) =>
+      fc.integer({ min: -max, max }).map((n) => (n / 10 ** decimals).toFixed(decimals));
+    const line = fc
+      .tuple(text(1e7, 3), text(1e7, 3), fc.constantFrom('0', '7', '19', '20.5'))
+      .map((parts) => parts.join(' '));
+    fc.assert(
+      fc.property(fc.array(line), fc.constantFrom('eur', 'jpy', 'kwd'), (typed, currency) => {
+        const { subtotal, tax, total, nets, rates } = lineTotals(linesOf(typed), currency);
+        const sum = (texts: string[]) => texts.reduce((all, one) => all + toThousandths(one), 0);
+        expect(sum(nets)).toBe(toThousandths(subtotal));
+        expect(sum(rates.map((rate) => rate.tax))).toBe(toThousandths(tax));
+        expect(sum([subtotal, tax])).toBe(toThousandths(total));
+        expect(lineTotals(linesOf(typed).reverse(), currency)).toMatchObject({ subtotal, tax, total });
+      }),
+    );
+  });
+});
+
+describe('dates', () => {
+  test.each([
+    ['2026-03-15T23:30:00Z', 'UTC', '2026-03-15'],
+    ['2026-03-15T23:30:00Z', 'Europe/Berlin', '2026-03-16'],
+    ['2026-03-15T23:30:00Z', 'America/New_York', '2026-03-15'],
+    ['2026-01-01T03:00:00Z', 'America/New_York', '2025-12-31'],
+    ['2026-01-01T10:30:00Z', 'Pacific/Kiritimati', '2026-01-02'],
+    ['2026-03-29T00:59:59Z', 'Europe/Berlin', '2026-03-29'],
+  ])('the instant %s is in %s the date %s', (instant, timeZone, date) => {
+    expect(toCalendarDate(new Date(instant), timeZone)).toBe(date);
+  });
+
+  test.each([
+    ['2026-02-28', 1, '2026-03-01'],
+    ['2028-02-28', 1, '2028-02-29'],
+    ['2026-03-01', -1, '2026-02-28'],
+    ['2026-12-31', 1, '2027-01-01'],
+    ['2026-03-28', 2, '2026-03-30'],
+    ['2026-03-15', 0, '2026-03-15'],
+    ['2026-03-15', 365, '2027-03-15'],
+  ])('date %s plus %d days is %s', (date, days, expected) => {
+    expect(addDays(date, days)).toBe(expected);
+  });
+
+  test.each([
+    ['2026-03-15', 'UTC', '2026-03-15T00:00:00.000Z'],
+    ['2026-03-29', 'Europe/Berlin', '2026-03-28T23:00:00.000Z'],
+    ['2026-03-30', 'Europe/Berlin', '2026-03-29T22:00:00.000Z'],
+    ['2026-03-15', 'Pacific/Kiritimati', '2026-03-14T10:00:00.000Z'],
+    ['2026-03-15', 'Pacific/Pago_Pago', '2026-03-15T11:00:00.000Z'],
+    ['2026-04-24', 'Africa/Cairo', '2026-04-23T22:00:00.000Z'], // no midnight there
+  ])('day %s begins in %s at %s', (date, timeZone, expected) => {
+    expect(startOfDay(date, timeZone).toISOString()).toBe(expected);
+  });
+
+  test('instants at Stripe are whole seconds', () => {
+    expect(fromEpoch(1_773_576_000).toISOString()).toBe('2026-03-15T12:00:00.000Z');
+    expect(toEpoch(new Date('2026-03-15T12:00:00.999Z'))).toBe(1_773_576_000);
+    expect(toEpoch(fromEpoch(0))).toBe(0);
+  });
+
+  const rangesOf = (presets: { label: string; from: string; to: string }[]) =>
+    Object.fromEntries(presets.map(({ label, from, to }) => [label, `${from} ${to}`]));
+
+  test('past ranges are months, quarters and years, also around New Year', () => {
+    expect(rangesOf(pastPresets('2026-01-31'))).toEqual({
+      'This month': '2026-01-01 2026-01-31',
+      'Last month': '2025-12-01 2025-12-31',
+      'This quarter': '2026-01-01 2026-03-31',
+      'Last quarter': '2025-10-01 2025-12-31',
+      'This year': '2026-01-01 2026-12-31',
+      'Last year': '2025-01-01 2025-12-31',
+    });
+  });
+
+  test('coming weeks begin on Monday', () => {
+    const sunday = rangesOf(comingPresets('2026-11-29'));
+    expect(sunday).toMatchObject({
+      'This week': '2026-11-23 2026-11-29',
+      'Next week': '2026-11-30 2026-12-06',
+      'Next month': '2026-12-01 2026-12-31',
+      'Next quarter': '2027-01-01 2027-03-31',
+    });
+    expect(rangesOf(comingPresets('2026-11-30'))['This week']).toBe('2026-11-30 2026-12-06');
+  });
+});

@@ -1,0 +1,142 @@
+import { getTableColumns, getTableName } from 'drizzle-orm';
+import { PgTable } from 'drizzle-orm/pg-core';
+import { beforeAll, describe, expect, test } from 'vitest';
+import * as schema from '@/db/schema';
+import { redactJson, toRedactor } from '@/lib/erasure/redact';
+import { TEXT_COLUMNS } from '@/lib/erasure/text-columns';
+import { toProviderCheckout } from '@/lib/stripe/to-checkout';
+import { fromInbox } from '@/lib/stripe/to-event';
+import { toProviderInvoice } from '@/lib/stripe/to-invoice';
+import { toProviderSubscription } from '@/lib/stripe/to-subscription';
+import { withoutPersonalData } from '@/lib/stripe/without-personal-data';
+import * as act from '@/lib/stripe-local/actions';
+import { seededChance } from '@/lib/stripe-local/chance';
+import { renderEvent } from '@/lib/stripe-local/render/event';
+import { createWorld } from '@/lib/stripe-local/world';
+import { isHandled } from '@/lib/sync/inbox/event-types';
+import { recordedEvents } from '../support/stripe-events';
+
+describe('an event', () => {
+  const VERSIONS = ['2026-10-28.endive', '2022-11-15', '2016-07-06'];
+  const PERSONAL = ['erika@example.com', 'Erika Mustermann', 'Lindenweg 1', 'Musterstadt'];
+  const payloads: string[] = [];
+
+  beforeAll(() => {
+    const world = createWorld({ now: () => new Date('2026-03-31T12:00:00Z'), chance: seededChance(7) });
+    const { object: customer } = act.createCustomer(world, {
+      email: 'erika@example.com',
+      name: 'Erika Mustermann',
+      address: {
+        line1: 'Lindenweg 1',
+        line2: null,
+        city: 'Musterstadt',
+        postal_code: '10115',
+        country: 'DE',
+      },
+      metadata: { customer_number: 'K1', nickname: 'Erika Mustermann' },
+    });
+    const session = act.createCheckoutSession(world, {
+      customer: customer.id,
+      customerEmail: 'erika@example.com',
+      items: [{ unitAmount: 990 }],
+      clientReferenceId: 'erika@example.com',
+      subscriptionMetadata: { service_number: 'S1', who: 'Erika Mustermann' },
+    });
+    act.completeCheckout(world, session.id);
+    act.updateCustomer(world, customer.id, { email: 'e@example.org' });
+    for (const version of VERSIONS) {
+      payloads.push(...world.history.map((event) => JSON.stringify(renderEvent(event, version))));
+    }
+    for (const { read } of recordedEvents()) payloads.push(JSON.stringify(read()));
+  });
+
+  /** The parts of an event that sync applies, without personal data, and only our own metadata. */
+  function readBy(payload: string) {
+    const event = fromInbox(payload);
+    const { object, previousAttributes: _, ...envelope } = event;
+    const read = [toProviderInvoice, toProviderSubscription, toProviderCheckout].map((to) => {
+      const provider = to(object);
+      return provider && { ...provider, customer: { ...provider.customer, email: null, details: [] } };
+    });
+    const own = (key: string, value: unknown) =>
+      key === 'metadata'
+        ? Object.fromEntries(Object.entries(value as object).filter(([name]) => OURS.includes(name)))
+        : value;
+    return JSON.parse(JSON.stringify({ envelope, read }, own));
+  }
+  const OURS = ['customer_number', 'customer_service_id', 'service_number', 'subscription_id'];
+
+  test('an event without personal data still holds everything that sync applies', () => {
+    const handled = payloads.filter((payload) => isHandled(fromInbox(payload)));
+    expect(handled.length).toBeGreaterThan(10);
+    for (const payload of handled) expect(readBy(withoutPersonalData(payload))).toEqual(readBy(payload));
+  });
+
+  test('personal data is removed from events of every type and version', () => {
+    for (const payload of payloads.map(withoutPersonalData)) {
+      for (const text of PERSONAL) expect(payload).not.toContain(text);
+      expect(payload).not.toContain('@');
+    }
+  });
+
+  test('removing personal data twice changes nothing', () => {
+    for (const payload of payloads.map(withoutPersonalData))
+      expect(withoutPersonalData(payload)).toBe(payload);
+  });
+});
+
+describe('a text', () => {
+  const redact = toRedactor([
+    'Erika Mustermann',
+    'Erika',
+    'Mustermann',
+    'e.m@example.com',
+    '+49 30 123',
+    'Wu',
+    ' ',
+  ]);
+
+  test.each([
+    ['Server for Erika  MUSTERMANN', 'Server for [erased]'],
+    ['mustermann.de, one year', '[erased].de, one year'],
+    ['Mustermanns Hosting', 'Mustermanns Hosting'],
+    ['e.m@example.com (+49 30 123)', '[erased] ([erased])'],
+    ['e-m@example.com', 'e-m@example.com'],
+    ['Wu', 'Wu'], // two letters are part of too many words
+  ])('redacting %j gives %j', (text, expected) => expect(redact(text)).toBe(expected));
+
+  test('accented letters are redacted in both Unicode forms', () => {
+    const redactMueller = toRedactor(['Mu\u0308ller']);
+    expect(redactMueller('M\u00fcller and Mu\u0308ller')).toBe('[erased] and [erased]');
+  });
+
+  test('a redactor without known texts changes nothing', () => expect(toRedactor([])('a b')).toBe('a b'));
+
+  test('texts are redacted at any depth of JSON, and listed fields are emptied', () => {
+    const value = { name: 'Erika', lines: [{ text: 'For Erika', position: 1 }], phone: '1', at: null };
+    expect(redactJson(value, redact, new Set(['phone']))).toEqual({
+      name: '[erased]',
+      lines: [{ text: 'For [erased]', position: 1 }],
+      phone: null,
+      at: null,
+    });
+  });
+});
+
+/** Columns of other kinds hold no free text. */
+const TEXTUAL = /^Pg(Text|Varchar|Char|Json|Jsonb|Array)$/;
+
+test('every text column declares what erasing a customer does to it', () => {
+  const columns = Object.values(schema)
+    .filter((table) => table instanceof PgTable)
+    .flatMap((table) =>
+      Object.values(getTableColumns(table))
+        .filter((column) => TEXTUAL.test(column.columnType) && !column.enumValues?.length)
+        .map((column) => `${getTableName(table)}.${column.name}`),
+    );
+  const declared = Object.entries(TEXT_COLUMNS).flatMap(([table, texts]) =>
+    Object.keys(texts).map((column) => `${table}.${column}`),
+  );
+  // `scopes` is a list of a closed set.
+  expect(columns.filter((name) => name !== 'access_tokens.scopes').sort()).toEqual(declared.sort());
+});

@@ -1,0 +1,167 @@
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { typedInvoice } from '@/lib/invoices/typed-invoice';
+import { pageBounds, pageFields, pageRequest, toPage } from '@/lib/page';
+import { mergeTyped } from '@/lib/records/merge-typed';
+import { toDecimal, toTyped, toValues } from '@/lib/records/typed-fields';
+import { isLineField, toTypedLines, typedLines } from '@/lib/records/typed-lines';
+import { searchText } from '@/lib/search/schema';
+import { indexedPatterns } from '@/lib/search-text';
+
+describe('a form', () => {
+  const line = { text: ' Hosting ', quantity: '1,5', unit_price: '-9.90', tax_rate: '19' };
+  const blank = { text: '', quantity: '1', unit_price: '', tax_rate: '19' };
+
+  test.each([
+    ['1', '1'],
+    [' 1119.00 ', '1119.00'],
+    ['19,5', '19.5'],
+    ['-0.125', '-0.125'],
+    ['1,119', null],
+    ['1.119,00', null],
+    ['1e3', null],
+    ['', null],
+  ])('typed number %j is read as %s', (typed, decimal) => {
+    expect(toDecimal(typed)).toBe(decimal);
+  });
+
+  test('typed fields become values, and an unreadable number stays as it is', () => {
+    const typed = { customer_number: ' K1 ', currency: 'EUR', invoice_date: '', due_date: '' };
+    const lines = toTypedLines([line, { ...line, quantity: '1,000' }, blank]);
+    expect(toValues(typedInvoice, { ...typed, ...lines }, true)).toEqual({
+      customer_number: 'K1',
+      currency: 'eur',
+      due_date: null,
+      lines: [
+        { text: 'Hosting', quantity: 1.5, unit_price: -9.9, tax_rate: 19 },
+        { text: 'Hosting', quantity: '1,000', unit_price: -9.9, tax_rate: 19 },
+        { text: '', quantity: 1, unit_price: '', tax_rate: 19 },
+      ],
+    });
+  });
+
+  test('a form without lines leaves the stored lines alone', () => {
+    expect(toValues(typedInvoice, { customer_number: 'K1' }, false)).toEqual({ customer_number: 'K1' });
+  });
+
+  test('typed lines are recognized by their field names, in their order', () => {
+    expect(typedLines(toTypedLines([line, blank]))).toEqual([line, blank]);
+    expect(['lines.12.tax_rate', 'lines.0.id', 'lines.x.text', 'status'].map(isLineField)).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
+  });
+
+  test('a form shows prices with the decimals of their currency, or all they have', () => {
+    const lines = [
+      { text: 'Traffic', quantity: '1000.000', unit_price: '0.005', tax_rate: '19.00' },
+      { text: 'Server', quantity: '0.500', unit_price: '79.900', tax_rate: '7.50' },
+    ];
+    expect(typedLines(toTyped(typedInvoice, { currency: 'eur', lines }))).toEqual([
+      { text: 'Traffic', quantity: '1000', unit_price: '0.005', tax_rate: '19' },
+      { text: 'Server', quantity: '0.5', unit_price: '79.90', tax_rate: '7.5' },
+    ]);
+  });
+
+  test('lines of two editors are not mixed: typed ones stay, untouched ones take the stored', () => {
+    const [opened, mine, theirs] = [
+      { ...line, text: 'Old' },
+      { ...line, text: 'Mine' },
+      { ...line, text: 'Theirs' },
+    ];
+    const before = { due_date: '', ...toTypedLines([opened, opened]) };
+    const stored = { due_date: '', ...toTypedLines([theirs]) };
+    const typed = { ...before, ...toTypedLines([mine]) };
+    expect(mergeTyped(before, before, stored)).toEqual({
+      typed: stored,
+      theirs: [{ field: 'lines', stored: '1,5 × Theirs at -9.90, 19 % tax', typed: null }],
+    });
+    const merged = mergeTyped(before, typed, stored);
+    expect(merged.typed).toEqual(typed);
+    expect(merged.theirs).toMatchObject([
+      { stored: expect.stringContaining('Theirs'), typed: expect.stringContaining('Mine') },
+    ]);
+  });
+});
+
+describe('a page of a list', () => {
+  test('a list begins with 25 rows by default', () => {
+    expect(pageRequest({})).toEqual({ page: 1, per_page: 25 });
+    expect(pageRequest({ page: 3, per_page: 10 })).toEqual({ page: 3, per_page: 10 });
+  });
+
+  test('a page begins after the rows of the pages before', () => {
+    expect(pageBounds({ page: 1, per_page: 25 })).toEqual({ limit: 25, offset: 0 });
+    expect(pageBounds({ page: 4, per_page: 10 })).toEqual({ limit: 10, offset: 30 });
+    // PostgreSQL takes the offset of the last page allowed.
+    expect(pageBounds({ page: 20_000_000, per_page: 100 }).offset).toBeLessThan(2 ** 31);
+  });
+
+  test.each([
+    [0, 1],
+    [1, 1],
+    [25, 1],
+    [26, 2],
+    [50, 2],
+    [51, 3],
+  ])('%d rows are %d pages of 25', (total, last_page) => {
+    const request = { page: 1, per_page: 25 };
+    expect(toPage(request, total, [])).toEqual({ ...request, total, last_page, data: [] });
+  });
+
+  test.each<[object, boolean]>([
+    [{}, true],
+    [{ page: 1 }, true],
+    [{ per_page: 1 }, true],
+    [{ per_page: 100 }, true],
+    [{ page: 20_000_000 }, true],
+    [{ page: 0 }, false],
+    [{ page: -1 }, false],
+    [{ page: 1.5 }, false],
+    [{ page: '1' }, false],
+    [{ page: 20_000_001 }, false],
+    [{ per_page: 0 }, false],
+    [{ per_page: 101 }, false],
+    [{ per_page: null }, false],
+  ])('page request %j is valid: %s', (input, isValid) => {
+    expect(z.object(pageFields).safeParse(input).success).toBe(isValid);
+  });
+});
+
+describe('a search', () => {
+  test.each([
+    ['müll', ['%müll%']],
+    ['100%', ['%100\\%%']],
+    ['a_bcd', ['%a\\_bcd%']],
+    ['Xu', ['Xu%', '% Xu%']],
+    ['K-1', ['K-1%', '% K-1%']],
+    ['ß', ['ß%', '% ß%']],
+    ['-x', []],
+    ['%', []],
+    ['...', []],
+  ])('search text %j is matched by %j', (text, patterns) => {
+    expect(indexedPatterns(text, [' '])).toEqual(patterns);
+  });
+
+  test.each([
+    [' K10001 ', 'K10001'],
+    ['#12', '#12'],
+    ['x'.repeat(200), 'x'.repeat(200)],
+    ['😀'.repeat(200), '😀'.repeat(200)],
+  ])('%j can be searched for', (text, parsed) => expect(searchText.parse(text)).toBe(parsed));
+
+  test.each([
+    ['', 'must not be empty'],
+    [' \t ', 'must not be empty'],
+    ['\u200b', 'must contain readable characters'],
+    ['\ud800', 'must contain readable characters'],
+    ['a\u0000b', 'must not contain control characters'],
+    ['a\nb', 'must not contain control characters'],
+    ['x'.repeat(201), 'must have at most 200 characters'],
+    [null, 'must be a string'],
+  ])('search text %j %s', (text, message) => {
+    expect(searchText.safeParse(text).error?.issues[0]?.message).toBe(message);
+  });
+});
