@@ -1,0 +1,377 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import * as act from '@/lib/stripe-local/actions';
+import { seededChance } from '@/lib/stripe-local/chance';
+import { chargeOf, isCollected } from '@/lib/stripe-local/charges';
+import type { WorldEvent } from '@/lib/stripe-local/model';
+import { renderEvent } from '@/lib/stripe-local/render/event';
+import { renderObject } from '@/lib/stripe-local/render/object';
+import { type Json, shapeOf } from '@/lib/stripe-local/render/shape';
+import { createWorld, type World } from '@/lib/stripe-local/world';
+
+const START = Date.parse('2026-03-31T12:00:00.750Z');
+const types = ({ events }: { events: WorldEvent[] }) => events.map(({ type }) => type);
+
+describe('actions at the local Stripe', () => {
+  let world: World;
+  let now: number;
+  let customer: string;
+  const open = (total = 1000) => {
+    const { object } = act.createInvoice(world, { customer, lines: [{ amount: total }] });
+    return act.finalizeInvoice(world, object.id).object;
+  };
+
+  beforeEach(() => {
+    now = START;
+    world = createWorld({ now: () => new Date(now), chance: seededChance(7) });
+    customer = act.createCustomer(world, { email: 'ada@example.com' }).object.id;
+  });
+
+  test('the same seed makes the same history', () => {
+    const again = createWorld({ now: () => new Date(START), chance: seededChance(7) });
+    expect(act.createCustomer(again, { email: 'ada@example.com' }).events).toEqual(world.history);
+    const other = createWorld({ now: () => new Date(START), chance: seededChance(8) });
+    expect(act.createCustomer(other).object.id).not.toBe(customer);
+  });
+
+  test('an event has an id, a time in whole seconds and the state of its moment', () => {
+    const { object, events } = act.createSubscription(world, { customer, items: [{ unitAmount: 990 }] });
+    act.updateSubscription(world, object.id, { metadata: { later: 'yes' } });
+    const [event] = events;
+    expect(event?.id).toMatch(/^evt_[0-9A-Za-z]{24}$/);
+    expect(event && renderEvent(event, '2026-10-28.endive')).toMatchObject({
+      object: 'event',
+      api_version: '2026-10-28.endive',
+      created: Math.floor(START / 1000),
+      type: 'customer.subscription.created',
+      livemode: false,
+      data: { object: { id: object.id, status: 'active', metadata: {} } },
+    });
+  });
+
+  test('an invoice is created as a draft, finalized and paid', () => {
+    const created = act.createInvoice(world, {
+      customer,
+      lines: [{ amount: 1000 }, { amount: 500 }],
+      tax: 285,
+    });
+    expect(types(created)).toEqual(['invoice.created']);
+    expect(created.object).toMatchObject({ status: 'draft', number: null, subtotal: 1500, total: 1785 });
+
+    const finalized = act.finalizeInvoice(world, created.object.id);
+    expect(types(finalized)).toEqual(['payment_intent.created', 'invoice.updated', 'invoice.finalized']);
+    expect(finalized.object).toMatchObject({ status: 'open', amountDue: 1785, attempted: false });
+    expect(finalized.object.number).toMatch(/-0001$/);
+
+    const paid = act.payInvoice(world, created.object.id);
+    expect(types(paid)).toEqual([
+      'payment_intent.succeeded',
+      'invoice_payment.paid',
+      'invoice.updated',
+      'invoice.paid',
+      'invoice.payment_succeeded',
+    ]);
+    expect(paid.object).toMatchObject({ status: 'paid', amountPaid: 1785, amountPaidOffStripe: 0 });
+    expect(() => act.payInvoice(world, created.object.id)).toThrow(/is paid, not open or uncollectible/);
+  });
+
+  test('a payment off Stripe causes invoice.paid but not invoice.payment_succeeded', () => {
+    const cash = act.payInvoice(world, open().id, { offStripe: true });
+    expect(types(cash)).toContain('invoice.paid');
+    expect(types(cash)).toContain('payment_intent.canceled');
+    expect(types(cash)).not.toContain('invoice.payment_succeeded');
+    expect(cash.object).toMatchObject({ amountPaid: 1000, amountPaidOffStripe: 1000, charge: null });
+
+    const half = act.payInvoice(world, open().id, { offStripe: 400 });
+    expect(types(half)).toContain('invoice.payment_succeeded');
+    expect(half.object).toMatchObject({ amountPaid: 1000, amountPaidOffStripe: 400 });
+    expect(() => act.payInvoice(world, open().id, { offStripe: 1001 })).toThrow(/1000 left to pay/);
+  });
+
+  test('finalizing an invoice over 0 makes it paid', () => {
+    const { object } = act.createInvoice(world, { customer, lines: [{ amount: 0 }] });
+    const finalized = act.finalizeInvoice(world, object.id);
+    expect(finalized.object.status).toBe('paid');
+    expect(types(finalized)).toEqual([
+      'invoice.updated',
+      'invoice.finalized',
+      'invoice.paid',
+      'invoice.payment_succeeded',
+    ]);
+  });
+
+  test('an invoice fails, becomes uncollectible, is voided or is deleted as a draft', () => {
+    const dunned = open().id;
+    expect(types(act.beginPayment(world, dunned))).toEqual(['payment_intent.processing', 'invoice.updated']);
+    expect(types(act.failInvoicePayment(world, dunned))).toEqual([
+      'payment_intent.payment_failed',
+      'invoice.updated',
+      'invoice.payment_failed',
+    ]);
+    expect(types(act.markUncollectible(world, dunned))).toEqual([
+      'invoice.updated',
+      'invoice.marked_uncollectible',
+    ]);
+    expect(types(act.voidInvoice(world, dunned))).toEqual([
+      'payment_intent.canceled',
+      'invoice.updated',
+      'invoice.voided',
+    ]);
+    const { object: draft } = act.createInvoice(world, { customer, lines: [], dueDate: 1_800_000_000 });
+    expect(types(act.updateInvoice(world, draft.id, { metadata: { note: 'x' } }))).toEqual([
+      'invoice.updated',
+    ]);
+    expect(types(act.deleteDraftInvoice(world, draft.id))).toEqual(['invoice.deleted']);
+    expect(world.invoices.get(draft.id)).toBeUndefined();
+    expect(() => act.voidInvoice(world, draft.id)).toThrow(`No such invoice: '${draft.id}'`);
+  });
+
+  test('a renewal moves the period on by calendar months and leaves a draft', () => {
+    const { object } = act.createSubscription(world, {
+      customer,
+      items: [{ unitAmount: 990 }, { unitAmount: 12_000, interval: 'year', quantity: 2 }],
+    });
+    const ends = () =>
+      world.subscriptions
+        .get(object.id)
+        ?.items.map((item) => new Date(item.currentPeriodEnd * 1000).toISOString().slice(0, 10));
+    expect(ends()).toEqual(['2026-04-30', '2027-03-31']);
+    const renewed = act.renewSubscription(world, object.id);
+    expect(types(renewed)).toEqual(['invoice.created', 'customer.subscription.updated']);
+    expect(ends()).toEqual(['2026-05-30', '2028-03-31']);
+    expect(renewed.object.invoice).toMatchObject({
+      status: 'draft',
+      total: 990 + 24_000,
+      subscription: object.id,
+    });
+    expect(renewed.object.subscription.latestInvoice).toBe(renewed.object.invoice.id);
+  });
+
+  test('a failed payment makes its subscription past due, and a payment makes it active again', () => {
+    const { object } = act.createSubscription(world, { customer, items: [{ unitAmount: 990 }] });
+    const { invoice } = act.invoiceSubscription(world, object.id).object;
+    act.finalizeInvoice(world, invoice.id);
+    const failed = act.failInvoicePayment(world, invoice.id);
+    expect(types(failed).at(-1)).toBe('customer.subscription.updated');
+    expect(world.subscriptions.get(object.id)?.status).toBe('past_due');
+    act.payInvoice(world, invoice.id);
+    expect(world.subscriptions.get(object.id)?.status).toBe('active');
+  });
+
+  test('changed fields are in previous_attributes, at the place of each version', () => {
+    const { object } = act.createSubscription(world, {
+      customer,
+      items: [{ unitAmount: 990 }],
+      metadata: { old: '1' },
+    });
+    const previous = (patch: Parameters<typeof act.updateSubscription>[2], version: string) => {
+      const [event] = act.updateSubscription(world, object.id, patch).events;
+      return (
+        event && (renderEvent(event, version).data as { previous_attributes: object }).previous_attributes
+      );
+    };
+    expect(previous({ status: 'past_due' }, '2026-10-28.endive')).toEqual({ status: 'active' });
+    expect(previous({ metadata: { fresh: '2' } }, '2026-10-28.endive')).toEqual({
+      metadata: { old: '1', fresh: null },
+    });
+    const end = object.items[0]?.currentPeriodEnd ?? 0;
+    expect(previous({ currentPeriodEnd: end + 60 }, '2020-08-27')).toEqual({ current_period_end: end });
+    expect(previous({ currentPeriodEnd: end + 120 }, '2025-03-31.basil')).toMatchObject({
+      items: { data: [{ id: object.items[0]?.id, current_period_end: end + 60 }] },
+    });
+    expect(act.updateSubscription(world, object.id, { status: 'past_due' }).events).toEqual([]);
+  });
+
+  test('cancelling at the period end is an update, cancelling now a deletion', () => {
+    const { object } = act.createSubscription(world, { customer, items: [{ unitAmount: 990 }] });
+    const scheduled = act.updateSubscription(world, object.id, { cancelAtPeriodEnd: true });
+    expect(types(scheduled)).toEqual(['customer.subscription.updated']);
+    expect(scheduled.object).toMatchObject({
+      status: 'active',
+      cancelAt: object.items[0]?.currentPeriodEnd,
+      canceledAt: Math.floor(START / 1000),
+    });
+    expect(() => act.renewSubscription(world, object.id)).toThrow(/ends with its period/);
+    now += 60_000;
+    const ended = act.cancelSubscription(world, object.id);
+    expect(types(ended)).toEqual(['customer.subscription.deleted']);
+    expect(ended.object).toMatchObject({ status: 'canceled', endedAt: Math.floor(now / 1000) });
+    expect(() => act.updateSubscription(world, object.id, { status: 'active' })).toThrow(/is canceled/);
+  });
+
+  test('items of a subscription are kept, added and removed', () => {
+    const { object } = act.createSubscription(world, {
+      customer,
+      items: [{ unitAmount: 1 }, { unitAmount: 2 }],
+    });
+    const [kept] = object.items;
+    const { items } = act.updateSubscription(world, object.id, {
+      items: [
+        { id: kept?.id ?? '', quantity: 3 },
+        { unitAmount: 5, metadata: { service_number: 'S1' } },
+      ],
+    }).object;
+    expect(items).toMatchObject([
+      { id: kept?.id, unitAmount: 1, quantity: 3 },
+      { unitAmount: 5, quantity: 1, metadata: { service_number: 'S1' } },
+    ]);
+    expect(items[1]?.id).toMatch(/^si_/);
+  });
+
+  test('a checkout ends with the completed session', () => {
+    const session = act.createCheckoutSession(world, {
+      customer,
+      items: [{ unitAmount: 990 }],
+      clientReferenceId: '42',
+    });
+    const done = act.completeCheckout(world, session.id);
+    expect(types(done)).toEqual([
+      'customer.subscription.created',
+      'invoice.created',
+      'customer.subscription.updated',
+      'payment_intent.created',
+      'invoice.updated',
+      'invoice.finalized',
+      'payment_intent.succeeded',
+      'invoice_payment.paid',
+      'invoice.updated',
+      'invoice.paid',
+      'invoice.payment_succeeded',
+      'customer.subscription.updated',
+      'checkout.session.completed',
+    ]);
+    expect(world.subscriptions.get(done.object.subscription ?? '')?.status).toBe('active');
+    expect([...world.checkoutSessions.where('subscription', done.object.subscription)]).toEqual([
+      done.object,
+    ]);
+    expect(() => act.completeCheckout(world, session.id)).toThrow(/is complete/);
+  });
+
+  test('a checkout may be unpaid, make its customer, or be free', () => {
+    const debit = act.createCheckoutSession(world, {
+      customerEmail: 'eve@example.com',
+      items: [{ unitAmount: 1 }],
+    });
+    const { object } = act.completeCheckout(world, debit.id, { payment: 'unpaid' });
+    expect(object).toMatchObject({ status: 'complete', paymentStatus: 'unpaid' });
+    expect(world.customers.get(object.customer ?? '')?.email).toBe('eve@example.com');
+    expect(world.subscriptions.get(object.subscription ?? '')?.status).toBe('incomplete');
+    const free = act.createCheckoutSession(world, { customer, items: [{ unitAmount: 0 }] });
+    const { subscription } = act.completeCheckout(world, free.id).object;
+    expect(world.subscriptions.get(subscription ?? '')?.status).toBe('active');
+  });
+
+  test('deleting a customer cancels its subscriptions', () => {
+    act.createSubscription(world, { customer, items: [{ unitAmount: 990 }] });
+    expect(types(act.updateCustomer(world, customer, { metadata: { customer_number: 'K1' } }))).toEqual([
+      'customer.updated',
+    ]);
+    expect(types(act.deleteCustomer(world, customer))).toEqual([
+      'customer.subscription.deleted',
+      'customer.deleted',
+    ]);
+    expect(() => act.createInvoice(world, { customer, lines: [] })).toThrow(/No such customer/);
+  });
+});
+
+describe('an object in the shape of an API version', () => {
+  const world = createWorld({ now: () => new Date('2026-03-01T12:00:00Z'), chance: seededChance(1) });
+  const customer = act.createCustomer(world, { email: 'ada@example.com', name: 'Ada' }).object;
+  const made = act.createSubscription(world, { customer: customer.id, items: [{ unitAmount: 1000 }] }).object;
+  const { invoice: draft } = act.invoiceSubscription(world, made.id, { tax: 190 }).object;
+  act.finalizeInvoice(world, draft.id);
+  const invoice = act.payInvoice(world, draft.id, { offStripe: 190 }).object;
+  const subscription = world.subscriptions.get(made.id) ?? made;
+  const intent = world.paymentIntents.get(invoice.paymentIntent ?? '');
+  const periodEnd = made.items[0]?.currentPeriodEnd;
+
+  const firstItem = (rendered: Json) => (rendered.items as { data: Json[] }).data[0];
+  const render = (object: Parameters<typeof renderObject>[0], version: string) =>
+    renderObject(object, shapeOf(version));
+
+  test.each(['2016-03-07; orders_beta=v3', '2020-08-27', '2023-10-16'])(
+    'version %s has the shape before basil',
+    (version) => {
+      const sub = render(subscription, version);
+      expect(sub.current_period_end).toBe(periodEnd);
+      expect(firstItem(sub)).not.toHaveProperty('current_period_end');
+      const inv = render(invoice, version);
+      expect(inv).toMatchObject({
+        subscription: made.id,
+        paid: true,
+        // Before basil what was paid off Stripe is not in amount_paid.
+        paid_out_of_band: true,
+        amount_due: 1190,
+        amount_paid: 1000,
+        amount_remaining: 190,
+        charge: invoice.charge,
+        payment_intent: invoice.paymentIntent,
+        tax: 190,
+      });
+      expect(inv).not.toHaveProperty('parent');
+    },
+  );
+
+  test.each(['2025-03-31.basil', '2025-09-30.clover', '2026-10-28.endive'])(
+    'version %s has the shape of basil',
+    (version) => {
+      const sub = render(subscription, version);
+      expect(sub).not.toHaveProperty('current_period_end');
+      expect(firstItem(sub)?.current_period_end).toBe(periodEnd);
+      const inv = render(invoice, version);
+      const gone = 'subscription paid paid_out_of_band charge payment_intent tax discount'.split(' ');
+      const onlyExpanded = ['payments', 'amount_paid_off_stripe'];
+      for (const name of [...gone, ...onlyExpanded]) expect(inv).not.toHaveProperty(name);
+      expect(inv).toMatchObject({
+        parent: { type: 'subscription_details', subscription_details: { subscription: made.id } },
+        amount_paid: 1190,
+        amount_remaining: 0,
+        total_taxes: [{ amount: 190 }],
+      });
+    },
+  );
+
+  test('version acacia, just before basil, has the fields of both shapes', () => {
+    const sub = render(subscription, '2025-02-24.acacia');
+    expect([sub.current_period_end, firstItem(sub)?.current_period_end]).toEqual([periodEnd, periodEnd]);
+    expect(render(invoice, '2025-02-24.acacia')).toMatchObject({
+      subscription: made.id,
+      parent: { subscription_details: { subscription: made.id } },
+    });
+  });
+
+  test('payment intents and currencies have the shape of the version', () => {
+    if (!intent) throw new Error('no intent');
+    expect(render(intent, '2020-08-27')).toMatchObject({ charges: { data: [{ id: invoice.charge }] } });
+    expect(render(intent, '2023-10-16')).toMatchObject({
+      latest_charge: invoice.charge,
+      invoice: invoice.id,
+    });
+    expect(render(intent, '2025-03-31.basil')).not.toHaveProperty('invoice');
+    expect(render(subscription, '2020-08-27')).not.toHaveProperty('currency');
+    expect(render(subscription, '2023-10-16')).toHaveProperty('currency', 'eur');
+  });
+
+  test('credit notes, their invoices and their charges have the shape of the version', () => {
+    const note = act.createCreditNote(world, { invoice: invoice.id, amount: 500, refundAmount: 500 }).object;
+    const refund = note.refunds[0]?.refund;
+    expect(render(note, '2023-10-16')).toMatchObject({ type: 'post_payment', refund });
+    expect(render(note, '2023-10-16')).not.toHaveProperty('refunds');
+    expect(render(note, '2025-03-31.basil')).toMatchObject({
+      post_payment_amount: 500,
+      refunds: [{ refund }],
+    });
+    expect(render(note, '2025-03-31.basil')).not.toHaveProperty('refund');
+    const credited = world.invoices.get(invoice.id) ?? invoice;
+    if (!intent || !isCollected(intent)) throw new Error('nothing was collected');
+    const charge = chargeOf(world, intent);
+    for (const version of ['2020-08-27', '2026-10-28.endive']) {
+      expect(render(credited, version)).toMatchObject({
+        pre_payment_credit_notes_amount: 0,
+        post_payment_credit_notes_amount: 500,
+      });
+      expect(render(charge, version)).toMatchObject({ id: invoice.charge, amount_refunded: 500 });
+    }
+    expect(render(charge, '2020-08-27')).toHaveProperty('invoice', invoice.id);
+    expect(render(charge, '2026-10-28.endive')).not.toHaveProperty('invoice');
+  });
+});
