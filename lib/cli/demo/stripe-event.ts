@@ -1,0 +1,105 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { readArguments } from '../../commands/read-arguments';
+import { StartError } from '../../errors';
+import { type HappenedAnswer, happenedAnswer } from '../../stripe-local/control';
+import { STATUSES } from '../../stripe-local/happening';
+import { EVENT_TYPES, type EventType } from '../../stripe-local/happenings';
+
+const USAGE = [
+  'Usage: npm run stripe:event -- TYPE [--customer NUMBER] [--invoice NUMBER] [--status STATUS] [--silent]',
+  'Makes something happen in the Stripe of the running demo, which tells the webhook about it.',
+  '--silent: the webhook is not told, as if the delivery were lost.',
+  `TYPE is one of: ${EVENT_TYPES.join(', ')}`,
+  'STATUS, the first where there is none, is for',
+  ...Object.entries(STATUSES).map(([type, statuses]) => `  ${type}: ${statuses.join(', ')}`),
+];
+
+const demoFile = z.object({ stripeLocalUrl: z.url(), stripeSecretKey: z.string() });
+const NO_DEMO = 'No demo is running: start it with npm run demo.';
+
+/**
+ * Makes an event happen at the Stripe of the demo that runs on a data folder, and prints what came of it.
+ *
+ * @returns false if the webhook refused a delivery
+ * @throws StartError if no demo is running or the event cannot happen
+ */
+export async function stripeEvent(
+  args: string[],
+  dataDir: string,
+  print: (line: string) => void,
+): Promise<boolean> {
+  const wanted = read(args);
+  const answer = await ask(await readDemo(dataDir), wanted);
+  for (const line of linesOf(answer, wanted.silent)) print(line);
+  return wanted.silent || answer.deliveries.every(({ status }) => status === 200);
+}
+
+interface Wanted {
+  type: EventType;
+  customer_number?: string;
+  invoice_number?: string;
+  status?: string;
+  silent: boolean;
+}
+
+function read(args: string[]): Wanted {
+  const text = { type: 'string' } as const;
+  const { values, positionals } = readArguments(args, {
+    usage: USAGE,
+    options: { customer: text, invoice: text, status: text, silent: { type: 'boolean' } },
+    positionals: 1,
+  });
+  const [name] = positionals;
+  if (name === undefined) throw new StartError(USAGE);
+  const type = EVENT_TYPES.find((known) => known === name);
+  if (!type) throw new StartError([`${name} is not one of the event types: ${EVENT_TYPES.join(', ')}.`]);
+  return {
+    type,
+    ...(values.customer !== undefined && { customer_number: values.customer }),
+    ...(values.invoice !== undefined && { invoice_number: values.invoice }),
+    ...(values.status !== undefined && { status: values.status }),
+    silent: values.silent ?? false,
+  };
+}
+
+async function readDemo(dataDir: string): Promise<z.infer<typeof demoFile>> {
+  try {
+    return demoFile.parse(JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8')));
+  } catch {
+    throw new StartError([NO_DEMO]);
+  }
+}
+
+async function ask(demo: z.infer<typeof demoFile>, wanted: Wanted): Promise<HappenedAnswer> {
+  const response = await fetch(`${demo.stripeLocalUrl}/_local/events`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${demo.stripeSecretKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify(wanted),
+  }).catch(() => {
+    throw new StartError([NO_DEMO]);
+  });
+  const body: unknown = await response.json().catch(() => null);
+  if (response.ok) return happenedAnswer.parse(body);
+  const refused = z.object({ error: z.object({ message: z.string() }) }).safeParse(body);
+  throw new StartError([refused.data?.error.message ?? `The local Stripe answered ${response.status}.`]);
+}
+
+function linesOf({ action, objects, deliveries }: HappenedAnswer, silent: boolean): string[] {
+  return [
+    action,
+    ...objects.map(({ object, id, number }) => `  ${object} ${id}${number ? ` (${number})` : ''}`),
+    silent ? 'Not delivered:' : 'Delivered:',
+    ...deliveries.map(({ type, event_id, status, outcome, body }) => {
+      const answer =
+        status === null ? reasonOf(body, silent) : `${status} ${outcome ?? JSON.stringify(body)}`;
+      return `  ${type.padEnd(32)} ${event_id}  ${answer}`.trimEnd();
+    }),
+  ];
+}
+
+function reasonOf(body: unknown, silent: boolean): string {
+  if (silent) return '';
+  return typeof body === 'string' ? `no answer: ${body}` : 'no webhook';
+}
