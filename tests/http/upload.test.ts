@@ -9,12 +9,12 @@ import { MAX_UPLOAD_BYTES, UPLOAD_PATH } from '@/lib/uploads/upload-limits';
 import { deleteFolder, listFolders, listUploads } from '@/lib/uploads/upload-store';
 import { useApi } from '../support/api';
 import { head, openRaw } from '../support/raw-connection';
+import { temporaryFolder } from '../support/run-command';
 import { GRACE, quickHash, SECRET, useHash } from '../support/sign-in';
-import { temporaryDataDir } from '../support/uploads';
 
 const SIGN_IN = '/api/auth/sign-in/email';
 const ADMIN = { email: 'root@example.com', password: 'correct horse battery', role: 'admin' } as const;
-const dataDir = temporaryDataDir();
+const dataDir = temporaryFolder();
 const folder = join(dataDir, 'imports');
 
 useHash(quickHash);

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { customers } from '@/db/schema';
@@ -10,12 +11,12 @@ import { readRun, writeRun } from '@/lib/uploads/import-run';
 import { openRejected } from '@/lib/uploads/rejected-rows';
 import { removeUpload, startImport, stopImport } from '@/lib/uploads/start-import';
 import { fileOf, findUpload, listUploads, type Upload } from '@/lib/uploads/upload-store';
-import { useDatabase } from '../support/database';
+import { onPostgres, useDatabase } from '../support/database';
+import { temporaryFolder } from '../support/run-command';
 import { type TestRuntime, testRuntime } from '../support/runtime';
-import { bodyOf, temporaryDataDir } from '../support/uploads';
 
 const base = useDatabase();
-const dataDir = temporaryDataDir();
+const dataDir = temporaryFolder();
 const actor = { type: 'staff', id: 'u1', name: 'root@example.com' } as const;
 const NONE = { columns: {}, constants: '', decimal_comma: false, delimiter: '', format: '' };
 let runtime: TestRuntime;
@@ -24,7 +25,7 @@ beforeAll(() => {
 });
 
 const add = (text: string | Uint8Array, kind: Upload['kind'] = 'customers', name = 'c.csv') =>
-  addUpload(runtime, { kind, name, uploaded_by: actor.name }, bodyOf(text));
+  addUpload(runtime, { kind, name, uploaded_by: actor.name }, Readable.from([Buffer.from(text)]));
 
 function start(upload: Upload, chosen: Partial<ChosenOptions>, dryRun = false) {
   const read = toFileOptions(upload.kind, { ...NONE, ...chosen });
@@ -41,12 +42,9 @@ function start(upload: Upload, chosen: Partial<ChosenOptions>, dryRun = false) {
 const COLUMNS = { columns: { Kunde: 'customer_number', Firma: 'company', Extra: '' } };
 
 describe('a preview', () => {
-  test('tells encoding, separator and the first cells, and knows our names', async () => {
-    const bytes = Buffer.from(
-      'Kunde;company;Firma\r\nK1;M\xfcller;"a;b"\r\nK2\r\nK3;;\r\nK4;;\r\n',
-      'latin1',
-    );
-    const upload = await add(bytes);
+  test('a preview shows encoding, delimiter and first cells, and recognizes our names', async () => {
+    const lines = ['Kunde;company;Firma', 'K1;M\xfcller;"a;b"', 'K2', 'K3;;', 'K4;;', ''];
+    const upload = await add(Buffer.from(lines.join('\r\n'), 'latin1'));
     expect(await previewFile(fileOf(dataDir, upload), 'customers', {})).toEqual({
       encoding: 'Windows-1252',
       delimiter: ';',
@@ -59,7 +57,7 @@ describe('a preview', () => {
     });
   });
 
-  test('finds the format that knows most columns, unless another is asked for', async () => {
+  test('a preview chooses the format that knows most columns, unless another is asked for', async () => {
     const path = 'docs/examples/whmcs-clients.csv';
     const found = await previewFile(path, 'customers', {});
     expect(found.format).toBe('whmcs');
@@ -67,29 +65,27 @@ describe('a preview', () => {
     expect(await previewFile(path, 'customers', { format: '' })).toMatchObject({ format: '' });
   });
 
-  test('of what is no CSV says so', async () => {
+  test('a preview of another kind of file is refused', async () => {
     const path = fileOf(dataDir, await add('%PDF-1.7\u0000\n'));
     await expect(previewFile(path, 'customers', {})).rejects.toThrow('This is no CSV file');
   });
 });
 
 test.each([
-  [
-    { columns: { a: 'company' } },
-    { '': expect.stringContaining('choose the column that is customer_number') },
-  ],
-  [{ columns: { a: 'customer_number', b: 'nothing' } }, { 'columns.b': 'is not a known column' }],
+  [{ columns: { a: 'company' } }, '', expect.stringContaining('choose the column that is customer_number')],
+  [{ columns: { a: 'customer_number', b: 'nothing' } }, 'columns.b', 'is not a known column'],
   [
     { columns: { a: 'customer_number', b: 'customer_number' } },
-    { 'columns.b': 'another column is already customer_number' },
+    'columns.b',
+    'another column is already customer_number',
   ],
-  [{ ...COLUMNS, constants: 'currency' }, { constants: 'currency has no equals sign and value' }],
-  [{ ...COLUMNS, constants: 'x=1' }, { constants: 'x is not a known column' }],
-])('%j is refused', (chosen, problems) => {
-  expect(toFileOptions('customers', { ...NONE, ...chosen })).toEqual({ problems });
+  [{ ...COLUMNS, constants: 'currency' }, 'constants', 'currency has no equals sign and value'],
+  [{ ...COLUMNS, constants: 'x=1' }, 'constants', 'x is not a known column'],
+])('the chosen options %j are refused', (chosen, field, problem) => {
+  expect(toFileOptions('customers', { ...NONE, ...chosen })).toEqual({ problems: { [field]: problem } });
 });
 
-test('of WHMCS, what rows are known by follows from its own columns', () => {
+test('a WHMCS file is keyed by its own columns', () => {
   const chosen = { ...NONE, format: 'whmcs', columns: { ID: '', Subtotal: 'subtotal' } };
   expect(toFileOptions('invoices', chosen)).toHaveProperty('options');
   expect(toFileOptions('invoices', { ...chosen, decimal_comma: true })).toEqual({
@@ -97,8 +93,11 @@ test('of WHMCS, what rows are known by follows from its own columns', () => {
   });
 });
 
+/** Several batches. */
+const ROWS = onPostgres() ? 3000 : 500;
+
 describe('an import', () => {
-  test('is tried out, then done, and told afterwards with its rejected rows', async () => {
+  test('an import is tried out, then done, and listed with its rejected rows', async () => {
     const upload = await add('Kunde,Firma,Extra\nU1,One,x\nU2,,x\nU3,Three\n');
     await start(upload, COLUMNS, true).ended;
     expect(await base.db.$count(customers)).toBe(0);
@@ -120,26 +119,28 @@ describe('an import', () => {
     expect(made).toMatchObject({ customer_number: 'U1', country: 'DE', currency: 'usd' });
     const rejected = await openRejected(dataDir, upload.id);
     expect(rejected?.name).toBe('c.rejected.csv');
-    expect(await text(rejected?.text() ?? bodyOf())).toBe('\ufeffKunde,Firma,Extra\r\nU2,,x\r\nU3,Three\r\n');
+    expect(await text(rejected?.text() ?? Readable.from([]))).toBe(
+      '\ufeffKunde,Firma,Extra\r\nU2,,x\r\nU3,Three\r\n',
+    );
     const log = await listImports(base.db, { page: 1, per_page: 10 });
     expect(log.data).toMatchObject([{ file_name: 'c.csv', actor_name: actor.name, counts: { created: 1 } }]);
     expect(log.data.map((row) => importState(row, new Date()))).toEqual(['completed']);
   });
 
-  test('is the only one; who comes second is told, and the file stays', async () => {
+  test('a second import is refused while one runs, and its file stays', async () => {
     const [first, second] = [await add(rowsFrom(0, 50)), await add(rowsFrom(0, 1), 'customers', 'other.csv')];
     const { ended } = start(first, COLUMNS);
-    const told = 'root@example.com is importing c.csv: only one file at a time.';
-    expect(() => start(second, COLUMNS)).toThrow(told);
-    await expect(removeUpload(dataDir, first.id)).rejects.toThrow(told);
+    const refusal = 'root@example.com is importing c.csv: only one file at a time.';
+    expect(() => start(second, COLUMNS)).toThrow(refusal);
+    await expect(removeUpload(dataDir, first.id)).rejects.toThrow(refusal);
     expect(await readRun(dataDir, first.id)).toMatchObject({ status: 'running' });
     await ended;
     await removeUpload(dataDir, first.id);
     expect(await findUpload(dataDir, first.id)).toBeNull();
   });
 
-  test('can be stopped, and does the rest the next time', async () => {
-    const upload = await add(rowsFrom(100, 1000));
+  test('a stopped import does the rest the next time', async () => {
+    const upload = await add(rowsFrom(100, ROWS));
     const { ended } = start(upload, COLUMNS);
     stopImport('another');
     stopImport(upload.id);
@@ -150,10 +151,10 @@ describe('an import', () => {
     await start(upload, COLUMNS).ended;
     const run = await readRun(dataDir, upload.id);
     expect(run).toMatchObject({ status: 'done', counts: { rejected: 0 } });
-    expect(Number(run?.counts.created) + Number(run?.counts.unchanged)).toBe(1000);
+    expect(Number(run?.counts.created) + Number(run?.counts.unchanged)).toBe(ROWS);
   });
 
-  test('whose process ended is told as interrupted', async () => {
+  test('an import whose process ended is listed as interrupted', async () => {
     const upload = await add(rowsFrom(0, 1));
     await start(upload, COLUMNS, true).ended;
     const run = await readRun(dataDir, upload.id);
@@ -165,7 +166,7 @@ describe('an import', () => {
     expect(importState(silent, new Date('2026-01-01T12:02:00Z'))).toBe('interrupted');
   });
 
-  test('that fails says why, without the path of the server', async () => {
+  test('a failed import says why, without the path of the server', async () => {
     const upload = await add('Kunde,Kunde\n1,2\n');
     await start(upload, { columns: { Kunde: 'customer_number' } }).ended;
     expect(await readRun(dataDir, upload.id)).toMatchObject({
@@ -175,11 +176,11 @@ describe('an import', () => {
     await removeUpload(dataDir, upload.id);
     await start(upload, COLUMNS).ended; // removed meanwhile, in another window
     expect(await readRun(dataDir, upload.id)).toBeNull();
-    await start(await add(rowsFrom(0, 1)), COLUMNS, true).ended; // and nobody is kept out by it
+    await start(await add(rowsFrom(0, 1)), COLUMNS, true).ended; // and the next one is let in
   });
 });
 
-test('after a day nothing is left', async () => {
+test('uploads are deleted after a day', async () => {
   expect((await listUploads(dataDir)).length).toBeGreaterThan(1);
   await clearUploads(runtime);
   expect((await listUploads(dataDir)).length).toBeGreaterThan(1);

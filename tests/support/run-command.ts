@@ -1,3 +1,7 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
 import type { Database } from '@/db/database';
 import { COMMANDS, type CommandName } from '@/lib/commands/commands';
 import { sentencesOf } from '@/lib/commands/sentences-of';
@@ -8,6 +12,7 @@ interface Here {
   cwd: string;
   signal?: AbortSignal;
   runtime?: Runtime;
+  onProgress?: () => void;
 }
 
 /** Runs a command in this process, in a folder; @returns its exit code and each line that it said */
@@ -15,14 +20,14 @@ export async function runCommandHere(
   db: Database,
   name: CommandName,
   args: string[],
-  { cwd, signal = new AbortController().signal, runtime = testRuntime(db) }: Here,
+  { cwd, signal = new AbortController().signal, runtime = testRuntime(db), onProgress = () => {} }: Here,
 ): Promise<{ code: number; said: string[] }> {
   const said: string[] = [];
   const terminal = {
     input: undefined,
     user: null,
     print: (line: string) => void said.push(line),
-    progress: { isTTY: false, write: () => {} },
+    progress: { isTTY: false, write: onProgress },
     cwd,
     signal,
     drained: async () => {},
@@ -33,4 +38,25 @@ export async function runCommandHere(
   } catch (error) {
     return { code: 1, said: [...said, ...sentencesOf(error)] };
   }
+}
+
+/** A folder for the tests of a file. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'w5t-files-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** The files that commands read and write, for the tests of a file. */
+export function useFiles() {
+  const folder = temporaryFolder();
+  return {
+    folder,
+    write: (name: string, content: string | Buffer | string[]) =>
+      writeFileSync(join(folder, name), Array.isArray(content) ? content.join('\n') : content),
+    read: (name: string) => readFileSync(join(folder, name), 'utf8'),
+    /** Runs a command where the files are. */
+    run: (db: Database, name: CommandName, args: string[], options: Omit<Here, 'cwd'> = {}) =>
+      runCommandHere(db, name, args, { cwd: folder, ...options }),
+  };
 }

@@ -1,0 +1,310 @@
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { eq } from 'drizzle-orm';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { customerServices, invoiceLines, invoices, payments, refunds } from '@/db/schema';
+import { useDatabase } from '../support/database';
+import { createCustomer, createInvoice, createSalesDocument } from '../support/factories';
+import { useFiles } from '../support/run-command';
+
+const { folder, write, read, run } = useFiles();
+
+/** Imports rows into a database. @returns what was said */
+function importer(base: ReturnType<typeof useDatabase>) {
+  return async (kind: string, rows: string[], ...options: string[]) => {
+    write('f.csv', rows);
+    return (await run(base.db, 'import', [kind, 'f.csv', ...options])).said;
+  };
+}
+
+describe('an import of payments and Stripe invoices', () => {
+  const base = useDatabase();
+  const importing = importer(base);
+  const invoiceOf = async (number: string) =>
+    (await base.db.select().from(invoices).where(eq(invoices.number, number)))[0];
+  const paymentOf = async (reference: string) =>
+    (await base.db.select().from(payments).where(eq(payments.payment_reference, reference)))[0];
+  beforeAll(async () => {
+    await createCustomer(base.db, { customer_number: 'I1' });
+    const { id: customer_id } = await createCustomer(base.db, { customer_number: 'P1' });
+    await createInvoice(base.db, { number: 'R-1', customer_id });
+  });
+
+  test('payments settle their invoices once', async () => {
+    const file = [
+      'payment_reference,invoice_number,customer_number,amount,currency,payment_date',
+      'BANK-1,R-1,p1,119,eur,2026-03-01',
+      'BANK-2,R-2,p1,119,eur,2026-03-01',
+      'BANK-3,R-1,I1,119,usd,2026-03-01',
+      'BANK-4,R-1,,0,,2026-03-01',
+    ];
+    const dry = await importing('payments', file, '--dry-run');
+    expect(dry.at(-1)).toBe('Dry run, nothing was written: 1 new, 0 changed, 0 unchanged, 3 rejected.');
+    expect(await base.db.$count(payments)).toBe(0);
+    expect((await importing('payments', file)).slice(0, -1)).toEqual([
+      'line 3, column invoice_number: is not a known invoice',
+      'line 4, column customer_number: is not whose invoice it is',
+      "line 4, column currency: must be eur, as the invoice's",
+      'line 5, column amount: must be greater than 0',
+      'f.csv: 1 new, 0 changed, 0 unchanged, 3 rejected.',
+    ]);
+    expect(await invoiceOf('R-1')).toMatchObject({ status: 'paid', amount_due: '0.000' });
+    expect(await importing('payments', file)).toContain('f.csv: 0 new, 0 changed, 1 unchanged, 3 rejected.');
+  });
+
+  describe('with refunds', () => {
+    const HEADER =
+      'payment_reference,refund_of,invoice_number,amount,payment_date,refunded_amount,refunded_at';
+
+    test('refunds are taken off their payments once, also of a cancelled invoice', async () => {
+      await createInvoice(base.db, { number: 'RF-1', status: 'cancelled' });
+      const file = [
+        HEADER,
+        'REF-1,,RF-1,100,2026-03-01,30,2026-03-05',
+        'REF-2,REF-1,,20.5,2026-03-06,,',
+        'REF-3,REF-1,,60,2026-03-07,,',
+        'REF-4,NONE,,60,2026-03-07,,',
+        'REF-5,,RF-1,10,2026-03-01,11,',
+        'REF-6,,,10,2026-03-01,,',
+      ];
+      const counts = ': 2 new, 0 changed, 0 unchanged, 4 rejected.';
+      expect((await importing('payments', file, '--dry-run')).at(-1)).toMatch(counts);
+      expect((await importing('payments', file)).slice(0, -1)).toEqual([
+        'line 4, column amount: is more than is left of the payment: 49.50 EUR',
+        'line 5, column refund_of: is not a known payment',
+        'line 6, column refunded_amount: is more than the payment',
+        'line 7, column invoice_number: is needed',
+        `f.csv${counts}`,
+      ]);
+      expect(await paymentOf('REF-1')).toMatchObject({ refunded_amount: '50.500', status: 'completed' });
+      const issued = await base.db.select().from(refunds).orderBy(refunds.id);
+      expect(issued.map(({ issued_at }) => issued_at.toISOString().slice(0, 10))).toEqual([
+        '2026-03-05',
+        '2026-03-06',
+      ]);
+    });
+
+    test('refunds are neither recorded twice nor taken back', async () => {
+      const again = [HEADER, 'REF-2,REF-1,,20.5,2026-03-06,,', 'REF-1,,RF-1,100,2026-03-01,30,'];
+      expect((await importing('payments', again)).slice(0, 2)).toEqual([
+        'line 3, column refunded_amount: must not be less than what came back already: 50.50 EUR',
+        'f.csv: 0 new, 0 changed, 1 unchanged, 1 rejected.',
+      ]);
+      expect((await importing('payments', [HEADER, 'REF-2,REF-1,,20,2026-03-06,,']))[0]).toBe(
+        'line 2, column payment_reference: is that of another refund',
+      );
+    });
+
+    test('the refund of a whole payment is not taken back by the same file', async () => {
+      await createInvoice(base.db, { number: 'RF-0', total: '119.00', status: 'sent' });
+      const header = 'payment_reference,refund_of,invoice_number,amount,payment_date,status';
+      const file = [header, 'W-1,,RF-0,119,2026-01-05,completed', 'W-2,W-1,,119,2026-01-10,'];
+      await importing('payments', file);
+      const before = await paymentOf('W-1');
+      expect(before).toMatchObject({ status: 'refunded', refunded_amount: '119.000' });
+      expect((await importing('payments', file)).at(-1)).toMatch('0 new, 0 changed, 2 unchanged');
+      expect(await paymentOf('W-1')).toEqual(before);
+    });
+  });
+
+  test('a partial payment does not reopen an invoice that came as paid', async () => {
+    const paid_at = new Date('2026-01-05T00:00:00Z');
+    const paid = { status: 'paid', amount_paid: '119.00', amount_due: '0', paid_at } as const;
+    await createInvoice(base.db, { number: 'OLD-1', ...paid });
+    const header = 'payment_reference,invoice_number,amount,payment_date';
+    expect(await importing('payments', [header, 'OLD,OLD-1,40,2026-01-05'])).toEqual([
+      'f.csv: 1 new, 0 changed, 0 unchanged, 0 rejected.',
+    ]);
+    const kept = { status: 'paid', amount_paid: '119.000', amount_due: '0.000', paid_at };
+    expect(await invoiceOf('OLD-1')).toMatchObject(kept);
+  });
+
+  test('Stripe invoices come with their stated amounts, and only Stripe changes them', async () => {
+    const header =
+      'number,customer_number,status,invoice_date,total,amount_paid,amount_due,stripe_invoice_id,amount_credited';
+    const good = 'ST-1,P1,overdue,2026-03-01,100,20,70,in_9,10';
+    const bad = [
+      'ST-2,P1,sent,2026-03-01,100,0,100,,10',
+      'ST-3,P1,sent,2026-03-01,100,0,90,,',
+      'R-1,P1,paid,2026-03-01,119,119,0,in_10,',
+      'ST-4,P1,,2026-03-01,100,0,100,in_11,',
+    ];
+    expect((await importing('invoices', [header, good, ...bad])).slice(0, -1)).toEqual([
+      'line 3, column amount_credited: is only for Stripe invoices, which have a stripe_invoice_id',
+      'line 4, column amount_due: does not agree with the rest: 100.00 EUR',
+      'line 5, column stripe_invoice_id: must be empty: the invoice is not from Stripe',
+      'line 6, column status: is required for a Stripe invoice',
+      'f.csv: 1 new, 0 changed, 0 unchanged, 4 rejected.',
+    ]);
+    const row = await invoiceOf('ST-1');
+    expect(row).toMatchObject({ status: 'overdue', amount_due: '70.000', provider_as_of: null });
+    const changed = 'ST-1,P1,paid,2026-03-01,100,100,0,in_9,0';
+    const twice = await importing('invoices', [header, good, changed]);
+    expect(twice[1]).toMatch(/: 0 new, 0 changed, 1 unchanged, 1 rejected/);
+    expect((await importing('invoices', [header, changed]))[0]).toBe('line 2 Stripe manages this invoice');
+  });
+});
+
+describe('an import of lines', () => {
+  const base = useDatabase();
+  const importing = importer(base);
+  const HEADER = 'invoice_number,invoice_import_key,position,text,quantity,unit_price,tax_rate';
+  const good = ['A,,10,First,1,60,19', 'A,,20,Second,2,20,19'];
+  beforeAll(async () => {
+    await createCustomer(base.db, { customer_number: 'L1' });
+    for (const number of ['A', 'B', 'C', 'D', 'E']) await createInvoice(base.db, { number });
+    await createInvoice(base.db, { number: 'STRIPE', stripe_invoice_id: 'in_1' });
+  });
+
+  test('an invoice gets all of its lines or none', async () => {
+    const bad = [
+      'B,,1,Too cheap,1,90,19',
+      'C,,1,Half,1,50,19',
+      'C,,2,Half,one,50,19',
+      'C,,3,Half,1',
+      'D,,2,Later,1,50,19',
+      'D,,1,Sooner,1,50,19',
+      'A,,30,Third,1,0,19',
+      'X,,1,Nothing,1,1,19',
+      ',,1,Nobody,1,1,19',
+      'STRIPE,,1,Theirs,1,100,19',
+    ];
+    const said = await importing('invoice-lines', [HEADER, ...good, ...bad]);
+    expect(said.slice(0, -1)).toEqual([
+      'line 4 cannot be taken: the lines come to 90.00 EUR / 17.10 EUR / 107.10 EUR (net, tax, total), and it is over 100.00 EUR / 19.00 EUR / 119.00 EUR',
+      'line 5 is refused together with line 6',
+      'line 6, column quantity: must be a number',
+      'line 7 has 5 cells, and the first line 7',
+      'line 8 is refused together with line 9',
+      'line 9, column position: must be more than in the line before',
+      'line 10, column invoice_number: is that of line 2 too: all of one must stand together',
+      'line 11, column invoice_number: is not a known invoice',
+      'line 12 is refused together with line 11',
+      'line 13 Stripe manages this invoice',
+      'f.csv: 2 new, 0 changed, 0 unchanged, 10 rejected.',
+    ]);
+    const stored = await base.db.select().from(invoiceLines).orderBy(invoiceLines.position);
+    const [invoice] = await base.db.select().from(invoices).where(eq(invoices.number, 'A'));
+    expect(stored).toMatchObject([
+      { invoice_id: invoice?.id, position: 1, text: 'First' },
+      { invoice_id: invoice?.id, position: 2, text: 'Second' },
+    ]);
+    expect(read('f.rejected.csv').split('\r\n').slice(1, -1)).toEqual(bad);
+    expect(invoice).toMatchObject({ subtotal: '100.000', tax: '19.000', total: '119.000', status: 'sent' });
+  });
+
+  test('lines are imported once and replace no others', async () => {
+    expect(await importing('invoice-lines', [HEADER, ...good])).toEqual([
+      'f.csv: 0 new, 0 changed, 2 unchanged, 0 rejected.',
+    ]);
+    expect((await importing('invoice-lines', [HEADER, 'A,,1,Other,1,100,19']))[0]).toBe(
+      'line 2 cannot be taken: there are other lines already',
+    );
+  });
+
+  test('drafts and sales documents get lines too', async () => {
+    const draft = ['import_key,customer_number,status,subtotal,tax', 'd-1,L1,draft,100,19'];
+    expect((await importing('invoices', draft)).at(-1)).toMatch(/: 1 new/);
+    // More than a batch.
+    const all = Array.from({ length: 300 }, (_, i) => `,d-1,${i},Part ${i},1,${i < 100 ? 1 : 0},19`);
+    expect(await importing('invoice-lines', [HEADER, ...all])).toEqual([
+      'f.csv: 300 new, 0 changed, 0 unchanged, 0 rejected.',
+    ]);
+    await createSalesDocument(base.db, { document_number: 'AN-1' });
+    const lines = ['document_number;text;quantity;unit_price;tax_rate', 'AN-1;Setup;1;100,00;19'];
+    expect(await importing('sales-document-lines', lines, '--decimal-comma')).toEqual([
+      'f.csv: 1 new, 0 changed, 0 unchanged, 0 rejected.',
+    ]);
+  });
+
+  test('an invoice with more than 500 lines is refused', async () => {
+    const many = Array.from({ length: 501 }, () => 'E,,,Part,1,0,19');
+    const said = await importing('invoice-lines', [HEADER, ...many]);
+    expect(said[0]).toBe('line 2 cannot be taken: there may be 500 lines at most');
+    expect(said.at(-2)).toBe('f.csv: 0 new, 0 changed, 0 unchanged, 501 rejected.');
+  });
+});
+
+describe('the examples of docs/examples', () => {
+  const base = useDatabase();
+  async function example(kind: string, file = `${kind}.csv`, ...options: string[]) {
+    copyFileSync(join(import.meta.dirname, '../../docs/examples', file), join(folder, file));
+    return (await run(base.db, 'import', [kind, file, ...options])).said;
+  }
+  const created = (n: number) =>
+    expect.stringMatching(new RegExp(`: ${n} new, 0 changed, 0 unchanged, 0 rejected\\.$`));
+
+  test('the examples are imported as the README says, and again without a change', async () => {
+    const map = ['--map', 'Vertrag=service_number', '--map', 'Kunde=customer_number', '--decimal-comma'];
+    expect(await example('customers')).toEqual([created(2)]);
+    expect(await example('servers')).toEqual([created(1)]);
+    expect(await example('services', 'services.csv', ...map)).toEqual([created(2)]);
+    const books = { invoices: 3, 'invoice-lines': 3, 'sales-documents': 1, 'sales-document-lines': 2 };
+    const files = Object.entries({ ...books, payments: 1 });
+    for (const [kind, rows] of files) expect(await example(kind)).toEqual([created(rows)]);
+    const stored = await base.db.select().from(invoices).orderBy(invoices.id);
+    expect(stored).toMatchObject([
+      { number: '2026-00001', status: 'paid', amount_paid: '11.780', amount_due: '0.000' },
+      { number: '2025-00417', status: 'paid', paid_at: new Date('2025-11-12'), amount_due: '0.000' },
+      { number: null, status: 'draft', amount_due: '1015.000' },
+    ]);
+    for (const [kind, rows] of files) {
+      expect(await example(kind)).toEqual([
+        expect.stringMatching(new RegExp(`: 0 new, 0 changed, ${rows} unchanged, 0 rejected\\.$`)),
+      ]);
+    }
+  });
+
+  test('the WHMCS examples of clients and services are imported', async () => {
+    expect(await example('customers', 'whmcs-clients.csv', '--format', 'whmcs')).toEqual([
+      'Left out: Address 2, State, Currency, Client Group ID, Credit, Creation Date, Notes.',
+      expect.stringMatching(/: 2 new, .* 0 rejected\.$/),
+    ]);
+    const options = ['--format', 'whmcs', '--set', 'currency=usd'];
+    expect((await example('services', 'whmcs-services.csv', ...options)).at(-1)).toMatch(
+      /: 2 new, .* 0 rejected\.$/,
+    );
+    const services = await base.db
+      .select()
+      .from(customerServices)
+      .where(eq(customerServices.currency, 'usd'))
+      .orderBy(customerServices.id);
+    const monthly = { billing_interval: 'month', price: '9.950', next_billing_date: '2026-12-01' };
+    expect(services).toMatchObject([
+      { service_number: '11', ...monthly, status: 'active' },
+      { service_number: '12', billing_interval: 'year', next_billing_date: null, status: 'terminated' },
+    ]);
+  });
+
+  test('the WHMCS examples of invoices come with what was paid and paid back', async () => {
+    const options = ['--format', 'whmcs', '--set', 'currency=usd'];
+    expect(await example('invoices', 'whmcs-invoices.csv', ...options)).toEqual([
+      'Left out: Client Name, Tax Rate, Tax Rate 2, Payment Method, Notes.',
+      expect.stringMatching(/: 4 new, .* 0 rejected\.$/),
+    ]);
+    const readInvoices = () =>
+      base.db.select().from(invoices).where(eq(invoices.currency, 'usd')).orderBy(invoices.id);
+    expect(await readInvoices()).toMatchObject([
+      { number: '201', status: 'paid', amount_paid: '9.950', paid_at: new Date('2026-09-03') },
+      { number: '202', status: 'sent', total: '9.950', amount_paid: '2.000', amount_due: '7.950' },
+      { number: 'INV-2026-7', status: 'cancelled', tax: '16.500', total: '99.000' },
+      { number: null, status: 'draft', total: '99.000' },
+    ]);
+    for (const outcome of [/: 3 new, .* 0 rejected\.$/, /: 0 new, 0 changed, 3 unchanged, 0 rejected\.$/]) {
+      const said = await example('payments', 'whmcs-transactions.csv', '--format', 'whmcs');
+      expect(said.at(-1)).toMatch(outcome);
+    }
+    const paid = await base.db
+      .select()
+      .from(payments)
+      .where(eq(payments.currency, 'usd'))
+      .orderBy(payments.id);
+    expect(paid).toMatchObject([
+      { payment_reference: 'whmcs-51', status: 'refunded', refunded_amount: '99.000', source: 'import' },
+      { payment_reference: 'whmcs-53', status: 'completed', refunded_amount: '0.000' },
+    ]);
+    const issued = await base.db.select().from(refunds);
+    expect(issued).toMatchObject([{ amount: '99.000', issued_at: new Date('2026-08-20') }]);
+    expect(await readInvoices()).toMatchObject([{}, {}, { status: 'cancelled', amount_paid: '0.000' }, {}]);
+  });
+});
