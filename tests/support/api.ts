@@ -1,35 +1,75 @@
+import { Writable } from 'node:stream';
+import pino from 'pino';
 import { afterAll, beforeAll } from 'vitest';
 import { commandActor } from '@/lib/audit/record-audit';
 import type { Scope } from '@/lib/auth/tokens/access-token';
 import { createAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
 import { setRuntime } from '@/lib/runtime';
-import { borrowDatabase } from './database';
+import type { Handler } from '@/lib/server/listener';
+import { borrowDatabase, createTestDatabase } from './database';
 import { type TestRuntime, testRuntime } from './runtime';
+import { serveHandler } from './serve-handler';
 import { type RouteModule, serveRoutes } from './serve-routes';
 
 export interface Api {
-  url: string;
-  runtime: TestRuntime;
+  readonly url: string;
+  readonly runtime: TestRuntime;
+  /** The lines that were logged, with the option `withLog`. */
+  readonly logged: Record<string, unknown>[];
+  /** Moves the clock on. */
+  later(seconds: number): void;
   token(...scopes: Scope[]): Promise<string>;
+  newToken(scopes: Scope[], expires_at?: Date): Promise<{ id: number; token: string }>;
 }
 
-/** Route files over HTTP on a fresh database, for the tests of one file. */
-export function useApi(routes: Record<string, RouteModule>, env: Record<string, string> = {}): Api {
-  let opened: { url: string; runtime: TestRuntime } | undefined;
-  let close = async () => {};
-  beforeAll(async () => {
-    const database = await borrowDatabase();
-    const runtime = testRuntime(database.db, { env });
-    setRuntime(runtime);
-    const server = await serveRoutes(routes);
-    opened = { url: server.url, runtime };
-    close = async () => {
+interface ApiOptions {
+  env?: Record<string, string>;
+  /** Opens a database that no other file uses, for tests that change its schema. */
+  withOwnDatabase?: boolean;
+  withLog?: boolean;
+}
+
+/** Serves route files, or a handler, over HTTP on an empty database. */
+export async function openApi(
+  served: Record<string, RouteModule> | Handler,
+  { env = {}, withOwnDatabase = false, withLog = false }: ApiOptions = {},
+): Promise<Api & { close(): Promise<void> }> {
+  const database = await (withOwnDatabase ? createTestDatabase() : borrowDatabase());
+  const runtime = testRuntime(database.db, { env });
+  const logged: Record<string, unknown>[] = [];
+  if (withLog) runtime.log = pino({ level: 'debug' }, toLines(logged));
+  setRuntime(runtime);
+  const server = await (typeof served === 'function' ? serveHandler(served) : serveRoutes(served));
+  const newToken = (scopes: Scope[], expires_at: Date | null = null) => {
+    const token = { name: 'Test', scopes, expires_at, created_by: commandActor('test') };
+    return createAccessToken(runtime.db, token, runtime.randomBytes);
+  };
+  return {
+    url: server.url,
+    runtime,
+    logged,
+    later: (seconds) => runtime.setNow(new Date(runtime.now().getTime() + seconds * 1000)),
+    newToken,
+    token: async (...scopes) => (await newToken(scopes)).token,
+    close: async () => {
       await server.close();
       setRuntime(undefined);
       await database.close();
-    };
+    },
+  };
+}
+
+/** Route files over HTTP on an empty database, for the tests of one file or describe block. */
+export function useApi(
+  routes: Record<string, RouteModule>,
+  env: Record<string, string> = {},
+  options: Omit<ApiOptions, 'env'> = {},
+): Api {
+  let opened: Awaited<ReturnType<typeof openApi>> | undefined;
+  beforeAll(async () => {
+    opened = await openApi(routes, { env, ...options });
   });
-  afterAll(() => close());
+  afterAll(() => opened?.close());
   const get = () => {
     if (!opened) throw new Error('the server runs only inside tests');
     return opened;
@@ -41,14 +81,20 @@ export function useApi(routes: Record<string, RouteModule>, env: Record<string, 
     get runtime() {
       return get().runtime;
     },
-    token: async (...scopes) => {
-      const { db, randomBytes } = get().runtime;
-      const made = await createAccessToken(
-        db,
-        { name: 'Test', scopes, expires_at: null, created_by: commandActor('test') },
-        randomBytes,
-      );
-      return made.token;
+    get logged() {
+      return get().logged;
     },
+    later: (seconds) => get().later(seconds),
+    token: (...scopes) => get().token(...scopes),
+    newToken: (...given) => get().newToken(...given),
   };
+}
+
+function toLines(logged: Record<string, unknown>[]): Writable {
+  return new Writable({
+    write(chunk, _encoding, done) {
+      logged.push(JSON.parse(String(chunk)));
+      done();
+    },
+  });
 }

@@ -1,56 +1,138 @@
+import { type IncomingMessage, request } from 'node:http';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { eq } from 'drizzle-orm';
-import { beforeAll } from 'vitest';
+import { beforeAll, expect } from 'vitest';
 import * as one from '@/app/api/w5t/payments/[id]/route';
 import * as all from '@/app/api/w5t/payments/route';
 import { invoices } from '@/db/schema';
+import { ERROR_STATUS, type ErrorCode } from '@/lib/errors';
 import { useApi } from './api';
 import { createInvoice } from './factories';
-import { callPayments, type PaymentsAnswer } from './payments-api';
+import type { RouteModule } from './serve-routes';
 
-/** The payments API over HTTP with a database of its own, and a token that may read and write. */
-export function usePayments(env: Record<string, string> = {}) {
-  const server = useApi({ '/api/w5t/payments': all, '/api/w5t/payments/[id]': one }, env);
+/**
+ * The payments API over HTTP, and a token that may read and write.
+ *
+ * @param routes route files to serve beside it
+ */
+export function usePayments(
+  env: Record<string, string> = {},
+  routes: Record<string, RouteModule> = {},
+  options: Parameters<typeof useApi>[2] = {},
+) {
+  const paths = { '/api/w5t/payments': all, '/api/w5t/payments/[id]': one, ...routes };
+  const server = useApi(paths, env, options);
   let token = '';
   let opened = 0;
   beforeAll(async () => {
     token = await server.token('payments:read', 'payments:write');
   });
 
-  /** An open invoice of 119.00 EUR that Stripe does not manage, and the body of a payment that covers it. */
-  async function openInvoice(overrides: Parameters<typeof createInvoice>[1] = {}) {
-    const invoice = await createInvoice(server.runtime.db, { due_date: '2026-03-29', ...overrides });
-    opened += 1;
-    const body = {
-      invoice_id: invoice.id,
-      customer_id: invoice.customer_id,
-      amount: 119,
-      payment_date: '2026-03-10',
-      payment_reference: `BANK-${opened}`,
-      status: 'completed',
-    };
-    return { invoice, body };
-  }
-
-  async function stateOf(invoiceId: number) {
-    const [row] = await server.runtime.db.select().from(invoices).where(eq(invoices.id, invoiceId));
-    return { status: row?.status, paid: Number(row?.amount_paid), due: Number(row?.amount_due) };
-  }
-
-  return {
+  const payments = {
     server,
-    openInvoice,
-    stateOf,
     /** @param path what follows `/api/w5t/payments` */
-    call: (
-      method: string,
-      path = '',
-      body?: unknown,
-      headers?: Record<string, string>,
-    ): Promise<PaymentsAnswer> => callPayments({ url: server.url, token }, method, path, body, headers),
+    call: (method: string, path = '', body?: unknown, headers?: Record<string, string>) =>
+      send({ url: server.url, token }, method, path, body, headers),
+
+    /** An open invoice of 119.00 EUR that Stripe does not manage, and the body of a payment that covers it. */
+    async openInvoice(overrides: Parameters<typeof createInvoice>[1] = {}) {
+      const invoice = await createInvoice(server.runtime.db, { due_date: '2026-03-29', ...overrides });
+      opened += 1;
+      const body = {
+        invoice_id: invoice.id,
+        customer_id: invoice.customer_id,
+        amount: 119,
+        payment_date: '2026-03-10',
+        payment_reference: `BANK-${opened}`,
+        status: 'completed',
+      };
+      return { invoice, body };
+    },
+
+    /** The same, and its payment as POST answers it. */
+    async recorded(overrides: Parameters<typeof createInvoice>[1] = {}) {
+      const { invoice, body } = await payments.openInvoice(overrides);
+      const { body: payment, headers } = await payments.call('POST', '', body);
+      return { invoice, body, payment, path: `/${payment.id}`, etag: headers.get('etag') ?? '' };
+    },
+
+    async stateOf(invoiceId: number) {
+      const [row] = await server.runtime.db.select().from(invoices).where(eq(invoices.id, invoiceId));
+      return { status: row?.status, paid: Number(row?.amount_paid), due: Number(row?.amount_due) };
+    },
+  };
+  return payments;
+}
+
+/**
+ * Sends one request.
+ *
+ * @param body text, bytes and streams go as they are (a stream without Content-Length); the rest as JSON
+ * @param headers replace the defaults; an empty one is not sent
+ */
+async function send(
+  { url, token }: { url: string; token: string },
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+) {
+  const { hostname, port } = new URL(url);
+  const content = toContent(body);
+  const all = {
+    Authorization: `Bearer ${token}`,
+    ...(content && { 'Content-Type': 'application/json' }),
+    ...(content instanceof Buffer && { 'Content-Length': String(content.byteLength) }),
+    ...headers,
+  };
+  const sent = request({
+    agent: false, // a kept connection may be closed just when it is used again
+    hostname,
+    port,
+    method,
+    path: `/api/w5t/payments${path}`,
+    headers: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== '')),
+  });
+  const answered = new Promise<IncomingMessage>((resolve, reject) => {
+    sent.once('response', resolve).once('error', reject);
+  });
+  if (content instanceof Readable) content.pipe(sent);
+  else sent.end(content);
+  const response = await answered;
+  const answer = await text(response);
+  return {
+    status: response.statusCode ?? 0,
+    headers: new Headers(
+      Object.entries(response.headers).map(([name, value]): [string, string] => [name, String(value)]),
+    ),
+    body: answer === '' ? null : JSON.parse(answer),
   };
 }
 
+type PaymentsAnswer = Awaited<ReturnType<typeof send>>;
+
+function toContent(body: unknown): Buffer | Readable | undefined {
+  if (body === undefined || body instanceof Buffer || body instanceof Readable) return body;
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+}
+
 /** The fields that a refusal names. */
-export function fieldsOf(answer: PaymentsAnswer): string[] {
-  return answer.body.errors.map((error: { field: string }) => error.field);
+export function fieldsOf({ body }: Pick<PaymentsAnswer, 'body'>): string[] {
+  return (body.errors ?? []).map((error: { field: string }) => error.field);
+}
+
+/**
+ * Expects an error as every door answers it: as RFC 9457 says, not to be stored, and with a reference to the log.
+ *
+ * @param fields exactly the fields that it names
+ */
+export function expectProblem(answer: PaymentsAnswer, code: ErrorCode, fields?: string[]): void {
+  expect(answer.body).toMatchObject({ type: `urn:w5t:error:${code}`, status: ERROR_STATUS[code] });
+  expect(answer.body).toMatchObject({ title: expect.any(String), detail: expect.any(String) });
+  expect(answer.status).toBe(ERROR_STATUS[code]);
+  expect(answer.headers.get('content-type')).toBe('application/problem+json');
+  expect(answer.headers.get('cache-control')).toBe('no-store');
+  expect(answer.headers.get('x-request-id')).toMatch(/^[\w-]{16,}$/);
+  if (fields) expect(fieldsOf(answer)).toEqual(fields);
 }

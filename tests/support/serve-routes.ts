@@ -1,10 +1,13 @@
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
 import type { Route, Handler as RouteHandler } from '@/lib/http/request';
 import { fastFirst } from '@/lib/server/fast/fast-first';
 import { FAST_ROUTES } from '@/lib/server/fast/routes';
+import type { Handler } from '@/lib/server/listener';
 import { openNextHere } from './next-here';
 import { assertContract } from './openapi-contract';
 import { serveHandler } from './serve-handler';
-import { matchRoute, webHandler } from './web-handler';
 
 /** A route file's exports, by method. */
 export type RouteModule = Record<string, unknown>;
@@ -28,7 +31,7 @@ export async function serveRoutes(
   );
 }
 
-/** The handler, with its answers held to the document; whatever else a module exports stays as it is. */
+/** The handler, with its answers held to the document; every other export of a module stays as it is. */
 function toHeld(exported: unknown): unknown {
   if (typeof exported !== 'function') return exported;
   const handler: RouteHandler = async (request, context) => {
@@ -37,6 +40,47 @@ function toHeld(exported: unknown): unknown {
     return answer;
   };
   return handler;
+}
+
+/** Answers by route files with the platform's own `Request`, as Next would; 404 for every other path. */
+function webHandler(routes: Record<string, RouteModule>): Handler {
+  return async (req, res) => {
+    const url = new URL(req.url ?? '/', `http://${req.headers.host}`);
+    const match = matchRoute(routes, url.pathname);
+    const handler = match?.module[req.method ?? 'GET'] as RouteHandler | undefined;
+    if (!match || !handler) {
+      res.statusCode = match ? 405 : 404;
+      return void res.end();
+    }
+    const response = await handler(toRequest(req, url), { params: Promise.resolve(match.params) });
+    res.writeHead(response.status, [...response.headers].flat());
+    if (response.body) Readable.fromWeb(response.body as ReadableStream).pipe(res);
+    else res.end();
+  };
+}
+
+/** The route file of a path, and the values of its `[name]` segments. */
+function matchRoute(routes: Record<string, RouteModule>, path: string) {
+  for (const [pattern, module] of Object.entries(routes)) {
+    const names = [...pattern.matchAll(/\[(\w+)\]/g)].map((m) => m[1] ?? '');
+    const found = new RegExp(`^${pattern.replace(/\[\w+\]/g, '([^/]+)')}$`).exec(path);
+    if (found) {
+      const values = names.map((name, i) => [name, decodeURIComponent(found[i + 1] ?? '')]);
+      return { module, params: Object.fromEntries(values) as Record<string, string> };
+    }
+  }
+  return undefined;
+}
+
+function toRequest(req: IncomingMessage, url: URL): Request {
+  const body = req.method === 'GET' || req.method === 'HEAD' ? null : (Readable.toWeb(req) as ReadableStream);
+  return new Request(url, {
+    method: req.method ?? 'GET',
+    headers: Object.entries(req.headers).flatMap(([name, value]) =>
+      (Array.isArray(value) ? value : [value ?? '']).map((one): [string, string] => [name, one]),
+    ),
+    ...(body && { body: body as unknown as BodyInit, duplex: 'half' }),
+  } as RequestInit);
 }
 
 function mapValues<A, B>(all: Record<string, A>, map: (value: A) => B): Record<string, B> {

@@ -1,0 +1,218 @@
+import { sql } from 'drizzle-orm';
+import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import * as cron from '@/app/api/cron/reconcile/route';
+import * as health from '@/app/api/health/route';
+import * as webhook from '@/app/api/stripe/webhook/route';
+import * as mcp from '@/app/mcp/route';
+import * as unavailable from '@/app/unavailable/route';
+import { rows } from '@/db/database';
+import { disownMigrations, FOREIGN } from '../support/foreign-migrations';
+import { expectProblem, usePayments } from '../support/payments-server';
+import { deliver, WEBHOOK_SECRET } from '../support/stripe-events';
+import { temporaryDataDir } from '../support/uploads';
+
+const SENTENCE = 'The database of DATABASE_URL is not migrated: run npm run db:migrate first.';
+const CRON_SECRET = 'a-secret-of-the-cron-job';
+
+const { server, call, openInvoice } = usePayments(
+  { STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET, CRON_SECRET, DATA_DIR: temporaryDataDir() },
+  {
+    '/api/cron/reconcile': cron,
+    '/api/health': health,
+    '/api/stripe/webhook': webhook,
+    '/mcp': mcp,
+    '/unavailable': unavailable,
+  },
+  { withOwnDatabase: true, withLog: true },
+);
+let token = '';
+beforeAll(async () => {
+  token = await server.token('mcp:read');
+});
+
+const get = (path: string, authorization = '') =>
+  fetch(server.url + path, { headers: { authorization }, redirect: 'manual' });
+const rpc = (method: string, params: unknown) =>
+  fetch(`${server.url}/mcp`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  });
+
+/** What health says after the ten seconds for which it keeps its answer. */
+async function healthLater(seconds = 10) {
+  server.later(seconds);
+  const response = await get('/api/health', `Bearer ${CRON_SECRET}`);
+  const { status, database, checks, alerts } = await response.json();
+  return { http: response.status, status, database, disk: checks?.disk, alerts };
+}
+
+describe('a database that is older than the code', () => {
+  const migrations = sql`drizzle.__drizzle_migrations`;
+
+  beforeEach(async () => {
+    const { db } = server.runtime;
+    await db.execute(sql`alter table access_tokens rename column token_hash to hash`);
+    await db.execute(sql`alter table reconciliation_runs rename to runs`);
+    await db.execute(sql`alter table stripe_events rename to events`);
+    await db.execute(sql`update ${migrations} set created_at = created_at - 1 where id > 1`);
+    return async () => {
+      await db.execute(sql`alter table access_tokens rename column hash to token_hash`);
+      await db.execute(sql`alter table runs rename to reconciliation_runs`);
+      await db.execute(sql`alter table events rename to stripe_events`);
+      await db.execute(sql`update ${migrations} set created_at = created_at + 1 where id > 1`);
+      await expectWell();
+    };
+  });
+
+  /** Without a restart the next requests find that the database has what they need. */
+  async function expectWell() {
+    expect((await call('GET')).status).toBe(200);
+    expect((await rpc('tools/list', {})).status).toBe(200);
+    expect(await healthLater()).toMatchObject({ database: 'ok' });
+    const gone = await get('/unavailable');
+    expect([gone.status, gone.headers.get('location')]).toEqual([303, '/admin']);
+  }
+
+  test('the API says at the first request that the database is not migrated', async () => {
+    const response = await call('GET');
+    expect(response.headers.get('content-type')).toBe('application/problem+json');
+    expect(response.headers.get('retry-after')).toBe('5');
+    expect([response.status, response.body]).toMatchObject([
+      503,
+      { type: 'urn:w5t:error:unavailable', detail: SENTENCE },
+    ]);
+  });
+
+  test('the tool server says in its own form that the database is not migrated', async () => {
+    for (const response of [await rpc('tools/list', {}), await rpc('tools/list', {})]) {
+      const refusal = { error: 'temporarily_unavailable', error_description: SENTENCE };
+      expect([response.status, await response.json()]).toEqual([503, refusal]);
+    }
+  });
+
+  test('the webhook tells Stripe to deliver again while the database is not migrated', async () => {
+    const event = { id: 'evt_1', object: 'event', type: 'invoice.paid', created: 1, data: { object: {} } };
+    const told = await deliver(server.url, event, server.runtime.now());
+    expect([told.status, told.body]).toEqual([503, { error: SENTENCE }]);
+  });
+
+  test('health is down while the database is not migrated', async () => {
+    expect(await healthLater()).toMatchObject({ http: 503, status: 'down', database: 'not_migrated' });
+  });
+
+  test('a database from before the first release is named as such', async () => {
+    const { db } = server.runtime;
+    const kept = await rows<{ id: number; at: string }>(
+      db,
+      sql`select id, created_at::text as at from ${migrations}`,
+    );
+    await disownMigrations(db);
+    const { status, body } = await call('GET');
+    expect([status, body]).toMatchObject([503, { detail: FOREIGN }]);
+    expect(await healthLater()).toMatchObject({ database: 'not_migrated' });
+    for (const { id, at } of kept) {
+      await db.execute(sql`update ${migrations} set created_at = ${at}::bigint where id = ${id}`);
+    }
+  });
+
+  test('the nightly run is refused while the database is not migrated', async () => {
+    const response = await get('/api/cron/reconcile', `Bearer ${CRON_SECRET}`);
+    expect([response.status, await response.json()]).toMatchObject([503, { detail: SENTENCE }]);
+  });
+
+  test('the address that staff pages lead to says that the database is not migrated', async () => {
+    await call('GET');
+    const response = await get('/unavailable');
+    expect(response.status).toBe(503);
+    expect(await response.text()).toContain(SENTENCE);
+  });
+});
+
+describe('a query that fails', () => {
+  test('a failed query of the API is logged under a reference, and its answer does not quote it', async () => {
+    const { body } = await openInvoice();
+    const { db } = server.runtime;
+    server.logged.length = 0;
+    await db.execute(sql`alter table payments rename to payments_away`);
+    const answers = [await call('GET', '/1'), await call('POST', '', body), await call('DELETE', '/1')];
+    await db.execute(sql`alter table payments_away rename to payments`);
+    for (const answer of answers) {
+      expectProblem(answer, 'internal');
+      const ref = answer.headers.get('x-request-id');
+      expect(answer.body.detail).toBe(`Something went wrong on our side (ref ${ref}). Try again later.`);
+      expect(server.logged).toContainEqual(expect.objectContaining({ level: 50, ref, code: '42P01' }));
+    }
+    expect(JSON.stringify(server.logged)).not.toContain(body.payment_reference);
+  });
+
+  test('a failed query of a tool is logged under a reference, without the data', async () => {
+    const { db } = server.runtime;
+    server.logged.length = 0;
+    await db.execute(sql`alter table customers rename column search_text to gone`);
+    const params = { name: 'find-customer-tool', arguments: { query: 'Erika Mustermann' } };
+    const response = await rpc('tools/call', params);
+    await db.execute(sql`alter table customers rename column gone to search_text`);
+    const failure = server.logged.find((line) => line.msg === 'tool find-customer-tool failed');
+    expect(failure).toMatchObject({ code: '42703', ref: expect.any(String), stack: expect.any(String) });
+    const text = `Internal error (ref ${failure?.ref}). Try again later.`;
+    const { result } = await response.json();
+    expect(result).toEqual({ isError: true, content: [{ type: 'text', text }] });
+    expect(JSON.stringify(server.logged)).not.toMatch(/Mustermann|select /i);
+  });
+});
+
+describe('a full disk', () => {
+  const well = { http: 200, status: 'ok', database: 'ok', disk: 'ok', alerts: [] };
+
+  test('health alerts when the disk has less left than is configured', async () => {
+    const { env } = server.runtime;
+    expect(await healthLater()).toEqual(well);
+    env.alerts.diskMb = 1_000_000_000;
+    const message = 'The disk of DATA_DIR has less than 1000000000 MB left.';
+    const alerts = [{ code: 'disk_low', message }];
+    expect(await healthLater()).toEqual({ ...well, status: 'degraded', disk: 'low', alerts });
+    env.databaseUrl = 'postgres://elsewhere/w5t'; // whose disk is not this one
+    expect(await healthLater()).toEqual(well);
+    env.databaseUrl = null;
+    env.alerts.diskMb = 200;
+  });
+
+  test('health alerts from a write that found no room until a write finds some', async () => {
+    const { db } = server.runtime;
+    const { body } = await openInvoice();
+    const post = async (reference: string) =>
+      (await call('POST', '', { ...body, amount: 1, payment_reference: reference })).status;
+    await db.execute(sql`
+      create function no_room() returns trigger language plpgsql as
+      $$ begin raise exception 'could not extend file' using errcode = '53100'; end $$`);
+    await db.execute(
+      sql`create trigger no_room before insert on payments for each row execute function no_room()`,
+    );
+    expect(await post('DISK-1')).toBe(503);
+    const message = 'The database could not write: its disk is full.';
+    const alerts = [{ code: 'disk_full', message }];
+    const full = { ...well, status: 'degraded', disk: 'full', alerts };
+    expect(await healthLater()).toEqual(full);
+    // Reads, rows that are changed in place and other tables prove nothing.
+    expect((await call('GET')).status).toBe(200);
+    await openInvoice();
+    await db.execute(sql`update access_tokens set last_used_at = now()`);
+    expect(await healthLater()).toEqual(full);
+    await db.execute(sql`drop trigger no_room on payments`);
+    expect(await post('DISK-2')).toBe(201);
+    expect(await healthLater()).toEqual(well);
+  });
+
+  test('health looks at the database once in ten seconds, however many ask', async () => {
+    server.later(10);
+    const asked = vi.spyOn(server.runtime.db, 'execute');
+    await Promise.all(Array.from({ length: 20 }, () => get('/api/health')));
+    const once = asked.mock.calls.length;
+    expect(await healthLater(9)).toEqual(well);
+    expect(asked).toHaveBeenCalledTimes(once);
+    await healthLater();
+    expect(asked).toHaveBeenCalledTimes(2 * once);
+    asked.mockRestore();
+  });
+});
