@@ -7,7 +7,7 @@ describe('the conditions of a write', () => {
   const STATE = { id: 1 };
   const tag = etagOf(STATE);
   const allows = (headers: Record<string, string>, state: unknown) =>
-    preconditionOf({ headers: new Headers(headers) } as HttpRequest)?.(state);
+    preconditionOf(new Request('http://localhost', { headers }) as HttpRequest)?.(state);
 
   test.each([
     ['*', true],
