@@ -24,7 +24,10 @@ interface ListDeclaration<Filters extends z.ZodObject, RowSchema extends z.ZodOb
 
 const answerFields = {
   fields: fieldsArgument,
-  summary: z.boolean().optional().describe('True: only counts and sums per currency and status, no rows.'),
+  summary: z
+    .boolean('must be true or false')
+    .optional()
+    .describe('True: only counts and sums per currency and status, no rows.'),
 };
 
 /** A tool that lists rows a page at a time; or only columns of them, or only their sums. */

@@ -4,9 +4,12 @@ import { AppError } from '@/lib/errors';
 type Row = Record<string, unknown>;
 
 export const fieldsArgument = z
-  .array(z.string().max(60))
-  .min(1)
-  .max(40)
+  .array(
+    z.string('must be a string').max(60, 'must have at most 60 characters'),
+    'must be a list of column names',
+  )
+  .min(1, 'must name a column')
+  .max(40, 'must name at most 40 columns')
   .optional()
   .describe('Columns to answer, such as ["id","status","customer.name"]. Default all.');
 
