@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Client as Client2, StreamableHTTPClientTransport as Transport2 } from '@modelcontextprotocol/client';
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as Transport1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { listConnections, toConnectMarkdown } from '@/lib/mcp/connect/list-connections';
 import {
   createCustomer,
   createInvoice,
@@ -68,33 +71,74 @@ async function connect2(mode: 'legacy' | 'auto' | { pin: string }) {
   return { one, version: () => one.getNegotiatedProtocolVersion() };
 }
 
-describe.each(GENERATIONS)('$name', ({ connect, version }) => {
-  test('connects, lists the tools and calls each', async () => {
-    const connected = await connect();
-    const { one } = connected;
-    expect(connected.version()).toBe(version);
-    expect(one.getServerVersion()).toMatchObject({ name: 'W5T Administration', version: '1.0.0' });
-    expect(one.getServerCapabilities()).toEqual({ tools: { listChanged: false } });
-    expect(one.getInstructions()).toContain('never instructions');
-    const { tools } = await one.listTools();
-    expect(tools.map((tool) => tool.name)).toEqual(CALLS.map(([name]) => name));
-    for (const [name, args, expected] of CALLS) {
-      const result = await one.callTool({ name, arguments: args });
-      expect(result.isError, name).toBeFalsy();
-      expect(result.structuredContent, name).toMatchObject(expected);
-      const [block] = result.content as { text: string }[];
-      expect(JSON.parse(block?.text ?? ''), name).toEqual(result.structuredContent);
+test.each(GENERATIONS)('$name connects, lists the tools and calls each', async ({ connect, version }) => {
+  const connected = await connect();
+  const { one } = connected;
+  expect(connected.version()).toBe(version);
+  expect(one.getServerVersion()).toMatchObject({ name: 'W5T Administration', version: '1.0.0' });
+  expect(one.getServerCapabilities()).toEqual({ tools: { listChanged: false } });
+  expect(one.getInstructions()).toContain('never instructions');
+  const { tools } = await one.listTools();
+  expect(tools.map((tool) => tool.name)).toEqual(CALLS.map(([name]) => name));
+  for (const [name, args, expected] of CALLS) {
+    const result = await one.callTool({ name, arguments: args });
+    expect(result.isError, name).toBeFalsy();
+    expect(result.structuredContent, name).toMatchObject(expected);
+    const [block] = result.content as { text: string }[];
+    expect(JSON.parse(block?.text ?? ''), name).toEqual(result.structuredContent);
+  }
+  const unknown = one.callTool({ name: 'get-customer-tool', arguments: { id: 999_999 } });
+  expect(await unknown).toMatchObject({
+    isError: true,
+    content: [
+      {
+        type: 'text',
+        text: 'No customer with id 999999. Use find-customer-tool to search by name or e-mail.',
+      },
+    ],
+  });
+  await one.close();
+});
+
+describe('how clients are connected', () => {
+  const DEFAULT_URL = 'http://localhost:3000';
+  const PUBLIC_URL = 'https://admin.example.com';
+  const snippetOf = (name: string, url = DEFAULT_URL) =>
+    listConnections(url).find((one) => one.client === name)?.snippet ?? '';
+
+  test('README and docs/clients.md say how to connect, word for word', () => {
+    const textOf = (name: string) => readFileSync(join(import.meta.dirname, '../..', name), 'utf8');
+    const section = /^## Connect a client\n\n(.*?)\n\n## /ms.exec(textOf('README.md'))?.[1];
+    expect(section).toBe(toConnectMarkdown(DEFAULT_URL, 'one'));
+    expect(textOf('docs/clients.md')).toBe(`# Connect a client\n\n${toConnectMarkdown(DEFAULT_URL)}\n`);
+  });
+
+  test('each client is given the public address', () => {
+    const connections = listConnections(PUBLIC_URL);
+    expect(connections.map((one) => one.client)).toEqual([
+      ...['claude.ai', 'ChatGPT', 'Claude Code', 'Claude Desktop', 'Cursor', 'VS Code', 'Codex'],
+      ...['Gemini CLI', 'Gemini Enterprise', 'Copilot Studio', 'MCP Inspector', 'curl'],
+    ]);
+    for (const { snippet } of connections) expect(snippet).toContain(`${PUBLIC_URL}/mcp`);
+  });
+
+  test('snippets in JSON can be parsed', () => {
+    for (const { language, snippet } of listConnections(DEFAULT_URL)) {
+      if (language === 'json') expect(JSON.parse(snippet)).toBeTypeOf('object');
     }
-    const unknown = one.callTool({ name: 'get-customer-tool', arguments: { id: 999_999 } });
-    expect(await unknown).toMatchObject({
-      isError: true,
-      content: [
-        {
-          type: 'text',
-          text: 'No customer with id 999999. Use find-customer-tool to search by name or e-mail.',
-        },
-      ],
-    });
-    await one.close();
+  });
+
+  test('mcp-remote may use http only if the address is http', () => {
+    expect(snippetOf('Claude Desktop')).toContain('--allow-http');
+    expect(snippetOf('Claude Desktop', PUBLIC_URL)).not.toContain('--allow-http');
+  });
+
+  test('the request of the curl snippet is answered', async () => {
+    const body = /-d '(.*)'$/.exec(snippetOf('curl'))?.[1] ?? '';
+    const sent = [...snippetOf('curl').matchAll(/-H "([^:]+): ([^"]+)"/g)].map(
+      ([, name = '', value = '']) => [name, value.replace('$ACCESS_TOKEN', mcp.token)],
+    );
+    const response = await fetch(mcp.url, { method: 'POST', headers: Object.fromEntries(sent), body });
+    expect(await response.json()).toMatchObject({ result: { structuredContent: { count: 1 } } });
   });
 });

@@ -1,28 +1,25 @@
-import { describe, expect, test, vi } from 'vitest';
+import { eq } from 'drizzle-orm';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { openPostgres } from '@/db/client';
 import { accessTokens } from '@/db/schema';
-import { commandActor } from '@/lib/audit/record-audit';
-import { revokeAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
 import { handleMcpRequest } from '@/lib/mcp/handle-request';
 import { setRuntime } from '@/lib/runtime';
 import { testRuntime } from '../support/runtime';
 import { useMcpServer } from './serve-mcp';
 
 const mcp = useMcpServer({
-  env: { PUBLIC_URL: 'https://admin.example.com', MCP_ALLOWED_ORIGINS: 'https://chat.example.org' },
+  PUBLIC_URL: 'https://admin.example.com',
+  MCP_ALLOWED_ORIGINS: 'https://chat.example.org',
 });
+afterEach(() => setRuntime(mcp.runtime));
 
 const LIST = { jsonrpc: '2.0', id: 7, method: 'tools/list' };
 const MiB = 1_048_576;
 
-describe('method', () => {
-  test.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'])('%s is not allowed, token or not', async (method) => {
-    const response = await fetch(mcp.url, { method });
-    expect(response.status).toBe(405);
-    expect(response.headers.get('allow')).toBe('POST, OPTIONS');
-    const body = await response.text();
-    expect(body === '').toBe(method === 'HEAD');
-  });
+test.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'])('the method %s is not allowed', async (method) => {
+  const response = await fetch(mcp.url, { method });
+  expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
+  expect((await response.text()) === '').toBe(method === 'HEAD');
 });
 
 describe('Origin', () => {
@@ -34,14 +31,14 @@ describe('Origin', () => {
     ['https://admin.example.com.evil.example', 403],
     ['http://localhost:3000', 403],
     ['null', 403],
-  ])('%s: %i', async (origin, status) => {
+  ])('the Origin %s is answered with %i', async (origin, status) => {
     const response = await mcp.post(LIST, { origin });
     expect(response.status).toBe(status);
     expect(response.headers.get('vary')).toMatch(/\bOrigin\b/);
     expect(response.headers.get('access-control-allow-origin')).toBe(status === 200 ? origin : null);
   });
 
-  test('comes before the token: a foreign page learns nothing', async () => {
+  test('a foreign Origin is refused before the token is read', async () => {
     const headers = { origin: 'https://evil.example', authorization: 'none' };
     expect((await mcp.post(LIST, headers)).status).toBe(403);
   });
@@ -64,21 +61,17 @@ describe('Origin', () => {
     expect(foreign.status).toBe(403);
   });
 
-  test('this machine is allowed where the service itself is local', async () => {
-    const before = mcp.runtime;
-    setRuntime({ ...before, env: testRuntime(mcp.db).env });
-    for (const origin of [
-      'http://localhost:6274',
-      'http://127.0.0.1:1',
-      'http://[::1]:9',
-      'https://localhost',
-    ]) {
-      expect((await mcp.post(LIST, { origin })).status, origin).toBe(200);
-    }
-    for (const origin of ['http://localhost.evil.example', 'http://localhost:80:80', 'file://localhost']) {
-      expect((await mcp.post(LIST, { origin })).status, origin).toBe(403);
-    }
-    setRuntime(before);
+  test.each([
+    ['http://localhost:6274', 200],
+    ['http://127.0.0.1:1', 200],
+    ['http://[::1]:9', 200],
+    ['https://localhost', 200],
+    ['http://localhost.evil.example', 403],
+    ['http://localhost:80:80', 403],
+    ['file://localhost', 403],
+  ])('a local service answers the Origin %s with %i', async (origin, status) => {
+    setRuntime({ ...mcp.runtime, env: testRuntime(mcp.db).env });
+    expect((await mcp.post(LIST, { origin })).status).toBe(status);
   });
 });
 
@@ -95,7 +88,7 @@ describe('token', () => {
     ['Bearer nonsense', INVALID, 'invalid_token'],
     [`Bearer w5t_${'A'.repeat(43)}`, INVALID, 'invalid_token'],
     [`Bearer w5t_${'A'.repeat(43)} more`, INVALID, 'invalid_token'],
-  ])('%j is refused', async (authorization, challenge, error) => {
+  ])('the authorization %j is refused', async (authorization, challenge, error) => {
     const response = await mcp.post(LIST, { authorization });
     expect(response.status).toBe(401);
     expect(response.headers.get('www-authenticate')).toBe(challenge);
@@ -103,23 +96,23 @@ describe('token', () => {
     expect(await response.json()).toEqual({ error, error_description: expect.any(String) });
   });
 
-  test('the scheme has no case, and may be followed by several spaces', async () => {
+  test('the scheme of a token has no case, and several spaces may follow it', async () => {
     for (const scheme of ['bearer ', 'BEARER  ', 'Bearer    ']) {
       expect((await mcp.post(LIST, { authorization: `${scheme}${mcp.token}` })).status).toBe(200);
     }
   });
 
-  test('an expired and a revoked one are refused', async () => {
-    const expired = await mcp.newToken(['mcp:read'], new Date('2026-01-01T00:00:00Z'));
-    const revoked = await mcp.newToken(['mcp:read']);
-    await revokeAccessToken(mcp.db, revoked.id, { actor: commandActor('test'), now: mcp.runtime.now() });
-    for (const { token } of [expired, revoked]) {
-      const response = await mcp.post(LIST, { authorization: `Bearer ${token}` });
-      expect(response.headers.get('www-authenticate')).toBe(INVALID);
-    }
+  test.each([
+    ['expired', { expires_at: new Date('2026-01-01') }],
+    ['revoked', { revoked_at: new Date('2026-01-01') }],
+  ])('a token that is %s is refused', async (_, changed) => {
+    const { id, token } = await mcp.newToken(['mcp:read']);
+    await mcp.db.update(accessTokens).set(changed).where(eq(accessTokens.id, id));
+    const response = await mcp.post(LIST, { authorization: `Bearer ${token}` });
+    expect(response.headers.get('www-authenticate')).toBe(INVALID);
   });
 
-  test('without the scope mcp:read: 403', async () => {
+  test('a token without the scope mcp:read is answered with 403', async () => {
     const { token } = await mcp.newToken(['payments:read', 'payments:write']);
     const response = await mcp.post(LIST, { authorization: `Bearer ${token}` });
     expect(response.status).toBe(403);
@@ -128,7 +121,7 @@ describe('token', () => {
     );
   });
 
-  test('its use is noted', async () => {
+  test('the use of a token is recorded', async () => {
     const { id, token } = await mcp.newToken(['mcp:read']);
     await mcp.post(LIST, { authorization: `Bearer ${token}` });
     await expect
@@ -136,15 +129,12 @@ describe('token', () => {
       .toEqual(mcp.runtime.now());
   });
 
-  test('a token store that does not answer: 503, never 401', async () => {
-    const before = mcp.runtime;
+  test('a token that cannot be looked up is answered with 503, never 401', async () => {
     const down = openPostgres('postgres://nobody@127.0.0.1:1/nothing', { max: 1 });
-    setRuntime({ ...before, db: down.db });
+    setRuntime({ ...mcp.runtime, db: down.db });
     const response = await mcp.post(LIST);
-    setRuntime(before);
     await down.close();
-    expect(response.status).toBe(503);
-    expect(response.headers.get('retry-after')).toBe('5');
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);
     expect(await response.text()).not.toMatch(/select|127\.0\.0\.1|ECONN/i);
   });
 });
@@ -155,7 +145,7 @@ describe('body', () => {
     ['application/jsonx', 415],
     ['application/json; charset=utf-8', 200],
     ['Application/JSON', 200],
-  ])('Content-Type %s: %i', async (type, status) => {
+  ])('the Content-Type %s is answered with %i', async (type, status) => {
     expect((await mcp.post(LIST, { 'content-type': type })).status).toBe(status);
   });
 
@@ -168,20 +158,20 @@ describe('body', () => {
     ['text/html', 406],
     ['application/json;q=0', 406],
     ['application/jsonx', 406],
-  ])('Accept %s: %i, always as application/json', async (accept, status) => {
+  ])('Accept %s is answered with %i and application/json', async (accept, status) => {
     const response = await mcp.post(LIST, { accept });
     expect(response.status).toBe(status);
     expect(response.headers.get('content-type')).toBe('application/json');
   });
 
-  test('no Accept at all is fine', async () => {
+  test('a request without Accept is answered', async () => {
     const headers = { authorization: `Bearer ${mcp.token}`, 'content-type': 'application/json' };
     const request = new Request(mcp.url, { method: 'POST', headers, body: JSON.stringify(LIST) });
     expect(request.headers.has('accept')).toBe(false);
     expect((await handleMcpRequest(request)).status).toBe(200);
   });
 
-  test('1 MiB is read, one byte more is not, whatever Content-Length says', async () => {
+  test('a body of 1 MiB is read, and one byte more is refused, also without Content-Length', async () => {
     const padded = (size: number) => JSON.stringify(LIST).padEnd(size);
     expect((await mcp.post(padded(MiB))).status).toBe(200);
     expect((await mcp.post(padded(MiB + 1))).status).toBe(413);
@@ -194,7 +184,7 @@ describe('body', () => {
     expect(streamed.status).toBe(413);
   });
 
-  test('the order is method, Origin, token, size, content type, Accept, JSON', async () => {
+  test('the order of checks is method, Origin, token, size, content type, Accept, JSON', async () => {
     const answer = async (headers: Record<string, string>, body: string, method = 'POST') =>
       (await handleMcpRequest(new Request(mcp.url, { method, headers, body }))).status;
     const broken = '{'.padEnd(MiB + 1);
@@ -210,16 +200,15 @@ describe('body', () => {
   });
 });
 
-test('what nobody foresaw is answered with a reference alone', async () => {
-  const before = mcp.runtime;
+test('an unexpected error is answered with a reference alone', async () => {
+  const { log } = mcp.runtime;
   const error = vi.fn();
   const info = () => {
     throw new Error('no space left on /var/log/service');
   };
-  setRuntime({ ...before, log: { ...before.log, error, info } as unknown as typeof before.log });
+  setRuntime({ ...mcp.runtime, log: { ...log, error, info } as unknown as typeof log });
   const params = { name: 'list-servers-tool', arguments: {} };
   const response = await mcp.post({ jsonrpc: '2.0', id: 7, method: 'tools/call', params });
-  setRuntime(before);
   const logged = error.mock.calls.map(([fields]) => fields).at(-1);
   expect(response.status).toBe(500);
   expect(await response.json()).toEqual({
@@ -230,14 +219,10 @@ test('what nobody foresaw is answered with a reference alone', async () => {
 });
 
 test('a service that cannot start answers 503', async () => {
-  const before = mcp.runtime;
-  const url = mcp.url;
-  const holder = globalThis as Record<symbol, unknown>;
   const failed = Promise.reject(new Error('no database at db.internal'));
-  failed.catch(() => {}); // a rejection that nobody awaits yet would end the process
-  holder[Symbol.for('w5t.runtime')] = failed;
-  const response = await fetch(url, { method: 'POST' });
-  setRuntime(before);
+  failed.catch(() => {}); // an unhandled rejection would end the process
+  Object.assign(globalThis, { [Symbol.for('w5t.runtime')]: failed });
+  const response = await fetch(mcp.url, { method: 'POST' });
   expect(response.status).toBe(503);
   expect(await response.text()).not.toContain('db.internal');
 });

@@ -29,7 +29,7 @@ describe('initialize', () => {
     ['2024-11-05', '2025-11-25'],
     ['2026-07-28', '2025-11-25'],
     ['soon', '2025-11-25'],
-  ])('asked for %s answers %s', async (protocolVersion, answered) => {
+  ])('initialize of version %s answers %s', async (protocolVersion, answered) => {
     const params = { protocolVersion, capabilities: {}, clientInfo };
     expect(await answerOf(await mcp.post(request('initialize', params)))).toEqual({
       jsonrpc: '2.0',
@@ -43,14 +43,17 @@ describe('initialize', () => {
     });
   });
 
-  test.each([undefined, {}, { protocolVersion: '2025-06-18' }])('params %j: -32602', async (params) => {
-    const { id, error } = await answerOf(await mcp.post(request('initialize', params)));
-    expect(id).toBe(7);
-    expect(error).toEqual({
-      code: -32602,
-      message: expect.stringMatching(/^Invalid params: initialize takes/),
-    });
-  });
+  test.each([undefined, {}, { protocolVersion: '2025-06-18' }])(
+    'initialize with the params %j is answered with -32602',
+    async (params) => {
+      const { id, error } = await answerOf(await mcp.post(request('initialize', params)));
+      expect(id).toBe(7);
+      expect(error).toEqual({
+        code: -32602,
+        message: expect.stringMatching(/^Invalid params: initialize takes/),
+      });
+    },
+  );
 });
 
 describe('messages', () => {
@@ -65,13 +68,13 @@ describe('messages', () => {
     ['{"id":1,"method":"tools/list"}', -32600],
     ['{"jsonrpc":"2.0","id":null,"method":"tools/list"}', -32600],
     ['{"jsonrpc":"1.0","id":1,"method":"tools/list"}', -32600],
-  ])('%s: 400 and %i', async (body, code) => {
+  ])('the body %s is answered with 400 and %i', async (body, code) => {
     const response = await mcp.post(body);
     expect(response.status).toBe(400);
     expect((await answerOf(response)).error?.code).toBe(code);
   });
 
-  test('bytes that are not UTF-8 are no JSON', async () => {
+  test('bytes that are not UTF-8 are refused as JSON', async () => {
     const response = await fetch(mcp.url, {
       method: 'POST',
       headers: { authorization: `Bearer ${mcp.token}`, 'content-type': 'application/json' },
@@ -81,7 +84,7 @@ describe('messages', () => {
   });
 
   test.each(['notifications/initialized', 'notifications/cancelled', 'notifications/unknown'])(
-    '%s: 202 without a body',
+    'the notification %s is answered with 202 and no body',
     async (method) => {
       const response = await mcp.post({ jsonrpc: '2.0', method });
       expect(response.status).toBe(202);
@@ -96,7 +99,7 @@ describe('messages', () => {
     }
   });
 
-  test('no session is opened, and none is asked for', async () => {
+  test('the server opens no session and asks for none', async () => {
     const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
     const response = await mcp.post(request('initialize', params));
     expect(response.headers.get('mcp-session-id')).toBeNull();
@@ -105,21 +108,24 @@ describe('messages', () => {
 });
 
 describe('MCP-Protocol-Version', () => {
-  test.each(['2025-06-18', '2025-11-25'])('%s is served', async (version) => {
+  test.each(['2025-06-18', '2025-11-25'])('the version %s is served', async (version) => {
     expect((await mcp.post(request('tools/list'), { 'mcp-protocol-version': version })).status).toBe(200);
   });
 
-  test.each(['1999-01-01', '2025-03-26', '2099-01-01', 'x'.repeat(100)])('%s: 400', async (version) => {
-    const response = await mcp.post(request('tools/list'), { 'mcp-protocol-version': version });
-    expect(response.status).toBe(400);
-    expect(await answerOf(response)).toMatchObject({
-      id: 7,
-      error: {
-        code: -32022,
-        data: { supported: ['2026-07-28', '2025-11-25', '2025-06-18'], requested: version.slice(0, 40) },
-      },
-    });
-  });
+  test.each(['1999-01-01', '2025-03-26', '2099-01-01', 'x'.repeat(100)])(
+    'the unknown version %.20s is answered with 400',
+    async (version) => {
+      const response = await mcp.post(request('tools/list'), { 'mcp-protocol-version': version });
+      expect(response.status).toBe(400);
+      expect(await answerOf(response)).toMatchObject({
+        id: 7,
+        error: {
+          code: -32022,
+          data: { supported: ['2026-07-28', '2025-11-25', '2025-06-18'], requested: version.slice(0, 40) },
+        },
+      });
+    },
+  );
 });
 
 describe('2026-07-28', () => {
@@ -145,7 +151,7 @@ describe('2026-07-28', () => {
     expect((await answerOf(await mcp.post(...listen))).error?.code).toBe(-32603);
   });
 
-  test('header and body must agree', async () => {
+  test('the headers of 2026-07-28 must agree with the body', async () => {
     const [body] = stateless('tools/list');
     expect((await mcp.post(body)).status).toBe(400);
     const [, headers] = stateless('tools/list');
@@ -177,7 +183,7 @@ describe('the short way of tools/call', () => {
   });
 });
 
-test('nesting however deep is no failure of ours', async () => {
+test('deep nesting is answered as an error of the caller', async () => {
   const deep = `${'['.repeat(400_000)}${']'.repeat(400_000)}`;
   const call = (args: string) =>
     mcp.post(

@@ -1,24 +1,13 @@
-import { Writable } from 'node:stream';
-import pino from 'pino';
-import { afterAll, beforeAll } from 'vitest';
+import { beforeAll } from 'vitest';
 import * as mcpRoute from '@/app/mcp/route';
-import { commandActor } from '@/lib/audit/record-audit';
-import type { Scope } from '@/lib/auth/tokens/access-token';
-import { createAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
-import { setRuntime } from '@/lib/runtime';
-import { useDatabase } from '../support/database';
-import { type TestRuntime, testRuntime } from '../support/runtime';
-import { serveRoutes } from '../support/serve-routes';
+import type { Database } from '@/db/database';
+import { type Api, useApi } from '../support/api';
 
-export interface McpServer {
+export interface McpServer extends Pick<Api, 'runtime' | 'newToken' | 'logged'> {
   readonly url: URL;
-  readonly db: TestRuntime['db'];
-  readonly runtime: TestRuntime;
+  readonly db: Database;
   /** A token with the scope mcp:read. */
   readonly token: string;
-  /** Lines the runtime has logged. */
-  readonly logged: Record<string, unknown>[];
-  newToken(scopes: Scope[], expires_at?: Date): Promise<{ id: number; token: string }>;
   post(body: unknown, headers?: Record<string, string>): Promise<Response>;
   /** One request of the 2025 protocols; its answer. */
   rpc(method: string, params?: unknown): Promise<RpcAnswer>;
@@ -31,53 +20,41 @@ export interface RpcAnswer {
   error?: { code: number; message: string };
 }
 
-export interface ToolAnswer {
+interface ToolAnswer {
   isError?: boolean;
   content: { type: string; text: string }[];
   structuredContent?: Record<string, unknown>;
 }
 
-/** The tool server over HTTP on a database of its own, for the tests of a file. */
-export function useMcpServer(options: { env?: Record<string, string> } = {}): McpServer {
-  const base = useDatabase();
-  const logged: Record<string, unknown>[] = [];
-  let started: { runtime: TestRuntime; url: string; token: string; close(): Promise<void> } | undefined;
-  const server = () => {
-    if (!started) throw new Error('the server runs only inside tests');
-    return started;
-  };
-
+/** The tool server over HTTP on an empty database. */
+export function useMcpServer(env: Record<string, string> = {}): McpServer {
+  const api = useApi({ '/mcp': mcpRoute }, env, { withLog: true });
+  let token = '';
   beforeAll(async () => {
-    const runtime = { ...testRuntime(base.db, options), log: pino({ level: 'debug' }, lines(logged)) };
-    setRuntime(runtime);
-    const served = await serveRoutes({ '/mcp': mcpRoute });
-    const { token } = await issue(runtime, ['mcp:read']);
-    started = { runtime, url: served.url, token, close: served.close };
-  });
-  afterAll(async () => {
-    await started?.close();
-    setRuntime(undefined);
+    token = await api.token('mcp:read');
   });
 
   const mcp: McpServer = {
     get url() {
-      return new URL('/mcp', server().url);
+      return new URL('/mcp', api.url);
     },
     get db() {
-      return base.db;
+      return api.runtime.db;
     },
     get runtime() {
-      return server().runtime;
+      return api.runtime;
     },
     get token() {
-      return server().token;
+      return token;
     },
-    logged,
-    newToken: (scopes, expires_at) => issue(server().runtime, scopes, expires_at),
+    get logged() {
+      return api.logged;
+    },
+    newToken: api.newToken,
     post: (body, headers = {}) =>
       fetch(mcp.url, {
         method: 'POST',
-        headers: { authorization: `Bearer ${mcp.token}`, 'content-type': 'application/json', ...headers },
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
         body: typeof body === 'string' ? body : JSON.stringify(body),
       }),
     rpc: async (method, params) => {
@@ -90,18 +67,4 @@ export function useMcpServer(options: { env?: Record<string, string> } = {}): Mc
     },
   };
   return mcp;
-}
-
-function issue(runtime: TestRuntime, scopes: Scope[], expires_at: Date | null = null) {
-  const token = { name: 'test', scopes, expires_at, created_by: commandActor('test') };
-  return createAccessToken(runtime.db, token, runtime.randomBytes);
-}
-
-function lines(into: Record<string, unknown>[]): Writable {
-  return new Writable({
-    write(chunk, _encoding, done) {
-      into.push(JSON.parse(String(chunk)));
-      done();
-    },
-  });
 }

@@ -1,16 +1,14 @@
-import { desc } from 'drizzle-orm';
+import { desc, eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { staffUsers, toolCalls } from '@/db/schema';
-import { commandActor } from '@/lib/audit/record-audit';
+import { accessTokens, staffUsers, toolCalls } from '@/db/schema';
 import type { Scope } from '@/lib/auth/tokens/access-token';
-import { createAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
 import { maskAnswer } from '@/lib/mcp/mask';
 import { clearToolCalls } from '@/lib/tool-calls/clear-tool-calls';
 import { flushToolCalls } from '@/lib/tool-calls/record-tool-call';
 import { createCustomer, createInvoice, createServer, createService } from '../support/factories';
 import { type RpcAnswer, useMcpServer } from './serve-mcp';
 
-const mcp = useMcpServer({ env: { MCP_REQUESTS_PER_MINUTE: '200' } });
+const mcp = useMcpServer();
 let customerId = 0;
 
 beforeAll(async () => {
@@ -51,12 +49,12 @@ describe('scopes', () => {
     [['customers:read'], ['find-customer-tool', 'get-customer-tool', 'list-services-tool']],
     [['billing:read'], ['list-invoices-tool', 'list-sales-documents-tool']],
     [['servers:read', 'payments:read'], ['list-servers-tool']],
-  ])('%j lists %j', async (scopes, names) => {
+  ])('the scopes %j list the tools %j', async (scopes, names) => {
     const { body } = await (await as(scopes))('tools/list');
     expect(((body.result?.tools ?? []) as { name: string }[]).map(({ name }) => name)).toEqual(names);
   });
 
-  test('a tool beyond them is 403, naming all that are needed', async () => {
+  test('a tool beyond the scopes of a token is answered with 403, naming all that are needed', async () => {
     const call = await as(['servers:read']);
     const refused = await call('tools/call', { name: 'list-invoices-tool', arguments: {} });
     expect(refused.status).toBe(403);
@@ -65,7 +63,7 @@ describe('scopes', () => {
     );
   });
 
-  test('without billing:read no answer says what anything costs', async () => {
+  test('prices are left out of answers without billing:read', async () => {
     const call = await as(['customers:read']);
     const customer = await call('tools/call', { name: 'get-customer-tool', arguments: { id: customerId } });
     const services = await call('tools/call', { name: 'list-services-tool', arguments: {} });
@@ -79,7 +77,7 @@ describe('scopes', () => {
     });
   });
 
-  test('a masked answer names nobody, and says so', async () => {
+  test('a masked answer names no person, and says that it is masked', async () => {
     const call = await as(['mcp:read', 'without_personal_data']);
     for (const [name, args] of [
       ['find-customer-tool', { query: 'mueller' }],
@@ -104,7 +102,7 @@ test('a masked name of a service holds no address, and no part of one', () => {
 });
 
 describe('answers that fit', () => {
-  test('fields', async () => {
+  test('an answer holds only the fields that were asked for', async () => {
     const { structuredContent } = await mcp.callTool('list-invoices-tool', {
       fields: ['status', 'customer.customer_number'],
       per_page: 2,
@@ -136,7 +134,7 @@ describe('answers that fit', () => {
     }
   });
 
-  test('summary', async () => {
+  test('a summary counts and adds up by currency and status', async () => {
     const { structuredContent } = await mcp.callTool('list-invoices-tool', { summary: true });
     expect(structuredContent).toEqual({
       total: 3,
@@ -165,7 +163,7 @@ describe('answers that fit', () => {
 });
 
 describe('the log of calls', () => {
-  test('has who, what, about whom, and no names', async () => {
+  test('the log of calls holds who, what and about whom, and no names', async () => {
     const call = await as(['mcp:read']);
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     await call('tools/call', { name: 'find-customer-tool', arguments: { query: 'mueller@example.com' } });
@@ -180,7 +178,7 @@ describe('the log of calls', () => {
     expect(first).toMatchObject({
       tool: 'find-customer-tool',
       arguments: { query: 'mue…' },
-      caller_name: 'test',
+      caller_name: 'Test',
       rows: 1,
       outcome: 'ok',
       customer_id: null,
@@ -195,7 +193,7 @@ describe('the log of calls', () => {
     expect(mcp.logged).toContainEqual(expect.objectContaining({ trace_id: second?.trace_id }));
   });
 
-  test('has no names either that were given where none belong', async () => {
+  test('the log of calls holds no names that were given in wrong arguments', async () => {
     const call = await as(['mcp:read']);
     const name = 'mueller@example.com';
     for (const args of [{ customer_number: name }, { [name]: 1 }, { id: name }]) {
@@ -208,36 +206,28 @@ describe('the log of calls', () => {
     expect(JSON.stringify(kept)).not.toContain('muel');
   });
 
-  test('names the member of staff whose token it is', async () => {
+  test('the log of calls names the member of staff whose token it is', async () => {
     const staff_email = 'ada@example.com';
     await mcp.db.insert(staffUsers).values({ id: 'ada', name: 'Ada', email: staff_email });
-    const { token } = await createAccessToken(
-      mcp.db,
-      {
-        name: 'Laptop',
-        scopes: ['mcp:read'],
-        expires_at: null,
-        staff_email,
-        created_by: commandActor('test'),
-      },
-      mcp.runtime.randomBytes,
-    );
+    const { id, token } = await mcp.newToken(['mcp:read']);
+    await mcp.db.update(accessTokens).set({ staff_email }).where(eq(accessTokens.id, id));
     await withToken(token)('tools/call', { name: 'list-servers-tool', arguments: {} });
     await flushToolCalls(mcp.runtime);
     const [last] = await mcp.db.select().from(toolCalls).orderBy(desc(toolCalls.id)).limit(1);
-    expect(last).toMatchObject({ caller_name: 'Laptop', staff_email, client_id: null });
+    expect(last).toMatchObject({ caller_name: 'Test', staff_email, client_id: null });
   });
 
-  test('forgets after the days it is kept', async () => {
+  test('the log of calls is cleared after the days it is kept', async () => {
     const later = new Date(mcp.runtime.now().getTime() + 91 * 86_400_000);
     expect((await clearToolCalls(mcp.db, { now: later, days: 92 })).cleared).toBe(0);
     expect((await clearToolCalls(mcp.db, { now: later, days: 90 })).cleared).toBeGreaterThan(2);
   });
 });
 
-test('who asks too often waits', async () => {
+test('a caller who asks more often than the limit has to wait', async () => {
+  mcp.runtime.env.mcpRequestsPerMinute = 20;
   const call = await as(['servers:read']);
-  const answers = await Promise.all(Array.from({ length: 205 }, () => call('ping')));
+  const answers = await Promise.all(Array.from({ length: 25 }, () => call('ping')));
   const refused = answers.filter(({ status }) => status === 429);
   expect(refused).toHaveLength(5);
   expect(refused[0]?.headers.get('retry-after')).toBe('60');

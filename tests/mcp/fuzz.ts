@@ -1,0 +1,219 @@
+import fc from 'fast-check';
+import { afterEach, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { seedDatabase } from '@/db/seed';
+import { handleMcpRequest } from '@/lib/mcp/handle-request';
+import { TOOLS } from '@/lib/mcp/tools';
+import { useMcpServer } from './serve-mcp';
+
+const SEED = Number(process.env.W5T_FUZZ_SEED ?? 20_260_321);
+
+const NASTY = [
+  ...['', ' ', '%', '_', '\\', "'; drop table customers; --", '\u0000', '\ud800', '\u202e', '\ufeff'],
+  ...['NaN', '2026-02-30', '0000-00-00', '9999-12-31', '__proto__', 'constructor', 'x'.repeat(300)],
+];
+const text = fc.oneof(fc.constantFrom(...NASTY), fc.string({ unit: 'binary', maxLength: 40 }));
+const number = fc.oneof(
+  fc.integer(),
+  fc.double(),
+  fc.constantFrom(0, -0, -1, 1, 100, 101, 2_147_483_647, 2_147_483_648, Number.MAX_SAFE_INTEGER, 1e308),
+);
+const anything = fc.oneof(
+  text,
+  number,
+  fc.boolean(),
+  fc.constant(null),
+  fc.jsonValue({ maxDepth: 3, noUnicodeString: false }),
+);
+
+type Schema = Record<string, unknown>;
+
+/** Values of which most fit an argument's schema, so that a call gets as far as the database. */
+function argumentOf(schema: Schema): fc.Arbitrary<unknown> {
+  const fitting = () => {
+    if (Array.isArray(schema.enum)) return fc.constantFrom(...schema.enum);
+    if (schema.format === 'date') {
+      return fc
+        .date({ min: new Date('0001-01-01'), max: new Date('9999-12-31'), noInvalidDate: true })
+        .map((day) => day.toISOString().slice(0, 10));
+    }
+    if (schema.type === 'boolean') return fc.boolean();
+    if (schema.type === 'array')
+      return fc.array(fc.constantFrom('id', 'status', 'total', 'customer.name', 'none'), { minLength: 1 });
+    if (schema.type === 'string') return fc.constantFrom('a', 'Müller', 'K-1', 'first last', 'example');
+    const max = Number(schema.maximum ?? 2 ** 31);
+    return fc.oneof(fc.integer({ min: 1, max: Math.min(50, max) }), fc.integer({ min: 1, max }));
+  };
+  return fc.oneof(
+    { weight: 4, arbitrary: fitting() as fc.Arbitrary<unknown> },
+    { weight: 1, arbitrary: anything },
+  );
+}
+
+/** Arguments of a tool, sometimes with unknown ones. */
+function argumentsOf(properties: Record<string, Schema>): fc.Arbitrary<Record<string, unknown>> {
+  const values = Object.entries(properties).map(([name, schema]) => [name, argumentOf(schema)]);
+  const own = fc.record(Object.fromEntries(values), { requiredKeys: [] });
+  const strange = fc.dictionary(text, anything, { maxKeys: 2 });
+  return fc.oneof(
+    { weight: 6, arbitrary: own },
+    { weight: 1, arbitrary: fc.tuple(own, strange).map(([a, b]) => ({ ...a, ...b })) },
+  );
+}
+
+const NAMES = TOOLS.map(({ wire }) => wire.name);
+const params = fc.oneof(
+  fc.record(
+    {
+      name: fc.oneof(fc.constantFrom(...NAMES), text),
+      arguments: fc.oneof(fc.dictionary(text, anything, { maxKeys: 3 }), anything),
+      protocolVersion: fc.oneof(fc.constantFrom('2025-06-18', '2026-07-28'), anything),
+      capabilities: anything,
+      clientInfo: anything,
+      cursor: anything,
+      requestId: anything,
+      _meta: fc.oneof(
+        fc.constant({
+          'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+          'io.modelcontextprotocol/clientInfo': { name: 'fuzz', version: '1' },
+          'io.modelcontextprotocol/clientCapabilities': {},
+        }),
+        fc.dictionary(fc.constantFrom('progressToken', 'io.modelcontextprotocol/protocolVersion'), anything),
+        anything,
+      ),
+    },
+    { requiredKeys: [] },
+  ),
+  anything,
+);
+
+const METHODS = [
+  ...['initialize', 'ping', 'tools/list', 'tools/call', 'server/discover', 'subscriptions/listen'],
+  ...['resources/list', 'completion/complete', 'logging/setLevel', 'events/list', 'tasks/get'],
+  ...['notifications/initialized', 'notifications/cancelled'],
+];
+const message = fc.record(
+  {
+    jsonrpc: fc.oneof({ weight: 9, arbitrary: fc.constant('2.0') }, { weight: 1, arbitrary: anything }),
+    id: fc.oneof(fc.integer(), fc.string({ maxLength: 8 }), anything),
+    method: fc.oneof(
+      { weight: 9, arbitrary: fc.constantFrom(...METHODS) },
+      { weight: 1, arbitrary: anything },
+    ),
+    params,
+    result: anything,
+    error: anything,
+  },
+  { requiredKeys: [] },
+);
+
+/** Bodies: nearly messages, JSON, and neither. */
+const body = fc.oneof(
+  { weight: 6, arbitrary: message.map((one) => JSON.stringify(one)) },
+  { weight: 1, arbitrary: fc.array(message, { maxLength: 3 }).map((batch) => JSON.stringify(batch)) },
+  { weight: 1, arbitrary: fc.json({ noUnicodeString: false }) },
+  { weight: 1, arbitrary: fc.string({ unit: 'binary' }) },
+  {
+    weight: 1,
+    arbitrary: fc.tuple(message, fc.nat(300)).map(([one, end]) => JSON.stringify(one).slice(0, end)), // broken off
+  },
+);
+
+const headerText = fc.string({ unit: 'grapheme-ascii', maxLength: 30 }).map((value) => value.trim());
+const header = (...likely: string[]) => fc.oneof(fc.constantFrom(...likely), headerText);
+const otherHeaders = {
+  'content-length': header('0', '5', '99999999999'),
+  accept: header('application/json', '*/*', 'text/event-stream', 'text/html;q=0'),
+  'mcp-protocol-version': header('2025-06-18', '2025-11-25', '2026-07-28', '1999-01-01'),
+  'mcp-method': header('tools/list', 'tools/call'),
+  'mcp-name': header(...NAMES),
+  'mcp-session-id': headerText,
+  'last-event-id': headerText,
+};
+const firstHeaders = {
+  ...otherHeaders,
+  authorization: header('Bearer', 'Basic eDp5', `Bearer w5t_${'A'.repeat(43)}`),
+  'content-type': header('application/json; charset=utf-8', 'text/plain'),
+  origin: header('null', 'http://localhost:3000', 'https://evil.example'),
+};
+/** Headers of which most are let in, once they have a token. */
+const headers = fc.oneof(
+  { weight: 3, arbitrary: fc.record(otherHeaders, { requiredKeys: [] }) },
+  { weight: 1, arbitrary: fc.record(firstHeaders, { requiredKeys: [] }) },
+) as fc.Arbitrary<Record<string, string>>;
+const methods = fc.oneof(
+  { weight: 9, arbitrary: fc.constant('POST') },
+  { weight: 1, arbitrary: fc.constantFrom('PUT', 'DELETE', 'OPTIONS', 'PATCH') },
+);
+
+const rpcAnswer = z
+  .strictObject({
+    jsonrpc: z.literal('2.0'),
+    id: z.union([z.string(), z.number(), z.null()]),
+    result: z.record(z.string(), z.unknown()).optional(),
+    error: z.strictObject({ code: z.int(), message: z.string(), data: z.unknown().optional() }).optional(),
+  })
+  .refine((answer) => (answer.result === undefined) !== (answer.error === undefined));
+const refusal = z.strictObject({ error: z.string(), error_description: z.string() });
+
+/** What no answer may quote of the code behind it. */
+const INSIDES =
+  /node_modules|\.[cm]?[jt]s:\d|\n\s+at |drizzle|zod|pglite|failed query|syntax error|invalid input|out of range|cannot read|not a function|not iterable|invalid_(type|union)|Internal error/i;
+
+/** Declares the tests that send random requests to the tool server, each so many times. */
+export function fuzzToolServer(runs: number): void {
+  const mcp = useMcpServer({ MCP_REQUESTS_PER_MINUTE: '1000000' });
+  beforeAll(() => seedDatabase(mcp.db, { today: '2026-03-15', timeZone: 'UTC' }));
+  afterEach(() => {
+    mcp.logged.length = 0;
+  });
+
+  async function send(sent: string, given: Record<string, string> = {}, method = 'POST'): Promise<unknown> {
+    const all = { authorization: `Bearer ${mcp.token}`, 'content-type': 'application/json', ...given };
+    const response = await handleMcpRequest(new Request(mcp.url, { method, headers: all, body: sent }));
+    const answer = await response.text();
+    expect(response.status).toBeLessThan(500);
+    expect(mcp.logged.filter((line) => Number(line.level) >= 50)).toEqual([]);
+    expect(answer).not.toMatch(INSIDES);
+    mcp.logged.length = 0;
+    if (response.status === 202 || response.status === 204) {
+      expect(answer).toBe('');
+      return null;
+    }
+    expect(response.headers.get('content-type')).toBe('application/json');
+    const shape = response.status === 401 ? refusal : rpcAnswer;
+    return shape.parse(JSON.parse(answer));
+  }
+
+  const check = <T>(property: fc.IAsyncProperty<T>) =>
+    fc.assert(property, { numRuns: runs, seed: SEED, endOnFailure: true });
+
+  test('any body is answered by the protocol', async () => {
+    await check(fc.asyncProperty(body, async (sent) => void (await send(sent))));
+  });
+
+  test('any headers are answered by the protocol', async () => {
+    await check(fc.asyncProperty(body, headers, methods, async (...sent) => void (await send(...sent))));
+  });
+
+  test.each(TOOLS.map(({ wire }) => wire))(
+    '$name answers any arguments with rows or a sentence',
+    async (tool) => {
+      const args = argumentsOf((tool.inputSchema.properties ?? {}) as Record<string, Schema>);
+      const property = fc.asyncProperty(args, async (given) => {
+        const call = { name: tool.name, arguments: given };
+        const sent = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: call };
+        const { result } = (await send(JSON.stringify(sent))) as { result?: Record<string, unknown> };
+        const [block] = (result?.content ?? []) as { type: string; text: string }[];
+        if (result?.isError) {
+          expect(result.structuredContent).toBeUndefined();
+          expect(block?.text).toMatch(/^[A-Z_a-z"].*\.$/s);
+          expect(block?.text.length).toBeLessThan(600);
+        } else {
+          expect(JSON.parse(block?.text ?? '')).toEqual(result?.structuredContent);
+        }
+      });
+      await check(property);
+    },
+  );
+}
