@@ -1,153 +1,229 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { eq } from 'drizzle-orm';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import * as health from '@/app/api/health/route';
 import * as webhook from '@/app/api/stripe/webhook/route';
 import { stripeEvents, webhookRefusals } from '@/db/schema';
 import { listTasks } from '@/lib/overview/list-tasks';
 import { useApi } from '../support/api';
-import { deliver, signatureOf, WEBHOOK_SECRET } from '../support/stripe-events';
+import { deliver, finalized, NOON, signatureOf, toEvent, WEBHOOK_SECRET } from '../support/stripe-events';
 
 const CRON_SECRET = 'a-secret-of-the-cron-job';
 const server = useApi(
   { '/api/stripe/webhook': webhook, '/api/health': health },
-  { STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET, CRON_SECRET },
+  { STRIPE_WEBHOOK_SECRET: `whsec_old,${WEBHOOK_SECRET}`, CRON_SECRET },
 );
 
-let sent = 0;
-const send = (secret: string) => {
-  sent += 1;
-  const { now } = server.runtime;
-  const event = {
-    id: `evt_${sent}`,
-    type: 'payout.paid',
-    created: Math.floor(Date.now() / 1000),
-    livemode: false,
-    data: { object: { id: 'po_1', object: 'payout' } },
+describe('deliveries that were refused', () => {
+  let sent = 0;
+  const send = (secret: string) => {
+    sent += 1;
+    const { now } = server.runtime;
+    const event = {
+      id: `evt_${sent}`,
+      type: 'payout.paid',
+      created: Math.floor(Date.now() / 1000),
+      livemode: false,
+      data: { object: { id: 'po_1', object: 'payout' } },
+    };
+    return deliver(server.url, event, now(), { header: signatureOf(JSON.stringify(event), now(), secret) });
   };
-  return deliver(server.url, event, now(), { header: signatureOf(JSON.stringify(event), now(), secret) });
-};
 
-async function refuse(times: number): Promise<void> {
-  for (let i = 0; i < times; i += 1) {
-    const answer = await send('whsec_wrong');
-    expect(answer).toEqual({ status: 400, body: { error: 'Invalid signature' } });
+  async function refuse(times: number): Promise<void> {
+    for (let i = 0; i < times; i += 1) {
+      const answer = await send('whsec_wrong');
+      expect(answer).toEqual({ status: 400, body: { error: 'Invalid signature' } });
+    }
   }
-}
 
-async function ask() {
-  const { runtime, url } = server;
-  runtime.setNow(new Date(runtime.now().getTime() + 10_000));
-  const headers = { authorization: `Bearer ${CRON_SECRET}` };
-  const { status, checks, alerts } = await (await fetch(`${url}/api/health`, { headers })).json();
-  return { status, webhook: checks.webhook, codes: alerts.map(({ code }: { code: string }) => code) };
-}
+  async function ask() {
+    const { runtime, url } = server;
+    runtime.setNow(new Date(runtime.now().getTime() + 10_000));
+    const headers = { authorization: `Bearer ${CRON_SECRET}` };
+    const { status, checks, alerts } = await (await fetch(`${url}/api/health`, { headers })).json();
+    return { status, webhook: checks.webhook, codes: alerts.map(({ code }: { code: string }) => code) };
+  }
 
-/** Waits for what is being written: a minute that passes meanwhile would time out the driver's connections. */
-const written = (count: number) =>
-  vi.waitFor(
-    async () => {
-      const [row] = await server.runtime.db.select().from(webhookRefusals);
-      expect(row?.count).toBe(count);
+  /** Waits for what is being written: a minute that passes meanwhile would time out the driver's connections. */
+  const written = (count: number) =>
+    vi.waitFor(
+      async () => {
+        const [row] = await server.runtime.db.select().from(webhookRefusals);
+        expect(row?.count).toBe(count);
+      },
+      { timeout: 20_000 },
+    );
+  const minute = () => vi.advanceTimersByTimeAsync(60_000);
+
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  });
+
+  afterEach(async () => {
+    await minute(); // the next test begins with a write of its own
+    await minute();
+    vi.useRealTimers();
+    await server.runtime.db.delete(webhookRefusals);
+  });
+
+  test('ten refused deliveries and none accepted are an alert, until one is accepted', async () => {
+    await refuse(9);
+    await written(1);
+    await minute();
+    await written(9);
+    expect(await ask()).toEqual({ status: 'ok', webhook: 'ok', codes: [] });
+
+    await refuse(1);
+    await minute();
+    await written(10);
+    expect(await ask()).toEqual({ status: 'degraded', webhook: 'refuses', codes: ['webhook_refuses'] });
+    const { db, env, now } = server.runtime;
+    const [task] = await listTasks(db, now(), env);
+    expect(task?.message).toBe(
+      '10 deliveries to Stripe’s webhook had no valid signature, and none was accepted since: ' +
+        'compare STRIPE_WEBHOOK_SECRET with the signing secret of the endpoint.',
+    );
+
+    expect((await send(WEBHOOK_SECRET)).status).toBe(200);
+    expect(await ask()).toEqual({ status: 'ok', webhook: 'ok', codes: [] });
+    expect(await listTasks(db, now(), env)).toEqual([]);
+
+    await refuse(1);
+    await minute();
+    await written(1);
+  });
+
+  test('refused deliveries are written and logged once a minute, however many come', async () => {
+    const { db, log } = server.runtime;
+    const warned = vi.spyOn(log, 'warn');
+    const writes = vi.spyOn(db, 'execute');
+    const tellings = () =>
+      warned.mock.calls.map(([line]) => (line as unknown as { refused: number }).refused);
+    await refuse(40);
+    expect(tellings()).toEqual([1]);
+    expect(writes).toHaveBeenCalledTimes(1);
+    await written(1);
+    await minute();
+    expect(tellings()).toEqual([1, 39]);
+    await written(40);
+    await refuse(5);
+    await minute();
+    expect(tellings()).toEqual([1, 39, 5]);
+    await written(45);
+    await minute();
+    await minute();
+    expect(writes).toHaveBeenCalledTimes(3);
+    vi.restoreAllMocks();
+  });
+
+  test('refused deliveries that could not be written are told with the next', async () => {
+    const { db } = server.runtime;
+    const broken = vi.spyOn(db, 'execute').mockRejectedValueOnce(new Error('gone'));
+    await refuse(3);
+    broken.mockRestore();
+    await minute();
+    await written(3);
+  });
+
+  test('deliveries that were refused because no secret is set are told so', async () => {
+    const { db, log, env, now } = server.runtime;
+    const warned = vi.spyOn(log, 'warn');
+    const secrets = env.stripe.webhookSecrets;
+    env.stripe.webhookSecrets = [];
+    await refuse(10);
+    await written(1);
+    await minute();
+    await written(10);
+    const lines = warned.mock.calls.map(([, line]) => line);
+    expect(new Set(lines)).toEqual(new Set(['webhook refused deliveries: no STRIPE_WEBHOOK_SECRET is set']));
+    const [task] = await listTasks(db, now(), env);
+    expect(task?.message).toBe(
+      '10 deliveries to Stripe’s webhook were refused, because no STRIPE_WEBHOOK_SECRET is set: ' +
+        'it is the signing secret of the endpoint.',
+    );
+    env.stripe.webhookSecrets = secrets;
+    vi.restoreAllMocks();
+  });
+
+  test('refused deliveries count for three days after the last', async () => {
+    const { db, env, now } = server.runtime;
+    await db.delete(stripeEvents); // one that was accepted ends it
+    const last = (days: number) => new Date(Date.now() - days * 86_400_000);
+    const refused = { id: 1, count: 10, since: last(9), last_at: last(2.9) };
+    await db.insert(webhookRefusals).values(refused);
+    expect(await listTasks(db, now(), env)).toHaveLength(1);
+    await db.update(webhookRefusals).set({ last_at: last(3.1) });
+    expect(await listTasks(db, now(), env)).toEqual([]);
+  });
+});
+
+describe('the signature', () => {
+  const at = (seconds: number) => new Date(server.runtime.now().getTime() + seconds * 1000);
+  const [T, HEX] = [`t=${NOON}`, '0'.repeat(64)];
+  // Separated by spaces.
+  const malformed = `hello t= t=,v1= v1= , = t ${T} ${T}, ${T},v1 ${T},v1= ${T},v1=,v1= ${T},v0=${HEX} ${T},v1=0
+    ${T},v1=${HEX}0 ${T},v1=${'z'.repeat(64)} ${T},v1=${'\u00e9'.repeat(64)} t=-${NOON},v1= ${T}.5,v1=
+    t=0x69b6a140,v1= ${T}v1= ${T};v1= T=${NOON},V1= ${T},v1=${HEX},v1=`;
+  let drawn = 0;
+  const draw = () => toEvent(finalized('in_1'), ++drawn);
+  const answerTo = (event: unknown, options: { header?: string; body?: string }) =>
+    deliver(server.url, event, server.runtime.now(), options);
+
+  test.each<[string, (payload: string) => { header?: string; body?: string }]>([
+    ['no signature', () => ({ header: '' })],
+    ...malformed.split(/\s+/).map((header): [string, () => object] => [header, () => ({ header })]),
+    ['the signature of another body than its empty one', () => ({ body: '' })],
+    ['an empty body and nothing signed', () => ({ body: '', header: `${T},v1=` })],
+    [
+      'a time that is not a number',
+      (body) => ({ header: signatureOf(body, at(0)).replace(/t=\d+/, 't=abc') }),
+    ],
+    ['two times', (body) => ({ header: `${T},${signatureOf(body, at(301))}` })],
+    ['the signature of another secret', (body) => ({ header: signatureOf(body, at(0), 'whsec_other') })],
+    ['a signature of 301 s ago', (body) => ({ header: signatureOf(body, at(-301)) })],
+    ['a signature in 301 s', (body) => ({ header: signatureOf(body, at(301)) })],
+    ['a changed byte', (body) => ({ body: body.replace('finalized', 'finalizeD') })],
+    ['a BOM before its body', (body) => ({ body: `\uFEFF${body}` })],
+  ])('a delivery with %s is refused, and leaves nothing', async (_, options) => {
+    const event = draw();
+    const answer = await answerTo(event, options(JSON.stringify(event)));
+    expect(answer).toEqual({ status: 400, body: { error: 'Invalid signature' } });
+    const ofEvent = eq(stripeEvents.id, event.id);
+    expect(await server.runtime.db.select().from(stripeEvents).where(ofEvent)).toEqual([]);
+  });
+
+  test('a signature is refused while no secret is set, also that of an empty secret', async () => {
+    const { stripe } = server.runtime.env;
+    const secrets = stripe.webhookSecrets;
+    stripe.webhookSecrets = [];
+    const event = draw();
+    const payload = JSON.stringify(event);
+    const answers = [
+      await answerTo(event, {}),
+      await answerTo(event, { header: signatureOf(payload, at(0), '') }),
+    ];
+    stripe.webhookSecrets = secrets;
+    expect(answers.map(({ status }) => status)).toEqual([400, 400]);
+  });
+
+  test.each<[string, (payload: string) => string]>([
+    ['the old secret', (payload) => signatureOf(payload, at(0), 'whsec_old')],
+    ['a time 300 s ago', (payload) => signatureOf(payload, at(-300))],
+    ['a wrong one beside it', (payload) => `${signatureOf(payload, at(0))},v1=${HEX}`],
+  ])('a signature with %s is accepted', async (_, sign) => {
+    const event = draw();
+    expect((await answerTo(event, { header: sign(JSON.stringify(event)) })).status).toBe(200);
+  });
+
+  test.each(['not json', 'null', '[]', '{"id":"evt_x"}'])(
+    'a signed body %s is refused as no event',
+    async (body) => {
+      const answer = await answerTo({}, { body, header: signatureOf(body, at(0)) });
+      expect(answer).toEqual({ status: 400, body: { error: 'Invalid payload' } });
     },
-    { timeout: 20_000 },
-  );
-const minute = () => vi.advanceTimersByTimeAsync(60_000);
-
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-});
-
-afterEach(async () => {
-  await minute(); // the next test begins with a write of its own
-  await minute();
-  vi.useRealTimers();
-  await server.runtime.db.delete(webhookRefusals);
-});
-
-test('ten refused deliveries and none accepted are told, until one is', async () => {
-  await refuse(9);
-  await written(1);
-  await minute();
-  await written(9);
-  expect(await ask()).toEqual({ status: 'ok', webhook: 'ok', codes: [] });
-
-  await refuse(1);
-  await minute();
-  await written(10);
-  expect(await ask()).toEqual({ status: 'degraded', webhook: 'refuses', codes: ['webhook_refuses'] });
-  const { db, env, now } = server.runtime;
-  const [task] = await listTasks(db, now(), env);
-  expect(task?.message).toBe(
-    '10 deliveries to Stripe’s webhook had no valid signature, and none was accepted since: ' +
-      'compare STRIPE_WEBHOOK_SECRET with the signing secret of the endpoint.',
   );
 
-  expect((await send(WEBHOOK_SECRET)).status).toBe(200);
-  expect(await ask()).toEqual({ status: 'ok', webhook: 'ok', codes: [] });
-  expect(await listTasks(db, now(), env)).toEqual([]);
-
-  await refuse(1);
-  await minute();
-  await written(1);
-});
-
-test('are written and logged once a minute, however many come', async () => {
-  const { db, log } = server.runtime;
-  const warned = vi.spyOn(log, 'warn');
-  const writes = vi.spyOn(db, 'execute');
-  const tellings = () => warned.mock.calls.map(([line]) => (line as unknown as { refused: number }).refused);
-  await refuse(40);
-  expect(tellings()).toEqual([1]);
-  expect(writes).toHaveBeenCalledTimes(1);
-  await written(1);
-  await minute();
-  expect(tellings()).toEqual([1, 39]);
-  await written(40);
-  await refuse(5);
-  await minute();
-  expect(tellings()).toEqual([1, 39, 5]);
-  await written(45);
-  await minute();
-  await minute();
-  expect(writes).toHaveBeenCalledTimes(3);
-  vi.restoreAllMocks();
-});
-
-test('what could not be written is told with the next', async () => {
-  const { db } = server.runtime;
-  const broken = vi.spyOn(db, 'execute').mockRejectedValueOnce(new Error('gone'));
-  await refuse(3);
-  broken.mockRestore();
-  await minute();
-  await written(3);
-});
-
-test('without a secret are told to be refused for that', async () => {
-  const { db, log, env, now } = server.runtime;
-  const warned = vi.spyOn(log, 'warn');
-  const secrets = env.stripe.webhookSecrets;
-  env.stripe.webhookSecrets = [];
-  await refuse(10);
-  await written(1);
-  await minute();
-  await written(10);
-  const lines = warned.mock.calls.map(([, line]) => line);
-  expect(new Set(lines)).toEqual(new Set(['webhook refused deliveries: no STRIPE_WEBHOOK_SECRET is set']));
-  const [task] = await listTasks(db, now(), env);
-  expect(task?.message).toBe(
-    '10 deliveries to Stripe’s webhook were refused, because no STRIPE_WEBHOOK_SECRET is set: ' +
-      'it is the signing secret of the endpoint.',
-  );
-  env.stripe.webhookSecrets = secrets;
-  vi.restoreAllMocks();
-});
-
-test('count for three days after the last', async () => {
-  const { db, env, now } = server.runtime;
-  await db.delete(stripeEvents); // one that was accepted ends it
-  const last = (days: number) => new Date(Date.now() - days * 86_400_000);
-  const refused = { id: 1, count: 10, since: last(9), last_at: last(2.9) };
-  await db.insert(webhookRefusals).values(refused);
-  expect(await listTasks(db, now(), env)).toHaveLength(1);
-  await db.update(webhookRefusals).set({ last_at: last(3.1) });
-  expect(await listTasks(db, now(), env)).toEqual([]);
+  test('a signed body over 1 MiB is answered 413', async () => {
+    const body = JSON.stringify({ ...draw(), pad: 'x'.repeat(1_100_000) });
+    expect((await answerTo({}, { body, header: signatureOf(body, at(0)) })).status).toBe(413);
+  });
 });

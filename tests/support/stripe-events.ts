@@ -24,6 +24,111 @@ export function recordedEvents(): Fixture[] {
   );
 }
 
+/** The test clock's 2026-03-15T12:00:00Z, in Stripe's seconds. */
+export const NOON = 1_773_576_000;
+export const DAY = 86_400;
+
+type Json = Record<string, unknown>;
+
+/** What an event says; `at` is in seconds after noon, and any other field is the event's own. */
+export interface Told extends Json {
+  type: string;
+  object: Json;
+  at?: number;
+}
+
+const told =
+  (type: string, about: (id: string, more?: Json) => Json) =>
+  (id: string, more?: Json, ofEvent?: Partial<Told>): Told => ({ type, object: about(id, more), ...ofEvent });
+
+/** The event as Stripe sends it: `evt_1` a second after noon, `evt_2` two seconds after. */
+export function toEvent({ type, object, at, ...more }: Told, n: number): Json & { id: string } {
+  const event = { id: `evt_${n}`, object: 'event', type, api_version: '2026-10-28.endive' };
+  return { ...event, created: NOON + (at ?? n), livemode: false, data: { object }, ...more };
+}
+
+/** An open invoice over 119 EUR of `cus_1`. */
+const openInvoice = (id: string, more: Json = {}): Json => ({
+  id,
+  object: 'invoice',
+  status: 'open',
+  number: `NO-${id}`,
+  customer: 'cus_1',
+  currency: 'eur',
+  subtotal: 10_000,
+  total: 11_900,
+  total_excluding_tax: 10_000,
+  amount_due: 11_900,
+  amount_paid: 0,
+  amount_remaining: 11_900,
+  created: NOON - 100,
+  attempted: false,
+  status_transitions: { finalized_at: NOON - 50, paid_at: null },
+  ...more,
+});
+
+const paidInvoice = (id: string, more: Json = {}): Json =>
+  openInvoice(id, {
+    status: 'paid',
+    amount_paid: 11_900,
+    amount_remaining: 0,
+    attempted: true,
+    status_transitions: { finalized_at: NOON - 50, paid_at: NOON },
+    ...more,
+  });
+
+/** An item at 9.90 EUR a month, paid until 14 April. */
+export const item = (id: string, more: Json = {}): Json => ({
+  id,
+  object: 'subscription_item',
+  quantity: 1,
+  price: { currency: 'eur', unit_amount: 990, recurring: { interval: 'month', interval_count: 1 } },
+  current_period_end: NOON + 30 * DAY,
+  metadata: {},
+  ...more,
+});
+
+/** All items of a subscription. */
+export const items = (...data: Json[]) => ({ items: { object: 'list', has_more: false, data } });
+
+/** An active subscription of `cus_1`; that of `sub_1` is to `si_sub_1`. */
+const subscription = (id: string, more: Json = {}): Json => ({
+  id,
+  object: 'subscription',
+  status: 'active',
+  customer: 'cus_1',
+  cancel_at_period_end: false,
+  metadata: {},
+  ...items(item(`si_${id}`)),
+  ...more,
+});
+
+/** A paid checkout of `cus_1`, which bought `sub_1`. */
+const checkout = (id: string, more: Json = {}): Json => ({
+  id,
+  object: 'checkout.session',
+  mode: 'subscription',
+  payment_status: 'paid',
+  customer: 'cus_1',
+  subscription: 'sub_1',
+  ...more,
+});
+
+// The events that sync handles, each by the id of what it tells of.
+export const finalized = told('invoice.finalized', openInvoice);
+export const paid = told('invoice.paid', paidInvoice);
+export const succeeded = told('invoice.payment_succeeded', paidInvoice);
+export const failed = told('invoice.payment_failed', openInvoice);
+export const created = told('customer.subscription.created', subscription);
+export const updated = told('customer.subscription.updated', subscription);
+export const deleted = told('customer.subscription.deleted', subscription);
+export const completed = told('checkout.session.completed', checkout);
+/** One that it does not handle. */
+export const voided = told('invoice.voided', openInvoice);
+
+/** Metadata that names a customer of ours. */
+export const named = (customer_number: string) => ({ metadata: { customer_number } });
+
 /** The header of a signed delivery. */
 export function signatureOf(payload: string, now: Date, secret = WEBHOOK_SECRET): string {
   return Stripe.webhooks.generateTestHeaderString({

@@ -1,0 +1,394 @@
+import { asc, eq, isNull } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import type { Database } from '@/db/database';
+import {
+  mergedCustomers,
+  paymentTombstones,
+  reconciliationChanges,
+  reconciliationFailures,
+  stripeEvents,
+} from '@/db/schema';
+import type { Logger } from '@/lib/log';
+import { toProviderEvent } from '@/lib/stripe/to-event';
+import { seededChance } from '@/lib/stripe-local/chance';
+import type { WorldEvent } from '@/lib/stripe-local/model';
+import { renderEvent } from '@/lib/stripe-local/render/event';
+import { createWorld } from '@/lib/stripe-local/world';
+import type { EventOutcome } from '@/lib/sync/inbox/delivery';
+import { HANDLED_EVENT_TYPES } from '@/lib/sync/inbox/event-types';
+import { handleEvent } from '@/lib/sync/inbox/handle-event';
+import { reconcile } from '@/lib/sync/reconcile/reconcile';
+import { TABLES as SYNCED } from '@/lib/sync/store/rows';
+import type { SyncDeps } from '@/lib/sync/sync-deps';
+import { databaseHands } from '../simulation/database-hands';
+import { clear } from '../simulation/database-stage';
+import type { Hands } from '../simulation/hands';
+import { ModelApi } from '../simulation/pure/api';
+import { takeModelEvent } from '../simulation/pure/deliver';
+import { Model } from '../simulation/pure/model';
+import { reconcileModel } from '../simulation/pure/night';
+import type { TableName } from '../simulation/pure/tables';
+import { readRows } from '../simulation/pure/twin/database-rows';
+import { useDatabase } from './database';
+import { orders } from './orders';
+import { DAY, type Told, toEvent } from './stripe-events';
+
+// Rules of the sync: what our tables hold after certain events. Each is played on tables in memory, which takes
+// a few milliseconds; those marked `inSql` are played again on a database, to show that the SQL does the same.
+
+type Row = Record<string, unknown>;
+type Rows = Record<TableName, Row[]>;
+/** Rows by their Stripe id or our number; see `toView`. */
+export type View = Record<TableName, Record<string, Row>>;
+
+/** How a row differs from the usual one of its table. */
+export interface Given {
+  table: TableName;
+  row: Row;
+}
+
+export interface Rule {
+  /** Rows that are there before anything happens. */
+  given?: Given[];
+  /** What happens, one after the other. Events get the ids `evt_1`, `evt_2` … by their place here. */
+  events: (Told | ((scene: Scene) => unknown))[];
+  /** The orders in which the events come, each in tables of its own. The database takes the first and the last. */
+  orders?: number[][] | 'all';
+  /** What some of the rows hold afterwards; null: there is no such row. */
+  rows?: Partial<Record<TableName, Record<string, Row | null>>>;
+  /** How many rows some of the tables hold. */
+  counts?: Partial<Record<TableName, number>>;
+  settings?: Partial<Pick<SyncDeps, 'linkByEmail' | 'timeZone'>>;
+  /** Deliveries may ask Stripe. */
+  withKey?: boolean;
+  inSql?: boolean;
+}
+
+interface Delivery {
+  event: NonNullable<ReturnType<typeof toProviderEvent>>;
+  payload: string;
+  again: boolean;
+}
+
+/** Where the tables are. */
+interface Ground {
+  deps: Pick<SyncDeps, 'db' | 'store'>;
+  put(table: TableName, row: Row): Promise<unknown>;
+  edit(table: TableName, row: Row, values: Row): Promise<unknown>;
+  take(deps: SyncDeps, delivery: Delivery): Promise<EventOutcome>;
+  run(deps: SyncDeps): Promise<{ status: string }>;
+  rows(): Promise<Rows>;
+  /** What the last run changed, and what runs could not bring in step. */
+  log(): Promise<{ changes: Row[]; failures: Row[] }>;
+  hands(deps: SyncDeps): Hands;
+}
+
+export type Scene = Awaited<ReturnType<typeof openScene>>;
+
+/** Registers a test for each rule, by its name. @param common to all of them */
+export function testRules(
+  rules: Record<string, Rule | ((scene: Scene) => Promise<unknown>)>,
+  common: Partial<Rule> = {},
+): void {
+  const all = Object.entries(rules).map(([name, rule]): [string, Rule] => [
+    name,
+    { ...common, ...(typeof rule === 'function' ? { events: [rule] } : rule) },
+  ]);
+  for (const [name, rule] of all) test(name, () => play(rule, ordersOf(rule), memoryGround));
+  describe('on a database', () => {
+    const base = useDatabase();
+    for (const [name, rule] of all.filter(([, { inSql }]) => inSql)) {
+      const [first = [], ...others] = ordersOf(rule);
+      test(`${name} (SQL)`, () => play(rule, [first, ...others.slice(-1)], () => databaseGround(base.db)));
+    }
+  });
+}
+
+function ordersOf({ events, orders: given }: Rule): number[][] {
+  const places = events.map((_, at) => at);
+  return given === 'all' ? orders(places) : (given ?? [places]);
+}
+
+type Open = (now: () => Date) => Ground | Promise<Ground>;
+
+async function play(rule: Rule, all: number[][], open: Open): Promise<void> {
+  for (const order of all) {
+    const scene = await openScene(open, rule);
+    for (const at of order) {
+      const step = rule.events[at];
+      if (typeof step === 'function') await step(scene);
+      else if (step) await scene.take(step, at + 1);
+    }
+    const view = await scene.rows();
+    const message = `in the order ${order.map((at) => at + 1)}`;
+    expect(pick(view, rule.rows ?? {}), message).toMatchObject(rule.rows ?? {});
+    for (const [table, count] of Object.entries(rule.counts ?? {})) {
+      expect(Object.keys(view[table as TableName]), message).toHaveLength(count);
+    }
+  }
+}
+
+async function openScene(
+  open: (now: () => Date) => Ground | Promise<Ground>,
+  { given, settings, withKey = false }: Rule,
+) {
+  let now = new Date('2026-03-15T12:00:00Z');
+  const world = createWorld({ now: () => now, chance: seededChance(7) });
+  const api = new ModelApi();
+  api.world = world;
+  const ground = await open(() => now);
+  for (const { table, row } of given ?? []) await ground.put(table, row);
+  const depsOf = (hasKey: boolean): SyncDeps => ({
+    ...ground.deps,
+    stripe: hasKey ? api.client([]) : null,
+    mode: null,
+    now: () => now,
+    log: NO_LOG,
+    timeZone: 'UTC',
+    linkByEmail: false,
+    eventRetentionDays: 180,
+    toolCallRetentionDays: 90,
+    ...settings,
+  });
+  const deliver = (body: object, again: boolean) => {
+    const event = toProviderEvent(body);
+    if (!event) throw new Error('this is not an event');
+    return ground.take(depsOf(scene.hasKey), { event, payload: JSON.stringify(body), again });
+  };
+  const scene = {
+    /** The Stripe account, and what goes wrong with its API. */
+    world,
+    faults: api.faults,
+    /** Deliveries may ask Stripe; the daily job always may. */
+    hasKey: withKey,
+    now: () => now,
+    later: (seconds: number) => {
+      now = new Date(now.getTime() + seconds * 1000);
+    },
+    take: (told: Told, n: number, { again = false } = {}) => deliver(toEvent(told, n), again),
+    /** Delivers all that the account tells of an action, a minute later. */
+    tell: async <T extends { events: WorldEvent[] }>(done: T): Promise<T> => {
+      for (const event of done.events.filter(({ type }) => HANDLED_EVENT_TYPES.includes(type))) {
+        expect(await deliver(renderEvent(event, '2026-10-28.endive'), false)).toBe('processed');
+      }
+      scene.later(60);
+      return done;
+    },
+    /** The daily job, a day later. */
+    night: async () => {
+      scene.later(DAY);
+      const { status } = await ground.run(depsOf(true));
+      const { changes, failures } = await ground.log();
+      return {
+        status,
+        changes: changes.map(({ entity, field, before, after }) => [entity, field, before, after]),
+        failures: failures.map(({ object, stripe_id }) => [object, stripe_id]),
+      };
+    },
+    /** Changes a row as staff would. */
+    edit: async (table: TableName, key: string, values: Row) => {
+      const row = toView(await ground.rows())[table][key];
+      if (!row) throw new Error(`there is no ${key} in ${table}`);
+      await ground.edit(table, row, values);
+    },
+    hands: () => ground.hands(depsOf(false)),
+    rows: async () => toView(await ground.rows()),
+  };
+  return scene;
+}
+
+function memoryGround(now: () => Date): Ground {
+  const model = new Model(1, now);
+  const process = model.process(undefined);
+  const { tables } = model;
+  const put = async (table: TableName, row: Row) =>
+    tables.put(table, (row.id ?? row.stripe_customer_id ?? row.reference) as never, row as never);
+  return {
+    deps: { db: {} as Database, store: process },
+    put,
+    edit: (table, { id, ...key }, values) => {
+      const row = tables.rows[table].get((id ?? key.stripe_customer_id) as never) as unknown as Row;
+      if (table === 'customers') tables.edited.add(Number(id));
+      return put(table, { ...row, ...values, version: Number(row.version) + 1 });
+    },
+    take: (deps, delivery) => takeModelEvent(process, deps, delivery),
+    run: (deps) => reconcileModel(model, process, deps),
+    rows: async () =>
+      Object.fromEntries(
+        Object.entries(tables.rows).map(([name, rows]) => [name, [...rows.values()]]),
+      ) as Rows,
+    log: async () => ({
+      changes: tables.runChanges
+        .filter(({ run }) => run === model.runs.at(-1)?.id)
+        .map((one) => one.change as Row),
+      failures: model.failures
+        .filter(({ resolved }) => !resolved)
+        .map(({ object, stripeId }) => ({ object, stripe_id: stripeId })),
+    }),
+    hands: (deps) => model.hands(process, deps),
+  };
+}
+
+async function databaseGround(db: Database): Promise<Ground> {
+  await clear(db);
+  let lastRun = 0;
+  return {
+    deps: { db },
+    put: (table, row) =>
+      db
+        .insert(TABLES[table])
+        .overridingSystemValue()
+        .values({ ...NOT_NULL[table], ...row } as never),
+    edit: (table, { id }, values) =>
+      db
+        .update(TABLES[table])
+        .set(values)
+        .where(eq(SYNCED[table as 'customers'].id, Number(id))),
+    take: (deps, { event, payload, again }) => handleEvent(deps, event, payload, { again }),
+    run: async (deps) => {
+      const result = await reconcile(deps, { trigger: 'cron', startedBy: null });
+      lastRun = result.runId;
+      return result;
+    },
+    rows: () => readRows(db),
+    log: async () => ({
+      changes: await db
+        .select()
+        .from(reconciliationChanges)
+        .where(eq(reconciliationChanges.run_id, lastRun))
+        .orderBy(asc(reconciliationChanges.id)),
+      failures: await db
+        .select()
+        .from(reconciliationFailures)
+        .where(isNull(reconciliationFailures.resolved_at)),
+    }),
+    hands: databaseHands,
+  };
+}
+
+const TABLES = { ...SYNCED, merged: mergedCustomers, tombstones: paymentTombstones, events: stripeEvents };
+
+const silent = () => {};
+const NO_LOG = { info: silent, warn: silent, error: silent } as unknown as Logger;
+
+/** Ids of given rows begin here, so that no row that sync makes has one of them. */
+const GIVEN = 1_000_000;
+let drawn = GIVEN;
+
+const give = (table: TableName, row: Row): Given => {
+  drawn += 1;
+  return { table, row: { id: drawn, version: 0, ...row } };
+};
+
+/** What the database wants besides, and no rule reads. */
+const NOT_NULL: Partial<Record<TableName, Row>> = {
+  services: { service_type: 'hosting', name: 'Webhosting M' },
+};
+const none = (columns: string): Row =>
+  Object.fromEntries(columns.split(' ').map((column): [string, null] => [column, null]));
+const AT = { created_at: new Date('2026-03-01T00:00:00Z'), updated_at: new Date('2026-03-01T00:00:00Z') };
+
+/** `C-1` has the address c-1@example.com. */
+export const customer = (customer_number: string): Given =>
+  give('customers', {
+    ...none('phone street postal_code city country erased_at'),
+    customer_number,
+    email: `${customer_number.toLowerCase()}@example.com`,
+    last_name: 'Tester',
+  });
+
+/** An active service of a customer at 9.90 EUR a month. */
+export const service = (service_number: string, { row: { id } }: Given): Given =>
+  give('services', {
+    ...none('next_billing_date synced_billing_date ends_on synced_ends_on'),
+    customer_id: id,
+    service_number,
+    status: 'active',
+    price: '9.900',
+    currency: 'eur',
+    billing_interval: 'month',
+  });
+
+/** A subscription that was sold to a customer and waits for its checkout, with an item for a service. */
+export function sold(to: Given, of: Given, status = 'incomplete'): Given[] {
+  const subscription = give('subscriptions', {
+    ...none('next_billing_date cancel_at ended_at pause_behavior pause_resumes_at checkout_completed_at'),
+    ...none('stripe_subscription_id stripe_customer_id stripe_synced_at provider_as_of recheck_at'),
+    ...none('provider_gone_at checkout_reference'),
+    ...AT,
+    customer_id: to.row.id,
+    status,
+    cancel_at_period_end: false,
+    reference_declined: false,
+    is_stub: false,
+  });
+  const item = give('items', {
+    ...none('named_service_id named_service_number amount currency interval interval_count'),
+    ...none('stripe_subscription_item_id current_period_end'),
+    ...AT,
+    subscription_id: subscription.row.id,
+    customer_service_id: of.row.id,
+    quantity: 1,
+    linked_by_staff: false,
+  });
+  return [subscription, item];
+}
+
+/**
+ * Rows by what a rule calls them: Stripe's id, or our number. What was sold and is not at Stripe yet is `sold C-1`,
+ * after its customer, and so is its item; customers that sync made are `new 1`, `new 2` …. References by id get
+ * a name beside them: `customer`, `service`, `subscription`, `of` (a payment's invoice, a refund's payment).
+ */
+function toView(rows: Rows): View {
+  const byId = (table: TableName) => rows[table].toSorted((a, b) => Number(a.id) - Number(b.id));
+  const namesOf = (table: TableName, nameOf: (row: Row) => unknown) =>
+    new Map(byId(table).map((row) => [row.id, String(nameOf(row))]));
+  let made = 0;
+  const customers = namesOf('customers', ({ id, customer_number }) =>
+    Number(id) > GIVEN ? customer_number : `new ${++made}`,
+  );
+  const soldTo = (row: Row | undefined) => `sold ${customers.get(row?.customer_id)}`;
+  const names: Partial<Record<TableName, Map<unknown, string>>> = {
+    customers,
+    services: namesOf('services', (row) => row.service_number),
+    subscriptions: namesOf('subscriptions', (row) => row.stripe_subscription_id ?? soldTo(row)),
+    items: namesOf(
+      'items',
+      (row) =>
+        row.stripe_subscription_item_id ??
+        soldTo(rows.subscriptions.find(({ id }) => id === row.subscription_id)),
+    ),
+    invoices: namesOf('invoices', (row) => row.stripe_invoice_id ?? row.number),
+    payments: namesOf('payments', (row) => row.payment_reference),
+    refunds: namesOf('refunds', (row) => row.stripe_refund_id ?? row.id),
+    disputes: namesOf('disputes', (row) => row.stripe_dispute_id),
+    events: namesOf('events', (row) => row.id),
+  };
+  const named = (table: TableName, row: Row): Row => ({
+    ...row,
+    ...('customer_id' in row && { customer: customers.get(row.customer_id) ?? null }),
+    ...('subscription_id' in row && { subscription: names.subscriptions?.get(row.subscription_id) ?? null }),
+    ...('customer_service_id' in row && { service: names.services?.get(row.customer_service_id) ?? null }),
+    ...('invoice_id' in row && { of: names.invoices?.get(row.invoice_id) ?? null }),
+    ...('payment_id' in row && { of: names.payments?.get(row.payment_id) ?? null }),
+    ...(table === 'subscriptions' && { isSold: Number(row.id) > GIVEN }),
+  });
+  const tables = (Object.keys(rows) as TableName[]).map((table) => [
+    table,
+    Object.fromEntries(
+      byId(table).map((row) => [
+        names[table]?.get(row.id) ?? row.stripe_customer_id ?? row.reference ?? row.id,
+        named(table, row),
+      ]),
+    ),
+  ]);
+  return Object.fromEntries(tables) as View;
+}
+
+function pick(view: View, wanted: NonNullable<Rule['rows']>): object {
+  const tables = Object.entries(wanted).map(([table, rows]) => [
+    table,
+    Object.fromEntries(Object.keys(rows).map((key) => [key, view[table as TableName][key] ?? null])),
+  ]);
+  return Object.fromEntries(tables);
+}

@@ -1,0 +1,541 @@
+import { describe, expect } from 'vitest';
+import * as act from '@/lib/stripe-local/actions';
+import type { ItemInput } from '@/lib/stripe-local/model';
+import {
+  created,
+  DAY,
+  deleted,
+  failed,
+  finalized,
+  item,
+  items,
+  NOON,
+  named,
+  paid,
+  succeeded,
+  updated,
+} from '../support/stripe-events';
+import { customer, type Scene, service, testRules } from '../support/sync-rules';
+
+const second = (after: number) => new Date((NOON + after) * 1000);
+const ADA = customer('C-1');
+const [HOSTING, MAIL] = [service('S-1', ADA), service('S-2', ADA)];
+const given = [ADA, HOSTING, MAIL];
+
+/** Of C-1, with an item `si_S-1` for the service S-1. */
+const forServices = (...numbers: string[]) => ({
+  ...named('C-1'),
+  ...items(
+    ...numbers.map((service_number) => item(`si_${service_number}`, { metadata: { service_number } })),
+  ),
+});
+const connected = { account: 'acct_1' };
+
+testRules({
+  'a finalized invoice is sent, and belongs to a new customer': {
+    inSql: true,
+    events: [finalized('in_1', { customer_email: 'ada@example.com' })],
+    rows: {
+      customers: { 'new 1': { email: 'ada@example.com' } },
+      links: { cus_1: { customer: 'new 1', linked_by: 'created' } },
+      invoices: {
+        in_1: {
+          customer: 'new 1',
+          number: 'NO-in_1',
+          status: 'sent',
+          invoice_date: '2026-03-15',
+          subtotal: '100.000',
+          tax: '19.000',
+          total: '119.000',
+          amount_due: '119.000',
+          currency: 'eur',
+        },
+      },
+      events: { evt_1: { outcome: 'processed', attempts: 1, warnings: [] } },
+    },
+  },
+  'control characters of Stripe’s texts are left out, and a line break becomes a space': {
+    inSql: true,
+    events: [
+      finalized('in_1', {
+        number: 'NO\u0007-\u001b[31m1\u0085\u009f',
+        customer_name: 'Evil\r=cmd|x\r\nLtd\u0000',
+        customer_address: { line1: 'Hauptstr. 1\nHinterhaus', city: 'Wien\t' },
+      }),
+    ],
+    rows: {
+      invoices: { in_1: { number: 'NO-[31m1' } },
+      customers: {
+        'new 1': { last_name: 'Evil =cmd|x Ltd', street: 'Hauptstr. 1 Hinterhaus', city: 'Wien' },
+      },
+    },
+  },
+  'invoice.paid alone pays the invoice and records no payment': {
+    events: [paid('in_1')],
+    rows: {
+      invoices: { in_1: { status: 'paid', amount_paid: '119.000', amount_due: '0.000' } },
+      payments: { in_1: null },
+    },
+  },
+  'a payment is recorded once, however often and in which order its events come': {
+    inSql: true,
+    events: [paid('in_1'), succeeded('in_1'), succeeded('in_1')],
+    orders: 'all',
+    rows: {
+      invoices: { in_1: { status: 'paid', amount_paid: '119.000', amount_due: '0.000' } },
+      payments: { in_1: { of: 'in_1', ...collected('119', '2026-03-15') } },
+    },
+    counts: { payments: 1 },
+  },
+  'the part that was paid outside Stripe is not in the payment': {
+    inSql: true,
+    events: [
+      succeeded('in_1', { amount_paid_off_stripe: 1900 }),
+      succeeded('in_2', { paid: true, paid_out_of_band: true, amount_paid: 0, amount_remaining: 11_900 }),
+    ],
+    rows: {
+      payments: { in_1: { amount: '100.000' }, in_2: null },
+      invoices: { in_2: { amount_paid: '119.000', amount_due: '0.000', amount_off_stripe: '119.000' } },
+    },
+  },
+  'a failed payment of an invoice that was paid since is noted, and the invoice stays paid': {
+    inSql: true,
+    events: [failed('in_1'), paid('in_1')],
+    orders: [[1, 0]],
+    rows: {
+      invoices: { in_1: { status: 'paid', payment_failed_at: second(1) } },
+      events: { evt_1: { outcome: 'stale' }, evt_2: { outcome: 'processed' } },
+    },
+  },
+  'of two states of one second the invoice takes the one further on, until Stripe is asked': {
+    inSql: true,
+    events: [finalized('in_1', {}, { at: 0 }), paid('in_1', {}, { at: 0 })],
+    orders: 'all',
+    rows: { invoices: { in_1: { status: 'paid', recheck_at: expect.any(Date) } } },
+  },
+  'an invoice of no customer is unmatched, and is tried again when it is delivered again': {
+    inSql: true,
+    events: [
+      finalized('in_1', { customer: null }),
+      (scene) => scene.take(finalized('in_1', { customer: null }), 1),
+    ],
+    rows: { events: { evt_1: { outcome: 'unmatched', attempts: 2 } }, invoices: { in_1: null } },
+  },
+  'an event of a connected account is kept and changes nothing, also when it is replayed': {
+    inSql: true,
+    events: [
+      finalized('in_1'),
+      paid('in_1', {}, connected),
+      (scene) => scene.take(paid('in_1', {}, connected), 2, { again: true }),
+      paid('in_2', {}, connected),
+      // Nor does it count among the states of its second.
+      finalized('in_1', {}, { at: 2 }),
+    ],
+    rows: {
+      invoices: { in_1: { status: 'sent' }, in_2: null },
+      events: { evt_2: { outcome: 'ignored', warnings: [] }, evt_4: { outcome: 'ignored' } },
+    },
+    counts: { customers: 1 },
+  },
+  'a subscription is billed next with its first item, and dates the service of an item': {
+    inSql: true,
+    given,
+    events: [
+      created('sub_1', {
+        ...named('C-1'),
+        ...items(
+          item('si_1', { metadata: { service_number: 'S-1' } }),
+          item('si_2', { current_period_end: NOON + 10 * DAY }),
+        ),
+      }),
+    ],
+    rows: {
+      subscriptions: { sub_1: { customer: 'C-1', status: 'active', next_billing_date: '2026-03-25' } },
+      items: { si_1: { service: 'S-1', amount: '9.900', interval: 'month' }, si_2: { service: null } },
+      services: { 'S-1': { next_billing_date: '2026-04-14' } },
+    },
+  },
+  'an item that Stripe removed is removed, and its service loses its date': {
+    inSql: true,
+    given,
+    events: [created('sub_1', forServices('S-1', 'S-2')), updated('sub_1', forServices('S-1'))],
+    rows: {
+      items: { 'si_S-1': { service: 'S-1' }, 'si_S-2': null },
+      services: { 'S-1': { next_billing_date: '2026-04-14' }, 'S-2': { next_billing_date: null } },
+    },
+  },
+  'a deleted subscription is cancelled for ever': {
+    inSql: true,
+    events: [created('sub_1'), deleted('sub_1'), updated('sub_1')],
+    rows: {
+      subscriptions: { sub_1: { status: 'cancelled', ended_at: second(2) } },
+      events: { evt_3: { outcome: 'stale' } },
+    },
+  },
+  'names in metadata count without the spaces around them': {
+    given,
+    events: [
+      created('sub_1', {
+        ...named(' C-1\t'),
+        ...items(
+          item('si_1', { metadata: { service_number: '\u00a0S-1 ' } }),
+          item('si_2', { metadata: { customer_service_id: ` ${MAIL.row.id}\n` } }),
+        ),
+      }),
+    ],
+    rows: { items: { si_1: { service: 'S-1' }, si_2: { service: 'S-2' } } },
+  },
+  'an item that names one service by its id and another by its number has the first, with a warning': {
+    inSql: true,
+    given,
+    events: [HOSTING, MAIL].map((byId, i) =>
+      created(`sub_${i}`, {
+        ...named('C-1'),
+        metadata: {
+          customer_number: 'C-1',
+          customer_service_id: String(byId.row.id),
+          service_number: [MAIL, HOSTING][i]?.row.service_number,
+        },
+      }),
+    ),
+    rows: {
+      items: { si_sub_0: { service: 'S-1' }, si_sub_1: { service: 'S-2' } },
+      events: { evt_1: { warnings: ['an item names one service by its id and another by its number'] } },
+    },
+  },
+  'a subscription that an invoice names first is the same row later': {
+    inSql: true,
+    events: [
+      finalized('in_1', { parent: { subscription_details: { subscription: 'sub_1' } } }),
+      expectRow('subscriptions', 'sub_1', { provider_as_of: null, is_stub: true }),
+      created('sub_1'),
+    ],
+    rows: {
+      subscriptions: { sub_1: { status: 'active', is_stub: false } },
+      invoices: { in_1: { subscription: 'sub_1' } },
+    },
+    counts: { subscriptions: 1 },
+  },
+  'an end that is set alone, as flexible billing does, is the end of the service until it is taken back': {
+    inSql: true,
+    given,
+    events: [
+      created('sub_1', { ...forServices('S-1'), cancel_at: NOON + 10 * DAY }),
+      expectRow('services', 'S-1', { next_billing_date: '2026-04-14', ends_on: '2026-03-25' }),
+      expectRow('subscriptions', 'sub_1', { status: 'active', cancel_at: second(10 * DAY) }),
+      updated('sub_1', forServices('S-1')),
+    ],
+    rows: {
+      services: { 'S-1': { next_billing_date: '2026-04-14', ends_on: null } },
+      subscriptions: { sub_1: { cancel_at: null, cancel_at_period_end: false } },
+    },
+  },
+  'a service ends with the last of its subscriptions, once all of them end': {
+    inSql: true,
+    given,
+    events: [
+      created('sub_1', { ...forServices('S-1', 'S-2'), cancel_at: NOON + 20 * DAY }),
+      ...['S-1', 'S-2'].map((service_number) =>
+        created(`sub_${service_number}`, {
+          metadata: { service_number },
+          cancel_at: service_number === 'S-1' ? NOON + 10 * DAY : null,
+        }),
+      ),
+    ],
+    rows: { services: { 'S-1': { ends_on: '2026-04-04' }, 'S-2': { ends_on: null } } },
+  },
+  'a paused collection is kept with its end, and forgotten when it goes on': {
+    inSql: true,
+    events: [
+      created('sub_1', { pause_collection: { behavior: 'void', resumes_at: NOON + 30 * DAY } }),
+      created('sub_2', { pause_collection: { behavior: 'keep_as_draft', resumes_at: null } }),
+      updated('sub_2', { pause_collection: null }),
+    ],
+    rows: {
+      subscriptions: {
+        sub_1: { status: 'active', pause_behavior: 'void', pause_resumes_at: second(30 * DAY) },
+        sub_2: { status: 'active', pause_behavior: null, pause_resumes_at: null },
+      },
+    },
+  },
+  'the date of a service goes with the last subscription that bills it, unless staff gave it another': {
+    inSql: true,
+    given: [...given, service('S-3', ADA)],
+    events: [
+      created('sub_1', forServices('S-1', 'S-2', 'S-3')),
+      created('sub_2', { metadata: { service_number: 'S-2' } }),
+      (scene) => scene.edit('services', 'S-3', { next_billing_date: '2031-05-05' }),
+      deleted('sub_1', forServices('S-1', 'S-2', 'S-3')),
+    ],
+    rows: {
+      services: {
+        'S-1': { next_billing_date: null },
+        'S-2': { next_billing_date: '2026-04-14' },
+        'S-3': { next_billing_date: '2031-05-05' },
+      },
+    },
+  },
+});
+
+function collected(amount: string, payment_date: string) {
+  return { amount: `${amount}.000`, payment_date, status: 'completed', source: 'stripe' };
+}
+
+type Table = 'invoices' | 'items' | 'payments' | 'services' | 'subscriptions';
+
+function expectRow(table: Table, key: string, row: object) {
+  return async (scene: Scene) => expect((await scene.rows())[table][key]).toMatchObject(row);
+}
+
+const QUIET = { status: 'completed', changes: [], failures: [] };
+const notTelling = (part: string, of: 'invoice' | 'subscription', id: string) => ({
+  when: ({ path, query }: { path: string; query: Record<string, string> }) =>
+    path === `/v1/${part}` && query[of] === id,
+  fault: { kind: 'status', status: 400 } as const,
+});
+
+/** An invoice of 100 EUR that Stripe finalizes. */
+function issue({ world }: Scene, input = {}) {
+  const { id: customer } = act.createCustomer(world).object;
+  const { id } = act.createInvoice(world, { customer, lines: [{ amount: 10_000 }], ...input }).object;
+  return { id, events: act.finalizeInvoice(world, id).events };
+}
+
+describe('what no event tells', () => {
+  testRules(
+    {
+      'an invoice that was voided without an event owes nothing after the night': async (scene) => {
+        const { id } = await scene.tell(issue(scene));
+        act.voidInvoice(scene.world, id);
+        await scene.night();
+        await expectRow('invoices', id, { status: 'cancelled', amount_due: '0.000' })(scene);
+      },
+      'an invoice that no column holds is one failure of the night, and the next one is taken': async (
+        scene,
+      ) => {
+        const [bad, good] = [issue(scene, { currency: 'euro' }), issue(scene)];
+        const { status, failures } = await scene.night();
+        expect([status, failures]).toEqual(['completed_with_errors', [['invoice', bad.id]]]);
+        expect(Object.keys((await scene.rows()).invoices)).toEqual([good.id]);
+      },
+      'the end of a service is repaired by the night': async (scene) => {
+        const { world } = scene;
+        const { id: customer } = act.createCustomer(world, named('C-1')).object;
+        const one = { unitAmount: 990, metadata: { service_number: 'S-1' } };
+        const made = await scene.tell(
+          act.createSubscription(world, { customer, ...named('C-1'), items: [one] }),
+        );
+        act.updateSubscription(world, made.object.id, { cancelAt: NOON + 20 * DAY });
+        await scene.night();
+        await expectRow('services', 'S-1', { ends_on: '2026-04-04' })(scene);
+        await scene.edit('services', 'S-1', { ends_on: null });
+        await scene.night();
+        await expectRow('services', 'S-1', { ends_on: '2026-04-04' })(scene);
+        expect(await scene.night()).toEqual(QUIET);
+      },
+      'a refund and a dispute are taken off their payments at night': {
+        inSql: true,
+        events: [
+          async (scene) => {
+            const { world } = scene;
+            const pay = async () => {
+              const { id } = await scene.tell(issue(scene));
+              await scene.tell(act.payInvoice(world, id));
+              return { id, paymentIntent: world.invoices.get(id)?.paymentIntent ?? '' };
+            };
+            const [one, other] = [await pay(), await pay()];
+            const refund = act.refundPayment(world, { ...one, amount: 4000 }).object.id;
+            const dispute = act.openDispute(world, other).object.id;
+            await scene.night();
+            const { payments, refunds, disputes } = await scene.rows();
+            expect(payments[one.id]).toMatchObject({ amount: '100.000', refunded_amount: '40.000' });
+            expect(refunds[refund]).toMatchObject({ of: one.id, amount: '40.000', status: 'succeeded' });
+            expect(disputes[dispute]).toMatchObject({ of: other.id, amount: '100.000' });
+            expect(await scene.night()).toEqual(QUIET);
+          },
+        ],
+      },
+    },
+    { given },
+  );
+});
+
+describe('what Stripe collects in parts', () => {
+  /** No event that sync takes tells of it. @returns the day */
+  function collect(scene: Scene, id: string, amount: number, options = {}) {
+    act.payInvoicePart(scene.world, id, amount, options);
+    return today(scene);
+  }
+  const today = ({ now }: Scene) => now().toISOString().slice(0, 10);
+
+  const partly = (status: 'open' | 'uncollectible') => async (scene: Scene) => {
+    const { id } = await scene.tell(issue(scene));
+    const day = collect(scene, id, 4000);
+    if (status === 'uncollectible') act.markUncollectible(scene.world, id);
+    scene.later(3 * DAY);
+    await scene.night();
+    await expectRow('payments', id, collected('40', day))(scene);
+    expect(await scene.night()).toEqual(QUIET);
+  };
+  const elsewhere = (isNightBetween: boolean) => async (scene: Scene) => {
+    const { id } = await scene.tell(issue(scene));
+    const day = collect(scene, id, 4000);
+    collect(scene, id, 1000, { offStripe: true });
+    if (isNightBetween) await scene.night();
+    scene.later(2 * DAY);
+    await scene.tell(act.payInvoice(scene.world, id, { offStripe: true }));
+    await scene.night();
+    await expectRow('payments', id, collected('40', day))(scene);
+  };
+
+  testRules({
+    'what Stripe collected in part of an open invoice is recorded once': partly('open'),
+    'what Stripe collected in part of an uncollectible invoice is recorded once': partly('uncollectible'),
+    'a rest that is paid elsewhere the same day is not in the payment': elsewhere(false),
+    'a rest that is paid elsewhere after a night is not in the payment': elsewhere(true),
+    'a payment in part grows with what is collected later, and with the rest': async (scene) => {
+      const { id } = await scene.tell(issue(scene));
+      const first = collect(scene, id, 3000);
+      await scene.night();
+      const second = collect(scene, id, 2000);
+      const { changes } = await scene.night();
+      expect(changes.filter(([entity]) => entity === 'payment')).toEqual([
+        ['payment', 'amount', '30.00 EUR', '50.00 EUR'],
+        ['payment', 'payment_date', first, second],
+      ]);
+      const third = today(scene);
+      await scene.tell(act.payInvoice(scene.world, id));
+      await expectRow('payments', id, collected('100', third))(scene);
+      await scene.night();
+      await expectRow('payments', id, collected('100', third))(scene);
+    },
+    'a payment in part that staff changed or deleted stays so': {
+      inSql: true,
+      events: [
+        async (scene) => {
+          const all = [1, 2, 3].map(() => issue(scene));
+          const [changed = '', dated = '', deleted = ''] = all.map(({ id }) => id);
+          for (const one of all) await scene.tell(one);
+          for (const { id } of all) collect(scene, id, 4000);
+          await scene.night();
+          await scene.edit('payments', changed, { amount: '39.000' });
+          await scene.edit('payments', dated, { payment_date: '2026-01-31' });
+          await scene.hands().deletePayment(Number((await scene.rows()).payments[deleted]?.id));
+          for (const { id } of all) collect(scene, id, 2000);
+          await scene.night();
+          const { payments } = await scene.rows();
+          expect(Object.keys(payments)).not.toContain(deleted);
+          expect(payments[changed]).toMatchObject({ amount: '39.000' });
+          expect(payments[dated]).toMatchObject(collected('60', '2026-01-31'));
+        },
+      ],
+    },
+    'an invoice whose day of payment Stripe does not tell is named, and has its payment a night later':
+      async (scene) => {
+        const { id } = await scene.tell(issue(scene));
+        const day = collect(scene, id, 4000);
+        scene.faults.add(notTelling('invoice_payments', 'invoice', id));
+        const { status, failures } = await scene.night();
+        expect([status, failures]).toEqual(['completed_with_errors', [['invoice', id]]]);
+        scene.faults.clear();
+        expect(await scene.night()).toMatchObject({ status: 'completed', failures: [] });
+        await expectRow('payments', id, collected('40', day))(scene);
+      },
+  });
+});
+
+// Events, lists and single objects show the first ten items of a subscription.
+describe('subscriptions of many items', () => {
+  /** Items of a year, the last of a month and for S-1. */
+  function sell({ world }: Scene, count: number) {
+    const customer = act.createCustomer(world, named('C-1')).object.id;
+    const years: ItemInput[] = Array.from({ length: count - 1 }, () => ({
+      unitAmount: 900,
+      interval: 'year',
+    }));
+    const last = { unitAmount: 100, metadata: { service_number: 'S-1' } };
+    const made = act.createSubscription(world, { customer, items: [...years, last] });
+    return { id: made.object.id, items: made.object.items, events: made.events };
+  }
+  /** That the items are what Stripe has, and what else the subscription's row has. */
+  async function expectWhole(scene: Scene, id: string, row: object) {
+    const { subscriptions, items } = await scene.rows();
+    const atStripe = scene.world.subscriptions.get(id)?.items ?? [];
+    expect(Object.values(items).map(({ quantity }) => quantity)).toHaveLength(atStripe.length);
+    expect(items).toMatchObject(
+      Object.fromEntries(atStripe.map((one) => [one.id, { quantity: one.quantity }])),
+    );
+    expect(subscriptions[id]).toMatchObject(row);
+  }
+  async function expectPart(scene: Scene, id: string, count: number) {
+    const { subscriptions, items } = await scene.rows();
+    expect(Object.keys(items)).toHaveLength(count);
+    expect(subscriptions[id]).toMatchObject({ recheck_at: expect.any(Date) });
+  }
+
+  testRules(
+    {
+      'an item beyond the tenth counts for the billing date, and is removed with the others': {
+        inSql: true,
+        events: [
+          async (scene) => {
+            const sold = await scene.tell(sell(scene, 12));
+            await expectWhole(scene, sold.id, { next_billing_date: '2026-04-15', recheck_at: null });
+            await expectRow('services', 'S-1', { next_billing_date: '2026-04-15' })(scene);
+            await scene.tell(
+              act.updateSubscription(scene.world, sold.id, { items: sold.items.slice(0, 11) }),
+            );
+            await expectWhole(scene, sold.id, { next_billing_date: '2027-03-15' });
+          },
+        ],
+      },
+      'more than a page of items is read to its end': async (scene) => {
+        const limits: string[] = [];
+        const look = ({ path, query }: { path: string; query: Record<string, string> }) => {
+          if (path === '/v1/subscription_items') limits.push(String(query.limit));
+          return false;
+        };
+        scene.faults.add({ when: look, fault: { kind: 'reset' } });
+        const { id } = await scene.tell(sell(scene, 230));
+        await expectWhole(scene, id, { recheck_at: null });
+        expect(limits).toEqual(['100', '100', '100']);
+      },
+      'without an API key no item beyond the tenth is removed, and the night completes them': async (
+        scene,
+      ) => {
+        scene.hasKey = false;
+        const { id, items } = await scene.tell(sell(scene, 13));
+        await expectPart(scene, id, 10);
+        await scene.tell(act.updateSubscription(scene.world, id, { items: items.slice(1) }));
+        await expectPart(scene, id, 11);
+        expect(await scene.night()).toMatchObject({ status: 'completed', failures: [] });
+        await expectWhole(scene, id, { recheck_at: null });
+      },
+      'a change beyond the tenth item is found at night, and nothing in the next': async (scene) => {
+        const sold = await scene.tell(sell(scene, 11));
+        const items = sold.items.map((one, i) => (i === 10 ? { ...one, quantity: 7 } : one));
+        act.updateSubscription(scene.world, sold.id, { items });
+        expect((await scene.night()).changes).toEqual([
+          ['subscription_item', 'quantity', '1', '7'],
+          ['subscription_item', 'amount', '1.00 EUR', '7.00 EUR'],
+        ]);
+        await expectWhole(scene, sold.id, { recheck_at: null });
+        expect(await scene.night()).toEqual(QUIET);
+      },
+      'a subscription whose items Stripe does not tell is named at night, and complete the next': async (
+        scene,
+      ) => {
+        const sold = sell(scene, 12);
+        scene.faults.add(notTelling('subscription_items', 'subscription', sold.id));
+        await scene.tell(sold);
+        await expectPart(scene, sold.id, 10);
+        const { status, failures } = await scene.night();
+        expect([status, failures]).toEqual(['completed_with_errors', [['subscription', sold.id]]]);
+        scene.faults.clear();
+        expect(await scene.night()).toMatchObject({ status: 'completed', failures: [] });
+        await expectWhole(scene, sold.id, { recheck_at: null });
+      },
+    },
+    { given, withKey: true },
+  );
+});

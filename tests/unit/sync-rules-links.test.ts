@@ -1,0 +1,409 @@
+import { describe, expect } from 'vitest';
+import * as act from '@/lib/stripe-local/actions';
+import { HANDLED_EVENT_TYPES } from '@/lib/sync/inbox/event-types';
+import { orders } from '../support/orders';
+import {
+  completed,
+  created,
+  deleted,
+  failed,
+  finalized,
+  item,
+  items,
+  NOON,
+  named,
+  recordedEvents,
+  type Told,
+  updated,
+} from '../support/stripe-events';
+import { customer, type Scene, service, sold, testRules, type View } from '../support/sync-rules';
+
+describe('customers that Stripe tells of', () => {
+  const ADA = customer('C-1');
+  // Each with a part of what is known of the customer.
+  const parts = [
+    finalized('in_1', { customer_name: null, customer_phone: '+49 1' }, { id: 'evt_c', at: 0 }),
+    finalized(
+      'in_2',
+      { customer_name: 'Later', customer_email: 'later@example.com' },
+      { id: 'evt_b', at: 1 },
+    ),
+    finalized(
+      'in_3',
+      {
+        customer_name: 'Ada',
+        customer_phone: '+49 2',
+        customer_address: { line1: 'Main Street 1', line2: 'c/o Bob', city: 'Berlin', country: 'DE' },
+      },
+      { id: 'evt_a', at: 1 },
+    ),
+    finalized(
+      'in_4',
+      { customer_address: { line1: 'Side Street 2', postal_code: '10115' } },
+      { id: 'evt_d' },
+    ),
+  ] as const;
+  const ofEarliest = {
+    events: [...parts],
+    orders: 'all' as const,
+    rows: {
+      customers: {
+        'new 1': {
+          last_name: 'Ada',
+          email: 'later@example.com',
+          phone: '+49 1',
+          street: 'Main Street 1, c/o Bob',
+          postal_code: null,
+          city: 'Berlin',
+          country: 'DE',
+        },
+      },
+      links: {
+        cus_1: {
+          details: expect.arrayContaining([
+            expect.objectContaining({ field: 'phone', source: 'other', by: 'evt_c' }),
+          ]),
+        },
+      },
+    },
+    counts: { customers: 1 },
+  };
+
+  testRules({
+    'a created customer has each field from the earliest event, in every order': {
+      ...ofEarliest,
+      inSql: true,
+    },
+    'a created customer has each field from the earliest event, if Stripe does not know it': {
+      ...ofEarliest,
+      withKey: true,
+    },
+    'a created customer keeps what staff wrote, and the rest is completed': {
+      inSql: true,
+      events: [
+        parts[1],
+        (scene) => scene.edit('customers', 'new 1', { last_name: 'Byron', phone: '0' }),
+        parts[0],
+        parts[2],
+      ],
+      rows: { customers: { 'new 1': { last_name: 'Byron', phone: '0', city: 'Berlin' } } },
+    },
+    'a created customer has what Stripe’s own customer says first, if Stripe can be asked': {
+      withKey: true,
+      events: [
+        async (scene) => {
+          const { id } = act.createCustomer(scene.world, { name: 'Own Name' }).object;
+          for (const part of parts)
+            await scene.take({ ...part, object: { ...part.object, customer: id } }, 1);
+        },
+      ],
+      rows: { customers: { 'new 1': { last_name: 'Own Name', phone: '+49 1', city: 'Berlin' } } },
+    },
+    'a created customer has the number after the highest, also after a small k': {
+      inSql: true,
+      given: [customer('k20001')],
+      events: [finalized('in_1')],
+      rows: { customers: { 'new 1': { customer_number: 'K20002' } } },
+    },
+    'a Stripe customer whose e-mail address one customer has is that one, if addresses link': {
+      inSql: true,
+      settings: { linkByEmail: true },
+      given: [ADA],
+      events: [finalized('in_1', { customer_email: 'C-1@EXAMPLE.com' })],
+      rows: {
+        links: { cus_1: { customer: 'C-1', linked_by: 'email' } },
+        invoices: { in_1: { customer: 'C-1' } },
+      },
+    },
+    'a customer number links in any case, and with spaces around it': {
+      given: [customer('Kd-5')],
+      events: ['KD-5', 'kd-5', ' Kd-5 '].map((number, i) =>
+        finalized(`in_${i}`, { customer: `cus_${i}`, ...named(number) }),
+      ),
+      rows: {
+        invoices: { in_0: { customer: 'Kd-5' }, in_1: { customer: 'Kd-5' }, in_2: { customer: 'Kd-5' } },
+      },
+    },
+    'a customer number that comes later moves all there is, and removes the created customer': {
+      inSql: true,
+      given: [ADA],
+      events: [
+        finalized('in_1'),
+        async (scene) => expect((await scene.rows()).invoices.in_1).toMatchObject({ customer: 'new 1' }),
+        created('sub_1', named('C-1')),
+      ],
+      rows: {
+        links: { cus_1: { customer: 'C-1', linked_by: 'number', number_source: 'subscription' } },
+        invoices: { in_1: { customer: 'C-1' } },
+        subscriptions: { sub_1: { customer: 'C-1' } },
+      },
+      counts: { customers: 1 },
+    },
+  });
+});
+
+describe('what was sold', () => {
+  const [ADA, BOB] = [customer('C-1'), customer('C-2')];
+  const HOSTING = service('S-1', ADA);
+  const [subscription, ...rest] = sold(ADA, HOSTING);
+  const ref = Number(subscription?.row.id);
+  const given = [ADA, HOSTING, BOB, ...(subscription ? [subscription] : []), ...rest];
+  const reference = { client_reference_id: String(ref) };
+  /** A price that is not the one that was sold. */
+  const doubled = items(item('si_sub_1', { quantity: 2 }));
+  const bought = { status: 'active', isSold: true, checkout_reference: null, customer: 'C-1' };
+  const waiting = { isSold: false, checkout_reference: ref };
+  const taken = {
+    subscriptions: { sub_1: bought, 'sold C-1': null },
+    items: { si_sub_1: { subscription: 'sub_1', service: 'S-1' }, 'sold C-1': null },
+    services: { 'S-1': { next_billing_date: '2026-04-14' } },
+  };
+  const untouched = {
+    subscriptions: { 'sold C-1': { status: 'incomplete', customer: 'C-1', version: 0 } },
+    items: { 'sold C-1': { service: 'S-1' } },
+    services: { 'S-1': { next_billing_date: null } },
+  };
+  const expectWaiting = (row: object) => async (scene: Scene) =>
+    expect((await scene.rows()).subscriptions.sub_1).toMatchObject({ ...waiting, ...row });
+
+  testRules(
+    {
+      'a checkout activates its subscription, which becomes what was sold once Stripe says what it bills': {
+        inSql: true,
+        events: [
+          completed('cs_1', { ...reference, ...named('C-1') }),
+          expectWaiting({ status: 'active', provider_as_of: null }),
+          created('sub_1'),
+        ],
+        rows: taken,
+        counts: { subscriptions: 1, items: 1 },
+      },
+      'a checkout, its states and its customer’s number mean the same in every order': {
+        inSql: true,
+        events: [
+          completed('cs_1', reference, { at: 4 }),
+          created('sub_1'),
+          finalized('in_1', named('C-1')),
+          updated('sub_1', doubled),
+        ],
+        orders: [...orders([0, 1, 2]), [1, 2, 3, 0], [0, 3, 1, 2]],
+        rows: { ...taken, invoices: { in_1: { customer: 'C-1' } } },
+        counts: { subscriptions: 1 },
+      },
+      'a stranger’s checkout with a victim’s address and reference takes nothing over, though addresses link':
+        {
+          inSql: true,
+          settings: { linkByEmail: true },
+          events: [
+            completed('cs_1', {
+              ...reference,
+              customer_email: ADA.row.email,
+              customer_details: { email: ADA.row.email, name: 'C-1' },
+            }),
+            created('sub_1'),
+            failed('in_1', { customer_email: ADA.row.email }),
+            deleted('sub_1', { status: 'canceled' }),
+          ],
+          rows: { ...untouched, invoices: { in_1: { customer: 'C-1' } } },
+        },
+      'a stranger’s checkout links nothing by a number in a name, a custom field, a reference or an address':
+        {
+          settings: { linkByEmail: true },
+          events: [
+            completed('cs_1', {
+              client_reference_id: 'C-1',
+              customer_details: { name: 'C-1', email: 'C-1@example.org', phone: 'C-1' },
+              custom_fields: [
+                { key: 'customer_number', type: 'text', text: { value: 'C-1' } },
+                { key: 'customer_service_id', type: 'numeric', numeric: { value: String(HOSTING.row.id) } },
+              ],
+              collected_information: { business_name: 'C-1' },
+            }),
+            created('sub_1'),
+          ],
+          rows: { ...untouched, links: { cus_1: { customer: 'new 1', linked_by: 'created' } } },
+        },
+      'a subscription waits while its price is not what was sold, and is adopted once it is': {
+        events: [
+          completed('cs_1', { ...reference, ...named('C-1') }),
+          created('sub_1', doubled),
+          expectWaiting({ status: 'active' }),
+          // The same money by other numbers.
+          updated(
+            'sub_1',
+            items(
+              item('si_sub_1', {
+                quantity: 4,
+                price: {
+                  currency: 'eur',
+                  unit_amount_decimal: '247.50',
+                  recurring: { interval: 'month', interval_count: 1 },
+                },
+              }),
+            ),
+          ),
+        ],
+        rows: taken,
+      },
+      'a checkout of another customer does not become what was sold, whatever its metadata names': {
+        inSql: true,
+        events: [
+          completed('cs_1', {
+            ...reference,
+            metadata: { customer_number: 'C-2', subscription_id: String(ref) },
+          }),
+          created('sub_1'),
+        ],
+        rows: { ...untouched, links: { cus_1: { customer: 'C-2' } } },
+      },
+      'a cancelled sale is not brought back by its checkout': {
+        events: [
+          (scene) => scene.edit('subscriptions', 'sold C-1', { status: 'cancelled' }),
+          completed('cs_1', { ...reference, ...named('C-1') }),
+          created('sub_1'),
+        ],
+        rows: { ...untouched, subscriptions: { 'sold C-1': { status: 'cancelled' }, sub_1: waiting } },
+      },
+      'of two checkouts with one reference the first becomes what was sold, and the other waits': {
+        events: [
+          completed('cs_1', { ...reference, ...named('C-1') }),
+          completed('cs_2', { ...reference, subscription: 'sub_2' }),
+          created('sub_1'),
+          created('sub_2'),
+        ],
+        orders: [
+          [0, 1, 2, 3],
+          [2, 3, 0, 1],
+        ],
+        rows: { subscriptions: { sub_1: bought, sub_2: { ...waiting, status: 'active' } } },
+      },
+    },
+    { given },
+  );
+});
+
+describe('a completed checkout', () => {
+  const incomplete = created('sub_1', { status: 'incomplete' }, { at: 0 });
+  const activated = (payment_status: string, status: string) => ({
+    inSql: payment_status === 'paid',
+    events: [incomplete, completed('cs_1', { payment_status }, { at: 0 })],
+    orders: 'all' as const,
+    rows: {
+      subscriptions: {
+        sub_1: {
+          status,
+          recheck_at: status === 'active' ? expect.any(Date) : null,
+          provider_as_of: new Date(NOON * 1000),
+        },
+      },
+    },
+  });
+
+  testRules({
+    'a paid checkout makes an incomplete subscription active': activated('paid', 'active'),
+    'a checkout with nothing to pay makes an incomplete subscription active': activated(
+      'no_payment_required',
+      'active',
+    ),
+    'an unpaid checkout leaves an incomplete subscription so': activated('unpaid', 'incomplete'),
+    'a checkout yields to a state of a later second': {
+      events: [incomplete, completed('cs_1'), updated('sub_1', { status: 'incomplete' })],
+      orders: 'all',
+      rows: { subscriptions: { sub_1: { status: 'incomplete' } } },
+    },
+    'a checkout does not revive a subscription that has ended': {
+      events: [incomplete, completed('cs_1', {}, { at: 0 }), deleted('sub_1', {}, { at: 0 })],
+      orders: 'all',
+      rows: { subscriptions: { sub_1: { status: 'cancelled' } } },
+    },
+    'a checkout holds until Stripe is asked at night': async (scene) => {
+      const { id: customer } = act.createCustomer(scene.world).object;
+      const { id } = act.createCheckoutSession(scene.world, { customer, items: [{ unitAmount: 990 }] });
+      const { events, object } = act.completeCheckout(scene.world, id, { payment: 'no_payment_required' });
+      const row = async () => (await scene.rows()).subscriptions[object.subscription ?? ''];
+      await scene.tell({ events: events.toReversed() });
+      expect(await row()).toMatchObject({ status: 'active' });
+      await scene.night();
+      expect(await row()).toMatchObject({ status: 'incomplete', recheck_at: null });
+    },
+  });
+});
+
+/** Each tells of an object of its own, as recordings of different accounts have the same ids. */
+const recorded = recordedEvents().map(({ read }, i): Told => {
+  const { data, created, ...event } = read() as { data: { object: object }; created: number; id: string };
+  const object = { ...data.object, ...('id' in data.object && { id: `${data.object.id}_${i}` }) };
+  return { ...event, object, at: created - NOON, id: `${event.id}_${i}` } as unknown as Told;
+});
+
+describe.runIf(recorded.length > 0)('recorded events of many API versions', () => {
+  const handled = recorded.filter(({ type }) => HANDLED_EVENT_TYPES.includes(type));
+  const by = (keyOf: (one: Told) => unknown) => {
+    const keys = handled.map((one) => `${keyOf(one)} ${one.id}`);
+    return [...keys.keys()].sort((a, b) => (String(keys[a]) < String(keys[b]) ? -1 : 1));
+  };
+  const all = [...handled.keys()];
+  const ways = [
+    all,
+    all.toReversed(),
+    by(({ id }) => id),
+    by(({ type }) => type),
+    by(({ object }) => object.id),
+  ];
+  let first: object | undefined;
+
+  testRules({
+    'recorded events of every handled type are taken in any order, and leave the same consistent tables': {
+      inSql: true,
+      events: [
+        ...handled,
+        async (scene) => {
+          const view = await scene.rows();
+          expect(inconsistencies(view)).toEqual([]);
+          const made = Object.entries(view.links).map(([id, { customer }]) => {
+            const { last_name, email, phone, street, city, country } = view.customers[String(customer)] ?? {};
+            return [id, { last_name, email, phone, street, city, country }];
+          });
+          first ??= Object.fromEntries(made);
+          expect(Object.fromEntries(made)).toEqual(first);
+        },
+      ],
+      orders: ways.map((way) => [...way, handled.length]),
+    },
+    'recorded events of other types are ignored': {
+      events: [
+        ...recorded.filter((one) => !handled.includes(one)),
+        async (scene) => {
+          const { events, ...others } = await scene.rows();
+          expect(new Set(Object.values(events).map(({ outcome }) => outcome))).toEqual(new Set(['ignored']));
+          expect(Object.values(others).flatMap((rows) => Object.keys(rows))).toEqual([]);
+        },
+      ],
+    },
+  });
+
+  /** What must not be, whatever Stripe sends. */
+  function inconsistencies({ customers, events, invoices, links, payments, subscriptions }: View): string[] {
+    const linked = Object.values(links).map((link) => link.customer);
+    const where = (rows: View['events'], isWrong: (row: View['events'][string]) => boolean) =>
+      Object.entries(rows).flatMap(([key, row]) => (isWrong(row) ? [key] : []));
+    return [
+      ...where(events, ({ outcome }) => outcome === 'failed'),
+      ...where(payments, ({ customer, of, amount }) => {
+        const invoice = invoices[String(of)];
+        const isTooMuch = invoice?.status === 'paid' && Number(amount) > Number(invoice.amount_paid);
+        return invoice?.customer !== customer || isTooMuch;
+      }),
+      ...where(invoices, ({ customer, subscription, stripe_customer_id, status, amount_due }) => {
+        const owner = links[String(stripe_customer_id)]?.customer;
+        const payer = subscription ? subscriptions[String(subscription)]?.customer : owner;
+        return owner !== customer || payer !== customer || (status === 'paid' && Number(amount_due) > 0);
+      }),
+      ...where(
+        subscriptions,
+        (row) => row.status === 'cancelled' && row.ended_at === null && row.stripe_synced_at === null,
+      ),
+      ...Object.keys(customers).filter((name) => !linked.includes(name)),
+    ];
+  }
+});
