@@ -9,7 +9,7 @@ import { rows } from '@/db/database';
 import { disownMigrations, FOREIGN } from '../support/foreign-migrations';
 import { expectProblem, usePayments } from '../support/payments-server';
 import { deliver, WEBHOOK_SECRET } from '../support/stripe-events';
-import { temporaryDataDir } from '../support/uploads';
+import { temporaryDataDir } from '../support/data-dir';
 
 const SENTENCE = 'The database of DATABASE_URL is not migrated: run npm run db:migrate first.';
 const CRON_SECRET = 'a-secret-of-the-cron-job';
