@@ -1,0 +1,289 @@
+import { describe, expect, test } from 'vitest';
+import type { NotedNumber } from '@/db/schema';
+import type { NumberOrigin, ProviderCustomer } from '@/lib/stripe/provider';
+import { type BilledItem, matchSold, type SoldItem } from '@/lib/sync/decide/checkout/match-sold';
+import { fromNoted, noteNumbers, takesPrecedence } from '@/lib/sync/decide/customer/claims';
+import { findLink, isStronger } from '@/lib/sync/decide/customer/find-link';
+import type { Link, LinkedBy } from '@/lib/sync/decide/customer/link';
+import { linkCustomer, recheckLink } from '@/lib/sync/decide/customer/link-customer';
+import type { Answers } from '@/lib/sync/decide/draft';
+import type { StoredCustomer, StoredLink } from '@/lib/sync/store/rows';
+import { draftOf, NOW } from '../../support/draft';
+
+type Source = NumberOrigin['source'];
+const second = (n: number) => new Date(Date.UTC(2026, 2, 1, 0, 0, n));
+const origin = (source: Source, at: number | null = 1, by: string | null = 'evt_1'): NumberOrigin => ({
+  source,
+  at: at === null ? null : second(at),
+  by,
+});
+const OWN = origin('customer', null, null);
+const [SUBSCRIPTION, LATER] = [origin('subscription', 9), origin('other', 2)];
+const number = (of: string, from: NumberOrigin) => ({ number: of, ...from });
+const noted = ({ at, ...rest }: ReturnType<typeof number>): NotedNumber => ({
+  ...rest,
+  at: at?.toISOString() ?? null,
+});
+
+describe('a number that Stripe names', () => {
+  test.each<[string, NumberOrigin, NumberOrigin | null, boolean]>([
+    ['its own is before none', OWN, null, true],
+    ['a subscription’s is not before one of unknown origin', SUBSCRIPTION, null, false],
+    ['its own is before a subscription’s', OWN, SUBSCRIPTION, true],
+    ['a subscription’s is before an invoice’s, though later', SUBSCRIPTION, LATER, true],
+    ['an invoice’s is not before a subscription’s', LATER, SUBSCRIPTION, false],
+    ['the earlier event’s is before the later one’s', origin('other', 1), LATER, true],
+    ['of one second the lesser id’s is first', origin('other', 2, 'evt_0'), LATER, true],
+    ['that of no event is after any other', origin('other', null), LATER, false],
+    ['its own is not before another of its own', origin('customer', 1), origin('customer', 2), false],
+  ])('of the numbers of a Stripe customer %s', (_, one, other, expected) => {
+    expect(takesPrecedence(one, other)).toBe(expected);
+  });
+
+  const [LATE, EARLY] = [number('A', origin('other', 5)), number('A', origin('other', 1))];
+  const [ANOTHER, ITSELF] = [number('B', origin('other', 9)), number('A', OWN)];
+  test.each<[string, ReturnType<typeof number>, ReturnType<typeof number>[]]>([
+    ['another number is added', ANOTHER, [LATE, ANOTHER]],
+    ['a stronger origin of the same replaces it', EARLY, [EARLY]],
+    [
+      'the customer’s own stands beside it, without an event',
+      number('A', origin('customer')),
+      [LATE, ITSELF],
+    ],
+  ])('of the numbers that are noted, %s', (_, reported, expected) => {
+    expect(noteNumbers([noted(LATE)], [reported])).toEqual(expected.map(noted));
+  });
+
+  test('numbers that are known already leave what is noted as it is', () => {
+    const before = [LATE, ITSELF].map(noted);
+    expect(noteNumbers(before, [number('A', origin('other', 7)), ITSELF])).toBe(before);
+  });
+
+  test('numbers that were noted come back the strongest first, without the customer’s own', () => {
+    const all = [number('A', origin('other', 9)), number('B', origin('other', 2)), number('C', OWN)];
+    const strongest = [...all, number('D', origin('subscription', 9))].map(noted);
+    expect(fromNoted(strongest).map((one) => one.number)).toEqual(['D', 'B', 'A']);
+    expect(fromNoted([noted(LATE)])).toEqual([LATE]);
+  });
+});
+
+const customer = (id: number, more: Partial<StoredCustomer> = {}) =>
+  ({ id, customer_number: `K${id}`, email: null, erased_at: null, version: 0, ...more }) as StoredCustomer;
+const reported = (numbers: ProviderCustomer['customerNumbers'] = [], email: string | null = null) => ({
+  stripeCustomerId: 'cus_1',
+  customerNumbers: numbers,
+  email,
+  details: [],
+});
+const byId = <Row extends { id: number }>(rows: Row[]) => new Map(rows.map((row) => [row.id, row]));
+
+describe('a link', () => {
+  const link = (linkedBy: LinkedBy, of: NumberOrigin | null = null, customerId = 1): Link => ({
+    customerId,
+    linkedBy,
+    origin: of,
+  });
+
+  test.each<[string, Link, Link, boolean]>([
+    ['by staff than by number', link('staff'), link('number', OWN), true],
+    ['by number than by e-mail', link('number'), link('email'), true],
+    ['by e-mail than a created one', link('email'), link('created'), true],
+    ['by its own number than by another', link('number', OWN), link('number', LATER), true],
+    [
+      'by an earlier number than by a later one',
+      link('number', origin('other')),
+      link('number', LATER),
+      true,
+    ],
+    ['by e-mail than by e-mail: it is not', link('email'), link('email'), false],
+  ])('a link is stronger %s', (_, one, other, expected) => {
+    expect(isStronger(one, other)).toBe(expected);
+  });
+
+  interface Case {
+    numbers?: string[];
+    /** The customers that have the reported address. */
+    addresses?: number[];
+    linkByEmail?: boolean;
+    before?: Link;
+  }
+  const find = ({ numbers = [], addresses = [], linkByEmail = true, before }: Case) => {
+    const email = (id: number) => ({ email: addresses.includes(id) ? 'ada@example.com' : null });
+    const ours = [customer(1, email(1)), customer(2, email(2)), customer(3, { erased_at: NOW })];
+    const draft = draftOf({
+      rows: { customers: byId(ours) },
+      merged: new Map([['m1', 1]]),
+      withEmail: new Map([['ada@example.com', addresses]]),
+      settings: { linkByEmail },
+    });
+    const named = numbers.map((one) => number(one, origin('other')));
+    return findLink(draft, reported(named, addresses.length > 0 ? 'ADA@example.com' : null), before);
+  };
+  const byEmail = { customerId: 2, linkedBy: 'email', origin: null } as const;
+  const byNumber = (customerId: number) =>
+    ({ customerId, linkedBy: 'number', origin: origin('other') }) as const;
+  test.each<[string, Case, Partial<Link> | undefined]>([
+    ['by its number, in any case', { numbers: ['k2'] }, byNumber(2)],
+    ['by the first number that a customer has', { numbers: ['X9', 'K1', 'K2'] }, byNumber(1)],
+    ['by the number of one that was merged into it', { numbers: ['M1'] }, byNumber(1)],
+    ['not if it is erased', { numbers: ['K3'] }, undefined],
+    ['by its address', { addresses: [2] }, byEmail],
+    ['not by its address while addresses do not link', { addresses: [2], linkByEmail: false }, undefined],
+    ['not by the address of two', { addresses: [1, 2] }, undefined],
+    ['by its number before its address', { numbers: ['K1'], addresses: [2] }, byNumber(1)],
+    ['not by its address if it is linked by one', { addresses: [2], before: link('email') }, undefined],
+    ['not by its address if it was created for it', { addresses: [1], before: link('created') }, undefined],
+    ['by its address beside the created one', { addresses: [1, 2], before: link('created') }, byEmail],
+  ])('a customer is found %s', (_, given, expected) => {
+    expect(find(given)).toEqual(expected);
+  });
+});
+
+describe('linking a Stripe customer', () => {
+  const stored = (customer_id: number, linked_by: LinkedBy, of: NumberOrigin | null = null): StoredLink => ({
+    stripe_customer_id: 'cus_1',
+    customer_id,
+    linked_by,
+    number_source: of?.source ?? null,
+    number_reported_at: of?.at ?? null,
+    number_reported_by: of?.by ?? null,
+    numbers: of && of.source !== 'customer' ? [noted(number(`K${customer_id}`, of))] : [],
+    details: [],
+    recheck_at: null,
+    version: 4,
+    created_at: NOW,
+    updated_at: NOW,
+  });
+  const knows = (...own: string[]) =>
+    (() => ({
+      state: 'found',
+      object: reported(own.map((one) => number(one, OWN))),
+      asOf: NOW,
+    })) as unknown as Answers;
+  const failing = (() => ({ state: 'unavailable', reason: 'rate_limit' })) as unknown as Answers;
+  const open = (before: StoredLink | null, answers?: Answers) =>
+    draftOf({
+      rows: {
+        links: new Map(before ? [['cus_1', before]] : []),
+        customers: byId([customer(1), customer(2), customer(3)]),
+      },
+      ...(answers && { answers }),
+    });
+  const K1 = number('K1', origin('subscription'));
+  const K2 = number('K2', origin('other'));
+
+  type Told = ProviderCustomer['customerNumbers'];
+  type End = [customer: number, by: LinkedBy, source?: Source];
+  const [CREATED, BY_STAFF, BY_OWN] = [stored(3, 'created'), stored(3, 'staff'), stored(3, 'number', OWN)];
+  const [STRONG, WEAK] = [stored(1, 'number', origin('subscription')), stored(2, 'number', origin('other'))];
+  test.each<[string, StoredLink | null, Told, Answers | undefined, End]>([
+    ['without a number creates a customer', null, [], undefined, [-1, 'created']],
+    ['creates one if Stripe does not answer', null, [], failing, [-1, 'created']],
+    ['follows the number that is told', null, [K2], undefined, [2, 'number', 'other']],
+    ['follows its own number before what is told', null, [K2], knows('K3'), [3, 'number', 'customer']],
+    ['moves from a created customer', CREATED, [K2], undefined, [2, 'number', 'other']],
+    ['moves though Stripe does not answer', CREATED, [K2], failing, [2, 'number', 'other']],
+    ['stays with the customer that staff chose', BY_STAFF, [K1], undefined, [3, 'staff']],
+    ['stays with a stronger number', STRONG, [K2], undefined, [1, 'number', 'subscription']],
+    ['moves to a stronger number', WEAK, [K1], undefined, [1, 'number', 'subscription']],
+    ['stays with its own number that Stripe has', BY_OWN, [K1], knows('K3'), [3, 'number', 'customer']],
+    ['leaves its own number that is gone', BY_OWN, [K1], knows(), [1, 'number', 'subscription']],
+  ])('a Stripe customer %s', (_, before, told, answers, [to, by, source = null]) => {
+    const draft = open(before, answers);
+    expect(linkCustomer(draft, reported(told))).toMatchObject({ customerId: to, linkedBy: by });
+    const columns = { customer_id: to, linked_by: by, number_source: source };
+    const recheck_at = answers === failing ? NOW : null;
+    expect(draft.links.get('cus_1')).toMatchObject({ ...columns, recheck_at });
+    const from = before !== null && before.customer_id !== to ? before : null;
+    expect(draft.moves).toEqual(from ? [{ stripe_customer_id: 'cus_1', customer_id: to }] : []);
+    expect(draft.abandoned).toEqual(from === CREATED ? [3] : []);
+    const isContradicted = before?.linked_by === 'number';
+    expect([...draft.warnings]).toEqual(isContradicted ? [expect.stringMatching(/^cus_1 names the/)] : []);
+    expect([...draft.concerned]).toEqual(['cus_1']);
+  });
+
+  test('a Stripe customer that tells what is known is not written', () => {
+    const draft = open(stored(1, 'number', origin('subscription')));
+    linkCustomer(draft, reported([K1]));
+    expect(draft.links.changed.size).toBe(0);
+  });
+
+  test('a number that no customer has is kept, and links the Stripe customer at a recheck', () => {
+    const draft = open(null, failing);
+    linkCustomer(draft, reported([number('K9', origin('other'))]));
+    const kept = { ...(draft.links.get('cus_1') as StoredLink), customer_id: 3 };
+    expect(kept.numbers).toEqual([noted(number('K9', origin('other')))]);
+    expect(recheckLink(open(kept, failing), 'cus_1')).toBe('rate_limit');
+    const later = open(kept, knows());
+    later.customers.put(customer(9));
+    expect(recheckLink(later, 'cus_1')).toBeUndefined();
+    expect(later.links.get('cus_1')).toMatchObject({ customer_id: 9, linked_by: 'number', recheck_at: null });
+  });
+
+  test('a recheck that is not due asks nothing', () => {
+    expect(recheckLink(open(stored(1, 'created'), failing), 'cus_1')).toBeUndefined();
+  });
+});
+
+describe('what Stripe bills and what was sold', () => {
+  type Service = NonNullable<SoldItem['service']>;
+  const sold = (id: number, service: Partial<Service> = {}, quantity = 1): SoldItem => ({
+    id,
+    quantity,
+    serviceId: id,
+    service: {
+      id,
+      number: `S${id}`,
+      price: '9.900',
+      currency: 'eur',
+      interval: 'month',
+      isEnded: false,
+      ...service,
+    },
+  });
+  const billed = (stripeItemId: string, more: Partial<BilledItem> = {}): BilledItem => ({
+    stripeItemId,
+    amount: '9.90',
+    currency: 'eur',
+    interval: 'month',
+    intervalCount: 1,
+    namedServiceId: null,
+    namedServiceNumber: null,
+    ...more,
+  });
+  const one = (service: Partial<Service>, quantity = 1) => [sold(1, service, quantity)];
+  const si = (more: Partial<BilledItem> = {}) => [billed('si', more)];
+  const [ONE, TWO] = [[sold(1)], [sold(1), sold(2)]];
+  const two = (more: Partial<BilledItem>) => [billed('a'), billed('b', more)];
+
+  test.each<[string, SoldItem[], BilledItem[], string | Record<string, number>]>([
+    ['one item at its price', ONE, si(), { si: 1 }],
+    ['a quantity, for all of it', one({}, 3), si({ amount: '29.70' }), { si: 1 }],
+    ['a quarter as three months', one({ interval: 'quarter' }), si({ intervalCount: 3 }), { si: 1 }],
+    ['a year as twelve months', one({ interval: 'year' }), si({ intervalCount: 12 }), { si: 1 }],
+    ['yen', one({ price: '990', currency: 'jpy' }), si({ amount: '990', currency: 'jpy' }), { si: 1 }],
+    ['two alike, one each', TWO, two({}), { a: 1, b: 2 }],
+    ['an item that names its service first', TWO, two({ namedServiceNumber: 'S1' }), { a: 2, b: 1 }],
+    ['the id before the number', TWO, two({ namedServiceId: '1', namedServiceNumber: 'S2' }), { a: 2, b: 1 }],
+    ['not at another price', ONE, si({ amount: '9.89' }), 'price_differs'],
+    ['not in another currency', ONE, si({ currency: 'usd' }), 'price_differs'],
+    ['not for a year', ONE, si({ interval: 'year' }), 'price_differs'],
+    ['not for three months', ONE, si({ intervalCount: 3 }), 'price_differs'],
+    ['not for a week', ONE, si({ interval: 'week' }), 'price_differs'],
+    ['not once', one({ interval: 'once' }), si(), 'price_differs'],
+    ['not with another item', ONE, two({}), 'price_differs'],
+    ['not for another service', ONE, si({ namedServiceId: '2' }), 'price_differs'],
+    ['not at a price that does not tell', ONE, si({ amount: null }), 'price_unknown'],
+    ['not if nothing is billed', ONE, [], 'nothing_billed'],
+    ['not if nothing was sold', [], si(), 'nothing_sold'],
+    ['not if a service has ended', one({ isEnded: true }), si(), 'nothing_sold'],
+    ['not if an item has no service', [sold(1), { ...sold(2), service: null }], si(), 'nothing_sold'],
+  ])('what was sold is matched: %s', (_, items, reported, expected) => {
+    const matched = matchSold(items, reported);
+    if (typeof matched === 'string') expect(matched).toBe(expected);
+    else
+      expect(Object.fromEntries([...matched].map(([id, { serviceId }]) => [id, serviceId]))).toEqual(
+        expected,
+      );
+  });
+});

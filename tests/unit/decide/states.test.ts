@@ -1,0 +1,444 @@
+import { describe, expect, test } from 'vitest';
+import { toProviderInvoice } from '@/lib/stripe/to-invoice';
+import { toProviderSubscription } from '@/lib/stripe/to-subscription';
+import type { Answers } from '@/lib/sync/decide/draft';
+import { furthestOfSecond } from '@/lib/sync/decide/invoice/furthest-of-second';
+import { toInvoiceState } from '@/lib/sync/decide/invoice/invoice-state';
+import { applyPayment, type Collected } from '@/lib/sync/decide/invoice/payment';
+import { decideOrder, recheckAt, type Source } from '@/lib/sync/decide/order';
+import { isStillIn } from '@/lib/sync/decide/subscription/moved-item';
+import {
+  type Billed,
+  combineBilled,
+  type ServiceDates,
+  toServiceDates,
+} from '@/lib/sync/decide/subscription/service-dates';
+import { endOf, toSubscriptionState } from '@/lib/sync/decide/subscription/subscription-state';
+import type { StoredInvoice, StoredItem, StoredPayment, StoredSubscription } from '@/lib/sync/store/rows';
+import { draftOf, NOW } from '../../support/draft';
+
+// It is noon of 15 March.
+const at = (date: string, time = '12:00') => new Date(`${date}T${time}:00Z`);
+const second = (date: string, time?: string) => at(date, time).getTime() / 1000;
+function required<T>(made: T | null): T {
+  if (made === null) throw new Error('this is no such object');
+  return made;
+}
+
+const answering = (answer: object) => (() => answer) as unknown as Answers;
+
+describe('an invoice', () => {
+  const FAILED = at('2026-03-01');
+  const STORED = {
+    status: 'draft',
+    invoice_date: '2026-01-01',
+    payment_failed_at: null,
+    uncollectible: false,
+    paid_at: null,
+    amount_paid: '0.000',
+    amount_off_stripe: null,
+    amount_credited: '0.000',
+    stripe_customer_id: null,
+  } as unknown as StoredInvoice;
+  const json = (object: object) => ({
+    id: 'in_1',
+    object: 'invoice',
+    status: 'open',
+    currency: 'eur',
+    customer: 'cus_1',
+    total: 11900,
+    amount_due: 11900,
+    amount_paid: 0,
+    ...object,
+  });
+  const reported = (object: object) => required(toProviderInvoice(json(object)));
+  function stateOf(object: object, stored: Partial<StoredInvoice> = {}) {
+    const draft = draftOf();
+    const state = toInvoiceState(draft, { ...STORED, ...stored }, reported(object));
+    return { ...state, warnings: [...draft.warnings] };
+  }
+
+  const SENT_AND_FAILED = { status: 'sent', payment_failed_at: FAILED } as const;
+  test.each<[string, object, Partial<StoredInvoice>, StoredInvoice['status']]>([
+    ['that is a draft', { status: 'draft' }, {}, 'draft'],
+    ['that is paid', { status: 'paid' }, {}, 'paid'],
+    ['that is void', { status: 'void' }, {}, 'cancelled'],
+    ['that is open and never due', {}, {}, 'sent'],
+    ['that is due today', { due_date: second('2026-03-15') }, {}, 'sent'],
+    ['that was due yesterday', { due_date: second('2026-03-14') }, {}, 'overdue'],
+    ['whose payment failed', {}, { payment_failed_at: FAILED }, 'overdue'],
+    ['that was written off', { status: 'uncollectible' }, {}, 'overdue'],
+    ['that is paid after a failed payment', { status: 'paid' }, { payment_failed_at: FAILED }, 'paid'],
+    ['of unknown status, as it was', { status: 'parked' }, { status: 'sent' }, 'sent'],
+    ['whose payment failed, of unknown status', { status: 'parked' }, SENT_AND_FAILED, 'overdue'],
+  ])('an invoice %s, has its status', (_, object, stored, expected) => {
+    const { status, warnings } = stateOf(object, stored);
+    expect(status).toBe(expected);
+    expect(warnings).toEqual(reported(object).status ? [] : ['unknown invoice status parked']);
+  });
+
+  test('an invoice keeps the first time that its payment failed', () => {
+    const failing = { ...reported({}), paymentFailed: true };
+    const failedAt = (payment_failed_at: Date | null) =>
+      toInvoiceState(draftOf(), { ...STORED, payment_failed_at }, failing).payment_failed_at;
+    expect([failedAt(null), failedAt(FAILED)]).toEqual([NOW, FAILED]);
+  });
+
+  test('an invoice keeps what is known to be paid outside Stripe, until another amount is paid', () => {
+    const known = { amount_paid: '119.000', amount_off_stripe: '19.000' };
+    expect(stateOf({ status: 'paid', amount_paid: 11900 }, known).amount_off_stripe).toBe('19.000');
+    expect(stateOf({ status: 'paid', amount_paid: 12000 }, known).amount_off_stripe).toBeNull();
+  });
+
+  test('an invoice stays written off if Stripe’s status is unknown', () => {
+    expect(stateOf({ status: 'parked' }, { uncollectible: true }).uncollectible).toBe(true);
+    expect(stateOf({ status: 'open' }, { uncollectible: true }).uncollectible).toBe(false);
+  });
+
+  test.each([
+    [['open', 'draft'], 'open'],
+    [['open', 'uncollectible'], 'uncollectible'],
+    [['paid', 'open', 'uncollectible'], 'paid'],
+    [['paid', 'void'], 'void'],
+    [['parked', 'draft'], 'parked'],
+  ])('of several payloads of one second %s the furthest on is %s, in any order', (statuses, expected) => {
+    for (const order of [statuses, statuses.toReversed()]) {
+      const draft = draftOf();
+      for (const status of order) {
+        const id = `evt_${status}`;
+        const told = {
+          id,
+          type: 'invoice.finalized',
+          created: second('2026-03-15'),
+          data: { object: json({ status }) },
+        };
+        const inbox = { outcome: 'processed' as const, attempts: 1, checkout: null, isStorable: true };
+        draft.arrived.set(id, { id, payload: JSON.stringify(told), ...inbox });
+      }
+      expect(furthestOfSecond(draft, reported({}), at('2026-03-15')).providerStatus).toBe(expected);
+    }
+  });
+});
+
+describe('a payment', () => {
+  const REFERENCE = 'in_1';
+  const INVOICE = {
+    id: 7,
+    customer_id: 3,
+    currency: 'eur',
+    amount_paid: '119.000',
+    amount_off_stripe: null,
+  } as unknown as StoredInvoice;
+  const PAYMENT = {
+    id: 5,
+    invoice_id: 7,
+    customer_id: 3,
+    amount: '119.000',
+    currency: 'eur',
+    payment_date: '2026-03-14',
+    payment_reference: REFERENCE,
+    refunded_amount: '0.000',
+    status: 'completed',
+    source: 'stripe',
+    provider_amount: '119.000',
+    provider_payment_date: '2026-03-14',
+    stripe_payment_intent_id: 'pi_1',
+    version: 0,
+  } as unknown as StoredPayment;
+  const collected = (amountPaid: string, amountOffStripe: string | null = null): Collected => ({
+    amountPaid,
+    amountOffStripe,
+    paidAt: at('2026-03-15', '23:30'),
+    paymentIntentId: 'pi_1',
+  });
+
+  interface Given {
+    stored?: Partial<StoredPayment>;
+    off?: string;
+    isBuried?: boolean;
+  }
+  function paymentAfter(what: Collected, { stored, off, isBuried = false }: Given = {}) {
+    const draft = draftOf({
+      rows: stored ? { payments: new Map([[PAYMENT.id, { ...PAYMENT, ...stored }]]) } : {},
+      tombstones: new Set(isBuried ? [REFERENCE] : []),
+      settings: { timeZone: 'Europe/Berlin' },
+    });
+    applyPayment(draft, REFERENCE, { ...INVOICE, ...(off && { amount_off_stripe: off }) }, what);
+    const [row, ...others] = draft.payments.all();
+    expect(others).toEqual([]);
+    return { row, changes: draft.changes.map(({ field }) => field), warnings: [...draft.warnings] };
+  }
+
+  test('a new payment is what Stripe collected, on the day of the time zone', () => {
+    const { row, changes } = paymentAfter(collected('119.000'));
+    const {
+      version: _,
+      id: __,
+      ...expected
+    } = { ...PAYMENT, payment_date: '2026-03-16', refunded_amount: '0' };
+    expect(row).toMatchObject({ ...expected, provider_payment_date: '2026-03-16' });
+    expect(changes).toEqual(['created']);
+  });
+
+  test.each<[string, Collected, Given, string | undefined]>([
+    ['is less what was paid outside Stripe', collected('119.000', '19.000'), {}, '100.000'],
+    ['is less what is known of that', collected('119.000'), { off: '19.000' }, '100.000'],
+    ['is whole if that is known of another amount', collected('130.000'), { off: '19.000' }, '130.000'],
+    ['is not made if all was paid outside Stripe', collected('119.000', '119.000'), {}, undefined],
+    ['is not made if nothing was paid', collected('0.000'), {}, undefined],
+    ['is not made if it was deleted', collected('119.000'), { isBuried: true }, undefined],
+  ])('a new payment %s', (_, what, given, amount) => {
+    expect(paymentAfter(what, given).row?.amount).toBe(amount);
+  });
+
+  const DATED = { payment_date: '2026-03-10' };
+  test.each<[string, Collected, Partial<StoredPayment>, Partial<StoredPayment>]>([
+    ['stays as it is', collected('119.000'), {}, { amount: '119.000', payment_date: '2026-03-14' }],
+    ['grows', collected('150.000'), {}, { amount: '150.000', payment_date: '2026-03-16' }],
+    ['keeps the date that staff gave it', collected('150.000'), DATED, { amount: '150.000', ...DATED }],
+    ['keeps the amount that staff gave it', collected('150.000'), { amount: '50.000' }, { amount: '50.000' }],
+    ['shrinks by what was paid outside Stripe', collected('119.000', '19.000'), {}, { amount: '100.000' }],
+    ['does not shrink while that is unknown', collected('100.000'), {}, { amount: '119.000' }],
+  ])('a payment by Stripe %s', (_, what, stored, expected) => {
+    expect(paymentAfter(what, { stored }).row).toMatchObject(expected);
+  });
+
+  test.each(['api', 'staff', 'import'] as const)(
+    'a payment by %s is left alone, with a warning',
+    (source) => {
+      const { row, warnings } = paymentAfter(collected('150.000'), { stored: { source } });
+      expect(row?.amount).toBe('119.000');
+      expect(warnings).toEqual([`payment 5 already has the reference ${REFERENCE}`]);
+    },
+  );
+});
+
+describe('a subscription', () => {
+  /** What is stored before anything is known. */
+  const STORED = {
+    status: 'incomplete',
+    next_billing_date: '2025-12-31',
+    ended_at: null,
+    checkout_completed_at: null,
+    stripe_customer_id: null,
+  } as unknown as StoredSubscription;
+  const reported = (object: object) =>
+    required(toProviderSubscription({ id: 'sub_1', status: 'active', customer: 'cus_1', ...object }));
+  const period = (end: string) => ({ current_period_end: second(end, '23:30') });
+  const items = (...ends: (string | null)[]) => ({
+    items: { data: ends.map((end, i) => ({ id: `si_${i}`, quantity: 1, ...(end && period(end)) })) },
+  });
+  function stateOf(object: object, stored: Partial<StoredSubscription> = {}, timeZone = 'UTC') {
+    const draft = draftOf({ settings: { timeZone } });
+    const state = toSubscriptionState(draft, { ...STORED, ...stored }, reported(object), at('2026-03-01'));
+    return { ...state, warnings: [...draft.warnings] };
+  }
+
+  test.each<[string, object, string]>([
+    ['at the end of its only period', items('2026-04-01'), '2026-04-01'],
+    ['at the earliest end of several', items('2026-05-01', '2026-04-01', '2026-06-01'), '2026-04-01'],
+    ['regardless of items without a period', items(null, '2026-04-01'), '2026-04-01'],
+    ['at its own end if no item has one', { ...items(null), ...period('2026-07-01') }, '2026-07-01'],
+    ['as before if Stripe reports no end', items(), '2025-12-31'],
+  ])('a subscription is billed next %s', (_, object, expected) => {
+    expect(stateOf(object).next_billing_date).toBe(expected);
+  });
+
+  test('the next billing date of a subscription is a date of the time zone', () => {
+    expect(stateOf(items('2026-04-01'), {}, 'Europe/Berlin').next_billing_date).toBe('2026-04-02');
+  });
+
+  const paid = { checkout_completed_at: at('2026-03-02') };
+  const paidBefore = { checkout_completed_at: at('2026-02-01') };
+  test.each<[string, string, Partial<StoredSubscription>, string]>([
+    ['has Stripe’s status', 'past_due', {}, 'past_due'],
+    ['is cancelled if the first payment never came', 'incomplete_expired', {}, 'cancelled'],
+    ['is cancelled as Stripe spells it', 'canceled', {}, 'cancelled'],
+    ['is active after a checkout that was completed since', 'incomplete', paid, 'active'],
+    ['is not active after one that was completed before', 'incomplete', paidBefore, 'incomplete'],
+    ['has another status than incomplete in spite of a checkout', 'unpaid', paid, 'unpaid'],
+    ['keeps its status if Stripe’s is unknown', 'hibernating', { status: 'trialing' }, 'trialing'],
+  ])('a subscription %s', (_, status, stored, expected) => {
+    const { warnings, ...state } = stateOf({ status }, stored);
+    expect(state.status).toBe(expected);
+    expect(warnings).toEqual(status === 'hibernating' ? ['unknown subscription status hibernating'] : []);
+  });
+
+  test('a subscription that Stripe has deleted is cancelled, with the earliest end that is known', () => {
+    const [ended, known, deletedAt] = [at('2026-03-07'), at('2026-03-08'), at('2026-03-09')];
+    expect(endOf(STORED, reported({}), deletedAt)).toEqual({ status: 'cancelled', ended_at: deletedAt });
+    expect(endOf({ ...STORED, ended_at: known }, reported({}), deletedAt).ended_at).toEqual(known);
+    const told = reported({ ended_at: second('2026-03-07') });
+    expect(endOf({ ...STORED, ended_at: known }, told, deletedAt).ended_at).toEqual(ended);
+  });
+
+  test('a subscription that lives again has no end', () => {
+    const stored = { status: 'cancelled', ended_at: at('2026-03-01') } as const;
+    expect(stateOf({ status: 'active' }, stored).ended_at).toBeNull();
+    expect(stateOf({ status: 'canceled' }, stored).ended_at).toEqual(at('2026-03-01'));
+  });
+
+  test('a subscription keeps the Stripe customer that it has', () => {
+    expect(stateOf({}).stripe_customer_id).toBe('cus_1');
+    expect(stateOf({}, { stripe_customer_id: 'cus_0' }).stripe_customer_id).toBe('cus_0');
+  });
+
+  const OTHER = {
+    id: 4,
+    stripe_subscription_id: 'sub_other',
+    stripe_customer_id: 'cus_1',
+    provider_as_of: at('2026-03-15', '10:05'),
+    recheck_at: null,
+  } as unknown as StoredSubscription;
+  const shows = (id: string) =>
+    answering({ state: 'found', object: reported({ items: { data: [{ id }] } }), asOf: NOW });
+  const [OLDER, SAME, NEWER] = ['10:04', '10:05', '10:06'].map((time) => at('2026-03-15', time)) as [
+    Date,
+    Date,
+    Date,
+  ];
+  const asked = { recheckAt: NOW, isIn: false };
+
+  test.each<[string, Date, Answers | undefined, number, { isIn: boolean; recheckAt?: Date }]>([
+    ['not in the older of two', NEWER, undefined, 1, { isIn: false }],
+    ['in the newer of two', OLDER, undefined, 1, { isIn: true }],
+    ['within a second in the one where Stripe shows it', SAME, shows('si_1'), 1, { isIn: true }],
+    ['not in the one where Stripe shows others', SAME, shows('si_2'), 1, { isIn: false }],
+    ['not in one that is gone', SAME, answering({ state: 'gone' }), 1, { isIn: false }],
+    ['not in it while Stripe says nothing, which is asked again', SAME, undefined, 1, asked],
+    ['not in one of more items than an event shows, likewise', OLDER, undefined, 11, asked],
+  ])('an item that two subscriptions show is %s', (_, asOf, answers, count, { isIn, recheckAt = null }) => {
+    const stored = Array.from({ length: count }, (_, i) => ({ id: i + 1, subscription_id: OTHER.id }));
+    const draft = draftOf({
+      rows: {
+        subscriptions: new Map([[OTHER.id, OTHER]]),
+        items: new Map(stored.map((item) => [item.id, item as StoredItem])),
+      },
+      ...(answers && { answers }),
+    });
+    expect(isStillIn(draft, OTHER, 'si_1', asOf)).toBe(isIn);
+    expect(draft.subscriptions.get(OTHER.id)?.recheck_at).toEqual(recheckAt);
+  });
+
+  test('an item of a subscription that Stripe never told of is not in it', () => {
+    expect(isStillIn(draftOf(), undefined, 'si_1', SAME)).toBe(false);
+    expect(isStillIn(draftOf(), { ...OTHER, provider_as_of: null }, 'si_1', SAME)).toBe(false);
+  });
+});
+
+describe('a service', () => {
+  const billed = (until: string, endsAt: string | null = null): Billed => ({
+    until: at(until),
+    endsAt: endsAt === null ? null : at(endsAt),
+  });
+  const dates = (
+    next_billing_date: string | null,
+    synced_billing_date: string | null,
+    ends_on: string | null = null,
+    synced_ends_on: string | null = null,
+  ): ServiceDates => ({ next_billing_date, synced_billing_date, ends_on, synced_ends_on });
+  const [OLD, OWN, NEW, END] = ['2026-01-01', '2026-02-02', '2026-03-03', '2026-04-04'];
+  const [NONE, SYNCED, ENDING] = [dates(null, null), dates(OLD, OLD), dates(OLD, OLD, END, END)];
+
+  test.each<[string, ServiceDates, Billed | undefined, ServiceDates]>([
+    ['are those of what bills it', NONE, billed(NEW), dates(NEW, NEW)],
+    ['replace what people entered before', dates(OWN, null), billed(NEW), dates(NEW, NEW)],
+    ['stay people’s own if Stripe has the same', dates(NEW, null), billed(NEW), dates(NEW, null)],
+    ['are cleared with what billed it', SYNCED, undefined, NONE],
+    ['stay if people entered others since', dates(OWN, OLD), undefined, dates(OWN, OLD)],
+    ['stay if it was never billed', dates(OWN, null), undefined, dates(OWN, null)],
+    ['end with what bills it', SYNCED, billed(NEW, END), dates(NEW, NEW, END, END)],
+    ['do not end if it goes on', ENDING, billed(NEW), dates(NEW, NEW)],
+    ['do not end with what billed it', ENDING, undefined, NONE],
+    ['keep the end that people entered', dates(OLD, OLD, OWN), billed(NEW), dates(NEW, NEW, OWN)],
+    ['keep it if nothing bills it', dates(null, null, OWN), undefined, dates(null, null, OWN)],
+    ['keep it if Stripe had another', dates(OLD, OLD, OWN, END), undefined, dates(null, null, OWN, END)],
+  ])('the dates of a service %s', (_, before, all, after) => {
+    expect(toServiceDates(before, all, 'UTC')).toEqual(after);
+  });
+
+  test('the dates of a service are those of the time zone', () => {
+    const late = { until: at(NEW, '23:30'), endsAt: at(END, '23:30') };
+    const next = dates('2026-03-04', '2026-03-04', '2026-04-05', '2026-04-05');
+    expect(toServiceDates(NONE, late, 'Europe/Berlin')).toEqual(next);
+  });
+
+  test.each<[string, Billed[], Billed | undefined]>([
+    ['not billed if nothing bills it', [], undefined],
+    ['billed until the latest date', [billed(NEW), billed(OLD)], billed(NEW)],
+    ['billed on if one goes on', [billed(OLD, END), billed(NEW)], billed(NEW)],
+    ['billed until the last ends', [billed(OLD, END), billed(NEW, NEW)], billed(NEW, END)],
+  ])('a service is %s', (_, all, expected) => {
+    expect(combineBilled(all)).toEqual(expected);
+  });
+});
+
+describe('of two states', () => {
+  const seconds = (n: number) => new Date(Date.UTC(2026, 2, 15, 10, 0, n));
+  const invoice = (status: string) =>
+    required(toProviderInvoice({ id: 'in_1', status, currency: 'eur', customer: 'cus_1' }));
+  const [INCOMING, FETCHED, OF_INBOX] = [invoice('open'), invoice('paid'), invoice('void')];
+  const FOUND = answering({ state: 'found', object: FETCHED, asOf: seconds(9) });
+  const source = (origin: Source['origin']) => (n: number) => ({ origin, asOf: seconds(n) }) as Source;
+  const [event, fetched, listed] = [source('event'), source('fetched'), source('listed')];
+  const take = (state: typeof INCOMING, n: number, recheck = false) => ({
+    take: state,
+    asOf: seconds(n),
+    recheck,
+  });
+
+  interface Case {
+    isStored?: boolean;
+    /** A recheck is due. */
+    isDue?: boolean;
+    answers?: Answers;
+  }
+  const decide = (from: Source, storedAsOf: number | null, { isStored = false, isDue, answers }: Case) => {
+    const draft = draftOf({ ...(answers && { answers }) });
+    const decision = decideOrder(draft, {
+      kind: 'invoice',
+      incoming: INCOMING,
+      stripeCustomerId: 'cus_1',
+      source: from,
+      row: {
+        provider_as_of: storedAsOf === null ? null : seconds(storedAsOf),
+        recheck_at: isDue ? seconds(6) : null,
+        provider_gone_at: null,
+      },
+      isStored: () => isStored,
+      decideFromInbox: () => OF_INBOX,
+    });
+    return { decision, isLeft: draft.unreported !== undefined };
+  };
+  const [SAME, DUE] = [{ isStored: true }, { isStored: true, isDue: true }];
+
+  test.each<[string, Source, number | null, Case, unknown]>([
+    ['the first', event(5), null, {}, take(INCOMING, 5)],
+    ['the newer', event(5), 4, {}, take(INCOMING, 5)],
+    ['not the older', event(4), 5, {}, 'stale'],
+    ['a fetched one of the same second', fetched(5), 5, {}, take(INCOMING, 5)],
+    ['neither if they are alike in one second', event(5), 5, SAME, 'unchanged'],
+    ['of one second what Stripe answers', event(5), 5, { answers: FOUND }, take(FETCHED, 9)],
+    ['what its payloads lead to if Stripe does not answer', event(5), 5, {}, take(OF_INBOX, 5, true)],
+    ['what Stripe answers while a recheck is due', event(5), 5, { ...DUE, answers: FOUND }, take(FETCHED, 9)],
+    ['not a list’s that is stored', listed(9), 5, SAME, 'unchanged'],
+    ['a list’s that is stored while a recheck is due', listed(9), 5, DUE, take(INCOMING, 9)],
+    ['a list’s that is newer', listed(9), 5, {}, take(INCOMING, 9)],
+  ])('of two states is taken %s', (_, from, storedAsOf, given, expected) => {
+    expect(decide(from, storedAsOf, given)).toEqual({ decision: expected, isLeft: false });
+  });
+
+  test('of two states of one second a list’s is left to the next night if Stripe does not answer', () => {
+    expect(decide(listed(5), 5, {})).toEqual({ decision: 'unchanged', isLeft: true });
+  });
+
+  test.each<[string, Source, boolean, Date | null]>([
+    ['becomes due with a doubt', event(5), true, NOW],
+    ['stays due after an event', event(5), false, seconds(2)],
+    ['stays due after a list', listed(5), false, seconds(2)],
+    ['is done with what was fetched', fetched(5), false, null],
+  ])('a recheck %s', (_, from, isDoubtful, expected) => {
+    const row = { provider_as_of: seconds(1), recheck_at: seconds(2), provider_gone_at: null };
+    expect(recheckAt(draftOf(), row, from, isDoubtful)).toEqual(expected);
+  });
+});
