@@ -13,7 +13,7 @@ function open() {
 const settled = () => new Promise((resolve) => setTimeout(resolve));
 
 describe('batches', () => {
-  test('what is asked for at once goes together, and each gets its own answer', async () => {
+  test('requests at once go together in a batch, and each gets its own answer', async () => {
     const { batches, begun } = open();
     const answers = [1, 2, 3].map((one) => batches.run(one));
     await settled();
@@ -22,7 +22,7 @@ describe('batches', () => {
     expect(await Promise.all(answers)).toEqual([10, 20, 30]);
   });
 
-  test('while two are under way the others wait, eight at most go together', async () => {
+  test('requests wait while two batches are under way, and at most eight go together', async () => {
     const { batches, begun, given } = open();
     const run = async (one: number) => {
       const answer = batches.run(one);

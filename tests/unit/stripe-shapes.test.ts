@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import Stripe from 'stripe';
 import { describe, expect, test } from 'vitest';
 import { lastOfSecond } from '@/lib/stripe/chain-events';
@@ -5,6 +6,8 @@ import { toProviderCheckout } from '@/lib/stripe/to-checkout';
 import { type ProviderEvent, toProviderEvent } from '@/lib/stripe/to-event';
 import { toProviderInvoice } from '@/lib/stripe/to-invoice';
 import { toProviderSubscription } from '@/lib/stripe/to-subscription';
+import { HANDLED_EVENT_TYPES } from '@/lib/sync/inbox/event-types';
+import { ANNOUNCING } from '../simulation/oracle/story';
 
 const DAY = 86_400;
 const at = (seconds: number) => new Date(seconds * 1000);
@@ -19,6 +22,17 @@ describe('an invoice of any API version', () => {
     amount_due: 11900,
   };
   const map = (more: Record<string, unknown>) => toProviderInvoice({ ...base, ...more });
+  const K1 = { metadata: { customer_number: 'K1' } };
+  const OUT_OF_BAND = { paid_out_of_band: true, amount_paid: 0, amount_remaining: 11900 };
+  const payments = (...data: object[]) => ({ payments: { data } });
+  const attempt = (status: string, code: string | null) => ({
+    attempted: true,
+    ...payments({
+      payment: {
+        payment_intent: { id: 'pi_1', status, last_payment_error: code === null ? null : { code } },
+      },
+    }),
+  });
 
   test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
     ['subscription beside it', { subscription: 'sub_1' }, { stripeSubscriptionId: 'sub_1' }],
@@ -31,27 +45,19 @@ describe('an invoice of any API version', () => {
     ['no subscription', { parent: null }, { stripeSubscriptionId: null }],
     [
       'expanded customer',
-      { customer: { id: 'cus_2', metadata: { customer_number: 'K1' } } },
-      {
-        customer: expect.objectContaining({
-          stripeCustomerId: 'cus_2',
-          customerNumbers: [expect.objectContaining({ number: 'K1', source: 'customer' })],
-        }),
-      },
+      { customer: { id: 'cus_2', ...K1 } },
+      { customer: { stripeCustomerId: 'cus_2', customerNumbers: [{ number: 'K1', source: 'customer' }] } },
     ],
     [
       'the subscription’s number before the invoice’s',
+      { parent: { subscription_details: K1 }, metadata: { customer_number: 'K2' } },
       {
-        parent: { subscription_details: { metadata: { customer_number: 'K1' } } },
-        metadata: { customer_number: 'K2' },
-      },
-      {
-        customer: expect.objectContaining({
+        customer: {
           customerNumbers: [
-            expect.objectContaining({ number: 'K1', source: 'subscription' }),
-            expect.objectContaining({ number: 'K2', source: 'other' }),
+            { number: 'K1', source: 'subscription' },
+            { number: 'K2', source: 'other' },
           ],
-        }),
+        },
       },
     ],
     ['no customer', { customer: null }, { customer: null }],
@@ -94,7 +100,7 @@ describe('an invoice of any API version', () => {
     ['a credit', { total: -500, amount_due: 0 }, { total: '-5.00', amountDue: '0.00' }],
     [
       'out of band, in old versions',
-      { status: 'paid', paid: true, paid_out_of_band: true, amount_paid: 0, amount_remaining: 11900 },
+      { status: 'paid', paid: true, ...OUT_OF_BAND },
       { amountPaid: '119.00', amountDue: '0.00', amountOffStripe: '119.00' },
     ],
     [
@@ -106,8 +112,7 @@ describe('an invoice of any API version', () => {
       'a payment record',
       {
         status: 'paid',
-        amount_paid: 11900,
-        payments: { data: [{ status: 'paid', amount_paid: 1900, payment: { type: 'payment_record' } }] },
+        ...payments({ status: 'paid', amount_paid: 1900, payment: { type: 'payment_record' } }),
       },
       { amountOffStripe: '19.00' },
     ],
@@ -115,49 +120,15 @@ describe('an invoice of any API version', () => {
     ['the intent of old', { payment_intent: 'pi_1' }, { paymentIntentId: 'pi_1' }],
     [
       'the intent under payments',
-      {
-        payments: {
-          data: [
-            { status: 'open', payment: { payment_intent: 'pi_0' } },
-            { status: 'paid', payment: { payment_intent: 'pi_1' } },
-          ],
-        },
-      },
+      payments(
+        { status: 'open', payment: { payment_intent: 'pi_0' } },
+        { status: 'paid', payment: { payment_intent: 'pi_1' } },
+      ),
       { paymentIntentId: 'pi_1' },
     ],
-    [
-      'an attempt that failed',
-      {
-        attempted: true,
-        payments: {
-          data: [
-            {
-              payment: {
-                payment_intent: {
-                  id: 'pi_1',
-                  status: 'requires_payment_method',
-                  last_payment_error: { code: 'card_declined' },
-                },
-              },
-            },
-          ],
-        },
-      },
-      { paymentFailed: true },
-    ],
-    [
-      'an attempt under way',
-      {
-        attempted: true,
-        payments: {
-          data: [
-            { payment: { payment_intent: { id: 'pi_1', status: 'processing', last_payment_error: null } } },
-          ],
-        },
-      },
-      { paymentFailed: false },
-    ],
-  ])('%s', (_, more, expected) => {
+    ['an attempt that failed', attempt('requires_payment_method', 'card_declined'), { paymentFailed: true }],
+    ['an attempt under way', attempt('processing', null), { paymentFailed: false }],
+  ])('an invoice of any API version is read: %s', (_, more, expected) => {
     expect(map(more)).toMatchObject(expected);
   });
 
@@ -166,11 +137,11 @@ describe('an invoice of any API version', () => {
     [{ total: 100_000_000_000_000 }, 'The amount 1000000000000.00 EUR has more than twelve digits.'],
     [{ total: -100_000_000_000_000 }, 'The amount -1000000000000.00 EUR has more than twelve digits.'],
     [{ amount_due: 2 ** 60 }, 'The amount 1152921504606847000 is no whole number of at most twelve digits.'],
-  ])('%j is refused', (more, reason) => {
+  ])('an invoice with %j is refused', (more, reason) => {
     expect(() => map(more)).toThrow(reason);
   });
 
-  test('NUL, which PostgreSQL cannot hold, is left out', () => {
+  test('NUL in an invoice, which PostgreSQL cannot hold, is left out', () => {
     const hostile = map({ number: 'A\0B', customer_email: '\0', metadata: { customer_number: 'K\u00001' } });
     expect(hostile).toMatchObject({
       number: 'AB',
@@ -178,7 +149,7 @@ describe('an invoice of any API version', () => {
     });
   });
 
-  test.each([null, 'in_1', [], {}, { customer: 'cus_1' }])('%j is none', (object) => {
+  test.each([null, 'in_1', [], {}, { customer: 'cus_1' }])('%j is not an invoice', (object) => {
     expect(toProviderInvoice(object)).toBeNull();
   });
 });
@@ -198,11 +169,11 @@ describe('a subscription of any API version', () => {
     ['canceled', 'cancelled'],
     ['hibernating', null],
     ['constructor', null],
-  ])('status %s is %s', (status, expected) => {
+  ])('a subscription of status %s is %s', (status, expected) => {
     expect(map({ status })?.status).toBe(expected);
   });
 
-  test('the period end stands on the items, on the subscription, or on both', () => {
+  test('the period end of an item stands on the items, on the subscription, or on both', () => {
     const item = (more = {}) => ({ data: [{ id: 'si_1', ...more }], has_more: false });
     const ends = (more: Record<string, unknown>) =>
       map(more)?.items.map(({ currentPeriodEnd }) => currentPeriodEnd);
@@ -218,7 +189,7 @@ describe('a subscription of any API version', () => {
     ['alone, under flexible billing', { cancel_at_period_end: false, cancel_at: 7 * DAY }, at(7 * DAY)],
     ['with the period, in old versions', { cancel_at_period_end: true, current_period_end: DAY }, at(DAY)],
     ['never', { cancel_at_period_end: false, cancel_at: null, current_period_end: DAY }, null],
-  ])('ends %s', (_, more, expected) => {
+  ])('a subscription ends %s', (_, more, expected) => {
     expect(map(more)?.cancelAt).toEqual(expected);
   });
 
@@ -232,16 +203,16 @@ describe('a subscription of any API version', () => {
       { behavior: 'keep_as_draft', resumes_at: null },
       { behavior: 'keep_as_draft', resumesAt: null },
     ],
-  ])('collection paused by %j', (pause_collection, expected) => {
+  ])('a collection that is paused by %j is read', (pause_collection, expected) => {
     expect(map({ pause_collection })?.pause).toEqual(expected);
   });
 
-  test('a quantity that no column holds is refused', () => {
+  test('a quantity of an item that no column holds is refused', () => {
     const items = { data: [{ id: 'si_1', quantity: 3_000_000_000 }], has_more: false };
     expect(() => map({ items })).toThrow('The quantity 3000000000 is none between 0 and 2147483647.');
   });
 
-  test('a list that is not whole, or not there, is not complete', () => {
+  test('a list of items that is not whole, or not there, is not complete', () => {
     expect(map({ items: { data: [], has_more: true } })?.itemsComplete).toBe(false);
     expect(map({})).toMatchObject({ items: [], itemsComplete: false, cancelAtPeriodEnd: false });
   });
@@ -314,11 +285,11 @@ describe('what an item is billed with', () => {
       { amount: null },
     ],
     ['no price', {}, { amount: null, currency: null, interval: null, intervalCount: null }],
-  ])('%s', (_, item, expected) => {
+  ])('an item is billed with %s', (_, item, expected) => {
     expect(billed(item)).toMatchObject(expected);
   });
 
-  test('stands in the subscription’s currency, or its amount is not told', () => {
+  test('an item is billed in the subscription’s currency, or its amount is not told', () => {
     expect(billed({ price, quantity: 1 }, { currency: 'eur' })).toMatchObject({ amount: '9.90' });
     expect(billed({ price, quantity: 1 }, { currency: 'usd' })).toMatchObject({
       amount: null,
@@ -329,11 +300,11 @@ describe('what an item is billed with', () => {
 });
 
 describe('a checkout', () => {
-  test.each(['payment', 'setup', undefined])('of mode %s is none', (mode) => {
+  test.each(['payment', 'setup', undefined])('a checkout of mode %s buys no subscription', (mode) => {
     expect(toProviderCheckout({ id: 'cs_1', mode })).toBeNull();
   });
 
-  test('names its subscription and ours', () => {
+  test('a checkout names its subscription and ours', () => {
     const session = {
       id: 'cs_1',
       mode: 'subscription',
@@ -371,39 +342,47 @@ describe('several events of one second', () => {
   const active = event('evt_1', 'updated', { status: 'active', plan: 'a' }, { status: 'incomplete' });
   const changed = event('evt_0', 'updated', { status: 'active', plan: 'b' }, { plan: 'a' });
   const deleted = event('evt_2', 'deleted', { status: 'active' });
+  const change = (id: string, before: number | undefined, x: number) =>
+    event(`evt_${id}`, 'updated', { x }, { x: before });
 
   test.each<[string, ProviderEvent[], string]>([
-    ['created alone', [created], 'evt_9'],
+    ['created is the last if alone', [created], 'evt_9'],
     ['an update follows created', [active, created], 'evt_1'],
     ['an update follows the one whose values it had before', [changed, active, created], 'evt_0'],
     ['deleted is last', [deleted, changed, active], 'evt_2'],
-    [
-      'of two possible ends the greatest id',
-      [event('evt_a', 'updated', { x: 1 }, { x: 0 }), event('evt_b', 'updated', { x: 2 }, { x: 0 })],
-      'evt_b',
-    ],
-    [
-      'a circle is broken by the greatest id',
-      [event('evt_a', 'updated', { x: 1 }, { x: 2 }), event('evt_b', 'updated', { x: 2 }, { x: 1 })],
-      'evt_b',
-    ],
-  ])('%s, in whatever order they are given', (_, events, expected) => {
+    ['the greatest id of two possible ends is last', [change('a', 0, 1), change('b', 0, 2)], 'evt_b'],
+    ['a circle is broken by the greatest id', [change('a', 2, 1), change('b', 1, 2)], 'evt_b'],
+  ])('of several events of one second %s, in any order', (_, events, expected) => {
     expect(lastOfSecond(events)?.id).toBe(expected);
     expect(lastOfSecond([...events].reverse())?.id).toBe(expected);
   });
 
-  const chain = (values: number[]) =>
-    values
-      .slice(1)
-      .map((x, i) =>
-        event(`evt_${String.fromCharCode(97 + ((i * 5) % 12))}`, 'updated', { x }, { x: values[i] }),
-      );
+  const letterOf = (i: number) => String.fromCharCode(97 + ((i * 5) % 12));
+  const chain = (values: number[]) => values.slice(1).map((x, i) => change(letterOf(i), values[i], x));
 
   test.each<[string, number[], string]>([
     ['that each change something else', [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], 'evt_h'],
-    ['that change it to and fro, with one end', [0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 2], 'evt_h'],
-  ])('twelve updates %s', (_, values, expected) => {
+    ['that change it to and fro', [0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 2], 'evt_h'],
+  ])('twelve updates of one second %s have one end', (_, values, expected) => {
     expect(lastOfSecond(chain(values))?.id).toBe(expected);
     expect(lastOfSecond(chain(values).reverse())?.id).toBe(expected);
+  });
+});
+
+describe('the handled event types', () => {
+  test('README has the event types for Stripe’s dashboard', () => {
+    const readme = readFileSync('README.md', 'utf8');
+    const [, named = ''] = /add an endpoint at `[^`]+` for ([^:]+), and set/.exec(readme) ?? [];
+    let before = '';
+    const types = [...named.matchAll(/`([^`]+)`/g)].map(([, type = '']) => {
+      // `.updated` follows `customer.subscription.created`.
+      before = type.startsWith('.') ? before.replace(/\.\w+$/, type) : type;
+      return before;
+    });
+    expect(types.sort()).toEqual([...HANDLED_EVENT_TYPES].sort());
+  });
+
+  test('simulated histories announce all handled event types', () => {
+    expect([...ANNOUNCING].sort()).toEqual([...HANDLED_EVENT_TYPES].sort());
   });
 });
