@@ -1,4 +1,4 @@
-import { asc, eq, isNull } from 'drizzle-orm';
+import { asc, eq, getTableColumns, isNull } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { Database } from '@/db/database';
 import {
@@ -41,7 +41,7 @@ type Rows = Record<TableName, Row[]>;
 /** Rows by their Stripe id or our number; see `toView`. */
 export type View = Record<TableName, Record<string, Row>>;
 
-/** How a row differs from the usual one of its table. */
+/** A row; columns that are left out have their defaults. */
 export interface Given {
   table: TableName;
   row: Row;
@@ -128,10 +128,7 @@ async function play(rule: Rule, all: number[][], open: Open): Promise<void> {
   }
 }
 
-async function openScene(
-  open: (now: () => Date) => Ground | Promise<Ground>,
-  { given, settings, withKey = false }: Rule,
-) {
+async function openScene(open: Open, { given, settings, withKey = false }: Rule) {
   let now = new Date('2026-03-15T12:00:00Z');
   const world = createWorld({ now: () => now, chance: seededChance(7) });
   const api = new ModelApi();
@@ -205,7 +202,7 @@ function memoryGround(now: () => Date): Ground {
     tables.put(table, (row.id ?? row.stripe_customer_id ?? row.reference) as never, row as never);
   return {
     deps: { db: {} as Database, store: process },
-    put,
+    put: (table, row) => put(table, { ...defaultsOf(table), ...row }),
     edit: (table, { id, ...key }, values) => {
       const row = tables.rows[table].get((id ?? key.stripe_customer_id) as never) as unknown as Row;
       if (table === 'customers') tables.edited.add(Number(id));
@@ -238,12 +235,14 @@ async function databaseGround(db: Database): Promise<Ground> {
       db
         .insert(TABLES[table])
         .overridingSystemValue()
-        .values({ ...NOT_NULL[table], ...row } as never),
-    edit: (table, { id }, values) =>
-      db
+        .values(row as never),
+    edit: (table, { id }, values) => {
+      const { id: column } = SYNCED[table as 'customers'];
+      return db
         .update(TABLES[table])
         .set(values)
-        .where(eq(SYNCED[table as 'customers'].id, Number(id))),
+        .where(eq(column, Number(id)));
+    },
     take: (deps, { event, payload, again }) => handleEvent(deps, event, payload, { again }),
     run: async (deps) => {
       const result = await reconcile(deps, { trigger: 'cron', startedBy: null });
@@ -280,18 +279,19 @@ const give = (table: TableName, row: Row): Given => {
   return { table, row: { id: drawn, version: 0, ...row } };
 };
 
-/** What the database wants besides, and no rule reads. */
-const NOT_NULL: Partial<Record<TableName, Row>> = {
-  services: { service_type: 'hosting', name: 'Webhosting M' },
-};
-const none = (columns: string): Row =>
-  Object.fromEntries(columns.split(' ').map((column): [string, null] => [column, null]));
-const AT = { created_at: new Date('2026-03-01T00:00:00Z'), updated_at: new Date('2026-03-01T00:00:00Z') };
+/** What the database gives the columns of a row. */
+function defaultsOf(table: TableName): Row {
+  const AT = new Date('2026-03-01T00:00:00Z');
+  const columns = Object.entries(getTableColumns(TABLES[table])).map(([name, { default: value }]) => [
+    name,
+    typeof value === 'object' ? null : (value ?? null),
+  ]);
+  return { ...Object.fromEntries(columns), created_at: AT, updated_at: AT };
+}
 
 /** `C-1` has the address c-1@example.com. */
 export const customer = (customer_number: string): Given =>
   give('customers', {
-    ...none('phone street postal_code city country erased_at'),
     customer_number,
     email: `${customer_number.toLowerCase()}@example.com`,
     last_name: 'Tester',
@@ -300,38 +300,21 @@ export const customer = (customer_number: string): Given =>
 /** An active service of a customer at 9.90 EUR a month. */
 export const service = (service_number: string, { row: { id } }: Given): Given =>
   give('services', {
-    ...none('next_billing_date synced_billing_date ends_on synced_ends_on'),
     customer_id: id,
     service_number,
+    service_type: 'hosting',
     status: 'active',
+    name: 'Webhosting M',
     price: '9.900',
     currency: 'eur',
     billing_interval: 'month',
   });
 
 /** A subscription that was sold to a customer and waits for its checkout, with an item for a service. */
-export function sold(to: Given, of: Given, status = 'incomplete'): Given[] {
-  const subscription = give('subscriptions', {
-    ...none('next_billing_date cancel_at ended_at pause_behavior pause_resumes_at checkout_completed_at'),
-    ...none('stripe_subscription_id stripe_customer_id stripe_synced_at provider_as_of recheck_at'),
-    ...none('provider_gone_at checkout_reference'),
-    ...AT,
-    customer_id: to.row.id,
-    status,
-    cancel_at_period_end: false,
-    reference_declined: false,
-    is_stub: false,
-  });
-  const item = give('items', {
-    ...none('named_service_id named_service_number amount currency interval interval_count'),
-    ...none('stripe_subscription_item_id current_period_end'),
-    ...AT,
-    subscription_id: subscription.row.id,
-    customer_service_id: of.row.id,
-    quantity: 1,
-    linked_by_staff: false,
-  });
-  return [subscription, item];
+export function sold(to: Given, of: Given): Given[] {
+  const subscription = give('subscriptions', { customer_id: to.row.id, status: 'incomplete' });
+  const ofSold = { subscription_id: subscription.row.id, customer_service_id: of.row.id };
+  return [subscription, give('items', ofSold)];
 }
 
 /**
