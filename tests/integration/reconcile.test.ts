@@ -1,205 +1,169 @@
-import { and, asc, desc, eq, inArray, isNotNull, isNull, sql } from 'drizzle-orm';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { DatabaseHandle } from '@/db/client';
+import { and, eq, getTableName, inArray, isNotNull, isNull, sql, Table } from 'drizzle-orm';
+import Stripe from 'stripe';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { openPostgres } from '@/db/client';
+import { type Database, pgErrorCode, rows } from '@/db/database';
+import * as schema from '@/db/schema';
 import {
   invoices,
   payments,
   paymentTombstones,
-  reconciliationChanges,
   reconciliationFailures,
   reconciliationRuns,
   reconciliationSeen,
   subscriptions,
 } from '@/db/schema';
 import { seedDatabase } from '@/db/seed';
-import { createStripeClient } from '@/lib/stripe/client';
-import {
-  cancelSubscription,
-  createInvoice as createStripeInvoice,
-  deleteDraftInvoice,
-  failInvoicePayment,
-  finalizeInvoice,
-  payInvoice,
-  renewSubscription,
-  updateSubscription,
-  voidInvoice,
-} from '@/lib/stripe-local/actions';
-import { seededChance } from '@/lib/stripe-local/chance';
+import * as act from '@/lib/stripe-local/actions';
 import { fillFromDatabase } from '@/lib/stripe-local/fill-from-database';
-import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
-import { createWorld, type World } from '@/lib/stripe-local/world';
+import { beginDryRun } from '@/lib/sync/reconcile/dry-run';
 import { LEASE_MS } from '@/lib/sync/reconcile/lease';
-import { type ReconcileResult, reconcile } from '@/lib/sync/reconcile/reconcile';
+import { type ReconcileOptions, reconcile } from '@/lib/sync/reconcile/reconcile';
 import { acquireRun } from '@/lib/sync/reconcile/run';
-import { syncDeps } from '@/lib/sync/sync-deps';
-import { createTestDatabase } from '../support/database';
-import { createInvoice } from '../support/factories';
-import { type TestRuntime, testRuntime } from '../support/runtime';
+import { listRunChanges } from '@/lib/sync/reconcile/run-queries';
+import type { SyncDeps } from '@/lib/sync/sync-deps';
+import { withDatabase } from '../support/database-url';
+import { createCustomer, createInvoice } from '../support/factories';
+import { DAY, useSync } from '../support/sync';
 import { watchedDatabase } from '../support/watched-database';
 
-const KEY = 'sk_test_local';
-const START = new Date('2026-03-15T12:00:00Z');
-
-let database: DatabaseHandle;
-let runtime: TestRuntime;
-let world: World;
-let stripeLocal: StripeLocal;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  runtime = testRuntime(database.db, { now: START });
-  await seedDatabase(database.db, { today: '2026-03-15', timeZone: 'UTC' });
-  world = createWorld({ now: runtime.now, chance: seededChance(7) });
-  await fillFromDatabase(world, database.db, { timeZone: 'UTC' });
-  stripeLocal = await startStripeLocal({ world, secretKey: KEY });
-  runtime.stripe = createStripeClient(KEY, stripeLocal.url, 10_000);
-}, 120_000);
-
-afterAll(async () => {
-  await stripeLocal?.close();
-  await database?.close();
+const sync = useSync({ withKey: true });
+const LEASE = LEASE_MS / 1000 + 1;
+/** A Stripe to which no connection can be made. */
+const deaf = new Stripe('sk_test_deaf', {
+  host: '127.0.0.1',
+  port: 9,
+  protocol: 'http',
+  maxNetworkRetries: 0,
 });
 
-async function run(deps = syncDeps(runtime)): Promise<ReconcileResult> {
-  return reconcile(deps, { trigger: 'cli', startedBy: 'test' });
-}
+// The tests follow one another: each goes on where the one before ended.
+beforeAll(async () => {
+  await seedDatabase(sync.db, { today: '2026-03-15', timeZone: 'UTC' });
+  await fillFromDatabase(sync.world, sync.db, { timeZone: 'UTC' });
+});
 
-function changesOf(runId: number) {
-  return database.db
-    .select()
-    .from(reconciliationChanges)
-    .where(eq(reconciliationChanges.run_id, runId))
-    .orderBy(asc(reconciliationChanges.id));
+const runWith = (deps: Partial<SyncDeps>, options: Partial<ReconcileOptions> = {}) =>
+  reconcile({ ...sync.deps(), ...deps }, { trigger: 'cli', startedBy: 'test', ...options });
+const logOf = async (runId: number) =>
+  (await listRunChanges(sync.db, runId, { page: 1, per_page: 200 })).data;
+const runOf = async (id: number) =>
+  (await sync.db.select().from(reconciliationRuns).where(eq(reconciliationRuns.id, id)))[0];
+const openFailures = () =>
+  sync.db.select().from(reconciliationFailures).where(isNull(reconciliationFailures.resolved_at));
+const overdue = (number: string) =>
+  createInvoice(sync.db, { status: 'sent', due_date: '2026-03-14', number });
+/** A run whose process died just after it had begun. */
+async function dead(): Promise<number> {
+  const run = await acquireRun(sync.db, sync.now(), { trigger: 'cron', startedBy: null }, true);
+  return 'id' in run ? run.id : 0;
 }
-
-const invoiceOf = async (stripeId: string) =>
-  (await database.db.select().from(invoices).where(eq(invoices.stripe_invoice_id, stripeId)))[0];
 
 /** Stripe's invoices of a status, newest first. */
 const stripeInvoices = (status: string) =>
-  [...world.invoices.values()].filter((invoice) => invoice.status === status);
-const liveSubscriptions = () => [...world.subscriptions.values()].filter((s) => s.status === 'active');
-
-/** Moves both clocks on; Stripe's states are dated by the second. */
-const later = (seconds: number) => runtime.setNow(new Date(runtime.now().getTime() + seconds * 1000));
+  [...sync.world.invoices.values()].filter((invoice) => invoice.status === status);
+/** Open ones of which no payment was tried. */
+const unpaid = () => stripeInvoices('open').filter((invoice) => !invoice.attempted);
+const live = () => [...sync.world.subscriptions.values()].filter((one) => one.status === 'active');
+const pay = (id = unpaid()[0]?.id ?? '') => act.payInvoice(sync.world, id).object.id;
+/** Stripe fails to return an invoice: when it is fetched, and when the run rechecks it at its end. */
+const failTwice = (id: string) =>
+  sync.api.faults.add({
+    when: ({ path }) => path === `/v1/invoices/${id}`,
+    times: 2,
+    fault: { kind: 'status', status: 500, shouldRetry: false },
+  });
 
 describe('the daily job against a Stripe that holds what we hold', () => {
   test('the first run reads all of history and changes nothing', async () => {
-    const first = await run();
-    expect(await changesOf(first.runId)).toEqual([]);
+    const first = await sync.run();
+    expect(await sync.changesOf(first)).toEqual([]);
     expect(first).toMatchObject({ status: 'completed', changes: 0, failures: 0, stripeSkipped: false });
     expect(first.checked).toBeGreaterThan(1900);
-    expect(await database.db.select().from(reconciliationSeen)).toEqual([]);
+    expect(await sync.db.select().from(reconciliationSeen)).toEqual([]);
   });
 
-  test('20 silent changes there are logged and repaired, exactly those, and then nothing', async () => {
-    later(3600);
-    const open = stripeInvoices('open').filter((invoice) => !invoice.attempted);
-    const live = liveSubscriptions();
-    const drafts = stripeInvoices('draft');
-    const touched = new Set<string>();
-    const take = <T extends { id: string }>(from: T[]): string => {
-      const found = from.find((object) => !touched.has(object.id));
-      if (!found) throw new Error('the world holds too little');
-      touched.add(found.id);
-      return found.id;
-    };
-    const changes: string[] = [];
+  test('20 silent changes at Stripe are logged and repaired, and no other', async () => {
+    const { world } = sync;
+    sync.later(3600);
+    const [open, active, drafts] = [unpaid(), live(), stripeInvoices('draft')];
     const begun = world.history.length;
-    const change = (what: string, id: string) => changes.push(`${what} ${id}`);
-    const renewed: string[] = [];
-    for (let i = 0; i < 4; i += 1) change('paid', payInvoice(world, take(open)).object.id);
-    for (let i = 0; i < 2; i += 1) change('voided', voidInvoice(world, take(open)).object.id);
-    for (let i = 0; i < 2; i += 1) change('failed', failInvoicePayment(world, take(open)).object.id);
-    for (let i = 0; i < 1; i += 1) change('finalized', finalizeInvoice(world, take(drafts)).object.id);
-    change('draft deleted', deleteDraftInvoice(world, take(drafts)).object.id);
-    for (let i = 0; i < 4; i += 1) change('cancelled', cancelSubscription(world, take(live)).object.id);
-    for (let i = 0; i < 3; i += 1) {
-      const id = take(live);
-      updateSubscription(world, id, { cancelAtPeriodEnd: true });
-      change('ends', id);
-    }
-    for (let i = 0; i < 2; i += 1) {
-      const id = take(live);
-      renewSubscription(world, id);
-      renewed.push(id);
-      change('renewed', id);
-    }
-    const customer = [...world.customers.values()][0];
-    const created = createStripeInvoice(world, { customer: customer?.id ?? '', lines: [{ amount: 4900 }] });
-    change('created', created.object.id);
-    expect(changes).toHaveLength(20);
+    const changed: [string, string][] = [];
+    const change = (what: string, count: number, from: { id: string }[], make: (id: string) => unknown) => {
+      for (const { id } of from.splice(0, count)) {
+        make(id);
+        changed.push([what, id]);
+      }
+    };
+    change('paid', 4, open, (id) => act.payInvoice(world, id));
+    change('voided', 2, open, (id) => act.voidInvoice(world, id));
+    change('failed', 2, open, (id) => act.failInvoicePayment(world, id));
+    change('finalized', 1, drafts, (id) => act.finalizeInvoice(world, id));
+    change('draft deleted', 1, drafts, (id) => act.deleteDraftInvoice(world, id));
+    change('cancelled', 4, active, (id) => act.cancelSubscription(world, id));
+    change('ends', 3, active, (id) => act.updateSubscription(world, id, { cancelAtPeriodEnd: true }));
+    const renewed = active.slice(0, 2).flatMap(({ items }) => items.map(({ id }) => id));
+    change('renewed', 2, active, (id) => act.renewSubscription(world, id));
+    const customer = [...world.customers.values()][0]?.id ?? '';
+    const created = act.createInvoice(world, { customer, lines: [{ amount: 4900 }] }).object.id;
+    changed.push(['created', created]);
+    expect(changed).toHaveLength(20);
 
-    later(60);
-    const second = await run();
-    const logged = await changesOf(second.runId);
+    const second = await sync.run();
+    const logged = await logOf(second.runId);
     expect(second).toMatchObject({ status: 'completed', failures: 0, changes: logged.length });
-    // Whatever changed here changed there: the world's own history names it, or the subscription it is in.
-    const happened = world.history.slice(begun).map(({ about }) => about.id);
-    const items = renewed.flatMap((id) => world.subscriptions.get(id)?.items.map((item) => item.id) ?? []);
-    const expected = new Set([...happened, ...items]);
+    // The world's history, or a renewed subscription, names each object that changed here.
+    const expected = new Set([...world.history.slice(begun).map(({ about }) => about.id), ...renewed]);
     const strangers = logged.filter(
-      (row) => row.entity !== 'customer_service' && !expected.has(row.stripe_id ?? ''),
+      ({ entity, stripe_id }) => entity !== 'customer_service' && !expected.has(stripe_id ?? ''),
     );
     expect(strangers).toEqual([]);
-    const seen = new Set(logged.map((row) => row.stripe_id));
-    for (const id of [...touched, created.object.id]) expect(seen, `${id} ${changes}`).toContain(id);
 
-    for (const entry of changes) {
-      const [, what, id] = /^(.*) (\S+)$/.exec(entry) ?? [];
+    for (const [what, id] of changed) {
       const fields = logged.filter((row) => row.stripe_id === id).map((row) => `${row.entity}.${row.field}`);
-      if (what === 'paid') {
-        expect(fields).toEqual(
-          expect.arrayContaining(['invoice.status', 'invoice.paid_at', 'payment.created']),
-        );
-        expect(await invoiceOf(id ?? '')).toMatchObject({ status: 'paid' });
-      }
-      if (what === 'voided') expect((await invoiceOf(id ?? ''))?.status).toBe('cancelled');
-      if (what === 'failed') expect((await invoiceOf(id ?? ''))?.status).toBe('overdue');
-      if (what === 'draft deleted') {
-        expect(await invoiceOf(id ?? '')).toMatchObject({
-          status: 'cancelled',
-          provider_gone_at: expect.any(Date),
-        });
-      }
-      if (what === 'ends') {
-        expect(fields).toEqual(['subscription.cancel_at_period_end', 'subscription.cancel_at']);
-      }
-      if (what === 'renewed') expect(fields).toContain('subscription.next_billing_date');
-      if (what === 'created') expect(fields).toEqual(['invoice.created']);
+      expect(fields, `${what} ${id}`).toEqual(FIELDS[what] ?? expect.arrayContaining([expect.any(String)]));
+      const row = ROWS[what];
+      if (row) expect(await sync.invoiceOf(id), what).toMatchObject(row);
     }
 
-    later(60);
-    const third = await run();
-    expect(await changesOf(third.runId)).toEqual([]);
+    const third = await sync.run();
+    expect(await sync.changesOf(third)).toEqual([]);
     expect(third).toMatchObject({ status: 'completed', changes: 0, failures: 0 });
   });
 
-  test('a second run asks for little: what is open, what is recent', async () => {
-    const before = stripeLocal.requestCount();
-    await run();
-    expect(stripeLocal.requestCount() - before).toBeLessThan(40);
+  const FIELDS: Record<string, unknown> = {
+    paid: expect.arrayContaining(['invoice.status', 'invoice.paid_at', 'payment.created']),
+    ends: ['subscription.cancel_at_period_end', 'subscription.cancel_at'],
+    renewed: expect.arrayContaining(['subscription.next_billing_date']),
+    created: ['invoice.created'],
+  };
+  const ROWS: Record<string, object> = {
+    paid: { status: 'paid' },
+    voided: { status: 'cancelled' },
+    failed: { status: 'overdue' },
+    'draft deleted': { status: 'cancelled', provider_gone_at: expect.any(Date) },
+  };
+
+  test('a later run asks Stripe only for what is open or recent', async () => {
+    const before = sync.api.requestCount();
+    await sync.run();
+    expect(sync.api.requestCount() - before).toBeLessThan(40);
   });
 
-  test('our own drift is repaired, and a tombstone is respected', async () => {
-    const [sub] = await database.db
+  test('a changed date and a lost payment are repaired here, but not a payment that was deleted', async () => {
+    const [sub] = await sync.db
       .select()
       .from(subscriptions)
       .where(and(eq(subscriptions.status, 'active'), isNotNull(subscriptions.stripe_subscription_id)));
-    await database.db
+    await sync.db
       .update(subscriptions)
       .set({ next_billing_date: '2020-01-01' })
       .where(eq(subscriptions.id, sub?.id ?? 0));
-    const stripePayments = await database.db
-      .select()
-      .from(payments)
-      .where(eq(payments.source, 'stripe'))
-      .limit(2);
-    const [lost, buried] = stripePayments.map((payment) => payment.payment_reference);
-    await database.db.insert(paymentTombstones).values({ reference: buried ?? '' });
-    await database.db.delete(payments).where(inArray(payments.payment_reference, [lost ?? '', buried ?? '']));
-    later(60);
-    const repaired = await changesOf((await run()).runId);
+    const found = await sync.db.select().from(payments).where(eq(payments.source, 'stripe')).limit(2);
+    const [lost = '', deleted = ''] = found.map((payment) => payment.payment_reference);
+    await sync.db.insert(paymentTombstones).values({ reference: deleted });
+    await sync.db.delete(payments).where(inArray(payments.payment_reference, [lost, deleted]));
+    const repaired = await logOf((await sync.run()).runId);
     expect(repaired.map((row) => `${row.entity}.${row.field} ${row.before} → ${row.after}`).sort()).toEqual([
       expect.stringMatching(/^payment.created null → /),
       `subscription.next_billing_date 2020-01-01 → ${sub?.next_billing_date}`,
@@ -207,128 +171,138 @@ describe('the daily job against a Stripe that holds what we hold', () => {
     expect(repaired.find((row) => row.entity === 'payment')?.stripe_id).toBe(lost);
   });
 
-  test('invoices of our own past their due date become overdue', async () => {
-    const local = await createInvoice(database.db, {
-      status: 'sent',
-      due_date: '2026-03-14',
-      number: 'LOCAL-DUE',
-    });
-    const done = await run();
-    expect(await changesOf(done.runId)).toMatchObject([
-      { entity_id: local.id, field: 'status', before: 'sent', after: 'overdue' },
-    ]);
+  test('an invoice of our own past its due date becomes overdue', async () => {
+    const { id: entity_id } = await overdue('LOCAL-DUE');
+    const done = await sync.run();
+    const change = { entity_id, field: 'status', before: 'sent', after: 'overdue' };
+    expect(await logOf(done.runId)).toMatchObject([change]);
   });
 
-  test('an object that fails is kept for the next run and stops nothing', async () => {
-    const paid = payInvoice(world, stripeInvoices('open').filter((i) => !i.attempted)[0]?.id ?? '').object.id;
-    later(60);
-    stripeLocal.faults.add({
-      when: ({ path }) => path === `/v1/invoices/${paid}`,
-      times: 6, // the SDK tries three times, and so does the recheck at the end of the run
-      fault: { kind: 'status', status: 500 },
-    });
-    const done = await run();
-    expect(done).toMatchObject({ status: 'completed_with_errors', failures: 1 });
-    const [failure] = await database.db
-      .select()
-      .from(reconciliationFailures)
-      .where(isNull(reconciliationFailures.resolved_at));
-    expect(failure).toMatchObject({ object: 'invoice', stripe_id: paid, error_code: 'stripe_api' });
-    later(60);
-    expect(await run()).toMatchObject({ status: 'completed', failures: 0 });
-    expect((await invoiceOf(paid))?.status).toBe('paid');
-    const open = await database.db
-      .select()
-      .from(reconciliationFailures)
-      .where(isNull(reconciliationFailures.resolved_at));
-    expect(open).toEqual([]);
-  });
-
-  test('an object that failed night after night is fetched once a night', async () => {
-    const id = stripeInvoices('paid')[0]?.id ?? '';
-    for (const error_code of ['stripe_api', 'stripe_connection', 'unstorable']) {
-      const earlier = await run();
-      await database.db
-        .insert(reconciliationFailures)
-        .values({ run_id: earlier.runId, object: 'invoice', stripe_id: id, error_code });
-    }
-    later(60);
-    let asked = 0;
-    stripeLocal.faults.add({
-      when: ({ path }) => {
-        asked += Number(path === `/v1/invoices/${id}`);
-        return false;
-      },
-      fault: { kind: 'status', status: 500 },
-    });
-    expect(await run()).toMatchObject({ status: 'completed' });
-    stripeLocal.faults.clear();
-    expect(asked).toBe(1);
-  });
-
-  test('a Stripe that does not answer fails the run, but not our own part of it', async () => {
-    const local = await createInvoice(database.db, {
-      status: 'sent',
-      due_date: '2026-03-14',
-      number: 'LOCAL-DOWN',
-    });
-    const down = createStripeClient(KEY, 'http://127.0.0.1:9', 10_000);
-    const done = await run({ ...syncDeps(runtime), stripe: down });
-    expect(done.status).toBe('failed');
-    expect((await changesOf(done.runId)).map((row) => row.entity_id)).toEqual([local.id]);
-    const [stored] = await database.db
-      .select()
-      .from(reconciliationRuns)
-      .where(eq(reconciliationRuns.id, done.runId));
-    expect(stored).toMatchObject({ error_code: 'stripe_connection', lists_completed: false });
-  });
-
-  test('without an API key Stripe is left out, and the run says so', async () => {
-    expect(await run({ ...syncDeps(runtime), stripe: null })).toMatchObject({
-      status: 'completed',
-      stripeSkipped: true,
-    });
+  test('150 overdue invoices, more than a page, are changed by one run', async () => {
+    const { id: customer_id } = await createCustomer(sync.db);
+    const late = { customer_id, status: 'sent', invoice_date: '2026-03-01', due_date: '2026-03-14' } as const;
+    const sums = { subtotal: '100', tax: '19', total: '119', amount_due: '119' };
+    const made = Array.from({ length: 150 }, (_, i) => ({ ...late, ...sums, number: `LATE-${i}` }));
+    await sync.db.insert(invoices).values(made);
+    expect(await sync.changesOf(await sync.run())).toHaveLength(150);
   });
 });
 
-describe('what cannot be done at once', () => {
-  test('150 overdue invoices are more than one page', async () => {
-    for (let i = 0; i < 150; i += 1) {
-      await createInvoice(database.db, { status: 'sent', due_date: '2026-03-14', number: `LATE-${i}` });
+describe('a run that Stripe fails', () => {
+  test('an object that Stripe fails to return is kept for the next run', async () => {
+    const paid = pay();
+    failTwice(paid);
+    expect(await sync.run()).toMatchObject({ status: 'completed_with_errors', failures: 1 });
+    const failure = { object: 'invoice', stripe_id: paid, error_code: 'stripe_api' };
+    expect(await openFailures()).toMatchObject([failure]);
+    expect(await sync.run()).toMatchObject({ status: 'completed', failures: 0 });
+    expect((await sync.invoiceOf(paid))?.status).toBe('paid');
+    expect(await openFailures()).toEqual([]);
+  });
+
+  test('an object that failed in several runs is fetched once by the next run', async () => {
+    const id = stripeInvoices('paid')[0]?.id ?? '';
+    for (const error_code of ['stripe_api', 'stripe_connection', 'unstorable']) {
+      const { runId: run_id } = await sync.run();
+      const failure = { run_id, object: 'invoice' as const, stripe_id: id, error_code };
+      await sync.db.insert(reconciliationFailures).values(failure);
     }
-    const done = await run();
-    expect(await changesOf(done.runId)).toHaveLength(150);
+    const before = sync.api.requestCount();
+    expect(await sync.run()).toMatchObject({ status: 'completed' });
+    const fetched = sync.api.requests.filter(
+      ({ index, path }) => index >= before && path === `/v1/invoices/${id}`,
+    );
+    expect(fetched).toHaveLength(1);
   });
 
-  test('a new invoice that fails at first has no row here, and is still taken by the next run', async () => {
-    const [customer] = [...world.customers.values()];
-    const { object } = createStripeInvoice(world, { customer: customer?.id ?? '', lines: [{ amount: 700 }] });
-    finalizeInvoice(world, object.id);
-    failInvoicePayment(world, object.id);
-    stripeLocal.faults.add({
-      when: ({ path }) => path === `/v1/invoices/${object.id}`,
-      times: 6,
-      fault: { kind: 'status', status: 503 },
-    });
-    later(60);
-    expect(await run()).toMatchObject({ status: 'completed_with_errors', failures: 1 });
-    expect(await invoiceOf(object.id)).toBeUndefined();
-    later(30 * 86_400); // long past every window
-    expect(await run()).toMatchObject({ status: 'completed', failures: 0 });
-    expect(await invoiceOf(object.id)).toMatchObject({
-      status: 'overdue',
-      payment_failed_at: expect.any(Date),
-    });
+  test('a new invoice that fails at first has no row here, and the next run records it after weeks', async () => {
+    const customer = [...sync.world.customers.values()][0]?.id ?? '';
+    const { id } = act.createInvoice(sync.world, { customer, lines: [{ amount: 700 }] }).object;
+    act.finalizeInvoice(sync.world, id);
+    act.failInvoicePayment(sync.world, id);
+    failTwice(id);
+    expect(await sync.run()).toMatchObject({ status: 'completed_with_errors', failures: 1 });
+    expect(await sync.invoiceOf(id)).toBeUndefined();
+    sync.later(30 * DAY); // long past every window
+    expect(await sync.run()).toMatchObject({ status: 'completed', failures: 0 });
+    const row = { status: 'overdue', payment_failed_at: expect.any(Date) };
+    expect(await sync.invoiceOf(id)).toMatchObject(row);
   });
 
-  test('a run that dies within a page goes through all of that page again', async () => {
-    const open = stripeInvoices('open').filter((invoice) => !invoice.attempted);
-    const paid = [open[0], open[1]].map((invoice) => payInvoice(world, invoice?.id ?? '').object.id);
-    later(60);
-    const deps = syncDeps(runtime);
+  test('a Stripe that cannot be reached fails the run, but our own invoices become overdue', async () => {
+    const local = await overdue('LOCAL-DOWN');
+    const done = await runWith({ stripe: deaf });
+    expect(done.status).toBe('failed');
+    expect((await logOf(done.runId)).map((row) => row.entity_id)).toEqual([local.id]);
+    const stored = { error_code: 'stripe_connection', lists_completed: false };
+    expect(await runOf(done.runId)).toMatchObject(stored);
+  });
+
+  test('a run without an API key skips Stripe and says so', async () => {
+    const skipped = { status: 'completed', stripeSkipped: true };
+    expect(await sync.run({ withKey: false })).toMatchObject(skipped);
+  });
+});
+
+describe('one run at a time', () => {
+  test('of two runs at once one is performed, and the other names it', async () => {
+    const [a, b] = await Promise.all([runWith({}), runWith({})]);
+    expect([a.status, b.status].sort()).toEqual(['completed', 'running']);
+    expect(a.runId).toBe(b.runId);
+  });
+
+  test('a run that reaches its deadline is continued by the next calls', async () => {
+    let steps = 0;
+    // A clock that passes the deadline at every seventh look.
+    const now = () => new Date(sync.now().getTime() + (steps++ % 7 === 6 ? 1000 : 0));
+    const deadline = new Date(sync.now().getTime() + 500);
+    const results = [await runWith({ now }, { deadline })];
+    while (results.at(-1)?.status === 'stopped' && results.length < 100) {
+      results.push(await runWith({ now }, { deadline }));
+    }
+    expect(results.length).toBeGreaterThan(1);
+    expect(new Set(results.map(({ runId }) => runId)).size).toBe(1);
+    const done = { status: 'completed', phase: 'done', cursor: null };
+    expect(await runOf(results[0]?.runId ?? 0)).toMatchObject(done);
+  });
+
+  test('a run that has failed stays failed when the next call continues it', async () => {
+    let isLate = false;
+    const stopped = await runWith(
+      { stripe: deaf, now: () => new Date(sync.now().getTime() + (isLate ? 1000 : 0)) },
+      {
+        deadline: new Date(sync.now().getTime() + 500),
+        onProgress: ({ step }) => {
+          isLate = step === 'missing payments';
+        },
+      },
+    );
+    expect(stopped.status).toBe('stopped');
+    expect(await sync.run()).toMatchObject({ status: 'failed', runId: stopped.runId });
+    const failed = { status: 'failed', lists_completed: false, error_code: 'stripe_connection' };
+    expect(await runOf(stopped.runId)).toMatchObject(failed);
+  });
+
+  test('a run whose process died is continued once its lease has run out', async () => {
+    const runId = await dead();
+    expect(await sync.run()).toMatchObject({ status: 'running', alreadyRunning: true });
+    sync.later(LEASE);
+    expect(await sync.run()).toMatchObject({ status: 'completed', runId });
+  });
+
+  test('a run that died hours ago is ended as abandoned, not continued', async () => {
+    const died = await dead();
+    sync.later(7 * 3600);
+    const fresh = await sync.run();
+    expect(fresh).toMatchObject({ status: 'completed' });
+    expect(fresh.runId).not.toBe(died);
+    expect(await runOf(died)).toMatchObject({ status: 'failed', error_code: 'abandoned' });
+  });
+
+  test('a run whose connection is lost within a page goes through that page again', async () => {
+    const paid = [pay(), pay()];
     let applied = 0;
-    // The connection is lost at the second object that is changed.
-    const dying = watchedDatabase(deps.db, {
+    const dying = watchedDatabase(sync.db, {
       async statement(text, run) {
         if (text.includes('commit_plan') && ++applied === 2) {
           throw Object.assign(new Error('gone'), { code: '57P01' });
@@ -336,107 +310,106 @@ describe('what cannot be done at once', () => {
         return run();
       },
     });
-    await expect(run({ ...deps, db: dying })).rejects.toThrow('gone');
-    later(LEASE_MS / 1000 + 1);
-    expect(await run()).toMatchObject({ status: 'completed', failures: 0 });
-    for (const id of paid) expect((await invoiceOf(id))?.status).toBe('paid');
+    await expect(sync.run({ db: dying })).rejects.toThrow('gone');
+    sync.later(LEASE);
+    expect(await sync.run()).toMatchObject({ status: 'completed', failures: 0 });
+    for (const id of paid) expect((await sync.invoiceOf(id))?.status).toBe('paid');
   });
 
-  test('what died long ago is ended, not resumed', async () => {
-    const died = await acquireRun(database.db, runtime.now(), { trigger: 'cron', startedBy: null }, true);
-    later(7 * 3600);
-    const fresh = await run();
-    expect(fresh).toMatchObject({ status: 'completed' });
-    const diedId = 'id' in died ? died.id : 0;
-    expect(fresh.runId).not.toBe(diedId);
-    const [ended] = await database.db
-      .select()
-      .from(reconciliationRuns)
-      .where(eq(reconciliationRuns.id, diedId));
-    expect(ended).toMatchObject({ status: 'failed', error_code: 'abandoned' });
+  test('a run that was taken over just before its end is left to the other process', async () => {
+    const { db } = sync;
+    const running = eq(reconciliationRuns.status, 'running');
+    const count: Database['$count'] = ((table: Table) => {
+      const takeOver = async () => {
+        await db.update(reconciliationRuns).set({ heartbeat_at: sync.now() }).where(running);
+        return db.$count(table);
+      };
+      return table === reconciliationFailures ? takeOver() : db.$count(table);
+    }) as never;
+    const taken = new Proxy(db, {
+      get: (from, name) => (name === '$count' ? count : Reflect.get(from, name, from)),
+    });
+    const at = new Date(sync.now().getTime() - 1000); // so that the other one's heartbeat differs
+    const result = await runWith({ db: taken, now: () => at });
+    expect(result).toMatchObject({ status: 'running', alreadyRunning: true });
+    sync.later(LEASE);
+    expect(await sync.run()).toMatchObject({ status: 'completed', runId: result.runId });
+  });
+
+  test('the database refuses a second running run', async () => {
+    const values = { trigger: 'cli' as const, started_at: sync.now(), heartbeat_at: sync.now() };
+    await sync.db.insert(reconciliationRuns).values(values);
+    await expect(sync.db.insert(reconciliationRuns).values(values)).rejects.toThrow();
+    await sync.db.delete(reconciliationRuns).where(eq(reconciliationRuns.status, 'running'));
   });
 });
 
-describe('one run at a time', () => {
-  test('of two at once one runs, and the other names it', async () => {
-    const [a, b] = await Promise.all([run(), run()]);
-    expect([a.status, b.status].sort()).toEqual(['completed', 'running']);
-    expect(a.runId).toBe(b.runId);
-  });
+describe('a dry run', () => {
+  async function perform(db: Database) {
+    const result = await runWith({ db });
+    const { data } = await listRunChanges(db, result.runId, { page: 1, per_page: 100 });
+    return {
+      result: { ...result, runId: 0 },
+      changes: data.map(({ entity, entity_id, field, before, after, outcome }) => ({
+        ...{ entity, entity_id, field, before, after, outcome },
+      })),
+    };
+  }
 
-  test('a run that reaches its deadline goes on with the next call', async () => {
-    const deps = syncDeps(runtime);
-    let steps = 0;
-    const statuses: string[] = [];
-    for (let i = 0; i < 100; i += 1) {
-      // A clock that passes the deadline at every second page.
-      const result = await reconcile(
-        { ...deps, now: () => new Date(runtime.now().getTime() + (steps++ % 7 === 6 ? 1000 : 0)) },
-        { trigger: 'cron', startedBy: null, deadline: new Date(runtime.now().getTime() + 500) },
-      );
-      statuses.push(result.status);
-      if (result.status !== 'stopped') break;
-    }
-    expect(statuses.at(-1)).toBe('completed');
-    const [last] = await database.db
-      .select()
-      .from(reconciliationRuns)
-      .orderBy(desc(reconciliationRuns.id))
-      .limit(1);
-    expect(last).toMatchObject({ status: 'completed', phase: 'done', cursor: null });
-  });
-
-  test('a run that has failed stays so when it goes on with the next call', async () => {
-    const deaf = createStripeClient(KEY, 'http://127.0.0.1:9', 1000);
-    let isLate = false;
-    const stopped = await reconcile(
-      {
-        ...syncDeps(runtime),
-        stripe: deaf,
-        now: () => new Date(runtime.now().getTime() + (isLate ? 1000 : 0)),
-      },
-      {
-        trigger: 'cron',
-        startedBy: null,
-        deadline: new Date(runtime.now().getTime() + 500),
-        onProgress: ({ step }) => {
-          isLate = step === 'missing payments';
+  /** The connection of a dry run. */
+  async function openScratch(): Promise<{ db: Database; end(): Promise<void> }> {
+    const server = inject('postgres');
+    const { db } = sync;
+    if (!server) {
+      return {
+        db,
+        async end() {
+          await db.execute(sql`discard temp`);
+          await db.execute(sql`discard plans`); // of statements on the temporary tables
+          await db.execute(sql`set default_transaction_read_only = off`);
         },
-      },
-    );
-    expect(stopped.status).toBe('stopped');
-    expect(await run()).toMatchObject({ status: 'failed', runId: stopped.runId });
-    const [last] = await database.db
-      .select()
-      .from(reconciliationRuns)
-      .where(eq(reconciliationRuns.id, stopped.runId));
-    expect(last).toMatchObject({ status: 'failed', lists_completed: false, error_code: 'stripe_connection' });
-  });
+      };
+    }
+    const [row] = await rows<{ name: string }>(db, sql`select current_database()::text as name`);
+    const handle = openPostgres(withDatabase(server.url, row?.name ?? ''), { scratch: true });
+    return { db: handle.db, end: handle.close };
+  }
 
-  test('a run whose process died is taken up once its lease has run out', async () => {
-    const died = await acquireRun(database.db, runtime.now(), { trigger: 'cron', startedBy: null }, true);
-    expect(await run()).toMatchObject({ status: 'running', alreadyRunning: true });
-    later(LEASE_MS / 1000 + 1);
-    const resumed = await run();
-    expect(resumed).toMatchObject({ status: 'completed', runId: 'id' in died ? died.id : 0 });
-  });
+  async function fingerprints(): Promise<Record<string, string>> {
+    const found: Record<string, string> = {};
+    for (const table of Object.values(schema).filter((value) => value instanceof Table)) {
+      const name = getTableName(table);
+      const [row] = await rows<{ hash: string }>(
+        sync.db,
+        sql`select md5(coalesce(string_agg(t::text, '|' order by t::text), '')) as hash
+          from public.${sql.identifier(name)} t`,
+      );
+      found[name] = row?.hash ?? '';
+    }
+    return found;
+  }
 
-  test('a run that is taken over at its very end is the other one’s to finish', async () => {
-    await database.db.execute(
-      sql`create function keep_running() returns trigger language plpgsql as 'begin return null; end'`,
-    );
-    await database.db.execute(sql`create trigger taken_over before update on reconciliation_runs for each row
-      when (new.status <> 'running') execute function keep_running()`);
-    expect(await run()).toMatchObject({ status: 'running', alreadyRunning: true });
-    await database.db.execute(sql`drop function keep_running cascade`);
-    later(LEASE_MS / 1000 + 1);
-    expect(await run()).toMatchObject({ status: 'completed' });
-  });
+  test('a dry run reports what the next run changes, and writes nothing', async () => {
+    for (const [i, { id }] of unpaid().slice(0, 6).entries()) {
+      if (i % 2 === 0) act.payInvoice(sync.world, id);
+      else act.voidInvoice(sync.world, id);
+    }
+    for (const { id } of live().slice(0, 4)) act.cancelSubscription(sync.world, id);
+    sync.later(60);
+    const before = await fingerprints();
+    const scratch = await openScratch();
+    const told = await (async () => {
+      await beginDryRun({ db: scratch.db, now: sync.now });
+      const told = await perform(scratch.db);
+      // A table without a copy cannot be written.
+      const outside = await scratch.db.execute(sql`update audit_log set action = action`).catch(pgErrorCode);
+      expect(outside).toBe('25006'); // read_only_sql_transaction
+      return told;
+    })().finally(scratch.end);
+    expect(await fingerprints()).toEqual(before);
 
-  test('the database itself refuses a second running run', async () => {
-    const values = { trigger: 'cli' as const, started_at: START, heartbeat_at: START };
-    await database.db.insert(reconciliationRuns).values(values);
-    await expect(database.db.insert(reconciliationRuns).values(values)).rejects.toThrow();
-    await database.db.execute(sql`delete from reconciliation_runs where status = 'running'`);
+    const done = await perform(sync.db);
+    expect(told.changes.length).toBeGreaterThan(10);
+    expect(told).toEqual(done);
   });
 });
