@@ -9,6 +9,7 @@ import { endStaffSessions } from '@/lib/auth/session/end-staff-sessions';
 import { getStaffAuth } from '@/lib/auth/session/staff-auth';
 import { addStaffUser } from '@/lib/auth/staff/add-staff-user';
 import { changeStaffRole } from '@/lib/auth/staff/change-staff-role';
+import { createFirstAdmin, isFirstAdminToken, issueFirstAdminToken } from '@/lib/auth/staff/first-admin';
 import { hasAdmin, listStaffUsers, openSessionsOf } from '@/lib/auth/staff/list-staff-users';
 import { removeStaffUser } from '@/lib/auth/staff/remove-staff-user';
 import { setStaffPassword } from '@/lib/auth/staff/set-staff-password';
@@ -18,32 +19,28 @@ import { issueAccessToken } from '@/lib/auth/tokens/issue-access-token';
 import { getAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
 import { useDatabase } from '../support/database';
 import { type TestRuntime, testRuntime } from '../support/runtime';
+import { quickHash, SECRET, useHash } from '../support/sign-in';
 
-const SECRET = 'a-secret-of-tests-with-enough-characters';
+const base = useDatabase();
+useHash(quickHash);
 const CLI = commandActor('test');
+let world: TestRuntime;
 
-describe('staff', () => {
-  const base = useDatabase();
-  let world: TestRuntime;
+beforeEach(async () => {
+  world = testRuntime(base.db, { env: { BETTER_AUTH_SECRET: SECRET }, now: new Date() });
+  for (const table of [staffUsers, staffVerifications, auditLog]) await base.db.delete(table);
+});
 
-  beforeEach(async () => {
-    world = testRuntime(base.db, { env: { BETTER_AUTH_SECRET: SECRET }, now: new Date() });
-    await base.db.delete(staffUsers);
-    await base.db.delete(auditLog);
-  });
+const add = (email: string, role: StaffRole = 'staff', actor = CLI) =>
+  addStaffUser(world, { email, role }, actor);
+const asStaff = ({ id, email }: { id: string; email: string }): Actor => ({ type: 'staff', id, name: email });
+const signIn = (email: string, password: string) =>
+  getStaffAuth(world).api.signInEmail({ body: { email, password } });
+const list = async () => (await listStaffUsers(base.db, { page: 1, per_page: 25 }, world.now())).data;
+const passTime = (seconds: number) => world.setNow(new Date(world.now().getTime() + seconds * 1000));
 
-  const add = (email: string, role: StaffRole = 'staff', actor = CLI) =>
-    addStaffUser(world, { email, role }, actor);
-  const asStaff = ({ id, email }: { id: string; email: string }): Actor => ({
-    type: 'staff',
-    id,
-    name: email,
-  });
-  const signIn = (email: string, password: string) =>
-    getStaffAuth(world).api.signInEmail({ body: { email, password } });
-  const list = async () => (await listStaffUsers(base.db, { page: 1, per_page: 25 }, world.now())).data;
-
-  test('take the tokens that are theirs along, and no others', async () => {
+describe('staff users', () => {
+  test('removing a staff user revokes their tokens, and no others', async () => {
     const { id } = await add('ada@example.com');
     const typed = { scopes: ['mcp:read'], expires: 'never', last_day: '' };
     const issue = (name: string, staff_email: string) =>
@@ -61,7 +58,7 @@ describe('staff', () => {
     ]);
   });
 
-  test('are added once an address, listed, and removed with their sessions', async () => {
+  test('a staff user is added once an address, listed, and removed with their sessions', async () => {
     await add('root@example.com', 'admin');
     const { id, password } = await add(' Ada@Example.com ', 'admin');
     expect(password).toMatch(/^[\w-]{20}$/);
@@ -75,22 +72,22 @@ describe('staff', () => {
     await removeStaffUser(world, { email: 'ada@example.com' }, CLI);
     expect(await findStaffUser(base.db, { id })).toBeNull();
     for (const table of [staffSessions, staffAccounts]) {
-      expect(await base.db.select().from(table).where(eq(table.userId, id))).toEqual([]);
+      expect(await base.db.$count(table, eq(table.userId, id))).toBe(0);
     }
     await expect(removeStaffUser(world, { id }, CLI)).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  test('are invited by an address that works once, within a day, until there is a newer one', async () => {
+  test('an invitation works once, within a day, until there is a newer one', async () => {
     await add('root@example.com', 'admin');
-    const { url } = await inviteStaffUser(world, { email: 'ada@example.com' }, CLI);
+    const email = 'ada@example.com';
+    const { url } = await inviteStaffUser(world, { email }, CLI);
     expect(url).toMatch(/^http:\/\/localhost:3000\/sign-in\/invitation\/[\w-]{43}$/);
     const tokenOf = (address: string) => address.slice(-43);
     const typed = { password: 'correct horse battery', repeated: 'correct horse battery' };
     const later = (ms: number) => ({ ...world, now: () => new Date(world.now().getTime() + ms) });
-    const stored = JSON.stringify(await base.db.select().from(staffVerifications));
-    expect(stored).not.toContain(tokenOf(url));
+    expect(JSON.stringify(await base.db.select().from(staffVerifications))).not.toContain(tokenOf(url));
 
-    const newer = tokenOf((await renewInvitation(world, { email: 'ada@example.com' }, CLI)).url);
+    const newer = tokenOf((await renewInvitation(world, { email }, CLI)).url);
     const ended = { code: 'conflict' };
     await expect(acceptInvitation(world, tokenOf(url), typed)).rejects.toMatchObject(ended);
     await expect(acceptInvitation(later(86_400_000), newer, typed)).rejects.toMatchObject(ended);
@@ -102,14 +99,12 @@ describe('staff', () => {
     }
     const both = await Promise.allSettled([1, 2].map(() => acceptInvitation(world, newer, typed)));
     expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-    await signIn('ada@example.com', typed.password);
-    await expect(renewInvitation(world, { email: 'ada@example.com' }, CLI)).rejects.toMatchObject(ended);
-    const { id } = await getStaffUser(base.db, { email: 'ada@example.com' });
+    await signIn(email, typed.password);
+    await expect(renewInvitation(world, { email }, CLI)).rejects.toMatchObject(ended);
+    const { id } = await getStaffUser(base.db, { email });
     const history = await listAuditOf(base.db, 'staff_user', 'id', id);
     expect(history.map(({ action }) => action)).toEqual([
-      'staff_user.accept_invitation',
-      'staff_user.invite',
-      'staff_user.create',
+      ...['staff_user.accept_invitation', 'staff_user.invite', 'staff_user.create'],
     ]);
   });
 
@@ -122,24 +117,19 @@ describe('staff', () => {
     expect((await signIn(email, changed.password)).user.id).toBe(id);
   });
 
-  test('signing out everywhere leaves the password and the others', async () => {
+  test('signing out everywhere ends a user’s own sessions; others end after 13 hours', async () => {
     const joan = await add('joan@example.com');
     const ada = await add('ada@example.com');
     for (const { email, password } of [joan, joan, ada]) await signIn(email, password);
     await endStaffSessions(base.db, { id: joan.id }, CLI);
     expect((await list()).map(({ sessions }) => sessions)).toEqual([1, 0]);
     expect((await signIn(joan.email, joan.password)).user.id).toBe(joan.id);
+    passTime(13 * 3600);
+    expect((await list()).map(({ sessions }) => sessions)).toEqual([0, 0]);
+    expect(await openSessionsOf(base.db, ada.id, world.now())).toEqual([]);
   });
 
-  test('a session that is over is not open', async () => {
-    const { id, email, password } = await add('joan@example.com');
-    await signIn(email, password);
-    world.setNow(new Date(world.now().getTime() + 13 * 3_600_000));
-    expect(await list()).toMatchObject([{ sessions: 0 }]);
-    expect(await openSessionsOf(base.db, id, world.now())).toEqual([]);
-  });
-
-  test('what was done to a person is noted with who did it, and no password', async () => {
+  test('each change of a staff user is logged with its actor, and no password', async () => {
     const root = await add('root@example.com', 'admin');
     const actor = asStaff(root);
     const { id, password } = await add('ada@example.com', 'staff', actor);
@@ -149,9 +139,8 @@ describe('staff', () => {
     await endStaffSessions(base.db, { id }, actor);
     const changed = await setStaffPassword(world, { id }, { password: 'another battery staple' }, actor);
     await removeStaffUser(world, { id }, actor);
-    const person = { id, email: 'ada@example.com', name: 'ada' };
-    const staff = { ...person, role: 'staff' };
-    const admin = { ...person, role: 'admin' };
+    const staff = { id, email: 'ada@example.com', name: 'ada', role: 'staff' };
+    const admin = { ...staff, role: 'admin' };
     const history = await listAuditOf(base.db, 'staff_user', 'id', id);
     expect(history.map(({ action, before, after }) => [action, before, after])).toEqual([
       ['staff_user.delete', admin, null],
@@ -171,73 +160,156 @@ describe('staff', () => {
     [{ email: 'long@example.com', name: 'x'.repeat(101) }, 'name'],
     [{ email: 'short@example.com', password: 'eleven char' }, 'password'],
     [{ email: 'long@example.com', password: 'x'.repeat(129) }, 'password'],
-  ])('%j is refused', async (input, field) => {
+  ])('a staff user with %j is refused', async (input, field) => {
     await expect(addStaffUser(world, input, CLI)).rejects.toMatchObject({ fields: [{ field }] });
     expect(await base.db.$count(auditLog)).toBe(0);
   });
+});
 
-  describe('there is always an admin', () => {
-    test('the last one is neither demoted nor removed, not even by a command', async () => {
-      const { id } = await add('root@example.com', 'admin');
-      await add('joan@example.com');
-      for (const refused of [
-        () => changeStaffRole(base.db, { id }, 'staff', CLI),
-        () => removeStaffUser(world, { id }, CLI),
-      ]) {
-        await expect(refused()).rejects.toMatchObject({ code: 'conflict' });
-      }
-      expect(await getStaffUser(base.db, { id })).toMatchObject({ role: 'admin' });
-    });
+describe('admins', () => {
+  const DEMOTE_OR_REMOVE = [
+    (id: string, actor: Actor) => changeStaffRole(base.db, { id }, 'staff', actor),
+    (id: string, actor: Actor) => removeStaffUser(world, { id }, actor),
+  ];
 
-    test('nobody demotes or removes themselves', async () => {
-      const root = await add('root@example.com', 'admin');
-      await add('ada@example.com', 'admin');
-      const key = { id: root.id };
-      for (const refused of [
-        () => changeStaffRole(base.db, key, 'staff', asStaff(root)),
-        () => removeStaffUser(world, key, asStaff(root)),
-      ]) {
-        await expect(refused()).rejects.toMatchObject({ code: 'conflict' });
-      }
-    });
+  test('the last admin is neither demoted nor removed, and an admin never by themselves', async () => {
+    const root = await add('root@example.com', 'admin');
+    await add('joan@example.com');
+    for (const write of DEMOTE_OR_REMOVE) {
+      await expect(write(root.id, CLI)).rejects.toMatchObject({ code: 'conflict' });
+    }
+    await add('ada@example.com', 'admin');
+    for (const write of DEMOTE_OR_REMOVE) {
+      await expect(write(root.id, asStaff(root))).rejects.toMatchObject({ code: 'conflict' });
+    }
+    expect(await getStaffUser(base.db, { id: root.id })).toMatchObject({ role: 'admin' });
+  });
 
-    test('admins who demote or remove each other at once leave one', async () => {
-      for (const write of [
-        (id: string, actor: Actor) => changeStaffRole(base.db, { id }, 'staff', actor),
-        (id: string, actor: Actor) => removeStaffUser(world, { id }, actor),
-      ]) {
-        await base.db.delete(staffUsers);
-        const admins: Awaited<ReturnType<typeof add>>[] = [];
-        for (const name of ['a', 'b', 'c', 'd']) admins.push(await add(`${name}@example.com`, 'admin'));
-        const writes = admins.flatMap((by) =>
-          admins.filter((who) => who !== by).map((who) => write(who.id, asStaff(by))),
-        );
-        const outcomes = await Promise.allSettled(writes);
-        const refusals = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []));
-        for (const code of refusals) expect(['conflict', 'forbidden', 'not_found']).toContain(code);
-        expect(await base.db.$count(staffUsers, eq(staffUsers.role, 'admin'))).toBeGreaterThanOrEqual(1);
-        expect(await hasAdmin(base.db)).toBe(true);
-      }
-    });
+  test('admins who demote or remove each other at once leave one', async () => {
+    for (const write of DEMOTE_OR_REMOVE) {
+      await base.db.delete(staffUsers);
+      const admins: Awaited<ReturnType<typeof add>>[] = [];
+      for (const name of ['a', 'b', 'c', 'd']) admins.push(await add(`${name}@example.com`, 'admin'));
+      const writes = admins.flatMap((by) =>
+        admins.filter((who) => who !== by).map((who) => write(who.id, asStaff(by))),
+      );
+      const outcomes = await Promise.allSettled(writes);
+      const refusals = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []));
+      for (const code of refusals) expect(['conflict', 'forbidden', 'not_found']).toContain(code);
+      expect(await base.db.$count(staffUsers, eq(staffUsers.role, 'admin'))).toBeGreaterThanOrEqual(1);
+      expect(await hasAdmin(base.db)).toBe(true);
+    }
+  });
 
-    test('whoever is no admin any more changes nothing with a request already on its way', async () => {
-      const root = await add('root@example.com', 'admin');
-      const ada = await add('ada@example.com', 'admin');
-      const joan = await add('joan@example.com');
-      await changeStaffRole(base.db, { id: ada.id }, 'staff', asStaff(root));
-      const before = await base.db.$count(auditLog);
-      const actor = asStaff(ada);
-      for (const refused of [
-        () => add('new@example.com', 'admin', actor),
-        () => changeStaffRole(base.db, { id: joan.id }, 'admin', actor),
-        () => setStaffPassword(world, { id: root.id }, {}, actor),
-        () => endStaffSessions(base.db, { id: root.id }, actor),
-        () => removeStaffUser(world, { id: joan.id }, actor),
-      ]) {
-        await expect(refused()).rejects.toMatchObject({ code: 'forbidden' });
-      }
-      expect(await base.db.$count(auditLog)).toBe(before);
-      expect((await list()).map(({ role }) => role)).toEqual(['staff', 'staff', 'admin']);
+  test('a demoted admin changes nothing with a request already on its way', async () => {
+    const root = await add('root@example.com', 'admin');
+    const ada = await add('ada@example.com', 'admin');
+    const joan = await add('joan@example.com');
+    await changeStaffRole(base.db, { id: ada.id }, 'staff', asStaff(root));
+    const before = await base.db.$count(auditLog);
+    const actor = asStaff(ada);
+    for (const refused of [
+      () => add('new@example.com', 'admin', actor),
+      () => changeStaffRole(base.db, { id: joan.id }, 'admin', actor),
+      () => setStaffPassword(world, { id: root.id }, {}, actor),
+      () => endStaffSessions(base.db, { id: root.id }, actor),
+      () => removeStaffUser(world, { id: joan.id }, actor),
+    ]) {
+      await expect(refused()).rejects.toMatchObject({ code: 'forbidden' });
+    }
+    expect(await base.db.$count(auditLog)).toBe(before);
+    expect((await list()).map(({ role }) => role)).toEqual(['staff', 'staff', 'admin']);
+  });
+});
+
+describe('the one-time address of the first admin', () => {
+  const GRACE = { email: 'Grace@Example.com', name: '', password: 'correct horse battery' };
+  const typed = (changed = {}) => ({ ...GRACE, repeated: GRACE.password, ...changed });
+  const REFUSED = { code: 'conflict', message: expect.stringMatching(/no longer valid\. The server prints/) };
+  const issue = async () => {
+    const token = await issueFirstAdminToken(world);
+    if (token === null) throw new Error('a staff user exists already');
+    return token;
+  };
+  const isValid = (token: string) => isFirstAdminToken(base.db, token, world.now());
+  const expectRefused = async (token: string) => {
+    expect(await isValid(token)).toBe(false);
+    await expect(createFirstAdmin(world, token, typed())).rejects.toMatchObject(REFUSED);
+  };
+  const staff = () => base.db.select({ email: staffUsers.email, role: staffUsers.role }).from(staffUsers);
+
+  test('a one-time address makes one admin, is used up by that alone, and is stored as a hash', async () => {
+    const token = await issue();
+    expect(token).toMatch(/^[\w-]{43}$/);
+    expect(JSON.stringify(await base.db.select().from(staffVerifications))).not.toContain(token);
+    for (let i = 0; i < 3; i += 1) expect(await isValid(token)).toBe(true);
+    await createFirstAdmin(world, token, typed());
+    expect(await staff()).toEqual([{ email: 'grace@example.com', role: 'admin' }]);
+    await base.db.delete(staffUsers);
+    await expectRefused(token);
+    const [entry] = await base.db.select().from(auditLog).where(eq(auditLog.entity, 'staff_user'));
+    expect(entry).toMatchObject({
+      ...{ actor_type: 'cli', actor_name: 'one-time address', action: 'staff_user.create' },
+      after: { email: 'grace@example.com', name: 'grace', role: 'admin' },
     });
+  });
+
+  test('a one-time address ends with the next start and after an hour', async () => {
+    const [first, second] = [await issue(), await issue()];
+    await expectRefused(first);
+    passTime(3599);
+    expect(await isValid(second)).toBe(true);
+    passTime(1);
+    await expectRefused(second);
+    expect(await staff()).toEqual([]);
+  });
+
+  test('a one-time address ends when a staff user is added, and then none is issued', async () => {
+    const token = await issue();
+    await add('ada@example.com');
+    await expectRefused(token);
+    expect(await issueFirstAdminToken(world)).toBeNull();
+    expect(await base.db.$count(staffVerifications)).toBe(0);
+  });
+
+  test.each(['', 'x', 'x'.repeat(43), '%00'])('the unknown token %j is refused', async (token) => {
+    await issue();
+    await expectRefused(token);
+  });
+
+  test.each([
+    ['email', { email: 'grace' }],
+    ['name', { name: 'x'.repeat(101) }],
+    ['password', { password: 'eleven char', repeated: 'eleven char' }],
+    ['repeated', { repeated: 'correct horse batterx' }],
+  ])('a wrong %s does not use up the one-time address', async (field, changed) => {
+    const token = await issue();
+    await expect(createFirstAdmin(world, token, typed(changed))).rejects.toMatchObject({
+      code: 'validation_failed',
+      fields: [{ field }],
+    });
+    expect(await isValid(token)).toBe(true);
+  });
+
+  test('a one-time address that is used several times at once makes one admin', async () => {
+    const token = await issue();
+    const all = ['a', 'b', 'c', 'd'].map((name) =>
+      createFirstAdmin(world, token, typed({ email: `${name}@example.com` })),
+    );
+    const settled = await Promise.allSettled(all);
+    expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    for (const one of settled) if (one.status === 'rejected') expect(one.reason).toMatchObject(REFUSED);
+    expect(await staff()).toHaveLength(1);
+  });
+
+  test('a one-time address that is used while a command adds a user makes an admin before it or never', async () => {
+    const token = await issue();
+    const [byAddress] = await Promise.allSettled([
+      createFirstAdmin(world, token, typed()),
+      add('ada@example.com'),
+    ]);
+    expect((await staff()).filter(({ role }) => role === 'admin')).toHaveLength(
+      byAddress.status === 'fulfilled' ? 1 : 0,
+    );
   });
 });

@@ -1,0 +1,262 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { base32 } from '@better-auth/utils/base32';
+import { createOTP } from '@better-auth/utils/otp';
+import { like } from 'drizzle-orm';
+import { beforeEach, describe, expect, test } from 'vitest';
+import {
+  auditLog,
+  staffRateLimits,
+  staffSessions,
+  staffSignInFailures,
+  staffUsers,
+  staffVerifications,
+} from '@/db/schema';
+import { listAudit } from '@/lib/audit/list-audit';
+import { commandActor } from '@/lib/audit/record-audit';
+import { enterCode } from '@/lib/auth/second-factor/enter-code';
+import { beginTwoFactor, confirmTwoFactor } from '@/lib/auth/second-factor/set-up';
+import { staffSecret } from '@/lib/auth/session/staff-secret';
+import { signIn } from '@/lib/auth/sign-in/sign-in';
+import { addStaffUser } from '@/lib/auth/staff/add-staff-user';
+import { findStaffSession } from '@/lib/auth/staff/find-staff';
+import { setStaffPassword } from '@/lib/auth/staff/set-staff-password';
+import { hashToken, touchAccessToken, verifyAccessToken } from '@/lib/auth/tokens/access-token';
+import { issueAccessToken, type TypedToken } from '@/lib/auth/tokens/issue-access-token';
+import {
+  getAccessToken,
+  listAccessTokens,
+  revokeAccessToken,
+  tokenState,
+} from '@/lib/auth/tokens/manage-access-tokens';
+import { useDatabase } from '../support/database';
+import { type TestRuntime, testRuntime } from '../support/runtime';
+import { GRACE, quickHash, SECRET, useHash } from '../support/sign-in';
+
+const base = useDatabase();
+useHash(quickHash);
+const CLI = commandActor('test');
+const env = { BETTER_AUTH_SECRET: SECRET };
+
+describe('an access token', () => {
+  const STAFF = { type: 'staff' as const, id: 'grace', name: 'grace@example.com' };
+  const TYPED: TypedToken = {
+    ...{ name: ' Website ', scopes: ['payments:write', 'mcp:read'] },
+    ...{ expires: '90', last_day: '', staff_email: '' },
+  };
+  let runtime: TestRuntime | undefined; // one, so that its random bytes do not repeat
+  const issue = (typed: Partial<TypedToken> = {}, timeZone = 'UTC') => {
+    runtime ??= testRuntime(base.db);
+    const world = { ...runtime, env: { ...runtime.env, timeZone } };
+    return issueAccessToken(world, STAFF, { ...TYPED, ...typed });
+  };
+  const now = new Date('2026-03-15T12:00:00Z');
+  const verify = (token: string, at = now) => verifyAccessToken(base.db, token, at);
+
+  test('an access token is valid until it is revoked; the log names who did, never the token or its hash', async () => {
+    const { id, name, token } = await issue();
+    expect([name, token]).toEqual(['Website', expect.stringMatching(/^w5t_[\w-]{43}$/)]);
+    const scopes = ['mcp:read', 'payments:write'];
+    expect(await verify(token)).toEqual({
+      ...{ id, name: 'Website', scopes, staff_email: null, last_used_at: null },
+    });
+    const row = await getAccessToken(base.db, id);
+    expect(row).toMatchObject({ created_by: STAFF.name, scopes });
+    expect(tokenState(row, now)).toBe('valid');
+    await revokeAccessToken(base.db, id, { actor: STAFF, now });
+    expect(await verify(token)).toBeNull();
+    await expect(revokeAccessToken(base.db, id, { actor: STAFF, now })).rejects.toMatchObject({
+      code: 'not_found',
+    });
+    expect(tokenState(await getAccessToken(base.db, id), now)).toBe('revoked');
+    expect(await listAudit(base.db, 'access_token', id)).toMatchObject([
+      { action: 'access_token.revoke', actor_name: STAFF.name, before: { revoked_at: null }, after: { id } },
+      { action: 'access_token.create', actor_type: 'staff', before: null, after: { name: 'Website' } },
+    ]);
+    const log = JSON.stringify(await base.db.select().from(auditLog));
+    for (const secret of [token, hashToken(token), 'token_hash']) expect(log).not.toContain(secret);
+  });
+
+  test.each(['', 'w5t_short', 'Bearer w5t_x', `w5t_${'A'.repeat(43)}`])(
+    'the token %j is unknown',
+    async (token) => {
+      expect(await verify(token)).toBeNull();
+    },
+  );
+
+  test('the use of a token is noted at most once a minute', async () => {
+    const { token } = await issue();
+    const at = (seconds: number) => new Date(now.getTime() + seconds * 1000);
+    const use = async (seconds: number) => {
+      const known = await verify(token, at(seconds));
+      if (known) await touchAccessToken(base.db, known, at(seconds));
+      return (await verify(token, at(seconds)))?.last_used_at;
+    };
+    expect(await use(0)).toEqual(at(0));
+    expect(await use(59)).toEqual(at(0));
+    expect(await use(61)).toEqual(at(61));
+  });
+
+  test.each([
+    ['30', '', '2026-04-14T12:00:00.000Z'],
+    ['90', '', '2026-06-13T12:00:00.000Z'],
+    ['365', '', '2027-03-15T12:00:00.000Z'],
+    ['never', '', undefined],
+    ['date', '2026-03-15', '2026-03-15T23:00:00.000Z'],
+    ['date', '2026-03-29', '2026-03-29T22:00:00.000Z'],
+  ])('a token that expires by %s %s is valid until %s', async (expires, last_day, expected) => {
+    const { id, token } = await issue({ expires, last_day }, 'Europe/Berlin');
+    expect((await getAccessToken(base.db, id)).expires_at?.toISOString()).toBe(expected);
+    const end = new Date(expected ?? '2999-01-01');
+    expect(await verify(token, new Date(end.getTime() - 1))).toMatchObject({ id });
+    if (expected) expect(await verify(token, end)).toBeNull();
+  });
+
+  test.each([
+    [{ name: ' ' }, ['name']],
+    [{ name: 'x'.repeat(101) }, ['name']],
+    [{ scopes: [] }, ['scopes']],
+    [{ scopes: ['admin'] }, ['scopes']],
+    [{ expires: '31' }, ['expires']],
+    [{ expires: 'date', last_day: '2026-03-14' }, ['last_day']],
+    [{ expires: 'date', last_day: '2036-03-30' }, ['last_day']],
+    [{ expires: 'date', last_day: '', name: '' }, ['name', 'last_day']],
+    [{ staff_email: 'ada' }, ['staff_email']],
+    [{ staff_email: 'nobody@example.com' }, ['staff_email']],
+  ])('a token with %j is refused and writes nothing', async (typed, fields) => {
+    const before = await base.db.$count(auditLog);
+    await expect(issue(typed)).rejects.toMatchObject({
+      code: 'validation_failed',
+      fields: fields.map((field) => ({ field })),
+    });
+    expect(await base.db.$count(auditLog)).toBe(before);
+  });
+
+  test('tokens are listed newest first, a page at a time, without their hashes', async () => {
+    await issue({ name: 'Last' });
+    const page = await listAccessTokens(base.db, { page: 1, per_page: 2 });
+    expect(page).toMatchObject({ per_page: 2, data: [{ name: 'Last' }, {}] });
+    expect(page.total).toBeGreaterThan(2);
+    const next = await listAccessTokens(base.db, { page: 2, per_page: 2 });
+    expect(next.data[0]?.id).toBeLessThan(page.data[1]?.id ?? 0);
+    expect(Object.keys(page.data[0] ?? {})).not.toContain('token_hash');
+  });
+});
+
+const emptyStaff = async () => {
+  for (const table of [staffUsers, staffRateLimits, staffSignInFailures, staffVerifications])
+    await base.db.delete(table);
+};
+
+describe('a second factor', () => {
+  let world: TestRuntime;
+  let recovery: string[] = [];
+  let code: () => Promise<string>;
+
+  const headersOf = (cookies: string[]) =>
+    new Headers({ cookie: cookies.map((one) => one.split(';')[0]).join('; ') });
+  /** Signs in by password. @returns what the browser sends with the code */
+  const first = async () => {
+    const { cookies, needsCode } = await signIn(world, GRACE, new Headers());
+    expect(needsCode).toBe(true);
+    return headersOf(cookies);
+  };
+  const outcomes = async (tries: Promise<string[]>[]) =>
+    (await Promise.allSettled(tries)).map(({ status }) => status).sort();
+
+  beforeEach(async () => {
+    await emptyStaff();
+    world = testRuntime(base.db, { env, now: new Date() });
+    await addStaffUser(world, GRACE, CLI);
+    const headers = headersOf((await signIn(world, GRACE, new Headers())).cookies);
+    const session = await findStaffSession(world, headers);
+    if (!session) throw new Error('the sign-in opened no session');
+    const made = await beginTwoFactor(world, session, GRACE.password, headers);
+    recovery = made.recoveryCodes;
+    const key = new URL(made.uri).searchParams.get('secret') ?? '';
+    code = async () =>
+      createOTP(new TextDecoder().decode(base32.decode(key)), { digits: 6, period: 30 }).totp();
+    await confirmTwoFactor(world, session, await code());
+    await base.db.delete(staffSessions);
+  });
+
+  test('a code or recovery code opens one session, however many send it at once or later', async () => {
+    const [typed, [kept = '']] = [await code(), recovery];
+    for (const one of [typed, kept]) {
+      const waiting = [await first(), await first(), await first()];
+      const came = await outcomes(waiting.map((headers) => enterCode(world, one, headers)));
+      expect(came).toEqual(['fulfilled', 'rejected', 'rejected']);
+      await expect(enterCode(world, one, await first())).rejects.toMatchObject({ code: 'unauthenticated' });
+      await base.db.delete(staffSignInFailures);
+    }
+    expect(await base.db.$count(staffSessions)).toBe(2);
+  });
+
+  test('two recovery codes sent at once do not bring each other back', async () => {
+    const [one = '', two = ''] = recovery;
+    const waiting = [await first(), await first()] as const;
+    await outcomes([enterCode(world, one, waiting[0]), enterCode(world, two, waiting[1])]);
+    await base.db.delete(staffSignInFailures);
+    for (const used of [one, two]) await outcomes([enterCode(world, used, await first())]);
+    expect(await base.db.$count(staffSessions)).toBe(2);
+  });
+
+  test('a sign-in that waits for its code ends with a new password', async () => {
+    const waiting = await first();
+    await setStaffPassword(world, { email: GRACE.email }, {}, CLI);
+    await expect(enterCode(world, await code(), waiting)).rejects.toMatchObject({ code: 'conflict' });
+  });
+});
+
+test('a sign-in clears a hundred expired rows of each kind, and no others', async () => {
+  const { db } = base;
+  await emptyStaff();
+  const now = new Date('2026-03-15T12:00:00Z');
+  const runtime = testRuntime(db, { env, now });
+  const { id: userId } = await addStaffUser(runtime, GRACE, CLI);
+  const ends = [...Array(150).keys(), -1, -60].map((seconds) => new Date(now.getTime() - seconds * 1000));
+  await db
+    .insert(staffSessions)
+    .values(ends.map((expiresAt, i) => ({ id: `s${i}`, token: `t${i}`, userId, expiresAt })));
+  await db
+    .insert(staffVerifications)
+    .values(ends.map((expiresAt, i) => ({ id: `v${i}`, identifier: 'x', value: 'y', expiresAt })));
+  const failure = { failures: 1, wait_until: now, origin: 'x' };
+  await db
+    .insert(staffSignInFailures)
+    .values(ends.map((expires_at, i) => ({ ...failure, account: `a${i}`, expires_at })));
+  const lastRequest = (end: Date) => end.getTime() - 3_600_001;
+  await db
+    .insert(staffRateLimits)
+    .values(ends.map((end, i) => ({ id: `r${i}`, key: `k${i}`, count: 1, lastRequest: lastRequest(end) })));
+  for (const left of [52, 2, 2]) {
+    const wrong = { email: 'nobody@example.com', password: 'x' };
+    await expect(signIn(runtime, wrong, new Headers())).rejects.toMatchObject({ code: 'unauthenticated' });
+    expect([
+      await db.$count(staffSessions),
+      await db.$count(staffVerifications),
+      await db.$count(staffSignInFailures, like(staffSignInFailures.account, 'a%')),
+      await db.$count(staffRateLimits, like(staffRateLimits.id, 'r%')),
+    ]).toEqual([left, left, left, left]);
+  }
+});
+
+test('the secret of the cookies is the configured one, or made once for its owner alone', () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'w5t-secret-'));
+  const file = join(dataDir, 'better-auth-secret');
+  const from = (fill: number) => (size: number) => Buffer.alloc(size, fill);
+  const made = (fill: number) => staffSecret({ betterAuthSecret: null, dataDir }, from(fill));
+  try {
+    expect(staffSecret({ betterAuthSecret: SECRET, dataDir }, from(7))).toBe(SECRET);
+    const secret = made(7);
+    expect(secret).toHaveLength(43);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readFileSync(file, 'utf8').trim()).toBe(secret);
+    expect(made(9)).toBe(secret);
+    writeFileSync(file, 'short');
+    expect(() => made(7)).toThrow(file);
+  } finally {
+    rmSync(dataDir, { recursive: true });
+  }
+});
