@@ -1,7 +1,7 @@
-import { eq, sql } from 'drizzle-orm';
+import { eq, getTableName, sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { rows } from '@/db/database';
-import { auditLog, customerNotes, customerServices, customers, stripeCustomers } from '@/db/schema';
+import { auditLog, customerServices, customers, stripeCustomers } from '@/db/schema';
 import { listAudit } from '@/lib/audit/list-audit';
 import { recountLists } from '@/lib/counted-list/check-counts';
 import { findCustomers } from '@/lib/customers/find-customers';
@@ -40,35 +40,29 @@ import { testRuntime } from '../support/runtime';
 const base = useDatabase();
 const GRACE = { type: 'staff', id: 'u1', name: 'grace@example.com' } as const;
 const writer = { actor: GRACE, now: new Date('2026-03-15T12:00:00Z'), timeZone: 'UTC' };
+const api = { ...writer, source: 'api' } as const;
 
-const versionOf = async (id: number) => {
-  const [row] = await base.db
-    .select({ version: customers.version })
-    .from(customers)
-    .where(eq(customers.id, id));
-  return row?.version ?? 0;
+interface Seen {
+  id: number;
+  version: number;
+}
+const mergeSeen = (gone: Seen, kept: Seen, taken: string[] = []) =>
+  mergeCustomers(syncDeps(testRuntime(base.db)), GRACE, { gone, kept, taken });
+const see = async (id: number) => {
+  const [row] = await base.db.select().from(customers).where(eq(customers.id, id));
+  return { id, version: row?.version ?? 0 };
 };
 const merge = async (gone: number, kept: number, taken: string[] = []) =>
-  mergeCustomers(syncDeps(testRuntime(base.db)), GRACE, {
-    gone: { id: gone, version: await versionOf(gone) },
-    kept: { id: kept, version: await versionOf(kept) },
-    taken,
-  });
+  mergeSeen(await see(gone), await see(kept), taken);
 const countsOf = (id: number) =>
   Promise.all(REFERRING.map(({ table }) => base.db.$count(table, eq(table.customer_id, id))));
 
-/** A customer with one of each. */
+/** A customer with one row in each table that refers to customers. */
 async function createWhole(overrides: Parameters<typeof createCustomer>[1] = {}) {
   const customer = await createCustomer(base.db, overrides);
   const of = { customer_id: customer.id };
   await createStripeCustomer(base.db, of);
-  await base.db.insert(customerNotes).values({
-    ...of,
-    text: `Of ${customer.customer_number}`,
-    actor_type: 'staff',
-    actor_id: '1',
-    actor_name: 'G',
-  });
+  await addCustomerNote(base.db, customer.id, `Of ${customer.customer_number}`, writer);
   const service = await createService(base.db, of);
   const subscription = await createSubscription(base.db, of);
   const invoice = await createInvoice(base.db, of);
@@ -78,7 +72,7 @@ async function createWhole(overrides: Parameters<typeof createCustomer>[1] = {})
   return { ...customer, service, subscription, invoice, payment };
 }
 
-test('every column that refers to a customer is known to a merge', async () => {
+test('a merge knows every column that refers to a customer', async () => {
   const found = await rows<{ name: string }>(
     base.db,
     sql`select table_name || '.' || column_name as name from information_schema.columns
@@ -88,15 +82,12 @@ test('every column that refers to a customer is known to a merge', async () => {
         join pg_attribute a on a.attrelid = c.conrelid and a.attnum = any (c.conkey)
         where c.contype = 'f' and c.confrelid = 'customers'::regclass`,
   );
-  const known = REFERRING.map(({ table }) => `${rowsOf(table)}.customer_id`);
+  const known = REFERRING.map(({ table }) => `${getTableName(table)}.customer_id`);
   const ofServices = ['subscription_items.customer_service_id'];
   expect(found.map(({ name }) => name).sort()).toEqual([...known, ...ofServices].sort());
 });
 
-const rowsOf = (table: (typeof REFERRING)[number]['table']) =>
-  String(Reflect.get(table, Symbol.for('drizzle:Name')));
-
-test('all that a customer has becomes the other one’s, and counts and sums stay', async () => {
+test('merging moves all rows of a customer to the other one, and counts and sums stay right', async () => {
   const [gone, kept] = [await createWhole(), await createWhole()];
   const earlier = await createCustomer(base.db);
   await merge(earlier.id, gone.id);
@@ -127,7 +118,7 @@ test('all that a customer has becomes the other one’s, and counts and sums sta
   expect(notes.sort()).toEqual([`Of ${gone.customer_number}`, `Of ${kept.customer_number}`].sort());
 });
 
-describe('the old number', () => {
+describe('the number of a merged customer', () => {
   const old = 'Kd-55';
   const made = async () => {
     const gone = await createWhole({ customer_number: old, company: 'Gone' });
@@ -137,23 +128,26 @@ describe('the old number', () => {
   };
   let both: Awaited<ReturnType<typeof made>>;
 
-  test.each([old, 'kd-55', 'KD-55'])('%s finds the one that stays', async (number) => {
-    both ??= await made();
-    const { id } = both.kept;
-    const { db } = base;
-    expect((await getCustomer(db, { customer_number: number }))?.id).toBe(id);
-    expect((await getCustomer(db, { id: both.gone.id }))?.id).toBe(id);
-    expect(await findCustomerId(db, number)).toBe(id);
-    expect(await findCustomerIds(db, [number, 'nobody'])).toEqual(new Map([[number, id]]));
-    expect((await findCustomers(db, number)).matches.map((one) => one.id)).toEqual([id]);
-    expect((await findCustomerHits(db, number)).hits.map((hit) => hit.id)).toEqual([id]);
-    const listed = await listCustomersForStaff(db, customerFilters.parse({ q: number }), {});
-    expect(listed.data.map((row) => row.id)).toEqual([id]);
-    const subscriptions = await listSubscriptions(db, { customer: number }, { limit: 25 });
-    expect(subscriptions.data).toHaveLength(2);
-  });
+  test.each([old, 'kd-55', 'KD-55'])(
+    'the number %s of a merged customer finds the remaining one',
+    async (number) => {
+      both ??= await made();
+      const { id } = both.kept;
+      const { db } = base;
+      expect((await getCustomer(db, { customer_number: number }))?.id).toBe(id);
+      expect((await getCustomer(db, { id: both.gone.id }))?.id).toBe(id);
+      expect(await findCustomerId(db, number)).toBe(id);
+      expect(await findCustomerIds(db, [number, 'nobody'])).toEqual(new Map([[number, id]]));
+      expect((await findCustomers(db, number)).matches.map((one) => one.id)).toEqual([id]);
+      expect((await findCustomerHits(db, number)).hits.map((hit) => hit.id)).toEqual([id]);
+      const listed = await listCustomersForStaff(db, customerFilters.parse({ q: number }), {});
+      expect(listed.data.map((row) => row.id)).toEqual([id]);
+      const subscriptions = await listSubscriptions(db, { customer: number }, { limit: 25 });
+      expect(subscriptions.data).toHaveLength(2);
+    },
+  );
 
-  test('and the old id mean it for programs that know no other', async () => {
+  test('API and import accept the number and id of a merged customer', async () => {
     both ??= await made();
     const { gone, kept } = both;
     expect((await listPayments(base.db, { customer_id: gone.id })).total).toBe(2);
@@ -164,19 +158,16 @@ describe('the old number', () => {
       amount: 11,
       payment_date: '2026-03-10',
     };
-    const changed = await recordPayment(base.db, payment, { ...writer, source: 'api' });
+    const changed = await recordPayment(base.db, payment, api);
     expect(changed).toMatchObject({ created: false, payment: { customer_id: kept.id, amount: 11 } });
     const more = { ...payment, payment_reference: 'AFTER-MERGE', amount: 1 };
-    expect(await recordPayment(base.db, more, { ...writer, source: 'api' })).toMatchObject({
+    expect(await recordPayment(base.db, more, api)).toMatchObject({
       created: true,
       payment: { customer_id: kept.id },
     });
     const imported = {
-      payment_reference: 'IMPORTED',
-      invoice_number: gone.invoice.number,
-      customer_number: 'KD-55',
-      amount: 1,
-      payment_date: '2026-03-10',
+      ...{ payment_reference: 'IMPORTED', invoice_number: gone.invoice.number, customer_number: 'KD-55' },
+      ...{ amount: 1, payment_date: '2026-03-10' },
     };
     const drafts = [{ values: imported }, { values: { ...imported, customer_number: 'nobody' } }];
     expect(await paymentImport.save(base.db, drafts, { ...writer, importId: null })).toMatchObject([
@@ -185,7 +176,7 @@ describe('the old number', () => {
     ]);
   });
 
-  test('names it in other records', async () => {
+  test('a record that names a merged customer belongs to the remaining one', async () => {
     both ??= await made();
     const values = { customer_number: 'kD-55', name: 'After', service_type: 'hosting', price: 1 };
     const { id } = await saveRecord(base.db, serviceKind, { isNew: true, values }, writer);
@@ -193,35 +184,27 @@ describe('the old number', () => {
     expect(row?.customer_id).toBe(both.kept.id);
   });
 
-  test('is given to nobody again', async () => {
+  test('the number of a merged customer is never given again', async () => {
     both ??= await made();
     const refused = {
       fields: [{ field: 'customer_number', message: expect.stringMatching(/was merged into/) }],
     };
     const values = { customer_number: 'KD-55', company: 'New' };
     const { kept } = both;
-    await expect(saveRecord(base.db, customerKind, { values }, writer)).rejects.toMatchObject(refused);
-    await expect(saveRecord(base.db, customerKind, { isNew: true, values }, writer)).rejects.toMatchObject(
-      refused,
-    );
-    await expect(saveRecord(base.db, customerKind, { id: kept.id, values }, writer)).rejects.toMatchObject(
-      refused,
-    );
+    for (const draft of [{ values }, { isNew: true, values }, { id: kept.id, values }]) {
+      await expect(saveRecord(base.db, customerKind, draft, writer)).rejects.toMatchObject(refused);
+    }
     await expect(createCustomer(base.db, { customer_number: 'kD-55' })).rejects.toMatchObject({
       code: '23505',
     });
     const last = await createCustomer(base.db, { customer_number: 'K770000' });
     await merge(last.id, kept.id);
-    const { id } = await saveRecord(
-      base.db,
-      customerKind,
-      { isNew: true, values: { company: 'Next' } },
-      writer,
-    );
+    const next = { isNew: true, values: { company: 'Next' } };
+    const { id } = await saveRecord(base.db, customerKind, next, writer);
     expect((await getCustomer(base.db, { id }))?.customer_number).toBe('K770001');
   });
 
-  test('goes on meaning the last one when that is merged in turn', async () => {
+  test('the number of a merged customer follows a second merge', async () => {
     both ??= await made();
     const last = await createCustomer(base.db);
     await merge(both.kept.id, last.id);
@@ -230,7 +213,7 @@ describe('the old number', () => {
   });
 });
 
-test('the one that stays keeps its fields, but for those that are to be taken over', async () => {
+test('the remaining customer keeps its fields, except those that are to be taken over', async () => {
   const kept = await createCustomer(base.db, { phone: null, city: 'Wien' });
   const gone = await createCustomer(base.db, { phone: '+43 1', city: 'Linz', email: null, country: 'AT' });
   const { differing } = await compareCustomers(base.db, { gone: gone.id, kept: kept.id });
@@ -245,35 +228,28 @@ test('the one that stays keeps its fields, but for those that are to be taken ov
   });
 });
 
-describe('refused, and nothing moves', () => {
-  const asked = (gone: { id: number; version: number }, kept: { id: number; version: number }) =>
-    mergeCustomers(syncDeps(testRuntime(base.db)), GRACE, { gone, kept, taken: [] });
-
-  test('with itself, with one that is gone, and where somebody changed one of them', async () => {
-    const [one, other] = [await createWhole(), await createWhole()];
-    const seen = ({ id, version }: typeof one) => ({ id, version });
-    await expect(asked(seen(one), seen(one))).rejects.toMatchObject({ code: 'validation_failed' });
-    await expect(asked({ id: 999_999, version: 0 }, seen(one))).rejects.toMatchObject({ code: 'not_found' });
-    for (const changed of [one, other]) {
-      await base.db.update(customers).set({ city: 'Graz' }).where(eq(customers.id, changed.id));
-      await expect(asked(seen(one), seen(other))).rejects.toMatchObject({ code: 'conflict' });
-      changed.version += 1;
-    }
-    expect(await countsOf(one.id)).toEqual([1, 0, 1, 1, 1, 1, 1, 1, 1]);
-    await asked(seen(one), seen(other));
-    await expect(asked(seen(one), seen(other))).rejects.toMatchObject({ code: 'not_found' });
+test('a merge with itself, a missing or a changed customer is refused and moves nothing', async () => {
+  const [one, other] = [await createWhole(), await createWhole()];
+  const seen = ({ id, version }: typeof one) => ({ id, version });
+  const merging = () => mergeSeen(seen(one), seen(other));
+  await expect(mergeSeen(seen(one), seen(one))).rejects.toMatchObject({ code: 'validation_failed' });
+  await expect(mergeSeen({ id: 999_999, version: 0 }, seen(one))).rejects.toMatchObject({
+    code: 'not_found',
   });
+  for (const changed of [one, other]) {
+    await base.db.update(customers).set({ city: 'Graz' }).where(eq(customers.id, changed.id));
+    await expect(merging()).rejects.toMatchObject({ code: 'conflict' });
+    changed.version += 1;
+  }
+  expect(await countsOf(one.id)).toEqual([1, 0, 1, 1, 1, 1, 1, 1, 1]);
+  await merging();
+  await expect(merging()).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test('what is given to either meanwhile is lost nowhere', async () => {
+test('rows that are added to either customer during a merge are not lost', async () => {
   const [gone, kept] = [await createWhole(), await createWhole()];
-  const [seen, other] = [gone, kept].map(({ id, version }) => ({ id, version }));
-  const values = {
-    name: 'Meanwhile',
-    service_type: 'hosting',
-    price: 1,
-    customer_number: gone.customer_number,
-  };
+  const { customer_number } = gone;
+  const values = { name: 'Meanwhile', service_type: 'hosting', price: 1, customer_number };
   const payment = {
     invoice_id: gone.invoice.id,
     customer_id: gone.id,
@@ -282,14 +258,8 @@ test('what is given to either meanwhile is lost nowhere', async () => {
   };
   const done = await Promise.allSettled([
     ...[1, 2, 3].map(() => saveRecord(base.db, serviceKind, { isNew: true, values }, writer)),
-    mergeCustomers(syncDeps(testRuntime(base.db)), GRACE, {
-      gone: seen ?? gone,
-      kept: other ?? kept,
-      taken: [],
-    }),
-    ...[1, 2, 3].map((n) =>
-      recordPayment(base.db, { ...payment, payment_reference: `AT-ONCE-${n}` }, { ...writer, source: 'api' }),
-    ),
+    mergeSeen({ id: gone.id, version: gone.version }, { id: kept.id, version: kept.version }),
+    ...[1, 2, 3].map((n) => recordPayment(base.db, { ...payment, payment_reference: `AT-ONCE-${n}` }, api)),
     addCustomerNote(base.db, kept.id, 'Meanwhile', writer),
     createStripeCustomer(base.db, { customer_id: kept.id }),
   ]);
