@@ -1,17 +1,19 @@
-import { eq } from 'drizzle-orm';
+import { eq, inArray, sql } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
+  auditLog,
+  customerNotes,
+  customers,
   payments,
   reconciliationChanges,
   reconciliationRuns,
-  stripeCustomers,
-  stripeEvents,
-  toolCalls,
 } from '@/db/schema';
 import { auditNumber, recordAudit } from '@/lib/audit/record-audit';
+import { addCustomerNote, listCustomerNotes, MAX_NOTE } from '@/lib/customers/notes';
 import { deletePayment } from '@/lib/payments/delete-payment';
 import { staffWriter } from '@/lib/payments/staff-writer';
 import { updatePayment } from '@/lib/payments/update-payment';
+import { staffRecordWriter } from '@/lib/records/staff-writer';
 import type { TimelineEntry } from '@/lib/timeline/entry';
 import { listTimeline } from '@/lib/timeline/list-timeline';
 import { useDatabase } from '../support/database';
@@ -22,18 +24,18 @@ import {
   createPayment,
   createRefund,
   createService,
+  createStripeCustomer,
   createSubscription,
   createSubscriptionItem,
+  createToolCall,
 } from '../support/factories';
+import { createStoredEvent } from '../support/stored-events';
 
 const base = useDatabase();
-let ada: number;
-let bob: number;
-const actor = { type: 'staff' as const, id: 's1', name: 'grace@example.com' };
-const grace = staffWriter(
-  { now: () => new Date('2026-03-15T12:00:00Z'), env: { timeZone: 'UTC' } },
-  { id: 's1', email: actor.name },
-);
+const staff = { id: 's1', email: 'grace@example.com' };
+const actor = { type: 'staff' as const, id: staff.id, name: staff.email };
+const worldAt = (now: Date) => ({ now: () => now, env: { timeZone: 'UTC' } });
+const grace = staffWriter(worldAt(new Date('2026-03-15T12:00:00Z')), staff);
 
 const say = (entry: TimelineEntry) => {
   const day = entry.at.toISOString().slice(0, 10);
@@ -41,280 +43,264 @@ const say = (entry: TimelineEntry) => {
   if (entry.kind === 'event') return `${day} event ${entry.event.id}`;
   if (entry.kind === 'money_back') return `${day} ${entry.row.kind} of ${entry.row.payment_reference}`;
   if (entry.kind === 'note') return `${day} note ${entry.note.text}`;
-  if (entry.kind === 'audit') return `${day} ${entry.audit.action}`;
+  // The database writes the time of these.
+  if (entry.kind === 'audit') return entry.audit.action;
   if (entry.kind === 'call') return `${day} call of ${entry.call.tool}`;
   return `${day} ${entry.changes.map(({ entity, field }) => `${entity}.${field}`).join(' ')}`;
 };
-const keyOf = ({ kind, id }: { kind: string; id: number }) => `${kind} ${id}`;
-const read = (customer: number, before?: string | null) =>
-  listTimeline(base.db, customer, { timeZone: 'UTC', before: before ?? null });
-
-beforeAll(async () => {
-  const { db } = base;
-  ada = (await createCustomer(db)).id;
-  bob = (await createCustomer(db)).id;
-  const invoice = await createInvoice(db, { customer_id: ada, total: '500' });
-  const on = { invoice_id: invoice.id, customer_id: ada };
-  await createPayment(db, { ...on, payment_reference: 'BANK-1', payment_date: '2026-03-10' });
-  await createPayment(db, {
-    ...on,
-    payment_reference: 'BANK-2',
-    payment_date: '2026-03-12',
-    created_at: new Date('2026-03-12T23:30:00Z'),
-  });
-  await createPayment(db, { customer_id: bob, payment_reference: 'BOB-1' });
-  await db.insert(stripeCustomers).values([
-    { stripe_customer_id: 'cus_a1', customer_id: ada, linked_by: 'staff' },
-    { stripe_customer_id: 'cus_a2', customer_id: ada, linked_by: 'email' },
-    { stripe_customer_id: 'cus_b', customer_id: bob, linked_by: 'email' },
-  ]);
-  const event = (id: string, stripe_customer_id: string, at: string) => ({
-    id,
-    type: 'invoice.paid',
-    livemode: false,
-    payload: '{}',
-    outcome: 'processed' as const,
-    stripe_customer_id,
-    stripe_created: new Date(at),
-  });
-  await db
-    .insert(stripeEvents)
-    .values([
-      event('evt_1', 'cus_a1', '2026-03-11T08:00:00Z'),
-      event('evt_2', 'cus_a2', '2026-03-12T08:00:00Z'),
-      event('evt_3', 'cus_b', '2026-03-12T09:00:00Z'),
-    ]);
-  const service = await createService(db, { customer_id: ada });
-  const subscription = await createSubscription(db, { customer_id: ada });
-  const item = await createSubscriptionItem(db, { subscription_id: subscription.id });
-  const [run] = await db
-    .insert(reconciliationRuns)
-    .values({ trigger: 'cron', started_at: new Date(0), heartbeat_at: new Date(0), status: 'completed' })
-    .returning();
-  const change = (
-    entity: 'invoice' | 'subscription' | 'customer_service',
-    entity_id: number,
-    field: string,
-  ) => ({
-    run_id: run?.id ?? 0,
-    entity,
-    entity_id,
-    field,
-    before: 'a',
-    after: null,
-    outcome: 'fixed' as const,
-    created_at: new Date('2026-03-11T03:40:00Z'),
-  });
-  await db
-    .insert(reconciliationChanges)
-    .values([
-      change('invoice', invoice.id, 'status'),
-      change('invoice', invoice.id, 'amount_due'),
-      change('subscription', subscription.id, 'status'),
-      change('customer_service', service.id, 'next_billing_date'),
-      change('invoice', 999_999, 'status'),
-    ]);
-  const audited = { actor, before: null };
-  await recordAudit(db, {
-    ...audited,
-    action: 'subscription_item.link',
-    entity: 'subscription_item',
-    entity_id: item.id,
-    after: {},
-  });
-  for (const [id, customer_id] of [
-    ['cus_a1', ada],
-    ['cus_b', bob],
-  ] as const) {
-    await recordAudit(db, {
-      ...audited,
-      action: 'stripe_customer.link',
-      entity: 'stripe_customer',
-      entity_id: auditNumber(id),
-      after: { stripe_customer_id: id, customer_id },
-    });
+const read = (customer: number, before?: string | null, more = {}) =>
+  listTimeline(base.db, customer, { timeZone: 'UTC', before: before ?? null, ...more });
+/** The entries of all pages, page by page. */
+async function readAll(customer: number): Promise<TimelineEntry[][]> {
+  const pages: TimelineEntry[][] = [];
+  for (let before: string | null | undefined; before !== null; ) {
+    const page = await read(customer, before);
+    pages.push(page.entries);
+    before = page.older;
   }
-});
+  return pages;
+}
 
-const OLDER = [
-  '2026-03-12 payment BANK-2',
-  '2026-03-12 event evt_2',
-  '2026-03-11 event evt_1',
-  '2026-03-11 customer_service.next_billing_date',
-  '2026-03-11 subscription.status',
-  '2026-03-11 invoice.status invoice.amount_due',
-  '2026-03-10 payment BANK-1',
-];
+describe('the timeline', () => {
+  let ada: number;
+  let bob: number;
 
-describe('a timeline', () => {
-  test('merges what happened to one customer, the newest first', async () => {
+  beforeAll(async () => {
+    const { db } = base;
+    ada = (await createCustomer(db)).id;
+    bob = (await createCustomer(db)).id;
+    const invoice = await createInvoice(db, { customer_id: ada, total: '500' });
+    const on = { invoice_id: invoice.id, customer_id: ada };
+    const created_at = new Date('2026-03-12T23:30:00Z');
+    await createPayment(db, { ...on, payment_reference: 'BANK-1', payment_date: '2026-03-10' });
+    await createPayment(db, { ...on, payment_reference: 'BANK-2', payment_date: '2026-03-12', created_at });
+    await createPayment(db, { customer_id: bob, payment_reference: 'BOB-1' });
+    for (const [id, customer_id, event, at] of [
+      ['cus_a1', ada, 'evt_1', '2026-03-11T08:00:00Z'],
+      ['cus_a2', ada, 'evt_2', '2026-03-12T08:00:00Z'],
+      ['cus_b', bob, 'evt_3', '2026-03-12T09:00:00Z'],
+    ] as const) {
+      await createStripeCustomer(db, { stripe_customer_id: id, customer_id });
+      const stripe_created = new Date(at);
+      await createStoredEvent(db, { id: event, stripe_customer_id: id, stripe_created });
+    }
+    const service = await createService(db, { customer_id: ada });
+    const subscription = await createSubscription(db, { customer_id: ada });
+    const item = await createSubscriptionItem(db, { subscription_id: subscription.id });
+    const [run] = await db
+      .insert(reconciliationRuns)
+      .values({ trigger: 'cron', started_at: new Date(0), heartbeat_at: new Date(0), status: 'completed' })
+      .returning();
+    const change = { run_id: run?.id ?? 0, before: 'a', outcome: 'fixed' as const };
+    for (const [entity, entity_id, field] of [
+      ['invoice', invoice.id, 'status'],
+      ['invoice', invoice.id, 'amount_due'],
+      ['subscription', subscription.id, 'status'],
+      ['customer_service', service.id, 'next_billing_date'],
+      ['invoice', 999_999, 'status'],
+    ] as const) {
+      const of = { entity, entity_id, field, created_at: new Date('2026-03-11T03:40:00Z') };
+      await db.insert(reconciliationChanges).values({ ...change, ...of });
+    }
+    for (const [entity, entity_id, after] of [
+      ['subscription_item', item.id, {}],
+      ['stripe_customer', auditNumber('cus_a1'), { stripe_customer_id: 'cus_a1', customer_id: ada }],
+      ['stripe_customer', auditNumber('cus_b'), { stripe_customer_id: 'cus_b', customer_id: bob }],
+    ] as const) {
+      await recordAudit(db, { actor, action: `${entity}.link`, entity, entity_id, before: null, after });
+    }
+  });
+
+  test('a timeline holds payments, events, links and repairs of its customer alone, newest first', async () => {
     const { entries, older } = await read(ada);
-    const said = entries.map(say);
-    expect(said.slice(-7)).toEqual(OLDER);
-    expect(said.slice(0, -7).map((text) => text.replace(/^\S+ /, ''))).toEqual([
+    expect(entries.map(say)).toEqual([
       'stripe_customer.link',
       'subscription_item.link',
+      '2026-03-12 payment BANK-2',
+      '2026-03-12 event evt_2',
+      '2026-03-11 event evt_1',
+      '2026-03-11 customer_service.next_billing_date',
+      '2026-03-11 subscription.status',
+      '2026-03-11 invoice.status invoice.amount_due',
+      '2026-03-10 payment BANK-1',
     ]);
     expect(older).toBeNull();
-  });
-
-  test('knows the hour only of payments that were recorded on their day', async () => {
-    const { entries } = await read(ada);
-    const payments = entries.flatMap((entry) => (entry.kind === 'payment' ? [entry] : []));
-    expect(payments.map(({ isDayOnly }) => isDayOnly)).toEqual([false, true]);
-    expect(payments[0]?.at).toEqual(new Date('2026-03-12T23:30:00Z'));
-    const inVienna = await listTimeline(base.db, ada, { timeZone: 'Europe/Vienna' });
-    expect(inVienna.entries.filter((entry) => entry.kind === 'payment' && entry.isDayOnly)).toHaveLength(2);
-  });
-
-  test('of somebody else is somebody else’s', async () => {
-    const said = (await read(bob)).entries.map(say);
-    expect(said.map((text) => text.replace(/^\S+ /, ''))).toEqual([
+    expect((await read(bob)).entries.map(say)).toEqual([
       'stripe_customer.link',
-      'event evt_3',
-      'payment BOB-1',
+      '2026-03-12 event evt_3',
+      '2026-03-10 payment BOB-1',
     ]);
     expect((await read(999_999)).entries).toEqual([]);
   });
 
-  test('keeps what became of payments, deleted ones too, but not that they were made', async () => {
+  test('a payment has an hour in the timeline only if it was recorded on its day', async () => {
+    const paymentsOf = async (more = {}) =>
+      (await read(ada, null, more)).entries.flatMap((entry) => (entry.kind === 'payment' ? [entry] : []));
+    const found = await paymentsOf();
+    expect(found.map(({ isDayOnly }) => isDayOnly)).toEqual([false, true]);
+    expect(found[0]?.at).toEqual(new Date('2026-03-12T23:30:00Z'));
+    const inVienna = await paymentsOf({ timeZone: 'Europe/Vienna' });
+    expect(inVienna.map(({ isDayOnly }) => isDayOnly)).toEqual([true, true]);
+  });
+
+  test('changes and deletions of payments stay in the timeline, their creation does not', async () => {
+    const cleo = (await createCustomer(base.db)).id;
+    const payment = await createPayment(base.db, { customer_id: cleo, payment_reference: 'GONE-1' });
+    await updatePayment(base.db, payment.id, { amount: 20 }, grace);
+    await deletePayment(base.db, payment.id, grace);
+    expect((await read(cleo)).entries.map(say)).toEqual(['payment.delete', 'payment.update']);
+  });
+
+  test('tool calls stand in the timeline for admins alone', async () => {
+    const { id } = await createCustomer(base.db);
+    for (const [day, customer_id] of [
+      ['2026-03-01', id],
+      ['2026-03-02', id],
+      ['2026-03-03', bob],
+    ] as const) {
+      await createToolCall(base.db, { called_at: new Date(day), customer_id });
+    }
+    const [later, earlier] = ['2026-03-02', '2026-03-01'].map((day) => `${day} call of get-customer-tool`);
+    expect((await read(id, null, { withCalls: true })).entries.map(say)).toEqual([later, earlier]);
+    expect((await read(id, null, { withCalls: false })).entries).toEqual([]);
+  });
+
+  test('refunds, disputes and checks with Stripe stand in the timeline on their day', async () => {
     const { db } = base;
-    const cleo = (await createCustomer(db)).id;
-    const payment = await createPayment(db, { customer_id: cleo, payment_reference: 'GONE-1' });
-    await updatePayment(db, payment.id, { amount: 20 }, grace);
-    await deletePayment(db, payment.id, grace);
-    const { entries } = await read(cleo);
-    expect(entries.map(say).map((text) => text.replace(/^\S+ /, ''))).toEqual([
-      'payment.delete',
-      'payment.update',
+    const eve = (await createCustomer(db)).id;
+    const payment = await createPayment(db, { customer_id: eve, payment_reference: 'E' });
+    const { id: payment_id, invoice_id } = payment;
+    await createRefund(db, { payment_id });
+    await createRefund(db, { payment_id, issued_at: new Date('2026-03-14T12:00:00Z') });
+    await createDispute(db, { payment_id });
+    await createRefund(db);
+    const after = { customer_id: eve, changes: [], failures: [] };
+    for (const [entity, entity_id] of [
+      ['payment', payment_id],
+      ['invoice', invoice_id],
+    ] as const) {
+      await recordAudit(db, { actor, action: `${entity}.check`, entity, entity_id, before: null, after });
+    }
+    expect((await readAll(eve)).flat().map(say)).toEqual([
+      ...['invoice.check', 'payment.check', '2026-03-14 refund of E', '2026-03-12 refund of E'],
+      ...['2026-03-12 dispute of E', '2026-03-10 payment E'],
     ]);
   });
+
+  describe('of many entries', () => {
+    let dora: number;
+
+    beforeAll(async () => {
+      const { db } = base;
+      dora = (await createCustomer(db)).id;
+      const { id: invoice_id } = await createInvoice(db, { customer_id: dora });
+      const on = { invoice_id, customer_id: dora, amount: '10', source: 'api' as const };
+      const dayOf = (i: number) => new Date(Date.UTC(2026, 0, i));
+      const made = await db
+        .insert(payments)
+        .values(
+          Array.from({ length: 50 }, (_, i) => ({
+            ...{ ...on, payment_reference: `D-${i}` },
+            payment_date: dayOf(1 + Math.floor(i / 2))
+              .toISOString()
+              .slice(0, 10),
+          })),
+        )
+        .returning();
+      await createStripeCustomer(db, { stripe_customer_id: 'cus_d', customer_id: dora });
+      for (let i = 0; i < 20; i++) {
+        const stripe_created = dayOf(10 + Math.floor(i / 4));
+        await createStoredEvent(db, { id: `evt_d${i}`, stripe_customer_id: 'cus_d', stripe_created });
+      }
+      for (let i = 0; i < 10; i++) {
+        const of = { payment_id: made[10]?.id ?? null, issued_at: dayOf(12 + Math.floor(i / 5)) };
+        await (i % 2 ? createRefund(db, of) : createDispute(db, of));
+      }
+    });
+
+    test('a long timeline is read to its end in pages, each entry once, in the same order', async () => {
+      const pages = await readAll(dora);
+      expect(pages.map(({ length }) => length)).toEqual([30, 30, 20]);
+      const keys = pages
+        .flat()
+        .map((entry) => (entry.kind === 'money_back' ? `${entry.row.kind} ${entry.row.id}` : say(entry)));
+      expect(new Set(keys).size).toBe(80);
+      expect(keys.filter((text) => !/^(refund|dispute)/.test(text))).toHaveLength(70);
+      const days = pages.flat().map(({ at }) => at.toISOString().slice(0, 10));
+      expect(days).toEqual([...days].sort().reverse());
+    });
+
+    test.each([
+      'x',
+      '~~~~~',
+      '2026-02-30.1~~~~~',
+      '~x~~~~',
+      '1~2',
+      '2026-01-01.9999999999~~~~~',
+      '~~x~~~',
+      '\u0000~~~~~',
+      '~~~~1.refund~',
+      '~~~~1.refund.9999999999~',
+      '~~~~~1.9999999999',
+    ])('the cursor %j begins at the newest entry', async (before) => {
+      expect(await read(dora, before)).toEqual(await read(dora));
+    });
+  });
 });
 
-test('tells admins what programs asked, and nobody else', async () => {
-  const { id } = await createCustomer(base.db);
-  const call = (day: string, customer_id: number | null) => ({
-    called_at: new Date(day),
-    caller: 'token:1',
-    caller_name: 'Desk',
-    tool: 'get-customer-tool',
-    arguments: {},
-    customer_id,
-    rows: 1,
-    duration_ms: 5,
-    outcome: 'ok' as const,
-  });
-  await base.db
-    .insert(toolCalls)
-    .values([call('2026-03-01', id), call('2026-03-02', id), call('2026-03-03', bob)]);
-  const told = async (withCalls: boolean) =>
-    (await listTimeline(base.db, id, { timeZone: 'UTC', withCalls })).entries.map(say);
-  const [later, earlier] = ['2026-03-02', '2026-03-01'].map((day) => `${day} call of get-customer-tool`);
-  expect(await told(true)).toEqual([later, earlier]);
-  expect(await told(false)).toEqual([]);
-});
+describe('a note on a customer', () => {
+  const at = (day: number) => staffRecordWriter(worldAt(new Date(Date.UTC(2026, 2, day, 9))), staff);
+  const add = (id: number, text: unknown, day = 3) => addCustomerNote(base.db, id, text, at(day));
 
-test('refunds and disputes stand where they were issued, and what was checked with Stripe', async () => {
-  const { db } = base;
-  const eve = (await createCustomer(db)).id;
-  const { id: payment_id, invoice_id } = await createPayment(db, {
-    customer_id: eve,
-    payment_reference: 'E',
-  });
-  await createRefund(db, { payment_id });
-  await createRefund(db, { payment_id, issued_at: new Date('2026-03-14T12:00:00Z') });
-  await createDispute(db, { payment_id });
-  await createRefund(db);
-  const after = { customer_id: eve, changes: [], failures: [] };
-  for (const [entity, entity_id] of [
-    ['payment', payment_id],
-    ['invoice', invoice_id],
-  ] as const) {
-    await recordAudit(db, { actor, action: `${entity}.check`, entity, entity_id, before: null, after });
-  }
-  const all: string[] = [];
-  for (let before: string | null | undefined; before !== null; ) {
-    const page = await listTimeline(db, eve, { timeZone: 'UTC', before: before ?? null });
-    all.push(...page.entries.map(say));
-    before = page.older;
-  }
-  expect(all.map((text) => text.replace(/^\S+ (?=\w+\.)/, ''))).toEqual([
-    'invoice.check',
-    'payment.check',
-    '2026-03-14 refund of E',
-    '2026-03-12 refund of E',
-    '2026-03-12 dispute of E',
-    '2026-03-10 payment E',
-  ]);
-});
-
-describe('a long timeline', () => {
-  let dora: number;
-
-  beforeAll(async () => {
-    const { db } = base;
-    dora = (await createCustomer(db)).id;
-    const invoice = await createInvoice(db, { customer_id: dora });
-    await db
-      .insert(stripeCustomers)
-      .values({ stripe_customer_id: 'cus_d', customer_id: dora, linked_by: 'staff' });
-    for (let i = 0; i < 50; i++) {
-      await createPayment(db, {
-        invoice_id: invoice.id,
-        customer_id: dora,
-        payment_reference: `D-${String(i).padStart(2, '0')}`,
-        payment_date: `2026-01-${String(1 + Math.floor(i / 2)).padStart(2, '0')}`,
-      });
-    }
-    await db.insert(stripeEvents).values(
-      Array.from({ length: 20 }, (_, i) => ({
-        id: `evt_d${String(i).padStart(2, '0')}`,
-        type: 'invoice.paid',
-        livemode: false,
-        payload: '{}',
-        outcome: 'processed' as const,
-        stripe_customer_id: 'cus_d',
-        stripe_created: new Date(Date.UTC(2026, 0, 10 + Math.floor(i / 4))),
-      })),
-    );
-  });
-
-  test('is read to its end in pages, each entry once, in the same order', async () => {
-    const [payment] = await base.db.select().from(payments).where(eq(payments.payment_reference, 'D-10'));
-    for (let i = 0; i < 10; i++) {
-      const issued_at = new Date(Date.UTC(2026, 0, 12 + Math.floor(i / 5)));
-      const of = { payment_id: payment?.id ?? null, issued_at };
-      await (i % 2 ? createRefund(base.db, of) : createDispute(base.db, of));
-    }
-    const pages: string[][] = [];
-    const keys = new Set<string>();
-    for (let before: string | null | undefined; before !== null; ) {
-      const page = await read(dora, before);
-      pages.push(page.entries.map(say));
-      for (const entry of page.entries) keys.add(entry.kind === 'money_back' ? keyOf(entry.row) : say(entry));
-      before = page.older;
-    }
-    expect(pages.map(({ length }) => length)).toEqual([30, 30, 20]);
-    const all = pages.flat();
-    expect(all.filter((text) => !/refund|dispute/.test(text))).toHaveLength(70);
-    expect(keys.size).toBe(80);
-    const days = all.map((text) => text.slice(0, 10));
-    expect(days).toEqual([...days].sort().reverse());
+  test('a note has its lines, its author, its day and an entry in the audit log', async () => {
+    const { id } = await createCustomer(base.db);
+    const note = await add(id, ' Called.\r\nWill pay on Friday. ');
+    const text = 'Called.\nWill pay on Friday.';
+    expect(await listCustomerNotes(base.db, id, 10)).toEqual([
+      { id: note.id, text, actor_name: staff.email, created_at: at(3).now },
+    ]);
+    const log = await base.db.select().from(auditLog).where(eq(auditLog.entity, 'customer_note'));
+    const entry = { action: 'customer_note.create', entity_id: note.id, actor_name: staff.email };
+    expect(log).toMatchObject([{ ...entry, before: null, after: { customer_id: id, text } }]);
   });
 
   test.each([
-    'x',
-    '~~~~~',
-    '2026-02-30.1~~~~~',
-    '~x~~~~',
-    '1~2',
-    '2026-01-01.9999999999~~~~~',
-    '~~x~~~',
-    '\u0000~~~~~',
-    '~~~~1.refund~',
-    '~~~~1.refund.9999999999~',
-    '~~~~~1.9999999999',
-  ])('a cursor of %j begins at the newest', async (before) => {
-    expect(await read(dora, before)).toEqual(await read(dora));
+    ['', 'must not be empty'],
+    [' \r\n ', 'must not be empty'],
+    ['x'.repeat(MAX_NOTE + 1), `must have at most ${MAX_NOTE} characters`],
+    ['a\u0000b', 'must not contain control characters'],
+    [null, 'must be a string'],
+  ])('a note of %j %s', async (text, message) => {
+    const { id } = await createCustomer(base.db);
+    await expect(add(id, text)).rejects.toMatchObject({
+      code: 'validation_failed',
+      fields: [{ field: 'text', message }],
+    });
+    expect(await base.db.$count(customerNotes, eq(customerNotes.customer_id, id))).toBe(0);
+  });
+
+  test('a note keeps a customer that sync would remove as empty, and leaves its version', async () => {
+    const [noted, plain] = [await createCustomer(base.db), await createCustomer(base.db)];
+    await add(noted.id, 'Knows us from a fair.');
+    for (const { id } of [noted, plain]) await base.db.execute(sql`select remove_if_empty(${id}::int)`);
+    const left = () =>
+      base.db
+        .select()
+        .from(customers)
+        .where(inArray(customers.id, [noted.id, plain.id]));
+    const before = await left();
+    expect(before.map(({ id }) => id)).toEqual([noted.id]);
+    await add(noted.id, 'Called.', 4);
+    expect(await left()).toEqual(before);
+    await expect(add(999_999, 'x')).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test('notes stand in the timeline of their customer, page by page', async () => {
+    const { id } = await createCustomer(base.db);
+    for (let n = 1; n <= 35; n += 1) await add(id, `${n}`, 1 + (n % 5));
+    const texts = (await readAll(id)).flat().map((entry) => (entry.kind === 'note' ? entry.note.text : ''));
+    expect(texts).toHaveLength(35);
+    expect(new Set(texts).size).toBe(35);
+    expect([texts[0], texts.at(-1)]).toEqual(['34', '5']);
   });
 });
