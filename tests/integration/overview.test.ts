@@ -15,30 +15,64 @@ import {
 } from '../support/factories';
 import { createStoredEvent } from '../support/stored-events';
 
+const base = useDatabase();
 const NOW = new Date('2026-03-15T12:00:00Z');
-const UTC = { today: '2026-03-15', timeZone: 'UTC' };
 
-describe('money received', () => {
-  const base = useDatabase();
+test('the tasks are empty while all is well, and count what needs a person, the gravest first', async () => {
+  const messages = async () =>
+    (await listTasks(base.db, NOW, parseEnv({}))).map(({ code, message }) => [code, message]);
+  const { customer_id, id } = await createService(base.db);
+  const live = await createSubscription(base.db, { customer_id });
+  await createSubscriptionItem(base.db, { subscription_id: live.id, customer_service_id: id });
+  const over = await createSubscription(base.db, { status: 'cancelled' });
+  await createSubscriptionItem(base.db, { subscription_id: over.id });
+  await createStripeCustomer(base.db, { linked_by: 'number' });
+  await createStoredEvent(base.db, { stripe_created: new Date(0) });
+  expect(await messages()).toEqual([]);
 
-  test('without a payment the days are there all the same', async () => {
-    const received = await getMoneyReceived(base.db, UTC, 30);
-    expect(received).toMatchObject({ sums: [], currency: null });
-    expect(received.days).toHaveLength(30);
-    expect(received.days.every(({ total, count }) => total === 0 && count === 0)).toBe(true);
+  const make = async () => {
+    await createStoredEvent(base.db, { outcome: 'unmatched', stripe_created: new Date(0) });
+    await createSubscriptionItem(base.db);
+    await createStripeCustomer(base.db, { linked_by: 'created' });
+  };
+  await createStoredEvent(base.db, {
+    ...{ outcome: 'failed', error_code: '40001', stripe_created: new Date(0) },
   });
+  await make();
+  expect(await messages()).toEqual([
+    ['inbox_failures', '1 Stripe event failed.'],
+    ['events_unmatched', '1 event has no matching customer.'],
+    ['items_unlinked', '1 subscription item is not linked to a service.'],
+    ['customers_created', '1 customer was created from Stripe; no match found.'],
+  ]);
+  await make();
+  expect((await messages()).map(([, message]) => message)).toEqual([
+    '1 Stripe event failed.',
+    '2 events have no matching customer.',
+    '2 subscription items are not linked to a service.',
+    '2 customers were created from Stripe; no match found.',
+  ]);
+});
 
-  test('completed payments of the period are summed by day, in the currency of most', async () => {
-    const pay = (amount: string, payment_date: string, more = {}) =>
-      createPayment(base.db, { amount, payment_date, ...more });
-    await pay('0.1', '2026-03-15');
-    await pay('0.2', '2026-03-15');
-    await pay('7', '2026-02-14');
-    await pay('50', '2026-02-13');
-    await pay('50', '2026-03-16');
-    await pay('50', '2026-03-14', { status: 'pending' });
-    await pay('1000', '2026-03-01', { currency: 'jpy' });
-    const { sums, currency, days } = await getMoneyReceived(base.db, UTC, 30);
+describe('figures', () => {
+  test('received money is summed by day in the currency of most, and days without payments are there', async () => {
+    const receive = (days: number, currency?: string) =>
+      getMoneyReceived(base.db, { today: '2026-03-15', timeZone: 'UTC' }, days, currency);
+    const none = await receive(30);
+    expect(none).toMatchObject({ sums: [], currency: null, days: { length: 30 } });
+    expect(none.days.every(({ total, count }) => total === 0 && count === 0)).toBe(true);
+    for (const [amount, payment_date, more] of [
+      ['0.1', '2026-03-15', {}],
+      ['0.2', '2026-03-15', {}],
+      ['7', '2026-02-14', {}],
+      ['50', '2026-02-13', {}],
+      ['50', '2026-03-16', {}],
+      ['50', '2026-03-14', { status: 'pending' as const }],
+      ['1000', '2026-03-01', { currency: 'jpy' }],
+    ] as const) {
+      await createPayment(base.db, { amount, payment_date, ...more });
+    }
+    const { sums, currency, days } = await receive(30);
     expect(sums).toEqual([
       { currency: 'eur', count: 3, total: 7.3, returned: 0 },
       { currency: 'jpy', count: 1, total: 1000, returned: 0 },
@@ -49,16 +83,13 @@ describe('money received', () => {
       { date: '2026-02-14', count: 1, total: 7, returned: 0 },
       { date: '2026-03-15', count: 2, total: 0.3, returned: 0 },
     ]);
-    const yen = await getMoneyReceived(base.db, UTC, 30, 'jpy');
+    const yen = await receive(30, 'jpy');
     expect([yen.currency, yen.days.find(({ count }) => count > 0)?.date]).toEqual(['jpy', '2026-03-01']);
-    expect((await getMoneyReceived(base.db, UTC, 90, 'chf')).currency).toBe('eur');
+    expect((await receive(90, 'chf')).currency).toBe('eur');
   });
-});
 
-describe('sums and counts', () => {
-  const base = useDatabase();
-
-  test('open invoices are summed by currency, the overdue ones once more', async () => {
+  test('open invoices are summed by currency, and the overdue ones among them', async () => {
+    await base.db.execute('truncate invoices cascade');
     await createInvoice(base.db, { status: 'sent', amount_due: '10' });
     await createInvoice(base.db, { status: 'overdue', amount_due: '5.5' });
     await createInvoice(base.db, { status: 'paid', amount_due: '0' });
@@ -72,63 +103,24 @@ describe('sums and counts', () => {
     });
   });
 
-  test('subscriptions and deliveries are counted by state, in the order of their states', async () => {
+  test('subscriptions, and deliveries of a week, are counted by state', async () => {
+    await base.db.execute('truncate subscriptions cascade');
     for (const status of ['cancelled', 'active', 'active'] as const)
       await createSubscription(base.db, { status });
     expect(await countSubscriptions(base.db)).toEqual([
       { state: 'active', count: 2 },
       { state: 'cancelled', count: 1 },
     ]);
-    const at = (stripe_created: string) => ({ stripe_created: new Date(stripe_created) });
-    await createStoredEvent(base.db, { outcome: 'failed', error_code: 'x', ...at('2026-03-15T11:00:00Z') });
-    await createStoredEvent(base.db, { outcome: 'processed', ...at('2026-03-08T12:00:00Z') });
-    await createStoredEvent(base.db, { outcome: 'processed', ...at('2026-03-08T11:59:59Z') });
+    for (const [outcome, at] of [
+      ['failed', '2026-03-15T11:00:00Z'],
+      ['processed', '2026-03-08T12:00:00Z'],
+      ['processed', '2026-03-08T11:59:59Z'],
+    ] as const) {
+      await createStoredEvent(base.db, { outcome, stripe_created: new Date(at) });
+    }
     expect(await countDeliveries(base.db, NOW)).toEqual([
       { state: 'processed', count: 1 },
       { state: 'failed', count: 1 },
-    ]);
-  });
-});
-
-describe('what needs a person', () => {
-  const base = useDatabase();
-  const tasks = () => listTasks(base.db, NOW, parseEnv({}));
-
-  test('while all is well there is nothing to do', async () => {
-    const { customer_id, id } = await createService(base.db);
-    const live = await createSubscription(base.db, { customer_id });
-    await createSubscriptionItem(base.db, { subscription_id: live.id, customer_service_id: id });
-    const over = await createSubscription(base.db, { status: 'cancelled' });
-    await createSubscriptionItem(base.db, { subscription_id: over.id });
-    await createStripeCustomer(base.db, { linked_by: 'number' });
-    await createStoredEvent(base.db);
-    await createPayment(base.db);
-    expect(await tasks()).toEqual([]);
-  });
-
-  test('it is counted in words, the gravest first', async () => {
-    const make = async () => {
-      await createStoredEvent(base.db, { outcome: 'unmatched' });
-      await createSubscriptionItem(base.db);
-      await createStripeCustomer(base.db, { linked_by: 'created' });
-    };
-    await createStoredEvent(base.db, { outcome: 'failed', error_code: '40001' });
-    await make();
-    expect(await tasks()).toEqual([
-      { code: 'inbox_failures', message: '1 Stripe event failed.' },
-      { code: 'events_unmatched', message: '1 event has no matching customer.' },
-      { code: 'items_unlinked', message: '1 subscription item is not linked to a service.' },
-      {
-        code: 'customers_created',
-        message: '1 customer was created from Stripe; no match found.',
-      },
-    ]);
-    await make();
-    expect((await tasks()).map(({ message }) => message)).toEqual([
-      '1 Stripe event failed.',
-      '2 events have no matching customer.',
-      '2 subscription items are not linked to a service.',
-      '2 customers were created from Stripe; no match found.',
     ]);
   });
 });
