@@ -6,10 +6,10 @@ import * as webhook from '@/app/api/stripe/webhook/route';
 import * as mcp from '@/app/mcp/route';
 import * as unavailable from '@/app/unavailable/route';
 import { rows } from '@/db/database';
-import { disownMigrations, FOREIGN } from '../support/foreign-migrations';
+import { temporaryDataDir } from '../support/data-dir';
+import { disownMigrations, FOREIGN } from '../support/database';
 import { expectProblem, usePayments } from '../support/payments-server';
 import { deliver, WEBHOOK_SECRET } from '../support/stripe-events';
-import { temporaryDataDir } from '../support/data-dir';
 
 const SENTENCE = 'The database of DATABASE_URL is not migrated: run npm run db:migrate first.';
 const CRON_SECRET = 'a-secret-of-the-cron-job';

@@ -171,13 +171,11 @@ describe('deliveries of several customers at once', () => {
       const metadata = { service_number: service.service_number };
       const [one, other] = [`one${round}`, `other${round}`];
       for (const name of [one, other]) {
-        await sync.db
-          .insert(stripeCustomers)
-          .values({
-            stripe_customer_id: `cus_${name}`,
-            customer_id: service.customer_id,
-            linked_by: 'staff',
-          });
+        await sync.db.insert(stripeCustomers).values({
+          stripe_customer_id: `cus_${name}`,
+          customer_id: service.customer_id,
+          linked_by: 'staff',
+        });
       }
       await take(one, 20, metadata);
       await take(other, 10, {});

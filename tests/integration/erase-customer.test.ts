@@ -21,7 +21,7 @@ import * as act from '@/lib/stripe-local/actions';
 import { replayEvent } from '@/lib/sync/inbox/handle-event';
 import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
 import { mergeCustomers } from '@/lib/sync/staff/merge-customers';
-import { dumpDatabase } from '../support/dump';
+import { dumpDatabase } from '../support/database';
 import {
   createCustomer,
   createInvoice,

@@ -1,13 +1,23 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateDrizzleJson, generateMigration } from 'drizzle-kit/api';
 import { sql } from 'drizzle-orm';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { openEmbedded } from '@/db/client';
 import { rows } from '@/db/database';
-import { isMigrated, migrate } from '@/db/migrate';
+import { ForeignMigrationsError, isMigrated, migrate } from '@/db/migrate';
 import * as schema from '@/db/schema';
-import { createTestDatabase, useDatabase } from '../support/database';
+import { openDatabase } from '@/lib/open-database';
+import {
+  createTestDatabase,
+  databaseState,
+  disownMigrations,
+  FOREIGN,
+  useDatabase,
+} from '../support/database';
+import { createCustomer } from '../support/factories';
 
 const DB = join(import.meta.dirname, '../../db');
 const read = (...path: string[]) => readFileSync(join(DB, ...path), 'utf8');
@@ -18,74 +28,86 @@ const readAll = (folder: string) =>
     .sort()
     .map((file) => read(folder, file))
     .join('');
-const LACK_TABLES = sql`delete from drizzle.__drizzle_migrations
-  where created_at > (select min(created_at) from drizzle.__drizzle_migrations)`;
-const LACK_LAST = sql`delete from drizzle.__drizzle_migrations
-  where created_at = (select max(created_at) from drizzle.__drizzle_migrations)`;
+const journal: { entries: { idx: number; when: number }[] } = readMeta('_journal.json');
 
-describe('migrations', () => {
-  const base = useDatabase();
+const base = useDatabase();
 
-  test('hold all of the schema: else run npm run db:generate', async () => {
-    const journal: { entries: { idx: number }[] } = readMeta('_journal.json');
-    const last = readMeta(`${String(journal.entries.at(-1)?.idx).padStart(4, '0')}_snapshot.json`);
-    expect(await generateMigration(last, generateDrizzleJson(schema, last.id))).toEqual([]);
-  });
+test('the newest migration holds the whole schema; if not, run npm run db:generate', async () => {
+  const last = readMeta(`${String(journal.entries.at(-1)?.idx).padStart(4, '0')}_snapshot.json`);
+  expect(await generateMigration(last, generateDrizzleJson(schema, last.id))).toEqual([]);
+});
 
-  test('mark every change of db/functions: else npm run db:generate -- --custom, with this line in it', () => {
-    const hash = createHash('sha256').update(readAll('functions')).digest('hex');
-    expect(
-      readAll('migrations')
-        .match(/^-- Functions: .*$/gm)
-        ?.at(-1),
-    ).toBe(`-- Functions: ${hash}`);
-  });
+test('the newest migration names the state of db/functions; if not, run npm run db:generate -- --custom', () => {
+  const hash = createHash('sha256').update(readAll('functions')).digest('hex');
+  const marks = readAll('migrations').match(/^-- Functions: .*$/gm);
+  expect(marks?.at(-1)).toBe(`-- Functions: ${hash}`);
+});
 
-  test('make the tables that the schema names', async () => {
-    const found = await rows<{ name: string }>(
-      base.db,
-      sql`select table_name::text as name from information_schema.tables where table_schema = 'public'`,
-    );
-    const names = found.map(({ name }) => name);
-    expect(names).toEqual(
-      expect.arrayContaining(['customers', 'payments', 'stripe_events', 'access_tokens']),
-    );
-  });
+test('migrations make the tables of the schema', async () => {
+  const found = await rows<{ name: string }>(
+    base.db,
+    sql`select table_name::text as name from information_schema.tables where table_schema = 'public'`,
+  );
+  const tables = ['customers', 'payments', 'stripe_events', 'access_tokens'];
+  expect(found.map(({ name }) => name)).toEqual(expect.arrayContaining(tables));
+});
 
-  test('can be run again, and change nothing', async () => {
-    expect(await isMigrated(base.db)).toBe(true);
-    await migrate({ db: base.db });
-    expect(await isMigrated(base.db)).toBe(true);
-  });
+test('migrating a second time changes nothing', async () => {
+  expect(await isMigrated(base.db)).toBe(true);
+  const before = await databaseState(base.db);
+  await migrate({ db: base.db });
+  expect(await databaseState(base.db)).toEqual(before);
+});
 
-  test('bring the functions, and leave those of a later version alone', async () => {
-    const other = await createTestDatabase();
-    const replace = sql`create or replace function remove_if_empty(customer int) returns void language plpgsql
-      as 'begin end'`;
-    const source = async () =>
-      (await rows(other.db, sql`select prosrc from pg_proc where proname = 'remove_if_empty'`))[0]?.prosrc;
-    const ours = await source();
-    expect(read('functions/remove_if_empty.sql')).toContain(ours);
-    await other.db.execute(replace);
-    await migrate(other);
-    expect(await source()).toBe('begin end');
+test('migrating a database from before the first release is refused and changes nothing', async () => {
+  const other = await createTestDatabase();
+  await createCustomer(other.db);
+  await disownMigrations(other.db);
+  const before = await databaseState(other.db);
+  await expect(migrate(other)).rejects.toThrow(ForeignMigrationsError);
+  expect(await databaseState(other.db)).toEqual(before);
+  await other.close();
+});
 
-    await other.db.execute(sql`drop schema public cascade`);
-    await other.db.execute(sql`create schema public`);
-    await other.db.execute(sql`create extension pg_trgm`);
-    await other.db.execute(replace);
-    await other.db.execute(LACK_TABLES);
-    await migrate(other);
-    expect(await source()).toBe(ours);
-    await other.close();
-  });
+test('migrating installs the functions, and leaves those of a later version alone', async () => {
+  const other = await createTestDatabase();
+  const { db } = other;
+  const source = async () =>
+    (await rows(db, sql`select prosrc from pg_proc where proname = 'remove_if_empty'`))[0]?.prosrc;
+  const replace = sql`create or replace function remove_if_empty(customer int) returns void language plpgsql
+    as 'begin end'`;
+  const ours = await source();
+  expect(read('functions/remove_if_empty.sql')).toContain(ours);
+  await db.execute(replace);
+  await migrate(other);
+  expect(await source()).toBe('begin end');
 
-  test('a database that lacks the last one is told apart', async () => {
-    const other = await createTestDatabase();
-    await other.db.execute(LACK_LAST);
-    expect(await isMigrated(other.db)).toBe(false);
-    await other.db.execute(sql`drop schema drizzle cascade`);
-    expect(await isMigrated(other.db)).toBe(false);
-    await other.close();
-  });
+  await db.execute(sql`delete from drizzle.__drizzle_migrations
+    where created_at = (select max(created_at) from drizzle.__drizzle_migrations)`);
+  expect(await isMigrated(db)).toBe(false);
+
+  await db.execute(sql`drop schema public cascade`);
+  await db.execute(sql`create schema public`);
+  await db.execute(sql`create extension pg_trgm`);
+  await db.execute(replace);
+  await db.execute(sql`delete from drizzle.__drizzle_migrations
+    where created_at > (select min(created_at) from drizzle.__drizzle_migrations)`);
+  await migrate(other);
+  expect(await source()).toBe(ours);
+  await db.execute(sql`drop schema drizzle cascade`);
+  expect(await isMigrated(db)).toBe(false);
+  await other.close();
+});
+
+test('an embedded database from before the first release is refused', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'w5t-foreign-'));
+  const { db, close } = await openEmbedded(dataDir);
+  await db.execute(sql`create schema drizzle`);
+  await db.execute(
+    sql`create table drizzle.__drizzle_migrations as select 1 as id, ${journal.entries[0]?.when}::bigint + 1 as created_at`,
+  );
+  await close();
+  const env = { dataDir, databaseUrl: null, databaseUrlDirect: null, databasePooler: null };
+  await expect(openDatabase(env)).rejects.toThrow(FOREIGN);
+  rmSync(dataDir, { recursive: true });
 });

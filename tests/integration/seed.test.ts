@@ -2,16 +2,19 @@ import { type SQL, sql } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { rows } from '@/db/database';
 import { hasCustomers, type SeedCounts, seedDatabase } from '@/db/seed';
+import { buildRows } from '@/db/seed/build';
+import { addMonths } from '@/db/seed/calendar';
+import { createChance } from '@/db/seed/chance';
+import { slugOf } from '@/db/seed/names';
 import { useDatabase } from '../support/database';
 
-// A usual day, a leap day far in the east, and New Year's Day west of Greenwich.
+// A leap day far in the east, and New Year's Day west of Greenwich.
 const DAYS = [
-  { today: '2026-11-21', timeZone: 'UTC' },
   { today: '2028-02-29', timeZone: 'Pacific/Kiritimati' },
   { today: '2027-01-01', timeZone: 'America/Los_Angeles' },
 ];
 
-/** Each condition is one that no row may meet. */
+/** Rules of sample data, each as a query for rows that break it. */
 function violations({ today, timeZone }: { today: string; timeZone: string }): Record<string, SQL> {
   const day = sql`${today}::date`;
   const local = sql`i.stripe_invoice_id is null`;
@@ -101,12 +104,12 @@ function violations({ today, timeZone }: { today: string; timeZone: string }): R
     'an invoice of another customer than its subscription': sql`
       select 1 from invoices i join subscriptions s on s.id = i.subscription_id
       where i.customer_id <> s.customer_id or i.stripe_customer_id is distinct from s.stripe_customer_id`,
-    'a Stripe customer that is somebody else': sql`
+    'a Stripe customer of another customer': sql`
       select 1 from (select customer_id, stripe_customer_id from invoices
         union all select customer_id, stripe_customer_id from subscriptions) m
       left join stripe_customers c using (stripe_customer_id)
       where m.stripe_customer_id is not null and c.customer_id is distinct from m.customer_id`,
-    'a created customer whose address nobody or several others have': sql`
+    'a created customer whose address no other or several others have': sql`
       select 1 from stripe_customers l join customers c on c.id = l.customer_id
       where l.linked_by = 'email' or l.linked_by = 'created' and (
         select count(*) from customers o where lower(o.email) = lower(c.email) and o.id <> c.id
@@ -194,7 +197,7 @@ function violations({ today, timeZone }: { today: string; timeZone: string }): R
       sql`d.document_number !~ ('^' || case d.type when 'offer' then 'AN' else 'AB' end
         || to_char(d.document_date, '-YYYY-') || '\\d{4}$')`,
     ),
-    'an address that might reach somebody': sql`
+    'an address that might reach a real person': sql`
       select 1 from customers where email !~ '@example\\.(com|org|net)$' and email !~ '@[a-z0-9.-]+\\.example$'
       union all select 1 from customer_services where domain !~ '^[a-z0-9.-]+\\.example$'
       union all select 1 from servers, unnest(ipv4) ip where ip !~ '^(192\\.0\\.2|198\\.51\\.100|203\\.0\\.113)\\.\\d+$'
@@ -204,7 +207,7 @@ function violations({ today, timeZone }: { today: string; timeZone: string }): R
   };
 }
 
-/** Each condition is one that some rows have to meet, at least so many. */
+/** How many rows of a kind sample data needs at least. */
 const VARIETY: Record<string, [atLeast: number, SQL]> = {
   'kinds of service with every status': [
     36,
@@ -224,11 +227,11 @@ const VARIETY: Record<string, [atLeast: number, SQL]> = {
   'customers without an e-mail address': [5, sql`select 1 from customers where email is null`],
   'names in another script': [3, sql`select 1 from customers where last_name ~ '[一-龠]'`],
   'names with an apostrophe': [3, sql`select 1 from customers where last_name like '%''%'`],
-  'customers with the e-mail address of one of ours': [
+  'Stripe customers with the e-mail address of a known customer': [
     5,
     sql`select 1 from stripe_customers where linked_by = 'created'`,
   ],
-  'customers who are twice at Stripe': [
+  'customers with two Stripe customers': [
     1,
     sql`select 1 from stripe_customers group by customer_id having count(*) > 1`,
   ],
@@ -264,7 +267,7 @@ describe.each(DAYS)('sample data of $today in $timeZone', (options) => {
     counts = await seedDatabase(base.db, options);
   });
 
-  test('is a whole company', async () => {
+  test('sample data is a whole company', async () => {
     expect(await hasCustomers(base.db)).toBe(true);
     const proposed = counts.customers - 400; // made for Stripe
     expect(proposed).toBeLessThan(40);
@@ -280,19 +283,57 @@ describe.each(DAYS)('sample data of $today in $timeZone', (options) => {
     expect(paid.length).toBeGreaterThan(1500);
   });
 
-  test.each(Object.entries(violations(options)))('never holds %s', async (_, query) => {
-    expect(await rows(base.db, sql`select count(*)::int as n from (${query}) bad`)).toEqual([{ n: 0 }]);
+  test('sample data breaks no rule', async () => {
+    const broken: string[] = [];
+    for (const [what, query] of Object.entries(violations(options))) {
+      if ((await rows(base.db, sql`${query} limit 1`)).length > 0) broken.push(what);
+    }
+    expect(broken).toEqual([]);
   });
 
-  test.each(Object.entries(VARIETY))('holds enough %s', async (_, [atLeast, query]) => {
-    expect((await rows(base.db, query)).length).toBeGreaterThanOrEqual(atLeast);
+  test('sample data has enough rows of every kind', async () => {
+    for (const [what, [atLeast, query]] of Object.entries(VARIETY)) {
+      expect((await rows(base.db, query)).length, what).toBeGreaterThanOrEqual(atLeast);
+    }
   });
 
-  test('leaves the sequences behind its ids', async () => {
+  test('sequences continue after the ids of sample data', async () => {
     const [row] = await rows<{ id: number }>(
       base.db,
       sql`insert into customers (customer_number) values ('next') returning id`,
     );
     expect(row).toEqual({ id: counts.customers + 1 });
   });
+});
+
+test('sample data of one day and one seed is always the same', () => {
+  const options = { today: '2026-11-21', timeZone: 'Europe/Berlin' };
+  const built = buildRows(options);
+  expect(buildRows(options)).toEqual(built);
+  expect(buildRows({ ...options, seed: 1 }).customers).not.toEqual(built.customers);
+});
+
+test('one part of sample data draws its chance independently of another', () => {
+  const chance = createChance(1);
+  const alone = chance.branch('b').int(0, 1e9);
+  chance.branch('a').int(0, 1e9);
+  expect(chance.branch('b').int(0, 1e9)).toBe(alone);
+});
+
+test.each([
+  ['2026-01-31T10:00:00Z', 1, '2026-02-28T10:00:00.000Z'],
+  ['2028-02-29T10:00:00Z', -12, '2027-02-28T10:00:00.000Z'],
+  ['2026-12-15T10:00:00Z', 1, '2027-01-15T10:00:00.000Z'],
+])('time %s plus %i months is %s', (instant, months, expected) => {
+  expect(addMonths(new Date(instant), months).toISOString()).toBe(expected);
+});
+
+test.each([
+  ['Bäckerei Größlinger', 'baeckerei-groesslinger'],
+  ["van 't Hoff", 'van-t-hoff'],
+  ["O'Brien & Co.", 'obrien-co'],
+  ['Łódź', 'lodz'],
+  ['株式会社', ''],
+])('company %j gets the address %j', (name, slug) => {
+  expect(slugOf(name)).toBe(slug);
 });

@@ -3,8 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { DatabaseHandle } from '@/db/client';
 import { type Database, rows } from '@/db/database';
 import { seedDatabase } from '@/db/seed';
-import { createTestDatabase, emptyDatabase } from '../support/database';
-import { dumpDatabase } from '../support/dump';
+import { createTestDatabase, dumpDatabase, emptyDatabase } from '../support/database';
 
 let used: DatabaseHandle;
 let fresh: DatabaseHandle;

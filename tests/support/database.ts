@@ -115,6 +115,42 @@ export async function emptyDatabase(db: Database): Promise<void> {
   await db.execute(sql.raw(`do $empty$ begin ${statements.join('; ')}; end $empty$`));
 }
 
+/** All rows of all tables as text, each with the name of its table. */
+export async function dumpDatabase(db: Database): Promise<string[]> {
+  const tables = await rows<{ name: string }>(
+    db,
+    sql`select table_name::text as name from information_schema.tables
+      where table_schema = 'public' and table_type = 'BASE TABLE' order by 1`,
+  );
+  const lines: string[] = [];
+  for (const { name } of tables) {
+    const found = await rows<{ row: string }>(db, sql`select t::text as row from ${sql.identifier(name)} t`);
+    lines.push(...found.map(({ row }) => `${name} ${row}`));
+  }
+  return lines;
+}
+
+/** What a migration changes: migrations, tables and functions, each with the transaction that wrote it last. */
+export async function databaseState(db: Database) {
+  return [
+    await rows(db, sql`select id, hash, created_at::text from drizzle.__drizzle_migrations order by id`),
+    await rows(db, sql`select customer_number from customers`),
+    await rows(
+      db,
+      sql`select oid::int, xmin::text from pg_class where relnamespace = 'public'::regnamespace order by 1`,
+    ),
+    await rows(db, sql`select oid::int, xmin::text from pg_proc where proname = 'commit_plan'`),
+  ];
+}
+
+export const FOREIGN =
+  'This database was made by a version before the first release, whose migrations are gone: start with an empty one (another DATABASE_URL or DATA_DIR).';
+
+/** Makes a database look as if its migrations were from before the first release. */
+export async function disownMigrations(db: Database): Promise<void> {
+  await db.execute(sql`update drizzle.__drizzle_migrations set created_at = 1795256665216 + id`);
+}
+
 /** True when a transaction pooler stands between the tests and their server. */
 export const isPooled = () => typeof inject('postgres')?.pooler === 'string';
 

@@ -1,0 +1,234 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'drizzle-orm';
+import { beforeEach, describe, expect, inject, test } from 'vitest';
+import { type DatabaseHandle, openPostgres } from '@/db/client';
+import { rows } from '@/db/database';
+import { isMigrated, migrate } from '@/db/migrate';
+import { commandActor } from '@/lib/audit/record-audit';
+import { addStaffUser } from '@/lib/auth/staff/add-staff-user';
+import { createAccessToken, revokeAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
+import { prepareDatabase } from '@/lib/cli/demo/prepare-database';
+import { readSettings } from '@/lib/cli/demo/settings';
+import { parseEnv } from '@/lib/env';
+import { worldOf } from '@/lib/runtime';
+import { freePort } from '../e2e/support/commands';
+import { runCommandFile } from '../support/command-server';
+import { databaseState, disownMigrations, FOREIGN, onServer } from '../support/database';
+import { withDatabase } from '../support/database-url';
+import { createCustomer } from '../support/factories';
+
+const server = inject('postgres');
+const address = server?.url ?? 'postgres://none';
+const name = `w5t_own_${process.pid}`;
+const url = withDatabase(address, name);
+
+/** A new database on the server for each test, with a connection to it. */
+function useOwnDatabase(): { readonly handle: DatabaseHandle } {
+  let handle: DatabaseHandle | undefined;
+  beforeEach(async () => {
+    await onServer(address, `create database ${name}`);
+    const opened = openPostgres(url, { max: 2 });
+    handle = opened;
+    return async () => {
+      await opened.close();
+      await onServer(address, `drop database ${name} with (force)`);
+    };
+  });
+  return {
+    get handle() {
+      if (!handle) throw new Error('the database is open only inside tests');
+      return handle;
+    },
+  };
+}
+
+describe.runIf(server)('the database of DATABASE_URL', () => {
+  const own = useOwnDatabase();
+  const runMigrate = (env: Record<string, string> = {}) =>
+    runCommandFile('db-migrate', [], { DATABASE_URL: url, ...env });
+  const build = (VERCEL_ENV: string) =>
+    runCommandFile('vercel-migrate', [], { DATABASE_URL: url, VERCEL: '1', VERCEL_ENV });
+
+  test('a database that cannot hold Unicode is refused and left as it is', async () => {
+    await onServer(address, `drop database ${name} with (force)`);
+    await onServer(address, `create database ${name} template template0 encoding 'SQL_ASCII' locale 'C'`);
+    const { code, err } = await runMigrate();
+    expect(code).toBe(1);
+    expect(err).toMatch(/^This database cannot hold every name: make one with encoding 'UTF8' /);
+    expect(await isMigrated(own.handle.db)).toBe(false);
+  });
+
+  test('several processes migrate at once, with wrong values in variables they do not use', async () => {
+    const wrong = { PORT: 'http', CRON_SECRET: 'short', STRIPE_SECRET_KEY: 'secret' };
+    const all = await Promise.all([runMigrate(), runMigrate(wrong), runMigrate()]);
+    expect(all.map(({ code, err }) => [code, err])).toEqual([
+      [0, ''],
+      [0, ''],
+      [0, ''],
+    ]);
+    expect(await isMigrated(own.handle.db)).toBe(true);
+    expect(await runCommandFile('token', ['list'], { DATABASE_URL: url, CRON_SECRET: 'short' })).toEqual({
+      code: 0,
+      out: 'There are no access tokens yet.\n',
+      err: '',
+    });
+  });
+
+  test('the role gets its limits with --role-limits', async () => {
+    expect(await runCommandFile('db-migrate', ['--role-limits'], { DATABASE_URL: url })).toEqual({
+      code: 0,
+      out: expect.stringMatching(/up to date\.\n.* limits of time .*\n$/),
+      err: '',
+    });
+    const [found] = await rows(
+      own.handle.db,
+      sql`select current_setting('statement_timeout') as a, current_setting('lock_timeout') as b,
+        current_setting('idle_in_transaction_session_timeout') as c`,
+    );
+    expect(found).toEqual({ a: '30s', b: '10s', c: '1min' });
+  });
+
+  test('a production build on Vercel migrates, and a preview does not', async () => {
+    expect(await build('preview')).toMatchObject({ code: 0, out: expect.stringMatching(/stays as it is/) });
+    expect(await isMigrated(own.handle.db)).toBe(false);
+    expect(await build('production')).toMatchObject({ code: 0, out: expect.stringMatching(/up to date/) });
+    expect(await isMigrated(own.handle.db)).toBe(true);
+  });
+
+  test('a user who may not create tables gets a sentence', async () => {
+    const user = `w5t_user_${process.pid}`;
+    await onServer(address, `create role ${user} login password 'secret'`);
+    const poor = new URL(url);
+    poor.username = user;
+    poor.password = 'secret';
+    expect(
+      await runMigrate({ DATABASE_URL: poor.href }).finally(() => onServer(address, `drop role ${user}`)),
+    ).toEqual({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(/^The user of DATABASE_URL lacks rights in that database: .*create.*\.\n$/),
+    });
+  });
+
+  test('parameters for the client alone are not sent to the server', async () => {
+    const refused = await runMigrate({ DATABASE_URL: `${url}?channel_binding=require&pgbouncer=true` });
+    expect(refused).toMatchObject({ code: 0, err: '' });
+  });
+
+  test.each([
+    [
+      'sslmode=require and no SSL at the server',
+      `${url}?sslmode=require`,
+      /^The database .* asked for SSL: .*\.\n$/,
+    ],
+    ['an unknown parameter', `${url}?colour=blue`, /^The database .* does not know a parameter .*\.\n$/],
+    [
+      'an unescaped %',
+      'postgres://a:50%@127.0.0.1:5432/b',
+      /^DATABASE_URL is no valid address: .*%25.*\.\n$/,
+    ],
+    ['an unescaped #', 'postgres://a:b#@127.0.0.1:5432/b', /^DATABASE_URL is no valid address: .*%23.*\.\n$/],
+  ])('an address with %s is refused with a sentence', async (_, DATABASE_URL, sentence) => {
+    const refused = await runMigrate({ DATABASE_URL });
+    expect(refused).toEqual({ code: 1, out: '', err: expect.stringMatching(sentence) });
+  });
+
+  test('a database from before the first release is refused by every command and left as it is', async () => {
+    const { db } = own.handle;
+    await migrate(own.handle);
+    await createCustomer(db);
+    await disownMigrations(db);
+    const before = await databaseState(db);
+    const refused = { code: 1, out: '', err: `${FOREIGN}\n` };
+    expect(await runMigrate()).toEqual(refused);
+    expect(await build('production')).toEqual(refused);
+    expect(await runCommandFile('token', ['list'], { DATABASE_URL: url })).toEqual(refused);
+    expect(await databaseState(db)).toEqual(before);
+  });
+});
+
+const world = worldOf({ logLevel: 'silent' });
+const ACTOR = commandActor('staff');
+const ERP = { name: 'ERP', scopes: [], expires_at: null, created_by: ACTOR };
+
+describe.runIf(server)('a demo on DATABASE_URL', () => {
+  const own = useOwnDatabase();
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'w5t-demo-'));
+    return () => rmSync(folder, { recursive: true, force: true });
+  });
+
+  const refusal = async () => {
+    const before = await contents();
+    const { code, err } = await runCommandFile('demo', [], {
+      DATABASE_URL: url,
+      DATA_DIR: join(folder, 'data'),
+      PORT: String(await freePort()),
+    });
+    expect(await contents()).toEqual(before);
+    return { code, err };
+  };
+  /** Every table, and how much each statement has written so far. */
+  const contents = () =>
+    rows(
+      own.handle.db,
+      sql`select relname::text, xmin::text from pg_class where relkind = 'r' order by 1, 2`,
+    );
+  const prepare = () => {
+    const env = parseEnv({ DATABASE_URL: url, DATA_DIR: folder, BETTER_AUTH_SECRET: 'x'.repeat(32) });
+    const settings = readSettings(folder, world.randomBytes);
+    return prepareDatabase({ env, settings, variables: { NODE_ENV: 'production' }, ownStripe: false });
+  };
+
+  test.each([
+    [
+      'another program’s',
+      'create table things (id int); insert into things values (1)',
+      /rows .*\(in public\.things\)/,
+    ],
+    [
+      'another schema’s',
+      'create schema shop; create table shop."Order" (id int); insert into shop."Order" values (1)',
+      /\(in shop\."Order"\)/,
+    ],
+  ])('a demo refuses %s database and does not touch it', async (_, statements, sentence) => {
+    await own.handle.db.execute(sql.raw(statements));
+    expect(await refusal()).toEqual({ code: 1, err: expect.stringMatching(sentence) });
+  });
+
+  test('a demo refuses a database with logins, tokens or customers that it did not make', async () => {
+    await migrate(own.handle);
+    const others: [string, () => Promise<unknown>][] = [
+      ['staff_users', () => addStaffUser({ ...world, db: own.handle.db }, { email: 'a@example.com' }, ACTOR)],
+      // The demo's own address, though not by the demo.
+      [
+        'staff_users',
+        () => addStaffUser({ ...world, db: own.handle.db }, { email: 'staff@example.com' }, ACTOR),
+      ],
+      ['access_tokens', () => createAccessToken(own.handle.db, ERP, world.randomBytes)],
+      ['customers', () => createCustomer(own.handle.db)],
+    ];
+    for (const [table, make] of others) {
+      await make();
+      const before = await contents();
+      await expect(prepare()).rejects.toThrow(/holds rows that the demo did not make/);
+      expect(await contents()).toEqual(before);
+      await own.handle.db.execute(sql.raw(`truncate ${table}, audit_log cascade`));
+    }
+  });
+
+  test('a demo takes an empty database and its own again, unless it has other logins or tokens', async () => {
+    await prepare();
+    await prepare();
+    const other = await addStaffUser({ ...world, db: own.handle.db }, { email: 'a@example.com' }, ACTOR);
+    await expect(prepare()).rejects.toThrow(/holds staff that the demo did not make/);
+    await own.handle.db.execute(sql`delete from staff_users where id = ${other.id}`);
+    const { id } = await createAccessToken(own.handle.db, ERP, world.randomBytes);
+    await expect(prepare()).rejects.toThrow(/holds access tokens that the demo did not make/);
+    await revokeAccessToken(own.handle.db, id, { actor: ACTOR, now: world.now() });
+    await prepare();
+  });
+});
