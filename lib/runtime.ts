@@ -21,6 +21,8 @@ export interface Runtime {
   randomBytes(size: number): Buffer;
   log: Logger;
   close(): Promise<void>;
+  /** Reads the JSON at a public address, in place of an https request. */
+  fetchDocument?: (url: URL) => Promise<unknown>;
   /** Of an embedded database: one in memory as it is now, to try things out on. */
   copyDatabase?: () => Promise<DatabaseHandle>;
   /** Of an embedded database: all of it as it is now, as a file's contents. */

@@ -13,7 +13,7 @@ export const DOCUMENT_CLIENT = 'metadata-document';
 const FRESH_MS = 900_000;
 const MAX_ID_LENGTH = 300;
 
-type World = Pick<Runtime, 'db' | 'env' | 'now' | 'newId' | 'log'>;
+type World = Pick<Runtime, 'db' | 'env' | 'now' | 'newId' | 'log' | 'fetchDocument'>;
 type StoredClient = Awaited<ReturnType<ClientDiscovery['resolve']>>;
 
 /** Whether a client id can be the address of a document: https with a path, and no way to write it otherwise. */
@@ -29,7 +29,7 @@ function isDocumentId(clientId: string): boolean {
  * Clients that introduce themselves by a document at their id.
  * https://datatracker.ietf.org/doc/draft-ietf-oauth-client-id-metadata-document/
  */
-export function clientDiscovery(world: World, fetch: typeof fetchDocument = fetchDocument): ClientDiscovery {
+export function clientDiscovery(world: World): ClientDiscovery {
   return {
     id: DOCUMENT_CLIENT,
     matches: isDocumentId,
@@ -39,7 +39,7 @@ export function clientDiscovery(world: World, fetch: typeof fetchDocument = fetc
       const age = world.now().getTime() - (existing?.updatedAt?.getTime() ?? 0);
       if (existing && (!isNew || age < FRESH_MS)) return existing;
       if (!isNew) return null;
-      const read = await readDocument(world, clientId, fetch);
+      const read = await readDocument(world, clientId);
       if (typeof read === 'string') {
         world.log.warn(
           { component: 'oauth', client_id: clientId, reason: read },
@@ -62,9 +62,8 @@ export function clientDiscovery(world: World, fetch: typeof fetchDocument = fetc
 
 /** @returns text: why it is not believed */
 export async function readDocument(
-  { env }: Pick<World, 'env'>,
+  { env, fetchDocument: fetch = fetchDocument }: Pick<World, 'env' | 'fetchDocument'>,
   clientId: string,
-  fetch: typeof fetchDocument = fetchDocument,
 ) {
   let document: unknown;
   try {

@@ -6,6 +6,7 @@ import * as authorize from '@/app/api/auth/oauth2/authorize/route';
 import * as register from '@/app/api/auth/oauth2/register/route';
 import * as revoke from '@/app/api/auth/oauth2/revoke/route';
 import * as token from '@/app/api/auth/oauth2/token/route';
+import * as beneathMcp from '@/app/mcp/.well-known/[...path]/route';
 import * as mcp from '@/app/mcp/route';
 import { staffRateLimits } from '@/db/schema';
 import { commandActor } from '@/lib/audit/record-audit';
@@ -23,7 +24,9 @@ export const CALLBACK = 'http://127.0.0.1:4711/callback';
 export const VERIFIER = 'a-verifier-with-enough-characters-for-the-rfc-7636';
 export const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url');
 
-const ADA = { email: 'ada@example.com', password: 'correct horse battery' };
+export const ADA = { email: 'ada@example.com', password: 'correct horse battery' };
+
+export const ALL_SCOPES: ReadScope[] = ['customers:read', 'billing:read', 'servers:read'];
 
 export interface Tokens {
   access_token: string;
@@ -33,7 +36,7 @@ export interface Tokens {
   error?: string;
 }
 
-/** The doors of OAuth on a database of its own, with a member of staff signed in. */
+/** The routes of OAuth, with a member of staff signed in, and metadata documents from a map. */
 export function useFlow(env: Record<string, string> = {}) {
   const server = useApi(
     {
@@ -44,22 +47,30 @@ export function useFlow(env: Record<string, string> = {}) {
       '/api/auth/oauth2/revoke': revoke,
       '/api/auth/oauth2/token': token,
       '/mcp': mcp,
+      '/mcp/.well-known/.*': beneathMcp,
     },
     { PUBLIC_URL, BETTER_AUTH_SECRET: SECRET, ...env },
   );
   let cookie = '';
   let addresses = 0;
   let userId = '';
+  /** What clients publish, by address. */
+  const documents = new Map<string, unknown>();
   beforeAll(async () => {
+    server.runtime.fetchDocument = async ({ href }) => {
+      if (!documents.has(href)) throw new Error('the name has no address');
+      return documents.get(href);
+    };
     userId = (await addStaffUser(server.runtime, { ...ADA, role: 'admin' }, commandActor('test'))).id;
     await flow.signIn();
   });
   const flow = {
     server,
+    documents,
     cookie: () => cookie,
     userId: () => userId,
-    async signIn() {
-      const { cookies } = await signIn(server.runtime, ADA, new Headers());
+    async signIn(password = ADA.password) {
+      const { cookies } = await signIn(server.runtime, { ...ADA, password }, new Headers());
       cookie = cookies.map((one) => one.split(';')[0]).join('; ');
     },
     /** From an address of its own, unless one is given. */
@@ -114,7 +125,7 @@ export function useFlow(env: Record<string, string> = {}) {
     async code(
       clientId: string,
       params: Record<string, string | null> = {},
-      scopes: ReadScope[] = ['customers:read', 'billing:read', 'servers:read'],
+      scopes = ALL_SCOPES,
       masked = false,
     ): Promise<string> {
       const page = await flow.authorize(clientId, params);

@@ -1,0 +1,280 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { oauthConsents, staffSettings, staffUsers } from '@/db/schema';
+import { commandActor } from '@/lib/audit/record-audit';
+import { demandTwoFactor } from '@/lib/auth/second-factor/demand';
+import { listConnectedApps } from '@/lib/oauth/connected-apps';
+import { addOwnClient } from '@/lib/oauth/own-clients';
+import { readWayBack } from '@/lib/oauth/way-back';
+import { SECRET } from '../../support/sign-in';
+import { ALL_SCOPES, CALLBACK, ISSUER, PUBLIC_URL, RESOURCE, useFlow } from './flow';
+
+const flow = useFlow();
+const REFUSED = '/oauth/refused';
+const SITE = 'https://app.example/callback?of=1';
+const EVIL = 'https://evil.example/callback';
+
+type Params = Record<string, string | null>;
+
+describe('metadata', () => {
+  const get = (path: string, method = 'GET') => fetch(flow.server.url + path, { method });
+
+  test('the metadata leads from the endpoint to every address', async () => {
+    const refused = await flow.call(null);
+    expect(refused.status).toBe(401);
+    expect(refused.headers.get('www-authenticate')).toBe(
+      `Bearer realm="mcp", resource_metadata="${PUBLIC_URL}/.well-known/oauth-protected-resource/mcp", scope="mcp:read"`,
+    );
+    for (const path of ['', '/mcp']) {
+      const read = await get(`/.well-known/oauth-protected-resource${path}`);
+      expect(await read.json()).toMatchObject({ resource: RESOURCE, authorization_servers: [ISSUER] });
+    }
+    for (const path of [
+      '/.well-known/oauth-authorization-server/api/auth',
+      '/.well-known/openid-configuration/api/auth',
+      '/api/auth/.well-known/openid-configuration',
+    ]) {
+      expect(await (await get(path)).json()).toMatchObject({
+        issuer: ISSUER,
+        client_id_metadata_document_supported: true,
+        authorization_response_iss_parameter_supported: true,
+        code_challenge_methods_supported: ['S256'],
+        registration_endpoint: `${ISSUER}/oauth2/register`,
+      });
+    }
+  });
+
+  test.each([
+    '/.well-known/webfinger',
+    '/.well-known/oauth-authorization-server/other',
+    '/mcp/.well-known/openid-configuration',
+  ])('the unknown address %s is answered with 404 in JSON', async (path) => {
+    for (const method of ['GET', 'OPTIONS', 'POST']) {
+      const response = await get(path, method);
+      expect([response.status, response.headers.get('content-type')]).toEqual([404, 'application/json']);
+      expect(await response.json()).toMatchObject({ error: 'not_found' });
+    }
+    const head = await get(path, 'HEAD');
+    expect([head.status, await head.text()]).toEqual([404, '']);
+  });
+
+  test('metadata may be read by pages of other sites, and not written', async () => {
+    const path = '/.well-known/oauth-protected-resource';
+    expect((await get(path)).headers.get('access-control-allow-origin')).toBe('*');
+    expect((await get(path, 'OPTIONS')).status).toBe(204);
+    expect((await get(path, 'POST')).status).toBe(405);
+    const head = await get(path, 'HEAD');
+    expect([head.status, await head.text()]).toEqual([200, '']);
+  });
+});
+
+const WRONG: [string, Params, string][] = [
+  ['without PKCE', { code_challenge: null, code_challenge_method: null }, 'invalid_request'],
+  ['with plain PKCE', { code_challenge_method: 'plain' }, 'invalid_request'],
+  ['for a resource elsewhere', { resource: 'https://other.example/mcp' }, 'invalid_target'],
+  ['for another path here', { resource: `${PUBLIC_URL}/api` }, 'invalid_target'],
+  ['with an unknown scope', { scope: 'mcp:write' }, 'invalid_scope'],
+  ['with the scope of payments', { scope: 'payments:write' }, 'invalid_scope'],
+  ['with a request object', { request: 'eyJ' }, 'request_not_supported'],
+  ['with a request address', { request_uri: 'https://x.example/r' }, 'request_uri_not_supported'],
+  ['without a prompt', { prompt: 'none' }, 'interaction_required'],
+];
+
+describe('a wrong authorization request', () => {
+  test.each(WRONG)('a request %s returns to a local client with an error', async (_, params, error) => {
+    const back = await flow.authorize(await flow.client(), params);
+    expect(back.href.split('?')[0]).toBe(CALLBACK);
+    expect(Object.fromEntries(back.searchParams)).toMatchObject({ error, iss: ISSUER, state: 'a state' });
+  });
+
+  const atSite: typeof WRONG = [
+    ...WRONG,
+    ['with an answer in the fragment', { response_type: 'token' }, 'unsupported_response_type'],
+  ];
+  test.each(atSite)(
+    'a request %s of a site’s client ends on our page, with a link back',
+    async (_, params, error) => {
+      const client = await flow.client({ redirect_uris: [SITE] });
+      for (const signedIn of [true, false]) {
+        const page = await flow.authorize(client, { redirect_uri: SITE, ...params }, signedIn);
+        expect([page.origin, page.pathname]).toEqual([PUBLIC_URL, REFUSED]);
+        expect(page.searchParams.get('error')).toBe(error);
+        const back = await readWayBack(flow.server.runtime, page.searchParams);
+        expect(back).toMatchObject({ name: 'Test client', host: 'app.example' });
+        const to = new URL(back?.href ?? '');
+        expect(to.origin + to.pathname).toBe('https://app.example/callback');
+        expect(Object.fromEntries(to.searchParams)).toEqual({
+          of: '1',
+          error,
+          iss: ISSUER,
+          state: 'a state',
+        });
+      }
+    },
+  );
+
+  test('a wrong request goes back at once to a client that an admin has entered', async () => {
+    const typed = { name: 'Copilot Studio', redirects: SITE, hasSecret: false };
+    const by = { actor: commandActor('test'), secret: SECRET };
+    const { clientId } = await addOwnClient(flow.server.runtime, typed, by);
+    for (const [, params, error] of atSite) {
+      const back = await flow.authorize(clientId, { redirect_uri: SITE, ...params });
+      expect(back.host).toBe('app.example');
+      expect(back.search + back.hash).toContain(`error=${error}`);
+    }
+  });
+
+  test('a wrong request goes back at once to an app of a private scheme', async () => {
+    const cursor = 'cursor://anysphere.cursor-mcp/oauth/callback';
+    const client = await flow.client({ redirect_uris: [cursor] });
+    const back = await flow.authorize(client, { redirect_uri: cursor, scope: 'mcp:write' });
+    expect(back.href).toMatch(/^cursor:.*error=invalid_scope/);
+  });
+
+  test('the link back leads only to what the client has registered', async () => {
+    const client = await flow.client({ redirect_uris: [SITE] });
+    for (const named of [
+      { client_id: client, redirect_uri: 'https://evil.example/' },
+      { client_id: client, redirect_uri: `${SITE}&more=1` },
+      { client_id: 'unknown', redirect_uri: SITE },
+      { client_id: client },
+      { redirect_uri: SITE },
+    ]) {
+      const query = new URLSearchParams({ error: 'invalid_scope', ...named } as Record<string, string>);
+      expect(await readWayBack(flow.server.runtime, query)).toBeNull();
+    }
+  });
+
+  test.each<[string, Params]>([
+    ['to a foreign redirect', { redirect_uri: EVIL }],
+    ['to another path of the loopback', { redirect_uri: 'http://127.0.0.1:4711/other' }],
+    ['to another host of the loopback', { redirect_uri: 'http://localhost:4711/callback' }],
+    ['to a longer path', { redirect_uri: `${CALLBACK}/../evil` }],
+    ['to a redirect with a fragment', { redirect_uri: `${CALLBACK}#x` }],
+    ['to a script', { redirect_uri: 'javascript:alert(1)' }],
+    ['without a redirect', { redirect_uri: null }],
+    ['of an unknown client', { client_id: 'unknown' }],
+    ['without a client', { client_id: null }],
+    ['with another response type', { response_type: 'token' }],
+    ...['request', 'request_uri', 'response_type', 'code_challenge_method', 'response_mode'].map(
+      (name): [string, Params] => [
+        `to a foreign redirect with a wrong ${name}`,
+        { redirect_uri: EVIL, [name]: 'wrong' },
+      ],
+    ),
+    ['without a client to a foreign redirect', { client_id: null, redirect_uri: EVIL }],
+  ])('a request %s leads nowhere else', async (_, params) => {
+    const back = await flow.authorize(await flow.client(), params);
+    const isOwn = back.origin === PUBLIC_URL && back.pathname === REFUSED;
+    const isError = back.href.startsWith(CALLBACK) && /[?#]error=/.test(back.href);
+    expect(isOwn || isError).toBe(true);
+    expect(back.searchParams.get('code')).toBeNull();
+  });
+
+  test('a request that gives a parameter twice is refused', async () => {
+    const client = await flow.client();
+    const query = `client_id=${client}&client_id=other&response_type=code`;
+    const page = await fetch(`${flow.server.url}/api/auth/oauth2/authorize?${query}`, { redirect: 'manual' });
+    expect(page.headers.get('location')).toBe(`${REFUSED}?error=invalid_request`);
+  });
+});
+
+describe('a right authorization request', () => {
+  test('a request without a session leads to the sign-in, and from there back', async () => {
+    const to = await flow.authorize(await flow.client(), {}, false);
+    expect(to.pathname).toBe('/sign-in');
+    expect(to.searchParams.get('next')).toMatch(/^\/api\/auth\/oauth2\/authorize\?/);
+  });
+
+  test('each authorization asks for consent', async () => {
+    const client = await flow.client();
+    await flow.connect(client);
+    expect((await flow.authorize(client)).pathname).toBe('/oauth/consent');
+    expect((await flow.authorize(client, { prompt: 'login' })).pathname).toBe('/oauth/consent');
+  });
+
+  test.each([`${RESOURCE}/`, PUBLIC_URL, `${PUBLIC_URL}/`])(
+    'the resource %s means the endpoint',
+    async (resource) => {
+      const client = await flow.client();
+      const { body } = await flow.exchange(client, await flow.code(client, { resource }), { resource });
+      expect(await flow.status(body.access_token)).toBe(200);
+    },
+  );
+
+  test('a redirect to the loopback may have any port', async () => {
+    const client = await flow.client({ application_type: 'web' });
+    const redirect_uri = 'http://127.0.0.1:59999/callback';
+    const code = await flow.code(client, { redirect_uri });
+    expect((await flow.exchange(client, code, { redirect_uri })).status).toBe(200);
+  });
+});
+
+describe('consent', () => {
+  test('a consent that was changed on its way gives nothing', async () => {
+    const page = await flow.authorize(await flow.client(), { scope: 'customers:read' });
+    page.searchParams.set('scope', 'customers:read billing:read offline_access without_personal_data');
+    expect((await flow.consent(page, ['billing:read'])).pathname).toBe(REFUSED);
+  });
+
+  test('a consent cannot give more than was asked for', async () => {
+    const page = await flow.authorize(await flow.client(), { scope: 'customers:read' });
+    expect((await flow.consent(page, ['customers:read', 'billing:read'])).pathname).toBe(REFUSED);
+  });
+
+  test.each([CALLBACK, SITE])('a consent that is denied tells the client at %s', async (redirect_uri) => {
+    const client = await flow.client({ redirect_uris: [redirect_uri] });
+    const back = await flow.consent(await flow.authorize(client, { redirect_uri }), []);
+    expect(back.host).toBe(new URL(redirect_uri).host);
+    expect(Object.fromEntries(back.searchParams)).toMatchObject({ error: 'access_denied', iss: ISSUER });
+  });
+
+  test('a consent to fewer scopes gives fewer, and a refresh no more', async () => {
+    const client = await flow.client();
+    const tokens = await flow.connect(client, ['servers:read'], true);
+    const given = ['offline_access', 'servers:read', 'without_personal_data'];
+    expect(tokens.scope.split(' ').sort()).toEqual(given);
+    const more = await flow.refresh(client, tokens.refresh_token, { scope: 'mcp:read' });
+    expect(more).toMatchObject({ status: 400, body: { error: 'invalid_scope' } });
+    const again = await flow.refresh(client, tokens.refresh_token, { scope: 'servers:read' });
+    expect(again.body.scope).toContain('without_personal_data');
+    const called = await flow.call(tokens.access_token, 'tools/call', { name: 'find-customer-tool' });
+    expect(called.status).toBe(403);
+    expect(called.headers.get('www-authenticate')).toContain(
+      'error="insufficient_scope", scope="servers:read customers:read without_personal_data"',
+    );
+  });
+});
+
+describe('staff who owe something', () => {
+  const owe = {
+    'a password of their own': (is: boolean) =>
+      flow.server.runtime.db.update(staffUsers).set({ passwordTemporary: is }),
+    'a second factor': (is: boolean) => demandTwoFactor(flow.server.runtime.db, is, commandActor('test')),
+  };
+  afterEach(async () => {
+    await owe['a password of their own'](false);
+    await flow.server.runtime.db.delete(staffSettings);
+  });
+
+  test.each(Object.entries(owe))(
+    'a person who owes %s is led to its page, and gets no code',
+    async (_, set) => {
+      const { db } = flow.server.runtime;
+      await db.delete(oauthConsents);
+      const client = await flow.client();
+      const before = await flow.authorize(client);
+      await set(true);
+      const to = await flow.authorize(client);
+      expect(to.pathname).toBe('/sign-in/due');
+      const page = new URL(to.searchParams.get('next') ?? '', to);
+      expect(page.pathname).toBe('/oauth/consent');
+      for (const signed of [before, page]) {
+        const back = await flow.consent(signed, ALL_SCOPES);
+        expect(back.pathname + back.search).toBe('/oauth/refused?error=expired');
+      }
+      expect(await listConnectedApps(db, null)).toEqual([]);
+      await set(false);
+      expect((await flow.consent(page, ALL_SCOPES)).searchParams.get('code')).not.toBeNull();
+    },
+  );
+});
