@@ -17,6 +17,10 @@ export const LIMITS = {
   checkMs: 1000,
   /** How long a client may take nothing of its answer. */
   unreadMs: 60_000,
+  /** How long a connection without a request is kept. */
+  keepAliveMs: 5000,
+  /** How long open requests may keep a server that stops. */
+  stopMs: 6000,
   headerBytes: 16_384,
   connections: maxConnections(),
 };

@@ -43,13 +43,14 @@ export async function openHttpServer(settings: Settings, handle: Handler): Promi
   // No file left for a new connection, for instance: without a listener the error would end the process.
   const lost = seldom(FULL_AGAIN_MS, () => log.warn('connections cannot be accepted'));
   for (const server of servers) server.on('error', lost);
-  return { stop: () => stopServers(servers, traffic) };
+  return { stop: () => stopServers(servers, traffic, limits.stopMs) };
 }
 
 function limitedServer(limits: Limits, traffic: Traffic, slow: SlowBodies): Server {
   const server = createServer({
     headersTimeout: limits.headersMs,
     requestTimeout: limits.requestMs,
+    keepAliveTimeout: limits.keepAliveMs,
     connectionsCheckingInterval: limits.checkMs,
     maxHeaderSize: limits.headerBytes,
     highWaterMark: limits.pageBody + 1, // a page's body waits in its stream
