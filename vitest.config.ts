@@ -6,10 +6,7 @@ const LONG = ['tests/**/*.long.test.ts'];
 
 const shared = {
   globalSetup: ['tests/support/global-setup.ts'],
-  setupFiles: [
-    'tests/support/each-file.ts',
-    ...(process.env.TEST_THROUGH === 'next' ? ['tests/support/next-globals.ts'] : []),
-  ],
+  setupFiles: ['tests/support/next-globals.ts', 'tests/support/each-file.ts'],
   testTimeout: 60_000,
   hookTimeout: 60_000,
   // A page on a busy machine shows its contents a little later.

@@ -1,2 +1,2 @@
-// Next's modules take this global when they load, and some tests load them before they start Next.
+// Modules of Next take this global when they load, and the first file of a worker may load them.
 import 'next/dist/server/node-environment-baseline.js';
