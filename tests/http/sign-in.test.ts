@@ -2,8 +2,12 @@ import crypto from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { staffSessions } from '@/db/schema';
+import * as actions from '@/app/admin/account/actions';
+import { staffPasskeys, staffSessions, staffTwoFactors, staffUsers } from '@/db/schema';
+import { commandActor } from '@/lib/audit/record-audit';
+import { demandTwoFactor } from '@/lib/auth/second-factor/demand';
 import { getStaffAuth } from '@/lib/auth/session/staff-auth';
+import { asAction } from '../support/next-request';
 import { GRACE, quickHash, useHash, useSignIn } from '../support/sign-in';
 
 const hashed: { length: unknown; options: unknown }[] = [];
@@ -14,7 +18,7 @@ useHash((...args) => {
 const { server, door, attempt, addStaff } = useSignIn();
 beforeAll(() => addStaff());
 
-describe('the door of the sign-in page', () => {
+describe('signing in', () => {
   test('the right password opens a database session, the cookie names it', async () => {
     const answer = await attempt({ ...GRACE, email: ` ${GRACE.email.toUpperCase()} ` });
     expect([answer.status, await answer.json()]).toEqual([200, { next: '/admin' }]);
@@ -36,7 +40,7 @@ describe('the door of the sign-in page', () => {
     };
     const known = await tell(GRACE.email);
     expect(known[2]).toMatchObject({ detail: 'The e-mail address or the password is wrong.' });
-    expect(await tell('nobody@example.com')).toEqual(known);
+    expect(await tell('unknown@example.com')).toEqual(known);
     expect(hashed).toHaveLength(2);
     expect(hashed[1]).toEqual(hashed[0]);
   });
@@ -64,7 +68,7 @@ describe('the door of the sign-in page', () => {
   });
 
   test.each(['https://evil.example', 'null', 'http://localhost:3000.evil.example'])(
-    'a form of the page %s is refused',
+    'a form of another site, %s, is refused',
     async (origin) => {
       const type = { origin, 'content-type': 'application/json' };
       const refused = await post(type, JSON.stringify(GRACE));
@@ -72,19 +76,22 @@ describe('the door of the sign-in page', () => {
     },
   );
 
-  test.each([new URL('http://localhost:3000'), null])('one of our own page is not', async (publicUrl) => {
-    const origin = (publicUrl ?? new URL(door())).origin;
-    const type = { origin, 'content-type': 'application/json' };
-    expect((await post(type, JSON.stringify(GRACE))).status).toBe(200);
-  });
+  test.each([new URL('http://localhost:3000'), null])(
+    'a form of our own page signs in',
+    async (publicUrl) => {
+      const origin = (publicUrl ?? new URL(door())).origin;
+      const type = { origin, 'content-type': 'application/json' };
+      expect((await post(type, JSON.stringify(GRACE))).status).toBe(200);
+    },
+  );
 
   test.each([
-    [400, 'no JSON', '{', 'application/json'],
-    [401, 'nothing', 'null', 'application/json'],
-    [401, 'no text', '{"email":{},"password":[]}', 'application/json'],
+    [400, 'broken JSON', '{', 'application/json'],
+    [401, 'null', 'null', 'application/json'],
+    [401, 'other values than text', '{"email":{},"password":[]}', 'application/json'],
     [415, 'another type', 'email=a', 'text/plain'],
-    [413, 'too much', ' '.repeat(20_000), 'application/json'],
-  ])('%i: %s', async (status, _, body, type) => {
+    [413, '20 KB', ' '.repeat(20_000), 'application/json'],
+  ])('%i answers a body of %s', async (status, _, body, type) => {
     expect((await post({ 'content-type': type }, body)).status).toBe(status);
   });
 });
@@ -94,7 +101,7 @@ describe('below /api/auth', () => {
     Object.values(getStaffAuth(server.runtime).api as unknown as Record<string, { path?: string }>);
   const bodyOf = (method: string) => (method === 'POST' ? { body: '{}' } : {});
 
-  test('whatever better-auth offers is not there, but for the sign-in', async () => {
+  test('the endpoints of better-auth are not reachable, except for the sign-in', async () => {
     const paths = endpoints().map(({ path = '' }) => `/api/auth${path.replace(/:\w+/g, 'x')}`);
     expect(paths.length).toBeGreaterThan(20);
     const open: string[] = [];
@@ -109,7 +116,7 @@ describe('below /api/auth', () => {
     expect(open).toEqual(['GET /api/auth/sign-in/email 405', 'POST /api/auth/sign-in/email 401']);
   });
 
-  test('the app has no other route there but those of OAuth', () => {
+  test('the app has no other route below /api/auth than those of OAuth and the sign-in', () => {
     const folder = join(import.meta.dirname, '../../app/api/auth');
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
     expect(files.filter((file) => file.endsWith('.ts')).sort()).toEqual([
@@ -119,7 +126,7 @@ describe('below /api/auth', () => {
     ]);
   });
 
-  test('nobody can sign up or give themselves a role through the library either', async () => {
+  test('the library lets no one sign up or take a role', async () => {
     const { api } = getStaffAuth(server.runtime);
     const body = { email: 'mallory@example.com', password: 'x'.repeat(20), name: 'M', role: 'admin' };
     await expect(api.signUpEmail({ body })).rejects.toMatchObject({ statusCode: 400 });
@@ -127,5 +134,45 @@ describe('below /api/auth', () => {
     await expect(
       api.updateUser({ body: { role: 'admin' } as object, headers: new Headers({ cookie }) }),
     ).rejects.toMatchObject({ statusCode: 400 });
+  });
+});
+
+describe('the account of staff who owe something', () => {
+  let cookie = '';
+  beforeAll(async () => {
+    cookie = (await attempt({ ...GRACE })).headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  });
+  const act = <T>(run: () => T) => asAction({ cookie }, run);
+  /** Expects each action to lead to the page for what is owed. */
+  async function expectDue(...tried: (() => Promise<unknown>)[]): Promise<void> {
+    for (const one of await Promise.allSettled(tried.map(act))) {
+      const digest = expect.stringMatching(/^NEXT_REDIRECT;\w+;\/sign-in\/due/);
+      expect(one).toMatchObject({ reason: { digest } });
+    }
+  }
+  const others = [
+    () => actions.startPasskey(GRACE.password),
+    () => actions.storePasskey('Mine', {} as never),
+    () => actions.removePasskey('none'),
+    () => actions.renewCodes(GRACE.password),
+    () => actions.turnOffApp(GRACE.password),
+  ];
+  const beginApp = () => actions.beginApp(GRACE.password);
+  const changePassword = () => actions.changePassword('/admin', {}, new FormData());
+
+  test('staff who owe a password may change that, and nothing else of their login', async () => {
+    const { db } = server.runtime;
+    await db.update(staffUsers).set({ passwordTemporary: true });
+    await expectDue(...others, beginApp, () => actions.confirmApp('000000'));
+    expect(await db.$count(staffPasskeys)).toBe(0);
+    expect(await db.$count(staffTwoFactors)).toBe(0);
+    expect(await act(changePassword)).toHaveProperty('current');
+    await db.update(staffUsers).set({ passwordTemporary: false });
+  });
+
+  test('staff who owe an authenticator app may set that up, and nothing else', async () => {
+    await demandTwoFactor(server.runtime.db, true, commandActor('test'));
+    await expectDue(...others, changePassword);
+    expect(await act(beginApp)).toHaveProperty('recoveryCodes');
   });
 });
