@@ -20,8 +20,10 @@ const REQUEST_MS = 10_000;
  * Carries out commands of other processes while this one has the embedded database. Only the owner of the
  * data directory may connect. A command whose process hangs up goes on to its end, like any transaction; one
  * that is under way when the server stops is told so by the end of the connection.
+ *
+ * @returns stops taking commands, once those under way have ended; the end of the process does so too
  */
-export async function serveCommands(runtime: Runtime): Promise<void> {
+export async function serveCommands(runtime: Runtime): Promise<() => Promise<void>> {
   let running = 0;
   const server = createServer((socket) => {
     running += 1;
@@ -37,9 +39,15 @@ export async function serveCommands(runtime: Runtime): Promise<void> {
     process.once('exit', remove);
     await listen(server, path);
     nameSocket(runtime.env.dataDir, path);
+    return async () => {
+      await new Promise((done) => server.close(done));
+      process.off('exit', remove);
+      remove();
+    };
   } catch (error) {
     // The server works without.
     runtime.log.warn({ code: (error as NodeJS.ErrnoException).code }, 'commands cannot be taken');
+    return async () => {};
   }
 }
 
