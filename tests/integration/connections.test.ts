@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import postgres from 'postgres';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
 import { openPostgres } from '@/db/client';
 import { type Database, rows } from '@/db/database';
 import { probePooler, TRANSACTION_POOLER } from '@/db/pooler';
@@ -12,12 +13,79 @@ import { createAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
 import { parseEnv } from '@/lib/env';
 import { openDatabase } from '@/lib/open-database';
 import { migrateServer } from '@/lib/open-server';
+import { type Cut, type CuttingServer, startCuttingServer } from '../support/cutting-server';
 import { useDatabase } from '../support/database';
 import { withDatabase } from '../support/database-url';
 import { createInvoice } from '../support/factories';
 import { isPoolerInstalled, type Pooler, startPooler } from '../support/pooler';
 import { WEBHOOK_SECRET } from '../support/stripe-events';
 import { paidInvoiceOf, paymentOf, sendToAny, startServerProcess } from '../support/two-servers';
+
+describe('a lost connection', () => {
+  // The driver is patched (patches/): as published, a connection that is lost within a transaction ends the
+  // process, or leaves a pool that never connects again.
+  let cutting: CuttingServer;
+  let client: postgres.Sql;
+
+  async function connect(cutAt: (statement: string) => Cut | null): Promise<void> {
+    cutting = await startCuttingServer(cutAt);
+    client = postgres(cutting.url, { max: 1, fetch_types: false, prepare: false, backoff: () => 0 });
+  }
+  afterEach(async () => {
+    await client.end({ timeout: 1 });
+    await cutting.close();
+  });
+
+  const run = (on: postgres.Sql | postgres.TransactionSql, statement: string) =>
+    on.unsafe(statement).simple();
+
+  test.each(['close', 'reset'] as const)(
+    'a connection lost while a statement runs (%s) fails its transaction, and no other',
+    async (cut) => {
+      await connect((statement) => (statement === 'first' ? cut : null));
+      for (let i = 0; i < 3; i += 1) {
+        const lost = client.begin((tx) => run(tx, 'first'));
+        await expect(lost).rejects.toMatchObject({ code: 'CONNECTION_CLOSED' });
+        await client.begin((tx) => run(tx, 'another'));
+        await Promise.all([run(client, 'other'), run(client, 'other')]);
+      }
+      const answered = ['begin ', 'another', 'commit', 'other', 'other'];
+      expect(cutting.connections).toEqual([
+        ['begin ', 'first'],
+        [...answered, 'begin ', 'first'],
+        [...answered, 'begin ', 'first'],
+        answered,
+      ]);
+    },
+  );
+
+  test('no statement of a transaction runs on the connection that replaces its own', async () => {
+    await connect((statement) => (statement === 'cut' ? 'close' : null));
+    let goOn = () => {};
+    const waiting = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    let late: Promise<unknown> = Promise.resolve();
+    const lost = client.begin(async (tx) => {
+      await run(tx, 'cut').catch(() => {}); // the work goes on nevertheless
+      await waiting;
+      late = run(tx, 'late');
+      await late;
+    });
+    await expect(lost).rejects.toMatchObject({ code: 'CONNECTION_CLOSED' });
+    await client.begin(async (tx) => {
+      await run(tx, 'another');
+      goOn();
+      await sleep(20);
+      await run(tx, 'and more');
+    });
+    await expect(late).rejects.toMatchObject({ code: 'CONNECTION_CLOSED' });
+    expect(cutting.connections).toEqual([
+      ['begin ', 'cut'],
+      ['begin ', 'another', 'and more', 'commit'],
+    ]);
+  });
+});
 
 const SECRET = 'x'.repeat(32);
 const LIMITS = sql`select concat_ws(' ', current_setting('statement_timeout'),
@@ -49,13 +117,16 @@ if (server && isPoolerInstalled()) {
       await Promise.all(Array.from({ length: 60 }, (_, i) => (i % 2 ? work() : ask(db))));
     }
 
-    test.each([{}, { DATABASE_POOLER: 'transaction' }])('the database opens with %o', async (variables) => {
-      const handle = await open(variables);
-      await askMuch(handle.db);
-      await handle.close();
-    });
+    test.each([{}, { DATABASE_POOLER: 'transaction' }])(
+      'a pooled database opens with %o',
+      async (variables) => {
+        const handle = await open(variables);
+        await askMuch(handle.db);
+        await handle.close();
+      },
+    );
 
-    test('named statements are what fails there', async () => {
+    test('named statements fail behind a transaction pooler', async () => {
       const handle = openPostgres(pooled);
       await expect(askMuch(handle.db)).rejects.toMatchObject({
         code: expect.stringMatching(/^(26000|42P05)$/),
@@ -63,7 +134,7 @@ if (server && isPoolerInstalled()) {
       await handle.close();
     });
 
-    test('whatever is asked at once is answered, with values and without', async () => {
+    test('500 statements at once are answered behind a pooler, with values and without', async () => {
       const handle = openPostgres(pooled, { pooler: TRANSACTION_POOLER, max: 4 });
       const asked = Array.from({ length: 500 }, async (_, i) => {
         if (i % 2) await handle.db.execute(sql`select pg_sleep(0.0002)`);
@@ -73,7 +144,7 @@ if (server && isPoolerInstalled()) {
       await handle.close();
     });
 
-    test('a transaction leaves no limit to whoever has the session next', async () => {
+    test('a pooled transaction leaves no limit to the next user of its session', async () => {
       const handle = await open({ DATABASE_POOLER: 'transaction' });
       const within = await transact(handle.db, (tx) => rows(tx, LIMITS));
       expect(within).toEqual([{ told: '30s 10s 1min' }]);
@@ -82,7 +153,7 @@ if (server && isPoolerInstalled()) {
       await handle.close();
     });
 
-    test('migrations run there, one at a time', async () => {
+    test('migrations run behind a pooler, one at a time', async () => {
       await base.db.execute(sql`drop schema public, drizzle cascade`);
       await base.db.execute(sql`create schema public`);
       const env = parseEnv({ DATABASE_URL: pooled, BETTER_AUTH_SECRET: SECRET });
@@ -105,7 +176,7 @@ if (server && isPoolerInstalled()) {
       await handle.close();
     });
 
-    test('of two servers one is killed under load: nothing is lost, nothing is doubled', async () => {
+    test('killing one of two servers under load neither loses nor doubles a payment', async () => {
       const invoice = await createInvoice(base.db, { total: '100000.000', amount_due: '100000.000' });
       const made = { name: 'Test', scopes: ['payments:write' as const], expires_at: null };
       const { token } = await createAccessToken(
@@ -141,7 +212,7 @@ if (server && isPoolerInstalled()) {
       expect(counted).toEqual({ recorded: 150, audited: 150, settled: 150, events: 150, collected: 150 });
     }, 180_000);
 
-    test('what it can do is found out', async () => {
+    test('the kind of a pooler is detected', async () => {
       const session = await startPooler(server.url, { pool_mode: 'session' });
       const narrow = await startPooler(server.url, { default_pool_size: '1' });
       expect(await probePooler(pooled)).toEqual(TRANSACTION_POOLER);

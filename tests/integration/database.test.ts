@@ -1,0 +1,126 @@
+import { count, eq, max, sql } from 'drizzle-orm';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { DatabaseHandle } from '@/db/client';
+import { type Database, rows } from '@/db/database';
+import { inJoinedTexts, inTexts } from '@/db/in-texts';
+import { auditLog, servers } from '@/db/schema';
+import { seedDatabase } from '@/db/seed';
+import { statement } from '@/db/statement';
+import { recordAudit } from '@/lib/audit/record-audit';
+import { showStates } from '@/lib/cli/demo/show-states';
+import { parseEnv } from '@/lib/env';
+import { listTasks } from '@/lib/overview/list-tasks';
+import { countDeliveries } from '@/lib/overview/sync-counts';
+import { listRuns } from '@/lib/sync/reconcile/run-queries';
+import { createTestDatabase, emptyDatabase, isPooled, onPostgres, useDatabase } from '../support/database';
+import { dumpDatabase } from '../support/database';
+import { createServer } from '../support/factories';
+
+const base = useDatabase();
+
+describe('a prepared statement', () => {
+  const findServer = statement(['hostname'], (db, { hostname }) =>
+    db.select().from(servers).where(eq(servers.hostname, hostname)),
+  );
+
+  test('a prepared statement answers as the query builder does, in and out of transactions', async () => {
+    const made = await createServer(base.db, { ipv4: ['192.0.2.1'] });
+    expect(await findServer(base.db, { hostname: made.hostname })).toEqual([made]);
+    const rolledBack = base.db.transaction(async (tx) => {
+      await tx.update(servers).set({ hostname: 'renamed.example.net' }).where(eq(servers.id, made.id));
+      expect(await findServer(tx, { hostname: made.hostname })).toEqual([]);
+      expect(await findServer(tx, { hostname: 'renamed.example.net' })).toHaveLength(1);
+      throw new Error('enough');
+    });
+    await expect(rolledBack).rejects.toThrow('enough');
+    expect(await findServer(base.db, { hostname: made.hostname })).toEqual([made]);
+  });
+
+  test('a prepared statement reads computed columns as their types', async () => {
+    const made = await createServer(base.db);
+    const lastOf = statement(['hostname'], (db, { hostname }) =>
+      db
+        .select({ at: max(servers.created_at), count: count() })
+        .from(servers)
+        .where(eq(servers.hostname, hostname)),
+    );
+    expect(await lastOf(base.db, { hostname: made.hostname })).toEqual([{ at: made.created_at, count: 1 }]);
+    expect(await lastOf(base.db, { hostname: 'nobody' })).toEqual([{ at: null, count: 0 }]);
+  });
+
+  test('a server prepares a statement once on a connection', async () => {
+    const prepared = await base.db.transaction(async (tx) => {
+      for (const hostname of ['a', 'b']) await findServer(tx, { hostname });
+      return rows(
+        tx,
+        sql`select 1 as one from pg_prepared_statements where statement like 'select "id"%from "servers"%'`,
+      );
+    });
+    expect(prepared).toHaveLength(onPostgres() && !isPooled() ? 1 : 0);
+  });
+});
+
+test('the audit log holds null, not JSON, before a creation', async () => {
+  await recordAudit(base.db, {
+    actor: { type: 'cli', id: 'test', name: 'Test' },
+    ...{ action: 'payment.create', entity: 'payment', entity_id: 1 },
+    ...{ before: null, after: { id: 1, amount: '1.000' } },
+  });
+  const [entry] = await base.db.select({ absent: sql`before is null`, after: auditLog.after }).from(auditLog);
+  expect(entry).toEqual({ absent: true, after: { id: 1, amount: '1.000' } });
+});
+
+test.each([
+  ['one parameter', inTexts],
+  ['a join', inJoinedTexts],
+])('a column is compared with many texts by %s', async (_, among) => {
+  const stored = ["O'Brien", '"quoted", {and} \\ more', 'Zoë\n', '', '\u{1f600}'];
+  const find = async (texts: string[]) => {
+    const found = await rows<{ text: string }>(
+      base.db,
+      sql`select stored.text from jsonb_array_elements_text(${JSON.stringify(stored)}::jsonb) stored (text)
+        where ${among(sql`stored.text`, texts)}`,
+    );
+    return found.map(({ text }) => text);
+  };
+  expect(await find([...stored, ...stored])).toEqual(stored);
+  expect(await find([])).toEqual([]);
+  // A text that no column can hold finds nothing, and does not keep others from being found.
+  expect(await find(['a\0b', '\ud83d', 'Zoë\n'])).toEqual(['Zoë\n']);
+  const isFound = inTexts(sql`lower('K1')`, ['x', 'k1'], (text) => sql`lower(${text})`);
+  expect(await rows(base.db, sql`select ${isFound} as found`)).toEqual([{ found: true }]);
+});
+
+describe('a seeded database', () => {
+  const now = new Date('2026-11-24T12:00:00Z');
+  let fresh: DatabaseHandle;
+  beforeAll(async () => {
+    fresh = await createTestDatabase();
+    await emptyDatabase(base.db);
+    await seedDatabase(base.db, { today: '2026-11-24', timeZone: 'UTC' });
+  });
+  afterAll(() => fresh?.close());
+
+  test('the demo has failed and unmatched events, a run with changes, an overpaid invoice and a created customer', async () => {
+    const { db } = base;
+    await showStates(db, { now, timeZone: 'UTC' });
+    const codes = (await listTasks(db, now, parseEnv({}))).map(({ code }) => code);
+    expect(codes).toEqual(
+      expect.arrayContaining(['inbox_failures', 'events_unmatched', 'customers_created']),
+    );
+    expect((await countDeliveries(db, now)).map(({ state }) => state)).toEqual(
+      expect.arrayContaining(['processed', 'failed', 'unmatched']),
+    );
+    expect((await listRuns(db, { page: 1, per_page: 1 })).data).toMatchObject([{ changes_count: 3 }]);
+    expect(await db.$count(sql`invoices`, sql`amount_paid > total`)).toBeGreaterThan(0);
+  });
+
+  test('an emptied database holds what a fresh one holds, and its sequences begin anew', async () => {
+    const sequencesOf = (db: Database) =>
+      rows(db, sql`select sequencename::text, last_value::text from pg_sequences order by 1`);
+    expect((await dumpDatabase(base.db)).length).toBeGreaterThan(1000);
+    await emptyDatabase(base.db);
+    expect(await dumpDatabase(base.db)).toEqual(await dumpDatabase(fresh.db));
+    expect(await sequencesOf(base.db)).toEqual(await sequencesOf(fresh.db));
+  });
+});
