@@ -1,16 +1,29 @@
-import { eq } from 'drizzle-orm';
+import { and, desc, eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { auditLog, customerServices, customers, servers, stripeCustomers, subscriptions } from '@/db/schema';
+import { transact } from '@/db/transaction';
 import { commandActor } from '@/lib/audit/record-audit';
 import { customerKind } from '@/lib/customers/save-customers';
+import { customerSteps, typedCustomer } from '@/lib/customers/typed-customer';
+import { deleteRecord } from '@/lib/records/delete-record';
+import { mergeTyped } from '@/lib/records/merge-typed';
+import { listNumberSeries, saveNumberSeries } from '@/lib/records/number-series';
+import { readState } from '@/lib/records/read-state';
 import type { RecordWriter } from '@/lib/records/record-kind';
 import { saveRecord, saveRecords } from '@/lib/records/save-records';
+import { takeNumber } from '@/lib/records/take-number';
+import { stepsFrom, takeStep } from '@/lib/records/take-step';
+import { readTyped, saveTyped } from '@/lib/records/typed-record';
 import { serverKind } from '@/lib/servers/save-servers';
+import { typedServer } from '@/lib/servers/typed-server';
 import { serviceKind } from '@/lib/services/save-services';
+import { serviceSteps, typedNewService, typedService } from '@/lib/services/typed-service';
 import { useDatabase } from '../support/database';
 import {
   createCustomer,
+  createInvoice,
   createServer,
+  createService,
   createStripeCustomer,
   createSubscriptionItem,
 } from '../support/factories';
@@ -18,36 +31,35 @@ import {
 const base = useDatabase();
 const NOW = new Date('2026-11-23T10:00:00Z');
 const writer: RecordWriter = { actor: commandActor('test'), now: NOW, timeZone: 'UTC' };
-const service = { customer_number: 'K1', service_type: 'hosting', name: 'Web', price: 9.9 };
 
-describe('saveRecords', () => {
-  test('creates, changes and leaves alone, each told', async () => {
-    const drafts = [
-      { values: { customer_number: 'N1', company: 'One', tax_exempt: true } },
-      { values: { customer_number: 'N2', last_name: 'Two' } },
-    ];
-    expect(await saveRecords(base.db, customerKind, drafts, writer)).toEqual([
-      { outcome: 'created', id: expect.any(Number) },
-      { outcome: 'created', id: expect.any(Number) },
-    ]);
-    const again = [{ values: { customer_number: 'n1', company: 'One Ltd' } }, ...drafts.slice(1)];
-    expect(await saveRecords(base.db, customerKind, again, writer)).toMatchObject([
-      { outcome: 'changed' },
-      { outcome: 'unchanged' },
-    ]);
+type Draft = Parameters<typeof saveRecords>[2][number];
+const saveServers = (...drafts: Draft[]) => saveRecords(base.db, serverKind, drafts, writer);
+const saveServer = (values: Draft['values'], more: Omit<Draft, 'values'> = {}, by = writer) =>
+  saveRecord(base.db, serverKind, { ...more, values }, by);
+const logOf = (entity: 'server' | 'customer', id: number) =>
+  base.db
+    .select()
+    .from(auditLog)
+    .where(and(eq(auditLog.entity, entity), eq(auditLog.entity_id, id)))
+    .orderBy(auditLog.id);
+
+describe('saving records', () => {
+  test('records are created, changed or left unchanged, found by their key in any case', async () => {
+    const save = (...drafts: Draft[]) => saveRecords(base.db, customerKind, drafts, writer);
+    const first = { values: { customer_number: 'N1', company: 'One', tax_exempt: true } };
+    const second = { values: { customer_number: 'N2', last_name: 'Two' } };
+    const created = { outcome: 'created', id: expect.any(Number) };
+    expect(await save(first, second)).toEqual([created, created]);
+    const again = { values: { customer_number: 'n1', company: 'One Ltd' } };
+    expect(await save(again, second)).toMatchObject([{ outcome: 'changed' }, { outcome: 'unchanged' }]);
     const [found] = await base.db.select().from(customers).where(eq(customers.customer_number, 'n1'));
     expect(found).toMatchObject({ company: 'One Ltd', tax_exempt: true, currency: 'eur', status: 'active' });
   });
 
-  test('who is refused keeps nobody else out', async () => {
-    const saved = await saveRecords(
-      base.db,
-      serverKind,
-      [
-        { values: { hostname: 'ok.example.net', ipv4: ['192.0.2.1'] } },
-        { values: { hostname: 'no good', ipv4: ['192.0.2'], cpu_cores: 0, colour: 'red' } },
-      ],
-      writer,
+  test('a refused record names each wrong field and keeps no other record out', async () => {
+    const saved = await saveServers(
+      { values: { hostname: 'ok.example.net', ipv4: ['192.0.2.1'] } },
+      { values: { hostname: 'no good', ipv4: ['192.0.2'], cpu_cores: 0, colour: 'red' } },
     );
     expect(saved).toMatchObject([{ outcome: 'created' }, { outcome: 'refused' }]);
     expect(saved[1]).toHaveProperty(
@@ -61,85 +73,52 @@ describe('saveRecords', () => {
     expect(await base.db.$count(servers)).toBe(1);
   });
 
-  test('leaves the row before and after in the audit log; an import leaves its new rows to its own entry', async () => {
-    const { id } = await saveRecord(base.db, serverKind, { values: { hostname: 'a.example.net' } }, writer);
-    await saveRecord(base.db, serverKind, { id, values: { location: 'Vienna' } }, { ...writer, importId: 1 });
-    await saveRecord(
-      base.db,
-      serverKind,
-      { values: { hostname: 'b.example.net' } },
-      { ...writer, importId: 1 },
-    );
-    const log = await base.db
-      .select()
-      .from(auditLog)
-      .where(eq(auditLog.entity, 'server'))
-      .orderBy(auditLog.id);
-    expect(log.slice(-2)).toMatchObject([
+  test('the audit log holds the row before and after; an import logs its new rows itself', async () => {
+    const imported = { ...writer, importId: 1 };
+    const { id } = await saveServer({ hostname: 'a.example.net' });
+    await saveServer({ location: 'Vienna' }, { id }, imported);
+    expect(await logOf('server', id)).toMatchObject([
       { action: 'server.create', before: null, after: { hostname: 'a.example.net' } },
       { action: 'server.update', before: { location: null }, after: { location: 'Vienna' } },
     ]);
+    const other = await saveServer({ hostname: 'b.example.net' }, {}, imported);
+    expect(await logOf('server', other.id)).toEqual([]);
   });
 
-  test('two people do not overwrite each other', async () => {
+  test('a record that was changed since it was read is not overwritten', async () => {
     const { id, version } = await createServer(base.db, { hostname: 'c.example.net' });
-    await saveRecord(base.db, serverKind, { id, version, values: { cpu: 'EPYC' } }, writer);
-    await expect(
-      saveRecord(base.db, serverKind, { id, version, values: { cpu: 'Xeon' } }, writer),
-    ).rejects.toThrow('Somebody else has changed this');
-  });
-
-  test('finds a record however its key is written', async () => {
-    await createServer(base.db, { hostname: 'e.example.net' });
-    const saved = await saveRecords(
-      base.db,
-      serverKind,
-      [{ values: { hostname: 'E.Example.net', cpu: 'EPYC' } }],
-      writer,
+    await saveServer({ cpu: 'EPYC' }, { id, version });
+    await expect(saveServer({ cpu: 'Xeon' }, { id, version })).rejects.toThrow(
+      'Somebody else has changed this',
     );
-    expect(saved).toMatchObject([{ outcome: 'changed' }]);
   });
 
-  test('no two records get one key', async () => {
+  test('no two records get the same key, not even when both are written at once', async () => {
+    const hostname = 'F.example.net';
     await createServer(base.db, { hostname: 'f.example.net' });
     const { id } = await createServer(base.db, { hostname: 'g.example.net' });
     const problems = [{ field: 'hostname', message: 'is taken' }];
     for (const draft of [{ id }, { isNew: true }]) {
-      const values = { hostname: 'F.example.net' };
-      expect(await saveRecords(base.db, serverKind, [{ ...draft, values }], writer)).toEqual([
-        { outcome: 'refused', problems },
-      ]);
+      const refused = { outcome: 'refused', problems };
+      expect(await saveServers({ ...draft, values: { hostname } })).toEqual([refused]);
     }
-  });
-
-  test('two at once make one record', async () => {
-    const both = await Promise.all(
-      ['x', 'y'].map((cpu) =>
-        saveRecord(base.db, serverKind, { values: { hostname: 'd.example.net', cpu } }, writer),
-      ),
-    );
+    const both = await Promise.all(['x', 'y'].map((cpu) => saveServer({ hostname: 'd.example.net', cpu })));
     expect(both[0]).toEqual(both[1]);
   });
-});
 
-describe('references and numbers', () => {
-  test('a service names its customer and its server as people do, and takes the next number', async () => {
+  const service = { customer_number: 'K1', service_type: 'hosting', name: 'Web', price: 9.9 };
+  const saveService = (values: object) => saveRecord(base.db, serviceKind, { values: { ...values } }, writer);
+
+  test('a service names its customer and its server by their keys, and takes the next number', async () => {
     await createCustomer(base.db, { customer_number: 'K1' });
     const values = { ...service, hostname: 'a.example.net' };
-    for (let i = 0; i < 2; i += 1) await saveRecord(base.db, serviceKind, { values }, writer);
+    for (let i = 0; i < 2; i += 1) await saveService(values);
     const made = await base.db.select().from(customerServices).orderBy(customerServices.id);
     expect(made).toMatchObject([
       { service_number: 'S00001', price: '9.900', currency: 'eur' },
       { service_number: 'S00002' },
     ]);
-    await expect(
-      saveRecord(
-        base.db,
-        serviceKind,
-        { values: { ...values, customer_number: 'K0', hostname: 'no' } },
-        writer,
-      ),
-    ).rejects.toMatchObject({
+    await expect(saveService({ ...values, customer_number: 'K0', hostname: 'no' })).rejects.toMatchObject({
       fields: [
         { field: 'customer_number', message: 'is not a known customer' },
         { field: 'hostname', message: 'is not a known server' },
@@ -147,22 +126,182 @@ describe('references and numbers', () => {
     });
   });
 
-  test('what Stripe named before it was there is looked at again', async () => {
-    const { stripe_customer_id } = await createStripeCustomer(base.db, {
-      linked_by: 'created',
-      numbers: [{ number: 'K900', source: 'customer', at: null, by: null }],
-    });
+  test('rows of Stripe that named a record before it existed are checked again', async () => {
+    const numbers = [{ number: 'K900', source: 'customer' as const, at: null, by: null }];
+    const { stripe_customer_id } = await createStripeCustomer(base.db, { linked_by: 'created', numbers });
     const item = await createSubscriptionItem(base.db, { named_service_number: 'S900' });
-    await saveRecord(base.db, customerKind, { values: { customer_number: 'k900', company: 'Nine' } }, writer);
-    await saveRecord(base.db, serviceKind, { values: { ...service, service_number: 'S900' } }, writer);
-    const [link] = await base.db
-      .select()
-      .from(stripeCustomers)
-      .where(eq(stripeCustomers.stripe_customer_id, stripe_customer_id));
-    const [bill] = await base.db
-      .select()
-      .from(subscriptions)
-      .where(eq(subscriptions.id, item.subscription_id));
+    const values = { customer_number: 'k900', company: 'Nine' };
+    await saveRecord(base.db, customerKind, { values }, writer);
+    await saveService({ ...service, service_number: 'S900' });
+    const isLink = eq(stripeCustomers.stripe_customer_id, stripe_customer_id);
+    const [link] = await base.db.select().from(stripeCustomers).where(isLink);
+    const isBill = eq(subscriptions.id, item.subscription_id);
+    const [bill] = await base.db.select().from(subscriptions).where(isBill);
     expect([link?.recheck_at, bill?.recheck_at]).toEqual([NOW, NOW]);
+  });
+});
+
+describe('a form', () => {
+  test('a form takes names, lists and numbers as people type them', async () => {
+    const typed = {
+      ...{ hostname: ' Web7.Example.net ', ipv4: '192.0.2.7 192.0.2.8\r\n192.0.2.9', ipv6: '' },
+      ...{ cpu_cores: '8', location: '' },
+    };
+    const { id } = await saveTyped(base.db, typedServer, null, typed, writer);
+    const [server] = await base.db.select().from(servers).where(eq(servers.id, id));
+    expect(server).toMatchObject({
+      ...{ hostname: 'web7.example.net', ipv4: ['192.0.2.7', '192.0.2.8', '192.0.2.9'], ipv6: [] },
+      ...{ cpu_cores: 8, location: null },
+    });
+    expect(await readTyped(base.db, typedServer, id)).toMatchObject({
+      version: 0,
+      typed: { hostname: 'web7.example.net', ipv4: '192.0.2.7\n192.0.2.8\n192.0.2.9', cpu_cores: '8' },
+    });
+  });
+
+  test('a form of a service takes its customer and server by name, and money with comma or point', async () => {
+    const { customer_number } = await createCustomer(base.db);
+    const { hostname } = await createServer(base.db);
+    const typed = {
+      ...{ service_number: '', customer_number: customer_number.toLowerCase(), hostname },
+      ...{ service_type: 'hosting', status: 'order', name: 'Web', price: '19,90', currency: 'CHF' },
+      ...{ billing_interval: 'year', start_date: '2026-01-31' },
+    };
+    const { id } = await saveTyped(base.db, typedNewService, null, typed, writer);
+    expect((await readTyped(base.db, typedNewService, id)).typed).toEqual({
+      ...{ ...typed, service_number: 'S00003', customer_number },
+      ...{ domain: '', price: '19.90', next_billing_date: '', ends_on: '' },
+    });
+  });
+
+  test('a refused form names the fields that are wrong', async () => {
+    const typed = { hostname: '', ipv4: '192.0.2', cpu_cores: '1,5', ram_gb: 'much' };
+    await expect(saveTyped(base.db, typedServer, null, typed, writer)).rejects.toMatchObject({
+      code: 'validation_failed',
+      fields: [
+        { field: 'hostname', message: expect.any(String) },
+        { field: 'hostname', message: 'must be a host name' },
+        { field: 'ipv4', message: 'must be IPv4 addresses' },
+        { field: 'cpu_cores', message: 'must be a whole number' },
+        { field: 'ram_gb', message: 'must be a whole number' },
+      ],
+    });
+    const opened = { id: (await createService(base.db)).id, version: 0 };
+    await expect(saveTyped(base.db, typedService, opened, { price: '1,119' }, writer)).rejects.toMatchObject({
+      fields: [{ field: 'price', message: 'must be a number' }],
+    });
+  });
+
+  test('a form never writes over another record, whether its record is new or takes another number', async () => {
+    const ada = await createCustomer(base.db, { customer_number: 'ADA', company: 'Ada' });
+    const bob = await createCustomer(base.db, { company: 'Bob' });
+    const typed = { customer_number: 'ada', company: 'Other' };
+    const taken = { code: 'validation_failed', fields: [{ field: 'customer_number', message: 'is taken' }] };
+    for (const seen of [null, { id: bob.id, version: 0 }]) {
+      await expect(saveTyped(base.db, typedCustomer, seen, typed, writer)).rejects.toMatchObject(taken);
+    }
+    const own = { id: ada.id, version: 0 };
+    await saveTyped(base.db, typedCustomer, own, { ...typed, company: 'Ada Ltd' }, writer);
+    expect((await readTyped(base.db, typedCustomer, ada.id)).typed.company).toBe('Ada Ltd');
+  });
+
+  test('a form in conflict keeps what was typed and takes the rest from the stored record', () => {
+    const opened = { city: 'Linz', street: 'A 1', phone: '1', email: 'a@x' };
+    const typed = { city: 'Graz', street: 'A 1', phone: '2', email: 'a@x' };
+    const stored = { city: 'Wels', street: 'B 2', phone: '1', email: 'a@x' };
+    expect(mergeTyped(opened, typed, stored)).toEqual({
+      typed: { city: 'Graz', street: 'B 2', phone: '2', email: 'a@x' },
+      theirs: [
+        { field: 'city', stored: 'Wels', typed: 'Graz' },
+        { field: 'street', stored: 'B 2', typed: null },
+      ],
+    });
+  });
+});
+
+describe('steps and deletion', () => {
+  test('a step needs a status that allows it and the version that was seen', async () => {
+    const { id } = await createService(base.db, { status: 'active' });
+    const step = (name: string, version: number) =>
+      takeStep(base.db, serviceSteps, name, { id, version }, writer);
+    const read = () => base.db.select().from(customerServices).where(eq(customerServices.id, id));
+    await step('cancel', 0);
+    expect(await read()).toMatchObject([{ status: 'cancelled', cancelled_at: NOW, version: 1 }]);
+    await expect(step('resume', 0)).rejects.toMatchObject({ code: 'precondition_failed' });
+    await expect(step('suspend', 1)).rejects.toMatchObject({ code: 'validation_failed' });
+    await expect(step('toString', 1)).rejects.toMatchObject({ code: 'validation_failed' });
+    await step('resume', 1);
+    expect(await read()).toMatchObject([{ status: 'active', cancelled_at: null }]);
+    expect(stepsFrom(customerSteps, 'active')).toEqual(['block', 'deactivate']);
+    expect(stepsFrom(customerSteps, 'blocked')).toEqual(['unblock', 'deactivate']);
+    expect(stepsFrom(customerSteps, 'inactive')).toEqual(['reactivate']);
+  });
+
+  test('a deleted record stays in the audit log', async () => {
+    const { id } = await createCustomer(base.db, { company: 'Gone Ltd' });
+    const remove = (version: number) => deleteRecord(base.db, customerKind, { id, version }, writer);
+    expect(await readState(base.db, customerKind, id)).toEqual({ version: 0, isReferredTo: false });
+    await expect(remove(1)).rejects.toMatchObject({ code: 'precondition_failed' });
+    await remove(0);
+    expect(await base.db.$count(customers, eq(customers.id, id))).toBe(0);
+    expect(await logOf('customer', id)).toMatchObject([
+      { action: 'customer.delete', before: { company: 'Gone Ltd' }, after: null },
+    ]);
+    await expect(readState(base.db, customerKind, id)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(remove(0)).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test('deleting a record is refused while another row refers to it', async () => {
+    const server = await createServer(base.db);
+    const service = await createService(base.db, { server_id: server.id });
+    await createSubscriptionItem(base.db, { customer_service_id: service.id });
+    for (const [kind, id] of [
+      [customerKind, (await createInvoice(base.db)).customer_id],
+      [customerKind, (await createStripeCustomer(base.db)).customer_id],
+      [customerKind, service.customer_id],
+      [serverKind, server.id],
+      [serviceKind, service.id],
+    ] as const) {
+      expect(await readState(base.db, kind, id)).toEqual({ version: 0, isReferredTo: true });
+      const deletion = deleteRecord(base.db, kind, { id, version: 0 }, writer);
+      await expect(deletion).rejects.toMatchObject({ code: 'conflict' });
+    }
+    expect(await base.db.$count(auditLog, eq(auditLog.action, 'customer.delete'))).toBe(1);
+  });
+});
+
+describe('number series', () => {
+  const settings = { prefix: 'R-', with_year: false, width: 4, first_count: 1 };
+
+  test('the next number of a series looks as it is set, and the log holds the change', async () => {
+    await createInvoice(base.db, { number: '2026-000007' });
+    const names = (await listNumberSeries(base.db)).map(({ name }) => name);
+    expect(names).toEqual(['invoice', 'offer', 'order_confirmation', 'service']);
+    const next = () => transact(base.db, (tx) => takeNumber(tx, 'invoice', writer));
+    expect(await next()).toBe('2026-000008');
+    await saveNumberSeries(base.db, 'invoice', { ...settings, first_count: 500 }, writer);
+    expect(await next()).toBe('R-0500');
+    const [entry] = await base.db.select().from(auditLog).orderBy(desc(auditLog.id)).limit(1);
+    expect(entry).toMatchObject({
+      action: 'number_series.update',
+      before: { prefix: '', with_year: true },
+      after: { prefix: 'R-', first_count: 500 },
+    });
+    const unknown = saveNumberSeries(base.db, 'bill', settings, writer);
+    await expect(unknown).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test.each<[Partial<Record<keyof typeof settings, unknown>>, string]>([
+    [{ prefix: 'R 1' }, 'prefix'],
+    [{ prefix: 'x'.repeat(21) }, 'prefix'],
+    [{ width: 0 }, 'width'],
+    [{ width: 13 }, 'width'],
+    [{ width: 'six' }, 'width'],
+    [{ first_count: 10_000 }, 'first_count'],
+  ])('a number series with %j is refused', async (values, field) => {
+    const saving = saveNumberSeries(base.db, 'offer', { ...settings, ...values }, writer);
+    await expect(saving).rejects.toMatchObject({
+      fields: expect.arrayContaining([{ field, message: expect.any(String) }]),
+    });
   });
 });
