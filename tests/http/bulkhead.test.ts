@@ -70,6 +70,7 @@ async function deliverEvents(type: string, customer: string): Promise<number[]> 
 const lookAround = async () => measureReads(server.url, await server.token('mcp:read'));
 
 test('writes for one invoice all succeed at once, and others are answered meanwhile', async () => {
+  await lookAround(); // health keeps its answer, so that a busy machine does not exceed its time limit
   const invoice = await createInvoice(server.runtime.db);
   const [statuses] = await Promise.all([postPayments([invoice]), lookAround()]);
   expect(statuses).toEqual(Array(AT_ONCE).fill(201));
@@ -107,7 +108,7 @@ if (postgres) {
     ['12 payments by staff of one locked invoice', 1, ([one]: Invoice[]) => recordAsStaff(one as Invoice)],
   ] as const;
 
-  test.each(CASES)('%s keep nobody else waiting', async (_, count, work) => {
+  test.each(CASES)('%s keep no other request waiting', async (_, count, work) => {
     const invoices = await Promise.all(Array.from({ length: count }, () => createInvoice(server.runtime.db)));
     const ids = sql.raw(invoices.map(({ id }) => id).join());
     const seen = await whileLocked(sql`select from invoices where id in (${ids}) for update`, () =>
@@ -118,7 +119,7 @@ if (postgres) {
   });
 
   test.each(['customer.subscription.updated', 'checkout.session.completed'])(
-    '12 deliveries of %s for one locked customer keep nobody else waiting',
+    '12 deliveries of %s for one locked customer keep no other request waiting',
     async (type) => {
       drawn += 1;
       const customer = `cus_${drawn}`;

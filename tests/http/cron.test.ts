@@ -15,18 +15,18 @@ async function call(authorization: string, method = 'GET') {
 
 describe('the daily job’s door', () => {
   test.each(['', 'Bearer', 'Bearer wrong-secret-altogether', SECRET])(
-    '%j is refused',
+    'the authorization %j is refused',
     async (authorization) => {
       const { status, headers } = await call(authorization);
       expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
     },
   );
 
-  test.each(['bearer', 'BEARER', 'Bearer  '])('%s names the scheme as well', async (scheme) => {
+  test.each(['bearer', 'BEARER', 'Bearer  '])('the scheme %j is accepted', async (scheme) => {
     expect((await call(`${scheme} ${SECRET}`)).status).toBe(200);
   });
 
-  test('without a configured secret nothing is right', async () => {
+  test('every secret is refused if none is configured', async () => {
     const { runtime } = server;
     runtime.env.cronSecret = null;
     expect((await call('Bearer ')).status).toBe(401);
@@ -34,7 +34,7 @@ describe('the daily job’s door', () => {
     runtime.env.cronSecret = SECRET;
   });
 
-  test('runs to the end and says what it did', async () => {
+  test('the daily job runs to the end and says what it did', async () => {
     await createInvoice(server.runtime.db, { status: 'sent', due_date: '2026-03-01', number: 'OVER-1' });
     const { status, body } = await call(`Bearer ${SECRET}`);
     expect([status, body]).toEqual([
@@ -51,7 +51,7 @@ describe('the daily job’s door', () => {
     ]);
   });
 
-  test('a second call names the run that is under way', async () => {
+  test('a second call names the run in progress', async () => {
     const { db, now } = server.runtime;
     const run = await acquireRun(db, now(), { trigger: 'staff', startedBy: 'staff@example.com' }, false);
     const { status, body } = await call(`Bearer ${SECRET}`);
@@ -76,7 +76,7 @@ describe('the daily job’s door', () => {
     env.vercel = false;
   });
 
-  test('POST is not allowed', async () => {
+  test('POST is not allowed for the daily job', async () => {
     const { status, headers } = await call(`Bearer ${SECRET}`, 'POST');
     expect([status, headers.get('allow')]).toEqual([405, 'GET']);
   });

@@ -49,9 +49,9 @@ const upload = (body: BodyInit, query = 'kind=customers&name=c.csv', cookie = co
     duplex: 'half',
   } as RequestInit);
 
-describe('who may not', () => {
+describe('refused uploads', () => {
   test.each([
-    ['nobody', () => ({}), 401, 'Nobody is signed in'],
+    ['no session', () => ({}), 401, 'Nobody is signed in'],
     ['a forged cookie', () => ({ cookie: 'w5t.session_token=forged.signature' }), 401, 'Nobody is signed in'],
     ['plain staff', () => ({ cookie: cookies.staff }), 403, 'by admins only'],
     [
@@ -67,7 +67,7 @@ describe('who may not', () => {
       413,
       '200 MB',
     ],
-  ])('%s: is answered before anything is read', async (_, headers, status, text) => {
+  ])('an upload by %s is refused before its body is read', async (_, headers, status, text) => {
     const start = head(`POST ${UPLOAD_PATH}?kind=customers&name=c.csv`, {
       Origin: server.url,
       Host: new URL(server.url).host,
@@ -83,7 +83,7 @@ describe('who may not', () => {
     expect(existsSync(folder) ? readdirSync(folder) : []).toEqual([]);
   });
 
-  test('without an Origin nobody may', async () => {
+  test('an upload without an Origin is refused', async () => {
     const answer = await fetch(`${server.url}${UPLOAD_PATH}?kind=customers&name=c.csv`, {
       method: 'POST',
       headers: { cookie: cookies.admin },
@@ -94,7 +94,7 @@ describe('who may not', () => {
 });
 
 describe('an admin', () => {
-  test('uploads a file, which its owner alone may read', async () => {
+  test('an uploaded file can be read by its owner alone', async () => {
     const answer = await upload('customer_number\nK1\n', 'kind=customers&name=K%C3%BCnden%25.csv');
     expect(answer.status).toBe(201);
     const { id } = (await answer.json()) as { id: string };
@@ -120,7 +120,7 @@ describe('an admin', () => {
     expect(await listUploads(dataDir)).toMatchObject([{ file_name: kept }]);
   });
 
-  test('of a file that grows too large nothing is kept', async () => {
+  test('a file that grows too large is not kept', async () => {
     let left = MAX_UPLOAD_BYTES / 1e6 + 1;
     const body = new ReadableStream({
       pull(controller) {
@@ -134,7 +134,7 @@ describe('an admin', () => {
     expect(readdirSync(folder)).toEqual([]);
   }, 60_000);
 
-  test('of one that breaks off neither', async () => {
+  test('a file that breaks off is not kept', async () => {
     const start = head(`POST ${UPLOAD_PATH}?kind=customers&name=c.csv`, {
       Origin: server.url,
       Host: new URL(server.url).host,
@@ -151,11 +151,11 @@ describe('an admin', () => {
     ['', 422],
     ['kind=tokens&name=c.csv', 422],
     ['kind=customers&name=c.csv&dry_run=1', 422],
-  ])('who asks for %j is told what is wrong', async (query, status) => {
+  ])('an upload with the query %j is refused', async (query, status) => {
     expect((await upload('a', query)).status).toBe(status);
   });
 
-  test('an empty file is refused, and the eleventh', async () => {
+  test('an empty file is refused, and the eleventh file', async () => {
     expect((await upload('')).status).toBe(422);
     for (let i = 0; i < 10; i += 1) expect((await upload('a')).status).toBe(201);
     const refused = await upload('a');

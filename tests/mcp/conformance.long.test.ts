@@ -34,9 +34,8 @@ const NOT_APPLICABLE = {
   ],
 };
 
-const suite = dirname(
-  createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json'),
-);
+const require = createRequire(import.meta.url);
+const suite = dirname(require.resolve('@modelcontextprotocol/conformance/package.json'));
 let token = '';
 
 /** The tool server at another path, where each request gets the token that the suite cannot send. */
