@@ -66,17 +66,8 @@ describe('the address of a client', () => {
 });
 
 describe('networks', () => {
-  test.each([
-    '10.0.0.0/33',
-    '::/129',
-    '10.0.0',
-    'localhost',
-    '10.0.0.0/',
-    '10.0.0.0/8/8',
-    '10.0.0.0/x',
-    '/8',
-    '',
-  ])('%j is not a network', (entry) => {
+  const WRONG = '10.0.0.0/33 ::/129 10.0.0 localhost 10.0.0.0/ 10.0.0.0/8/8 10.0.0.0/x /8'.split(' ');
+  test.each([...WRONG, ''])('%j is not a network', (entry) => {
     expect(() => toNetworks([entry])).toThrow(RangeError);
   });
 
