@@ -85,18 +85,23 @@ describe('a link', () => {
   });
 
   test.each<[string, Link, Link, boolean]>([
-    ['by staff than by number', link('staff'), link('number', OWN), true],
-    ['by number than by e-mail', link('number'), link('email'), true],
-    ['by e-mail than a created one', link('email'), link('created'), true],
-    ['by its own number than by another', link('number', OWN), link('number', LATER), true],
+    ['by staff outranks one by number', link('staff'), link('number', OWN), true],
+    ['by number outranks one by e-mail', link('number'), link('email'), true],
+    ['by e-mail outranks a created one', link('email'), link('created'), true],
     [
-      'by an earlier number than by a later one',
+      'by the customer’s own number outranks one by another',
+      link('number', OWN),
+      link('number', LATER),
+      true,
+    ],
+    [
+      'by an earlier number outranks one by a later',
       link('number', origin('other')),
       link('number', LATER),
       true,
     ],
-    ['by e-mail than by e-mail: it is not', link('email'), link('email'), false],
-  ])('a link is stronger %s', (_, one, other, expected) => {
+    ['by e-mail does not outrank another by e-mail', link('email'), link('email'), false],
+  ])('a link %s', (_, one, other, expected) => {
     expect(isStronger(one, other)).toBe(expected);
   });
 
@@ -123,18 +128,34 @@ describe('a link', () => {
   const byNumber = (customerId: number) =>
     ({ customerId, linkedBy: 'number', origin: origin('other') }) as const;
   test.each<[string, Case, Partial<Link> | undefined]>([
-    ['by its number, in any case', { numbers: ['k2'] }, byNumber(2)],
-    ['by the first number that a customer has', { numbers: ['X9', 'K1', 'K2'] }, byNumber(1)],
-    ['by the number of one that was merged into it', { numbers: ['M1'] }, byNumber(1)],
-    ['not if it is erased', { numbers: ['K3'] }, undefined],
-    ['by its address', { addresses: [2] }, byEmail],
-    ['not by its address while addresses do not link', { addresses: [2], linkByEmail: false }, undefined],
-    ['not by the address of two', { addresses: [1, 2] }, undefined],
-    ['by its number before its address', { numbers: ['K1'], addresses: [2] }, byNumber(1)],
-    ['not by its address if it is linked by one', { addresses: [2], before: link('email') }, undefined],
-    ['not by its address if it was created for it', { addresses: [1], before: link('created') }, undefined],
-    ['by its address beside the created one', { addresses: [1, 2], before: link('created') }, byEmail],
-  ])('a customer is found %s', (_, given, expected) => {
+    ['is found by its number, in any case', { numbers: ['k2'] }, byNumber(2)],
+    ['is found by the first number that a customer has', { numbers: ['X9', 'K1', 'K2'] }, byNumber(1)],
+    ['is found by the number of one that was merged into it', { numbers: ['M1'] }, byNumber(1)],
+    ['is not found if it is erased', { numbers: ['K3'] }, undefined],
+    ['is found by its address', { addresses: [2] }, byEmail],
+    [
+      'is not found by its address while addresses do not link',
+      { addresses: [2], linkByEmail: false },
+      undefined,
+    ],
+    ['is not found by the address of two', { addresses: [1, 2] }, undefined],
+    ['is found by its number before its address', { numbers: ['K1'], addresses: [2] }, byNumber(1)],
+    [
+      'is not found by its address if it is linked by one',
+      { addresses: [2], before: link('email') },
+      undefined,
+    ],
+    [
+      'is not found by its address if it was created for it',
+      { addresses: [1], before: link('created') },
+      undefined,
+    ],
+    [
+      'is found by its address beside the created one',
+      { addresses: [1, 2], before: link('created') },
+      byEmail,
+    ],
+  ])('a customer %s', (_, given, expected) => {
     expect(find(given)).toEqual(expected);
   });
 });

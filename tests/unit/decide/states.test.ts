@@ -71,7 +71,7 @@ describe('an invoice', () => {
     ['that is paid after a failed payment', { status: 'paid' }, { payment_failed_at: FAILED }, 'paid'],
     ['of unknown status, as it was', { status: 'parked' }, { status: 'sent' }, 'sent'],
     ['whose payment failed, of unknown status', { status: 'parked' }, SENT_AND_FAILED, 'overdue'],
-  ])('an invoice %s, has its status', (_, object, stored, expected) => {
+  ])('the status follows from an invoice %s', (_, object, stored, expected) => {
     const { status, warnings } = stateOf(object, stored);
     expect(status).toBe(expected);
     expect(warnings).toEqual(reported(object).status ? [] : ['unknown invoice status parked']);
@@ -415,16 +415,16 @@ describe('of two states', () => {
   test.each<[string, Source, number | null, Case, unknown]>([
     ['the first', event(5), null, {}, take(INCOMING, 5)],
     ['the newer', event(5), 4, {}, take(INCOMING, 5)],
-    ['not the older', event(4), 5, {}, 'stale'],
+    ['neither if the incoming is older', event(4), 5, {}, 'stale'],
     ['a fetched one of the same second', fetched(5), 5, {}, take(INCOMING, 5)],
     ['neither if they are alike in one second', event(5), 5, SAME, 'unchanged'],
     ['of one second what Stripe answers', event(5), 5, { answers: FOUND }, take(FETCHED, 9)],
     ['what its payloads lead to if Stripe does not answer', event(5), 5, {}, take(OF_INBOX, 5, true)],
     ['what Stripe answers while a recheck is due', event(5), 5, { ...DUE, answers: FOUND }, take(FETCHED, 9)],
-    ['not a list’s that is stored', listed(9), 5, SAME, 'unchanged'],
+    ['neither if a list shows what is stored', listed(9), 5, SAME, 'unchanged'],
     ['a list’s that is stored while a recheck is due', listed(9), 5, DUE, take(INCOMING, 9)],
     ['a list’s that is newer', listed(9), 5, {}, take(INCOMING, 9)],
-  ])('of two states is taken %s', (_, from, storedAsOf, given, expected) => {
+  ])('of two states sync takes %s', (_, from, storedAsOf, given, expected) => {
     expect(decide(from, storedAsOf, given)).toEqual({ decision: expected, isLeft: false });
   });
 
