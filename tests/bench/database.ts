@@ -4,15 +4,23 @@ import { openPostgres } from '@/db/client';
 import type { Database } from '@/db/database';
 import { migrate } from '@/db/migrate';
 import { seedDatabase } from '@/db/seed';
+import { commandActor } from '@/lib/audit/record-audit';
+import { createAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
+import { createLogger } from '@/lib/log';
+import { toProviderEvent } from '@/lib/stripe/to-event';
+import { handleEvent } from '@/lib/sync/inbox/handle-event';
+import type { SyncDeps } from '@/lib/sync/sync-deps';
 import { withDatabase } from '../support/database-url';
 
-/** The address of a server where databases may be made. */
+/** A PostgreSQL server on which the benches may create databases. */
 export const SERVER =
   process.env.BENCH_DATABASE_URL ??
   process.env.TEST_DATABASE_URL ??
   'postgres://postgres@127.0.0.1:5432/postgres';
 
-/** A PostgreSQL database with the sample data, gone after `work`. */
+export const BENCH_ACTOR = commandActor('bench');
+
+/** Runs `work` on a new database with the sample data, and drops the database afterwards. */
 export function withSeededDatabase(work: (db: Database, url: string) => Promise<void>): Promise<void> {
   return withMigratedDatabase(async (db, url) => {
     await seedDatabase(db, { today: '2026-11-21', timeZone: 'UTC' });
@@ -21,7 +29,7 @@ export function withSeededDatabase(work: (db: Database, url: string) => Promise<
   });
 }
 
-/** The same without any rows. */
+/** The same on a database without rows. */
 export async function withMigratedDatabase(
   work: (db: Database, url: string) => Promise<void>,
 ): Promise<void> {
@@ -37,5 +45,37 @@ export async function withMigratedDatabase(
     await handle.close();
     await admin.db.execute(sql.raw(`drop database ${name} with (force)`));
     await admin.close();
+  }
+}
+
+/** Creates an access token. @returns its secret text */
+export async function createBenchToken(
+  db: Database,
+  scopes: Parameters<typeof createAccessToken>[1]['scopes'],
+): Promise<string> {
+  const token = { name: 'bench', scopes, expires_at: null, created_by: BENCH_ACTOR };
+  return (await createAccessToken(db, token, randomBytes)).token;
+}
+
+/** The dependencies of sync, without access to Stripe. */
+export function benchDeps(db: Database): SyncDeps {
+  return {
+    db,
+    stripe: null,
+    now: () => new Date(),
+    log: createLogger('error'),
+    timeZone: 'UTC',
+    linkByEmail: false,
+    mode: null,
+    eventRetentionDays: 180,
+    toolCallRetentionDays: 90,
+  };
+}
+
+/** Handles events as a delivery does after its signature was checked. */
+export async function take(deps: SyncDeps, payloads: string[]): Promise<void> {
+  for (const payload of payloads) {
+    const event = toProviderEvent(JSON.parse(payload));
+    if (event) await handleEvent(deps, event, payload);
   }
 }

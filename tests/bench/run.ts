@@ -2,17 +2,18 @@ import { runCommand } from '@/lib/cli/run-command';
 import { readArguments } from '@/lib/commands/read-arguments';
 import { StartError } from '@/lib/errors';
 
+/** Importing a bench runs it. */
 const BENCHES: Record<string, () => Promise<unknown>> = {
-  http: () => import('./http/bench'),
-  import: () => import('./imports/bench'),
-  lifecycle: () => import('./lifecycle/bench'),
-  mcp: () => import('./mcp/bench'),
-  pages: () => import('./pages/bench'),
-  payments: () => import('./payments/bench'),
-  reconcile: () => import('./reconcile/bench'),
-  scale: () => import('./scale/bench'),
-  webhook: () => import('./webhook/bench'),
-  writes: () => import('./writes/bench'),
+  http: () => import('./http'),
+  import: () => import('./imports'),
+  lifecycle: () => import('./lifecycle'),
+  mcp: () => import('./mcp'),
+  pages: () => import('./pages'),
+  payments: () => import('./payments'),
+  reconcile: () => import('./reconcile'),
+  scale: () => import('./scale'),
+  webhook: () => import('./webhook'),
+  writes: () => import('./writes'),
 };
 
 const USAGE = [`Usage: npm run bench -- NAME, with one of: ${Object.keys(BENCHES).join(', ')}`];

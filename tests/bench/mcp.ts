@@ -1,0 +1,82 @@
+import { createBenchToken, withSeededDatabase } from './database';
+import { asking, CONNECTIONS, compareAll, send, type Target } from './measure';
+import { mcpRequest, toolCall } from './requests';
+import { buildCopy, serveCopy } from './serve';
+
+// A tool next to a plain route with the same answer, to the same tool as mcp-handler's documentation writes it, and
+// to itself with a stateless protocol version.
+
+const ROUNDS = { rounds: 9, roundMs: 2000 };
+const LEAST_RATIO = 0.7;
+const NAME = 'list-invoices-tool';
+const STATELESS = '2026-07-28';
+
+console.log('Building a copy with the two routes to compare with …');
+const copy = await buildCopy({
+  'app/bench-plain/route.ts': import.meta.resolve('./routes/mcp-plain.ts'),
+  'app/bench-stock/route.ts': import.meta.resolve('./routes/mcp-stock.ts'),
+});
+try {
+  await withSeededDatabase(async (db, databaseUrl) => {
+    const token = await createBenchToken(db, ['mcp:read']);
+    const server = await serveCopy(copy.folder, databaseUrl);
+    try {
+      await compare(targetsOf(server.url, token));
+      await weigh(server.url, token);
+    } finally {
+      await server.stop();
+    }
+  });
+} finally {
+  copy.remove();
+}
+
+/** Requests for the same page of 25 invoices. */
+function targetsOf(url: string, token: string): Target[] {
+  const tool = toolCall(url, token, NAME, { per_page: 25 });
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': STATELESS,
+    'io.modelcontextprotocol/clientInfo': { name: 'bench', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  const params = { name: NAME, arguments: { per_page: 25 }, _meta };
+  const { body, headers } = mcpRequest(url, token, { method: 'tools/call', params });
+  const versioned = { 'MCP-Protocol-Version': STATELESS, 'Mcp-Method': 'tools/call', 'Mcp-Name': NAME };
+  return [
+    { ...tool, name: 'plain', url: new URL('/bench-plain', url) },
+    tool,
+    { ...tool, name: 'stock', url: new URL('/bench-stock', url) },
+    { ...tool, name: `tool ${STATELESS}`, headers: { ...headers, ...versioned }, ...(body && { body }) },
+  ];
+}
+
+async function compare(targets: Target[]): Promise<void> {
+  await requireSameRows(targets);
+  const contenders = targets.map((target) => ({ name: target.name, once: asking(target) }));
+  const [, ratio = 0] = await compareAll('25 invoices', contenders, CONNECTIONS, ROUNDS);
+  const verdict = ratio >= LEAST_RATIO ? 'it is' : 'it is NOT';
+  console.log(`tool / plain must be at least ${LEAST_RATIO}: ${verdict}`);
+  if (ratio < LEAST_RATIO) process.exitCode = 1;
+}
+
+/** @throws if the rows of the answers differ, or the bytes of the plain route and the tool */
+async function requireSameRows(targets: Target[]): Promise<void> {
+  const answers = await Promise.all(targets.map(async (target) => (await send(target)).body));
+  if (answers[0] !== answers[1]) throw new Error(`plain and tool differ:\n${answers[0]}\n${answers[1]}`);
+  const rows = answers.map((answer) => {
+    const line = answer.split('\n').find((text) => text.startsWith('data: {'));
+    return JSON.stringify(JSON.parse(line?.slice('data: '.length) ?? answer).result.structuredContent);
+  });
+  if (new Set(rows).size > 1) throw new Error(`the rows differ:\n${rows.join('\n')}`);
+}
+
+/** Prints the sizes of some answers. */
+async function weigh(url: string, token: string): Promise<void> {
+  const bytes = async (target: Target) => Buffer.byteLength((await send(target)).body);
+  const listed = await bytes(mcpRequest(url, token, { method: 'tools/list' }));
+  console.log(`tools/list: ${listed} bytes`);
+  for (const name of ['list-services-tool', NAME, 'list-sales-documents-tool']) {
+    console.log(`${name}, 100 rows: ${await bytes(toolCall(url, token, name, { per_page: 100 }))} bytes`);
+  }
+  console.log(`list-servers-tool: ${await bytes(toolCall(url, token, 'list-servers-tool', {}))} bytes`);
+}

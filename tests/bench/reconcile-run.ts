@@ -1,0 +1,48 @@
+import { performance } from 'node:perf_hooks';
+import { openPostgres } from '@/db/client';
+import { createStripeClient } from '@/lib/stripe/client';
+import { reconcile } from '@/lib/sync/reconcile/reconcile';
+import { benchDeps } from './database';
+
+/** The cost of one run in its own process. */
+export interface Measured {
+  status: string;
+  checked: number;
+  changes: number;
+  failures: number;
+  seconds: number;
+  /** The most memory in use, in MB, without garbage. How much garbage there is depends on the machine's load. */
+  liveMb: number;
+  /** The largest resident size of the process, in MB. */
+  peakMb: number;
+}
+
+/** Requests per second: no limit in practice, so that only our own work is measured. */
+const UNLIMITED = 10_000;
+
+const [databaseUrl = '', secretKey = '', stripeUrl = ''] = process.argv.slice(2);
+const { db, close } = openPostgres(databaseUrl);
+let live = 0;
+const sampling = setInterval(() => {
+  globalThis.gc?.();
+  const { heapUsed, external } = process.memoryUsage();
+  live = Math.max(live, heapUsed + external);
+}, 500);
+const started = performance.now();
+const { status, checked, changes, failures } = await reconcile(
+  { ...benchDeps(db), stripe: createStripeClient(secretKey, stripeUrl, UNLIMITED) },
+  { trigger: 'cli', startedBy: 'bench' },
+);
+const seconds = (performance.now() - started) / 1000;
+clearInterval(sampling);
+await close();
+process.send?.({
+  status,
+  checked,
+  changes,
+  failures,
+  seconds,
+  liveMb: live / 1e6,
+  peakMb: process.resourceUsage().maxRSS / 1024,
+} satisfies Measured);
+process.disconnect();

@@ -1,0 +1,282 @@
+import assert from 'node:assert/strict';
+import { and, eq, isNull, notInArray, sql } from 'drizzle-orm';
+import Stripe from 'stripe';
+import { type Database, rows } from '@/db/database';
+import { auditLog, invoices, payments } from '@/db/schema';
+import * as act from '@/lib/stripe-local/actions';
+import { seededChance } from '@/lib/stripe-local/chance';
+import { renderEvent } from '@/lib/stripe-local/render/event';
+import { createWorld } from '@/lib/stripe-local/world';
+import { send, type Target } from './measure';
+
+// The payments API.
+
+/** A server with the routes of the payments API. */
+export interface Door {
+  name: string;
+  /** The address of the list of payments. */
+  url: string;
+  cpuMs(): number;
+}
+
+export interface PaymentOperation {
+  name: string;
+  /** The same request to each door. */
+  targets: Target[];
+}
+
+export type Invoice = Pick<typeof invoices.$inferSelect, 'id' | 'customer_id' | 'currency'>;
+
+/** The measured requests. Writes go to all payable invoices in turn, so that they rarely wait for a row lock. */
+export async function paymentOperations(
+  db: Database,
+  doors: Door[],
+  token: string,
+): Promise<PaymentOperation[]> {
+  const open = await openInvoices(db);
+  const known = ({ id }: Invoice) => `BENCH-KNOWN-${id}`;
+  await db.insert(payments).values(
+    open.map((invoice) => ({
+      ...paymentFor(invoice, known(invoice), 1),
+      amount: '1',
+      source: 'api' as const,
+      currency: invoice.currency,
+    })),
+  );
+  let sent = 0;
+  const each = (reference: (invoice: Invoice) => string) => () => {
+    sent += 1;
+    const invoice = open[sent % open.length] as Invoice;
+    return JSON.stringify(paymentFor(invoice, reference(invoice), sent));
+  };
+  const [last] = await db.select({ id: payments.id }).from(payments).limit(1);
+  const headers = { Authorization: `Bearer ${token}` };
+  const get = (path: string) =>
+    doors.map(({ name, url }): Target => ({ name, method: 'GET', url: new URL(url + path), headers }));
+  const toAll = (reference: (invoice: Invoice) => string) =>
+    doors.map((door) => post(door, token, each(reference)));
+  return [
+    { name: 'GET one', targets: get(`/${last?.id}`) },
+    { name: 'GET 25', targets: get('?per_page=25') },
+    { name: 'POST a new reference', targets: toAll(() => `BENCH-NEW-${sent}`) },
+    { name: 'POST a known reference', targets: toAll(known) },
+  ];
+}
+
+/** Payable invoices that are not Stripe's, so that each payment settles its invoice. */
+export function openInvoices(db: Database): Promise<Invoice[]> {
+  return db
+    .select({ id: invoices.id, customer_id: invoices.customer_id, currency: invoices.currency })
+    .from(invoices)
+    .where(and(isNull(invoices.stripe_invoice_id), notInArray(invoices.status, ['draft', 'cancelled'])));
+}
+
+/** The body of a request. */
+export function paymentFor({ id, customer_id }: Invoice, payment_reference: string, amount: number) {
+  const paid = { payment_date: '2026-11-21', status: 'completed' as const };
+  return { invoice_id: id, customer_id, amount, payment_reference, ...paid };
+}
+
+function post({ name, url }: Door, token: string, body: () => string): Target {
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+  return { name, method: 'POST', url: new URL(url), headers, body };
+}
+
+/** @throws if the doors answer a reading request with different JSON */
+export async function requireSameReads(operations: PaymentOperation[]): Promise<void> {
+  for (const { targets } of operations.filter(({ targets: [first] }) => first?.method === 'GET')) {
+    requireEqual(await Promise.all(targets.map(answerOf)));
+  }
+}
+
+const REFERENCE = 'BENCH-SAME';
+
+/** @throws if a payment that is recorded and then changed has other answers or other rows at one of the doors */
+export async function requireSameWrites(db: Database, doors: Door[], token: string): Promise<void> {
+  const [invoice] = await openInvoices(db);
+  assert(invoice, 'no invoice takes a payment');
+  const outcomes: unknown[] = [];
+  for (const door of doors) {
+    await db.delete(payments).where(eq(payments.payment_reference, REFERENCE));
+    await db
+      .update(invoices)
+      .set({ status: 'sent', amount_paid: '0', amount_due: invoices.total, paid_at: null })
+      .where(eq(invoices.id, invoice.id));
+    const record = (amount: number) =>
+      answerOf(post(door, token, () => JSON.stringify(paymentFor(invoice, REFERENCE, amount))));
+    const answers = [await record(3), await record(1_000_000)];
+    outcomes.push(maskValues({ answers, ...(await rowsOf(db, invoice.id)) }));
+  }
+  requireEqual(outcomes);
+}
+
+async function answerOf(target: Target) {
+  const { status, body } = await send(target);
+  return { status, body: JSON.parse(body) };
+}
+
+async function rowsOf(db: Database, invoiceId: number) {
+  const [payment] = await db.select().from(payments).where(eq(payments.payment_reference, REFERENCE));
+  assert(payment, 'no payment was left');
+  const ofPayment = and(eq(auditLog.entity, 'payment'), eq(auditLog.entity_id, payment.id));
+  return {
+    payment,
+    invoice: await db.select().from(invoices).where(eq(invoices.id, invoiceId)),
+    audit: await db.select().from(auditLog).where(ofPayment).orderBy(auditLog.id),
+  };
+}
+
+const VARYING = ['id', 'entity_id', 'created_at', 'updated_at', 'paid_at', 'version'];
+
+/** Replaces the digits of values that differ with each write. */
+function maskValues(outcome: unknown): unknown {
+  const mask = (value: unknown) => JSON.stringify(value).replace(/\d+/g, '0');
+  return JSON.parse(JSON.stringify(outcome, (key, value) => (VARYING.includes(key) ? mask(value) : value)));
+}
+
+function requireEqual(outcomes: unknown[]): void {
+  for (const outcome of outcomes) assert.deepEqual(outcome, outcomes[0]);
+}
+
+// The tool server.
+
+export function toolCall(url: string, token: string, name: string, args: object): Target {
+  return mcpRequest(url, token, { method: 'tools/call', params: { name, arguments: args } });
+}
+
+/** A message to the tool server, with a protocol version of 2025. */
+export function mcpRequest(url: string, token: string, message: { method: string; params?: object }): Target {
+  const headers = {
+    Authorization: `Bearer ${token}`,
+    'Content-Type': 'application/json',
+    Accept: 'application/json, text/event-stream',
+    'MCP-Protocol-Version': '2025-11-25',
+  };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, ...message });
+  return { name: 'tool', method: 'POST', url: new URL('/mcp', url), headers, body };
+}
+
+// The webhook.
+
+/** The secret that deliveries are signed with. */
+export const SECRET = 'whsec_bench';
+
+/** A signed delivery, as Stripe sends it. */
+export function signedDelivery(url: string, payload: string): Target {
+  const timestamp = Math.floor(Date.now() / 1000);
+  const header = Stripe.webhooks.generateTestHeaderString({ payload, secret: SECRET, timestamp });
+  return {
+    name: 'webhook',
+    method: 'POST',
+    url: new URL(`${url}/api/stripe/webhook`),
+    headers: { 'Content-Type': 'application/json', 'Stripe-Signature': header },
+    body: payload,
+  };
+}
+
+/** Gives each subscription item a service, so that an event also moves the date of a service. */
+export async function linkServices(db: Database): Promise<void> {
+  await db.execute(sql`
+    insert into customer_services (service_number, customer_id, service_type, status, name, price)
+    select 'BENCH-' || i.id, s.customer_id, 'hosting', 'active', 'Bench', 19
+    from subscription_items i join subscriptions s on s.id = i.subscription_id
+    where i.customer_service_id is null and i.stripe_subscription_item_id is not null`);
+  await db.execute(sql`
+    update subscription_items i set customer_service_id = c.id from customer_services c
+    where c.service_number = 'BENCH-' || i.id and i.customer_service_id is null`);
+  await db.execute(sql`analyze`);
+}
+
+/** @throws if an event was not applied */
+export async function requireAllProcessed(db: Database): Promise<void> {
+  const wrong = await rows(
+    db,
+    sql`select outcome, count(*) from stripe_events where outcome not in ('processed', 'stale') group by 1`,
+  );
+  if (wrong.length > 0) throw new Error(`not all were processed: ${JSON.stringify(wrong)}`);
+}
+
+const EVENT_ID = 'evt_BENCH';
+const CREATED = 1_700_000_007;
+const PERIOD_END = 1_700_000_011;
+
+/** Endless events. Each is one second newer than the one before. */
+export interface EventSource {
+  /** The first event of each subscription. */
+  created: string[];
+  next(): string;
+}
+
+/**
+ * Updates of subscriptions in turn, each with a new period end.
+ *
+ * @param name part of all ids, so that those of two sources differ
+ */
+export function subscriptionEvents(name: string, subscriptions: number): EventSource {
+  let second = 1_700_000_000;
+  const world = createWorld({ now: () => new Date(second * 1000), chance: seededChance(name.length) });
+  const render = (event: Parameters<typeof renderEvent>[0]) =>
+    JSON.stringify(renderEvent(event, Stripe.API_VERSION)).replaceAll(/\b(sub|cus|si)_/g, `$1_${name}`);
+  const created: string[] = [];
+  const templates: string[] = [];
+  for (let i = 0; i < subscriptions; i += 1) {
+    second = 1_700_000_000;
+    const { object: customer } = act.createCustomer(world, { email: `${name}-${i}@example.com` });
+    const items = [{ unitAmount: 1900, interval: 'month' as const }];
+    const made = act.createSubscription(world, { customer: customer.id, items });
+    created.push(...made.events.map(render));
+    second = CREATED;
+    const { events } = act.updateSubscription(world, made.object.id, { currentPeriodEnd: PERIOD_END });
+    templates.push(
+      ...events.map((event) => render(event).replaceAll(`"${event.id}"`, `"${EVENT_ID}${name}"`)),
+    );
+  }
+  let sent = 0;
+  return {
+    created,
+    next: () => {
+      sent += 1;
+      return (templates[sent % templates.length] as string)
+        .replace(`"${EVENT_ID}${name}"`, `"evt_${name}${sent}"`)
+        .replaceAll(String(CREATED), String(CREATED + sent))
+        .replaceAll(String(PERIOD_END), String(PERIOD_END + 86_400 * sent));
+    },
+  };
+}
+
+const PAID_TYPES = ['invoice.finalized', 'invoice.paid', 'invoice.payment_succeeded'];
+
+/** In turn the three events of an invoice that a new customer pays, and one update of one of 200 subscriptions. */
+export function mixedEvents(name: string): EventSource {
+  const subscriptions = subscriptionEvents(`${name}sub`, 200);
+  const templates = paidInvoice(name);
+  let sent = 0;
+  return {
+    created: subscriptions.created,
+    next: () => {
+      sent += 1;
+      const template = templates[(sent - 1) % (templates.length + 1)];
+      if (template === undefined) return subscriptions.next();
+      return template
+        .replace(`"${EVENT_ID}${name}"`, `"evt_${name}${sent}"`)
+        .replaceAll(String(CREATED), String(CREATED + sent))
+        .replaceAll('NTH', String(Math.ceil(sent / (templates.length + 1))));
+    },
+  };
+}
+
+/** The three events of one invoice. All ids contain `NTH`, which stands for its number. */
+function paidInvoice(name: string): string[] {
+  const world = createWorld({ now: () => new Date(CREATED * 1000), chance: seededChance(name.length) });
+  const { object: customer } = act.createCustomer(world, { email: `${name}-NTH@example.com` });
+  const { object: invoice } = act.createInvoice(world, { customer: customer.id, lines: [{ amount: 1900 }] });
+  const finalized = act.finalizeInvoice(world, invoice.id, { number: `${name}-NTH` });
+  const events = [...finalized.events, ...act.payInvoice(world, invoice.id).events];
+  return PAID_TYPES.map((type) => {
+    const event = events.find((one) => one.type === type);
+    if (!event) throw new Error(`no ${type}`);
+    return JSON.stringify(renderEvent(event, Stripe.API_VERSION))
+      .replaceAll(`"${event.id}"`, `"${EVENT_ID}${name}"`)
+      .replaceAll(/\b(cus|in|il|pi|ch|inpay)_(?=\w)/g, `$1_${name}NTH`);
+  });
+}
