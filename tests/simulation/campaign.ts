@@ -1,22 +1,28 @@
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import type { Failure } from './check-history';
-import { bundleWorker, startWorker } from './start-worker';
-import { add, noTotals, type Totals } from './totals';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { buildSync } from 'esbuild';
+import { add, type Failure, noTotals, type Totals } from './check-history';
 
 export interface CampaignOptions {
   runs: number;
   seed: number;
-  /** Of a PostgreSQL server; null: each worker has a database in memory. */
+  /** A PostgreSQL server. null: each worker has a database in memory. */
   server: string | null;
-  /** Over a model in place of a database, while it is counted what of `decide` is reached. */
+  /** Plays over a model instead of a database. */
   isPure: boolean;
+  /** Counts which blocks of `decide` are reached. */
+  isCounted: boolean;
   resume: boolean;
   shrinkFor: number;
+  /** The folder with the sources to play. */
+  root?: string;
+  workers?: number;
 }
 
-/** What a worker is sent. */
+/** The arguments of a worker. */
 export interface Orders {
   campaign: number;
   from: number;
@@ -24,52 +30,52 @@ export interface Orders {
   until: number;
   server: string | null;
   isPure: boolean;
-  /** It counts what of `decide` it reaches, and is the slower for it. */
+  /** It counts the reached blocks of `decide`, which makes it slower. */
   isCovered: boolean;
   shrinkFor: number;
 }
 
-/** What a worker reports: the histories done since it last reported something, the next one, and what it never reached. */
+/** A worker's report: the outcomes since its last report, its next history, and the blocks that it never reached. */
 export type Reported = { next: number; done: Totals; unreached?: string[] } | { failure: Failure };
 
+const WORKER = relative('.', fileURLToPath(new URL('worker.ts', import.meta.url)));
 const FOLDER = '.data/simulation';
 const SAVE_MS = 2000;
+/** A worker has one core and keeps nothing of a history, so that these play a fifth more histories than the defaults. */
+const GARBAGE = [
+  ...['--single-threaded-gc', '--no-allocation-site-pretenuring'],
+  ...['--min-semi-space-size=64', '--max-semi-space-size=64'],
+];
 
 interface State {
   /** The next history of each worker. */
   next: number[];
   totals: Totals;
-  /** Places in `decide` that no history reached; null: nobody looked. */
+  /** Places in `decide` that no history reached. null before the first count. */
   unreached: string[] | null;
 }
 
-/** Runs many histories in a process a core, and stops at the first that fails. */
+/** Plays many histories in one process per core and stops at the first failure. */
 export async function runCampaign(
   options: CampaignOptions,
   show: (done: number, totals: Totals) => void,
 ): Promise<{ totals: Totals; failure: Failure | null; unreached: string[] }> {
-  const file = `${FOLDER}/${options.isPure ? 'pure-' : ''}${options.seed}.json`;
-  const state = (options.resume ? readState(file) : null) ?? newState();
+  const { root = '.', runs, seed, server, isPure, isCounted, shrinkFor } = options;
+  const file = join(root, FOLDER, `${isPure ? 'pure-' : ''}${seed}.json`);
+  const state = (options.resume ? readState(file) : null) ?? newState(options.workers ?? 2);
   const before = state.totals.seconds;
   const started = Date.now();
   const workers: ChildProcess[] = [];
-  const bundle = options.isPure ? bundleWorker(`${FOLDER}/worker`) : null;
+  const bundle = isPure ? bundleWorker(root) : null;
   let failure: Failure | null = null;
   let saved = started;
 
   const work = (index: number) =>
     new Promise<void>((resolve, reject) => {
-      const orders: Orders = {
-        campaign: options.seed,
-        from: state.next[index] ?? index,
-        by: state.next.length,
-        until: options.runs,
-        server: options.server,
-        isPure: options.isPure,
-        isCovered: options.isPure && state.unreached?.length !== 0,
-        shrinkFor: options.shrinkFor,
-      };
-      const worker = startWorker(orders, bundle);
+      const from = state.next[index] ?? index;
+      const isCovered = isCounted && state.unreached?.length !== 0;
+      const share = { campaign: seed, from, by: state.next.length, until: runs };
+      const worker = startWorker(root, { ...share, server, isPure, isCovered, shrinkFor }, bundle);
       workers.push(worker);
       worker.on('message', (reported: Reported) => {
         if ('failure' in reported) {
@@ -92,7 +98,7 @@ export async function runCampaign(
       );
     });
 
-  /** What one has reached, the others need not. Once all is reached, everybody goes on without counting. */
+  /** A place is reached once one worker reached it. When all are, the workers start again without counting. */
   const noteUnreached = (places: string[]) => {
     const known = state.unreached;
     if (known?.length === 0) return;
@@ -100,10 +106,11 @@ export async function runCampaign(
     if (state.unreached.length === 0) stopAll();
   };
   const stopAll = () => {
-    for (const worker of workers) if (worker.connected) worker.send('stop');
+    // A worker that has just ended cannot be told, and need not be.
+    for (const worker of workers) if (worker.connected) worker.send('stop', () => {});
   };
   const share = async (index: number) => {
-    while ((state.next[index] ?? options.runs) < options.runs && !failure) await work(index);
+    while ((state.next[index] ?? runs) < runs && !failure) await work(index);
   };
 
   await Promise.all(state.next.map((_, index) => share(index)));
@@ -111,8 +118,32 @@ export async function runCampaign(
   return { totals: state.totals, failure, unreached: state.unreached ?? [] };
 }
 
-function newState(): State {
-  const next = Array.from({ length: Math.min(2, availableParallelism()) }, (_, index) => index);
+/** A worker that counts blocks runs from source, so that the coverage names our files. */
+function startWorker(root: string, orders: Orders, bundle: string | null): ChildProcess {
+  const isBundled = bundle !== null && !orders.isCovered;
+  const [script, loader] = isBundled ? [bundle, []] : [join(root, WORKER), ['--import', 'tsx']];
+  return fork(script, [JSON.stringify(orders)], { cwd: root, execArgv: [...loader, ...GARBAGE] });
+}
+
+/** Bundles the worker to plain JavaScript, because tsx names each function object, which costs a tenth of the time. */
+function bundleWorker(root: string): string {
+  const outdir = join(root, FOLDER, 'worker');
+  buildSync({
+    entryPoints: [join(root, WORKER)],
+    outdir,
+    bundle: true,
+    splitting: true,
+    packages: 'external',
+    platform: 'node',
+    target: 'node20.20',
+    format: 'esm',
+    logLevel: 'error',
+  });
+  return join(outdir, 'worker.js');
+}
+
+function newState(workers: number): State {
+  const next = Array.from({ length: Math.min(workers, availableParallelism()) }, (_, index) => index);
   return { next, totals: noTotals(), unreached: null };
 }
 
@@ -126,7 +157,7 @@ function readState(file: string): State | null {
 }
 
 function writeState(file: string, state: State): void {
-  mkdirSync(FOLDER, { recursive: true });
+  mkdirSync(join(file, '..'), { recursive: true });
   writeFileSync(`${file}.tmp`, JSON.stringify(state));
   renameSync(`${file}.tmp`, file);
 }

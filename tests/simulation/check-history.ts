@@ -1,21 +1,75 @@
+import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
+import { toCalendarDate } from '@/lib/dates';
 import { plans } from './draw-plan';
-import { type Outcome, runHistory, WrongEnd } from './history';
-import type { Plan } from './plan';
+import { judge } from './oracle';
+import { ANNOUNCING, type Difference, type Look, type Truth } from './oracle/story';
+import { isFailingRun, type Plan } from './plan';
+import { count, type Played, play, type Tally, versionOf } from './play';
+import { mayLackBody } from './pure/inbox';
 import type { Stage } from './stage';
+import { checkStrays, withoutStrays } from './strays';
+import type { Tables } from './tables';
+
+export interface Outcome {
+  deliveries: number;
+  crashes: number;
+  runs: number;
+  ties: number;
+  rows: number;
+  steps: Tally;
+  mishaps: Tally;
+}
+
+/** The sum of the outcomes of many histories. */
+export interface Totals extends Outcome {
+  histories: number;
+  seconds: number;
+}
+
+export const noTotals = (): Totals => ({
+  ...{ histories: 0, seconds: 0, deliveries: 0, crashes: 0, runs: 0, ties: 0, rows: 0 },
+  ...{ steps: {}, mishaps: {} },
+});
+
+export function add(totals: Totals, { steps = {}, mishaps = {}, ...more }: Partial<Totals>): void {
+  for (const key of Object.keys(more) as (keyof typeof more)[]) totals[key] += more[key] ?? 0;
+  for (const [kind, times] of Object.entries(steps)) count(totals.steps, kind, times);
+  for (const [kind, times] of Object.entries(mishaps)) count(totals.mishaps, kind, times);
+}
 
 export interface Failure {
   seed: number;
-  /** With the seed, what replays the shrunk history. */
+  /** Replays the shrunk history, together with the seed. */
   path: string;
   error: string;
-  /** The shrunk history and how its rows differ, for people to read. */
+  /** The shrunk history and its differences as readable text. */
   report: string;
 }
 
-export type Checked = { outcome: Outcome } | { failure: Failure };
+type Checked = { outcome: Outcome } | { failure: Failure };
 
-/** Runs the history of a seed; one that fails is made smaller first, for so many milliseconds. */
+/** The seed of one history of a campaign. */
+export function seedOf(campaign: number, at: number): number {
+  return (Math.imul(campaign, 1_000_003) + at) | 0;
+}
+
+/** Plays the first histories of a campaign. @throws Error with a report and the command that replays it */
+export async function checkHistories(
+  stage: Stage,
+  campaign: number,
+  histories: number,
+  flag: '' | '--pure ',
+): Promise<void> {
+  for (let at = 0; at < histories; at += 1) {
+    const checked = await checkHistory(stage, seedOf(campaign, at), 20_000);
+    if (!('failure' in checked)) continue;
+    const { seed, path, error, report } = checked.failure;
+    throw new Error(`${error}\n${report}\nAgain: npm run simulate -- ${flag}--replay=${seed}:${path}`);
+  }
+}
+
+/** Plays the history of a seed. A failing history is shrunk for that many milliseconds first. */
 export async function checkHistory(stage: Stage, seed: number, shrinkFor: number): Promise<Checked> {
   let outcome: Outcome | undefined;
   const property = fc.asyncProperty(plans, async (plan) => {
@@ -27,42 +81,216 @@ export async function checkHistory(stage: Stage, seed: number, shrinkFor: number
     ...(shrinkFor === 0 ? { endOnFailure: true } : { interruptAfterTimeLimit: shrinkFor }),
   });
   if (!details.failed && outcome) return { outcome };
-  // Time ran out before it had ended, as it does where the process was stopped for a while.
+  // The time limit ended the first play, for example because the process was stopped for a while.
   if (details.counterexample === null) return replayHistory(stage, seed, '0');
-  const [plan] = details.counterexample;
-  const error = details.errorInstance;
-  const path = details.counterexamplePath ?? '0';
-  return { failure: { seed, path, error: nameOf(error), report: describe(plan, error) } };
+  return failureOf(seed, details.counterexamplePath ?? '0', details.counterexample[0], details.errorInstance);
 }
 
-/** Runs one history of a seed, and none of its smaller ones. */
+/** Plays one history of a seed without shrinking it. */
 export async function replayHistory(stage: Stage, seed: number, path: string): Promise<Checked> {
   const [plan] = fc.sample(plans, { seed, path, numRuns: 1 });
   if (!plan) throw new Error(`${seed}:${path} is no history`);
   try {
     return { outcome: await runHistory(stage, plan, seed) };
   } catch (error) {
-    return { failure: { seed, path, error: nameOf(error), report: describe(plan, error) } };
+    return failureOf(seed, path, plan, error);
   }
 }
 
-function nameOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+function failureOf(
+  seed: number,
+  path: string,
+  { steps: _, fates: __, api, ...setting }: Plan,
+  error: unknown,
+): Checked {
+  const name = error instanceof Error ? error.message : String(error);
+  const plan = JSON.stringify({ ...setting, api: api.map(({ kind }) => kind) });
+  const details =
+    error instanceof WrongEnd
+      ? [...error.log, `${error.stage}:`, ...error.differences.map(describe)]
+      : [error instanceof Error ? String(error.stack) : name];
+  return { failure: { seed, path, error: name, report: [plan, ...details].join('\n') } };
 }
 
-function describe(plan: Plan | undefined, error: unknown): string {
-  const { steps: _, fates: __, api, ...setting } = plan ?? { steps: [], fates: [], api: [] };
-  const lines = [JSON.stringify({ ...setting, api: api.map(({ kind }) => kind) })];
-  if (!(error instanceof WrongEnd)) return [...lines, stackOf(error)].join('\n');
-  return [
-    ...lines,
-    ...error.log,
-    `${error.stage}:`,
-    ...error.differences.map(
-      ({ what, expected, actual }) =>
-        `  ${what}\n    expected ${JSON.stringify(expected)}\n    actual   ${JSON.stringify(actual)}`,
+const describe = ({ what, expected, actual }: Difference) =>
+  `  ${what}\n    expected ${JSON.stringify(expected)}\n    actual   ${JSON.stringify(actual)}`;
+
+/** More runs than this never bring news one after the other. */
+const MOST_RUNS = 5;
+/** More than all final runs of a history take. */
+const FINAL_SECONDS = 900;
+
+/** A history with a wrong end. */
+class WrongEnd extends Error {
+  constructor(
+    readonly stage: string,
+    readonly differences: Difference[],
+    readonly log: string[],
+  ) {
+    super(`${stage}: ${differences.map(({ what }) => what).join(', ')}`);
+  }
+}
+
+/** Plays a history and compares its end with the expected one. @throws WrongEnd */
+async function runHistory(stage: Stage, plan: Plan, seed: number): Promise<Outcome> {
+  const played = await play(stage, plan, seed);
+  const fail: Fail = (at, differences) => {
+    if (differences.length > 0) throw new WrongEnd(at, differences, played.log);
+  };
+  fail(
+    'on the way',
+    played.faults.map((what) => ({ what, expected: '200', actual: null })),
+  );
+  const { steps, mishaps } = played;
+  let tables = await stage.tables();
+  fail('inbox', checkInbox(played, tables));
+  fail('strays', checkStrays(played, tables, false));
+  const first = judge(truthOf(played), withoutStrays(tables, played.setup.ours), false);
+  fail('after the deliveries', first.differences);
+  let { ties } = first;
+  if (plan.hasKey) {
+    await finishRuns(stage, played, fail);
+    let isNews = true;
+    for (let runs = 1; isNews; runs += 1) {
+      if (runs > MOST_RUNS) throw new WrongEnd('runs that bring news', [], played.log);
+      tables = await stage.tables();
+      fail('strays after a run', checkStrays(played, tables, true));
+      const last = judge(truthOf(played), withoutStrays(tables, played.setup.ours), true);
+      fail('after a run', last.differences);
+      ties += last.ties;
+      isNews = await runAgain(stage, played, tables, fail);
+    }
+  }
+  const deadlocks = (await stage.takeDeadlocks?.()) ?? 0;
+  fail('locks', deadlocks > 0 ? [{ what: '40P01', expected: 0, actual: deadlocks }] : []);
+  const { deliveries, crashes, runs } = played.counts;
+  const rows = tables.invoices.length + tables.subscriptions.length + tables.payments.length;
+  return { deliveries, crashes, runs, ties, rows, steps, mishaps };
+}
+
+function truthOf({ plan, world, setup, deeds, now, times, looks, unknown, isCrowded }: Played): Truth {
+  const { timeZone, hasKey, linkByEmail, lossless, versions } = plan;
+  const intents = [...world.invoicePayments.values()].flatMap(({ payment, invoice }) =>
+    payment.type === 'payment_intent' ? [[payment.payment_intent, invoice] as const] : [],
+  );
+  return {
+    history: world.history,
+    intents: new Map(intents),
+    refunds: [...world.refunds.values()],
+    disputes: [...world.disputes.values()],
+    today: toCalendarDate(now(), timeZone),
+    mayFail: hasKey && (isCrowded || plan.api.length > 0 || plan.steps.some(isFailingRun)),
+    versionOf: (event) => versionOf(plan, event),
+    ...{ timeZone, hasKey, linkByEmail, lossless, versions, times, looks, unknown, ...setup, ...deeds },
+  };
+}
+
+/** Each delivered event is stored as it was signed, and was handled. */
+function checkInbox({ payloads, world, delivered, strays, now }: Played, tables: Tables): Difference[] {
+  const rows = new Map(tables.events.map((row) => [row.id, row]));
+  const differences: Difference[] = [];
+  const types = new Map(world.history.map(({ id, type }) => [id, type]));
+  for (const id of delivered) {
+    const row = rows.get(id);
+    const isHandled = ANNOUNCING.has(types.get(id) ?? '');
+    const stray = strays.find(({ event }) => event.id === id);
+    const outcome = stray?.outcome ?? (isHandled ? 'processed' : 'ignored');
+    const outcomes = outcome === 'processed' ? ['processed', 'stale'] : [outcome];
+    const isAsSigned = row?.payload === payloads.get(id) || (row?.payload === '' && mayLackBody(row, now()));
+    if (!row?.processed || !outcomes.includes(row.outcome) || !isAsSigned) {
+      differences.push({ what: `event ${id}`, expected: outcomes, actual: row ?? null });
+    }
+  }
+  if (rows.size !== delivered.size) {
+    differences.push({ what: 'events', expected: delivered.size, actual: rows.size });
+  }
+  return differences;
+}
+
+type Fail = (at: string, differences: Difference[]) => void;
+
+/** Runs once, late enough to take over a run whose process was killed. */
+async function finishRuns(stage: Stage, played: Played, fail: Fail): Promise<void> {
+  played.later(7 * 3600);
+  if (isNearMidnight(played)) played.later(FINAL_SECONDS);
+  const { status } = await run(stage, played.looks);
+  const tables = await stage.tables();
+  const failed = tables.events.filter(({ outcome }) => outcome === 'failed').map(({ id }) => id);
+  const expected = expectedFailures(played, tables);
+  // A checkout that the run looked for in vain may have been found by a later step.
+  const found = tables.failures.filter((id) => mayHaveFailed(played, tables, id));
+  const failures = [...new Set([...expected.failures, ...found])].toSorted();
+  const actual = { status, failures: tables.failures.toSorted(), failed };
+  const wanted = { status: statusOf(failures), failures, failed: [] };
+  if (!isDeepStrictEqual(actual, wanted)) {
+    fail('the run', [{ what: 'status', expected: wanted, actual }]);
+  }
+}
+
+/** Around midnight an invoice may become overdue between two final runs, which would look like news. */
+function isNearMidnight({ now, plan: { timeZone } }: Played): boolean {
+  const later = new Date(now().getTime() + FINAL_SECONDS * 1000);
+  return toCalendarDate(now(), timeZone) !== toCalendarDate(later, timeZone);
+}
+
+async function run(stage: Stage, looks: Look[]) {
+  const { result } = await stage.reconcile(undefined, looks);
+  if (!result) throw new Error('a run ended with an error');
+  return result;
+}
+
+/** A run fails for each unknown Stripe customer as long as it looks for a checkout of that customer. */
+function expectedFailures({ unknown }: Played, { links, subscriptions }: Tables) {
+  const waiting = subscriptions.filter(
+    (row) => row.stripe_subscription_id === null && row.status !== 'cancelled',
+  );
+  const failures = links
+    .filter(
+      (link) =>
+        unknown.has(link.stripe_customer_id) &&
+        waiting.some(({ customer_id }) => customer_id === link.customer_id),
+    )
+    .map(({ stripe_customer_id }) => stripe_customer_id)
+    .toSorted();
+  return { status: statusOf(failures), failures };
+}
+
+const statusOf = (failures: string[]) => (failures.length > 0 ? 'completed_with_errors' : 'completed');
+
+function mayHaveFailed({ unknown, setup }: Played, { links }: Tables, id: string): boolean {
+  const link = links.find(({ stripe_customer_id }) => stripe_customer_id === id);
+  return unknown.has(id) && setup.ours.some((own) => own.sold && own.id === link?.customer_id);
+}
+
+/**
+ * A second run changes nothing, unless it retrieves an object that brings news of its customer. The run before may not
+ * have retrieved any.
+ *
+ * @returns whether it brought news
+ */
+async function runAgain(stage: Stage, played: Played, tables: Tables, fail: Fail): Promise<boolean> {
+  played.later(60);
+  const looks: Look[] = [];
+  const again = await run(stage, looks);
+  const isNews = looks.some((look) => isNew(look, played.looks));
+  // An earlier expanded customer may have been discarded, so that it is news only now.
+  const mayBeNews = looks.some((look) =>
+    isNew(
+      look,
+      played.looks.filter(({ kind }) => kind === 'asked'),
     ),
-  ].join('\n');
+  );
+  played.looks.push(...looks);
+  const { status } = expectedFailures(played, tables);
+  if (again.status === status && again.changes === 0) return isNews;
+  // Thanks to the news, the run may find a checkout, and then no run looks for it any more.
+  const statuses = [status, expectedFailures(played, await stage.tables()).status];
+  if (statuses.includes(again.status) && (isNews || mayBeNews)) return true;
+  const actual = await stage.lastChanges(again.changes);
+  fail('a second run', [{ what: 'changes', expected: 0, actual: { status: again.status, actual } }]);
+  return false;
 }
 
-const stackOf = (error: unknown) => (error instanceof Error ? String(error.stack) : String(error));
+const isNew = ({ customer, changes }: Look, before: Look[]) =>
+  changes !== null &&
+  before.every((look) => look.customer !== customer || look.isDoubtful || Number(look.changes) < changes);

@@ -1,35 +1,60 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { desc, sql } from 'drizzle-orm';
-import type { DatabaseHandle } from '@/db/client';
+import { and, asc, desc, eq, isNotNull, sql } from 'drizzle-orm';
+import { type DatabaseHandle, openInMemory, openPostgres } from '@/db/client';
 import { type Database, rows } from '@/db/database';
-import { reconciliationChanges } from '@/db/schema';
+import { migrate } from '@/db/migrate';
+import {
+  customerServices,
+  invoices,
+  mergedCustomers,
+  payments,
+  reconciliationChanges,
+  stripeCustomers,
+  subscriptionItems,
+  subscriptions,
+} from '@/db/schema';
 import { AppError } from '@/lib/errors';
 import type { HttpRequest } from '@/lib/http/request';
 import { receiveDelivery } from '@/lib/http/webhook-route';
+import { deletePayment } from '@/lib/payments/delete-payment';
+import { recordPayment } from '@/lib/payments/record-payment';
+import { updatePayment } from '@/lib/payments/update-payment';
 import { setRuntime } from '@/lib/runtime';
 import { createStripeClient } from '@/lib/stripe/client';
 import { startStripeLocal } from '@/lib/stripe-local/server';
 import type { World } from '@/lib/stripe-local/world';
 import { replayEvent } from '@/lib/sync/inbox/handle-event';
 import { reconcile } from '@/lib/sync/reconcile/reconcile';
-import { syncDeps } from '@/lib/sync/sync-deps';
+import { linkItem } from '@/lib/sync/staff/link-item';
+import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
+import { isVersionConflict } from '@/lib/sync/store/commit';
+import { type SyncDeps, syncDeps } from '@/lib/sync/sync-deps';
+import { withDatabase } from '../support/database-url';
+import {
+  createCustomer,
+  createInvoice,
+  createService,
+  createSubscription,
+  createSubscriptionItem,
+} from '../support/factories';
 import { testRuntime } from '../support/runtime';
 import { signatureOf, WEBHOOK_SECRET } from '../support/stripe-events';
-import { crashing } from './crashing';
-import { databaseHands } from './database-hands';
-import { type Look, watch } from './looks';
-import type { Scene, Stage } from './stage';
+import type { Look } from './oracle/story';
+import type { Crash } from './plan';
+import { OF_MERGED, OWN_INVOICE } from './setup';
+import type { Hands, Scene, Stage } from './stage';
+import { watch } from './stripe-api';
 import { readTables } from './tables';
 
 const KEY = 'sk_test_simulation';
 const DEADLOCKS = sql`select deadlocks::int from pg_stat_database where datname = current_database()`;
 
-/** A database, a Stripe API over HTTP and the product between them. */
+/** A stage with a database, a Stripe API over HTTP and the product between them. */
 export async function openStage({ db, close }: Pick<DatabaseHandle, 'db' | 'close'>): Promise<Stage> {
   let world: World | undefined;
   let deadlocks = 0;
   let begun = 0;
-  // The server is told its world once; histories have one each.
+  // The server gets its world once, but each history has its own.
   const shown = new Proxy({} as World, { get: (_, name) => Reflect.get(world ?? {}, name) });
   const stripe = await startStripeLocal({ world: shown, secretKey: KEY });
   const client = createStripeClient(KEY, stripe.url, 10_000);
@@ -46,7 +71,7 @@ export async function openStage({ db, close }: Pick<DatabaseHandle, 'db' | 'clos
       LINK_BY_EMAIL: linkByEmail ? 'on' : 'propose',
     };
     const made = testRuntime(db, { env, stripe: hasKey ? client : null });
-    // A process has a database object of its own: what waits for its turn in one does not wait for another.
+    // Each process has its own database object. Work queues per object, so that processes do not wait for each other.
     Object.defineProperty(made, 'db', { get: () => work.getStore()?.db ?? db });
     runtimes.set(name, made);
     return made;
@@ -115,7 +140,7 @@ export async function openStage({ db, close }: Pick<DatabaseHandle, 'db' | 'clos
   };
 }
 
-/** Signed when the signature is checked: while a body is read, other deliveries may move the clock on by days. */
+/** Signed when the signature is checked, because other deliveries may move the clock by days while the body is read. */
 function toRequest(body: string, now: () => Date): HttpRequest {
   const request = new Request('http://localhost/api/stripe/webhook', {
     method: 'POST',
@@ -144,12 +169,181 @@ const TABLES = [
   'customers',
 ];
 
-/** Leaves nothing of a history. */
+/** Deletes the rows of a history. */
 export async function clear(db: Database): Promise<void> {
   await db.execute(CLEAR);
 }
 
-// One statement, and for little rows much quicker than truncate.
+// One statement, which is much quicker than truncate for few rows.
 const CLEAR = sql.raw(`do $$ begin ${TABLES.map((table) => `delete from ${table};`).join(' ')} end $$`);
-// Autovacuum may be off, and the embedded database has none; what is deleted slows down every later history.
+// The embedded database has no autovacuum, and dead rows would slow down every later history.
 const VACUUM = sql.raw(`vacuum ${TABLES.join(', ')}, reconciliation_changes, reconciliation_seen`);
+
+const ACTOR = { type: 'cli', id: 'simulation', name: 'simulation' } as const;
+
+/** The functions that pages and programs call. */
+export function databaseHands(deps: SyncDeps): Hands {
+  const { db, now } = deps;
+  const writer = () => ({ actor: ACTOR, source: 'api' as const, now: now(), timeZone: 'UTC' });
+  const items = () =>
+    db
+      .select({
+        row: subscriptionItems,
+        owner: subscriptions.customer_id,
+        customer: subscriptions.stripe_customer_id,
+      })
+      .from(subscriptionItems)
+      .innerJoin(subscriptions, eq(subscriptions.id, subscriptionItems.subscription_id));
+  return {
+    now,
+    payments: () => db.select().from(payments).orderBy(asc(payments.id)),
+    invoices: () => db.select().from(invoices).orderBy(asc(invoices.id)),
+    links: () => db.select().from(stripeCustomers).orderBy(asc(stripeCustomers.stripe_customer_id)),
+    items: async () => {
+      const ofStripe = isNotNull(subscriptionItems.stripe_subscription_item_id);
+      const found = await items().where(ofStripe).orderBy(asc(subscriptionItems.id));
+      return found.map(({ row, owner }) => ({ ...row, owner }));
+    },
+    itemsOf: async (stripeCustomerId) => {
+      const found = await items().where(eq(subscriptions.stripe_customer_id, stripeCustomerId));
+      return found.map(({ row }) => row.stripe_subscription_item_id);
+    },
+    isLinkedByStaff: async (id) => {
+      const isIt = and(eq(subscriptionItems.id, id), eq(subscriptionItems.linked_by_staff, true));
+      return (await items().where(isIt)).length > 0;
+    },
+    deletePayment: (id) => deletePayment(db, id, writer()),
+    updatePayment: async (id, changes) => {
+      await updatePayment(db, id, changes, writer());
+    },
+    recordPayment: async (payment) => (await recordPayment(db, payment, writer(), { onlyNew: true })).payment,
+    linkStripeCustomer: (id, link) => linkStripeCustomer({ ...deps, stripe: null }, ACTOR, id, link),
+    linkItem: async (id, serviceNumber) => {
+      await linkItem(deps, ACTOR, id, serviceNumber);
+    },
+    dateService: async (id, dates) => {
+      await db.update(customerServices).set(dates).where(eq(customerServices.id, id));
+    },
+    makeCustomer: (email) => createCustomer(db, { email }),
+    makeMerged: async (customer_id) => {
+      const [id, customer_number] = [OF_MERGED + customer_id, `M${customer_id}`];
+      await db.insert(mergedCustomers).values({ id, customer_number, customer_id });
+      return customer_number;
+    },
+    makeService: (service) => createService(db, service),
+    makeSold: (customer_id) =>
+      createSubscription(db, { customer_id, status: 'incomplete', stripe_subscription_id: null }),
+    makeSoldItem: async (item) => {
+      await createSubscriptionItem(db, { ...item, stripe_subscription_item_id: null });
+    },
+    makeInvoice: (customer_id) => createInvoice(db, { customer_id, ...OWN_INVOICE }),
+    makeLink: async (link) => {
+      await db.insert(stripeCustomers).values(link);
+    },
+  };
+}
+
+/** Opens a migrated database for this process: in memory, or a new one on a PostgreSQL server. */
+export async function openOwnDatabase(server: string | null): Promise<Pick<DatabaseHandle, 'db' | 'close'>> {
+  if (server === null) {
+    const handle = await openInMemory();
+    await migrate(handle);
+    return handle;
+  }
+  const name = `w5t_simulation_${process.pid}`;
+  const admin = openPostgres(server, { max: 1 });
+  await admin.db.execute(sql.raw(`create database ${name}`));
+  // A crash of the server is not simulated.
+  await admin.db.execute(sql.raw(`alter database ${name} set synchronous_commit = off`));
+  // A deadlock is detected before a transaction gives up waiting.
+  await admin.db.execute(sql.raw(`alter database ${name} set deadlock_timeout = '10ms'`));
+  const handle = openPostgres(withDatabase(server, name));
+  await migrate(handle);
+  return {
+    db: handle.db,
+    async close() {
+      await handle.close();
+      await admin.db.execute(sql.raw(`drop database ${name} with (force)`));
+      await admin.close();
+    },
+  };
+}
+
+interface Crashing {
+  db: Database;
+  /** Whether the crash happened. */
+  happened(): boolean;
+  /** Whether a conflict made a decision void. */
+  contested(): boolean;
+}
+
+const STATEMENTS = new Set(['select', 'selectDistinct', 'insert', 'update', 'delete', 'execute', '$count']);
+const CODES = { killed: '57P01', refused: 'XX000', conflict: '40001' };
+
+/**
+ * A database at which one thing may go wrong: before a statement, before a commit or after it.
+ *
+ * It is another object than the given one, like the database of another process, so that their work does not queue.
+ */
+function crashing(db: Database, crash: Crash | undefined): Crashing {
+  let passed = 0;
+  let happened = false;
+  let contested = false;
+  const pass = (isInside: boolean) => {
+    passed += 1;
+    const isNow = crash && passed > crash.at && (isInside || crash.mode !== 'conflict');
+    if (!isNow || (happened && crash.mode !== 'killed')) return;
+    happened = true;
+    throw Object.assign(new Error(`made to fail: ${crash.mode}`), { code: CODES[crash.mode] });
+  };
+  const wrap = (target: Database, isInside: boolean): Database =>
+    new Proxy(target, {
+      get(from, name) {
+        if (name === '_') return { ...from._, session: wrapSession(from._.session, isInside) };
+        const value: unknown = Reflect.get(from, name);
+        if (typeof value !== 'function') return value;
+        if (name === 'transaction') return transaction(from);
+        if (!STATEMENTS.has(String(name))) return value.bind(from);
+        return (...given: unknown[]) => {
+          pass(isInside);
+          return value.apply(from, given);
+        };
+      },
+    });
+  /** Prepared statements are run through the session. */
+  const wrapSession = (session: Database['_']['session'], isInside: boolean) =>
+    new Proxy(session, {
+      get(from, name) {
+        const value: unknown = Reflect.get(from, name);
+        if (typeof value !== 'function') return value;
+        return (...given: unknown[]) => {
+          if (name !== 'prepareQuery') return value.apply(from, given);
+          pass(isInside);
+          const query = value.apply(from, given);
+          return isInside ? query : committing(query);
+        };
+      },
+    });
+  /** A statement outside a transaction commits by itself. */
+  const committing = (query: { execute(values: unknown): Promise<unknown> }) => ({
+    execute: async (values: unknown) => {
+      const answer = await query.execute(values).catch((error: unknown) => {
+        contested ||= isVersionConflict(error);
+        throw error;
+      });
+      pass(false);
+      return answer;
+    },
+  });
+  const transaction = (from: Database) => async (work: (tx: Database) => Promise<unknown>) => {
+    pass(false);
+    const result = await from.transaction(async (tx) => {
+      const done = await work(wrap(tx, true));
+      pass(true);
+      return done;
+    });
+    pass(false);
+    return result;
+  };
+  return { db: wrap(db, false), happened: () => happened, contested: () => contested };
+}

@@ -1,32 +1,86 @@
 import fc from 'fast-check';
-import { type ApiFate, BASIL, type Crash, type Fate, type Plan, type Step, type Swarm } from './plan';
-import { sequelOf } from './sequels';
-import { isBrief, isHasty, isNarrow, kindOf, strikes, swarms } from './swarm';
+import {
+  type ApiFate,
+  BASIL,
+  type Crash,
+  type Fate,
+  type Plan,
+  STEP_WEIGHTS,
+  type Step,
+  type StepKind,
+  type Swarm,
+} from './plan';
 
 const OLDER = ['2020-08-27', '2023-10-16'];
 const EMAILS = 4;
-/** Of how many things of a kind something happens in a narrow history. */
+const SECOND = 1000;
+const HOUR = 3600 * SECOND;
+const DAY = 24 * HOUR;
+/** The longest wait between two steps of a hasty history. */
+const MOMENT = 2 * SECOND;
+/** The number of objects of each kind that the steps of a narrow history choose from. */
 const FEW = 2;
-/** Between two steps of a hasty history, at most. */
-const MOMENT = 2000;
+/** The number of steps of a brief history. */
 const FEW_STEPS = 6;
+
 const small = fc.nat({ max: 7 });
 const die = fc.nat({ max: 99 });
-
 const among = <T>(...choices: [number, T][]) =>
   fc.oneof(...choices.map(([weight, value]) => ({ weight, arbitrary: fc.constant(value) })));
 const maybe = <T>(nothing: number, something: number, arbitrary: fc.Arbitrary<T>) =>
   fc.oneof({ weight: nothing, arbitrary: fc.constant(null) }, { weight: something, arbitrary });
-const longer = (weight: number, max: number) => ({ weight, arbitrary: fc.nat({ max }) });
-const SECOND = 1000;
-const HOUR = 3600 * SECOND;
-const DAY = 24 * HOUR;
+const upTo = (weight: number, max: number) => ({ weight, arbitrary: fc.nat({ max }) });
+type Drawn<T> = T extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** Chances in a hundred with the factor 1. */
+const FAULT_CHANCES = {
+  lost: 33,
+  late: 50,
+  copied: 25,
+  together: 50,
+  crashed: 20,
+  crashedStep: 25,
+  refused: 25,
+  heldBack: 25,
+  staffTogether: 50,
+  sequel: 33,
+} as const;
+type FaultKind = keyof typeof FAULT_CHANCES;
+
+const STEP_KINDS = Object.keys(STEP_WEIGHTS) as StepKind[];
+/** Other steps need these. */
+const ALWAYS: ReadonlySet<string> = new Set(['subscribe', 'invoice']);
+const factor = fc.constantFrom(0, 1, 1, 5);
+const steady = fc.constantFrom(1, 1, 2, 3);
+const sometimes = fc.constantFrom(1, 5);
+
+/** Each history leaves some kinds out and has more of others, so that rare things meet. */
+const swarms: fc.Arbitrary<Swarm> = fc.noShrink(
+  fc.record({
+    ...Object.fromEntries(
+      [...STEP_KINDS, ...Object.keys(FAULT_CHANCES)].map((kind) => [
+        kind,
+        ALWAYS.has(kind) ? steady : factor,
+      ]),
+    ),
+    /** Subscriptions with many items. */
+    manyItems: fc.constantFrom(0, 0, 1, 1, 1, 5),
+    /** Customer numbers in the metadata of objects. */
+    claims: fc.constantFrom(0, 1, 5, 5, 5),
+    /** Everything happens to one Stripe customer and a few of its objects. */
+    narrow: fc.constantFrom(1, 1, 1, 5, 5),
+    /** Everything happens within seconds, so that late events arrive among others. */
+    hasty: sometimes,
+    /** Few steps, which leaves time for longer histories. */
+    brief: sometimes,
+  }),
+);
+const isTurnedUp = (swarm: Swarm, trait: 'narrow' | 'hasty' | 'brief') => (swarm[trait] ?? 1) > 1;
 
 const crash: fc.Arbitrary<Crash> = fc.record({
   mode: fc.constantFrom('killed', 'refused', 'conflict'),
   at: fc.nat({ max: 40 }),
 });
-
 const wait = among(
   [5, 0],
   [3, 100],
@@ -48,38 +102,8 @@ const step = fc.record({
   crashDie: die,
   crash: fc.record({ mode: crash.map(({ mode }) => mode), at: fc.nat({ max: 120 }) }),
 });
-type DrawnStep = typeof step extends fc.Arbitrary<infer T> ? T : never;
-
-function toStep(swarm: Swarm, drawn: DrawnStep, before: Step | undefined): Step {
-  const { draw, sequelDie, togetherDie, crashDie, crash: own, ...plain } = drawn;
-  const at = draw / 10_000;
-  const sequel = strikes(swarm, 'sequel', sequelDie) ? sequelOf(swarm, before?.kind, at) : null;
-  const kind = sequel ?? kindOf(swarm, at);
-  const few = isNarrow(swarm) ? plain.a % FEW : plain.a;
-  return {
-    ...plain,
-    wait: waitOf(swarm, kind, plain),
-    ...(kind !== 'run' && { a: sequel && before ? before.a : few }),
-    kind,
-    together: strikes(swarm, 'staffTogether', togetherDie),
-    crash: strikes(swarm, 'crashedStep', crashDie) ? own : null,
-  };
-}
-
-/** What becomes of a refund often shows days later. */
-function waitOf(swarm: Swarm, kind: Step['kind'], { wait, b }: Pick<Step, 'wait' | 'b'>): number {
-  if (kind === 'settleRefund' && b < 4) return 5 * DAY;
-  return isHasty(swarm) ? Math.min(wait, MOMENT) : wait;
-}
-
-function toSteps(swarm: Swarm, drawn: DrawnStep[]): Step[] {
-  const steps: Step[] = [];
-  for (const one of drawn) steps.push(toStep(swarm, one, steps.at(-1)));
-  return steps;
-}
-
 const soon = fc.nat({ max: 300 });
-const delay = fc.oneof(longer(5, 300), longer(6, 5 * SECOND), longer(4, 2 * HOUR), longer(2, 4 * DAY));
+const delay = fc.oneof(upTo(5, 300), upTo(6, 5 * SECOND), upTo(4, 2 * HOUR), upTo(2, 4 * DAY));
 const fate = fc.record({
   dice: fc.record({ lost: die, late: die, copied: die, together: die, crashed: die }),
   soon,
@@ -87,28 +111,12 @@ const fate = fc.record({
   copies: fc.array(delay, { minLength: 1, maxLength: 2 }),
   crashes: fc.array(crash, { minLength: 1, maxLength: 3 }),
 });
-type DrawnFate = typeof fate extends fc.Arbitrary<infer T> ? T : never;
-
-const toFate = (swarm: Swarm, { dice, soon: prompt, ...drawn }: DrawnFate): Fate => ({
-  lost: strikes(swarm, 'lost', dice.lost),
-  delay: strikes(swarm, 'late', dice.late) ? drawn.delay : prompt,
-  copies: strikes(swarm, 'copied', dice.copied) ? drawn.copies : [],
-  together: strikes(swarm, 'together', dice.together),
-  crashes: strikes(swarm, 'crashed', dice.crashed) ? drawn.crashes : [],
-});
-
 const apiFate = fc.record({
   refusedDie: die,
   heldDie: die,
   kind: fc.constantFrom('error' as const, 'limit' as const, 'garbage' as const),
   meanwhile: fc.nat({ max: 4 }),
 });
-type DrawnApiFate = typeof apiFate extends fc.Arbitrary<infer T> ? T : never;
-
-function toApiFate(swarm: Swarm, { refusedDie, heldDie, kind, meanwhile }: DrawnApiFate): ApiFate {
-  if (strikes(swarm, 'refused', refusedDie)) return { kind, meanwhile };
-  return { kind: strikes(swarm, 'heldBack', heldDie) ? 'late' : 'none', meanwhile };
-}
 
 const whom = fc.nat({ max: 3 });
 const email = maybe(1, 3, fc.nat({ max: EMAILS - 1 }));
@@ -149,7 +157,7 @@ export const plans: fc.Arbitrary<Plan> = fc
     steps: fc.noBias(fc.array(step, { minLength: 1, maxLength: 44, size: 'max' })),
     fates: fc.noBias(fc.array(fate, { maxLength: 60, size: 'max' })),
     api: fc.oneof(
-      { weight: 1, arbitrary: fc.constant<DrawnApiFate[]>([]) },
+      { weight: 1, arbitrary: fc.constant<Drawn<typeof apiFate>[]>([]) },
       { weight: 1, arbitrary: fc.noBias(fc.array(apiFate, { maxLength: 30, size: 'max' })) },
     ),
     bursts: among([3, false], [1, true]),
@@ -158,8 +166,111 @@ export const plans: fc.Arbitrary<Plan> = fc
   .map(({ steps, fates, api, ...plan }) => ({
     ...plan,
     lossless: plan.lossless || !plan.hasKey,
-    stripeCustomers: isNarrow(plan.swarm) ? plan.stripeCustomers.slice(0, 1) : plan.stripeCustomers,
-    steps: toSteps(plan.swarm, isBrief(plan.swarm) ? steps.slice(0, FEW_STEPS) : steps),
+    stripeCustomers: isTurnedUp(plan.swarm, 'narrow')
+      ? plan.stripeCustomers.slice(0, 1)
+      : plan.stripeCustomers,
+    steps: toSteps(plan.swarm, isTurnedUp(plan.swarm, 'brief') ? steps.slice(0, FEW_STEPS) : steps),
     fates: fates.map((one) => toFate(plan.swarm, one)),
     api: plan.hasKey ? api.map((one) => toApiFate(plan.swarm, one)) : [],
   }));
+
+function toSteps(swarm: Swarm, drawn: Drawn<typeof step>[]): Step[] {
+  const steps: Step[] = [];
+  for (const one of drawn) steps.push(toStep(swarm, one, steps.at(-1)));
+  return steps;
+}
+
+function toStep(swarm: Swarm, drawn: Drawn<typeof step>, before: Step | undefined): Step {
+  const { draw, sequelDie, togetherDie, crashDie, crash: own, ...plain } = drawn;
+  const at = draw / 10_000;
+  const sequel = strikes(swarm, 'sequel', sequelDie) ? sequelOf(swarm, before?.kind, at) : null;
+  const kind = sequel ?? kindOf(swarm, at);
+  const few = isTurnedUp(swarm, 'narrow') ? plain.a % FEW : plain.a;
+  return {
+    ...plain,
+    wait: waitOf(swarm, kind, plain),
+    ...(kind !== 'run' && { a: sequel && before ? before.a : few }),
+    kind,
+    together: strikes(swarm, 'staffTogether', togetherDie),
+    crash: strikes(swarm, 'crashedStep', crashDie) ? own : null,
+  };
+}
+
+/** Whether a fault happens. @param die from 0 to 99; low numbers mean that nothing happens */
+function strikes(swarm: Swarm, kind: FaultKind, die: number): boolean {
+  const chance = Math.min(90, FAULT_CHANCES[kind] * (swarm[kind] ?? 1));
+  return die >= 100 - chance;
+}
+
+/** @param draw from 0 up to below 1 */
+function kindOf(swarm: Swarm, draw: number): StepKind {
+  const weights = STEP_KINDS.map((kind) => STEP_WEIGHTS[kind] * (swarm[kind] ?? 1));
+  let left = draw * weights.reduce((sum, weight) => sum + weight, 0);
+  const at = weights.findIndex((weight) => {
+    left -= weight;
+    return left < 0;
+  });
+  return STEP_KINDS[at] ?? 'subscribe';
+}
+
+/** A kind that often follows the step before. @returns null if this history has no such kind */
+function sequelOf(swarm: Swarm, kind: StepKind | undefined, draw: number): StepKind | null {
+  const sequels = (kind && SEQUELS[kind]) ?? [];
+  const drawn = sequels.filter((one) => STEP_WEIGHTS[one] * (swarm[one] ?? 1) > 0);
+  return drawn[Math.floor(draw * drawn.length)] ?? null;
+}
+
+/** What often comes next, usually for the same object. */
+const SEQUELS: Partial<Record<StepKind, StepKind[]>> = {
+  subscribe: ['moveItem', 'moveItem', 'linkItem', 'checkout', 'subscribe', 'invoice'],
+  changeItems: ['moveItem', 'changeItems', 'replay'],
+  setMetadata: ['linkItem', 'moveItem', 'invoice'],
+  setStatus: ['setStatus', 'cancel', 'checkout'],
+  strangeStatus: ['setStatus', 'cancel'],
+  renew: ['finalize', 'changeItems', 'moveItem'],
+  cancel: ['lateNews', 'checkout', 'replay', 'run'],
+  checkout: ['invoice', 'setStatus', 'cancel', 'confirmLink'],
+  moveItem: ['moveItem', 'moveItem', 'changeItems', 'renew', 'linkItem'],
+  linkItem: ['moveItem', 'setMetadata', 'replay', 'confirmLink'],
+  confirmLink: ['linkItem', 'changeNumber', 'replay'],
+  changeNumber: ['subscribe', 'checkout', 'renew', 'setStatus', 'changeNumber'],
+  invoice: ['finalize', 'finalize', 'changeNumber'],
+  finalize: ['pay', 'payPart', 'fail', 'uncollectible', 'voidInvoice'],
+  voidInvoice: ['run', 'replay'],
+  charge: ['deletePayment', 'changePayment', 'replay', 'refund', 'dispute'],
+  fail: ['pay', 'fail', 'strangeInvoice'],
+  uncollectible: ['pay', 'payPart'],
+  payPart: ['pay', 'payPart', 'deletePayment'],
+  pay: ['deletePayment', 'deletePayment', 'changePayment', 'refund'],
+  refund: ['run', 'settleRefund', 'refundHere', 'run'],
+  settleRefund: ['run', 'settleRefund', 'refundHere'],
+  refundHere: ['refund', 'settleRefund', 'run'],
+  dispute: ['moveDispute', 'refund', 'run'],
+  moveDispute: ['moveDispute', 'run'],
+  credit: ['voidCredit', 'run', 'pay'],
+  payOwn: ['refund', 'refundHere'],
+  enterPayment: ['pay', 'deletePayment'],
+  deletePayment: ['replay', 'replay', 'run', 'enterPayment'],
+  run: ['run', 'replay', 'settleRefund'],
+  changePayment: ['replay', 'deletePayment'],
+};
+
+function waitOf(swarm: Swarm, kind: StepKind, { wait, b }: Pick<Step, 'wait' | 'b'>): number {
+  if (kind === 'settleRefund' && b < 4) return 5 * DAY; // a refund often fails days later
+  return isTurnedUp(swarm, 'hasty') ? Math.min(wait, MOMENT) : wait;
+}
+
+function toFate(swarm: Swarm, { dice, soon, ...drawn }: Drawn<typeof fate>): Fate {
+  return {
+    lost: strikes(swarm, 'lost', dice.lost),
+    delay: strikes(swarm, 'late', dice.late) ? drawn.delay : soon,
+    copies: strikes(swarm, 'copied', dice.copied) ? drawn.copies : [],
+    together: strikes(swarm, 'together', dice.together),
+    crashes: strikes(swarm, 'crashed', dice.crashed) ? drawn.crashes : [],
+  };
+}
+
+function toApiFate(swarm: Swarm, { refusedDie, heldDie, kind, meanwhile }: Drawn<typeof apiFate>): ApiFate {
+  if (strikes(swarm, 'refused', refusedDie)) return { kind, meanwhile };
+  return { kind: strikes(swarm, 'heldBack', heldDie) ? 'late' : 'none', meanwhile };
+}

@@ -1,12 +1,10 @@
-import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Failure } from './check-history';
-import type { Totals } from './totals';
+import { runCampaign } from './campaign';
 
 interface Edit {
   file: string;
-  /** Stands there exactly once, unless it is replaced everywhere. */
+  /** The file contains this text exactly once, unless it is replaced everywhere. */
   find: string;
   replace: string;
   everywhere?: boolean;
@@ -14,7 +12,7 @@ interface Edit {
 
 interface Mutant {
   name: string;
-  /** It shows only over PostgreSQL; the others over a model of it, too. */
+  /** Only PostgreSQL shows it, because connections have to race. The model shows the others. */
   needsDatabase?: boolean;
   edits: Edit[];
 }
@@ -108,7 +106,7 @@ export const MUTANTS: Mutant[] = [
     'row.checkout_completed_at >= asOf',
     'row.checkout_completed_at >= new Date(8e15)',
   ),
-  // A conflict is noticed, and nobody decides again.
+  // A conflict is noticed, but not decided again.
   edit(
     'absence-not-compared',
     'lib/sync/store/commit.ts',
@@ -165,63 +163,73 @@ export const MUTANTS: Mutant[] = [
   ),
 ];
 
-/** One line of one file. */
+/** A mutant with one edit. */
 function edit(name: string, file: string, find: string, replace: string): Mutant {
   return { name, edits: [{ file, find, replace }] };
 }
 
 const RUNS = 500;
+const AT_ONCE = 2;
 const FOLDER = '.data/mutants';
 
-/** Applies each mutation to a copy of the sources and lets the simulation find it. @returns whether it found all */
+/**
+ * Lets the simulation find each mutation in a copy of the sources, two at a time.
+ *
+ * @param server a PostgreSQL server; without it, the mutants that need one are left out
+ * @returns whether it found all that were played
+ */
 export async function runMutants(
   seed: number,
-  server: string,
+  server: string | null,
   print: (line: string) => void,
 ): Promise<boolean> {
-  let found = 0;
+  const left = server === null ? MUTANTS.filter(({ needsDatabase }) => needsDatabase) : [];
+  const waiting = MUTANTS.filter((mutant) => !left.includes(mutant));
+  let isFound = true;
   print(`${'mutant'.padEnd(32)}${'over'.padEnd(12)}histories  what failed`);
-  for (const mutant of MUTANTS) {
-    const folder = copyWith(mutant);
-    const on = mutant.needsDatabase ? server : null;
-    const { totals, failure } = await simulate(folder, seed, on);
-    rmSync(folder, { recursive: true });
-    if (failure) found += 1;
-    const histories = String(totals.histories + (failure ? 1 : 0)).padEnd(11);
-    const where = (on ? 'PostgreSQL' : 'pure').padEnd(12);
-    print(`${mutant.name.padEnd(32)}${where}${histories}${failure?.error ?? 'NOT FOUND'}`);
+  const play = async () => {
+    for (let mutant = waiting.shift(); mutant; mutant = waiting.shift()) {
+      const { histories, error } = await playMutant(mutant, seed, server);
+      isFound &&= error !== undefined;
+      const where = mutant.needsDatabase ? 'PostgreSQL' : 'pure';
+      const columns = `${mutant.name.padEnd(32)}${where.padEnd(12)}${String(histories).padEnd(11)}`;
+      print(columns + (error === undefined ? 'NOT FOUND' : error.split('\n', 1)[0]));
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, play));
+  if (left.length > 0) {
+    const names = left.map(({ name }) => name).join(', ');
+    print(`Left out because they need PostgreSQL (--database URL): ${names}.`);
   }
-  return found === MUTANTS.length;
+  return isFound;
+}
+
+async function playMutant(mutant: Mutant, seed: number, server: string | null) {
+  const root = copyWith(mutant);
+  const isPure = !mutant.needsDatabase;
+  const given = { server: isPure ? null : server, isPure, isCounted: false, resume: false, shrinkFor: 0 };
+  // One worker each, since two mutants share the two cores. What races needs only one process.
+  const options = { runs: RUNS, seed, ...given, root, workers: 1 };
+  const { totals, failure } = await runCampaign(options, () => {});
+  rmSync(root, { recursive: true });
+  return { histories: totals.histories + Number(failure !== null), error: failure?.error };
 }
 
 function copyWith({ name, edits }: Mutant): string {
-  const folder = resolve(FOLDER, name);
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(join(folder, 'tests'), { recursive: true });
+  const root = resolve(FOLDER, name);
+  rmSync(root, { recursive: true, force: true });
+  mkdirSync(join(root, 'tests'), { recursive: true });
   for (const path of ['lib', 'db', 'tests/simulation', 'tests/support', 'package.json', 'tsconfig.json']) {
-    cpSync(path, join(folder, path), { recursive: true });
+    cpSync(path, join(root, path), { recursive: true });
   }
-  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
+  symlinkSync(resolve('node_modules'), join(root, 'node_modules'));
   for (const { file, find, replace } of edits) {
-    const path = join(folder, file);
+    const path = join(root, file);
+    const text = readFileSync(path, 'utf8');
     writeFileSync(
       path,
-      readFileSync(path, 'utf8').replaceAll(find, () => replace),
+      text.replaceAll(find, () => replace),
     );
   }
-  return folder;
-}
-
-async function simulate(
-  folder: string,
-  seed: number,
-  server: string | null,
-): Promise<{ totals: Totals; failure: Failure | null }> {
-  const args = ['--import', 'tsx', 'tests/simulation/run.ts', '--json', '--hurry'];
-  args.push('--runs', String(RUNS), '--seed', String(seed));
-  args.push(...(server === null ? ['--pure'] : ['--database', server]));
-  const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
-  let output = '';
-  for await (const chunk of child.stdout) output += chunk;
-  return JSON.parse(output.trim().split('\n').at(-1) ?? '');
+  return root;
 }

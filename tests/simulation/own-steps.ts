@@ -1,24 +1,22 @@
 import { AppError } from '@/lib/errors';
-import type { Hands, ServiceDate } from './hands';
-import { pick } from './pick';
 import type { Step } from './plan';
 import { SERVICE_DATE, type Setup } from './setup';
-import { confirmLink, dateService, linkItem } from './staff-steps';
+import type { Hands, NewPayment, ServiceDate } from './stage';
 import { isStray } from './strays';
 
-/** What people and programs did here, which sync must leave as it is. */
+/** What people and programs changed here. Sync must not undo it. */
 export interface Deeds {
   /** References of Stripe's payments that were deleted. */
   deleted: Set<string>;
-  /** References of other payments that were deleted: Stripe's own may have been left out for them. */
+  /** References of other deleted payments. Sync may have skipped Stripe's own payment because of them. */
   freed: Set<string>;
-  /** By id, payments as somebody left them. */
+  /** Payments as people last wrote them, by id. */
   written: Map<number, { amount: string; reference: string; source: string }>;
-  /** By id, payments whose status somebody wrote, and which. */
+  /** The status that people last gave to a payment, by its id. */
   statuses: Map<number, string>;
-  /** By Stripe's id of an item, the service that staff linked; null: none, they said. */
+  /** The service that staff linked to an item, by Stripe's id of the item. null: staff chose no service. */
   linked: Map<string, number | null>;
-  /** By id of a service, the dates that people gave it. */
+  /** The dates that people gave to a service, by its id. */
   dated: Map<number, Record<ServiceDate, string[]>>;
 }
 
@@ -42,104 +40,168 @@ interface Here {
   hands: Hands;
   setup: Setup;
   deeds: Deeds;
-  /** Refunds at Stripe what is left of the payment of an invoice, if it can be. */
+  /** Refunds at Stripe the rest of an invoice's payment, if there is any. */
   refundAtStripe(stripeInvoiceId: string): void;
-  /** Collects at Stripe for no invoice there. @returns its payment intent; null where nobody could pay */
+  /** Collects at Stripe without an invoice. @returns the payment intent, or null without a Stripe customer */
   collectAtStripe(a: number): string | null;
-  /** Whether an event is still to tell of the payment of an invoice. */
+  /** Whether the event that reports the payment of an invoice has not arrived yet. */
   isAwaited(stripeInvoiceId: string): boolean;
 }
 
-/** Does something here, as a program or staff would. @returns what; null where it does not fit */
-export async function doHere(
-  { hands, setup, deeds, isAwaited, refundAtStripe, collectAtStripe }: Here,
+/** Does something as staff or a program would. @returns what happened, or null if the step does not fit */
+export async function doHere(here: Here, step: Step): Promise<string | null> {
+  switch (step.kind) {
+    case 'confirmLink':
+      return confirmLink(here, step);
+    case 'linkItem':
+      return linkItem(here, step);
+    case 'dateService':
+      return dateService(here, step);
+    case 'enterPayment':
+      return enterPayment(here, step);
+    case 'payOwn':
+      return payOwn(here, step);
+    default:
+      return changePayment(here, step);
+  }
+}
+
+export function pick<T>(from: T[], at: number): T | undefined {
+  return from[at % Math.max(1, from.length)];
+}
+
+/** Whether the work was done. An `AppError`, of one code if that is given, refuses it. */
+async function isDone(work: () => Promise<unknown>, code?: string): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    if (error instanceof AppError && (code === undefined || error.code === code)) return false;
+    throw error;
+  }
+}
+
+/** Staff confirm the customer of a Stripe customer, or link another one. */
+async function confirmLink({ hands, setup, deeds }: Here, { a, b }: Step): Promise<string | null> {
+  const link = pick(await hands.links(), a);
+  const current = setup.ours.find(({ id }) => id === link?.customer_id);
+  const target = b % 2 === 0 && current ? current : pick(setup.ours, b);
+  const made = setup.stripeCustomers.find(({ customer }) => customer.id === link?.stripe_customer_id);
+  if (!link || !target || !made) return null;
+  const { stripe_customer_id: id, customer_id: from } = link;
+  if (!(await isDone(() => hands.linkStripeCustomer(id, { from, to: target.id })))) return null;
+  if (made.staff !== null && made.staff !== target.id) made.formerly.push(made.staff);
+  made.staff = target.id;
+  // Earlier choices for its items are void if they are not services of the new customer.
+  for (const item of await hands.itemsOf(id)) {
+    const chosen = deeds.linked.get(item ?? '') ?? null;
+    if (item && chosen !== null && !target.services.some((service) => service.id === chosen)) {
+      deeds.linked.delete(item);
+    }
+  }
+  return `staff link ${id} to ${target.number}`;
+}
+
+/** Staff choose the service of an item, or no service. */
+async function linkItem({ hands, setup, deeds }: Here, { a, b }: Step): Promise<string | null> {
+  const items = (await hands.items()).filter((item) => !isStray(item.stripe_subscription_item_id));
+  const withServices = setup.ours.filter(({ services }) => services.length > 0);
+  const ownerOf = (item: (typeof items)[number]) => withServices.find(({ id }) => id === item.owner);
+  const found = pick(items.filter(ownerOf), a);
+  const own = found && ownerOf(found);
+  const service = (b < 2 ? undefined : pick(own?.services ?? [], b)) ?? null;
+  const { id, stripe_subscription_item_id: item, customer_service_id: current } = found ?? {};
+  if (!id || !item || current === (service?.id ?? null)) return null;
+  if (!(await isDone(() => hands.linkItem(id, service?.number ?? null)))) return null;
+  if (!(await hands.isLinkedByStaff(id))) return null; // an event had just linked it to the same service
+  deeds.linked.set(item, service?.id ?? null);
+  return `staff link ${item} to ${service ? `service ${service.id}` : 'no service'}`;
+}
+
+async function dateService({ hands, setup, deeds }: Here, { a, b, c }: Step): Promise<string | null> {
+  const services = setup.ours.flatMap((own) => own.services);
+  const service = pick(services, a);
+  if (!service) return null;
+  const date = `2021-01-0${1 + b}`;
+  const column = c % 2 === 0 ? 'next_billing_date' : 'ends_on';
+  await hands.dateService(service.id, { [column]: date });
+  deeds.dated.get(service.id)?.[column].push(date);
+  return `staff give service ${service.id} the ${column} ${date}`;
+}
+
+/** A program records a payment of one of Stripe's invoices, often one that was deleted before. */
+async function enterPayment({ hands, deeds }: Here, { a, b, c }: Step): Promise<string | null> {
+  const invoices = (await hands.invoices()).filter(({ stripe_invoice_id: id }) => id && !isStray(id));
+  const again = invoices.filter(({ stripe_invoice_id: id }) => id && c % 2 === 0 && deeds.deleted.has(id));
+  const invoice = pick(again.length > 0 ? again : invoices, a);
+  if (!invoice?.stripe_invoice_id) return null;
+  const { id: invoice_id, customer_id } = invoice;
+  const isStripes = again.length > 0 || b % 2 === 0;
+  const payment_reference = isStripes ? invoice.stripe_invoice_id : `API-${invoice_id}`;
+  // Refused for a draft or a cancelled invoice, or because the reference is taken.
+  const isEntered = await record(hands, deeds, { invoice_id, customer_id, amount: 5 + b, payment_reference });
+  return isEntered ? `a payment is entered here as ${payment_reference}` : null;
+}
+
+/** A program records a payment of one of our invoices: in cash, or collected at Stripe and named after its intent. */
+async function payOwn({ hands, deeds, collectAtStripe }: Here, { a, b, c }: Step): Promise<string | null> {
+  const own = (await hands.invoices()).filter(({ stripe_invoice_id }) => stripe_invoice_id === null);
+  const invoice = pick(own, a);
+  if (!invoice) return null;
+  const { id: invoice_id, customer_id } = invoice;
+  const payment_reference = (c % 2 === 0 && collectAtStripe(b)) || `CASH-${invoice_id}-${b}`;
+  const amount = payment_reference.startsWith('pi_') ? 5 : 25 * (b + 1);
+  // Refused if the same cash payment was recorded before.
+  const isPaid = await record(hands, deeds, { invoice_id, customer_id, amount, payment_reference });
+  return isPaid ? `invoice ${invoice_id} of our own is paid by ${payment_reference}` : null;
+}
+
+function record(hands: Hands, deeds: Deeds, payment: Omit<NewPayment, 'payment_date'>): Promise<boolean> {
+  const { amount, payment_reference: reference } = payment;
+  return isDone(async () => {
+    const { id } = await hands.recordPayment({ ...payment, payment_date: '2026-03-10' });
+    deeds.written.set(id, { amount: amount.toFixed(3), reference, source: 'api' });
+  });
+}
+
+/** Staff delete, refund or change a payment. They prefer one whose event has not arrived yet. */
+async function changePayment(
+  { hands, deeds, isAwaited, refundAtStripe }: Here,
   { kind, a, b, c }: Step,
 ): Promise<string | null> {
-  if (kind === 'confirmLink') return confirmLink(hands, setup, deeds, a, b);
-  if (kind === 'linkItem') return linkItem(hands, setup, deeds, a, b);
-  if (kind === 'dateService') return dateService(hands, setup, deeds, a, b, c);
-  if (kind === 'enterPayment') return enterPayment();
-  if (kind === 'payOwn') return payOwn();
   const isFree = (id: string) => kind === 'deletePayment' || !isStray(id);
   const payments = (await hands.payments()).filter(({ payment_reference: id }) => isFree(id));
   const late = payments.filter(({ payment_reference: id }) => isAwaited(id));
   const found = pick(late.length > 0 ? late : payments, a);
   if (!found) return null;
+  const { id, payment_reference: reference, source } = found;
   if (kind === 'deletePayment') {
-    await hands.deletePayment(found.id);
-    deeds.written.delete(found.id);
-    deeds.statuses.delete(found.id);
-    (found.source === 'stripe' ? deeds.deleted : deeds.freed).add(found.payment_reference);
-    return `payment ${found.payment_reference} is deleted here`;
+    await hands.deletePayment(id);
+    deeds.written.delete(id);
+    deeds.statuses.delete(id);
+    (source === 'stripe' ? deeds.deleted : deeds.freed).add(reference);
+    return `payment ${reference} is deleted here`;
   }
   if (kind === 'refundHere') {
-    // Now and then they refund it at Stripe, too, and record it before or after that.
-    if (c % 4 === 1) refundAtStripe(found.payment_reference);
-    if (!(await fits(() => hands.updatePayment(found.id, { status: 'refunded' })))) return null;
-    if (c % 4 === 2) refundAtStripe(found.payment_reference);
-    deeds.statuses.set(found.id, 'refunded');
-    return `payment ${found.payment_reference} is refunded here`;
+    // At times they also refund it at Stripe, before or after they record it here.
+    if (c % 4 === 1) refundAtStripe(reference);
+    // Refused if the currency does not have such an amount: the local Stripe collects parts of a króna.
+    const isRefunded = await isDone(
+      () => hands.updatePayment(id, { status: 'refunded' }),
+      'validation_failed',
+    );
+    if (!isRefunded) return null;
+    if (c % 4 === 2) refundAtStripe(reference);
+    deeds.statuses.set(id, 'refunded');
+    return `payment ${reference} is refunded here`;
   }
-  const isStripes = Number(found.provider_amount) === 1 + b;
+  const amount = 1 + b;
+  const isStripes = Number(found.provider_amount) === amount;
   const status = b === 0 && !isStripes ? 'refunded' : 'completed';
-  await hands.updatePayment(found.id, { amount: 1 + b, status });
-  deeds.statuses.set(found.id, status);
-  // With the amount that Stripe reported it is Stripe's, which may still correct it.
-  if (isStripes) deeds.written.delete(found.id);
-  else note(found.id, 1 + b, found.payment_reference, found.source);
-  return `payment ${found.payment_reference} is changed here to ${1 + b}`;
-
-  async function enterPayment(): Promise<string | null> {
-    const invoices = (await hands.invoices()).filter(({ stripe_invoice_id: id }) => id && !isStray(id));
-    // Now and then anew, after it was deleted.
-    const again = invoices.filter(({ stripe_invoice_id: id }) => id && c % 2 === 0 && deeds.deleted.has(id));
-    const invoice = pick(again.length > 0 ? again : invoices, a);
-    if (!invoice?.stripe_invoice_id) return null;
-    const isStripes = again.length > 0 || b % 2 === 0;
-    const payment_reference = isStripes ? invoice.stripe_invoice_id : `API-${invoice.id}`;
-    const { id: invoice_id, customer_id } = invoice;
-    const input = { invoice_id, customer_id, amount: 5 + b, payment_date: '2026-03-10', payment_reference };
-    try {
-      const { id } = await hands.recordPayment(input);
-      note(id, 5 + b, payment_reference, 'api');
-      return `a payment is entered here as ${payment_reference}`;
-    } catch (error) {
-      if (error instanceof AppError) return null; // a draft, or cancelled; or the reference is taken
-      throw error;
-    }
-  }
-
-  /** What Stripe collected for an invoice of our own, named after its payment intent; else it was paid in cash. */
-  async function payOwn(): Promise<string | null> {
-    const own = (await hands.invoices()).filter(({ stripe_invoice_id }) => stripe_invoice_id === null);
-    const invoice = pick(own, a);
-    if (!invoice) return null;
-    const { id: invoice_id, customer_id } = invoice;
-    const payment_reference = (c % 2 === 0 && collectAtStripe(b)) || `CASH-${invoice_id}-${b}`;
-    const amount = payment_reference.startsWith('pi_') ? 5 : 25 * (b + 1);
-    const input = { invoice_id, customer_id, amount, payment_date: '2026-03-10', payment_reference };
-    try {
-      const { id } = await hands.recordPayment(input);
-      note(id, amount, payment_reference, 'api');
-      return `invoice ${invoice_id} of our own is paid by ${payment_reference}`;
-    } catch (error) {
-      if (error instanceof AppError) return null; // paid in cash like that before
-      throw error;
-    }
-  }
-
-  function note(id: number, amount: number, reference: string, source: string): void {
-    deeds.written.set(id, { amount: amount.toFixed(3), reference, source });
-  }
-}
-
-/** False for an amount that its currency does not have, as these worlds pay króna. */
-async function fits(work: () => Promise<unknown>): Promise<boolean> {
-  try {
-    await work();
-    return true;
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'validation_failed') return false;
-    throw error;
-  }
+  await hands.updatePayment(id, { amount, status });
+  deeds.statuses.set(id, status);
+  // With the amount that Stripe reported it is Stripe's payment again, which sync may correct.
+  if (isStripes) deeds.written.delete(id);
+  else deeds.written.set(id, { amount: amount.toFixed(3), reference, source });
+  return `payment ${reference} is changed here to ${amount}`;
 }

@@ -1,17 +1,18 @@
-/** How much each kind of step and fault happens in one history: 0 not at all, 1 as usual. */
+/** How often each kind of step and fault happens in one history: 0 is never, 1 is as usual. */
 export type Swarm = Readonly<Record<string, number>>;
 
-/** Everything that makes one history: replayed from the same plan, the same things happen. */
+/** Everything that determines one history. The same plan always replays the same history. */
 export interface Plan {
   swarm: Swarm;
-  /** Without one nothing can be asked of Stripe, and nothing is lost on the way. */
+  /** Without a key, Stripe cannot be asked, and no delivery is lost. */
   hasKey: boolean;
+  /** No delivery is lost. */
   lossless: boolean;
-  /** Stripe's deliveries arrive by the hour, many at once, at one process. */
+  /** Stripe delivers once per hour, many events at the same time, to one process. */
   bursts: boolean;
-  /** Milliseconds by which all deliveries of some objects come later than those of the others. */
+  /** Milliseconds by which all deliveries about some of the objects are late. */
   slow: number;
-  /** An e-mail links by itself; else staff confirm. */
+  /** An e-mail address links customers automatically. Otherwise staff confirm each link. */
   linkByEmail: boolean;
   timeZone: string;
   /** Seconds by which Stripe's clock is ahead of ours. */
@@ -20,43 +21,44 @@ export interface Plan {
   ours: OurCustomer[];
   stripeCustomers: StripeCustomer[];
   steps: Step[];
-  /** One an event, in the order in which they happen; events beyond the last arrive at once. */
+  /** One per event in the order in which they happen. Events beyond the last arrive at once. */
   fates: Fate[];
-  /** One a request to Stripe's API, likewise. */
+  /** One per request to Stripe's API, likewise. */
   api: ApiFate[];
 }
 
 export interface OurCustomer {
-  /** Of a few addresses, so that some are shared. */
+  /** One of a few addresses, so that customers share some. */
   email: number | null;
   services: number;
-  /** How many of its services a subscription was sold for that waits for its checkout; 0: none; 3: one, and something else. */
+  /** The number of services in the sold subscription that waits for its checkout. 0: no such subscription. 3: one service and an unclear item. */
   sold: number;
 }
 
 export interface StripeCustomer {
   email: number | null;
-  /** Whose customer number its own metadata holds; -1: nobody's. */
+  /** The customer whose number is in its metadata. -1: an unknown number. */
   number: number | null;
-  /** Linked by staff beforehand. */
+  /** The customer that staff linked it to beforehand. */
   staff: number | null;
-  /** Linked beforehand by the e-mail that one of ours alone has. */
+  /** It was linked beforehand by an e-mail address that only one customer has. */
   isLinkedByEmail: boolean;
 }
 
 export type StepKind = keyof typeof STEP_WEIGHTS;
 
-/** Something done at Stripe or here. The numbers choose among what there is; what does not fit is left out. */
+/** Something done at Stripe or here. A step that does not fit is skipped. */
 export interface Step {
   kind: StepKind;
   /** Milliseconds since the step before. */
   wait: number;
+  /** The numbers choose the objects and the variant. */
   a: number;
   b: number;
   c: number;
-  /** Of staff: while the deliveries before it are still being taken in. */
+  /** A step of staff happens while the deliveries before it are still being handled. */
   together: boolean;
-  /** Kills the process that does it, where it is ours. */
+  /** Kills the process that does the step, if it is one of our processes. */
   crash: Crash | null;
 }
 
@@ -64,21 +66,21 @@ export interface Fate {
   lost: boolean;
   /** Milliseconds until it arrives. */
   delay: number;
-  /** Milliseconds until a copy of it arrives. */
+  /** Milliseconds until each copy of it arrives. */
   copies: number[];
-  /** Taken in at the same time as the delivery before. */
+  /** It is handled at the same time as the delivery before. */
   together: boolean;
-  /** One an attempt. */
+  /** One per attempt. */
   crashes: Crash[];
 }
 
 export interface Crash {
   /**
-   * killed: nothing more is done, and nobody is answered; refused: one statement fails;
-   * conflict: the database asks to begin again.
+   * killed: the process does nothing more and does not answer; refused: one statement fails;
+   * conflict: the database asks for a retry.
    */
   mode: 'killed' | 'refused' | 'conflict';
-  /** The statement (or commit) at which it happens. */
+  /** The number of the statement (or commit) at which it happens. */
   at: number;
 }
 
@@ -90,7 +92,7 @@ export interface ApiFate {
 
 export const BASIL = ['2025-03-31.basil', '2026-10-28.endive'];
 
-/** How often each kind of step is drawn, where nothing is switched off or turned up. */
+/** How often each kind of step is drawn with the factor 1. */
 export const STEP_WEIGHTS = {
   subscribe: 16,
   changeItems: 5,
@@ -139,5 +141,5 @@ export const STEP_WEIGHTS = {
   replay: 7,
 } as const;
 
-/** Whether Stripe fails the run that this step starts. */
+/** Whether Stripe fails during the run that this step starts. */
 export const isFailingRun = ({ kind, a }: Step) => kind === 'run' && a < 3;

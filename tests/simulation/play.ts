@@ -3,93 +3,122 @@ import { seededChance } from '@/lib/stripe-local/chance';
 import type { WorldEvent } from '@/lib/stripe-local/model';
 import { renderEvent } from '@/lib/stripe-local/render/event';
 import { createWorld, type World } from '@/lib/stripe-local/world';
-import { apiFaults } from './api-faults';
-import { changesOf, type Look } from './looks';
-import { ANNOUNCING } from './oracle/story';
-import { doHere, noDeeds } from './own-steps';
+import { ANNOUNCING, type EventTimes, type Look } from './oracle/story';
+import { type Deeds, doHere, noDeeds, pick } from './own-steps';
 import { type Fate, isFailingRun, type Plan, type Step } from './plan';
-import type { Played } from './played';
-import { Queue } from './queue';
-import { eventToReplay } from './replays';
-import { setUp } from './setup';
+import { type Setup, setUp } from './setup';
 import type { Received, Stage } from './stage';
-import { makeStrays } from './strays';
-import { doAtStripe } from './stripe-steps';
-import { ofNoInvoice, tried } from './stripe-steps/money-back';
-import { count } from './tally';
-
-type Went = Pick<Received, 'crashed' | 'contested'>;
+import { makeStrays, type Stray } from './strays';
+import { apiFaults, changesOf } from './stripe-api';
+import { INVOICE_STEPS, intentWithoutInvoice, tried } from './stripe-steps/invoices';
+import type { Steps } from './stripe-steps/scene';
+import { SUBSCRIPTION_STEPS } from './stripe-steps/subscriptions';
 
 const START = Date.parse('2026-03-15T22:30:00Z');
 const HOUR = 3_600_000;
-/** Before a run that fails: what was lost until then is older than the days that every run looks back further. */
+/** The time before a failing run, so that earlier lost events are older than the window of the next run. */
 const LONG_AFTER = 96 * HOUR;
-/** After each attempt that was not answered 200. */
+/** The times after which a delivery is retried. */
 const RETRIES = [HOUR, 6 * HOUR, 24 * HOUR, 72 * HOUR];
-/** Stripe is asked four times for one decision at most, and one may need two answers: each of more makes both old. */
-const MOST_AT_WORK = 2;
+/**
+ * One decision asks Stripe at most four times and may need two answers. With more rivals than this, each answer may
+ * be out of date when it arrives.
+ */
+const MOST_RIVALS = 2;
 const [FEW_AT_ONCE, MANY_AT_ONCE] = [5, 12];
 const PROMPT: Fate = { lost: false, delay: 0, copies: [], together: false, crashes: [] };
 
-/** Plays a history to its end: everything has happened, and every delivery was taken in or lost. */
+const STRIPE_STEPS: Steps = { ...SUBSCRIPTION_STEPS, ...INVOICE_STEPS };
+const STAFF = new Set(['confirmLink', 'linkItem']);
+const OUR_STEPS = new Set([
+  ...STAFF,
+  ...['refundHere', 'payOwn', 'deletePayment', 'changePayment', 'enterPayment', 'dateService'],
+]);
+
+/** How often each kind of thing happened. */
+export type Tally = Record<string, number>;
+
+export function count(tally: Tally, kind: string, times = 1): void {
+  if (times > 0) tally[kind] = (tally[kind] ?? 0) + times;
+}
+
+/** A history as it happened. */
+export class Played {
+  readonly deeds: Deeds;
+  /** Ids of the events that were delivered. */
+  readonly delivered = new Set<string>();
+  readonly times = new Map<string, EventTimes>();
+  readonly looks: Look[] = [];
+  /** So many processes worked at the same time that answers of Stripe may have been out of date. */
+  isCrowded = false;
+  /** Stripe customers that Stripe no longer knows. */
+  readonly unknown = new Set<string>();
+  readonly strays: Stray[] = [];
+  /** Signed bodies by event id. */
+  readonly payloads = new Map<string, string>();
+  /** Readable sentences, in order. */
+  readonly log: string[] = [];
+  /** Errors on the way. */
+  readonly faults: string[] = [];
+  readonly counts = { deliveries: 0, crashes: 0, runs: 0 };
+  readonly steps: Tally = {};
+  /** What went wrong on purpose. */
+  readonly mishaps: Tally = {};
+
+  constructor(
+    readonly plan: Plan,
+    readonly world: World,
+    readonly setup: Setup,
+    private readonly clock: { ms: number },
+  ) {
+    this.deeds = noDeeds(setup);
+  }
+
+  readonly now = () => new Date(this.clock.ms);
+
+  later(seconds: number): void {
+    this.clock.ms += seconds * 1000;
+  }
+}
+
+/** Plays a history until all of its steps happened and each delivery was handled or lost. */
 export async function play(stage: Stage, plan: Plan, seed: number): Promise<Played> {
-  let clock = START;
-  const now = () => new Date(clock);
+  const clock = { ms: START };
+  const now = () => new Date(clock.ms);
   const world = createWorld({
-    now: () => new Date(clock + plan.skew * 1000),
+    now: () => new Date(clock.ms + plan.skew * 1000),
     chance: seededChance(seed),
   });
   const { hasKey, timeZone, linkByEmail } = plan;
   await stage.begin({ world, seed, hasKey, timeZone, linkByEmail, now });
   const setup = await setUp(stage.hands(), world, plan);
-  world.history.splice(0); // customers tell nothing of their own
+  world.history.splice(0); // no event reports a customer itself
   const base = stage.requestCount();
-  const unknown = new Set<string>();
-  const played: Played = {
-    plan,
-    world,
-    setup,
-    unknown,
-    strays: [],
-    deeds: noDeeds(setup),
-    delivered: new Set(),
-    times: new Map(),
-    looks: [],
-    isCrowded: false,
-    payloads: new Map(),
-    log: [],
-    faults: [],
-    counts: { deliveries: 0, crashes: 0, runs: 0 },
-    steps: {},
-    mishaps: {},
-    apiFaults: apiFaults(stage, plan.api, unknown, (some) => queue.proceed(some)),
-    now,
-    later: (seconds) => {
-      clock += seconds * 1000;
-    },
-  };
-  const { mishaps, times } = played;
+  const played = new Played(plan, world, setup, clock);
+  const { mishaps, times, unknown } = played;
+  const api = apiFaults(stage, plan.api, unknown, (most) => queue.proceed(most));
   const scene = { world, plan, setup, unknown, checkedOut: new Set<number>(), strays: { count: 0 } };
   const bodies = new Map<string, ReturnType<typeof toBody>>();
   const atWork = new Set<{ isAlone: boolean; customer: string | null }>();
   let known = 0;
-  let sentAnyway = 0;
+  let ignored = 0;
   let ticks = 0;
   let staffsTurn: Promise<unknown> = Promise.resolve();
 
   const queue = new Queue(plan.bursts ? MANY_AT_ONCE : FEW_AT_ONCE, (at, together) => {
-    clock = Math.max(clock, at);
+    clock.ms = Math.max(clock.ms, at);
     if (together > 1) note(`at once: ${together}`);
     count(mishaps, 'at once', Number(together > 1));
   });
   const note = (sentence: string) => {
-    played.log.push(`${new Date(clock).toISOString().slice(5, 23)} ${sentence}`);
+    played.log.push(`${now().toISOString().slice(5, 23)} ${sentence}`);
   };
+
   const schedule = (event: WorldEvent) => {
     times.set(event.id, { happened: ++ticks, tried: null, done: null, changes: null });
-    if (!ANNOUNCING.has(event.type) && sentAnyway++ % 6 !== 0) return; // enough to see that they are ignored
+    if (!ANNOUNCING.has(event.type) && ignored++ % 6 !== 0) return; // a few are enough to see that they are ignored
     const fate = plan.fates[known++] ?? PROMPT;
-    const lost = !plan.lossless && (fate.lost || isNeverHeardOf(event.about.id));
+    const lost = !plan.lossless && (fate.lost || isAlwaysLost(event.about.id));
     note(`  ${event.type} ${event.about.id} (${event.id})${lost ? ' is lost' : ''}`);
     count(mishaps, 'lost', Number(lost));
     if (lost) return;
@@ -98,15 +127,17 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     count(mishaps, 'copied', fate.copies.length);
     count(mishaps, 'late', Number(fate.delay > 300));
     for (const [i, delay] of [fate.delay, ...fate.copies].entries()) {
+      const at = clock.ms + delay + slow;
+      const arrival = plan.bursts ? Math.ceil(at / HOUR) * HOUR : at;
       const attemptIt = () => attempt(event, fate, i === 0 ? 0 : fate.crashes.length);
-      queue.push(arrivalOf(plan, clock + delay + slow), attemptIt, plan.bursts || fate.together);
+      queue.push(arrival, attemptIt, plan.bursts || fate.together);
     }
   };
 
   const attempt = async (event: WorldEvent, fate: Fate, tries: number): Promise<void> => {
-    const told = bodies.get(event.id) ?? toBody(event, versionOf(plan, event));
-    bodies.set(event.id, told);
-    played.payloads.set(event.id, told.body);
+    const sent = bodies.get(event.id) ?? toBody(renderEvent(event, versionOf(plan, event)));
+    bodies.set(event.id, sent);
+    played.payloads.set(event.id, sent.body);
     played.counts.deliveries += 1;
     const time = times.get(event.id);
     if (!time) throw new Error(`${event.id} never happened`);
@@ -116,7 +147,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     const crash = fate.crashes[tries];
     const isOwnProcess = crash !== undefined || (!plan.bursts && played.counts.deliveries % 2 === 0);
     const customer = 'customer' in event.about ? event.about.customer : null;
-    const received = await amidst(() => stage.receive({ ...told, crash, isOwnProcess }, looks), customer);
+    const received = await amidst(() => stage.receive({ ...sent, crash, isOwnProcess }, looks), customer);
     const { status, answer, crashed } = received;
     const isAnswered = status === 200 && !(crashed && crash?.mode === 'killed');
     noteCrash(received, crash?.mode, looks);
@@ -134,11 +165,11 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     if (isAnswered) return;
     const wait = RETRIES[tries];
     if (wait === undefined) played.faults.push(`${event.id} ran out of attempts`);
-    else queue.push(clock + wait, () => attempt(event, fate, tries + 1));
+    else queue.push(clock.ms + wait, () => attempt(event, fate, tries + 1));
   };
 
-  /** While others are at work, too, what Stripe answers may be of no account: they were quicker. */
-  const amidst = async <T extends Went>(
+  /** Does work and notes what happens at the same time: a rival may be quicker, and then an answer is discarded. */
+  const amidst = async <T extends Pick<Received, 'contested'>>(
     work: () => Promise<T>,
     customer: string | null = null,
   ): Promise<T> => {
@@ -146,7 +177,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     for (const other of atWork) other.isAlone = false;
     atWork.add(own);
     const rivals = [...atWork].filter((other) => other.customer === customer || other.customer === null);
-    played.isCrowded ||= rivals.length > MOST_AT_WORK;
+    played.isCrowded ||= rivals.length > MOST_RIVALS;
     try {
       const went = await work();
       return { ...went, contested: went.contested || !own.isAlone };
@@ -155,7 +186,11 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     }
   };
 
-  const noteCrash = ({ crashed, contested }: Went, mode: string | undefined, looks: Look[]) => {
+  const noteCrash = (
+    { crashed, contested }: Pick<Received, 'crashed' | 'contested'>,
+    mode: string | undefined,
+    looks: Look[],
+  ) => {
     for (const look of looks) look.isDoubtful = crashed || contested;
     played.looks.push(...looks);
     if (!crashed) return;
@@ -165,59 +200,52 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
 
   const act = async (step: Step): Promise<void> => {
     if (step.kind === 'run') return runReconciliation(step);
-    if (step.kind === 'stray') return letStray(step);
+    if (step.kind === 'stray') return sendStrays(step);
     if (step.kind === 'replay') return replay(step);
     const from = world.history.length;
-    const sentence = doAtStripe(scene, step) ?? (OURS.has(step.kind) ? await doInTurn(step) : null);
+    const atStripe = STRIPE_STEPS[step.kind]?.(scene, step) ?? null;
+    const sentence = atStripe ?? (OUR_STEPS.has(step.kind) ? await doInTurn(step) : null);
     if (sentence) note(sentence);
     count(played.steps, step.kind, Number(sentence !== null));
     for (const event of world.history.slice(from)) schedule(event);
   };
 
-  const letStray = async (step: Step): Promise<void> => {
+  const sendStrays = async (step: Step): Promise<void> => {
     count(played.steps, step.kind);
     for (const stray of makeStrays(scene, step)) {
-      const { event, rendered } = stray;
       played.strays.push(stray);
-      bodies.set(event.id, { rendered, body: JSON.stringify(rendered) });
-      schedule(event);
+      bodies.set(stray.event.id, toBody(stray.rendered));
+      schedule(stray.event);
     }
   };
 
-  /** Staff apply an event once more, whatever they and later events have changed since. */
+  /** Staff apply an event once more, although later events and people have changed its object since. */
   const replay = async (step: Step): Promise<void> => {
     const id = eventToReplay(played, step);
-    const told = id && bodies.get(id);
-    if (!told) return;
+    const sent = id && bodies.get(id);
+    if (!sent) return;
     count(played.steps, 'replay');
     const looks: Look[] = [];
-    const delivery = { ...told, crash: undefined, isOwnProcess: false, isReplay: true };
+    const delivery = { ...sent, crash: undefined, isOwnProcess: false, isReplay: true };
     const received = await amidst(() => stage.receive(delivery, looks));
     noteCrash(received, undefined, looks);
     note(`> ${id} again: ${received.answer}`);
     if (received.status !== 200) played.faults.push(`replaying ${id} ended with ${received.answer}`);
   };
 
-  const isAwaited = (id: string) =>
-    [...world.history, ...played.strays.map(({ event }) => event)].some(
-      (event) =>
-        event.type === 'invoice.payment_succeeded' &&
-        event.about.id === id &&
-        times.get(event.id)?.tried === null,
-    );
-
-  const refundAtStripe = (invoice: string) => {
-    if (world.invoices.get(invoice)) tried(() => refundPayment(world, { invoice }));
-  };
-
-  const collectAtStripe = (a: number) => ofNoInvoice(scene, a)?.id ?? null;
-
-  /** Staff do one thing at a time, whatever is delivered meanwhile. */
+  /** Staff do one thing at a time, also while deliveries are handled. */
   const doInTurn = (step: Step): Promise<string | null> => {
-    const { deeds } = played;
-    const done = staffsTurn.then(() =>
-      doHere({ hands: stage.hands(), setup, deeds, isAwaited, refundAtStripe, collectAtStripe }, step),
-    );
+    const here = {
+      hands: stage.hands(),
+      setup,
+      deeds: played.deeds,
+      isAwaited: (invoice: string) => isAwaited(played, invoice),
+      refundAtStripe(invoice: string) {
+        if (world.invoices.get(invoice)) tried(() => refundPayment(world, { invoice }));
+      },
+      collectAtStripe: (a: number) => intentWithoutInvoice(scene, a)?.id ?? null,
+    };
+    const done = staffsTurn.then(() => doHere(here, step));
     staffsTurn = done.catch(() => undefined);
     return done;
   };
@@ -227,24 +255,24 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     count(played.steps, 'run');
     const failing = plan.hasKey && isFailingRun(step);
     const looks: Look[] = [];
-    if (failing) played.apiFaults.failing(step);
+    if (failing) api.failing(step);
     const ran = await amidst(() => stage.reconcile(step.crash ?? undefined, looks));
     const { result } = ran;
     if (result) note(`run: ${result.status}, ${result.changes} changes${failing ? ', Stripe failing' : ''}`);
     else note(`run: ${step.crash?.mode} at ${step.crash?.at}`);
     noteCrash(ran, step.crash?.mode, looks);
     count(mishaps, 'Stripe failing', Number(failing));
-    if (failing) played.apiFaults.asPlanned();
+    if (failing) api.asPlanned();
   };
 
-  played.apiFaults.asPlanned();
-  let at = clock;
+  api.asPlanned();
+  let at = clock.ms;
   for (const step of plan.steps) {
     at += step.wait + (isFailingRun(step) ? LONG_AFTER : 0);
     queue.push(at, () => act(step), step.together && STAFF.has(step.kind));
   }
   await queue.empty();
-  played.apiFaults.none();
+  api.none();
   for (const { kind } of plan.api.slice(0, stage.requestCount() - base)) {
     count(mishaps, `answer ${kind}`, Number(kind !== 'none'));
   }
@@ -253,38 +281,96 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
   return played;
 }
 
-const STAFF = new Set(['confirmLink', 'linkItem']);
-const OURS = new Set([
-  ...STAFF,
-  'refundHere',
-  'payOwn',
-  'deletePayment',
-  'changePayment',
-  'enterPayment',
-  'dateService',
-]);
-
-function customerChanges(world: World, { about }: WorldEvent): number | null {
-  const id = 'customer' in about ? about.customer : null;
-  const customer = world.customers.get(id ?? '');
-  return !customer || customer.deleted ? null : changesOf(customer.metadata);
-}
-
-/** Of some objects all events are lost, as while the endpoint is away: nothing but a list tells of them. */
-const isNeverHeardOf = (id: string) => lotOf(id) % 5 === 0;
-/** Of others all come late, and in their order. */
+/** All events of these objects are lost, as while the endpoint is down. Only a list reports the objects. */
+const isAlwaysLost = (id: string) => lotOf(id) % 5 === 0;
+/** All events of these objects are late, in their order. */
 const isSlow = (id: string) => lotOf(id) % 2 === 0;
 
 const lotOf = (id: string) => id.charCodeAt(id.length - 1) + id.charCodeAt(id.length - 2);
 
-function toBody(event: WorldEvent, version: string): { rendered: object; body: string } {
-  const rendered = renderEvent(event, version);
-  return { rendered, body: JSON.stringify(rendered) };
-}
+const toBody = (rendered: object) => ({ rendered, body: JSON.stringify(rendered) });
 
-/** An endpoint has one version at a time: it changes between seconds, not within one. */
+/** The version of the endpoint, which changes between two seconds but not within one. */
 export function versionOf({ versions }: Plan, event: WorldEvent): string {
   return versions[(event.created * 7) % versions.length] ?? '';
 }
 
-const arrivalOf = ({ bursts }: Plan, at: number) => (bursts ? Math.ceil(at / HOUR) * HOUR : at);
+function customerChanges(world: World, { about }: WorldEvent): number | null {
+  const customer = world.customers.get(('customer' in about && about.customer) || '');
+  return !customer || customer.deleted ? null : changesOf(customer.metadata);
+}
+
+const allEvents = ({ world, strays }: Played) => [...world.history, ...strays.map(({ event }) => event)];
+
+/** Whether the event that reports the payment of an invoice has not arrived yet. */
+function isAwaited(played: Played, invoice: string): boolean {
+  return allEvents(played).some(
+    ({ id, type, about }) =>
+      type === 'invoice.payment_succeeded' && about.id === invoice && played.times.get(id)?.tried === null,
+  );
+}
+
+/** Chooses the event to replay: often one whose object people changed here, since conflicts are likely there. */
+function eventToReplay(played: Played, { a, b, c }: Step): string | undefined {
+  const { deeds, world } = played;
+  const all = [...played.delivered];
+  const linked = [...world.subscriptions.values()].filter(({ items }) =>
+    items.some(({ id }) => deeds.linked.has(id)),
+  );
+  const written = [...deeds.written.values()].map(({ reference }) => reference);
+  const touched = new Set([...deeds.deleted, ...deeds.freed, ...written, ...linked.map(({ id }) => id)]);
+  const abouts = new Map(allEvents(played).map(({ id, about }) => [id, about.id]));
+  const likely = b % 4 !== 0 ? all.filter((id) => touched.has(abouts.get(id) ?? '')) : [];
+  return pick(likely.length > 0 ? likely : all, a * 64 + b * 8 + c);
+}
+
+interface Item {
+  at: number;
+  /** It is done together with the item before. */
+  together: boolean;
+  run(): Promise<void>;
+}
+
+const MAX_DEPTH = 3;
+
+/** Everything that is still to happen, by time, then in the order in which it was pushed. */
+class Queue {
+  private readonly items: Item[] = [];
+  private depth = 0;
+  private batches = 0;
+
+  /** @param begin called before each batch with its time and its size, which is at most `most` */
+  constructor(
+    private readonly most: number,
+    private readonly begin: (at: number, together: number) => void,
+  ) {}
+
+  push(at: number, run: () => Promise<void>, together = false): void {
+    const behind = this.items.findIndex((other) => other.at > at);
+    this.items.splice(behind === -1 ? this.items.length : behind, 0, { at, together, run });
+  }
+
+  async empty(): Promise<void> {
+    while (this.items.length > 0) await this.next();
+  }
+
+  /** Lets some items happen while another is under way. */
+  async proceed(most: number): Promise<void> {
+    if (this.depth >= MAX_DEPTH) return;
+    this.depth += 1;
+    for (let i = 0; i < most && this.items.length > 0; i += 1) await this.next();
+    this.depth -= 1;
+  }
+
+  private async next(): Promise<void> {
+    const first = this.items.shift();
+    if (!first) return;
+    const batch = [first];
+    while (this.items[0]?.together && batch.length < this.most) batch.push(this.items.shift() as Item);
+    this.begin(Math.max(...batch.map(({ at }) => at)), batch.length);
+    // Simultaneous items have no order, so every second batch starts with the last.
+    this.batches += Number(batch.length > 1);
+    if (this.batches % 2 === 0) batch.reverse();
+    await Promise.all(batch.map(({ run }) => run()));
+  }
+}

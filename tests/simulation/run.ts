@@ -3,90 +3,63 @@ import { ProgressBar } from '@/lib/commands/progress-bar';
 import { readArguments } from '@/lib/commands/read-arguments';
 import { StartError } from '@/lib/errors';
 import { runCampaign } from './campaign';
-import { type Failure, replayHistory } from './check-history';
-import { openOwnDatabase } from './database';
-import { openStage } from './database-stage';
+import { type Failure, replayHistory, type Totals } from './check-history';
+import { openOwnDatabase, openStage } from './database-stage';
 import { runMutants } from './mutants';
+import type { Tally } from './play';
+import { showPlaces } from './pure/coverage';
 import { openPureStage } from './pure/pure-stage';
-import { showPlaces } from './pure/show-places';
-import { showTally } from './tally';
-import type { Totals } from './totals';
 
 const USAGE = [
   'Usage: npm run simulate -- [--runs N] [--seed S] [--database URL | --pure] [--resume]',
   '       npm run simulate -- --replay=SEED:PATH [--database URL | --pure]',
-  '       npm run simulate -- --mutants --database URL [--seed S]',
+  '       npm run simulate -- --mutants [--database URL] [--seed S]',
   '',
-  '  --runs N        how many histories (2000)',
-  '  --seed S        of the campaign (1)',
-  '  --database URL  a PostgreSQL server, for deliveries that race for real; else databases in memory',
-  '  --pure          decisions alone, over a model of the database; fails if any block of them is never reached',
-  '  --resume        goes on with an interrupted campaign of this seed',
+  '  --runs N        the number of histories (2000)',
+  '  --seed S        the seed of the campaign (1)',
+  '  --database URL  a PostgreSQL server, on which deliveries race for real; otherwise databases in memory',
+  '  --pure          plays decisions over a model of the database; fails if any block of them is never reached',
+  '  --resume        continues an interrupted campaign with this seed',
   '  --replay        plays one history again: the seed and path that a failure printed',
-  '  --mutants       shows that mutations of the product are found',
+  '  --mutants       shows that the simulation finds mutations of the product; some need --database',
   '  --json          prints only the result, as one line of JSON',
-  '  --hurry         does not make a failing history smaller',
+  '  --hurry         does not shrink a failing history',
 ];
 
-/** Fewer histories need not reach every block of `decide`. */
+/** With fewer histories, a block of `decide` that is never reached is no failure. */
 const ENOUGH_FOR_ALL = 20_000;
 const SHRINK_MS = 120_000;
 const MAX_NUMBER = 2 ** 31 - 1;
 const print = (text: string) => process.stdout.write(`${text}\n`);
 
-interface Wanted {
-  runs: number;
-  seed: number;
-  server: string | null;
-  isPure: boolean;
-  replay: { seed: number; path: string } | null;
-  resume: boolean;
-  mutants: boolean;
-  json: boolean;
-  hurry: boolean;
-}
-
 runCommand(async (args) => {
   const wanted = read(args);
   const { seed, server } = wanted;
   if (wanted.replay) process.exitCode = await replay(wanted.replay, wanted);
-  else if (wanted.mutants && server) process.exitCode = (await runMutants(seed, server, print)) ? 0 : 1;
+  else if (wanted.mutants) process.exitCode = (await runMutants(seed, server, print)) ? 0 : 1;
   else process.exitCode = await campaign(wanted);
 });
 
-function read(args: string[]): Wanted {
+type Wanted = ReturnType<typeof read>;
+
+function read(args: string[]) {
   const text = { type: 'string' } as const;
   const flag = { type: 'boolean' } as const;
-  const options = {
-    runs: text,
-    seed: text,
-    database: text,
-    replay: text,
-    pure: flag,
-    resume: flag,
-    mutants: flag,
-    json: flag,
-    hurry: flag,
-  };
-  const { values } = readArguments(args, { usage: USAGE, options });
-  const { resume = false, mutants = false, json = false, hurry = false } = values;
+  const texts = { runs: text, seed: text, database: text, replay: text };
+  const flags = { pure: flag, resume: flag, mutants: flag, json: flag, hurry: flag };
+  const { values } = readArguments(args, { usage: USAGE, options: { ...texts, ...flags } });
+  const { pure: isPure = false, resume = false, mutants = false, json = false, hurry = false } = values;
   const server = values.database ?? null;
   if (server !== null && !/^postgres(ql)?:\/\/./.test(server)) {
     throw new StartError(['--database must start with postgres:// or postgresql://.']);
   }
-  if (values.pure && (server || mutants))
-    throw new StartError(['--pure is for neither a database nor mutants.']);
-  if (mutants && !server) {
-    throw new StartError([
-      '--mutants needs --database URL, a PostgreSQL server: some mutations show only where connections race.',
-    ]);
-  }
+  if (isPure && (server || mutants))
+    throw new StartError(['--pure goes with neither --database nor --mutants.']);
   return {
     runs: toNumber('runs', values.runs ?? '2000', 1),
     seed: toNumber('seed', values.seed ?? '1', 0),
     replay: values.replay === undefined ? null : toReplay(values.replay),
-    isPure: values.pure === true,
-    ...{ server, resume, mutants, json, hurry },
+    ...{ server, isPure, resume, mutants, json, hurry },
   };
 }
 
@@ -107,9 +80,9 @@ function toReplay(what: string): { seed: number; path: string } {
 async function campaign({ runs, seed, server, isPure, resume, json, hurry }: Wanted): Promise<number> {
   const bar = new ProgressBar();
   const { totals, failure, unreached } = await runCampaign(
-    { runs, seed, server, isPure, resume, shrinkFor: hurry ? 0 : SHRINK_MS },
+    { runs, seed, server, isPure, isCounted: isPure, resume, shrinkFor: hurry ? 0 : SHRINK_MS },
     (done, { deliveries, seconds }) => {
-      // Where there is no terminal, a line every ten percent.
+      // Without a terminal, the bar prints a line every ten percent.
       const label = `histories (${Math.floor((done / runs) * 10)}0 %)`;
       const left = Math.round((seconds / Math.max(1, done)) * (runs - done));
       if (!json) bar.show(done, runs, label, `${deliveries} deliveries, ${left} s left`);
@@ -147,11 +120,19 @@ function summary(totals: Totals, seed: number, on: string): string {
     `rows compared    ${totals.rows}`,
     `ties exempt      ${totals.ties}`,
     `time             ${Math.round(totals.seconds)} s`,
-    `steps            ${showTally(totals.steps)}`,
-    `mishaps          ${showTally(totals.mishaps)}`,
+    `steps            ${show(totals.steps)}`,
+    `mishaps          ${show(totals.mishaps)}`,
   ].join('\n');
 }
 
 function describe(failure: Failure): string {
   return `\nA history went wrong: ${failure.error}\n${failure.report}\n\nAgain: npm run simulate -- --replay=${failure.seed}:${failure.path}`;
+}
+
+/** The most frequent first. */
+function show(tally: Tally): string {
+  return Object.entries(tally)
+    .sort(([, a], [, b]) => b - a)
+    .map(([kind, times]) => `${kind} ${times}`)
+    .join(', ');
 }

@@ -1,61 +1,38 @@
 import { createCustomer as createStripeCustomer } from '@/lib/stripe-local/actions';
 import type { Customer } from '@/lib/stripe-local/model';
 import type { World } from '@/lib/stripe-local/world';
-import type { Making } from './hands';
+import type { Own } from './oracle/story';
 import type { Plan } from './plan';
+import type { Making } from './stage';
 
-/** Ours, as they stand before anything happens. */
-export interface Own {
-  id: number;
-  /** What Stripe calls it: of some, the number of a customer that was merged into it. */
-  number: string;
-  email: string | null;
-  services: OwnService[];
-  /** A subscription that waits for its checkout, and the services it was sold with. */
-  sold: {
-    id: number;
-    quantity: number;
-    services: number[];
-    /** One of its items is for none of the services, and nothing that Stripe bills is that. */
-    isUnclear: boolean;
-  } | null;
-}
-
-export interface OwnService {
-  id: number;
-  ends_on: string | null;
-  number: string;
-  /** What it costs in an interval: minor units, and months. */
-  price: { minor: number; currency: string; months: number };
-}
-
+/** What exists here and at Stripe before a history begins, and how staff link it later. */
 export interface Setup {
   ours: Own[];
   stripeCustomers: {
     customer: Customer;
-    /** Whom staff linked it to, and whom before. */
+    /** The customer that staff linked it to last, and those before. */
     staff: number | null;
     formerly: number[];
-    /** Whom its e-mail linked it to beforehand. */
+    /** The customer that its e-mail address linked it to beforehand. */
     stored: number | null;
   }[];
 }
 
-export const emailOf = (at: number | null) => (at === null ? null : `mail-${at}@example.com`);
-/** Those with an even one, or none, have an address. */
+const emailOf = (at: number | null) => (at === null ? null : `mail-${at}@example.com`);
+/** The address of those with an even number or none. */
 const addressOf = (at: number | null) =>
   (at ?? 0) % 2 === 1
     ? null
     : { line1: `Road ${at ?? 0}`, line2: null, postal_code: '10115', city: 'Berlin', country: 'DE' };
 
-/** Ids that no customer has any more begin after it. */
+/** The ids of merged customers begin after this one. */
 export const OF_MERGED = 1_000_000;
 
 export const SERVICE_DATE = '2020-01-01';
-/** Of every second one, entered by people. */
+/** The end of every second service, entered by people. */
 const SERVICE_END = '2031-12-31';
 
-/** An invoice of ours that Stripe knows nothing of. */
+/** Our own invoice, which Stripe does not know. */
 export const OWN_INVOICE = {
   status: 'sent' as const,
   invoice_date: '2026-03-01',
@@ -82,7 +59,7 @@ export async function setUp(making: Making, world: World, plan: Plan): Promise<S
     });
     const staff = planned.staff === null ? null : (ours[planned.staff]?.id ?? null);
     const sameEmail = ours.filter(({ email }) => email !== null && email === object.email);
-    // Whoever has a number at Stripe was linked by that, and nobody would ask for it again.
+    // With a number at Stripe it would have been linked by that number.
     const isStored =
       planned.isLinkedByEmail && planned.number === null && staff === null && sameEmail.length === 1;
     const stored = isStored ? (sameEmail[0]?.id ?? null) : null;
@@ -96,7 +73,7 @@ export async function setUp(making: Making, world: World, plan: Plan): Promise<S
   return { ours, stripeCustomers: made };
 }
 
-// Some of them alike, so that it shows which item is taken for which.
+// Two are equal, so that a wrong match of items shows.
 const PRICES = [
   { text: '9.90', minor: 990, currency: 'eur', interval: 'month', months: 1 },
   { text: '9.90', minor: 990, currency: 'eur', interval: 'month', months: 1 },
@@ -126,19 +103,11 @@ async function createOwn(making: Making, planned: Plan['ours'][number]): Promise
   const isUnclear = planned.sold === 3;
   const sold = services.slice(0, isUnclear ? 1 : planned.sold).map((service) => service.id);
   const quantity = 1 + (id % 2);
-  if (sold.length === 0) return { id, number, email: emailOf(planned.email), services, sold: null };
-  const subscription = await making.makeSold(id);
-  for (const customer_service_id of sold) {
-    await making.makeSoldItem({ subscription_id: subscription.id, customer_service_id, quantity });
+  const own = { id, number, email: emailOf(planned.email), services };
+  if (sold.length === 0) return { ...own, sold: null };
+  const { id: subscription_id } = await making.makeSold(id);
+  for (const customer_service_id of [...sold, ...(isUnclear ? [null] : [])]) {
+    await making.makeSoldItem({ subscription_id, customer_service_id, quantity });
   }
-  if (isUnclear) {
-    await making.makeSoldItem({ subscription_id: subscription.id, customer_service_id: null, quantity });
-  }
-  return {
-    id,
-    number,
-    email: emailOf(planned.email),
-    services,
-    sold: { id: subscription.id, quantity, services: sold, isUnclear },
-  };
+  return { ...own, sold: { id: subscription_id, quantity, services: sold, isUnclear } };
 }

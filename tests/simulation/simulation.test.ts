@@ -5,9 +5,8 @@ import type { WorldEvent } from '@/lib/stripe-local/model';
 import { renderEvent } from '@/lib/stripe-local/render/event';
 import { createWorld } from '@/lib/stripe-local/world';
 import { createTestDatabase } from '../support/database';
-import { checkHistory } from './check-history';
+import { checkHistory, seedOf } from './check-history';
 import { openStage } from './database-stage';
-import { seedOf } from './seed';
 import type { Stage } from './stage';
 
 const CAMPAIGN = 20260315;

@@ -1,35 +1,32 @@
 import type { Faults } from '@/lib/stripe-local/faults';
 import type { World } from '@/lib/stripe-local/world';
 import type { ReconcileResult } from '@/lib/sync/reconcile/reconcile';
-import type { Hands } from './hands';
-import type { Look } from './looks';
+import type { StoredInvoice, StoredItem, StoredLink, StoredPayment } from '@/lib/sync/store/rows';
+import type { Look } from './oracle/story';
 import type { Crash } from './plan';
 import type { Tables } from './tables';
 
-/** Where histories are played, one after the other: what stores, a local Stripe and the product between them. */
+/** Where histories are played one after the other: a store, a local Stripe and the product between them. */
 export interface Stage {
   /** What goes wrong with Stripe's API. */
   faults: Faults;
-  /** How often it was asked. */
+  /** The number of requests to Stripe's API. */
   requestCount(): number;
-  /** Deadlocks since it was asked last, a second late, where there are locks: who is told begins again, and no row is wrong. */
+  /** Deadlocks since the last call, up to a second late. The retry after a deadlock hides it from the rows. */
   takeDeadlocks?(): Promise<number>;
-  /** Sets the scene for a history. */
   begin(scene: Scene): Promise<void>;
-  /** @param looks what Stripe tells of customers meanwhile is added to them */
+  /** @param looks collects Stripe's answers about customers */
   receive(delivery: Delivery, looks: Look[]): Promise<Received>;
   reconcile(crash: Crash | undefined, looks: Look[]): Promise<Ran>;
-  /** What is done here by staff and programs. */
   hands(): Hands;
   tables(): Promise<Tables>;
-  /** The last changes that runs made, the latest first. */
+  /** The last changes of runs, the latest first. */
   lastChanges(count: number): Promise<object[]>;
   close(): Promise<void>;
 }
 
 export interface Scene {
   world: World;
-  /** Of the history. */
   seed: number;
   hasKey: boolean;
   timeZone: string;
@@ -37,30 +34,100 @@ export interface Scene {
   now(): Date;
 }
 
-export interface Delivery {
-  /** The event as it was rendered, and as it is signed. */
+interface Delivery {
   rendered: object;
+  /** The event as it is signed. */
   body: string;
   crash: Crash | undefined;
-  /** It comes to a process that shares nothing with the others. */
+  /** It arrives at a process that shares nothing with the others. */
   isOwnProcess: boolean;
-  /** Not delivered: staff apply it once more. */
+  /** Staff apply the event once more, instead of a delivery. */
   isReplay?: boolean;
 }
 
 export interface Received {
-  /** Of HTTP. */
+  /** The HTTP status. */
   status: number;
   answer: string;
-  /** The crash came to pass. */
+  /** The planned crash happened. */
   crashed: boolean;
-  /** Another was quicker, so that what Stripe had answered until then may have been of no account. */
+  /** There was a conflict, so that Stripe's answers before it may have been discarded. */
   contested: boolean;
 }
 
-/** How a run ended; null: a crash threw it out. */
 export interface Ran {
+  /** null if a crash ended the run. */
   result: Pick<ReconcileResult, 'status' | 'changes'> | null;
   crashed: boolean;
   contested: boolean;
+}
+
+/** What staff and programs see and do here. Lists are in the order of their ids. */
+export interface Hands extends Making {
+  now(): Date;
+  payments(): Promise<Pick<StoredPayment, 'id' | 'payment_reference' | 'source' | 'provider_amount'>[]>;
+  invoices(): Promise<Pick<StoredInvoice, 'id' | 'stripe_invoice_id' | 'customer_id'>[]>;
+  links(): Promise<Pick<StoredLink, 'stripe_customer_id' | 'customer_id'>[]>;
+  /** Stripe's items, with the customer that is billed. */
+  items(): Promise<SeenItem[]>;
+  itemsOf(stripeCustomerId: string): Promise<(string | null)[]>;
+  isLinkedByStaff(itemId: number): Promise<boolean>;
+  deletePayment(id: number): Promise<void>;
+  updatePayment(id: number, changes: { amount?: number; status: 'refunded' | 'completed' }): Promise<void>;
+  /** @throws AppError if it does not fit its invoice or its reference is taken */
+  recordPayment(payment: NewPayment): Promise<{ id: number }>;
+  /** @throws AppError on a conflict */
+  linkStripeCustomer(id: string, link: { from: number; to: number }): Promise<void>;
+  /** @throws AppError on a conflict */
+  linkItem(id: number, serviceNumber: string | null): Promise<void>;
+  dateService(id: number, dates: Partial<Record<ServiceDate, string>>): Promise<void>;
+}
+
+type SeenItem = Pick<StoredItem, 'id' | 'stripe_subscription_item_id' | 'customer_service_id'> & {
+  owner: number;
+};
+
+export type ServiceDate = 'next_billing_date' | 'ends_on';
+
+export interface NewPayment {
+  invoice_id: number;
+  customer_id: number;
+  amount: number;
+  payment_date: string;
+  payment_reference: string;
+}
+
+/** Creates the rows that exist before a history begins. */
+export interface Making {
+  makeCustomer(email: string | null): Promise<{ id: number; customer_number: string }>;
+  /** Creates a customer that was merged into this one. @returns its number */
+  makeMerged(customer_id: number): Promise<string>;
+  makeService(service: NewService): Promise<{ id: number; service_number: string }>;
+  /** Creates a subscription that waits for its checkout. */
+  makeSold(customer_id: number): Promise<{ id: number }>;
+  makeSoldItem(item: SoldItem): Promise<void>;
+  /** Creates `OWN_INVOICE`. */
+  makeInvoice(customer_id: number): Promise<{ id: number }>;
+  makeLink(link: NewLink): Promise<void>;
+}
+
+interface NewService {
+  customer_id: number;
+  next_billing_date: string;
+  ends_on: string | null;
+  price: string;
+  currency: string;
+  billing_interval: 'month' | 'quarter' | 'year';
+}
+
+interface SoldItem {
+  subscription_id: number;
+  customer_service_id: number | null;
+  quantity: number;
+}
+
+interface NewLink {
+  stripe_customer_id: string;
+  customer_id: number;
+  linked_by: 'staff' | 'email';
 }

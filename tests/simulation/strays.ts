@@ -1,22 +1,24 @@
 import type { WorldEvent, WorldObject } from '@/lib/stripe-local/model';
 import { epochNow } from '@/lib/stripe-local/world';
+import { type Difference, differing, fits } from './oracle/story';
 import type { Step } from './plan';
-import { type Left, type Sent, sent } from './stray-kinds';
+import type { Played } from './play';
 import type { Scene } from './stripe-steps/scene';
+import type { Tables } from './tables';
 
 type Json = Record<string, unknown>;
 
-/** An event of something that Stripe has told nothing else of, and does not know when it is asked. */
+/** An event about an object that no other event reports and that Stripe itself does not know. */
 export interface Stray {
   event: WorldEvent;
-  /** As it is sent, in a shape that the world has none of. */
+  /** Its payload, which the local Stripe could not render. */
   rendered: Json;
   outcome: NonNullable<Sent['outcome']>;
-  /** What it leaves here, once all of it was brought; null: nothing. */
+  /** The row that it leaves once all events about its object were delivered. */
   leaves: Left | null;
 }
 
-/** An id that the world draws has no such underscore. */
+/** No other id has a second underscore. */
 export const isStray = (id: string | null) => /^\w+_stray_/.test(id ?? '');
 
 export function makeStrays(scene: Scene, step: Step): Stray[] {
@@ -31,4 +33,178 @@ export function makeStrays(scene: Scene, step: Step): Stray[] {
     const envelope = { id, object: 'event', created, type, livemode: false, api_version: null };
     return { event, rendered: { ...envelope, data: { object } }, outcome, leaves: leaves ?? null };
   });
+}
+
+interface Left {
+  table: 'subscriptions' | 'invoices' | 'payments' | 'links';
+  id: string;
+  row: object;
+  /** Stripe is asked for it, so that its row says that it is gone at Stripe. */
+  isAsked: boolean;
+}
+
+/** An incomplete object, and what follows from it. */
+interface Sent {
+  type: string;
+  object: Json;
+  outcome?: 'processed' | 'unmatched';
+  leaves?: Left;
+  /** Seconds since it happened. */
+  ago?: number;
+}
+
+/** The events of one stray object. Something is usually missing in it. */
+function sent(scene: Scene, step: Step, customer: string): Sent[] {
+  const { b, c } = step;
+  const at = scene.strays.count;
+  const [subscription, invoice] = [`sub_stray_${at}`, `in_stray_${at}`];
+  switch (b) {
+    case 0:
+      return [{ type: 'customer.subscription.updated', object: { customer }, outcome: 'unmatched' }];
+    case 1:
+      return [{ type: 'customer.subscription.created', object: { id: subscription }, outcome: 'unmatched' }];
+    case 2:
+      return [
+        {
+          type: c < 4 ? 'invoice.paid' : 'invoice.payment_succeeded',
+          object: c % 2 === 0 ? { customer, currency: 'eur' } : { id: invoice, currency: 'eur' },
+          outcome: 'unmatched',
+        },
+      ];
+    case 3:
+      return [checkoutOf(customer, `cs_stray_${at}`, c)];
+    case 4:
+    case 5:
+      return subscribed(scene, step, customer, subscription);
+    case 6:
+      return paidTwice(scene, customer, invoice, c);
+    default:
+      return namedByAnother(customer, subscription, invoice);
+  }
+}
+
+function checkoutOf(customer: string, id: string, c: number): Sent {
+  const type = 'checkout.session.completed';
+  if (c % 3 === 0) return { type, object: { id, customer, mode: 'payment' } };
+  if (c % 3 === 1) return { type, object: { id, mode: 'subscription' }, outcome: 'unmatched' };
+  const leaves: Left = { table: 'links', id: customer, row: { linked_by: 'created' }, isAsked: false };
+  return { type, object: { id, customer, mode: 'subscription' }, leaves };
+}
+
+/** A checkout of a sold subscription that bills nothing, or an item without a price. */
+function subscribed({ setup }: Scene, { a, b, c }: Step, customer: string, subscription: string): Sent[] {
+  const sold = setup.ours.filter((own) => own.sold);
+  const own = sold[a % Math.max(1, sold.length)];
+  const metadata = own ? { customer_number: own.number } : {};
+  const session = { id: `cs_stray_${subscription}`, customer, subscription, mode: 'subscription' };
+  const item = { id: `si_stray_${subscription}`, quantity: 2 };
+  const object = {
+    id: subscription,
+    customer,
+    metadata,
+    status: c === 7 ? 'canceled' : 'active',
+    items: { data: b === 4 ? [] : [item], has_more: b === 5 && c === 3 },
+  };
+  const status = c > 5 ? 'cancelled' : 'active';
+  const row = { status, next_billing_date: null, cancel_at: null };
+  const leaves: Left = { table: 'subscriptions', id: subscription, row, isAsked: c <= 5 };
+  const type = `customer.subscription.${c === 6 ? 'deleted' : 'updated'}`;
+  return [
+    { type, object, leaves },
+    {
+      type: 'checkout.session.completed',
+      object: { ...session, client_reference_id: String(own?.sold?.id ?? 99_999), metadata },
+    },
+  ];
+}
+
+/** The later event reports a higher amount than the recorded payment has, or its customer. */
+function paidTwice({ setup }: Scene, customer: string, id: string, c: number): Sent[] {
+  const named = c % 2 === 1 ? setup.ours[0] : undefined;
+  const metadata = named ? { customer_number: named.number } : {};
+  const object = { id, customer, currency: 'eur', status: 'paid', total: 1000, amount_due: 1000 };
+  const payment: Left = {
+    table: 'payments',
+    id,
+    row: { amount: '5.000', currency: 'eur', source: 'stripe' },
+    isAsked: false,
+  };
+  if (named) payment.row = { ...payment.row, amount: '10.000', customer_id: named.id };
+  const row = { status: 'paid', amount_paid: '10.000', amount_due: '0.000', paid_at: null };
+  return [
+    { type: 'invoice.payment_succeeded', object: { ...object, amount_paid: 500 }, ago: 5, leaves: payment },
+    {
+      type: named ? 'invoice.payment_succeeded' : 'invoice.paid',
+      object: { ...object, metadata, amount_paid: 1000 },
+      leaves: { table: 'invoices', id, row, isAsked: true },
+    },
+  ];
+}
+
+/** An invoice of one customer for the subscription of another, which Stripe never makes. All happens in one second. */
+function namedByAnother(customer: string, subscription: string, id: string): Sent[] {
+  const object = { id, currency: 'eur', status: 'open', total: 700, amount_due: 700, subscription };
+  const row = { status: 'overdue', stripe_customer_id: `${customer}b`, amount_due: '7.000' };
+  const made = { id: subscription, customer, status: 'active', items: { data: [] } };
+  return [
+    { type: 'customer.subscription.created', object: made },
+    { type: 'invoice.finalized', object: { ...object, customer: `${customer}b` } },
+    {
+      type: 'invoice.payment_failed',
+      object: { ...object, customer: `${customer}b`, status: 'uncollectible' },
+      leaves: { table: 'invoices', id, row, isAsked: true },
+    },
+  ];
+}
+
+/** Checks the rows that strays left. @param isAsked Stripe was asked for all of them */
+export function checkStrays(
+  { strays, delivered, deeds }: Pick<Played, 'strays' | 'delivered' | 'deeds'>,
+  tables: Tables,
+  isAsked: boolean,
+): Difference[] {
+  const came = strays.filter(({ event }) => delivered.has(event.id));
+  return came.flatMap(({ leaves }) => {
+    const isWhole = strays.every((one) => one.leaves?.id !== leaves?.id || delivered.has(one.event.id));
+    if (!leaves || !isWhole) return [];
+    const row = rowOf(tables, leaves);
+    const isDeleted = deeds.deleted.has(leaves.id);
+    if (leaves.table === 'payments' && isDeleted) {
+      return row ? [{ what: `payment ${leaves.id}`, expected: null, actual: row }] : [];
+    }
+    // Stripe is not asked for an invoice whose payment was deleted.
+    const isGone = isAsked && leaves.isAsked && !isDeleted;
+    const expected = { ...leaves.row, ...(isGone && { gone: true }) };
+    return row && fits(expected, row) ? [] : [differing(leaves.id, expected, row ?? {})];
+  });
+}
+
+function rowOf(tables: Tables, { table, id }: Left): object | undefined {
+  switch (table) {
+    case 'subscriptions':
+      return tables.subscriptions.find((row) => row.stripe_subscription_id === id);
+    case 'invoices':
+      return tables.invoices.find((row) => row.stripe_invoice_id === id);
+    case 'payments':
+      return tables.payments.find((row) => row.payment_reference === id);
+    case 'links':
+      return tables.links.find((row) => row.stripe_customer_id === id);
+  }
+}
+
+/** The tables without the rows of strays. */
+export function withoutStrays(tables: Tables, ours: readonly { id: number }[]): Tables {
+  const links = tables.links.filter(({ stripe_customer_id: id }) => !isStray(id));
+  const isOurs = (id: number) =>
+    ours.some((own) => own.id === id) || links.some(({ customer_id }) => customer_id === id);
+  const made = tables.links.filter((link) => !links.includes(link)).map(({ customer_id }) => customer_id);
+  return {
+    ...tables,
+    links,
+    customers: tables.customers.filter(({ id }) => isOurs(id) || !made.includes(id)),
+    subscriptions: tables.subscriptions.filter((row) => !isStray(row.stripe_customer_id)),
+    items: tables.items.filter((item) => !isStray(item.stripe_subscription_item_id)),
+    invoices: tables.invoices.filter((row) => !isStray(row.stripe_invoice_id)),
+    payments: tables.payments.filter((row) => !isStray(row.payment_reference)),
+  };
 }

@@ -1,55 +1,50 @@
 import type { CheckoutSession, Invoice, Subscription, WorldEvent } from '@/lib/stripe-local/model';
 import type { Tables } from '../tables';
-import type { Truth, Verdict } from './index';
-import { checkAsked, everOwned, type OwnNumber, ownNumbers, wasSeen } from './own-numbers';
-import { ANNOUNCING } from './story';
+import { ANNOUNCING, type Case, differ, type Look, type Truth } from './story';
 
 /** What was reported of a Stripe customer. */
 interface Reported {
   emails: Set<string>;
-  /** No event reported an address, and no answer did for sure: it may not be known. */
+  /** Neither an event nor a certain answer reported an address, so that it may be unknown. */
   isDoubtful: boolean;
   numbers: { number: string; rank: number; created: number; id: string }[];
 }
 
-/** Who each Stripe customer is: staff, then number, then an address that one of ours alone has. */
-export function checkCustomers(truth: Truth, tables: Tables, full: boolean, verdict: Verdict): void {
-  if (truth.mayFail && !full) return; // Stripe could not always be asked who they are
+/** Each Stripe customer is linked by staff, else by number, else by an e-mail address that only one customer has. */
+export function checkCustomers(given: Case): void {
+  const { truth, tables, full, verdict } = given;
+  if (truth.mayFail && !full) return; // Stripe could not always answer
   const reported = reportedOf(truth, full);
   if (truth.hasKey && !full && !isSame(truth, reported, reportedOf(truth, true))) return; // a run may have reported it
   const groups = new Map<string, number>();
   const own = new Set(truth.ours.map(({ id }) => id));
   for (const { customer, staff, stored } of truth.stripeCustomers) {
+    const what = `customer ${customer.id}`;
     const known = reported.get(customer.id);
     const link = tables.links.find(({ stripe_customer_id: id }) => id === customer.id);
     if (!known && staff === null && stored === null) continue;
     if (!link) {
-      verdict.differences.push({ what: `customer ${customer.id}`, expected: 'a link', actual: null });
+      differ(given, what, 'a link', null);
       continue;
     }
     const links = linksOf(truth, customer.id, known, full);
-    const mayBeNew = links.some(({ by }) => by === 'created');
-    const fits = links.some(({ ids, by }) => by === link.linked_by && ids.includes(link.customer_id));
     if (links.length > 1) verdict.ties += 1;
-    if (truth.hasKey && staff === null) checkAsked(truth, customer.id, link.customer_id, verdict);
-    if (fits) continue;
-    if (!mayBeNew) {
-      verdict.differences.push({ what: `customer ${customer.id}`, expected: links, actual: link });
+    if (truth.hasKey && staff === null) checkAsked(given, customer.id, link.customer_id);
+    if (links.some(({ ids, by }) => by === link.linked_by && ids.includes(link.customer_id))) continue;
+    if (!links.some(({ by }) => by === 'created')) {
+      differ(given, what, links, link);
       continue;
     }
     const group = groupOf(truth, known, customer.id);
     const other = groups.get(group) ?? link.customer_id;
     const isShared = [...groups].some(([name, id]) => name !== group && id === link.customer_id);
-    const isSure = link.linked_by === 'staff' || link.linked_by === 'number';
-    if (own.has(link.customer_id) || other !== link.customer_id || isShared || isSure) {
-      verdict.differences.push({ what: `customer ${customer.id}`, expected: group, actual: link });
+    if (own.has(link.customer_id) || other !== link.customer_id || isShared || isSure(tables, customer.id)) {
+      differ(given, what, group, link);
     }
     groups.set(group, link.customer_id);
   }
   const count = truth.ours.length + groups.size;
-  if (tables.customers.length !== count) {
-    verdict.differences.push({ what: 'customers', expected: count, actual: tables.customers });
-  }
+  if (tables.customers.length !== count) differ(given, 'customers', count, tables.customers);
 }
 
 function isSame(truth: Truth, announced: Map<string, Reported>, all: Map<string, Reported>): boolean {
@@ -62,12 +57,12 @@ function isSame(truth: Truth, announced: Map<string, Reported>, all: Map<string,
 }
 
 interface Link {
-  /** Those of ours that it may be; none: a new one. */
+  /** The customers that it may lead to. Empty for a new customer. */
   ids: number[];
   by: 'staff' | 'number' | 'email' | 'created';
 }
 
-/** What it may be, where it is not known what was known of its own number. */
+/** The links that a Stripe customer may have. There are several if it is uncertain which of its numbers were known. */
 function linksOf(truth: Truth, id: string, known: Reported | undefined, full: boolean): Link[] {
   const made = truth.stripeCustomers.find(({ customer }) => customer.id === id);
   if (made && made.staff !== null) return [{ ids: [made.staff], by: 'staff' }];
@@ -92,12 +87,11 @@ function linkOf(
   if (former !== null) return { ids: [former], by: 'number' };
   if (stored !== null) return { ids: [stored], by: 'email' };
   const [email] = truth.linkByEmail ? (known?.emails ?? []) : [];
-  const byEmail = truth.ours.filter((own) => own.email !== null && own.email === email);
-  const [only] = byEmail;
-  return only && byEmail.length === 1 ? { ids: [only.id], by: 'email' } : { ids: [], by: 'created' };
+  const [only, ...others] = truth.ours.filter((own) => own.email !== null && own.email === email);
+  return only && others.length === 0 ? { ids: [only.id], by: 'email' } : { ids: [], by: 'created' };
 }
 
-/** Of the numbers that others than the customer itself named. */
+/** The customers that other objects than the Stripe customer itself named by number. */
 function numbered(truth: Truth, known: Reported | undefined, full: boolean): number[] {
   const numbers = (known?.numbers ?? [])
     .flatMap((reported) =>
@@ -105,19 +99,18 @@ function numbered(truth: Truth, known: Reported | undefined, full: boolean): num
     )
     .sort((a, b) => a.rank - b.rank || a.created - b.created || (a.id < b.id ? -1 : 1));
   const [best] = numbers;
-  // What Stripe's lists tell has no event's time.
+  // Objects in Stripe's lists do not have the time of an event.
   if (best && truth.hasKey) {
     return numbers.filter(({ rank }) => !full || rank === best.rank).map(({ own }) => own);
   }
   return best ? [best.own] : [];
 }
 
-/** Those who share an address that none of ours has are one new customer, where an address tells anything. */
+/** Stripe customers with the same unknown address become one new customer, if addresses link customers. */
 function groupOf(truth: Truth, known: Reported | undefined, id: string): string {
   const [email] = known?.emails ?? [];
-  return truth.linkByEmail && email && !truth.ours.some((own) => own.email === email)
-    ? `new ${email}`
-    : `new ${id}`;
+  const isNew = truth.linkByEmail && email && !truth.ours.some((own) => own.email === email);
+  return `new ${isNew ? email : id}`;
 }
 
 function reportedOf(truth: Truth, full: boolean): Map<string, Reported> {
@@ -156,29 +149,119 @@ function addReported(
   }
   if (about.object === 'checkout.session') add(about.metadata.customer_number, 2);
   if (about.object !== 'invoice') return;
-  // The oldest versions do not repeat the subscription's metadata in its invoices; its own events tell it.
+  // The oldest versions do not repeat a subscription's metadata in its invoices. Its own events report them.
   if (truth.versionOf(event) > '2022') add(about.subscriptionMetadata.customer_number, 1);
   add(about.metadata.customer_number, 2);
 }
 
-/** Every one of ours that a number ever reported, or staff, said it was. */
+/** Every customer that staff, or any reported number, ever said the Stripe customer was. */
 export function couldSurelyBe(truth: Truth, stripeCustomerId: string | null): number[] {
-  const known = reportedOf(truth, true).get(stripeCustomerId ?? '');
-  const owned = everOwned(truth, stripeCustomerId ?? '');
+  const id = stripeCustomerId ?? '';
+  const named = reportedOf(truth, true)
+    .get(id)
+    ?.numbers.map(({ number }) => number);
+  const looks = truth.looks.filter((look) => look.customer === id);
   const made = truth.stripeCustomers.find(({ customer }) => customer.id === stripeCustomerId);
   return truth.ours
     .filter(
-      ({ id, number }) =>
-        known?.numbers.some((reported) => reported.number === number) ||
-        owned.includes(number) ||
-        made?.staff === id ||
-        made?.formerly.includes(id),
+      (own) =>
+        named?.includes(own.number) ||
+        looks.some(({ number }) => number === own.number) ||
+        made?.staff === own.id ||
+        made?.formerly.includes(own.id),
     )
-    .map(({ id }) => id);
+    .map((own) => own.id);
 }
 
-/** Whether a Stripe customer's link is sure; that it is rightly so is checked with the customers. */
+/** Whether the link of a Stripe customer is sure. `checkCustomers` checks whether it is right. */
 export function isSure(tables: Tables, stripeCustomerId: string | null): boolean {
   const link = tables.links.find((one) => one.stripe_customer_id === stripeCustomerId);
   return link?.linked_by === 'staff' || link?.linked_by === 'number';
+}
+
+/** What may be known of a Stripe customer's own number. */
+interface OwnNumber {
+  /** The customer that has it. */
+  owner: number | null;
+  /** The customer that had its previous number, if it has no number or an unknown one now. */
+  former: number | null;
+}
+
+/**
+ * A customer's own number is the one that Stripe answered last, because no event reports a change. An answer that may
+ * have been discarded leaves open which number is known.
+ */
+function ownNumbers(truth: Truth, customer: string): OwnNumber[] {
+  const looks = truth.looks
+    .filter((look) => look.customer === customer && look.changes !== null)
+    .sort((a, b) => Number(a.changes) - Number(b.changes));
+  const certain = looks.filter(isCertain).at(-1);
+  // An expanded customer without a number says nothing.
+  const mayCount = ({ kind, number }: Look) => kind === 'asked' || number !== undefined;
+  const later = looks.filter(
+    (look) => mayCount(look) && Number(look.changes) > Number(certain?.changes ?? -1),
+  );
+  return [certain, ...later].flatMap((look) => {
+    const before = looks.filter(({ changes }) => Number(changes) < Number(look?.changes ?? -1));
+    return formerOwners(truth, before).map((former) => ({ owner: ownerOf(truth, look), former }));
+  });
+}
+
+/** The customers whose number may have been known last. */
+function formerOwners(truth: Truth, looks: Look[]): (number | null)[] {
+  const owned = looks.filter((look) => ownerOf(truth, look) !== null);
+  const certain = owned.findLastIndex(isCertain);
+  return [
+    certain === -1 ? null : ownerOf(truth, owned[certain]),
+    ...owned.slice(certain + 1).map((look) => ownerOf(truth, look)),
+  ];
+}
+
+const isCertain = ({ kind, isDoubtful }: Look) => kind === 'asked' && !isDoubtful;
+
+const ownerOf = (truth: Truth, look: Look | undefined) =>
+  truth.ours.find(({ number }) => number === look?.number)?.id ?? null;
+
+/** Whether any answer reported the customer; with `forSure`, one that was not discarded. */
+const wasSeen = (truth: Truth, customer: string, forSure = false) =>
+  truth.looks.some(
+    (look) => look.customer === customer && look.changes !== null && !(forSure && look.isDoubtful),
+  );
+
+/** Whether Stripe was certainly asked for the customer, and had it. */
+export const wasAsked = (truth: Truth, customer: string) =>
+  truth.looks.some((look) => look.customer === customer && look.changes !== null && isCertain(look));
+
+/**
+ * Stripe is asked whenever an event names another customer than the linked one. So it must have been asked since the
+ * last event that names another customer than the final link.
+ */
+function checkAsked(given: Case, customer: string, linkedTo: number): void {
+  const { truth } = given;
+  const looks = truth.looks.filter((look) => look.customer === customer);
+  if (looks.some(({ changes }) => changes === null)) return; // a deleted customer has no more news
+  // An expanded customer may have been discarded, unless it names the final owner.
+  const counted = looks.filter((look) => look.kind === 'asked' || ownerOf(truth, look) === linkedTo);
+  const last = Math.max(-1, ...counted.map(({ changes }) => Number(changes)));
+  for (const event of truth.history) {
+    const changes = truth.times.get(event.id)?.changes ?? null;
+    if (changes === null || changes <= last || !ANNOUNCING.has(event.type)) continue;
+    const { about } = event;
+    if (!('customer' in about) || about.customer !== customer) continue;
+    const owner = firstNamed(truth, about);
+    if (owner === null || owner === linkedTo) continue;
+    differ(given, `customer ${customer}, of which ${event.id} named another`, 'to be asked for', looks);
+  }
+}
+
+/** The first customer that a payload names by number. null if some API versions do not report that number. */
+function firstNamed(truth: Truth, about: object): number | null {
+  const { metadata, subscriptionMetadata } = about as Partial<Invoice>;
+  const isInvoice = 'object' in about && about.object === 'invoice';
+  const ofSubscription = isInvoice ? subscriptionMetadata?.customer_number : undefined;
+  const reportsAll = truth.versions.every((version) => version > '2022');
+  if (ofSubscription !== undefined && !reportsAll) return null;
+  const numbers = [ofSubscription, metadata?.customer_number];
+  const owners = numbers.flatMap((number) => truth.ours.find((own) => own.number === number)?.id ?? []);
+  return owners[0] ?? null;
 }

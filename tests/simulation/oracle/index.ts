@@ -1,112 +1,107 @@
 import type { WorldEvent } from '@/lib/stripe-local/model';
-import type { Dispute, Refund } from '@/lib/stripe-local/model-returns';
 import type { Tables } from '../tables';
-import { checkCreated } from './created';
-import { checkCustomers } from './customers';
+import { checkCustomers, isSure, wasAsked } from './customers';
 import { checkInvoices } from './invoices';
-import { checkWarnings } from './kept-status';
-import { checkMoneyBack } from './money-back';
-import { checkPayments } from './payments';
-import { checkServiceDates } from './service-dates';
+import { checkMoneyBack, checkPayments } from './payments';
+import { ANNOUNCING, type Case, date, differ, hasKnownStatus, type Truth, type Verdict } from './story';
 import { checkSubscriptions } from './subscriptions';
-import type { Difference } from './values';
-
-/** What is known of a history: what truly happened at Stripe, and what was done here. */
-export interface Truth {
-  history: readonly WorldEvent[];
-  timeZone: string;
-  /** Our calendar date at the end. */
-  today: string;
-  hasKey: boolean;
-  /** An e-mail links by itself. */
-  linkByEmail: boolean;
-  /** Nothing was lost on the way. */
-  lossless: boolean;
-  /** Stripe's API failed now and then, or what it answered was out of date time and again. */
-  mayFail: boolean;
-  /** An older shape does not tell all that a newer one does. */
-  versions: readonly string[];
-  versionOf(event: WorldEvent): string;
-  ours: readonly {
-    id: number;
-    number: string;
-    email: string | null;
-    services: readonly OwnService[];
-    sold: { id: number; quantity: number; services: readonly number[]; isUnclear: boolean } | null;
-  }[];
-  stripeCustomers: readonly {
-    customer: { id: string; email: string | null; address: { line1: string } | null };
-    /** Whom staff linked it to, and whom before. */
-    staff: number | null;
-    formerly: readonly number[];
-    /** Whom its e-mail linked it to beforehand. */
-    stored: number | null;
-  }[];
-  deleted: ReadonlySet<string>;
-  freed: ReadonlySet<string>;
-  written: ReadonlyMap<number, { amount: string; reference: string; source: string }>;
-  /** As Stripe has them at the end. */
-  refunds: readonly Refund[];
-  disputes: readonly Dispute[];
-  /** Of Stripe's payment intents, the invoice that each was made for. */
-  intents: ReadonlyMap<string, string>;
-  /** By id of a payment, the status that somebody wrote last. */
-  statuses: ReadonlyMap<number, string>;
-  /** By Stripe's id of an item, the service that staff linked; null: none, they said. */
-  linked: ReadonlyMap<string, number | null>;
-  /** By event, when it happened and when it was brought, in ticks. */
-  times: ReadonlyMap<
-    string,
-    { happened: number; tried: number | null; done: number | null; changes: number | null }
-  >;
-  /** What Stripe reported of customers themselves. */
-  looks: readonly Look[];
-  /** Customers that it does not even know any more. */
-  unknown: ReadonlySet<string>;
-  /** By id of a service, the dates that people gave it. */
-  dated: ReadonlyMap<number, Record<'next_billing_date' | 'ends_on', readonly string[]>>;
-}
-
-/** An answer of Stripe's about a customer. */
-export interface Look {
-  customer: string;
-  /** asked: for the customer; brought: along with an object of it, which may have been of no account. */
-  kind: 'asked' | 'brought';
-  /** How often its own number had changed by then; null: it was deleted. */
-  changes: number | null;
-  number: string | undefined;
-  /** What was done with it may have been undone. */
-  isDoubtful: boolean;
-}
-
-export interface OwnService {
-  id: number;
-  number: string;
-  price: { minor: number; currency: string; months: number };
-}
-
-export interface Verdict {
-  differences: Difference[];
-  /** Rows that the payloads left open. */
-  ties: number;
-}
 
 /**
  * Compares our tables with what Stripe's own history says they must hold.
  *
- * @param full with all that Stripe has (after a reconciliation); else with what it announced
+ * @param full compares with everything that Stripe has, as after a reconciliation; otherwise with what it announced
  */
 export function judge(truth: Truth, tables: Tables, full: boolean): Verdict {
-  const verdict: Verdict = { differences: [], ties: 0 };
+  const given: Case = { truth, tables, full, verdict: { differences: [], ties: 0 } };
   if (full || truth.lossless) {
-    checkCustomers(truth, tables, full, verdict);
-    checkCreated(truth, tables, full, verdict);
-    checkSubscriptions(truth, tables, full, verdict);
-    checkInvoices(truth, tables, full, verdict);
+    checkCustomers(given);
+    checkStreets(given);
+    checkSubscriptions(given);
+    checkInvoices(given);
   }
-  if (full) checkServiceDates(truth, tables, verdict);
-  checkPayments(truth, tables, full, verdict);
-  checkMoneyBack(truth, tables, full, verdict);
-  checkWarnings(truth, tables, verdict);
-  return verdict;
+  if (full) checkServiceDates(given);
+  checkPayments(given);
+  checkMoneyBack(given);
+  checkWarnings(given);
+  return given.verdict;
 }
+
+/** A customer that sync created has the address of one of its Stripe customers. */
+function checkStreets(given: Case): void {
+  const { truth, tables, full } = given;
+  const own = new Set(truth.ours.map(({ id }) => id));
+  for (const row of tables.customers) {
+    if (own.has(row.id)) continue;
+    const links = tables.links.filter(({ customer_id }) => customer_id === row.id);
+    const members = truth.stripeCustomers.filter(({ customer }) =>
+      links.some(({ stripe_customer_id: id }) => id === customer.id),
+    );
+    const streets = members.flatMap(({ customer }) => customer.address?.line1 ?? []);
+    const isKnown = full && members.some(({ customer }) => customer.address && wasAsked(truth, customer.id));
+    const expected: (string | null)[] = isKnown ? streets : [...streets, null];
+    if (!expected.includes(row.street)) differ(given, `street of customer ${row.id}`, expected, row.street);
+  }
+}
+
+/**
+ * A service is billed next at the latest period end of the live items that bill it, and it ends if all of them end.
+ * If Stripe has no date, none of Stripe's dates is left. A date of people may be left, and must be if Stripe never had
+ * a date.
+ */
+function checkServiceDates(given: Case): void {
+  const { truth, tables } = given;
+  const live = new Map(
+    tables.subscriptions
+      .filter((row) => row.status !== 'cancelled' && isSure(tables, row.stripe_customer_id))
+      .map((row) => [row.id, row]),
+  );
+  const hasEnds = truth.history.some(
+    ({ about }) => about.object === 'subscription' && (about.cancelAt !== null || about.cancelAtPeriodEnd),
+  );
+  for (const service of tables.services) {
+    const items = tables.items.filter(
+      (item) =>
+        item.customer_service_id === service.id &&
+        live.has(item.subscription_id) &&
+        item.current_period_end !== null,
+    );
+    const ending = items.map((item) => live.get(item.subscription_id)?.cancel_at ?? null);
+    const isEnding = ending.length > 0 && !ending.includes(null);
+    const end = isEnding ? date(Math.max(...ending.map(Number)), truth.timeZone) : null;
+    const until = items.map((item) => item.current_period_end ?? 0);
+    const next = until.length > 0 ? date(Math.max(...until), truth.timeZone) : null;
+    const own = truth.dated.get(service.id);
+    const ends = own?.ends_on ?? [];
+    const expected = {
+      next_billing_date: next === null ? [null, ...(own?.next_billing_date ?? [])] : [next],
+      ends_on: end !== null ? [end] : hasEnds ? [null, ...ends] : [ends.at(-1) ?? null],
+    };
+    if (
+      !expected.next_billing_date.includes(service.next_billing_date) ||
+      !expected.ends_on.includes(service.ends_on)
+    ) {
+      differ(given, `service ${service.id}`, expected, service);
+    }
+  }
+}
+
+/** An event with an unknown status leaves a warning. With an API key, Stripe may have answered another status. */
+function checkWarnings(given: Case): void {
+  const { truth, tables } = given;
+  if (truth.hasKey) return;
+  const rows = new Map(tables.events.map((row) => [row.id, row]));
+  for (const event of truth.history) {
+    const { about } = event;
+    if (about.object !== 'subscription' && about.object !== 'invoice') continue;
+    if (hasKnownStatus(about) || !isAlone(truth, event)) continue;
+    const row = rows.get(event.id);
+    const warning = `unknown ${about.object} status ${about.status}`;
+    if (row?.outcome !== 'processed' || row.warnings.includes(warning)) continue;
+    differ(given, `event ${event.id}`, 'a warning', row.warnings);
+  }
+}
+
+const isAlone = ({ history }: Truth, { created, about }: WorldEvent) =>
+  history.filter(
+    (other) => ANNOUNCING.has(other.type) && other.created === created && other.about.id === about.id,
+  ).length === 1;

@@ -1,111 +1,98 @@
 import type { Invoice } from '@/lib/stripe-local/model';
-import type { InvoiceRow, Tables } from '../tables';
-import type { Truth, Verdict } from './index';
-import { hasKnownStatus, keptStatuses } from './kept-status';
-import { allowedMoments, type Moment, storiesOf } from './story';
-import { amount, date, differing, fits } from './values';
+import type { InvoiceRow } from '../tables';
+import {
+  allowedMoments,
+  amount,
+  type Case,
+  compare,
+  date,
+  differ,
+  differing,
+  fits,
+  hasKnownStatus,
+  keptStatuses,
+  type Moment,
+  storiesOf,
+} from './story';
 
 const RANKS = { draft: 0, open: 1, uncollectible: 2, paid: 3, void: 4 };
-/** What nobody knows counts as open. */
-const rankOf = ({ about }: Moment<Invoice>) => RANKS[about.status] ?? RANKS.open;
+const STATUS = { draft: 'draft', paid: 'paid', void: 'cancelled', uncollectible: 'overdue' };
 
-export function checkInvoices(truth: Truth, tables: Tables, full: boolean, verdict: Verdict): void {
+/** Each invoice has one row with the values of an allowed moment. */
+export function checkInvoices(given: Case): void {
+  const { truth, tables, full } = given;
   const ours = tables.invoices.filter((row) => !row.stripe_invoice_id);
-  for (const row of ours) checkOwn(tables, row, verdict);
+  for (const row of ours) checkOwn(given, row);
   const rows = new Map(
     tables.invoices.filter((row) => !ours.includes(row)).map((row) => [row.stripe_invoice_id, row]),
   );
-  const stories = storiesOf<Invoice>(truth.history, 'invoice');
-  for (const [id, story] of stories) {
+  for (const [id, story] of storiesOf<Invoice>(truth.history, 'invoice')) {
     const row = rows.get(id);
     rows.delete(id);
-    if (story.at(-1)?.event.type === 'invoice.deleted') checkDeleted(id, row, full, verdict);
-    else if (row) checkInvoice(truth, tables, story, row, full, verdict);
-    else if (full || story.some(({ isAnnounced }) => isAnnounced)) {
-      verdict.differences.push({ what: `invoice ${id}`, expected: 'a row', actual: null });
-    }
+    if (story.at(-1)?.event.type === 'invoice.deleted') {
+      const deleted = { status: 'cancelled', gone: true, amount_due: '0.000' };
+      if (row && full) compare(given, `invoice ${id}`, deleted, row);
+    } else if (row) checkInvoice(given, story, row);
+    else if (full || story.some(({ isAnnounced }) => isAnnounced))
+      differ(given, `invoice ${id}`, 'a row', null);
   }
-  for (const id of rows.keys()) {
-    verdict.differences.push({ what: `invoice ${id}`, expected: null, actual: 'a row' });
-  }
+  for (const id of rows.keys()) differ(given, `invoice ${id}`, null, 'a row');
 }
 
-/** An invoice of our own is settled by what is left of its payments. */
-function checkOwn({ payments }: Tables, row: InvoiceRow, verdict: Verdict): void {
-  const completed = payments.filter((one) => one.invoice_id === row.id && one.status === 'completed');
+/** An invoice that is not Stripe's is settled by its payments, less what came back of them. */
+function checkOwn(given: Case, row: InvoiceRow): void {
+  const completed = given.tables.payments.filter(
+    (one) => one.invoice_id === row.id && one.status === 'completed',
+  );
   const paid = completed.reduce((sum, one) => sum + Number(one.amount) - Number(one.refunded_amount), 0);
   const expected = {
     amount_paid: paid.toFixed(3),
     amount_due: Math.max(0, Number(row.total) - paid).toFixed(3),
     status: paid >= Number(row.total) ? 'paid' : 'sent',
   };
-  if (!fits(expected, row)) verdict.differences.push(differing(`our own invoice ${row.id}`, expected, row));
+  compare(given, `our own invoice ${row.id}`, expected, row);
 }
 
-function checkDeleted(id: string, row: InvoiceRow | undefined, full: boolean, verdict: Verdict): void {
-  const expected = { status: 'cancelled', gone: true, amount_due: '0.000' };
-  if (row && full && !fits(expected, row))
-    verdict.differences.push(differing(`invoice ${id}`, expected, row));
-}
-
-function checkInvoice(
-  truth: Truth,
-  tables: Tables,
-  story: Moment<Invoice>[],
-  row: InvoiceRow,
-  full: boolean,
-  verdict: Verdict,
-): void {
-  const asked = { full, canAsk: truth.hasKey, mayFail: truth.mayFail };
-  const { allowed } = allowedMoments(story, asked, (second) => {
+function checkInvoice(given: Case, story: Moment<Invoice>[], row: InvoiceRow): void {
+  const { truth, full, verdict } = given;
+  const allowed = allowedMoments(given, story, (second) => {
+    const rankOf = ({ about }: Moment<Invoice>) => RANKS[about.status] ?? RANKS.open; // unknown counts as open
     const highest = Math.max(...second.map(rankOf));
     return second.filter((moment) => rankOf(moment) === highest);
   });
-  const failures = failuresOf(truth, story, full);
+  const failures = failuresOf(given, story);
   const wanted = allowed.flatMap((moment) =>
     keptStatuses(truth, story, moment, 'draft').flatMap((status) => {
-      const rows = expectedRows(
-        truth,
-        tables,
-        { ...moment, about: { ...moment.about, status } },
-        failures,
-        full,
-      );
+      const rows = expectedRows(given, { ...moment, about: { ...moment.about, status } }, failures);
       const isKept = status === 'open' && !hasKnownStatus(moment.about);
       return isKept ? rows.flatMap((row) => keptOpen(story, row, failures)) : rows;
     }),
   );
   const [first] = wanted;
   if (!first) return;
-  const at = wanted.findIndex((expected) => fits(expected, row));
-  if (at === -1) verdict.differences.push(differing(`invoice ${row.stripe_invoice_id}`, first, row));
+  const what = `invoice ${row.stripe_invoice_id}`;
+  if (!wanted.some((expected) => fits(expected, row))) verdict.differences.push(differing(what, first, row));
   else if (!fits(first, row) && !truth.hasKey && allowed.length > 1) verdict.ties += 1;
   const off = row.amount_off_stripe;
   const known = allowed.map(({ about }) => amount(about.amountPaidOffStripe, about.currency));
-  // Nobody needs to know it of a payment that people took into their own hands.
+  // It is not looked up if people wrote the payment.
   const isOwn = [...truth.written.values()].some(({ reference }) => reference === row.stripe_invoice_id);
   const mustKnow = full && row.status === 'paid' && !isOwn && !truth.deleted.has(row.stripe_invoice_id);
-  if (off === null ? mustKnow : !known.includes(off)) {
-    verdict.differences.push({
-      what: `invoice ${row.stripe_invoice_id} amount_off_stripe`,
-      expected: known,
-      actual: off,
-    });
-  }
+  if (off === null ? mustKnow : !known.includes(off)) differ(given, `${what} amount_off_stripe`, known, off);
 }
 
 interface Failures {
-  /** It must be known that a payment failed. */
+  /** The row must show that a payment failed. */
   must: boolean;
   may: boolean;
-  /** When, where only events can have reported. */
+  /** The time of the failure, if only events can have reported it. */
   at: number | null;
 }
 
-function failuresOf(truth: Truth, story: Moment<Invoice>[], full: boolean): Failures {
+function failuresOf({ truth, full }: Case, story: Moment<Invoice>[]): Failures {
   const failed = story.filter(({ event }) => event.type === 'invoice.payment_failed');
   const last = story.at(-1);
-  // Of an open invoice Stripe itself still tells it, until another payment is under way.
+  // Stripe itself still reports a failure of an open invoice, until another payment begins.
   const stillReported = full && last?.about.status === 'open' && last.event.type === 'invoice.payment_failed';
   return {
     must: stillReported || (truth.lossless && failed.length > 0),
@@ -114,14 +101,8 @@ function failuresOf(truth: Truth, story: Moment<Invoice>[], full: boolean): Fail
   };
 }
 
-/** The row for a moment; several where it may still be before midnight for one and after it for another. */
-function expectedRows(
-  truth: Truth,
-  tables: Tables,
-  { about, event }: Moment<Invoice>,
-  failures: Failures,
-  full: boolean,
-) {
+/** The row at a moment. There are several if the due date passed around that moment. */
+function expectedRows({ truth, tables, full }: Case, { about, event }: Moment<Invoice>, failures: Failures) {
   const { timeZone, today } = truth;
   const money = (minor: number) => amount(minor, about.currency);
   const due = date(about.dueDate, timeZone);
@@ -145,9 +126,9 @@ function expectedRows(
     paid_at: about.paidAt,
     uncollectible: about.status === 'uncollectible',
     gone: false,
+    ...(failures.at !== null && { payment_failed_at: failures.at }),
   };
-  const failed = { ...(failures.at !== null && { payment_failed_at: failures.at }) };
-  if (about.status !== 'open') return [{ ...row, ...failed, status: STATUS[about.status] }];
+  if (about.status !== 'open') return [{ ...row, status: STATUS[about.status] }];
   const wasLate = due !== null && due < today;
   const isLate = due !== null && due < (date(event.created, timeZone) ?? '');
   const statuses = [
@@ -155,14 +136,12 @@ function expectedRows(
     ...(failures.may && !failures.must ? ['overdue'] : []),
     ...(wasLate && !isLate && !full && !failures.must ? ['sent'] : []),
   ];
-  return statuses.map((status) => ({ ...row, ...failed, status }));
+  return statuses.map((status) => ({ ...row, status }));
 }
 
-/** No due date makes what is kept overdue or takes that back, whatever passed while it was open. */
+/** While Stripe's status is unknown, no due date changes the kept status, whichever passed before. */
 function keptOpen<T extends { status: string }>(story: Moment<Invoice>[], row: T, failures: Failures): T[] {
   if (failures.must) return [row];
   const mayBeLate = failures.may || story.some(({ about }) => about.dueDate !== null);
   return (mayBeLate ? ['sent', 'overdue'] : ['sent']).map((status) => ({ ...row, status }));
 }
-
-const STATUS = { draft: 'draft', paid: 'paid', void: 'cancelled', uncollectible: 'overdue' };

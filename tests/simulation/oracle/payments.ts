@@ -1,59 +1,57 @@
 import type { Invoice } from '@/lib/stripe-local/model';
-import type { PaymentRow, Tables } from '../tables';
-import type { Truth, Verdict } from './index';
-import { type Moment, storiesOf } from './story';
-import { amount, date, differing, fits } from './values';
+import type { Dispute, Refund } from '@/lib/stripe-local/model-returns';
+import type { DisputeRow, PaymentRow, RefundRow } from '../tables';
+import {
+  amount,
+  type Case,
+  compare,
+  date,
+  differ,
+  differing,
+  fits,
+  type Moment,
+  storiesOf,
+  type Truth,
+} from './story';
 
-/** One payment for each invoice that Stripe collected, and what people wrote as they wrote it. */
-export function checkPayments(truth: Truth, tables: Tables, full: boolean, verdict: Verdict): void {
+/** There is one payment for each invoice that Stripe collected, and each payment that people wrote is unchanged. */
+export function checkPayments(given: Case): void {
+  const { truth, tables } = given;
   const invoices = storiesOf<Invoice>(truth.history, 'invoice');
   for (const row of tables.payments) {
+    const { payment_reference: reference } = row;
     const written = truth.written.get(row.id);
-    if (written) checkWritten(row, written, verdict);
-    else if (!invoices.has(row.payment_reference) || truth.deleted.has(row.payment_reference)) {
-      verdict.differences.push({ what: `payment ${row.payment_reference}`, expected: null, actual: row });
+    if (written) {
+      const { reference: payment_reference, ...values } = written;
+      compare(given, `payment ${payment_reference}`, { payment_reference, ...values }, row);
+    } else if (!invoices.has(reference) || truth.deleted.has(reference)) {
+      differ(given, `payment ${reference}`, null, row);
     }
   }
   const references = new Set([...truth.written.values()].map(({ reference }) => reference));
   for (const [id, story] of invoices) {
     if (references.has(id) || truth.deleted.has(id)) continue;
     const row = tables.payments.find(({ payment_reference }) => payment_reference === id);
-    checkPayment(truth, tables, story, row, full, verdict);
+    checkPayment(given, story, row);
   }
   for (const [id, { reference }] of truth.written) {
-    if (!tables.payments.some((row) => row.id === id)) {
-      verdict.differences.push({ what: `payment ${reference}`, expected: 'as it was entered', actual: null });
-    }
+    if (!tables.payments.some((row) => row.id === id))
+      differ(given, `payment ${reference}`, 'as it was entered', null);
   }
 }
 
-function checkWritten(
-  row: PaymentRow,
-  { reference, ...written }: { amount: string; reference: string; source: string },
-  verdict: Verdict,
-): void {
-  const expected = { payment_reference: reference, ...written };
-  if (!fits(expected, row)) verdict.differences.push(differing(`payment ${reference}`, expected, row));
-}
-
-function checkPayment(
-  truth: Truth,
-  tables: Tables,
-  story: Moment<Invoice>[],
-  row: PaymentRow | undefined,
-  full: boolean,
-  verdict: Verdict,
-): void {
+function checkPayment(given: Case, story: Moment<Invoice>[], row: PaymentRow | undefined): void {
+  const { truth, tables, full, verdict } = given;
   const last = story.at(-1);
   if (!last) return;
   const { id, currency } = last.about;
   const announced = story.some(({ event }) => event.type === 'invoice.payment_succeeded');
   const isReported = announced && truth.lossless && !truth.freed.has(id);
-  // A run on the way may have found a part of it.
+  // A run in between may have found a part of it.
   const moments = (full || isReported ? [last] : story).filter(({ about }) => collectedOf(about) > 0);
   const expected = moments.flatMap((moment) => {
     const dates = full ? [lastCollected(story)] : datesOf(truth, story, moment);
-    // Events of newer versions do not tell what was paid without Stripe.
+    // Events of newer versions do not report how much was paid outside Stripe.
     const amounts = [collectedOf(moment.about), ...(!full && announced ? [moment.about.amountPaid] : [])];
     return amounts.flatMap((minor) =>
       dates.map((at) => ({ amount: amount(minor, currency), payment_date: date(at, truth.timeZone) })),
@@ -61,20 +59,13 @@ function checkPayment(
   });
   const [first] = expected;
   const invoice = tables.invoices.find(({ stripe_invoice_id }) => stripe_invoice_id === id);
-  const common = {
-    invoice_id: invoice?.id,
-    customer_id: invoice?.customer_id,
-    currency,
-    source: 'stripe',
-  };
+  const owner = { invoice_id: invoice?.id, customer_id: invoice?.customer_id };
+  const common = { ...owner, currency, source: 'stripe' };
   const mayLack = !first || !(full || isReported);
   if (row ? expected.some((one) => fits({ ...common, ...one }, row)) : mayLack) return;
   const what = `payment ${id}`;
-  verdict.differences.push(
-    row && first
-      ? differing(what, { ...common, ...first }, row)
-      : { what, expected: first ?? null, actual: row },
-  );
+  if (row && first) verdict.differences.push(differing(what, { ...common, ...first }, row));
+  else differ(given, what, first ?? null, row);
 }
 
 const collectedOf = ({ amountPaid, amountPaidOffStripe }: Invoice) => amountPaid - amountPaidOffStripe;
@@ -88,11 +79,108 @@ function lastCollected(story: Moment<Invoice>[]): number | null {
 }
 
 /**
- * Without an API key nobody tells when a part was collected: then it is as of what reported it. With one, more may
- * have been collected by the time that Stripe was asked when it did.
+ * The times at which a payment may have been collected. Without an API key this is the time of the event that reports
+ * the amount. With one, Stripe may have collected more by the time of its answer.
  */
 function datesOf({ hasKey }: Truth, story: Moment<Invoice>[], { at, about }: Moment<Invoice>): number[] {
   return story
     .filter((moment) => collectedOf(moment.about) === collectedOf(about) || (hasKey && moment.at > at))
     .map(({ event }) => event.created);
+}
+
+/**
+ * After a run each refund and dispute is there once, in its last state at Stripe and with the payment of its invoice.
+ * The refunded amount of a payment always follows from its refunds and disputes, also from those recorded here.
+ */
+export function checkMoneyBack(given: Case): void {
+  const { truth, tables, full } = given;
+  for (const payment of tables.payments) checkCameBack(given, payment);
+  if (!full) return;
+  const refunds = new Map(tables.refunds.map((row) => [row.stripe_refund_id, row]));
+  for (const refund of truth.refunds)
+    compare(given, `refund ${refund.id}`, expectedRefund(given, refund), refunds.get(refund.id));
+  const disputes = new Map(tables.disputes.map((row) => [row.stripe_dispute_id, row]));
+  for (const dispute of truth.disputes)
+    compare(given, `dispute ${dispute.id}`, expectedDispute(given, dispute), disputes.get(dispute.id));
+}
+
+// An unknown status counts as pending, that of a dispute as under review.
+const REFUND_STATUSES: Record<string, string> = {
+  pending: 'pending',
+  succeeded: 'succeeded',
+  failed: 'failed',
+  canceled: 'cancelled',
+};
+const DISPUTE_STATUSES = new Set<string>([
+  ...['warning_needs_response', 'warning_under_review', 'warning_closed'],
+  ...['needs_response', 'under_review', 'won', 'lost', 'prevented'],
+]);
+
+function expectedRefund(given: Case, refund: Refund): Partial<RefundRow> {
+  return {
+    payment_id: paymentOf(given, refund.paymentIntent)?.id ?? null,
+    amount: amount(refund.amount, refund.currency),
+    currency: refund.currency,
+    status: REFUND_STATUSES[refund.status] ?? 'pending',
+    issued_at: refund.created,
+  };
+}
+
+function expectedDispute(given: Case, dispute: Dispute): Partial<DisputeRow> {
+  const moved = (isOne: (sum: number) => boolean) =>
+    dispute.balanceTransactions.findLast((one) => isOne(one.amount))?.created ?? null;
+  return {
+    payment_id: paymentOf(given, dispute.paymentIntent)?.id ?? null,
+    amount: amount(dispute.amount, dispute.currency),
+    currency: dispute.currency,
+    status: DISPUTE_STATUSES.has(dispute.status) ? dispute.status : 'under_review',
+    evidence_due_at: dispute.evidenceDueBy || null,
+    funds_withdrawn_at: moved((sum) => sum < 0),
+    funds_returned_at: moved((sum) => sum > 0),
+  };
+}
+
+/** The payment of the invoice that an intent paid, or of the intent itself. */
+function paymentOf({ truth, tables }: Case, intent: string): PaymentRow | undefined {
+  const reference = truth.intents.get(intent) ?? intent;
+  return tables.payments.find((row) => row.payment_reference === reference);
+}
+
+function checkCameBack(given: Case, payment: PaymentRow): void {
+  const { truth, tables } = given;
+  const isIts = (row: { payment_id: number | null; currency: string }) =>
+    row.payment_id === payment.id && row.currency === payment.currency;
+  const refunds = tables.refunds.filter(isIts);
+  const back = [
+    ...refunds.filter(
+      ({ status, source }) => status === 'succeeded' || (status === 'pending' && source !== 'stripe'),
+    ),
+    ...tables.disputes.filter(
+      (row) =>
+        isIts(row) &&
+        (row.status === 'lost' ||
+          (row.status === 'prevented' && row.funds_withdrawn_at !== null && row.funds_returned_at === null)),
+    ),
+  ];
+  const sum = back.reduce((total, row) => total + Number(row.amount), 0);
+  const refunded = Math.min(Number(payment.amount), Number(sum.toFixed(3)));
+  const isWhole = refunded === Number(payment.amount);
+  const expected = {
+    refunded_amount: refunded.toFixed(3),
+    // People may say that a payment is completed although all of it came back.
+    ...(truth.statuses.get(payment.id) !== 'completed' && { status: isWhole ? 'refunded' : 'completed' }),
+  };
+  compare(given, `refunded amount of payment ${payment.payment_reference}`, expected, payment);
+  const isAlive = ({ status }: RefundRow) => status === 'succeeded' || status === 'pending';
+  for (const recorded of refunds.filter((row) => row.stripe_refund_id === null && isAlive(row))) {
+    const twin = refunds.find(
+      (row) =>
+        row.stripe_refund_id !== null &&
+        row.source === 'stripe' &&
+        row.id > recorded.id && // reported later
+        row.amount === recorded.amount &&
+        date(row.issued_at, truth.timeZone) === date(recorded.issued_at, truth.timeZone),
+    );
+    if (twin) differ(given, `refund ${twin.stripe_refund_id}`, 'merged with the recorded refund', recorded);
+  }
 }

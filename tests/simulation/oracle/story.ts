@@ -1,6 +1,165 @@
+import { toCalendarDate } from '@/lib/dates';
 import type { WorldEvent, WorldObject } from '@/lib/stripe-local/model';
+import type { Dispute, Refund } from '@/lib/stripe-local/model-returns';
+import type { Tables } from '../tables';
 
-/** The types that the service promises to act on. */
+/** Everything that is known of a history: what happened at Stripe and what people and programs did here. */
+export interface Truth {
+  history: readonly WorldEvent[];
+  timeZone: string;
+  /** Our calendar date at the end. */
+  today: string;
+  hasKey: boolean;
+  linkByEmail: boolean;
+  /** No delivery was lost. */
+  lossless: boolean;
+  /** Stripe's API failed at times, or its answers were out of date again and again. */
+  mayFail: boolean;
+  /** An older version does not report everything that a newer one does. */
+  versions: readonly string[];
+  versionOf(event: WorldEvent): string;
+  ours: readonly Own[];
+  stripeCustomers: readonly StripeCustomer[];
+  /** References of Stripe's payments that people deleted. */
+  deleted: ReadonlySet<string>;
+  /** References of other deleted payments. Sync may have skipped Stripe's own payment because of them. */
+  freed: ReadonlySet<string>;
+  /** Payments as people last wrote them, by id. */
+  written: ReadonlyMap<number, { amount: string; reference: string; source: string }>;
+  /** All refunds at Stripe, in their last state. */
+  refunds: readonly Refund[];
+  disputes: readonly Dispute[];
+  /** The invoice of each payment intent. */
+  intents: ReadonlyMap<string, string>;
+  /** The status that people last gave to a payment, by its id. */
+  statuses: ReadonlyMap<number, string>;
+  /** The service that staff linked to an item, by Stripe's id of the item. null: staff chose no service. */
+  linked: ReadonlyMap<string, number | null>;
+  times: ReadonlyMap<string, EventTimes>;
+  looks: readonly Look[];
+  /** Stripe customers that Stripe no longer knows. */
+  unknown: ReadonlySet<string>;
+  /** The dates that people gave to a service, by its id. */
+  dated: ReadonlyMap<number, Record<'next_billing_date' | 'ends_on', readonly string[]>>;
+}
+
+/** One of our customers, as it is before the history begins. */
+export interface Own {
+  id: number;
+  /** The number that Stripe uses: for some, that of a customer that was merged into this one. */
+  number: string;
+  email: string | null;
+  services: OwnService[];
+  /** A subscription that waits for its checkout. */
+  sold: {
+    id: number;
+    quantity: number;
+    /** The services it was sold with. */
+    services: number[];
+    /** One of its items has no service, so that nothing that Stripe bills matches it. */
+    isUnclear: boolean;
+  } | null;
+}
+
+export interface OwnService {
+  id: number;
+  number: string;
+  ends_on: string | null;
+  /** Its price in minor units per number of months. */
+  price: { minor: number; currency: string; months: number };
+}
+
+interface StripeCustomer {
+  customer: { id: string; email: string | null; address: { line1: string } | null };
+  /** The customer that staff linked it to last, and those before. */
+  staff: number | null;
+  formerly: readonly number[];
+  /** The customer that its e-mail address linked it to beforehand. */
+  stored: number | null;
+}
+
+/** When something happened to an event, in ticks that only count up. */
+export interface EventTimes {
+  happened: number;
+  /** Its first delivery attempt, if there was one. */
+  tried: number | null;
+  /** The first time it was certainly handled. */
+  done: number | null;
+  /** How often its customer's own number had changed when it was last handled. */
+  changes: number | null;
+}
+
+/** An answer of Stripe about a customer that arrived. */
+export interface Look {
+  customer: string;
+  /** asked: the customer was retrieved; brought: it came expanded in another object, and may have been discarded. */
+  kind: 'asked' | 'brought';
+  /** How often its own number had changed by then. null: it was deleted. */
+  changes: number | null;
+  number: string | undefined;
+  /** A crash or a conflict may have undone what followed from it. */
+  isDoubtful: boolean;
+}
+
+/** A comparison of our tables with the truth. */
+export interface Case {
+  truth: Truth;
+  tables: Tables;
+  /** The tables must hold everything that Stripe has, not only what it announced. */
+  full: boolean;
+  verdict: Verdict;
+}
+
+export interface Verdict {
+  differences: Difference[];
+  /** The number of rows that the payloads left open. */
+  ties: number;
+}
+
+export interface Difference {
+  what: string;
+  expected: unknown;
+  actual: unknown;
+}
+
+export function differ({ verdict }: Case, what: string, expected: unknown, actual: unknown): void {
+  verdict.differences.push({ what, expected, actual });
+}
+
+/** Notes a difference unless the row is there and has all of the expected values. */
+export function compare({ verdict }: Case, what: string, expected: object, row: object | undefined): void {
+  if (!row) verdict.differences.push({ what, expected, actual: null });
+  else if (!fits(expected, row)) verdict.differences.push(differing(what, expected, row));
+}
+
+/** Whether a row has all of the expected values. */
+export function fits(expected: object, actual: object): boolean {
+  return Object.keys(expected).every((field) => isSame(expected, actual, field));
+}
+
+/** A readable difference, which contains only the fields that differ. */
+export function differing(what: string, expected: object, actual: object): Difference {
+  const fields = Object.keys(expected).filter((field) => !isSame(expected, actual, field));
+  const part = (of: object) => Object.fromEntries(fields.map((field) => [field, Reflect.get(of, field)]));
+  return { what, expected: part(expected), actual: part(actual) };
+}
+
+const isSame = (expected: object, actual: object, field: string) =>
+  JSON.stringify(Reflect.get(expected, field)) === JSON.stringify(Reflect.get(actual, field));
+
+/** Minor units per major unit of the currencies in the histories. */
+const MINOR: Record<string, number> = { eur: 100, usd: 100, gbp: 100, isk: 100, jpy: 1, kwd: 1000 };
+
+/** An amount as text, like a numeric(15,3) column. */
+export function amount(minor: number, currency: string): string {
+  return (minor / (MINOR[currency] ?? Number.NaN)).toFixed(3);
+}
+
+export function date(seconds: number | null, timeZone: string): string | null {
+  return seconds === null ? null : toCalendarDate(new Date(seconds * 1000), timeZone);
+}
+
+/** The event types that the service promises to handle. */
 export const ANNOUNCING = new Set([
   'checkout.session.completed',
   'customer.subscription.created',
@@ -12,7 +171,7 @@ export const ANNOUNCING = new Set([
   'invoice.payment_failed',
 ]);
 
-/** One moment of an object: what it was, and what said so. */
+/** An object's state at one moment, and the event that reported it. */
 export interface Moment<T> {
   at: number;
   about: T;
@@ -20,7 +179,7 @@ export interface Moment<T> {
   isAnnounced: boolean;
 }
 
-/** What happened to each object of a kind, in its true order. */
+/** The states of each object of a kind, in their true order. */
 export function storiesOf<T extends WorldObject>(
   history: readonly WorldEvent[],
   kind: T['object'],
@@ -30,7 +189,7 @@ export function storiesOf<T extends WorldObject>(
     if (event.about.object !== kind) continue;
     const moment = { at, about: event.about as T, event, isAnnounced: ANNOUNCING.has(event.type) };
     const story = stories.get(event.about.id);
-    if (story?.at(-1)?.event.type === 'customer.subscription.deleted') continue; // whatever is told of it after that
+    if (story?.at(-1)?.event.type === 'customer.subscription.deleted') continue; // a late event changes nothing
     if (story) story.push(moment);
     else stories.set(event.about.id, [moment]);
   }
@@ -38,23 +197,95 @@ export function storiesOf<T extends WorldObject>(
 }
 
 /**
- * The states that a row may be in: the last announced one, where fresher ones can be asked for those too,
- * and where nothing can be asked, what the payloads of the last second leave open.
+ * The states that a row may be in: the last announced state; with an API key also later ones; and if the last second
+ * has several events and Stripe cannot be asked, each state that their payloads leave open.
  *
- * @param isOpen whether two states of one second cannot be told apart by their payloads
+ * @param candidates the last states that the payloads of one second allow
  */
 export function allowedMoments<T>(
+  { truth, full }: Case,
   story: Moment<T>[],
-  asked: { full: boolean; canAsk: boolean; mayFail: boolean },
   candidates: (second: Moment<T>[]) => Moment<T>[],
-): { allowed: Moment<T>[]; ties: number } {
-  const final = story.at(-1);
-  if (asked.full) return { allowed: final ? [final] : [], ties: 0 };
+): Moment<T>[] {
+  if (full) return story.slice(-1);
   const announced = story.filter((moment) => moment.isAnnounced);
   const last = announced.at(-1);
-  if (!last) return { allowed: story, ties: 0 };
+  if (!last) return story;
   const second = announced.filter(({ event }) => event.created === last.event.created);
-  const open = !asked.canAsk || asked.mayFail ? candidates(second) : [last];
-  const later = asked.canAsk ? story.filter(({ at }) => at >= last.at) : [last];
-  return { allowed: [...later, ...open], ties: open.length };
+  const open = !truth.hasKey || truth.mayFail ? candidates(second) : [last];
+  const later = truth.hasKey ? story.filter(({ at }) => at >= last.at) : [last];
+  return [...later, ...open];
+}
+
+const KNOWN = {
+  subscription: new Set([
+    ...['active', 'canceled', 'incomplete', 'incomplete_expired'],
+    ...['past_due', 'paused', 'trialing', 'unpaid'],
+  ]),
+  invoice: new Set(['draft', 'open', 'paid', 'uncollectible', 'void']),
+};
+
+interface WithStatus {
+  object: 'subscription' | 'invoice';
+  status: string;
+}
+
+export const hasKnownStatus = ({ object, status }: WithStatus) => KNOWN[object].has(status);
+
+/**
+ * The statuses that a row may have at a moment. An unknown status of Stripe keeps the row's status, so that this can
+ * be any status that may have been stored before.
+ *
+ * @param unset the status of a row before any known status was reported
+ */
+export function keptStatuses<T extends WithStatus>(
+  truth: Truth,
+  story: Moment<T>[],
+  { at, about }: Moment<T>,
+  unset: T['status'],
+): T['status'][] {
+  if (hasKnownStatus(about)) return [about.status];
+  const before = story.filter((moment) => moment.at <= at && (moment.isAnnounced || truth.hasKey));
+  const kept: T['status'][] = [];
+  for (const [i, moment] of [...before.entries()].reverse()) {
+    if (!hasKnownStatus(moment.about)) continue;
+    const strange = before.slice(i + 1).filter((one) => !hasKnownStatus(one.about));
+    if (mayComeBefore(truth, moment, strange)) kept.push(moment.about.status);
+    const until = before.slice(0, i + 1);
+    if (!mustComeBefore(truth, until, strange)) continue;
+    // Unless Stripe is asked, the last state of a second is uncertain.
+    const tied = truth.hasKey && !truth.mayFail ? [] : announcedOfSecond(until).map((one) => one.about);
+    return [...new Set([...kept, ...tied.filter(hasKnownStatus).map(({ status }) => status)])];
+  }
+  return [...new Set([...kept, unset])];
+}
+
+const NEVER = Number.POSITIVE_INFINITY;
+
+/** Whether a state may have been stored when a later one was handled. Each event of a second decides the second anew. */
+function mayComeBefore(truth: Truth, { event }: Moment<unknown>, others: Moment<unknown>[]): boolean {
+  if (others.some((one) => one.event.created === event.created)) return true;
+  const tried = truth.times.get(event.id)?.tried ?? NEVER;
+  const done = others.map((one) => truth.times.get(one.event.id)?.done ?? NEVER);
+  return truth.hasKey || tried < Math.min(NEVER, ...done);
+}
+
+/**
+ * Whether the last state was certainly stored before the others. With an API key a state may be seen as soon as it
+ * exists, otherwise when it is first reported. Which state of a second is the last is certain once all are reported.
+ */
+function mustComeBefore(truth: Truth, until: Moment<unknown>[], others: Moment<unknown>[]): boolean {
+  const last = until.at(-1);
+  if (!last?.isAnnounced) return false; // ignored events report nothing
+  const done = announcedOfSecond(until).map(({ event }) => truth.times.get(event.id)?.done ?? NEVER);
+  const seen = others.map((one) => {
+    const times = truth.times.get(one.event.id);
+    return (truth.hasKey ? times?.happened : times?.tried) ?? NEVER;
+  });
+  return Math.max(...done) < Math.min(NEVER, ...seen);
+}
+
+function announcedOfSecond<T>(until: Moment<T>[]): Moment<T>[] {
+  const second = until.at(-1)?.event.created;
+  return until.filter((one) => one.isAnnounced && one.event.created === second);
 }

@@ -1,46 +1,49 @@
 import type { Subscription } from '@/lib/stripe-local/model';
 import type { ItemRow, SubscriptionRow, Tables } from '../tables';
-import { isSure } from './customers';
-import type { Truth, Verdict } from './index';
-import { checkLink, checkNoLink } from './item-links';
-import { hasKnownStatus, keptStatuses } from './kept-status';
-import { movedOutOfSight, movedWithinSecond } from './moved-items';
-import { checkSold } from './sold';
-import { allowedMoments, type Moment, storiesOf } from './story';
-import { amount, date, differing, fits } from './values';
+import { checkItem, checkSold, itemsAdrift, SHOWN } from './items';
+import {
+  allowedMoments,
+  amount,
+  type Case,
+  date,
+  differ,
+  differing,
+  fits,
+  hasKnownStatus,
+  keptStatuses,
+  type Moment,
+  storiesOf,
+  type Truth,
+  type Verdict,
+} from './story';
 
-export function checkSubscriptions(truth: Truth, tables: Tables, full: boolean, verdict: Verdict): void {
+/** Each subscription has one row with the values of an allowed moment. */
+export function checkSubscriptions(given: Case): void {
+  const { truth, tables } = given;
   const stories = storiesOf<Subscription>(truth.history, 'subscription');
   const rows = new Map(tables.subscriptions.map((row) => [row.stripe_subscription_id, row]));
   for (const [id, story] of stories) {
     const row = rows.get(id);
-    if (row) checkSubscription(truth, tables, story, row, full, verdict);
-    else verdict.differences.push({ what: `subscription ${id}`, expected: 'a row', actual: null });
+    if (row) checkSubscription(given, story, row);
+    else differ(given, `subscription ${id}`, 'a row', null);
   }
-  checkSold(truth, tables, full, verdict);
+  checkSold(given);
   const sold = truth.ours.map((own) => own.sold?.id);
   const waiting = tables.subscriptions.filter((row) => !row.stripe_subscription_id && sold.includes(row.id));
   const expected = stories.size + waiting.length;
   if (tables.subscriptions.length !== expected) {
-    verdict.differences.push({ what: 'subscriptions', expected, actual: tables.subscriptions.length });
+    differ(given, 'subscriptions', expected, tables.subscriptions.length);
   }
 }
 
-function checkSubscription(
-  truth: Truth,
-  tables: Tables,
-  story: Moment<Subscription>[],
-  row: SubscriptionRow,
-  full: boolean,
-  verdict: Verdict,
-): void {
-  const asked = { full, canAsk: truth.hasKey, mayFail: truth.mayFail };
-  const { allowed } = allowedMoments(story, asked, possibleEnds);
+function checkSubscription(given: Case, story: Moment<Subscription>[], row: SubscriptionRow): void {
+  const { truth, tables, full, verdict } = given;
+  const allowed = allowedMoments(given, story, possibleEnds);
   const items = tables.items.filter(
     (item) => item.subscription_id === row.id && item.stripe_subscription_item_id !== null,
   );
   const mayLack = !full && (!truth.hasKey || truth.mayFail);
-  const adrift = new Set(mayLack ? [...movedWithinSecond(truth), ...movedOutOfSight(truth)] : []);
+  const adrift = mayLack ? itemsAdrift(truth) : new Set<string | null>();
   const settled = <T extends Pick<ItemRow, 'stripe_subscription_item_id'>>(some: T[]) =>
     some.filter(({ stripe_subscription_item_id: id }) => !adrift.has(id));
   const actual = { ...row, items: settled(items.map(withoutKeys)) };
@@ -49,15 +52,15 @@ function checkSubscription(
       const about = { ...one.about, status };
       const rows = [
         expectedRow(truth, tables, about),
-        ...(mayLack ? [shownRow(truth, tables, about, story, actual.items)] : []),
+        ...(mayLack ? [shownRow(given, about, story, actual.items)] : []),
       ];
       return rows
         .map((reported) => ({ ...reported, items: settled(reported.items) }))
-        .flatMap((reported) => checkedOut(truth, reported, one, full));
+        .flatMap((reported) => checkedOut(given, reported, one));
     });
   const first = allowed[0] && expected(allowed[0])[0];
   if (!first) return;
-  // Without the items that are adrift, several may fit.
+  // Without the items that are adrift, several moments may fit.
   const fitting = allowed.filter((one) => expected(one).some((row) => fits(row, actual)));
   const [moment] = fitting;
   if (!moment) {
@@ -66,29 +69,25 @@ function checkSubscription(
   }
   if (!fits(first, actual) && !truth.hasKey) verdict.ties += 1;
   if (moment.about.items.some(({ id }) => adrift.has(id))) verdict.ties += 1;
-  const link = isSure(tables, row.stripe_customer_id) ? checkLink : checkNoLink;
   for (const item of items) {
     const verdicts = fitting.map(({ about }) => {
       const own: Verdict = { differences: [], ties: 0 };
-      link(truth, about, row, item, own);
+      checkItem({ ...given, verdict: own }, about, row, item);
       return own;
     });
-    const { differences, ties } = verdicts.find((one) => one.differences.length === 0) ?? verdicts[0] ?? NONE;
-    verdict.differences.push(...differences);
-    verdict.ties += ties;
+    const best = verdicts.find((one) => one.differences.length === 0) ?? verdicts[0];
+    verdict.differences.push(...(best?.differences ?? []));
+    verdict.ties += best?.ties ?? 0;
   }
 }
 
-const NONE: Verdict = { differences: [], ties: 0 };
-
 const withoutKeys = ({ subscription_id: _, customer_service_id: __, ...item }: ItemRow) => item;
 
-/** Until Stripe is asked, a checkout that was completed in that second or later makes active what is incomplete. */
+/** A checkout completed in that second or later makes an incomplete subscription active, until Stripe is asked. */
 function checkedOut<Row extends { status: string }>(
-  truth: Truth,
+  { truth, full }: Case,
   reported: Row,
   { about, event }: Moment<Subscription>,
-  full: boolean,
 ): Row[] {
   const isStrange = !hasKnownStatus(about);
   const isCheckedOut = truth.history.some(
@@ -101,7 +100,7 @@ function checkedOut<Row extends { status: string }>(
   );
   if ((full && !isStrange) || reported.status !== 'incomplete' || !isCheckedOut) return [reported];
   const active = { ...reported, status: 'active' };
-  return truth.hasKey || isStrange ? [active, reported] : [active]; // it may have been asked later than that
+  return truth.hasKey || isStrange ? [active, reported] : [active]; // Stripe may have been asked later
 }
 
 function expectedRow(truth: Truth, tables: Tables, about: Subscription) {
@@ -116,30 +115,28 @@ function expectedRow(truth: Truth, tables: Tables, about: Subscription) {
     pause_behavior: about.pauseCollection?.behavior ?? null,
     pause_resumes_at: about.pauseCollection?.resumesAt ?? null,
     ended_at: about.endedAt,
-    items: itemRows(about),
+    items: sortItems(
+      about.items.map((item) => ({
+        stripe_subscription_item_id: item.id,
+        quantity: item.quantity,
+        amount: amount(item.unitAmount * item.quantity, about.currency),
+        currency: about.currency,
+        interval: item.interval,
+        interval_count: item.intervalCount,
+        current_period_end: item.currentPeriodEnd,
+      })),
+    ),
   };
 }
 
-const itemRows = ({ currency, items }: Pick<Subscription, 'currency' | 'items'>) =>
-  [...items]
-    .sort((a, b) => (a.id < b.id ? -1 : 1))
-    .map((item) => ({
-      stripe_subscription_item_id: item.id,
-      quantity: item.quantity,
-      amount: amount(item.unitAmount * item.quantity, currency),
-      currency,
-      interval: item.interval,
-      interval_count: item.intervalCount,
-      current_period_end: item.currentPeriodEnd,
-    }));
+const sortItems = <T extends { stripe_subscription_item_id: string | null }>(items: T[]) =>
+  items.sort((a, b) =>
+    String(a.stripe_subscription_item_id) < String(b.stripe_subscription_item_id) ? -1 : 1,
+  );
 
-/** Items that an event shows of its subscription. */
-const SHOWN = 10;
-
-/** The row where only events reported: what they showed is there, and what else it ever had may still be. */
+/** The row if only events reported it: it has the items that they showed, and may have any earlier item. */
 function shownRow(
-  truth: Truth,
-  tables: Tables,
+  { truth, tables }: Case,
   about: Subscription,
   story: Moment<Subscription>[],
   stored: ReturnType<typeof withoutKeys>[],
@@ -151,14 +148,12 @@ function shownRow(
   const others = stored.filter(
     ({ stripe_subscription_item_id: id }) => ever.has(id) && !shown.some((item) => item.id === id),
   );
-  const byId = (item: { stripe_subscription_item_id: string | null }) =>
-    String(item.stripe_subscription_item_id);
-  return { ...row, items: [...row.items, ...others].sort((a, b) => (byId(a) < byId(b) ? -1 : 1)) };
+  return { ...row, items: sortItems([...row.items, ...others]) };
 }
 
 /**
- * Where the events of one second may end: created first, deleted last, and each update after the state that
- * it says was there before.
+ * The states in which one second may end: the creation comes first, a deletion last, and each update after the state
+ * that it reports as the previous one.
  */
 function possibleEnds(second: Moment<Subscription>[]): Moment<Subscription>[] {
   const ends = second.filter(({ event }) => event.type === 'customer.subscription.deleted');
@@ -169,12 +164,12 @@ function possibleEnds(second: Moment<Subscription>[]): Moment<Subscription>[] {
   const walk = (at: Moment<Subscription> | undefined, left: Moment<Subscription>[]) => {
     if (at && left.length === 0) found.add(at);
     for (const next of left) {
-      if (!at || JSON.stringify(next.event.previous) === JSON.stringify(at.about)) {
+      const isNext = !at || JSON.stringify(next.event.previous) === JSON.stringify(at.about);
+      if (isNext)
         walk(
           next,
           left.filter((other) => other !== next),
         );
-      }
     }
   };
   walk(created, updates);

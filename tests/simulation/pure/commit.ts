@@ -2,11 +2,17 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Plan, TablePlan } from '@/lib/sync/decide/plan';
 import type { Commit } from '@/lib/sync/store/committed';
 import { type TableName as Planned, type StoredLink, TABLE_NAMES } from '@/lib/sync/store/rows';
-import { checkReferences, checkRow, checkUnique } from './constraints';
-import { storeEvent } from './events';
-import { handOver, insertCreated, moveStripeCustomer, removeIfEmpty } from './moves';
-import { type Made, toId, toStored } from './stored';
-import { type ModelTables, type RowOf, StateError } from './tables';
+import { storeEvent } from './inbox';
+import {
+  checkReferences,
+  checkRow,
+  checkUnique,
+  type ModelRows,
+  type ModelTables,
+  type RowOf,
+  StateError,
+  type TableName,
+} from './tables';
 
 /** What `commit_plan` writes, statement by statement. @throws StateError, and then nothing is written */
 export function commitModel(tables: ModelTables, commit: Commit, now: Date): void {
@@ -166,3 +172,128 @@ class Writer {
 }
 
 const keyOf = (name: Planned, row: AnyRow) => (name === 'links' ? row.stripe_customer_id : row.id);
+
+/** Columns that sync may change in a row that is there; the others stay. */
+const UPDATED: Partial<{ [Name in TableName]: (keyof RowOf<Name>)[] }> = {
+  customers: ['last_name', 'email', 'phone', 'street', 'postal_code', 'city', 'country'],
+  services: ['next_billing_date', 'synced_billing_date', 'ends_on', 'synced_ends_on'],
+};
+
+const AMOUNTS: Partial<Record<TableName, string[]>> = {
+  items: ['amount'],
+  invoices: ['subtotal', 'tax', 'total', 'amount_paid', 'amount_due', 'amount_off_stripe', 'amount_credited'],
+  payments: ['amount', 'provider_amount', 'refunded_amount'],
+  refunds: ['amount'],
+  disputes: ['amount'],
+};
+
+const REFERENCES: Partial<Record<TableName, string[]>> = {
+  links: ['customer_id'],
+  customers: ['id'],
+  subscriptions: ['id', 'customer_id', 'checkout_reference'],
+  items: ['id', 'subscription_id', 'customer_service_id'],
+  invoices: ['id', 'customer_id', 'subscription_id'],
+  payments: ['id', 'invoice_id', 'customer_id'],
+  refunds: ['id', 'payment_id'],
+  disputes: ['id', 'payment_id'],
+};
+
+/** The ids that stand for those below 0. */
+type Made = Map<number, number>;
+
+/** A row as its table keeps it: with its own ids, numbers of three decimals, and the version given. */
+function toStored<Name extends keyof ModelRows>(
+  name: Name,
+  planned: RowOf<Name>,
+  before: RowOf<Name> | undefined,
+  made: Made,
+  at: { now: Date; version: number },
+): RowOf<Name> {
+  const columns = before && UPDATED[name];
+  const row: Record<string, unknown> = { ...((columns ? before : planned) as object) };
+  for (const column of columns ?? []) row[column as string] = planned[column];
+  for (const column of REFERENCES[name] ?? []) row[column] = toId(row[column], made);
+  for (const column of AMOUNTS[name] ?? []) {
+    if (row[column] !== null) row[column] = Number(row[column]).toFixed(3);
+  }
+  if ('numbers' in row) row.numbers = asJsonb(row.numbers);
+  if ('details' in row) row.details = asJsonb(row.details);
+  if ('is_stub' in row) row.is_stub = row.provider_as_of === null && row.stripe_subscription_id !== null;
+  if ('created_at' in row) {
+    row.created_at = (before as { created_at: Date } | undefined)?.created_at ?? at.now;
+    row.updated_at = at.now;
+  }
+  row.version = at.version;
+  return row as RowOf<Name>;
+}
+
+function toId(id: unknown, made: Made): unknown {
+  return typeof id === 'number' && id < 0 ? (made.get(id) ?? id) : id;
+}
+
+/** As jsonb gives it back: keys by their length, then by their letters. */
+export function asJsonb(value: unknown): unknown {
+  if (Array.isArray(value)) return Object.freeze(value.map(asJsonb));
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => a.length - b.length || (a < b ? -1 : 1));
+  return Object.freeze(Object.fromEntries(entries.map(([key, one]) => [key, asJsonb(one)])));
+}
+
+const SERIAL = /^[Kk](\d{1,15})$/;
+
+/** As `insert_created_customer`: under the next free number that nobody has named. */
+function insertCreated(tables: ModelTables, row: RowOf<'customers'>, absent: string[]): void {
+  const { customers, merged, links } = tables.rows;
+  const noted = [...links.values()].flatMap(({ numbers }) => numbers.map((one) => one.number.toLowerCase()));
+  const named = new Set([...absent, ...noted]);
+  const serials = [...customers.values(), ...merged.values()].flatMap(({ customer_number }) => {
+    const [, serial] = SERIAL.exec(customer_number) ?? [];
+    return serial === undefined ? [] : [Number(serial)];
+  });
+  let serial = (serials.length > 0 ? Math.max(...serials) : 10_000) + 1;
+  while (named.has(`k${serial}`)) serial += 1;
+  const made = { ...row, customer_number: `K${serial}` };
+  checkUnique(tables, 'customers', made);
+  tables.put('customers', made.id, made);
+}
+
+/** As `move_stripe_customer`: all that a Stripe customer has. */
+function moveStripeCustomer(tables: ModelTables, moved: string, customer_id: number, now: Date): void {
+  const { rows } = tables;
+  const change = { customer_id, updated_at: now };
+  const isMoved = (row: { stripe_customer_id: string | null; customer_id: number }) =>
+    row.stripe_customer_id === moved && row.customer_id !== customer_id;
+  for (const row of [...rows.subscriptions.values()].filter(isMoved)) {
+    tables.put('subscriptions', row.id, { ...row, ...change, version: row.version + 1 });
+  }
+  for (const row of [...rows.invoices.values()].filter(isMoved)) {
+    tables.put('invoices', row.id, { ...row, ...change, version: row.version + 1 });
+  }
+  for (const row of [...rows.payments.values()]) {
+    const invoice = rows.invoices.get(row.invoice_id);
+    if (invoice?.stripe_customer_id !== moved || row.customer_id === customer_id) continue;
+    tables.put('payments', row.id, { ...row, ...change, version: row.version + 1 });
+  }
+}
+
+/** The invoices of one subscription become another's. */
+function handOver(tables: ModelTables, from: number, subscription_id: number): void {
+  for (const row of [...tables.rows.invoices.values()]) {
+    if (row.subscription_id !== from) continue;
+    tables.put('invoices', row.id, { ...row, subscription_id, version: row.version + 1 });
+  }
+}
+
+/** As `remove_if_empty`: what sync made and nobody has edited, unless others came to it by its e-mail. */
+function removeIfEmpty(tables: ModelTables, id: number): void {
+  for (const [key, link] of tables.rows.links) {
+    if (link.customer_id !== id || link.linked_by !== 'email') continue;
+    tables.put('links', key, { ...link, linked_by: 'created', version: link.version + 1 });
+  }
+  const { services, invoices, subscriptions, payments, links, merged } = tables.rows;
+  const owned = [services, invoices, subscriptions, payments, links, merged];
+  const isOwner = owned.some((table) =>
+    [...(table as Map<unknown, { customer_id: number }>).values()].some((row) => row.customer_id === id),
+  );
+  if (!isOwner && !tables.edited.has(id)) tables.delete('customers', id);
+}

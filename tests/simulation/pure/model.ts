@@ -1,14 +1,20 @@
-import { seededChance } from '@/lib/stripe-local/chance';
+import { isConflict } from '@/db/transaction';
+import type { ProviderEvent } from '@/lib/stripe/to-event';
+import { type Chance, seededChance } from '@/lib/stripe-local/chance';
+import { isVersionConflict } from '@/lib/sync/store/commit';
+import type { Commit } from '@/lib/sync/store/committed';
+import type { Keys } from '@/lib/sync/store/keys';
+import type { Snapshot } from '@/lib/sync/store/snapshot';
+import type { Store } from '@/lib/sync/store/store';
 import type { SyncDeps } from '@/lib/sync/sync-deps';
-import type { Hands } from '../hands';
 import type { Crash } from '../plan';
-import { dropsBodies } from './drop-bodies';
+import type { Hands } from '../stage';
+import { checkNews, commitModel } from './commit';
 import { modelHands } from './hands';
-import { Locks } from './locks';
-import { ModelProcess } from './process';
-import type { ModelRun, RunFailure } from './runs';
-import { ModelTables } from './tables';
-import { Turns } from './turns';
+import { dropModelBodies, dropsBodies, failModelEvent } from './inbox';
+import type { ModelRun, RunFailure } from './night';
+import { readModel } from './read';
+import { ModelTables, StateError } from './tables';
 
 /** A database of the mind: what `read` and `commit` find and leave, and who comes in between of whom. */
 export class Model {
@@ -34,5 +40,201 @@ export class Model {
 
   hands(process: ModelProcess, deps: SyncDeps): Hands {
     return modelHands(this, process, deps);
+  }
+}
+
+const CODES = { killed: '57P01', refused: 'XX000', conflict: '40001' };
+const TRIES = 6;
+
+/** A process at the model, at which one thing goes wrong, if any. */
+export class ModelProcess implements Store {
+  /** Whether it came to pass, and whether anything had to be decided again. */
+  readonly went = { crashed: false, contested: false };
+  private passed = 0;
+
+  constructor(
+    protected readonly model: Model,
+    private readonly crash: Crash | undefined,
+    readonly scope: object = {},
+  ) {}
+
+  readonly read: Store['read'] = (keys) =>
+    this.stating(() => this.readNow(typeof keys === 'function' ? keys() : keys));
+
+  /** As `failEvent`. */
+  failEvent(event: ProviderEvent, payload: string, code: string): Promise<void> {
+    return this.stating(() => this.failEventNow(event, payload, code));
+  }
+
+  /** As `dropOldBodies`. */
+  async dropBodies(): Promise<void> {
+    if (this.model.dropsBodies) await this.stating(() => this.dropBodiesNow());
+  }
+
+  async commit(commit: Commit): Promise<void> {
+    const owner: Owner = { waitsFor: null };
+    try {
+      await this.commitAs(owner, commit);
+    } finally {
+      this.model.locks.release(owner);
+    }
+  }
+
+  /** As a transaction that begins again where another one came in between. */
+  async locked<T>(key: string | null, work: (store: Store) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      const owner: Owner = { waitsFor: null };
+      try {
+        this.pass();
+        if (key !== null) await this.model.locks.take(owner, key);
+        return await work({
+          scope: this.scope,
+          read: this.read,
+          commit: (commit) => this.commitAs(owner, commit),
+          locked: () => Promise.reject(new Error('it is locked already')),
+        });
+      } catch (error) {
+        if (attempt === TRIES || !isConflict(error)) throw error;
+      } finally {
+        this.model.locks.release(owner);
+      }
+    }
+  }
+
+  /** One statement. */
+  async stating<T>(work: () => T | Promise<T>): Promise<T> {
+    await this.model.turns.wait();
+    this.pass();
+    const result = await work();
+    this.pass();
+    return result;
+  }
+
+  private async commitAs(owner: Owner, commit: Commit): Promise<void> {
+    const { locks, turns } = this.model;
+    await turns.wait();
+    this.pass(true);
+    const emails = commit.plan.emails.map(({ email }) => `email ${email}`);
+    for (const key of [...commit.plan.concerned, ...emails].sort()) await locks.take(owner, key);
+    try {
+      await this.commitNow(commit);
+    } catch (error) {
+      this.went.contested ||= isVersionConflict(error);
+      throw error;
+    }
+    this.pass();
+  }
+
+  protected readNow(keys: Keys): Snapshot | Promise<Snapshot> {
+    return readModel(this.model.tables, keys);
+  }
+
+  protected commitNow(commit: Commit): void | Promise<void> {
+    checkNews(this.model.tables, commit.plan);
+    commitModel(this.model.tables, commit, this.model.now());
+  }
+
+  protected failEventNow(event: ProviderEvent, payload: string, code: string): void | Promise<void> {
+    failModelEvent(this.model.tables, event, payload, code);
+  }
+
+  protected dropBodiesNow(): void | Promise<void> {
+    dropModelBodies(this.model.tables, this.model.now());
+  }
+
+  private pass(mayConflict = false): void {
+    this.passed += 1;
+    const { crash } = this;
+    const isNow = crash && this.passed > crash.at && (mayConflict || crash.mode !== 'conflict');
+    if (!isNow || (this.went.crashed && crash.mode !== 'killed')) return;
+    this.went.crashed = true;
+    throw new StateError(CODES[crash.mode], `made to fail: ${crash.mode}`);
+  }
+}
+
+/** A transaction that holds locks until it ends. */
+interface Owner {
+  waitsFor: string | null;
+}
+
+/** Advisory locks of transactions. */
+class Locks {
+  private readonly holders = new Map<string, Owner>();
+  private readonly waiting: { key: string; owner: Owner; resume: () => void }[] = [];
+
+  /** @throws StateError 40P01 where everybody would wait in a circle */
+  async take(owner: Owner, key: string): Promise<void> {
+    const holder = this.holders.get(key);
+    if (holder === owner) return;
+    if (!holder) {
+      this.holders.set(key, owner);
+      return;
+    }
+    owner.waitsFor = key;
+    if (this.leadsTo(holder, owner)) {
+      owner.waitsFor = null;
+      throw new StateError('40P01', key);
+    }
+    await new Promise<void>((resume) => this.waiting.push({ key, owner, resume }));
+  }
+
+  release(owner: Owner): void {
+    for (const [key, holder] of this.holders) {
+      if (holder !== owner) continue;
+      const at = this.waiting.findIndex((one) => one.key === key);
+      const [next] = at === -1 ? [] : this.waiting.splice(at, 1);
+      if (!next) {
+        this.holders.delete(key);
+        continue;
+      }
+      this.holders.set(key, next.owner);
+      next.owner.waitsFor = null;
+      next.resume();
+    }
+  }
+
+  private leadsTo(from: Owner, to: Owner): boolean {
+    const next = from.waitsFor === null ? undefined : this.holders.get(from.waitsFor);
+    return next !== undefined && (next === to || this.leadsTo(next, to));
+  }
+}
+
+/** Who of those at work together goes on next: by chance, and as one seed has it. */
+class Turns {
+  private atWork = 0;
+  private readonly waiting: (() => void)[] = [];
+
+  constructor(private readonly chance: Chance) {}
+
+  /** Before all that others may come in between of. Whoever is alone goes on at once. */
+  async wait(): Promise<void> {
+    if (this.atWork < 2) return;
+    await new Promise<void>((resolve) => {
+      if (this.waiting.push(resolve) === 1) this.plan();
+    });
+  }
+
+  async doing<T>(work: () => Promise<T>): Promise<T> {
+    this.atWork += 1;
+    try {
+      return await work();
+    } finally {
+      this.atWork -= 1;
+    }
+  }
+
+  private next(): void {
+    const at = Math.floor(this.chance.draw() * this.waiting.length);
+    const [resume] = this.waiting.splice(at, 1);
+    resume?.();
+    if (this.waiting.length > 0) this.plan();
+  }
+
+  /**
+   * Once no promise has anything left to do, as with `setImmediate`, but without a turn of the event loop, which takes
+   * longer. The microtask comes first because a tick that is scheduled in a tick runs before any promise.
+   */
+  private plan(): void {
+    queueMicrotask(() => process.nextTick(() => this.next()));
   }
 }

@@ -1,16 +1,38 @@
-import type { Night } from './night';
-import { listed, unseen } from './night-lists';
-import { attachPayments, creditNotes, listedDisputes, listedRefunds } from './night-money';
+import { DECIDED_DISPUTES } from '@/db/schema';
 import {
-  checkouts,
-  earlierFailures,
-  failedEvents,
-  missingPayments,
-  recheck,
-  recheckCustomers,
-} from './night-rows';
+  type ListRequest,
+  listProviderCheckouts,
+  listProviderCreditNotes,
+  listProviderDisputes,
+  listProviderInvoices,
+  listProviderRefunds,
+  listProviderSubscriptions,
+} from '@/lib/stripe/list';
+import { toProviderEvent } from '@/lib/stripe/to-event';
+import { applyObject, keysOfProvided, type Provided } from '@/lib/sync/decide/apply-object';
+import { applyCheckout } from '@/lib/sync/decide/checkout/checkout';
+import { recheckLink } from '@/lib/sync/decide/customer/link-customer';
+import { keysOfCheckout } from '@/lib/sync/decide/keys';
+import { attachPayment } from '@/lib/sync/decide/money-back/attach-payment';
+import type { MoneyBackKind } from '@/lib/sync/decide/money-back/kinds';
+import type { Ordered } from '@/lib/sync/decide/order';
+import { applyRetrieved } from '@/lib/sync/decide/retrieved';
+import { settleMoved } from '@/lib/sync/decide/subscription/settle-moved';
+import { refundsFrom } from '@/lib/sync/reconcile/steps/money-back-window';
+import { findInSync } from '@/lib/sync/reconcile/steps/reconcile-lists';
+import { decideMissing } from '@/lib/sync/reconcile/steps/record-missing-payments';
+import { inRun } from '@/lib/sync/reconcile/sync-object';
+import { mergeKeys, noKeys } from '@/lib/sync/store/keys';
+import type { StoredInvoice } from '@/lib/sync/store/rows';
+import { takeModelEvent } from './inbox';
+import type { Night } from './night';
+import type { ModelRows } from './tables';
 
-/** What each step of a run does, by its name. */
+const DAY_MS = 86_400_000;
+const FINAL: string[] = [...DECIDED_DISPUTES];
+const byId = (a: { id: number }, b: { id: number }) => a.id - b.id;
+
+/** The steps of a run over the model, by their names in `STEPS`. */
 export const NIGHT_STEPS: Record<string, (night: Night) => Promise<void>> = {
   'failed events': failedEvents,
   'live subscriptions': listed('subscription', null),
@@ -35,10 +57,295 @@ export const NIGHT_STEPS: Record<string, (night: Night) => Promise<void>> = {
   disputes: listedDisputes,
   'unseen disputes': unseen('dispute'),
   'payments of what came back': attachPayments,
-  // Invoices of our own, which no history has.
+  // No history has overdue invoices of its own or counted lists.
   'overdue invoices': async () => {},
   'counts of lists': async () => {},
   'bodies of old events': ({ process }) => process.dropBodies(),
   // No history is that long.
   'old tool calls': async () => {},
 };
+
+/** Reads one of Stripe's lists. */
+function listed(kind: 'subscription' | 'invoice', status: string | null) {
+  return async (night: Night) => {
+    const isWindow = kind === 'subscription' ? status === 'all' : status === null;
+    const createdFrom = isWindow ? night.work.windowFrom : null;
+    await pages(night, kind, { status, createdFrom });
+  };
+}
+
+async function pages(
+  night: Night,
+  kind: Ordered,
+  filter: Pick<ListRequest, 'status' | 'createdFrom'>,
+): Promise<void> {
+  let after: string | null = null;
+  do after = await page(night, kind, { ...filter, after });
+  while (after !== null);
+}
+
+const READ = {
+  subscription: listProviderSubscriptions,
+  invoice: listProviderInvoices,
+  refund: listProviderRefunds,
+  dispute: listProviderDisputes,
+};
+
+async function page(night: Night, kind: Ordered, request: ListRequest): Promise<string | null> {
+  const { deps, process, lease } = night;
+  if (!deps.stripe) return null;
+  const { objects, refused, asOf, next } = await READ[kind](deps.stripe, deps.now, request);
+  for (const { id, error } of refused) await night.each(kind, [id], () => Promise.reject(error));
+  const unmet = await process.stating(() => objects.filter(({ id }) => !lease.row.seen.has(id)));
+  const provided = unmet.map((value) => ({ kind, value }) as Provided);
+  const done = provided.length > 0 ? await findInSync(deps, provided, asOf) : new Set();
+  for (const object of provided) {
+    if (done.has(object)) continue;
+    await night.each(kind, [object.value.id], () => apply(night, object, asOf));
+  }
+  await process.stating(() => {
+    for (const { id } of unmet) lease.row.seen.add(id);
+  });
+  return next;
+}
+
+async function apply(night: Night, object: Provided, asOf: Date): Promise<void> {
+  await inRun(night.deps, night.work, {
+    stripeCustomerId: 'customer' in object.value ? (object.value.customer?.stripeCustomerId ?? null) : null,
+    keys: keysOfProvided(object),
+    decide: (draft) => applyObject(draft, object, { origin: 'listed', asOf }),
+  });
+  await night.resolve(object.kind, (id) => id === object.value.id);
+}
+
+/** Like `retrieveAndApply`. */
+async function retrieve(night: Night, kind: Ordered, id: string): Promise<void> {
+  const reason = await inRun(night.deps, night.work, {
+    stripeCustomerId: null,
+    keys: mergeKeys(noKeys(), { [`${kind}s`]: [id] }),
+    decide: (draft) => applyRetrieved(draft, kind, id),
+  });
+  if (reason === undefined) await night.resolve(kind, (one) => one === id);
+  else await night.fail(kind, id);
+}
+
+/** Retrieves each open object that no list contained. */
+function unseen(kind: Ordered) {
+  return async (night: Night) => {
+    const { seen } = night.lease.row;
+    const ids = await night.select((rows) =>
+      KNOWN[kind](rows)
+        .filter((row) => row.provider_gone_at === null && !CLOSED[kind].includes(row.status))
+        .sort(byId)
+        .flatMap(({ stripeId }) => (stripeId === null || seen.has(stripeId) ? [] : stripeId)),
+    );
+    await night.each(kind, ids, (id) => retrieve(night, kind, id));
+  };
+}
+
+const KNOWN = {
+  subscription: ({ subscriptions }: ModelRows) =>
+    [...subscriptions.values()].map((row) => ({ ...row, stripeId: row.stripe_subscription_id })),
+  invoice: ({ invoices }: ModelRows) =>
+    [...invoices.values()].map((row) => ({ ...row, stripeId: row.stripe_invoice_id })),
+  refund: ({ refunds }: ModelRows) =>
+    [...refunds.values()].map((row) => ({ ...row, stripeId: row.stripe_refund_id })),
+  dispute: ({ disputes }: ModelRows) =>
+    [...disputes.values()].map((row) => ({ ...row, stripeId: row.stripe_dispute_id })),
+} satisfies Record<Ordered, (rows: ModelRows) => { id: number; stripeId: string | null }[]>;
+
+const CLOSED: Record<Ordered, string[]> = {
+  subscription: ['cancelled'],
+  invoice: ['paid', 'cancelled'],
+  refund: ['succeeded', 'failed', 'cancelled'],
+  dispute: ['won', 'lost', 'warning_closed', 'prevented'],
+};
+
+async function listedRefunds(night: Night): Promise<void> {
+  await pages(night, 'refund', { status: null, createdFrom: refundsFrom(night.work) });
+}
+
+async function listedDisputes(night: Night): Promise<void> {
+  const windowFrom = refundsFrom(night.work);
+  const since = night.deps.now().getTime() - 120 * DAY_MS;
+  const open = await night.select(({ disputes }) =>
+    [...disputes.values()]
+      .filter((row) => !FINAL.includes(row.status) && row.provider_gone_at === null)
+      .map((row) => row.issued_at.getTime())
+      .filter((at) => at >= since),
+  );
+  const createdFrom = windowFrom && new Date(Math.min(windowFrom.getTime(), ...open));
+  await pages(night, 'dispute', { status: null, createdFrom });
+}
+
+/** Retrieves each invoice that was credited after its stored state. */
+async function creditNotes(night: Night): Promise<void> {
+  const { deps, work } = night;
+  if (!deps.stripe) return;
+  let after: string | null = null;
+  do {
+    const filter = { status: null, createdFrom: work.windowFrom, after };
+    const { notes, next } = await listProviderCreditNotes(deps.stripe, filter);
+    const behind = await night.select((rows) =>
+      notes.filter(({ invoice, changedAt }) => isBehind(rows, invoice, changedAt)),
+    );
+    const ids = [...new Set(behind.map(({ invoice }) => invoice))].sort();
+    await night.each('invoice', ids, (id) => retrieve(night, 'invoice', id));
+    after = next;
+  } while (after !== null);
+}
+
+function isBehind({ invoices }: ModelRows, id: string, changedAt: Date): boolean {
+  const row = [...invoices.values()].find(({ stripe_invoice_id }) => stripe_invoice_id === id);
+  if (!row) return true;
+  return row.provider_gone_at === null && (row.provider_as_of === null || row.provider_as_of <= changedAt);
+}
+
+async function attachPayments(night: Night): Promise<void> {
+  for (const kind of ['refund', 'dispute'] as const) {
+    const ids = await night.select((rows) => withPayment(rows, kind));
+    await night.each(kind, ids, async (id) => {
+      await inRun(night.deps, night.work, {
+        stripeCustomerId: null,
+        keys: mergeKeys(noKeys(), { [`${kind}s`]: [id] }),
+        decide: (draft) => attachPayment(draft, kind, id),
+      });
+    });
+  }
+}
+
+/** Refunds or disputes without a payment, if there is one by now. */
+function withPayment(rows: ModelRows, kind: MoneyBackKind): string[] {
+  const known = [...rows.payments.values()];
+  const all = kind === 'refund' ? KNOWN.refund(rows) : KNOWN.dispute(rows);
+  return all
+    .filter((row) => row.payment_id === null)
+    .filter(({ stripe_payment_intent_id: intent, stripe_charge_id: charge, stripe_invoice_id: invoice }) =>
+      known.some(
+        (one) =>
+          (intent !== null && one.stripe_payment_intent_id === intent) ||
+          [intent, charge, invoice].includes(one.payment_reference),
+      ),
+    )
+    .sort(byId)
+    .flatMap(({ stripeId }) => stripeId ?? []);
+}
+
+async function failedEvents(night: Night): Promise<void> {
+  const { deps, process, model } = night;
+  const { events } = model.tables.rows;
+  const failed = await night.select(() =>
+    [...events.values()].filter((one) => one.outcome === 'failed' && one.failure_reason === null),
+  );
+  const ids = failed.map(({ id }) => id).sort();
+  const payloads = new Map(failed.map(({ id, payload }) => [id, payload]));
+  await night.each('event', ids, async (id) => {
+    const payload = payloads.get(id) ?? '';
+    const event = toProviderEvent(JSON.parse(payload));
+    if (event) await takeModelEvent(process, deps, { event, payload, again: true });
+  });
+  await night.resolve('event', (id) => events.get(id)?.outcome !== 'failed');
+}
+
+async function recheckCustomers(night: Night): Promise<void> {
+  const { deps, model, work } = night;
+  const isOpen = (id: string) => (model.tables.rows.links.get(id)?.recheck_at ?? null) !== null;
+  const ids = await night.select(({ links }) => [...links.keys()].filter(isOpen).sort());
+  await night.each('customer', ids, async (id) => {
+    const failure = await inRun(deps, work, {
+      stripeCustomerId: id,
+      keys: mergeKeys(noKeys(), { stripeCustomers: [id] }),
+      decide: (draft) => {
+        const failure = recheckLink(draft, id);
+        settleMoved(draft);
+        return failure;
+      },
+    });
+    if (failure) await night.fail('customer', id);
+  });
+  await night.resolve('customer', (id) => !isOpen(id));
+}
+
+function recheck(kind: 'subscription' | 'invoice') {
+  return async (night: Night) => {
+    const ids = await night.select((rows) =>
+      KNOWN[kind](rows)
+        .filter((row) => row.provider_gone_at === null)
+        .filter((row) => row.recheck_at !== null || ('is_stub' in row && row.is_stub))
+        .sort(byId)
+        .flatMap(({ stripeId }) => stripeId ?? []),
+    );
+    await night.each(kind, ids, (id) => retrieve(night, kind, id));
+  };
+}
+
+async function earlierFailures(night: Night): Promise<void> {
+  const open = await night.select(() => night.model.failures.filter((one) => !one.resolved));
+  for (const { object, stripeId } of open) {
+    if (object === 'event' || object === 'customer') continue;
+    await night.each(object, [stripeId], () => retrieve(night, object, stripeId));
+  }
+}
+
+/** Looks for checkouts of sold subscriptions that no event reported. */
+async function checkouts(night: Night): Promise<void> {
+  const waiting = await night.select(({ subscriptions, links }) =>
+    [...subscriptions.values()]
+      .filter((row) => row.stripe_subscription_id === null && row.status !== 'cancelled')
+      .sort(byId)
+      .flatMap(({ id, customer_id }) =>
+        [...links.values()]
+          .filter((link) => link.customer_id === customer_id)
+          .map(({ stripe_customer_id }) => ({ id, customer: stripe_customer_id }))
+          .sort((a, b) => (a.customer < b.customer ? -1 : 1)),
+      ),
+  );
+  for (const { id, customer } of waiting) {
+    await night.each('customer', [customer], () => linkCheckout(night, id, customer));
+  }
+}
+
+async function linkCheckout({ deps, work }: Night, id: number, customer: string): Promise<void> {
+  const found = deps.stripe ? await listProviderCheckouts(deps.stripe, customer) : [];
+  for (const checkout of found.filter(({ reference }) => reference === id)) {
+    await inRun(deps, work, {
+      stripeCustomerId: customer,
+      keys: mergeKeys(noKeys(), keysOfCheckout(checkout)),
+      decide: (draft) => {
+        applyCheckout(draft, checkout);
+        settleMoved(draft);
+      },
+    });
+  }
+}
+
+async function missingPayments(night: Night): Promise<void> {
+  const { deps, work } = night;
+  const found = await night.select((rows) =>
+    [...rows.invoices.values()].filter((row) => mayMiss(rows, row, deps.stripe !== null)).sort(byId),
+  );
+  for (const { stripe_invoice_id: id, amount_off_stripe, stripe_customer_id } of found) {
+    if (id === null) continue;
+    await night.each('invoice', [id], async () => {
+      if (deps.stripe && amount_off_stripe === null) await retrieve(night, 'invoice', id);
+      await inRun(deps, work, {
+        stripeCustomerId: stripe_customer_id,
+        keys: mergeKeys(noKeys(), { invoices: [id], payments: [id] }),
+        decide: (draft) => decideMissing(draft, id),
+      });
+    });
+  }
+}
+
+/** Like the query of `recordMissingPayments`. */
+function mayMiss({ payments, tombstones }: ModelRows, row: StoredInvoice, hasKey: boolean): boolean {
+  const { stripe_invoice_id: id, amount_off_stripe: off } = row;
+  const paid = Number(row.amount_paid);
+  if (id === null || paid <= 0 || paid <= Number(off ?? 0) || tombstones.has(id)) return false;
+  if (off === null && (!hasKey || row.provider_gone_at !== null)) return false;
+  const payment = [...payments.values()].find(({ payment_reference }) => payment_reference === id);
+  if (!payment) return true;
+  const { source, amount, provider_amount } = payment;
+  const isUntouched = source === 'stripe' && amount === provider_amount;
+  return isUntouched && (off === null || Number(amount).toFixed(3) !== (paid - Number(off)).toFixed(3));
+}

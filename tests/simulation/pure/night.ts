@@ -1,56 +1,19 @@
 import { isDatabaseUnavailable } from '@/db/database';
 import { failureCode } from '@/lib/sync/reconcile/failure-code';
 import type { Subject } from '@/lib/sync/reconcile/failures';
-import { LeaseLostError, type Run } from '@/lib/sync/reconcile/lease';
+import { deadBefore, LeaseLostError, type Run } from '@/lib/sync/reconcile/lease';
 import { LAST_LIST, STEPS } from '@/lib/sync/reconcile/steps';
 import type { SyncDeps } from '@/lib/sync/sync-deps';
 import type { Ran } from '../stage';
-import type { Model } from './model';
+import type { Model, ModelProcess } from './model';
 import { NIGHT_STEPS } from './night-steps';
-import type { ModelProcess } from './process';
-import { acquireModelRun, failModelObject, Lease } from './runs';
+import type { ModelRows } from './tables';
 
-/** A run under way over the model: what it decides with, and where it notes how far it is. */
-export class Night {
-  readonly work: Run;
+const HEARTBEAT_MS = 15_000;
+const STALE_MS = 6 * 3_600_000;
+const WINDOW_MARGIN_MS = 3 * 86_400_000;
 
-  constructor(
-    readonly model: Model,
-    readonly process: ModelProcess,
-    readonly deps: SyncDeps,
-    readonly lease: Lease,
-  ) {
-    const { id, windowFrom, cursor } = lease.row;
-    const counts = { objects_checked: 0, changes_count: 0, failures_count: 0 };
-    this.work = {
-      id,
-      windowFrom,
-      cursor,
-      counts,
-      errorCode: null,
-      deniedCode: null,
-      heartbeatAt: lease.row.heartbeatAt,
-    };
-  }
-
-  /** As `guarded`: one object's trouble stops nothing else. */
-  async guarded(object: Subject, id: string, work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      if (error instanceof LeaseLostError || isDatabaseUnavailable(error)) throw error;
-      failureCode(error);
-      await this.fail(object, id);
-    }
-    this.lease.beat();
-  }
-
-  fail(object: Subject, id: string): Promise<void> {
-    return this.process.stating(() => failModelObject(this.model, this.work.id, object, id));
-  }
-}
-
-/** What `reconcile` does, with the steps that it has. */
+/** Runs the steps of `reconcile` over the model. */
 export async function reconcileModel(
   model: Model,
   process: ModelProcess,
@@ -73,7 +36,9 @@ export async function reconcileModel(
       if (step.name === LAST_LIST) await process.stating(() => lease.checkpoint({ listsCompleted: true }));
     } catch (error) {
       if (error instanceof LeaseLostError) return { status: 'running', changes: changes() };
-      if (isDatabaseUnavailable(error) || isOurs(error)) throw error;
+      // A step must not hide a bug.
+      if (isDatabaseUnavailable(error) || error instanceof TypeError || error instanceof ReferenceError)
+        throw error;
       hasFailed = true;
     }
   }
@@ -83,5 +48,141 @@ export async function reconcileModel(
   return { status: isFinished ? status : 'running', changes: changes() };
 }
 
-/** A mistake of a program, which no step of a run may hide. */
-const isOurs = (error: unknown) => error instanceof TypeError || error instanceof ReferenceError;
+/** A run over the model that is under way. */
+export class Night {
+  readonly work: Run;
+
+  constructor(
+    readonly model: Model,
+    readonly process: ModelProcess,
+    readonly deps: SyncDeps,
+    readonly lease: Lease,
+  ) {
+    const { id, windowFrom, cursor, heartbeatAt } = lease.row;
+    const counts = { objects_checked: 0, changes_count: 0, failures_count: 0 };
+    this.work = { id, windowFrom, cursor, counts, errorCode: null, deniedCode: null, heartbeatAt };
+  }
+
+  /** One statement that reads. */
+  select<T>(read: (rows: ModelRows) => T): Promise<T> {
+    return this.process.stating(() => read(this.model.tables.rows));
+  }
+
+  /** Does something for each object, like `guarded`: the failure of one object does not stop the others. */
+  async each(object: Subject, ids: string[], work: (id: string) => Promise<void>): Promise<void> {
+    for (const id of ids) {
+      try {
+        await work(id);
+      } catch (error) {
+        if (error instanceof LeaseLostError || isDatabaseUnavailable(error)) throw error;
+        failureCode(error);
+        await this.fail(object, id);
+      }
+      this.lease.beat();
+    }
+  }
+
+  fail(object: Subject, stripeId: string): Promise<void> {
+    const { failures } = this.model;
+    const run = this.work.id;
+    return this.process.stating(() => {
+      const isKnown = failures.some(
+        (one) => one.run === run && one.object === object && one.stripeId === stripeId,
+      );
+      if (!isKnown) failures.push({ run, object, stripeId, resolved: false });
+    });
+  }
+
+  resolve(object: Subject, isSettled: (stripeId: string) => boolean): Promise<void> {
+    return this.process.stating(() => {
+      for (const one of this.model.failures)
+        if (one.object === object && isSettled(one.stripeId)) one.resolved = true;
+    });
+  }
+}
+
+/** The stored row of a run. */
+export interface ModelRun {
+  id: number;
+  status: 'running' | 'completed' | 'completed_with_errors' | 'failed';
+  startedAt: Date;
+  heartbeatAt: Date;
+  windowFrom: Date | null;
+  listsCompleted: boolean;
+  /** A step that asks Stripe has failed. */
+  hasFailed: boolean;
+  /** The current step. */
+  cursor: string | null;
+  seen: Set<string>;
+}
+
+export interface RunFailure {
+  run: number;
+  object: Subject;
+  stripeId: string;
+  resolved: boolean;
+}
+
+/** Starts a run, or continues one whose process died. @returns null while another run is alive */
+export function acquireModelRun(model: Model): { row: ModelRun; heartbeatAt: Date } | null {
+  const now = model.now();
+  const running = model.runs.find(({ status }) => status === 'running');
+  if (!running) return held(startRun(model, now), now);
+  if (running.heartbeatAt >= deadBefore(now)) return null;
+  if (running.startedAt.getTime() >= now.getTime() - STALE_MS) return held(running, now);
+  running.status = 'failed';
+  return held(startRun(model, now), now);
+}
+
+function held(row: ModelRun, now: Date) {
+  row.heartbeatAt = now;
+  return { row, heartbeatAt: now };
+}
+
+function startRun({ runs }: Model, startedAt: Date): ModelRun {
+  const last = runs.findLast(({ listsCompleted }) => listsCompleted);
+  const row: ModelRun = {
+    id: runs.length + 1,
+    status: 'running',
+    startedAt,
+    heartbeatAt: startedAt,
+    windowFrom: last ? new Date(last.startedAt.getTime() - WINDOW_MARGIN_MS) : null,
+    listsCompleted: false,
+    hasFailed: false,
+    cursor: null,
+    seen: new Set(),
+  };
+  runs.push(row);
+  return row;
+}
+
+/** The lease of a run. It is lost if another process took the run over and set another heartbeat. */
+export class Lease {
+  constructor(
+    private readonly model: Model,
+    readonly row: ModelRun,
+    private heartbeatAt: Date,
+  ) {}
+
+  /** @throws LeaseLostError */
+  checkpoint(values: Partial<ModelRun> = {}): void {
+    if (!this.isHeld()) throw new LeaseLostError('taken over');
+    this.heartbeatAt = this.model.now();
+    Object.assign(this.row, { heartbeatAt: this.heartbeatAt, ...values });
+  }
+
+  /** @returns false if another process took the run over, which then finishes it */
+  finish(status: ModelRun['status']): boolean {
+    if (!this.isHeld()) return false;
+    this.checkpoint({ status, cursor: null, seen: new Set() });
+    return true;
+  }
+
+  beat(): void {
+    if (this.model.now().getTime() - this.heartbeatAt.getTime() >= HEARTBEAT_MS) this.checkpoint();
+  }
+
+  private isHeld(): boolean {
+    return this.row.status === 'running' && this.row.heartbeatAt === this.heartbeatAt;
+  }
+}

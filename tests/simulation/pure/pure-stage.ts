@@ -1,16 +1,20 @@
 import { setImmediate } from 'node:timers/promises';
+import Stripe from 'stripe';
 import type { Database } from '@/db/database';
 import type { Logger } from '@/lib/log';
 import { toProviderEvent } from '@/lib/stripe/to-event';
+import { ENDPOINTS } from '@/lib/stripe-local/endpoints';
+import { ApiError } from '@/lib/stripe-local/errors';
+import { createFaults, type Fault } from '@/lib/stripe-local/faults';
+import type { World } from '@/lib/stripe-local/world';
 import type { SyncDeps } from '@/lib/sync/sync-deps';
-import type { Look } from '../looks';
+import type { Look } from '../oracle/story';
 import type { Scene, Stage } from '../stage';
-import { ModelApi } from './api';
-import { takeModelEvent } from './deliver';
-import { Model } from './model';
+import { watch } from '../stripe-api';
+import type { Tables } from '../tables';
+import { takeModelEvent } from './inbox';
+import { Model, type ModelProcess } from './model';
 import { reconcileModel } from './night';
-import type { ModelProcess } from './process';
-import { toTables } from './to-tables';
 
 const NO_DATABASE = new Proxy({} as Database, {
   get: (_, name) => {
@@ -98,4 +102,176 @@ export function openPureStage(open: (scene: Scene) => Model | Promise<Model> = o
     lastChanges: async (count) => current().model.tables.runChanges.slice(-count).reverse(),
     close: async () => {},
   };
+}
+
+const epoch = (at: Date | null) => (at === null ? null : at.getTime() / 1000);
+const byId = <T extends { id: number | string }>(rows: Iterable<T>) =>
+  [...rows].sort((a, b) => (a.id < b.id ? -1 : 1));
+
+/** The model's tables as the oracle reads them. */
+function toTables({ tables: { rows }, failures }: Model): Tables {
+  return {
+    customers: byId(rows.customers.values()),
+    links: [...rows.links.values()].sort((a, b) => (a.stripe_customer_id < b.stripe_customer_id ? -1 : 1)),
+    services: byId(rows.services.values()),
+    subscriptions: byId(rows.subscriptions.values()).map((row) => ({
+      ...row,
+      cancel_at: epoch(row.cancel_at),
+      pause_resumes_at: epoch(row.pause_resumes_at),
+      ended_at: epoch(row.ended_at),
+      gone: row.provider_gone_at !== null,
+    })),
+    items: [...rows.items.values()]
+      .sort((a, b) => compareLast(a.stripe_subscription_item_id, b.stripe_subscription_item_id))
+      .map((row) => ({
+        subscription_id: row.subscription_id,
+        customer_service_id: row.customer_service_id,
+        stripe_subscription_item_id: row.stripe_subscription_item_id,
+        quantity: row.quantity,
+        amount: row.amount,
+        currency: row.currency,
+        interval: row.interval,
+        interval_count: row.interval_count,
+        current_period_end: epoch(row.current_period_end),
+      })),
+    invoices: byId(rows.invoices.values()).map((row) => ({
+      ...row,
+      stripe_invoice_id: row.stripe_invoice_id ?? '',
+      stripe_customer_id: row.stripe_customer_id ?? '',
+      paid_at: epoch(row.paid_at),
+      payment_failed_at: epoch(row.payment_failed_at),
+      gone: row.provider_gone_at !== null,
+    })),
+    payments: byId(rows.payments.values()),
+    refunds: byId(rows.refunds.values()).map((row) => ({
+      ...row,
+      issued_at: row.issued_at.getTime() / 1000,
+    })),
+    disputes: byId(rows.disputes.values()).map((row) => ({
+      ...row,
+      evidence_due_at: epoch(row.evidence_due_at),
+      funds_withdrawn_at: epoch(row.funds_withdrawn_at),
+      funds_returned_at: epoch(row.funds_returned_at),
+    })),
+    events: byId(rows.events.values()).map(
+      ({ id, type, outcome, payload, stripe_created, processed_at, warnings }) => ({
+        id,
+        type,
+        outcome,
+        payload,
+        created: stripe_created.getTime() / 1000,
+        processed: processed_at !== null,
+        warnings,
+      }),
+    ),
+    failures: [...new Set(failures.filter((one) => !one.resolved).map(({ stripeId }) => stripeId))],
+  };
+}
+
+function compareLast(a: string | null, b: string | null): number {
+  if (a === null || b === null) return Number(a === null) - Number(b === null);
+  return a < b ? -1 : 1;
+}
+
+type Params = Record<string, string | number | string[] | Record<string, string | number>>;
+type Answer = Record<string, unknown>;
+
+/** Stripe's API as its SDK shows it, straight from a world. */
+class ModelApi {
+  readonly faults = createFaults();
+  count = 0;
+  world: World | undefined;
+  /** Lets others go on while somebody waits for an answer. */
+  wait: () => Promise<void> = async () => {};
+
+  client(looks: Look[]): Stripe {
+    const get = (pattern: string) => (id: string, params: Params) => this.ask(pattern, id, params);
+    const retrieve =
+      (pattern: string) =>
+      (id: string, params: Params = {}) =>
+        get(pattern)(id, params);
+    const list = (pattern: string) => (params: Params) => get(pattern)('', params);
+    const client = {
+      customers: { retrieve: retrieve('/v1/customers/:id') },
+      subscriptions: { retrieve: retrieve('/v1/subscriptions/:id'), list: list('/v1/subscriptions') },
+      invoices: { retrieve: retrieve('/v1/invoices/:id'), list: list('/v1/invoices') },
+      subscriptionItems: { list: list('/v1/subscription_items') },
+      refunds: { retrieve: retrieve('/v1/refunds/:id'), list: list('/v1/refunds') },
+      disputes: { retrieve: retrieve('/v1/disputes/:id'), list: list('/v1/disputes') },
+      creditNotes: { list: list('/v1/credit_notes') },
+      invoicePayments: { list: list('/v1/invoice_payments') },
+      checkout: { sessions: { list: list('/v1/checkout/sessions') } },
+    } as unknown as Stripe;
+    watch(client, (look) => looks.push(look));
+    return client;
+  }
+
+  private async ask(pattern: string, id: string, params: Params): Promise<Answer> {
+    await this.wait();
+    const query = toQuery(params);
+    const path = pattern.replace(':id', id);
+    const entry = { index: this.count++, method: 'GET', path, query: Object.fromEntries(query) };
+    const fault = this.faults.next(entry);
+    if (fault?.kind === 'hold') {
+      const made = this.answer(pattern, id, query);
+      await fault.until();
+      return this.send(made);
+    }
+    if (fault) throw errorOf(fault);
+    return this.send(this.answer(pattern, id, query));
+  }
+
+  /** An error is thrown when it arrives, not when it is made. */
+  private answer(pattern: string, id: string, query: URLSearchParams): Answer | ApiError {
+    const { world } = this;
+    const endpoint = ENDPOINTS[pattern];
+    if (!world || !endpoint) throw new Error(`nobody answers ${pattern}`);
+    try {
+      return endpoint({ world, version: Stripe.API_VERSION }, id, query);
+    } catch (error) {
+      if (error instanceof ApiError) return error;
+      throw error;
+    }
+  }
+
+  private send(made: Answer | ApiError): Answer {
+    if (made instanceof ApiError) throw toStripeError(made);
+    made.lastResponse = { headers: { date: this.world?.now().toUTCString() } };
+    return made;
+  }
+}
+
+function toQuery(params: Params): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(params)) {
+    if (Array.isArray(value)) for (const [i, one] of value.entries()) query.append(`${name}[${i}]`, one);
+    else if (typeof value === 'object')
+      for (const [key, one] of Object.entries(value)) query.append(`${name}[${key}]`, String(one));
+    else query.append(name, String(value));
+  }
+  return query;
+}
+
+function toStripeError(error: ApiError): Error {
+  return Stripe.errors.StripeError.generate({
+    ...error.body().error,
+    statusCode: error.status,
+  } as never);
+}
+
+function errorOf(fault: Fault): Error {
+  if (fault.kind === 'garbage') {
+    return new Stripe.errors.StripeAPIError({
+      message: 'Invalid JSON received from the Stripe API',
+    } as never);
+  }
+  if (fault.kind !== 'status') throw new Error(`no history has ${fault.kind}`);
+  return toStripeError(refusal(fault.status));
+}
+
+function refusal(status: number): ApiError {
+  if (status === 404) return new ApiError(404, 'No such object.', 'resource_missing', 'id');
+  if (status === 400) return new ApiError(400, 'This cannot be asked for.', 'resource_missing', 'customer');
+  if (status === 429) return new ApiError(429, 'Request rate limit exceeded.', 'rate_limit');
+  return new ApiError(status, 'An unknown error occurred.', undefined, undefined, 'api_error');
 }

@@ -1,26 +1,28 @@
 import { expect, test } from 'vitest';
 import { LEASE_MS } from '@/lib/sync/reconcile/lease';
-import { checkHistory } from '../check-history';
-import { seedOf } from '../seed';
+import { useDatabase } from '../../support/database';
+import { checkHistories, checkHistory, seedOf } from '../check-history';
 import { Model } from './model';
+import { acquireModelRun, Lease } from './night';
 import { openPureStage } from './pure-stage';
-import { acquireModelRun, Lease } from './runs';
+import { checkTwins } from './twin';
 
 const CAMPAIGN = 20260401;
-const HISTORIES = 400;
+// pure.long.test.ts and `npm run simulate` play more.
+const HISTORIES = 150;
+const TWINS = 4;
 
-test('over a model of the database, too, tables end equal to what Stripe has', async () => {
-  const stage = openPureStage();
-  for (let at = 0; at < HISTORIES; at += 1) {
-    const checked = await checkHistory(stage, seedOf(CAMPAIGN, at), 20_000);
-    if ('failure' in checked) {
-      const { seed, path, error, report } = checked.failure;
-      expect.fail(`${error}\n${report}\nAgain: npm run simulate -- --pure --replay=${seed}:${path}`);
-    }
-  }
-}, 120_000);
+const base = useDatabase();
 
-test('a process that plays histories hears between them that it is to stop', async () => {
+test('a history over the model ends with the tables equal to what Stripe has', async () => {
+  await checkHistories(openPureStage(), CAMPAIGN, HISTORIES, '--pure ');
+});
+
+test('a model and a database that are told the same hold the same and refuse the same', async () => {
+  await checkTwins(base.db, TWINS);
+});
+
+test('a process that plays histories can be stopped between two of them', async () => {
   const stage = openPureStage();
   let isTold = false;
   setImmediate(() => {
@@ -31,12 +33,12 @@ test('a process that plays histories hears between them that it is to stop', asy
   expect(isTold).toBe(true);
 });
 
-test('a run that was taken for dead leaves its end to whoever took it over', () => {
+test('a run that was taken for dead leaves its end to the process that took it over', () => {
   let now = new Date('2026-03-15T00:00:00Z');
   const model = new Model(1, () => now);
   const take = () => {
     const taken = acquireModelRun(model);
-    if (!taken) throw new Error('somebody has it');
+    if (!taken) throw new Error('another process has the run');
     return new Lease(model, taken.row, taken.heartbeatAt);
   };
   const first = take();

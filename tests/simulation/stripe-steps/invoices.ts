@@ -1,15 +1,47 @@
 import * as act from '@/lib/stripe-local/actions';
-import { epochNow } from '@/lib/stripe-local/world';
-import { invoiceThat, isOlder, live, numberMetadata, ownerOf } from './scene';
-import type { Steps } from './steps';
+import { collectedFor } from '@/lib/stripe-local/actions/collected';
+import { mayBecome } from '@/lib/stripe-local/actions/move-dispute';
+import { isCollected } from '@/lib/stripe-local/charges';
+import type { Invoice } from '@/lib/stripe-local/model';
+import { emit, epochNow, newId, WorldError } from '@/lib/stripe-local/world';
+import type { Step } from '../plan';
+import {
+  isOlder,
+  numberMetadata,
+  onInvoice,
+  onLive,
+  onOwner,
+  ownerOf,
+  pick,
+  type Scene,
+  type Steps,
+} from './scene';
 
 const DAY = 86_400;
 const CURRENCIES = ['eur', 'eur', 'eur', 'eur', 'jpy', 'kwd', 'isk', 'usd'];
+const PAYABLE = ['open', 'uncollectible'];
+/** A status of an invoice that the product does not know. */
+const STRANGE_INVOICE = 'disputed';
+/** A status of a refund or dispute that the product does not know. */
+const STRANGE = 'strange' as 'lost';
+/** A refund can fail within this time after it succeeded. */
+const FAILS_WITHIN = 29 * DAY;
+const OUTCOMES = ['succeeded', 'failed', 'canceled'] as const;
+const DISPUTE_STATUSES = [
+  ...(['warning_under_review', 'warning_closed', 'needs_response'] as const),
+  ...(['prevented', 'under_review', 'won', 'lost'] as const),
+];
+/** Rare refunds: in another currency, of a charge without a payment intent, with an unknown status. */
+const ODD_REFUNDS: Record<number, object> = {
+  3: { currency: 'gbp' },
+  11: { paymentIntent: null },
+  20: { status: STRANGE },
+  28: { status: STRANGE },
+};
 
-export const INVOICE_STEPS = {
-  invoice(scene, { a, b, c }) {
-    const owner = ownerOf(scene, a);
-    if (!owner) return null;
+/** What happens to invoices, payments, refunds, disputes and credit notes. */
+export const INVOICE_STEPS: Steps = {
+  invoice: onOwner((scene, owner, { b, c }) => {
     const { object } = act.createInvoice(scene.world, {
       customer: owner.id,
       lines: [{ amount: b === 7 ? 0 : 1000 + b * 990 }],
@@ -19,77 +51,71 @@ export const INVOICE_STEPS = {
       ...(b % 2 === 0 && { dueDate: epochNow(scene.world) + c * DAY }),
     });
     return `${owner.id} is to be invoiced: ${object.id}`;
-  },
-  finalize(scene, { a }) {
-    const found = invoiceThat(scene, a, 'draft');
-    if (!found) return null;
-    act.finalizeInvoice(scene.world, found.id);
-    return `${found.id} is finalized`;
-  },
-  pay(scene, { a, b }) {
-    const found = invoiceThat(scene, a, 'open', 'uncollectible');
-    if (!found) return null;
+  }),
+
+  finalize: onInvoice(['draft'], (scene, { id }) => {
+    act.finalizeInvoice(scene.world, id);
+    return `${id} is finalized`;
+  }),
+
+  pay: onInvoice(PAYABLE, (scene, found, { b }) => {
     const half = Math.floor((found.amountDue - found.amountPaid) / 2);
     const offStripe = b === 0 ? true : b === 1 && half > 0 && !isOlder(scene) ? half : undefined;
     act.payInvoice(scene.world, found.id, offStripe === undefined ? {} : { offStripe });
     return `${found.id} is paid${offStripe === undefined ? '' : `, off Stripe: ${offStripe}`}`;
-  },
-  payPart(scene, { a, b }) {
-    const found = invoiceThat(scene, a, 'open', 'uncollectible');
-    const part = found ? Math.floor((found.amountDue - found.amountPaid) / 3) : 0;
-    if (!found || part <= 0) return null;
+  }),
+
+  payPart: onInvoice(PAYABLE, (scene, found, { b }) => {
+    const part = Math.floor((found.amountDue - found.amountPaid) / 3);
+    if (part <= 0) return null;
     const offStripe = b % 2 === 0 && !isOlder(scene);
     act.payInvoicePart(scene.world, found.id, part, { offStripe });
     return `${part} of ${found.id} is paid${offStripe ? ' off Stripe' : ''}`;
-  },
-  fail(scene, { a }) {
-    const found = invoiceThat(scene, a, 'open', 'uncollectible');
-    if (!found) return null;
-    act.failInvoicePayment(scene.world, found.id);
-    return `${found.id} cannot be collected`;
-  },
-  begin(scene, { a }) {
-    const found = invoiceThat(scene, a, 'open');
-    if (!found) return null;
-    act.beginPayment(scene.world, found.id);
-    return `the payment of ${found.id} is under way`;
-  },
-  voidInvoice(scene, { a }) {
-    const found = invoiceThat(scene, a, 'open', 'uncollectible');
-    if (!found || found.amountPaid > 0) return null;
+  }),
+
+  fail: onInvoice(PAYABLE, (scene, { id }) => {
+    act.failInvoicePayment(scene.world, id);
+    return `${id} cannot be collected`;
+  }),
+
+  begin: onInvoice(['open'], (scene, { id }) => {
+    act.beginPayment(scene.world, id);
+    return `the payment of ${id} is under way`;
+  }),
+
+  voidInvoice: onInvoice(PAYABLE, (scene, found) => {
+    if (found.amountPaid > 0) return null;
     act.voidInvoice(scene.world, found.id);
     return `${found.id} is voided`;
-  },
-  uncollectible(scene, { a }) {
-    const found = invoiceThat(scene, a, 'open');
-    if (!found) return null;
-    act.markUncollectible(scene.world, found.id);
-    return `${found.id} is uncollectible`;
-  },
-  deleteDraft(scene, { a }) {
-    const found = invoiceThat(scene, a, 'draft');
-    // What nothing else tells is not known for sure: that its customer exists, and who it is.
+  }),
+
+  uncollectible: onInvoice(['open'], (scene, { id }) => {
+    act.markUncollectible(scene.world, id);
+    return `${id} is uncollectible`;
+  }),
+
+  deleteDraft: onInvoice(['draft'], (scene, found) => {
+    // If only the draft reported its customer, it would stay uncertain whether sync knows the customer.
     const isKnown = [...scene.world.subscriptions.values()].some(
-      ({ customer }) => customer === found?.customer,
+      ({ customer }) => customer === found.customer,
     );
-    // Nor is an address that only it still told.
-    const isLast = scene.plan.linkByEmail && scene.world.customers.get(found?.customer ?? '')?.deleted;
-    if (!found || !isKnown || isLast || found.metadata.customer_number) return null;
+    // The same holds for an e-mail address that only the draft reported.
+    const isLast = scene.plan.linkByEmail && scene.world.customers.get(found.customer)?.deleted;
+    if (!isKnown || isLast || found.metadata.customer_number) return null;
     act.deleteDraftInvoice(scene.world, found.id);
     return `${found.id} is deleted`;
-  },
-  changeDueDate(scene, { a, b, c }) {
-    const found = invoiceThat(scene, a, 'draft', 'open');
-    if (!found) return null;
+  }),
+
+  changeDueDate: onInvoice(['draft', 'open'], (scene, found, { b, c }) => {
     const metadata = { ...numberMetadata(scene, b), ...found.metadata };
     act.updateInvoice(scene.world, found.id, { dueDate: epochNow(scene.world) + c * DAY, metadata });
     return `${found.id} is due ${c} days from now`;
-  },
-  /** A renewal as it goes most often: all of it within a second. */
-  charge(scene, { a, b }) {
-    const found = live(scene, a);
-    if (!found || act.endsWithPeriod(found)) return null;
-    // No period ends twice within one second, and of more than eight updates nobody puts all in order.
+  }),
+
+  /** The usual renewal: everything happens within one second. */
+  charge: onLive((scene, found, { b }) => {
+    if (act.endsWithPeriod(found)) return null;
+    // No period ends twice within a second, and the oracle cannot order more than eight updates.
     const last = scene.world.invoices.get(found.latestInvoice ?? '');
     if (last?.billingReason === 'subscription_cycle' && last.created === epochNow(scene.world)) return null;
     const { invoice } = act.renewSubscription(scene.world, found.id).object;
@@ -97,5 +123,135 @@ export const INVOICE_STEPS = {
     if (status === 'open' && b % 4 === 0) act.failInvoicePayment(scene.world, invoice.id);
     if (status === 'open' && b % 4 !== 1) act.payInvoice(scene.world, invoice.id);
     return `${found.id} is charged by ${invoice.id}`;
+  }),
+
+  strangeInvoice: onInvoice(PAYABLE, (scene, found, { b }) => {
+    const status = STRANGE_INVOICE as Invoice['status'];
+    const invoice = scene.world.invoices.put({ ...found, status, attempted: true });
+    emit(scene.world, 'invoice.updated', invoice, found);
+    // No other handled event reports such a status.
+    if (b % 4 !== 0) emit(scene.world, 'invoice.payment_failed', invoice);
+    return `${found.id} becomes ${status}`;
+  }),
+
+  knownInvoice: onInvoice([STRANGE_INVOICE], (scene, found) => {
+    const invoice = scene.world.invoices.put({ ...found, status: 'open' });
+    emit(scene.world, 'invoice.updated', invoice, found);
+    return `${found.id} is open again`;
+  }),
+
+  refund,
+  settleRefund(scene, step) {
+    const now = epochNow(scene.world);
+    const open = [...scene.world.refunds.values()].filter(({ status, created }) =>
+      status === 'succeeded' ? now - created < FAILS_WITHIN : status === 'pending',
+    );
+    const found = pick(open, step.a);
+    if (!found) return refund(scene, step);
+    const next = found.status === 'succeeded' ? 'failed' : (OUTCOMES[step.b % 3] ?? 'succeeded');
+    act.settleRefund(scene.world, found.id, next);
+    return `the refund ${found.id} is ${next}`;
   },
-} satisfies Steps;
+
+  dispute,
+  moveDispute(scene, step) {
+    const nextOf = (dispute: Parameters<typeof mayBecome>[0]) =>
+      DISPUTE_STATUSES.filter((status) => mayBecome(dispute, status));
+    const found = pick(
+      [...scene.world.disputes.values()].filter((one) => nextOf(one).length > 0),
+      step.a,
+    );
+    const next = found && nextOf(found)[step.b % nextOf(found).length];
+    if (!next) return dispute(scene, step);
+    act.moveDispute(scene.world, found.id, next);
+    return `the dispute ${found.id} is ${next}`;
+  },
+
+  credit: onInvoice([...PAYABLE, 'paid'], (scene, found, { b, c }) => {
+    if (found.total <= 0) return null;
+    const amount = b === 0 ? found.total : Math.max(1, Math.floor(found.total / (b + 1)));
+    const left = found.status === 'paid' ? 0 : found.amountDue - found.amountPaid;
+    const back = Math.max(0, amount - left);
+    const how = [{ refundAmount: back }, { balanceAmount: back }, { outOfBandAmount: back }][c % 3] ?? {};
+    const done = tried(() => act.createCreditNote(scene.world, { invoice: found.id, amount, ...how }));
+    return done && `${amount} of ${found.id} is credited by ${done.object.id}`;
+  }),
+
+  voidCredit(scene, { a }) {
+    const found = pick(
+      [...scene.world.creditNotes.values()].filter(({ status }) => status === 'issued'),
+      a,
+    );
+    const done = found && tried(() => act.voidCreditNote(scene.world, found.id));
+    return done ? `the credit note ${done.object.id} is void` : null;
+  },
+};
+
+function refund(scene: Scene, { a, b, c }: Step): string | null {
+  const intent = c === 7 ? intentWithoutInvoice(scene, a) : (collected(scene, a) ?? paidNow(scene, a));
+  if (!intent) return null;
+  const amount = b % 2 === 0 ? {} : { amount: Math.max(1, Math.floor(intent.amountReceived / (b + 1))) };
+  const status = c % 3 === 0 ? ('pending' as const) : ('succeeded' as const);
+  const done = tried(() => act.refundPayment(scene.world, { paymentIntent: intent.id, ...amount, status }));
+  const odd = done && ODD_REFUNDS[b * 8 + c];
+  if (odd) scene.world.refunds.put({ ...done.object, ...odd } as typeof done.object);
+  return done && `${done.object.amount} of ${intent.id} is refunded by ${done.object.id}, ${status}`;
+}
+
+function dispute(scene: Scene, { a, b, c }: Step): string | null {
+  const intent = collected(scene, a) ?? paidNow(scene, a);
+  if (!intent) return null;
+  const amount = b % 3 === 2 ? { amount: Math.max(1, Math.floor(intent.amountReceived / 2)) } : {};
+  const done = tried(() =>
+    c % 4 === 3 && intent.invoice
+      ? act.returnDebit(scene.world, { invoice: intent.invoice })
+      : act.openDispute(scene.world, { paymentIntent: intent.id, ...amount, inquiry: c % 2 === 0 }),
+  );
+  if (done && a === 6) scene.world.disputes.put({ ...done.object, status: STRANGE });
+  return done && `${intent.id} is disputed by ${done.object.id}: ${done.object.status}`;
+}
+
+function collected({ world }: Scene, a: number) {
+  return pick([...world.paymentIntents.values()].filter(isCollected), a);
+}
+
+/** Creates an invoice that is paid at once. */
+function paidNow(scene: Scene, a: number) {
+  const { world } = scene;
+  const owner = ownerOf(scene, a);
+  if (!owner) return undefined;
+  const { object } = act.createInvoice(world, { customer: owner.id, lines: [{ amount: 1000 + a * 990 }] });
+  act.finalizeInvoice(world, object.id);
+  act.payInvoice(world, object.id);
+  return collectedFor(world, object)[0];
+}
+
+/** Creates a payment that belongs to no invoice at Stripe. */
+export function intentWithoutInvoice(scene: Scene, a: number) {
+  const owner = ownerOf(scene, a);
+  if (!owner) return undefined;
+  return scene.world.paymentIntents.put({
+    object: 'payment_intent',
+    id: newId(scene.world, 'pi_'),
+    created: epochNow(scene.world),
+    customer: owner.id,
+    invoice: null,
+    amount: 500,
+    amountReceived: 500,
+    currency: 'eur',
+    status: 'succeeded',
+    latestCharge: newId(scene.world, 'ch_'),
+    lastPaymentError: null,
+    canceledAt: null,
+  });
+}
+
+/** @returns null if Stripe refuses it */
+export function tried<T>(work: () => T): T | null {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof WorldError) return null;
+    throw error;
+  }
+}

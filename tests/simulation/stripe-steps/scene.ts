@@ -1,54 +1,62 @@
 import type { Invoice, ItemInput, Metadata, Subscription } from '@/lib/stripe-local/model';
 import type { World } from '@/lib/stripe-local/world';
-import { BASIL, type Plan } from '../plan';
+import type { Own } from '../oracle/story';
+import { BASIL, type Plan, type Step, type StepKind } from '../plan';
 import type { Setup } from '../setup';
 
-/** What a step at Stripe has to do with. */
+/** The state that a step at Stripe works with. */
 export interface Scene {
   world: World;
   plan: Plan;
   setup: Setup;
-  /** Subscriptions of ours that a checkout was made for. */
+  /** Sold subscriptions that already have a checkout. */
   checkedOut: Set<number>;
-  /** Stripe customers that were deleted and that Stripe does not even know any more. */
+  /** Deleted Stripe customers that Stripe no longer knows. */
   unknown: Set<string>;
-  /** How many events of strays there were. */
+  /** The number of stray events so far. */
   strays: { count: number };
 }
 
-export function newItem(
-  scene: Scene,
-  own: Setup['ours'][number] | undefined,
-  b: number,
-  c: number,
-): ItemInput {
-  return {
-    unitAmount: 500 + 100 * b,
-    quantity: 1 + (c % 2),
-    // Before basil all items of a subscription had one period.
-    interval: !isOlder(scene) && (b + c) % 5 === 4 ? 'year' : 'month',
-    metadata: b % 2 === 0 ? {} : serviceMetadata(own, b + c),
+/** Does something at Stripe. @returns what happened as a sentence, or null if the step does not fit */
+type Action = (scene: Scene, step: Step) => string | null;
+export type Steps = Partial<Record<StepKind, Action>>;
+type Of<T> = (scene: Scene, found: T, step: Step) => string | null;
+
+/** An action on a subscription that has not ended. */
+export function onLive(act: Of<Subscription>): Action {
+  return (scene, step) => {
+    const found = pick(allLive(scene), step.a);
+    return found ? act(scene, found, step) : null;
   };
 }
 
-export function serviceMetadata(own: Setup['ours'][number] | undefined, c: number): Metadata {
-  const service = own?.services[c % Math.max(1, own.services.length)];
-  if (!service) return {};
-  const other = own?.services[(c + 1) % own.services.length];
-  // Its id names one service, and the number another.
-  if (c === 6 && other) return { customer_service_id: String(service.id), service_number: other.number };
-  return c % 2 === 0 ? { customer_service_id: String(service.id) } : { service_number: service.number };
+/** An action on an invoice with one of the statuses. */
+export function onInvoice(statuses: string[], act: Of<Invoice>): Action {
+  return (scene, step) => {
+    const all = [...scene.world.invoices.values()].filter(({ status }) => statuses.includes(status));
+    const found = pick(all, step.a);
+    return found ? act(scene, found, step) : null;
+  };
 }
 
-/** Now and then, or most often, an object's metadata names a customer, and not always the right one. */
-export function numberMetadata({ setup: { ours }, plan }: Scene, c: number): Metadata {
-  const { claims = 1 } = plan.swarm;
-  const isNamed = claims > 0 && c >= (claims > 1 ? 1 : 5);
-  const number = isNamed ? ours[c % ours.length]?.number : undefined;
-  return number === undefined ? {} : { customer_number: number };
+/** An action on a Stripe customer that was not deleted. `own` is the customer whose services it may name. */
+export function onOwner(act: Of<{ id: string; own: Own | undefined }>): Action {
+  return (scene, step) => {
+    const owner = ownerOf(scene, step.a);
+    return owner ? act(scene, owner, step) : null;
+  };
 }
 
-/** A Stripe customer that was not deleted, and whose services it may name. */
+/** Picks an object, the newest for 0, because steps usually continue with what was just made. */
+export function pick<T>(from: T[], a: number): T | undefined {
+  return from.at(-1 - (a % Math.max(1, from.length)));
+}
+
+export const allLive = ({ world }: Scene): Subscription[] =>
+  [...world.subscriptions.values()].filter(
+    ({ status }) => !['canceled', 'incomplete_expired'].includes(status),
+  );
+
 export function ownerOf(scene: Scene, a: number) {
   const made = scene.setup.stripeCustomers.filter(
     ({ customer }) => !scene.world.customers.get(customer.id)?.deleted,
@@ -57,17 +65,16 @@ export function ownerOf(scene: Scene, a: number) {
   return id === undefined ? null : { id, own: ownOf(scene, id) };
 }
 
-/** Whose services and sold subscription are named: the one it most surely is, else any candidate, else any. */
-export function ownOf(scene: Scene, stripeCustomerId: string) {
+/** The customer whose services and sold subscription a Stripe customer names: its most likely owner, else any. */
+export function ownOf(scene: Scene, stripeCustomerId: string): Own | undefined {
   const { ours } = scene.setup;
-  return ours.find((one) => isCandidate(scene, stripeCustomerId, one.id)) ?? ours.at(-1);
+  return ours.find((one) => isCandidate(scene, stripeCustomerId, one)) ?? ours.at(-1);
 }
 
-export function isCandidate({ setup, world }: Scene, stripeCustomerId: string, id: number): boolean {
+export function isCandidate({ setup, world }: Scene, stripeCustomerId: string, own: Own): boolean {
   const made = setup.stripeCustomers.find(({ customer }) => customer.id === stripeCustomerId);
-  const own = setup.ours.find((one) => one.id === id);
-  if (!made || !own) return false;
-  if (made.staff !== null) return made.staff === id;
+  if (!made) return false;
+  if (made.staff !== null) return made.staff === own.id;
   const { email, metadata } = world.customers.get(stripeCustomerId) ?? made.customer;
   if (setup.ours.some((one) => one.number === metadata.customer_number)) {
     return own.number === metadata.customer_number;
@@ -75,29 +82,31 @@ export function isCandidate({ setup, world }: Scene, stripeCustomerId: string, i
   return email === null || own.email === email;
 }
 
+/** API versions before basil have one period for all items of a subscription. */
 export const isOlder = ({ plan }: Scene) => plan.versions.some((version) => !BASIL.includes(version));
 
-export function live({ world }: Scene, a: number): Subscription | undefined {
-  return pick(
-    [...world.subscriptions.values()].filter(({ status }) => !ENDED.has(status)),
-    a,
-  );
+export function newItem(scene: Scene, own: Own | undefined, b: number, c: number): ItemInput {
+  return {
+    unitAmount: 500 + 100 * b,
+    quantity: 1 + (c % 2),
+    interval: !isOlder(scene) && (b + c) % 5 === 4 ? 'year' : 'month',
+    metadata: b % 2 === 0 ? {} : serviceMetadata(own, b + c),
+  };
 }
 
-const ENDED = new Set(['canceled', 'incomplete_expired']);
-
-export function invoiceThat(
-  { world }: Scene,
-  a: number,
-  ...statuses: Invoice['status'][]
-): Invoice | undefined {
-  return pick(
-    [...world.invoices.values()].filter(({ status }) => statuses.includes(status)),
-    a,
-  );
+export function serviceMetadata(own: Own | undefined, c: number): Metadata {
+  const service = own?.services[c % Math.max(1, own.services.length)];
+  if (!service) return {};
+  const other = own?.services[(c + 1) % own.services.length];
+  // The id names another service than the number.
+  if (c === 6 && other) return { customer_service_id: String(service.id), service_number: other.number };
+  return c % 2 === 0 ? { customer_service_id: String(service.id) } : { service_number: service.number };
 }
 
-/** The newest first: what was just made is most often what goes on. */
-export function pick<T>(from: T[], a: number): T | undefined {
-  return from.at(-1 - (a % Math.max(1, from.length)));
+/** At times, the metadata of an object name a customer, sometimes the wrong one. `claims` says how often. */
+export function numberMetadata({ setup: { ours }, plan }: Scene, c: number): Metadata {
+  const { claims = 1 } = plan.swarm;
+  const isNamed = claims > 0 && c >= (claims > 1 ? 1 : 5);
+  const number = isNamed ? ours[c % ours.length]?.number : undefined;
+  return number === undefined ? {} : { customer_number: number };
 }

@@ -1,15 +1,27 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, expect, test } from 'vitest';
+import { useDatabase } from '../../support/database';
 import { runCampaign } from '../campaign';
-import { noTotals } from '../totals';
+import { checkHistories, noTotals } from '../check-history';
+import { openPureStage } from './pure-stage';
+import { checkTwins } from './twin';
 
 const SEED = 20260402;
 const STATE = `.data/simulation/pure-${SEED}.json`;
 
+const base = useDatabase();
 afterAll(() => rmSync(STATE, { force: true }));
 
-test('workers play the same histories once all is reached and nothing is counted any more', async () => {
-  const options = { runs: 30, seed: SEED, server: null, isPure: true, shrinkFor: 0 };
+test('four hundred histories over the model end with the tables equal to what Stripe has', async () => {
+  await checkHistories(openPureStage(), 20260401, 400, '--pure ');
+}, 120_000);
+
+test('sixty histories leave a model and a database with the same rows and refusals', async () => {
+  await checkTwins(base.db, 60);
+}, 300_000);
+
+test('workers play the same histories after the last block was reached and the counting ended', async () => {
+  const options = { runs: 30, seed: SEED, server: null, isPure: true, isCounted: true, shrinkFor: 0 };
   const counted = await runCampaign({ ...options, resume: false }, () => {});
   expect(counted).toMatchObject({ failure: null, totals: { histories: 30 } });
   expect(counted.unreached.length).toBeGreaterThan(0);

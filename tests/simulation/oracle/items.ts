@@ -1,0 +1,191 @@
+import type { CheckoutSession, Subscription, SubscriptionItem } from '@/lib/stripe-local/model';
+import type { ItemRow, SubscriptionRow } from '../tables';
+import { couldSurelyBe, isSure } from './customers';
+import {
+  ANNOUNCING,
+  type Case,
+  differ,
+  differing,
+  fits,
+  type Moment,
+  type Own,
+  type OwnService,
+  storiesOf,
+  type Truth,
+} from './story';
+
+/** The number of items that an event shows of its subscription. */
+export const SHOWN = 10;
+
+/** An item is linked to the service that staff chose, else to a service that its metadata names, else it keeps one. */
+export function checkItem(given: Case, now: Subscription, row: SubscriptionRow, actual: ItemRow): void {
+  const { truth, tables, verdict } = given;
+  const id = actual.stripe_subscription_item_id ?? '';
+  // Only staff link an item of a customer whose own link is not sure.
+  const named = isSure(tables, row.stripe_customer_id) ? servicesOf(truth, now, row, id) : [null];
+  const staff = truth.linked.get(id);
+  // If an item left its subscription before the next one was reported, it is a new item and staff's choice is lost.
+  if (staff !== undefined && wasMoved(truth, id) && named.includes(actual.customer_service_id)) {
+    verdict.ties += Number(actual.customer_service_id !== staff);
+    return;
+  }
+  const expected = staff === undefined ? named : [staff];
+  if (!expected.includes(actual.customer_service_id)) {
+    differ(given, `link of ${id}`, expected, actual.customer_service_id);
+  }
+}
+
+/** The services that an item may be linked to without a choice of staff. */
+function servicesOf(truth: Truth, now: Subscription, row: SubscriptionRow, id: string): (number | null)[] {
+  const services = truth.ours.find((own) => own.id === row.customer_id)?.services ?? [];
+  const item = now.items.find((one) => one.id === id);
+  const named = item ? servicesNamed(services, now, item) : [];
+  if (named.length > 0) return named;
+  const ever = [...storiesOf<Subscription>(truth.history, 'subscription').values()]
+    .flat()
+    .flatMap(({ about }) =>
+      about.items
+        .filter((one) => one.id === id)
+        // The Stripe customer may have been linked to any of our customers then.
+        .flatMap((one) => truth.ours.flatMap((own) => servicesNamed(own.services, about, one))),
+    );
+  // It keeps the service that it was sold with, even if its customer was taken for another one then.
+  const owners = [row.customer_id, ...couldSurelyBe(truth, row.stripe_customer_id)];
+  const isSoldTo = (own: Own) => own.sold?.id === row.id || (owners.includes(own.id) && wasMoved(truth, id));
+  return [...ever, ...truth.ours.filter(isSoldTo).flatMap((own) => own.sold?.services ?? []), null];
+}
+
+function servicesNamed(
+  services: readonly OwnService[],
+  subscription: Subscription,
+  item: SubscriptionItem,
+): number[] {
+  const { customer_service_id: id, service_number: number } = namesOf(subscription, item);
+  const byId = services.filter((service) => String(service.id) === id);
+  const byNumber = services.filter((service) => service.number === number);
+  return (byId.length > 0 ? byId : byNumber).map((service) => service.id);
+}
+
+function namesOf(subscription: Subscription, item: SubscriptionItem) {
+  const isSingle = subscription.items.length === 1;
+  return isSingle ? { ...subscription.metadata, ...item.metadata } : item.metadata;
+}
+
+/** Whether an item was in several subscriptions, one after the other. */
+function wasMoved({ history }: Truth, item: string): boolean {
+  const holders = history.flatMap(({ about }) =>
+    about.object === 'subscription' && about.items.some(({ id }) => id === item) ? about.id : [],
+  );
+  return new Set(holders).size > 1;
+}
+
+/**
+ * Items whose place is uncertain unless Stripe is asked. Two subscriptions may show an item in events of the same
+ * second, and a subscription with more items than its events show may have moved one of the others.
+ */
+export function itemsAdrift(truth: Truth): Set<string | null> {
+  const holders = new Map<string, string>();
+  const adrift = new Set<string | null>();
+  const hidden = new Set<string>();
+  for (const { type, created, about } of truth.history) {
+    if (about.object !== 'subscription') continue;
+    for (const { id } of about.items) {
+      if (about.items.length > SHOWN) hidden.add(id);
+      if (!ANNOUNCING.has(type)) continue;
+      const other = holders.get(`${id} ${created}`);
+      if (other !== undefined && other !== about.id) adrift.add(id);
+      holders.set(`${id} ${created}`, about.id);
+    }
+  }
+  for (const id of hidden) if (wasMoved(truth, id)) adrift.add(id);
+  return adrift;
+}
+
+/** A sold subscription becomes the one of its checkout, if Stripe bills what was sold. Otherwise it keeps waiting. */
+export function checkSold(given: Case): void {
+  const { truth, tables, verdict } = given;
+  const adopted = adoptedBy(given);
+  for (const { sold } of truth.ours) {
+    if (!sold) continue;
+    const row = tables.subscriptions.find(({ id }) => id === sold.id);
+    const items = tables.items.filter((item) => item.subscription_id === sold.id);
+    const left = items.filter((item) => item.stripe_subscription_item_id === null).length;
+    const checkout = adopted.get(sold.id);
+    const waits = {
+      stripe_subscription_id: null,
+      status: 'incomplete',
+      left: sold.services.length + Number(sold.isUnclear),
+    };
+    const becomes = { stripe_subscription_id: checkout?.id, left: 0 };
+    const expected = checkout ? [becomes, ...(checkout.must ? [] : [waits])] : [waits];
+    const actual = { ...row, left };
+    if (!expected.some((one) => fits(one, actual))) {
+      verdict.differences.push(differing(`sold subscription ${sold.id}`, expected[0] ?? {}, actual));
+    }
+  }
+}
+
+/** Stripe's subscription that a sold subscription becomes by the checkout that names it. */
+interface Adopted {
+  id: string;
+  /** It certainly does. Otherwise the last report or the owner may have been another one at the time. */
+  must: boolean;
+}
+
+/** By the id of the sold subscription. A customer keeps what it bought while it was linked to another customer. */
+function adoptedBy({ truth, tables, full }: Case): Map<number, Adopted> {
+  const found = new Map<number, Adopted>();
+  const stories = storiesOf<Subscription>(truth.history, 'subscription');
+  for (const story of storiesOf<CheckoutSession>(truth.history, 'checkout.session').values()) {
+    const session = story.at(-1)?.about;
+    const reference = session?.metadata.subscription_id ?? session?.clientReferenceId;
+    const own = truth.ours.find(({ sold }) => sold && String(sold.id) === reference);
+    if (!own?.sold || !session?.subscription) continue;
+    const moments = stories.get(session.subscription) ?? [];
+    const fitting = moments.filter(({ about }) => isSold(own, about));
+    const link = tables.links.find(({ stripe_customer_id: id }) => id === session.customer);
+    const isOwns = link?.customer_id === own.id && isSure(tables, session.customer);
+    if (fitting.length === 0 || !(isOwns || couldSurelyBe(truth, session.customer).includes(own.id)))
+      continue;
+    const isReported = truth.lossless && fitting.some(({ isAnnounced }) => isAnnounced);
+    const isFound = !truth.unknown.has(session.customer ?? '') || isDelivered(truth, story);
+    const isLast = full && fitting.at(-1) === moments.at(-1) && isFound;
+    found.set(own.sold.id, { id: session.subscription, must: isOwns && (isReported || isLast) });
+  }
+  return found;
+}
+
+/** Stripe lists no checkouts of a customer that it no longer knows, so that only an event can report them. */
+const isDelivered = ({ times }: Truth, story: Moment<CheckoutSession>[]) =>
+  story.some(({ event }) => (times.get(event.id)?.done ?? null) !== null);
+
+/** Whether each billed item matches one sold service: the same money for the same time. */
+function isSold({ services, sold }: Own, about: Subscription): boolean {
+  const wanted = services.filter(({ id }) => sold?.services.includes(id));
+  const pair = (items: readonly SubscriptionItem[], left: readonly OwnService[]): boolean => {
+    const [item, ...rest] = items;
+    if (!item) return left.length === 0;
+    return left.some((service) => {
+      const others = left.filter((other) => other !== service);
+      return isBilled(about, item, service, sold?.quantity ?? 0) && pair(rest, others);
+    });
+  };
+  return sold?.isUnclear === false && pair(about.items, wanted);
+}
+
+function isBilled(
+  about: Subscription,
+  item: SubscriptionItem,
+  service: OwnService,
+  quantity: number,
+): boolean {
+  const { customer_service_id: id, service_number: number } = namesOf(about, item);
+  const isNamed = id ? id === String(service.id) : !number || number === service.number;
+  const { minor, currency, months } = service.price;
+  return (
+    isNamed &&
+    about.currency === currency &&
+    item.unitAmount * item.quantity === minor * quantity &&
+    item.intervalCount * (item.interval === 'year' ? 12 : 1) === months
+  );
+}

@@ -1,0 +1,412 @@
+import { getTableColumns, sql } from 'drizzle-orm';
+import fc from 'fast-check';
+import { type Database, pgErrorCode, rows } from '@/db/database';
+import * as schema from '@/db/schema';
+import type { ProviderEvent } from '@/lib/stripe/to-event';
+import { type Chance, seededChance } from '@/lib/stripe-local/chance';
+import { failEvent } from '@/lib/sync/inbox/inbox';
+import { dropBatch } from '@/lib/sync/reconcile/steps/drop-old-bodies';
+import { commit } from '@/lib/sync/store/commit';
+import type { Commit } from '@/lib/sync/store/committed';
+import type { Keys } from '@/lib/sync/store/keys';
+import { read } from '@/lib/sync/store/read';
+import { TABLE_NAMES } from '@/lib/sync/store/rows';
+import type { Snapshot } from '@/lib/sync/store/snapshot';
+import type { SyncDeps } from '@/lib/sync/sync-deps';
+import { clear, databaseHands } from '../database-stage';
+import { plans } from '../draw-plan';
+import type { Crash, Plan } from '../plan';
+import { play } from '../play';
+import type { Hands } from '../stage';
+import { asJsonb, commitModel } from './commit';
+import { dropModelBodies, failModelEvent, oldest } from './inbox';
+import { Model, ModelProcess } from './model';
+import { openPureStage } from './pure-stage';
+import { readModel } from './read';
+import type { ModelTables, TableName } from './tables';
+
+const CHANCE_OF_STALE = 0.3;
+
+/** Plays histories on twins. @throws at the first difference, and if too little was compared */
+export async function checkTwins(db: Database, histories: number): Promise<void> {
+  const counts = { reads: 0, refusals: 0 };
+  for (let seed = 1; seed <= histories; seed += 1) {
+    const twins: TwinModel[] = [];
+    const stage = openPureStage(async (scene) => {
+      const twin = new TwinModel(scene.seed, scene.now, db);
+      await clear(db);
+      await twin.load();
+      twins.push(twin);
+      return twin;
+    });
+    const [plan] = fc.sample(plans, { seed, numRuns: 1 });
+    await play(stage, plan as Plan, seed);
+    await stage.reconcile(undefined, []);
+    for (const { differences, reads, refusals } of twins) {
+      if (differences[0] !== undefined) throw new Error(`seed ${seed}: ${differences[0]}`);
+      counts.reads += reads;
+      counts.refusals += refusals;
+    }
+  }
+  if (counts.reads < 10 * histories || counts.refusals < histories) {
+    throw new Error(`too little was compared: ${JSON.stringify(counts)}`);
+  }
+}
+
+/** A model and a database that get the same commands. They are compared after each command. */
+class TwinModel extends Model {
+  reads = 0;
+  refusals = 0;
+  readonly differences: string[] = [];
+  readonly past: Commit[] = [];
+  readonly chance: Chance;
+  private last: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    seed: number,
+    now: () => Date,
+    readonly db: Database,
+  ) {
+    super(seed, now);
+    this.chance = seededChance(seed + 1);
+  }
+
+  override process(crash: Crash | undefined, scope?: object): ModelProcess {
+    return new TwinProcess(this, crash, scope);
+  }
+
+  override hands(process: ModelProcess, deps: SyncDeps): Hands {
+    const ofDatabase = databaseHands({ ...deps, db: this.db });
+    return twinHands(this, ofDatabase, super.hands(process, deps));
+  }
+
+  /** Runs one piece of work at a time, so that both sides are compared in the same state. */
+  alone<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.last.then(work);
+    this.last = done.catch(() => undefined);
+    return done;
+  }
+
+  /** Does something to both sides. They must both succeed, or fail with the same code. */
+  both<T>(what: string, database: () => Promise<unknown>, model: () => T | Promise<T>): Promise<T> {
+    return this.alone(() => this.bothNow(what, database, model));
+  }
+
+  async bothNow<T>(what: string, database: () => Promise<unknown>, model: () => T | Promise<T>): Promise<T> {
+    const [theirs, ours] = [await outcomeOf(database), await outcomeOf(async () => model())];
+    if (theirs.code !== ours.code) {
+      this.differences.push(
+        `${what}: the database says ${theirs.code}, the model ${ours.code} (${ours.error})`,
+      );
+    }
+    await this.compare(what);
+    if (ours.code !== null) {
+      this.refusals += 1;
+      throw ours.error;
+    }
+    return ours.value as T;
+  }
+
+  async load(): Promise<void> {
+    await load(this.tables, this.db);
+  }
+
+  requireSame(what: string, database: unknown[], model: unknown[]): void {
+    const [theirs, ours] = [database, model].map((all) => all.map(toText).sort()) as [string[], string[]];
+    if (theirs.join('\n') === ours.join('\n')) return;
+    const lacking = theirs.filter((row) => !ours.includes(row));
+    const added = ours.filter((row) => !theirs.includes(row));
+    this.differences.push(
+      `${what} differ\n database: ${lacking.join('\n  ')}\n model: ${added.join('\n  ')}`,
+    );
+  }
+
+  private async compare(what: string): Promise<void> {
+    const found = await readRows(this.db);
+    for (const name of Object.keys(found) as TableName[]) {
+      this.requireSame(`${name} after ${what}`, found[name], [...this.tables.rows[name].values()]);
+    }
+    const logged = await rows<{ n: number }>(
+      this.db,
+      sql`select count(*)::int as n from reconciliation_changes`,
+    );
+    this.requireSame(`changes of runs after ${what}`, logged, [{ n: this.tables.runChanges.length }]);
+  }
+}
+
+async function outcomeOf(work: () => Promise<unknown>) {
+  try {
+    return { code: null, value: await work() };
+  } catch (error) {
+    return { code: pgErrorCode(error) ?? String(error), error };
+  }
+}
+
+class TwinProcess extends ModelProcess {
+  constructor(
+    private readonly twin: TwinModel,
+    crash: Crash | undefined,
+    scope: object | undefined,
+  ) {
+    super(twin, crash, scope);
+  }
+
+  protected override readNow(keys: Keys): Promise<Snapshot> {
+    const { twin } = this;
+    return twin.alone(async () => {
+      const theirs = await read(twin.db, keys);
+      const ours = readModel(twin.tables, keys);
+      twin.reads += 1;
+      twin.requireSame(`snapshots of ${JSON.stringify(keys)}`, [theirs], [ours]);
+      return ours;
+    });
+  }
+
+  protected override commitNow(given: Commit): Promise<void> {
+    const { twin } = this;
+    return twin.alone(async () => {
+      const isStale = twin.past.length > 0 && twin.chance.draw() < CHANCE_OF_STALE;
+      if (isStale) await this.commitBoth(spoil(twin)).catch(requireRefused);
+      twin.past.push(given);
+      await this.commitBoth(given);
+    });
+  }
+
+  protected override failEventNow(event: ProviderEvent, payload: string, code: string): Promise<void> {
+    const { db, tables } = this.twin;
+    return this.twin.both(
+      `failure of ${event.id}`,
+      () => failEvent(db, event, payload, code),
+      () => failModelEvent(tables, event, payload, code),
+    );
+  }
+
+  protected override dropBodiesNow(): Promise<void> {
+    const { db, tables, now } = this.twin;
+    const isOver = sql`payload <> '' and outcome in ('processed', 'stale', 'ignored')
+      and type = 'checkout.session.completed' and stripe_created < ${oldest(now()).toISOString()}::timestamptz`;
+    return this.twin.both(
+      'bodies were dropped',
+      () => dropBatch(db, isOver),
+      () => dropModelBodies(tables, now()),
+    );
+  }
+
+  private async commitBoth(given: Commit): Promise<void> {
+    const { twin } = this;
+    if (given.runId !== null)
+      await twin.db.execute(sql`insert into reconciliation_runs (id, trigger, status, started_at, heartbeat_at)
+        overriding system value values (${given.runId}::int, 'cron', 'completed', now(), now())
+        on conflict do nothing`);
+    await twin.bothNow(
+      'a commit',
+      () => commit(twin.db, given),
+      () => commitModel(twin.tables, given, twin.now()),
+    );
+  }
+}
+
+/** Rethrows an error without a SQLSTATE, because it means that the sides differ. */
+function requireRefused(error: unknown): void {
+  if (pgErrorCode(error) === undefined) throw error;
+}
+
+/** What staff and programs do to both sides. Links go through sync, which compares them itself. */
+function twinHands(twin: TwinModel, database: Hands, model: Hands): Hands {
+  const both =
+    <Given extends unknown[], Result>(
+      what: string,
+      theirs: (...given: Given) => Promise<unknown>,
+      ours: (...given: Given) => Promise<Result>,
+    ) =>
+    (...given: Given) =>
+      twin.both(
+        what,
+        () => theirs(...given),
+        () => ours(...given),
+      );
+  const making =
+    <Given, Made>(make: (given: Given) => Promise<Made>) =>
+    async (given: Given) => {
+      const made = await make(given);
+      await twin.load();
+      return made;
+    };
+  return {
+    ...model,
+    deletePayment: both('a deletion', database.deletePayment, model.deletePayment),
+    updatePayment: both('an update', database.updatePayment, model.updatePayment),
+    recordPayment: both('a payment', database.recordPayment, model.recordPayment),
+    dateService: both('a date', database.dateService, model.dateService),
+    makeCustomer: making(database.makeCustomer),
+    makeMerged: making(database.makeMerged),
+    makeService: making(database.makeService),
+    makeSold: making(database.makeSold),
+    makeSoldItem: making(database.makeSoldItem),
+    makeInvoice: making(database.makeInvoice),
+    makeLink: making(database.makeLink),
+  };
+}
+
+/** An earlier commit that is late or wrong in some way. Both sides must refuse it, or apply it alike. */
+function spoil({ past, chance, tables }: TwinModel): Commit {
+  const at = Math.floor(chance.draw() * past.length);
+  const commit = structuredClone(past[at] as Commit);
+  const spoilIt = WAYS[Math.floor(chance.draw() * WAYS.length)];
+  spoilIt?.(commit, tables);
+  return commit;
+}
+
+type Way = (commit: Commit, tables: ModelTables) => void;
+
+/** Gives the rows their current versions, as if the commit had just been decided. */
+const renew: Way = ({ plan, events }, { rows }) => {
+  for (const name of TABLE_NAMES) {
+    for (const row of plan[name].updated as { id?: number; stripe_customer_id?: string; version: number }[]) {
+      const key = name === 'links' ? row.stripe_customer_id : row.id;
+      row.version = (rows[name] as Map<unknown, { version: number }>).get(key)?.version ?? row.version;
+    }
+  }
+  for (const row of plan.touched)
+    row.version = rows.links.get(row.stripe_customer_id)?.version ?? row.version;
+  for (const event of events) {
+    const stored = rows.events.get(event.id);
+    if (stored) event.before = `${stored.outcome} ${stored.attempts}`;
+  }
+};
+
+const renewed =
+  (change: Way): Way =>
+  (commit, tables) => {
+    renew(commit, tables);
+    change(commit, tables);
+  };
+
+const WAYS: Way[] = [
+  () => {}, // unchanged, but too late
+  renew,
+  renewed(({ plan }) => {
+    for (const name of TABLE_NAMES) plan[name].inserted = [];
+    plan.changes = [];
+  }),
+  renewed(({ plan }) => {
+    for (const row of plan.subscriptions.updated) row.customer_id = 999_999;
+  }),
+  renewed(({ plan }) => {
+    for (const row of plan.items.updated) row.customer_service_id = 999_999;
+    for (const row of plan.invoices.updated) row.subscription_id = 999_999;
+  }),
+  renewed(({ plan }, { rows }) => plan.subscriptions.deleted.push(...rows.subscriptions.values())),
+  renewed(({ plan }, { rows }) => plan.abandoned.push(...rows.customers.keys())),
+  ({ plan }, { rows }) => {
+    const [first] = rows.customers.values();
+    plan.absentNumbers.push(first?.customer_number.toLowerCase() ?? 'k1');
+  },
+  ({ plan }, { rows }) => {
+    const [first] = rows.customers.values();
+    const email = first?.email?.toLowerCase() ?? 'unknown@example.com';
+    plan.emails.push({ email, ids: [first?.id ?? 1, 999_999] });
+  },
+  renewed(({ plan }, { rows }) => {
+    const [link] = rows.links.values();
+    const customer_id = [...rows.customers.keys()].at(-1);
+    if (link && customer_id !== undefined) {
+      plan.moves.push({ stripe_customer_id: link.stripe_customer_id, customer_id });
+    }
+  }),
+];
+
+const TABLES = {
+  customers: schema.customers,
+  merged: schema.mergedCustomers,
+  services: schema.customerServices,
+  links: schema.stripeCustomers,
+  subscriptions: schema.subscriptions,
+  items: schema.subscriptionItems,
+  invoices: schema.invoices,
+  payments: schema.payments,
+  refunds: schema.refunds,
+  disputes: schema.disputes,
+  tombstones: schema.paymentTombstones,
+  events: schema.stripeEvents,
+};
+
+const CLOCKS = ['created_at', 'updated_at'];
+/** Columns that no decision reads, so that the model lacks them. */
+const LEFT_OUT: Partial<Record<TableName, string[]>> = {
+  customers: [
+    ...['first_name', 'company', 'vat_id', 'tax_exempt', 'status', 'currency', 'search_text'],
+    ...CLOCKS,
+  ],
+  services: ['server_id', 'service_type', 'name', 'domain', 'start_date', 'cancelled_at', ...CLOCKS],
+  events: ['api_version', 'livemode', ...CLOCKS],
+  merged: CLOCKS,
+  tombstones: CLOCKS,
+};
+
+type Rows = Record<TableName, Record<string, unknown>[]>;
+
+/** The part of the database that the model has. */
+async function readRows(db: Database): Promise<Rows> {
+  const found: Partial<Rows> = {};
+  for (const [name, table] of Object.entries(TABLES) as [TableName, typeof schema.customers][]) {
+    const columns = Object.entries(getTableColumns(table)).filter(([key]) => !LEFT_OUT[name]?.includes(key));
+    found[name] = await db.select(Object.fromEntries(columns)).from(table);
+  }
+  return found as Rows;
+}
+
+const SEQUENCES = {
+  customers: 'customers_id_seq',
+  services: 'customer_services_id_seq',
+  subscriptions: 'subscriptions_id_seq',
+  items: 'subscription_items_id_seq',
+  invoices: 'invoices_id_seq',
+  payments: 'payments_id_seq',
+  refunds: 'refunds_id_seq',
+  disputes: 'disputes_id_seq',
+};
+
+/** Copies the rows and the sequences of a database into a model. */
+async function load(tables: ModelTables, db: Database): Promise<void> {
+  const found = await readRows(db);
+  for (const [name, all] of Object.entries(found) as [TableName, Rows[TableName]][]) {
+    const table = tables.rows[name] as Map<unknown, unknown>;
+    table.clear();
+    for (const row of all) table.set(row.id ?? row.stripe_customer_id ?? row.reference, Object.freeze(row));
+  }
+  for (const [name, sequence] of Object.entries(SEQUENCES)) {
+    const query = sql.raw(
+      `select (case when is_called then last_value else 0 end)::int as last from ${sequence}`,
+    );
+    const [{ last } = { last: 0 }] = await rows<{ last: number }>(db, query);
+    tables.ids[name] = last;
+  }
+}
+
+/** The two sides write these keys in the order of their decisions, which no one reads. */
+const LOGGED = new Set(['changes', 'before', 'after']);
+/** For these, the order in which jsonb returns the keys is compared, too. */
+const JSON_KEYS = new Set(['numbers', 'details']);
+const isRow = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+/** A value as text. Equal texts mean equal values. */
+const toText = (value: unknown) => JSON.stringify(canonical(value));
+
+function canonical(value: unknown): unknown {
+  if (value instanceof Date) return value.toISOString();
+  if (value instanceof Set) return [...value].sort();
+  if (value instanceof Map) {
+    const byText = (a: unknown, b: unknown) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
+    return [...value.values()].map(canonical).sort(byText);
+  }
+  if (Array.isArray(value)) return value.map((one) => (isRow(one) ? canonical(one) : one));
+  if (!isRow(value)) return value;
+  const entries = Object.entries(value)
+    .filter(([key]) => !CLOCKS.includes(key)) // the sides have different clocks
+    .map(([key, one]) => {
+      if (LOGGED.has(key)) return [key, asJsonb(one)] as const;
+      return [key, JSON_KEYS.has(key) ? one : canonical(one)] as const;
+    });
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
