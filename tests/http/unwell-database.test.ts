@@ -6,16 +6,16 @@ import * as webhook from '@/app/api/stripe/webhook/route';
 import * as mcp from '@/app/mcp/route';
 import * as unavailable from '@/app/unavailable/route';
 import { rows } from '@/db/database';
-import { temporaryDataDir } from '../support/data-dir';
 import { disownMigrations, FOREIGN } from '../support/database';
 import { expectProblem, usePayments } from '../support/payments-server';
+import { temporaryFolder } from '../support/run-command';
 import { deliver, WEBHOOK_SECRET } from '../support/stripe-events';
 
 const SENTENCE = 'The database of DATABASE_URL is not migrated: run npm run db:migrate first.';
 const CRON_SECRET = 'a-secret-of-the-cron-job';
 
 const { server, call, openInvoice } = usePayments(
-  { STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET, CRON_SECRET, DATA_DIR: temporaryDataDir() },
+  { STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET, CRON_SECRET, DATA_DIR: temporaryFolder() },
   {
     '/api/cron/reconcile': cron,
     '/api/health': health,

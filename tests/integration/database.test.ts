@@ -12,8 +12,14 @@ import { parseEnv } from '@/lib/env';
 import { listTasks } from '@/lib/overview/list-tasks';
 import { countDeliveries } from '@/lib/overview/sync-counts';
 import { listRuns } from '@/lib/sync/reconcile/run-queries';
-import { createTestDatabase, emptyDatabase, isPooled, onPostgres, useDatabase } from '../support/database';
-import { dumpDatabase } from '../support/database';
+import {
+  createTestDatabase,
+  dumpDatabase,
+  emptyDatabase,
+  isPooled,
+  onPostgres,
+  useDatabase,
+} from '../support/database';
 import { createServer } from '../support/factories';
 
 const base = useDatabase();

@@ -118,7 +118,7 @@ describe('a search among many customers', () => {
   const base = useDatabase();
   // More than the search reads of the customers that begin with a text, and than it goes through from the start.
   const CUSTOMERS = 6000;
-  let forms: { id: number; number: string; email: string; begins: string[]; within: string[] }[];
+  let forms: { id: number; number: string; email: string; begins: string[] }[];
 
   beforeAll(async () => {
     // Names of frequent and of rare letters; the rarest are at the end of the list.

@@ -177,7 +177,7 @@ type Params = Record<string, string | number | string[] | Record<string, string 
 type Answer = Record<string, unknown>;
 
 /** Stripe's API as its SDK shows it, straight from a world. */
-class ModelApi {
+export class ModelApi {
   readonly faults = createFaults();
   count = 0;
   world: World | undefined;

@@ -347,7 +347,7 @@ const LEFT_OUT: Partial<Record<TableName, string[]>> = {
 type Rows = Record<TableName, Record<string, unknown>[]>;
 
 /** The part of the database that the model has. */
-async function readRows(db: Database): Promise<Rows> {
+export async function readRows(db: Database): Promise<Rows> {
   const found: Partial<Rows> = {};
   for (const [name, table] of Object.entries(TABLES) as [TableName, typeof schema.customers][]) {
     const columns = Object.entries(getTableColumns(table)).filter(([key]) => !LEFT_OUT[name]?.includes(key));
