@@ -226,11 +226,14 @@ describe('an import', () => {
   test('payments imported together become what they become one by one', async () => {
     const together = await write('T', 100);
     expect(together).toEqual(await write('O', 1));
-    const created = Array(7).fill('created');
     expect(together.outcomes).toEqual([
-      ...[...created, expect.stringContaining('invoice_number'), 'created'],
-      ...[expect.stringContaining('decimals'), 'created', expect.stringContaining('more than is left')],
-      ...['unchanged', 'changed', 'changed', 'changed', 'created', 'unchanged'],
+      ...Array(7).fill('created'),
+      expect.stringContaining('invoice_number'),
+      'created',
+      expect.stringContaining('decimals'),
+      'created',
+      expect.stringContaining('more than is left'),
+      ...'unchanged changed changed changed created unchanged'.split(' '),
     ]);
   });
 

@@ -103,9 +103,8 @@ describe('staff users', () => {
     await expect(renewInvitation(world, { email }, CLI)).rejects.toMatchObject(ended);
     const { id } = await getStaffUser(base.db, { email });
     const history = await listAuditOf(base.db, 'staff_user', 'id', id);
-    expect(history.map(({ action }) => action)).toEqual([
-      ...['staff_user.accept_invitation', 'staff_user.invite', 'staff_user.create'],
-    ]);
+    const actions = history.map(({ action }) => action.replace('staff_user.', ''));
+    expect(actions).toEqual(['accept_invitation', 'invite', 'create']);
   });
 
   test('a new password ends the sessions and the old password', async () => {
