@@ -15,9 +15,9 @@ import {
 
 type Values = Record<string, unknown>;
 
-/** The database's own. */
+/** Columns that the database fills. */
 const OWN = ['id', 'version', 'created_at', 'updated_at'];
-/** What sync writes of rows that people have as well; all else is theirs. */
+/** The columns that sync writes of rows that people edit as well. */
 const WRITTEN: Partial<Record<TableName, string[]>> = {
   customers: CREATED_COLUMNS.flat(),
   services: ['next_billing_date', 'synced_billing_date', 'ends_on', 'synced_ends_on'],
@@ -26,19 +26,19 @@ const WRITTEN: Partial<Record<TableName, string[]>> = {
 const CHECKED: Record<string, [string, string]> = { currency: ['usd', 'gbp'], country: ['AT', 'CH'] };
 
 const base = useDatabase();
-/** Of what a column refers to, two. */
+/** Two ids of the table that a column refers to. */
 const others: Record<string, [number, number]> = {};
 
 beforeAll(async () => {
-  const two = async (create: () => Promise<{ id: number }>): Promise<[number, number]> => [
-    (await create()).id,
-    (await create()).id,
-  ];
-  others.customer_id = await two(() => createCustomer(base.db));
-  others.subscription_id = await two(() => createSubscription(base.db));
-  others.customer_service_id = await two(() => createService(base.db));
-  others.invoice_id = await two(() => createInvoice(base.db));
-  others.payment_id = await two(() => createPayment(base.db));
+  for (const [column, create] of [
+    ['customer_id', createCustomer],
+    ['subscription_id', createSubscription],
+    ['customer_service_id', createService],
+    ['invoice_id', createInvoice],
+    ['payment_id', createPayment],
+  ] as const) {
+    others[column] = [(await create(base.db)).id, (await create(base.db)).id];
+  }
 });
 
 function columnsOf(name: TableName): [string, Column][] {
@@ -46,10 +46,10 @@ function columnsOf(name: TableName): [string, Column][] {
   return all.filter(([column, { generated }]) => !generated && !OWN.includes(column));
 }
 
-/** The first or the second of two values that a column takes, neither of them what it has by itself. */
+/** The first or second of two values of a column, neither of them its default. */
 function valueFor(name: string, column: Column, which: 0 | 1): unknown {
   const values = others[name] ?? CHECKED[name] ?? twoOf(name, column);
-  if (!values) throw new Error(`which values ${name} takes is to be said here`);
+  if (!values) throw new Error(`add two values of ${name} to CHECKED`);
   return values[which];
 }
 
@@ -104,22 +104,18 @@ test.each(TABLE_NAMES.filter((name) => !(name in WRITTEN)))(
   },
 );
 
-test('of a new customer are stored what it is made of', async () => {
+test('a commit stores the given columns of a new customer, and of changed rows those of sync alone', async () => {
   const values = written('customers', 0);
   await write('customers', 'inserted', { id: -1, ...values });
   expect(await latest('customers')).toMatchObject(values);
-});
-
-test.each(['customers', 'services'] as const)(
-  'of %s that change are stored the columns of sync alone',
-  async (name) => {
-    if (name === 'services') await createService(base.db);
+  await createService(base.db);
+  for (const name of ['customers', 'services'] as const) {
     const stored = await latest(name);
     await write(name, 'updated', { ...stored, ...valuesOf(name, 1) });
     const { version, updated_at, search_text, ...others } = { ...stored, ...written(name, 1) } as Values;
     expect(await latest(name)).toMatchObject(others);
-  },
-);
+  }
+});
 
 function written(name: TableName, which: 0 | 1): Values {
   const mine = Object.entries(valuesOf(name, which)).filter(([column]) => WRITTEN[name]?.includes(column));
