@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { postEvent } from './stripe-events';
 
 export interface ServerProcess {
@@ -9,15 +9,28 @@ export interface ServerProcess {
   kill(): Promise<void>;
 }
 
-/** A server of the payments API and the webhook, in a process of its own. */
+/** Starts a server of the payments API and the webhook in a process of its own, to be killed. */
 export async function startServerProcess(variables: Record<string, string>): Promise<ServerProcess> {
-  const script = fileURLToPath(new URL('./server-process.ts', import.meta.url));
+  const script = `import(${JSON.stringify(import.meta.url)}).then((own) => own.${serveHere.name}())`;
   const { PATH, HOME, TMPDIR } = process.env;
-  const child = spawn(process.execPath, ['--import', 'tsx', script], {
+  const child = spawn(process.execPath, ['--import', 'tsx', '-e', script], {
+    cwd: join(import.meta.dirname, '../..'),
     env: { PATH, HOME, TMPDIR, NODE_ENV: 'production', LOG_LEVEL: 'silent', ...variables },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   return { url: await firstLine(child), kill: () => kill(child) };
+}
+
+/** The server of such a process: DATABASE_URL in, its address out. Loads the product only there. */
+export async function serveHere(): Promise<void> {
+  const webhook = await import('@/app/api/stripe/webhook/route');
+  const payments = await import('@/app/api/w5t/payments/route');
+  const { createRuntime, setRuntime } = await import('@/lib/runtime');
+  const { parseEnv } = await import('@/lib/env');
+  const { serveRoutes } = await import('./serve-routes');
+  setRuntime(await createRuntime(parseEnv(process.env)));
+  const { url } = await serveRoutes({ '/api/stripe/webhook': webhook, '/api/w5t/payments': payments });
+  console.log(url);
 }
 
 async function firstLine(child: ChildProcess): Promise<string> {
@@ -35,10 +48,10 @@ async function kill(child: ChildProcess): Promise<void> {
 }
 
 /**
- * Keeps sending to servers of which one may die, each request until one of them has answered 2xx: as whoever
- * does not know whether it arrived.
+ * Sends requests to servers that may die. Each is sent again until one of them has answered 2xx, since a lost
+ * answer does not tell whether the request arrived.
  *
- * @returns how many had to be sent again
+ * @returns how many requests were sent again
  */
 export async function sendToAny(
   servers: ServerProcess[],
@@ -54,10 +67,10 @@ export async function sendToAny(
         const server = servers[(i + attempt) % servers.length];
         const isTaken = await send(server?.url ?? '').then(
           ({ ok }) => ok,
-          () => false, // cut off: it may have been done, or not
+          () => false, // cut off, done or not
         );
         if (isTaken) break;
-        if (attempt === 20) throw new Error('no server takes it');
+        if (attempt === 20) throw new Error('no server takes the request');
         again += 1;
       }
     }
@@ -81,7 +94,7 @@ export function paymentOf(invoice: { id: number; customer_id: number }, token: s
   return (url) => fetch(`${url}/api/w5t/payments`, { method: 'POST', headers, body });
 }
 
-/** Delivers the event that an invoice of Stripe's was paid. */
+/** Delivers the event that a Stripe invoice was paid. */
 export function paidInvoiceOf(id: string): Send {
   return (url) => {
     const now = new Date();
