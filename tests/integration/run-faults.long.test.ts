@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest';
+import { useRunScene } from '../support/run-scene';
+
+/** Each so many-th statement or request is tried where all of them would take an hour. */
+const STRIDE = 27;
+const REQUEST_STRIDE = 3;
+
+const LONG = 600_000;
+const scene = useRunScene();
+
+describe('a run whose process dies is continued', () => {
+  test(
+    'a death before or after each checkpoint leads to the same rows',
+    async () => {
+      const checkpoints = [...scene.passed().keys()].filter(scene.isCheckpoint);
+      expect(checkpoints.length).toBeGreaterThan(20);
+      for (const at of checkpoints) {
+        await scene.playDeath(at);
+        await scene.playDeath(at + 1);
+      }
+    },
+    LONG,
+  );
+
+  test(
+    'a death before another statement leads to the same rows',
+    async () => {
+      const { isCheckpoint } = scene;
+      const others = [...scene.passed().keys()].filter((at) => !isCheckpoint(at) && !isCheckpoint(at - 1));
+      for (let i = 0; i < others.length; i += STRIDE) await scene.playDeath(others[i] ?? 0);
+    },
+    LONG,
+  );
+});
+
+test.each(['XX000', '53100', '40001'])(
+  'a run whose database refuses a statement with %s says so, and the next run mends it',
+  async (how) => {
+    const passed = scene.passed();
+    const offset = Number.parseInt(how, 36) % STRIDE;
+    for (let at = offset; at < passed.length; at += 4 * STRIDE) {
+      // The mark behind a commit is not a statement.
+      await scene.playRefusal(passed[at] === 'committed' ? at - 1 : at, how);
+    }
+  },
+  LONG,
+);
+
+describe('a run in which Stripe fails to answer one request', () => {
+  test.each([
+    ['429', { kind: 'status', status: 429 }],
+    ['500', { kind: 'status', status: 500 }],
+    ['no answer', { kind: 'timeout' }],
+    ['a closed connection', { kind: 'reset' }],
+    ['garbage', { kind: 'garbage' }],
+    ['an empty JSON object', { kind: 'garbage', body: '{}' }],
+  ] as const)(
+    'a request answered with %s fails its list, or its object until the next run',
+    async (_, fault) => {
+      const ends = new Set<string>();
+      for (let call = 0; call < scene.requests().length; call += REQUEST_STRIDE) {
+        ends.add(await scene.playStripe(fault, call));
+      }
+      expect([...ends].sort()).toEqual(['completed', 'completed_with_errors', 'failed']);
+    },
+    LONG,
+  );
+
+  test(
+    'a single 500 is retried by the SDK',
+    async () => {
+      for (let call = 0; call < scene.requests().length; call += STRIDE) {
+        expect(await scene.playStripe({ kind: 'status', status: 500 }, call, 2)).toBe('completed');
+      }
+    },
+    LONG,
+  );
+});
+
+test.each([404, 400, 500] as const)(
+  'a run for which Stripe answers %d to all calls for one object names it, and mends all others',
+  async (status) => {
+    const calls = scene.callsForOne();
+    const kinds = new Set(calls.map(({ path }) => path.replace(/^(\/v1\/\w+\/)\w+_\w+$/, '$1id')));
+    expect([...kinds].sort()).toEqual([
+      '/v1/checkout/sessions',
+      '/v1/customers/id',
+      '/v1/invoice_payments',
+      '/v1/invoices/id',
+      '/v1/subscription_items',
+      '/v1/subscriptions/id',
+    ]);
+    const ends = new Set<string>();
+    for (const call of calls) ends.add(await scene.playRefused(status, call));
+    expect(ends).toContain('completed_with_errors');
+  },
+  LONG,
+);

@@ -1,0 +1,406 @@
+import { and, eq, isNotNull, isNull } from 'drizzle-orm';
+import Stripe from 'stripe';
+import { beforeAll, expect } from 'vitest';
+import { pgErrorCode } from '@/db/database';
+import {
+  invoices,
+  payments,
+  reconciliationChanges,
+  reconciliationFailures,
+  reconciliationRuns,
+  reconciliationSeen,
+  subscriptions,
+} from '@/db/schema';
+import * as act from '@/lib/stripe-local/actions';
+import type { RequestLogEntry, Fault as StripeFault } from '@/lib/stripe-local/faults';
+import type { WorldEvent } from '@/lib/stripe-local/model';
+import { renderEvent } from '@/lib/stripe-local/render/event';
+import { epochNow } from '@/lib/stripe-local/world';
+import { LEASE_MS } from '@/lib/sync/reconcile/lease';
+import { type ReconcileResult, reconcile } from '@/lib/sync/reconcile/reconcile';
+import { createCustomer, createInvoice, createService, createSold, createSubscription } from './factories';
+import {
+  DEAD,
+  differences,
+  type FaultyDatabase,
+  keepScene,
+  type Meaning,
+  meaningOf,
+  openFaulty,
+  readRows,
+} from './faults';
+import { createStoredEvent } from './stored-events';
+import { DAY, typed, useSync } from './sync';
+
+/** So few objects a page that a small account has several pages. */
+const PAGE = 5;
+const STATUS = { draft: 'draft', open: 'sent', paid: 'paid', uncollectible: 'overdue', void: 'cancelled' };
+
+/** The object that a request is about, or undefined for a page of a list of many. */
+export const subjectOf = ({ path, query }: RequestLogEntry): string | undefined =>
+  /^\/v1\/\w+\/(\w+_\w+)$/.exec(path)?.[1] ?? query.customer ?? query.subscription ?? query.invoice;
+
+/**
+ * A database and a Stripe account that have drifted apart, and the run that brings them in sync: undisturbed once,
+ * and then again with a fault somewhere. Each run must lead to the same rows in the end.
+ */
+export function useRunScene() {
+  const sync = useSync({ withKey: true });
+  let faulty: FaultyDatabase;
+  let restore: () => Promise<void>;
+  /** When the run begins: all of its timestamps are later. */
+  let begin: Date;
+  let truth: Meaning;
+  let passed: string[];
+  let requests: RequestLogEntry[];
+  let undisturbed: ReconcileResult;
+
+  const run = (db = sync.db, stripe = sync.runtime.stripe) =>
+    reconcile({ ...sync.deps(), db, stripe }, { trigger: 'cli', startedBy: 'test' });
+  const meaning = async () => meaningOf(await readRows(sync.db), begin);
+
+  beforeAll(async () => {
+    faulty = openFaulty(sync.db);
+    sync.runtime.stripe = openClient();
+    await drift();
+    sync.later(DAY);
+    begin = sync.now();
+    restore = await keepScene(sync.db);
+    faulty.arm();
+    const asked = sync.api.requests.length;
+    undisturbed = await run(faulty.db);
+    passed = faulty.passed();
+    requests = sync.api.requests.slice(asked);
+    truth = await meaning();
+  });
+
+  /** A client that lists small pages, and retries only if told to. */
+  function openClient({ timeout = 10_000, maxNetworkRetries = 0 } = {}): Stripe {
+    const httpClient = Stripe.createNodeHttpClient();
+    const request = httpClient.makeRequest.bind(httpClient);
+    httpClient.makeRequest = (host, port, path, ...more) =>
+      request(host, port, path.replace('limit=100', `limit=${PAGE}`), ...more);
+    const { port } = sync.api;
+    const at = { host: '127.0.0.1', port, protocol: 'http' as const };
+    return new Stripe('sk_test_local', { ...at, httpClient, telemetry: false, maxNetworkRetries, timeout });
+  }
+
+  /** Rows come into being by events and by a first run; then both sides change silently. */
+  async function drift(): Promise<void> {
+    const { db, world } = sync;
+    const ours = await createCustomer(db);
+    const metadata = { customer_number: ours.customer_number };
+    const customer = act.createCustomer(world, { metadata }).object.id;
+    const [renewed = '', cancelled = '', ending = '', own = '', failed = '', large = ''] = await subscribe(
+      ours.id,
+      customer,
+    );
+    const { open, drafts, paid } = await invoice(customer);
+    expect(await run()).toMatchObject({ status: 'completed', failures: 0 });
+    sync.later(10 * DAY); // out of the window in which all that is new is listed
+
+    act.renewSubscription(world, renewed);
+    act.cancelSubscription(world, cancelled);
+    act.updateSubscription(world, ending, { cancelAtPeriodEnd: true });
+    const items = world.subscriptions.get(large)?.items ?? [];
+    act.updateSubscription(world, large, { items: items.map((item) => ({ ...item, quantity: 2 })) });
+    await db
+      .update(subscriptions)
+      .set({ next_billing_date: '2020-01-01' })
+      .where(eq(subscriptions.stripe_subscription_id, own));
+    act.payInvoice(world, open[0] ?? '');
+    act.payInvoice(world, open[1] ?? '', { offStripe: 1000 });
+    act.voidInvoice(world, open[2] ?? '');
+    const told = act.failInvoicePayment(world, open[3] ?? '').events;
+    act.markUncollectible(world, open[4] ?? '');
+    act.updateInvoice(world, open[5] ?? '', { dueDate: epochNow(world) + 40 * DAY });
+    act.payInvoicePart(world, open[5] ?? '', 1200);
+    act.deleteDraftInvoice(world, drafts[0] ?? '');
+    act.finalizeInvoice(world, drafts[1] ?? '');
+    await forget(paid, open[6] ?? '', failed);
+    await newcomers();
+    // Stripe has never heard of these.
+    await createSubscription(db, { customer_id: ours.id, stripe_subscription_id: 'sub_gone' });
+    await createInvoice(db, { customer_id: ours.id, stripe_invoice_id: 'in_gone', number: 'GONE' });
+    await sell(ours.id, customer);
+    await keepFailed(typed(told, 'invoice.payment_failed'));
+    await createInvoice(db, { status: 'sent', due_date: '2026-03-01', number: 'OWN-DUE' });
+  }
+
+  /** Six subscriptions whose events came: the first two have services, the last has more items than are shown. */
+  async function subscribe(customer_id: number, customer: string): Promise<string[]> {
+    const made: string[] = [];
+    for (let i = 0; i < 6; i += 1) {
+      const service = await createService(sync.db, { customer_id, next_billing_date: '2026-01-01' });
+      const metadata = { service_number: service.service_number };
+      const item = { unitAmount: 990, ...(i < 2 && { metadata }) };
+      const items = Array.from({ length: i === 5 ? 12 : 1 }, () => item);
+      const { object, events } = act.createSubscription(sync.world, { customer, items });
+      for (const event of events) await sync.take(event);
+      made.push(object.id);
+    }
+    return made;
+  }
+
+  /** Open invoices and a paid one, whose events came, and drafts, which have none. */
+  async function invoice(customer: string) {
+    const { world } = sync;
+    const draft = (amount: number) => act.createInvoice(world, { customer, lines: [{ amount }] }).object.id;
+    const drafts = [draft(1000), draft(2000)];
+    const open = Array.from({ length: 7 }, (_, i) => draft(5000 + i));
+    for (const id of open) await sync.take(typed(act.finalizeInvoice(world, id).events, 'invoice.finalized'));
+    const paid = draft(9000);
+    act.finalizeInvoice(world, paid);
+    sync.later(5);
+    const { events } = act.payInvoice(world, paid);
+    await sync.take(typed(events, 'invoice.paid'));
+    await sync.take(typed(events, 'invoice.payment_succeeded'));
+    return { drafts, open, paid };
+  }
+
+  /** A payment is lost, an invoice is in doubt, and a subscription failed in an earlier run. */
+  async function forget(paid: string, doubtful: string, failed: string): Promise<void> {
+    const { db } = sync;
+    await db.delete(payments).where(eq(payments.payment_reference, paid));
+    const inDoubt = eq(invoices.stripe_invoice_id, doubtful);
+    await db.update(invoices).set({ recheck_at: sync.now() }).where(inDoubt);
+    const [earlier] = await db.select().from(reconciliationRuns);
+    await db.insert(reconciliationFailures).values({
+      run_id: earlier?.id ?? 0,
+      object: 'subscription',
+      stripe_id: failed,
+      error_code: 'stripe_api',
+    });
+  }
+
+  /** New Stripe customers: one of ours by its e-mail, an unknown one, and one that could not be fetched. */
+  async function newcomers(): Promise<void> {
+    const { db, world } = sync;
+    const known = await createCustomer(db);
+    const byEmail = act.createCustomer(world, { email: known.email }).object.id;
+    act.createSubscription(world, { customer: byEmail, items: [{ unitAmount: 700 }] });
+    const stranger = act.createCustomer(world, { name: 'Eve', email: 'eve@example.com' }).object.id;
+    const { id } = act.createInvoice(world, { customer: stranger, lines: [{ amount: 4900 }] }).object;
+    act.finalizeInvoice(world, id);
+    const named = await createCustomer(db);
+    const metadata = { customer_number: named.customer_number };
+    const customer = act.createCustomer(world, { metadata }).object.id;
+    const stub = act.createSubscription(world, { customer, items: [{ unitAmount: 300 }] }).object.id;
+    const first = act.invoiceSubscription(world, stub).object.invoice.id;
+    sync.api.faults.add({ fault: { kind: 'status', status: 500 }, times: 1 });
+    await sync.take(typed(act.finalizeInvoice(world, first).events, 'invoice.finalized'));
+  }
+
+  /** A sold subscription whose completed checkout was not delivered. */
+  async function sell(customer_id: number, customer: string): Promise<void> {
+    const { sold } = await createSold(sync.db, { customer_id });
+    const session = act.createCheckoutSession(sync.world, {
+      customer,
+      items: [{ unitAmount: 500 }],
+      clientReferenceId: String(sold.id),
+    });
+    act.completeCheckout(sync.world, session.id);
+  }
+
+  const keepFailed = ({ id, type, created, about, ...more }: WorldEvent) =>
+    createStoredEvent(sync.db, {
+      id,
+      type,
+      stripe_created: new Date(created * 1000),
+      object_id: about.id,
+      stripe_customer_id: 'customer' in about ? about.customer : null,
+      payload: JSON.stringify(renderEvent({ id, type, created, about, ...more }, '2026-10-28.endive')),
+      outcome: 'failed',
+      error_code: '55P03',
+    });
+
+  /** Brings back the scene as it was when the undisturbed run began. */
+  async function rewind(): Promise<void> {
+    sync.api.faults.clear();
+    await restore();
+    sync.runtime.setNow(begin);
+  }
+
+  /**
+   * Expects a run to lead to the truth, and its result to be what it logged.
+   *
+   * @param changes whether its log is the same, too; an object that is tried again later may have another one
+   */
+  async function expectTruth(result: ReconcileResult, where: string, { changes = true } = {}): Promise<void> {
+    expect(result, where).toMatchObject({ status: 'completed', failures: 0 });
+    const ofRun = eq(reconciliationChanges.run_id, result.runId);
+    expect(result.changes, where).toBe(await sync.db.$count(reconciliationChanges, ofRun));
+    const found = differences(truth, await meaning());
+    const left = changes ? found : found.filter((row) => !row.includes(' reconciliation_changes '));
+    expect(left, where).toEqual([]);
+  }
+
+  async function expectNothingLeft(where: string): Promise<void> {
+    sync.later(60);
+    expect(await run(), where).toMatchObject({ status: 'completed', changes: 0, failures: 0 });
+  }
+
+  const runOf = async (id: number) =>
+    (await sync.db.select().from(reconciliationRuns).where(eq(reconciliationRuns.id, id)))[0];
+  const failuresOf = (runId: number) =>
+    sync.db
+      .select({ id: reconciliationFailures.stripe_id, code: reconciliationFailures.error_code })
+      .from(reconciliationFailures)
+      .where(and(eq(reconciliationFailures.run_id, runId), isNull(reconciliationFailures.resolved_at)));
+
+  /** Expects the tables to say what went wrong. */
+  async function expectNoted({ runId, status, failures }: ReconcileResult, where: string): Promise<void> {
+    const row = await runOf(runId);
+    expect(row, where).toMatchObject({ status, failures_count: failures });
+    expect(await failuresOf(runId), where).toHaveLength(failures);
+    if (status === 'failed') expect(row?.error_code, where).toMatch(/^\w+$/);
+    else expect(row?.error_code, where).toBeNull();
+    if (status === 'completed_with_errors') expect(failures, where).toBeGreaterThan(0);
+    if (status === 'completed') expect(failures, where).toBe(0);
+  }
+
+  /** Plays a run whose process dies. */
+  async function die(at: number, where: string): Promise<void> {
+    await rewind();
+    faulty.arm({ at, how: DEAD });
+    await expect(run(faulty.db), where).rejects.toThrow();
+    expect(faulty.happened(), where).toBe(true);
+  }
+
+  /** Differences of others than an object and what belongs to its customer. */
+  function ofOthers(found: string[], subject: string): string[] {
+    const all = [...sync.world.subscriptions.values(), ...sync.world.invoices.values()];
+    const own = [subject, ...all.filter(({ customer }) => customer === subject).map(({ id }) => id)];
+    const isOwn = (row: string) => own.some((id) => row.includes(id));
+    // Our own rows of a customer follow from the identity that Stripe reports.
+    const isUnnamed = (row: string) => subject.startsWith('cus_') && !/"(cus|sub|si|in|evt)_/.test(row);
+    return found.filter((row) => !/^. reconciliation_/.test(row) && !isOwn(row) && !isUnnamed(row));
+  }
+
+  return {
+    /** The statements and ends of transactions of the undisturbed run. */
+    passed: () => passed,
+    /** What it asked Stripe. */
+    requests: () => requests,
+    isCheckpoint: (at: number) => passed[at]?.startsWith('update "reconciliation_runs"'),
+
+    /** Plays the undisturbed run once more, and expects our rows to be what Stripe has. */
+    async playUndisturbed(): Promise<void> {
+      expect(undisturbed).toMatchObject({ status: 'completed', failures: 0 });
+      expect(undisturbed.changes).toBeGreaterThan(30);
+      await rewind();
+      await expectTruth(await run(), 'undisturbed');
+      const { db, world } = sync;
+      const stored = await db.select().from(invoices).where(isNotNull(invoices.stripe_invoice_id));
+      const byId = new Map(stored.map((row) => [row.stripe_invoice_id, row]));
+      for (const { id, status, amountPaid, attemptCount, dueDate } of world.invoices.values()) {
+        const isOverdue = status === 'open' && attemptCount > 0;
+        expect(byId.get(id), id).toMatchObject({
+          status: isOverdue ? 'overdue' : STATUS[status],
+          amount_paid: (amountPaid / 100).toFixed(3),
+          due_date: dueDate && new Date(dueDate * 1000).toISOString().slice(0, 10),
+        });
+      }
+      const recorded = await db.select().from(payments);
+      const collected = [...world.invoices.values()]
+        .map(({ id, amountPaid, amountPaidOffStripe }) => [id, (amountPaid - amountPaidOffStripe) / 100])
+        .filter(([, amount]) => amount !== 0);
+      const paid = recorded.map((row) => [row.payment_reference, Number(row.amount)]);
+      expect(paid.sort()).toEqual(collected.sort());
+      for (const { id, status, cancelAtPeriodEnd } of world.subscriptions.values()) {
+        const expected = status === 'canceled' ? 'cancelled' : status;
+        const row = { status: expected, cancel_at_period_end: cancelAtPeriodEnd };
+        expect(await sync.subscriptionOf(id), id).toMatchObject(row);
+      }
+      await expectNothingLeft('undisturbed');
+    },
+
+    /** A run dies, and another one continues it once the lease has run out. */
+    async playDeath(at: number): Promise<void> {
+      const where = `dead at ${at}: ${passed[at]?.slice(0, 200)}`;
+      await die(at, where);
+      sync.later(LEASE_MS / 1000 + 1);
+      await expectTruth(await run(), where);
+      await expectNothingLeft(where);
+    },
+
+    /** A run dies near its end, and is given up hours later. */
+    async playAbandoned(): Promise<void> {
+      await die(passed.length - 10, 'near its end');
+      const seen = () => sync.db.$count(reconciliationSeen);
+      expect(await seen()).toBeGreaterThan(0);
+      sync.later(7 * 3600);
+      expect(await run()).toMatchObject({ status: 'completed', failures: 0 });
+      expect(await seen()).toBe(0);
+    },
+
+    /** The database refuses one statement of a run. */
+    async playRefusal(at: number, how: string): Promise<void> {
+      const where = `${how} at ${at}: ${passed[at]?.slice(0, 200)}`;
+      await rewind();
+      faulty.arm({ at, how });
+      const result = await run(faulty.db).catch((error: unknown) => {
+        expect(pgErrorCode(error), where).toBe(how);
+        return null;
+      });
+      expect(faulty.happened(), where).toBe(true);
+      if (result) await expectNoted(result, where);
+      if (result?.status === 'completed') await expectTruth(result, where, { changes: false });
+      // A run that could write nothing is still running in the table.
+      sync.later(LEASE_MS / 1000 + 1);
+      await expectTruth(await run(), where, { changes: false });
+      await expectNothingLeft(where);
+    },
+
+    /** Stripe fails to answer one request of a run. @returns how that run ends */
+    async playStripe(fault: StripeFault, call: number, retries = 0): Promise<ReconcileResult['status']> {
+      const where = `${JSON.stringify(fault)} at request ${call}`;
+      const timeout = fault.kind === 'timeout' ? 300 : 10_000;
+      await rewind();
+      const at = sync.api.requestCount() + call;
+      // The SDK itself opens a connection again that was closed once.
+      sync.api.faults.add({ fault, when: fault.kind === 'reset' ? [at, at + 1] : [at] });
+      const result = await run(sync.db, openClient({ timeout, maxNetworkRetries: retries }));
+      await expectNoted(result, where);
+      sync.later(60);
+      const mended = result.status === 'completed' ? result : await run();
+      await expectTruth(mended, where, { changes: false });
+      await expectNothingLeft(where);
+      return result.status;
+    },
+
+    /** Every call about one object, once. */
+    callsForOne() {
+      const calls = requests.map((request) => `${request.path} ${subjectOf(request)}`);
+      return requests.filter((request, i) => subjectOf(request) && calls.indexOf(calls[i] ?? '') === i);
+    },
+
+    /** Stripe refuses one call about one object for a whole run, and answers the next run. */
+    async playRefused(status: 400 | 404 | 500, call: RequestLogEntry): Promise<string> {
+      const subject = subjectOf(call) ?? '';
+      const where = `${status} for ${call.path} of ${subject}`;
+      await rewind();
+      const isCall = (one: RequestLogEntry) => one.path === call.path && subjectOf(one) === subject;
+      sync.api.faults.add({ fault: { kind: 'status', status }, when: isCall });
+      const result = await run();
+      const named = await failuresOf(result.runId);
+      const noted = { error_code: null, lists_completed: true };
+      expect(await runOf(result.runId), where).toMatchObject(noted);
+      expect(ofOthers(differences(truth, await meaning()), subject), where).toEqual([]);
+      sync.later(60);
+      sync.api.faults.clear();
+      const latest = sync.api.requests.at(-1)?.index ?? 0;
+      if (result.status === 'completed') {
+        expect([status, named], where).toEqual([404, []]); // it is gone there
+        return result.status;
+      }
+      expect(result, where).toMatchObject({ status: 'completed_with_errors', failures: 1 });
+      expect(named, where).toEqual([{ id: subject, code: expect.stringMatching(/^stripe_/) }]);
+      await expectTruth(await run(), where, { changes: false });
+      const asked = sync.api.requests.filter(({ index }) => index > latest).map(subjectOf);
+      expect(asked, where).toContain(subject);
+      await expectNothingLeft(where);
+      return result.status;
+    },
+  };
+}
