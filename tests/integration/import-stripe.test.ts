@@ -5,17 +5,14 @@ import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { auditLog, customers, reconciliationRuns, stripeCustomers } from '@/db/schema';
 import { createStripeClient } from '@/lib/stripe/client';
-import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
-import type { World } from '@/lib/stripe-local/world';
+import { startStripeLocal } from '@/lib/stripe-local/server';
 import { readUnconfirmedLinks, type UnconfirmedLink } from '@/lib/sync/staff/unconfirmed-links';
-import { useDatabase } from '../support/database';
 import { createCustomer, createStripeCustomer } from '../support/factories';
 import { runCommandHere } from '../support/run-command';
-import { type TestRuntime, testRuntime } from '../support/runtime';
-import { linkOf } from '../support/stripe-world';
+import type { TestRuntime } from '../support/runtime';
+import { useSync } from '../support/sync';
 import { fillUnreadAccount } from '../support/unread-stripe';
 
-const KEY = 'sk_test_import';
 const HEADER = 'stripe_customer_id,email,name,filed_under,customer_number,matches,reason';
 
 let cwd: string;
@@ -26,43 +23,28 @@ afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 
 /** Four Stripe customers, one of each kind, and the command in this process. */
 function useAccount() {
-  const base = useDatabase();
-  let world: World;
-  let local: StripeLocal;
-  let runtime: TestRuntime;
-  beforeAll(async () => {
-    world = await fillUnreadAccount(base.db, 36);
-    local = await startStripeLocal({ world, secretKey: KEY });
-  });
-  beforeEach(() => {
-    runtime = testRuntime(base.db, { now: new Date(), stripe: createStripeClient(KEY, local.url, 10_000) });
-    local.faults.clear();
-  });
-  afterAll(() => local?.close());
+  const sync = useSync({ withKey: true });
+  beforeAll(() => fillUnreadAccount(sync.db, 36, sync.world));
+  beforeEach(() => sync.api.faults.clear());
   return {
-    get db() {
-      return base.db;
-    },
-    get local() {
-      return local;
-    },
-    get runtime() {
-      return runtime;
-    },
-    /** Of Stripe: by number, by an address of one alone, by one of two, by nothing. */
-    ids: () => [...world.customers.values()].map(({ id }) => id),
+    sync,
+    /** Stripe customers by number, by an address of one customer, by one of two, and by neither. */
+    ids: () => [...sync.world.customers.values()].map(({ id }) => id),
     run: (args: string[], more: { signal?: AbortSignal; runtime?: TestRuntime } = {}) =>
-      runCommandHere(base.db, 'import stripe', ['stripe', ...args], { cwd, runtime, ...more }),
-    linkOf: (id: string | undefined) => linkOf({ db: base.db }, id ?? ''),
+      runCommandHere(sync.db, 'import stripe', ['stripe', ...args], { cwd, runtime: sync.runtime, ...more }),
+    async linkOf(id = '') {
+      const link = await sync.linkOf(id);
+      return link && { customer_id: link.customer_id, linked_by: link.linked_by };
+    },
   };
 }
 
 describe('an account that was never read', () => {
   const at = useAccount();
   const idOf = async (number: string) =>
-    (await at.db.select().from(customers).where(eq(customers.customer_number, number)))[0]?.id;
+    (await at.sync.db.select().from(customers).where(eq(customers.customer_number, number)))[0]?.id;
 
-  test('is read, and who is not linked is told', async () => {
+  test('an account that was never read is read, and customers without a certain link are reported', async () => {
     const { code, said } = await at.run(['--proposals', 'links.csv']);
     const told = said.join('\n');
     expect(code).toBe(0);
@@ -90,21 +72,21 @@ describe('an account that was never read', () => {
     ]);
   });
 
-  test('--link-by-email links whose address one customer alone has, with an audit entry', async () => {
+  test('--link-by-email links Stripe customers whose address one customer has, with an audit entry', async () => {
     const [, one, two, none] = at.ids();
     const { code, said } = await at.run(['--link-by-email']);
     expect([code, said]).toEqual([0, expect.arrayContaining(['By e-mail address: 1 linked, 0 refused.'])]);
     expect(await at.linkOf(one)).toEqual({ customer_id: await idOf('T1'), linked_by: 'staff' });
     for (const id of [two, none]) expect(await at.linkOf(id)).toMatchObject({ linked_by: 'created' });
-    const noted = await at.db.select().from(auditLog).where(eq(auditLog.action, 'stripe_customer.link'));
+    const noted = await at.sync.db.select().from(auditLog).where(eq(auditLog.action, 'stripe_customer.link'));
     expect(noted).toMatchObject([{ actor_type: 'cli', actor_id: 'import', after: { customer: 'T1' } }]);
     expect((await at.run([])).said.join()).toContain(', completed: ');
-    expect((await runCommandHere(at.db, 'reconcile', [], { cwd, runtime: at.runtime })).said.at(-1)).toMatch(
-      / 0 changed, 0 failed\.$/,
-    );
+    expect(
+      (await runCommandHere(at.sync.db, 'reconcile', [], { cwd, runtime: at.sync.runtime })).said.at(-1),
+    ).toMatch(/ 0 changed, 0 failed\.$/);
   });
 
-  test('the file given back links as its rows say; the same again changes nothing', async () => {
+  test('--link links as the rows of its file say, and the same file again changes nothing', async () => {
     const [, , two, none] = at.ids();
     const made = (await at.linkOf(none))?.customer_id;
     const lines = readFileSync(join(cwd, 'links.csv'), 'utf8').trim().split('\r\n');
@@ -135,29 +117,29 @@ describe('an account that was never read', () => {
   });
 });
 
-describe('an address is not clear', () => {
+describe('unconfirmed links', () => {
   const at = useAccount();
 
-  test('that staff typed, or whose Stripe customer Stripe has not told of yet', async () => {
-    const ours = await createCustomer(at.db, { email: 'typed@example.com' });
-    const other = await createCustomer(at.db, { email: 'late@example.com' });
+  test('an address that staff typed, or that Stripe has not reported yet, is not clear', async () => {
+    const ours = await createCustomer(at.sync.db, { email: 'typed@example.com' });
+    const other = await createCustomer(at.sync.db, { email: 'late@example.com' });
     const details = (email: string) => [
       { field: 'email' as const, value: { email }, source: 'customer' as const, at: null, by: null },
     ];
     const file = async (id: string, email: string, told: string, recheck_at: Date | null) => {
-      const created = await createCustomer(at.db, { email });
+      const created = await createCustomer(at.sync.db, { email });
       const link = { stripe_customer_id: id, customer_id: created.id, linked_by: 'created' as const };
-      await createStripeCustomer(at.db, { ...link, details: details(told), recheck_at });
+      await createStripeCustomer(at.sync.db, { ...link, details: details(told), recheck_at });
     };
     await file('cus_typed', 'typed@example.com', 'other@example.com', null);
-    await file('cus_late', 'late@example.com', 'late@example.com', new Date());
-    await createStripeCustomer(at.db, {
+    await file('cus_late', 'late@example.com', 'late@example.com', at.sync.now());
+    await createStripeCustomer(at.sync.db, {
       stripe_customer_id: 'cus_earlier',
       customer_id: ours.id,
       linked_by: 'email',
     });
     const links: UnconfirmedLink[] = [];
-    for await (const some of readUnconfirmedLinks(at.db)) links.push(...some);
+    for await (const some of readUnconfirmedLinks(at.sync.db)) links.push(...some);
     expect(links.map((link) => [link.stripe_customer_id, link.to, link.is_clear])).toEqual([
       ['cus_earlier', ours.id, false],
       ['cus_typed', ours.id, false],
@@ -166,7 +148,7 @@ describe('an address is not clear', () => {
   });
 });
 
-describe('what cannot be done is a sentence', () => {
+describe('an import that cannot be done', () => {
   const at = useAccount();
   const isList = ({ path }: { path: string }) => path === '/v1/invoices';
 
@@ -180,11 +162,11 @@ describe('what cannot be done is a sentence', () => {
     [['--link', 'none.csv'], expect.stringMatching(/none\.csv does not exist\.$/)],
     [['--map', 'a=b'], "Unknown option '--map': --help shows what there is."],
     [['customers'], "Unknown argument 'customers': --help shows what there is."],
-  ])('%j', async (args, sentence) => {
+  ])('the arguments %j are refused with a sentence', async (args, sentence) => {
     expect(await at.run(args)).toEqual({ code: 1, said: [sentence] });
   });
 
-  test('a file without the columns', async () => {
+  test('a file of links without its columns is refused', async () => {
     writeFileSync(join(cwd, 'bare.csv'), 'stripe_customer_id,customer_number\ncus_1,K1\n');
     expect(await at.run(['--link', 'bare.csv'])).toEqual({
       code: 1,
@@ -192,36 +174,43 @@ describe('what cannot be done is a sentence', () => {
     });
   });
 
-  test('no key, a wrong key, a Stripe that does not answer', { timeout: 60_000 }, async () => {
-    const withStripe = (stripe: TestRuntime['stripe']) => at.run([], { runtime: { ...at.runtime, stripe } });
+  test('an import needs a key, a valid one, and a Stripe that answers', async () => {
+    const withStripe = (stripe: TestRuntime['stripe']) =>
+      at.run([], { runtime: { ...at.sync.runtime, stripe } });
     expect((await withStripe(null)).said).toEqual(['STRIPE_SECRET_KEY is not set: Stripe cannot be asked.']);
-    const wrong = createStripeClient('sk_test_wrong', at.local.url, 10_000);
+    const wrong = createStripeClient('sk_test_wrong', at.sync.api.url, 10_000);
     expect((await withStripe(wrong)).said).toEqual([
       'Stripe refuses STRIPE_SECRET_KEY: take one that its dashboard shows as active.',
     ]);
-    at.local.faults.add({ fault: { kind: 'reset' } });
+    at.sync.api.faults.add({ fault: { kind: 'reset' } });
     expect((await at.run([])).said).toEqual([
       expect.stringMatching(/^Stripe does not answer \(stripe_\w+\): try again later\.$/),
     ]);
-    expect(await at.db.select().from(reconciliationRuns)).toEqual([]);
+    expect(await at.sync.db.select().from(reconciliationRuns)).toEqual([]);
   });
 
-  test('told to stop, it ends behind a page, and goes on there', { timeout: 60_000 }, async () => {
+  test('an import told to stop ends behind a page, and the next one continues there', async () => {
     const stop = new AbortController();
-    at.local.faults.add({ when: isList, fault: { kind: 'hold', until: async () => stop.abort() }, times: 1 });
+    at.sync.api.faults.add({
+      when: isList,
+      fault: { kind: 'hold', until: async () => stop.abort() },
+      times: 1,
+    });
     const stopped = await at.run([], { signal: stop.signal });
     expect([stopped.code, stopped.said]).toEqual([
       130,
       ['Stopped: what was done is kept. The same command again does the rest.'],
     ]);
-    const before = at.local.requests.length;
+    const before = at.sync.api.requests.length;
     const done = await at.run([]);
     expect(done.said.join('\n')).toMatch(/^Run 1, completed: /m);
-    expect(at.local.requests.slice(before).filter(({ path }) => path === '/v1/subscriptions').length).toBe(0);
+    expect(at.sync.api.requests.slice(before).filter(({ path }) => path === '/v1/subscriptions').length).toBe(
+      0,
+    );
   });
 
-  test('a Stripe that stops answering in the middle; nobody is linked by e-mail then', async () => {
-    at.local.faults.add({ when: isList, fault: { kind: 'status', status: 500, shouldRetry: false } });
+  test('an import that Stripe stops answering links no customer by e-mail', async () => {
+    at.sync.api.faults.add({ when: isList, fault: { kind: 'status', status: 500, shouldRetry: false } });
     const { code, said } = await at.run(['--link-by-email']);
     expect(code).toBe(1);
     expect(said).toContainEqual(expect.stringMatching(/^Run \d+, failed: /));
@@ -229,40 +218,41 @@ describe('what cannot be done is a sentence', () => {
       'Not all of Stripe could be read (stripe_api). Once it can, the same command does the rest. Nobody was linked by e-mail address.',
     );
     const byStaff = eq(stripeCustomers.linked_by, 'staff');
-    expect(await at.db.$count(stripeCustomers, byStaff)).toBe(0);
+    expect(await at.sync.db.$count(stripeCustomers, byStaff)).toBe(0);
   });
 
-  test('a run of somebody else that is alive; one without a sign of life is waited for', {
-    timeout: 30_000,
-  }, async () => {
-    const lease = { trigger: 'schedule', started_at: at.runtime.now() } as const;
-    await at.db.insert(reconciliationRuns).values({ ...lease, heartbeat_at: at.runtime.now() });
+  test('an import is refused while another run is alive, and waits for a run without a heartbeat', async () => {
+    const started_at = at.sync.now();
+    const lease = { trigger: 'schedule', started_at, heartbeat_at: started_at } as const;
+    await at.sync.db.insert(reconciliationRuns).values(lease);
     const running = eq(reconciliationRuns.status, 'running');
-    const beat = async () => {
-      await at.db.update(reconciliationRuns).set({ heartbeat_at: new Date() }).where(running);
-    };
-    const refused = at.run([]);
-    setTimeout(beat, 300);
-    const [{ id } = { id: 0 }] = await at.db.select().from(reconciliationRuns).where(running);
-    expect(await refused).toEqual({
+    const [{ id } = { id: 0 }] = await at.sync.db.select().from(reconciliationRuns).where(running);
+    let beats = 0;
+    const beating = setInterval(async () => {
+      const heartbeat_at = new Date(started_at.getTime() + ++beats);
+      await at.sync.db.update(reconciliationRuns).set({ heartbeat_at }).where(running);
+    }, 200);
+    const refused = await at.run([]).finally(() => clearInterval(beating));
+    expect(refused).toEqual({
       code: 1,
       said: [`Run ${id} is under way already: try again when it has ended.`],
     });
     const waiting = at.run([]);
-    setTimeout(() => at.runtime.setNow(new Date(Date.now() + 600_000)), 300);
+    setTimeout(() => at.sync.later(600), 300);
     expect((await waiting).said.join('\n')).toContain(`Run ${id}, completed: `);
   });
 
-  test('the key of another account, or of the other mode', async () => {
-    await at.db.delete(reconciliationRuns);
-    const other = await startStripeLocal({ world: await fillUnreadAccount(at.db, 0), secretKey: KEY });
-    const stripe = createStripeClient(KEY, other.url, 10_000);
-    const { code, said } = await at.run([], { runtime: { ...at.runtime, stripe } });
+  test('the key of another account or mode is refused', async () => {
+    await at.sync.db.delete(reconciliationRuns);
+    const secretKey = 'sk_test_other';
+    const other = await startStripeLocal({ world: await fillUnreadAccount(at.sync.db, 0), secretKey });
+    const stripe = createStripeClient(secretKey, other.url, 10_000);
+    const { code, said } = await at.run([], { runtime: { ...at.sync.runtime, stripe } });
     await other.close();
     expect([code, said]).toEqual([
       1,
       [expect.stringMatching(/^Stripe knows none of the Stripe customers that/)],
     ]);
-    expect(await at.db.select().from(reconciliationRuns)).toEqual([]);
+    expect(await at.sync.db.select().from(reconciliationRuns)).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { type SubscriptionFilters, subscriptionFilters } from '@/lib/subscriptions/filters';
 import {
   listInvoicesOf,
@@ -34,86 +34,80 @@ beforeAll(async () => {
   await subscription('empty', { stripe_subscription_id: null });
 });
 
-const found = async (filters: Partial<SubscriptionFilters>) =>
-  (await listSubscriptions(base.db, filters, { limit: 25 })).data.map(({ id }) => named(id));
-
-describe('the list', () => {
-  test.each<[Partial<SubscriptionFilters>, string[]]>([
-    [{}, ['empty', 'over', 'unlinked', 'linked']],
-    [{ status: 'past_due' }, ['unlinked']],
-    [{ customer: 'K777' }, ['linked']],
-    [{ customer: 'k777' }, ['linked']],
-    [{ customer: 'K77' }, ['linked']],
-    [{ items: 'unlinked' }, ['unlinked']],
-    [{ items: 'unlinked', status: 'active' }, []],
-    [{ id: 'sub_777' }, ['unlinked']],
-    [{ id: 'cus_777' }, ['linked']],
-    [{ id: 'si_777' }, ['linked']],
-    [{ id: 'si_nowhere' }, []],
-  ])('%o', async (filters, names) => {
-    expect(await found(filters)).toEqual(names);
-  });
-
-  test('tells customers, items and their services', async () => {
-    const { data } = await listSubscriptions(base.db, { customer: 'K777' }, { limit: 25 });
-    expect(data).toMatchObject([
-      {
-        customer: { customer_number: 'K777', name: 'Acme GmbH' },
-        items: [{ stripe_subscription_item_id: 'si_777', service: { service_number: 'S777' } }],
-      },
-    ]);
-  });
-
-  test('is leafed through in both directions', async () => {
-    const read = async (start: { after?: string; before?: string }) => {
-      const page = await listSubscriptions(base.db, {}, { ...start, limit: 2 });
-      return { ...page, data: page.data.map(({ id }) => named(id)) };
-    };
-    const first = await read({});
-    expect(first).toMatchObject({ data: ['empty', 'over'], previous: null });
-    const second = await read({ after: first.next ?? '' });
-    expect(second).toMatchObject({ data: ['unlinked', 'linked'], next: null });
-    expect((await read({ before: second.previous ?? '' })).data).toEqual(first.data);
-    expect((await read({ after: 'nonsense' })).data).toEqual(first.data);
-  });
-
-  test('filters are checked', () => {
-    for (const wrong of [{ status: 'canceled' }, { items: 'all' }, { customer: '\u0000' }, { id: '' }]) {
-      expect(subscriptionFilters.safeParse(wrong).success, JSON.stringify(wrong)).toBe(false);
-    }
-  });
+test.each<[Partial<SubscriptionFilters>, string[]]>([
+  [{}, ['empty', 'over', 'unlinked', 'linked']],
+  [{ status: 'past_due' }, ['unlinked']],
+  [{ customer: 'K777' }, ['linked']],
+  [{ customer: 'k777' }, ['linked']],
+  [{ customer: 'K77' }, ['linked']],
+  [{ items: 'unlinked' }, ['unlinked']],
+  [{ items: 'unlinked', status: 'active' }, []],
+  [{ id: 'sub_777' }, ['unlinked']],
+  [{ id: 'cus_777' }, ['linked']],
+  [{ id: 'si_777' }, ['linked']],
+  [{ id: 'si_nowhere' }, []],
+])('subscriptions filtered by %o are %j', async (filters, names) => {
+  const { data } = await listSubscriptions(base.db, filters, { limit: 25 });
+  expect(data.map(({ id }) => named(id))).toEqual(names);
 });
 
-describe('one subscription', () => {
-  test('comes with its customer and items', async () => {
-    expect(await getSubscription(base.db, ids.unlinked ?? 0)).toMatchObject({
-      status: 'past_due',
-      items: [{ customer_service_id: null, service: null }],
-    });
-  });
+test.each([{ status: 'canceled' }, { items: 'all' }, { customer: '\u0000' }, { id: '' }])(
+  'the filter %o of subscriptions is refused',
+  (wrong) => {
+    expect(subscriptionFilters.safeParse(wrong).success).toBe(false);
+  },
+);
 
-  test.each([0, 999_999, 9_999_999_999])('%d is not found', async (id) => {
+test('a listed subscription has its customer, its items and their services', async () => {
+  const { data } = await listSubscriptions(base.db, { customer: 'K777' }, { limit: 25 });
+  expect(data).toMatchObject([
+    {
+      customer: { customer_number: 'K777', name: 'Acme GmbH' },
+      items: [{ stripe_subscription_item_id: 'si_777', service: { service_number: 'S777' } }],
+    },
+  ]);
+});
+
+test('pages of subscriptions follow each other in both directions', async () => {
+  const read = async (start: { after?: string; before?: string }) => {
+    const page = await listSubscriptions(base.db, {}, { ...start, limit: 2 });
+    return { ...page, data: page.data.map(({ id }) => named(id)) };
+  };
+  const first = await read({});
+  expect(first).toMatchObject({ data: ['empty', 'over'], previous: null });
+  const second = await read({ after: first.next ?? '' });
+  expect(second).toMatchObject({ data: ['unlinked', 'linked'], next: null });
+  expect((await read({ before: second.previous ?? '' })).data).toEqual(first.data);
+  expect((await read({ after: 'nonsense' })).data).toEqual(first.data);
+});
+
+test('one subscription is returned with its items, and an unknown one is not found', async () => {
+  expect(await getSubscription(base.db, ids.unlinked ?? 0)).toMatchObject({
+    status: 'past_due',
+    items: [{ customer_service_id: null, service: null }],
+  });
+  for (const id of [0, 999_999, 9_999_999_999]) {
     await expect(getSubscription(base.db, id)).rejects.toMatchObject({ code: 'not_found' });
-  });
+  }
+});
 
-  test('has its own invoices, the latest first and no more than fit a page', async () => {
-    const { id, customer_id } = await createSubscription(base.db);
-    await createInvoice(base.db);
-    for (let n = 0; n < MAX_INVOICES + 1; n += 1) {
-      const invoice_date = n === 0 ? '2020-01-01' : '2026-03-01';
-      await createInvoice(base.db, { customer_id, subscription_id: id, invoice_date });
-    }
-    const listed = await listInvoicesOf(base.db, id);
-    expect(listed).toHaveLength(MAX_INVOICES);
-    expect(listed.map(({ invoice_date }) => invoice_date)).not.toContain('2020-01-01');
-    expect(listed[0]).toMatchObject({ total: 119, currency: 'eur', status: 'sent' });
-  });
+test('the invoices of a subscription are listed, the latest first and at most a page', async () => {
+  const { id, customer_id } = await createSubscription(base.db);
+  await createInvoice(base.db);
+  for (let n = 0; n < MAX_INVOICES + 1; n += 1) {
+    const invoice_date = n === 0 ? '2020-01-01' : '2026-03-01';
+    await createInvoice(base.db, { customer_id, subscription_id: id, invoice_date });
+  }
+  const listed = await listInvoicesOf(base.db, id);
+  expect(listed).toHaveLength(MAX_INVOICES);
+  expect(listed.map(({ invoice_date }) => invoice_date)).not.toContain('2020-01-01');
+  expect(listed[0]).toMatchObject({ total: 119, currency: 'eur', status: 'sent' });
+});
 
-  test('offers its customer’s services, by number', async () => {
-    const { customer_id } = await getSubscription(base.db, ids.linked ?? 0);
-    await createService(base.db, { customer_id, service_number: 'S001' });
-    const offered = await listServiceChoices(base.db, customer_id);
-    expect(offered.map(({ service_number }) => service_number)).toEqual(['S001', 'S777']);
-    expect(offered.length).toBeLessThanOrEqual(MAX_SERVICES);
-  });
+test('the services of a subscription’s customer are offered by number', async () => {
+  const { customer_id } = await getSubscription(base.db, ids.linked ?? 0);
+  await createService(base.db, { customer_id, service_number: 'S001' });
+  const offered = await listServiceChoices(base.db, customer_id);
+  expect(offered.map(({ service_number }) => service_number)).toEqual(['S001', 'S777']);
+  expect(offered.length).toBeLessThanOrEqual(MAX_SERVICES);
 });

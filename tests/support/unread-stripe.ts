@@ -14,8 +14,11 @@ const OF_EACH = 1 + SUBSCRIPTIONS + INVOICES;
  *
  * @param objects how many it has at least
  */
-export async function fillUnreadAccount(db: Database, objects: number): Promise<World> {
-  const world = createWorld({ now: () => new Date(), chance: seededChance(21) });
+export async function fillUnreadAccount(
+  db: Database,
+  objects: number,
+  world = createWorld({ now: () => new Date(), chance: seededChance(21) }),
+): Promise<World> {
   for (let i = 0; i < objects / OF_EACH; i += 1) {
     const email = `payer-${i}@example.com`;
     const kind = i % 4;
