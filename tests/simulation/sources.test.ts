@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, test } from 'vitest';
+import { MUTANTS } from './mutants';
 
-const HERE = 'tests/simulation/oracle';
+const ORACLE = 'tests/simulation/oracle';
 
-/** What a file imports, as a path from the root; packages as they are named. */
+/** The imports of a file: paths from the root, and packages by name. */
 function importsOf(file: string): string[] {
   const source = readFileSync(file, 'utf8');
   return [...source.matchAll(/from '([^']+)'/g)].map(([, target = '']) => {
@@ -13,10 +14,10 @@ function importsOf(file: string): string[] {
   });
 }
 
-test('the oracle knows neither the mappers nor sync, nor anything that does', () => {
+test('the oracle imports neither the mappers nor sync, nor a file that does', () => {
   const model = ['lib/stripe-local/model', 'lib/stripe-local/model-returns'];
-  const allowed = [HERE, 'tests/simulation/tables', ...model, 'lib/dates'];
-  const files = readdirSync(HERE).map((name) => join(HERE, name));
+  const allowed = [ORACLE, 'tests/simulation/tables', ...model, 'lib/dates'];
+  const files = readdirSync(ORACLE).map((name) => join(ORACLE, name));
   expect(files.length).toBeGreaterThan(5);
   const strangers = files.flatMap((file) =>
     importsOf(file)
@@ -27,3 +28,12 @@ test('the oracle knows neither the mappers nor sync, nor anything that does', ()
   const tables = importsOf('tests/simulation/tables.ts');
   expect(tables.filter((target) => /^lib\/(stripe|sync)/.test(target))).toEqual([]);
 });
+
+test.each(MUTANTS.flatMap(({ name, edits }) => edits.map((edit) => ({ name, ...edit }))))(
+  'the mutant $name finds its place in $file',
+  ({ file, find, everywhere }) => {
+    const parts = readFileSync(file, 'utf8').split(find).length;
+    if (everywhere) expect(parts).toBeGreaterThan(1);
+    else expect(parts).toBe(2);
+  },
+);
