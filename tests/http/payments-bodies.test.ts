@@ -68,12 +68,16 @@ describe('amounts', () => {
   const long = ['9'.repeat(100_000), `0.${'0'.repeat(100_000)}1`];
   const otherTypes = ['"12"', '"12.00 EUR"', '""', 'null', 'true', '[119]', '{"value":119}'];
   test.each([
-    ...[...tooFine, ...notPositive, ...tooLarge, ...long, ...otherTypes].map((text) => [text, 'eur']),
-    ['1200.5', 'jpy'],
-    ['0.5', 'krw'],
-    ['1.0005', 'kwd'],
-    ['0.30000000000000004', 'kwd'],
-  ])('the amount %.30s is refused', (text = '', currency = 'eur') => {
+    ...[...tooFine, ...notPositive, ...tooLarge, ...long, ...otherTypes].map((text) => [
+      'eur',
+      short(text),
+      text,
+    ]),
+    ['jpy', '1200.5'],
+    ['krw', '0.5'],
+    ['kwd', '1.0005'],
+    ['kwd', '0.30000000000000004'],
+  ])('an amount in %s of %s is refused', (currency = 'eur', shown = '', text = shown) => {
     expect(refusedFields(paymentInput, textWith('amount', text), currency)).toEqual(['amount']);
     expect(refusedFields(paymentUpdate, `{"amount":${text}}`, currency)).toEqual(['amount']);
   });
@@ -127,9 +131,9 @@ describe('values of the wrong kind', () => {
     ['__proto__', 'null'],
     ['a\u0000', '1'],
     ['\ud800', '1'],
-    ['deep', brackets],
-    ['deep', objects],
-  ])('the unknown field %j is refused with the value %.30s', (key, value) => {
+    ['nested lists', brackets],
+    ['nested objects', objects],
+  ])('the unknown field %j is refused', (key, value) => {
     const field = `${JSON.stringify(key)}:${value}}`;
     expect(refusedFields(paymentUpdate, `{${field}`)).toContain(key);
     expect(refusedFields(paymentInput, `${JSON.stringify(GOOD).slice(0, -1)},${field}`)).toContain(key);
