@@ -1,47 +1,106 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { existsSync, readFileSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { build } from 'esbuild';
+import { inject } from 'vitest';
+import { openEmbedded, restoreEmbedded } from '@/db/client';
+import { waitForLock } from '@/db/lock';
+import { migrate } from '@/db/migrate';
+import { askServer } from '@/lib/cli/ask-server';
+import { BUNDLE } from '@/lib/cli/bundle-server';
+import type { CommandName } from '@/lib/commands/commands';
+import { serveCommands } from '@/lib/commands/serve-commands';
+import { parseEnv } from '@/lib/env';
+import { createRuntime } from '@/lib/runtime';
 
-const ROOT = join(import.meta.dirname, '../..');
+export const ROOT = join(import.meta.dirname, '../..');
 
-/** A process that has the embedded database of a folder open and takes commands, as every server does. */
-export async function startCommandServer(dataDir: string, env: Record<string, string> = {}) {
-  const { PATH, TMPDIR } = process.env;
-  const script = `
-    import('./lib/runtime.ts').then(async ({ getRuntime }) => {
-      const { serveCommands } = await import('./lib/commands/serve-commands.ts');
-      await serveCommands(await getRuntime());
-      console.log('ready');
-      setInterval(() => {}, 1000);
-    });
-    process.on('SIGTERM', () => process.exit());`;
-  const child = spawn(process.execPath, ['--import', 'tsx', '-e', script], {
-    cwd: ROOT,
-    env: { PATH, TMPDIR, NODE_ENV: 'production', LOG_LEVEL: 'warn', DATA_DIR: dataDir, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const [said] = await once(child.stdout, 'data');
-  if (String(said).trim() !== 'ready') throw new Error(String(said));
+/** What a command did: its exit code (null after a signal), its stdout and its stderr. */
+export interface CommandResult {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+/** Makes a folder with a migrated, empty embedded database. Without the tests' image that takes five seconds. */
+export async function makeDataDir(dataDir: string): Promise<string> {
+  const image = inject('pgliteImage');
+  const handle = existsSync(image)
+    ? await restoreEmbedded(dataDir, new Blob([new Uint8Array(readFileSync(image))]))
+    : await openEmbedded(dataDir);
+  await migrate(handle);
+  await handle.close();
+  return dataDir;
+}
+
+/** Opens the embedded database of a folder in this process, and takes commands for it as every server does. */
+export async function openCommandServer(dataDir: string) {
+  const runtime = await createRuntime(parseEnv({ DATA_DIR: dataDir, LOG_LEVEL: 'silent' }));
+  const stopServing = await serveCommands(runtime);
   return {
-    child,
-    async stop(signal: NodeJS.Signals = 'SIGTERM') {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const gone = once(child, 'exit');
-      child.kill(signal);
-      await gone;
+    runtime,
+    async stop() {
+      await stopServing();
+      await runtime.close();
     },
   };
 }
 
-/** Runs a command's file to its end, as npm would, with text piped into it. */
-export async function runCommandFile(
+/** The lock of a data directory: its process, and where that takes commands. */
+export function readLock(dataDir: string): { pid: number; socket?: string } {
+  return JSON.parse(readFileSync(join(dataDir, 'lock.json'), 'utf8'));
+}
+
+/** Asks the server of a folder to carry out a command, as the process of a command does. */
+export async function askCommand(
+  dataDir: string,
+  command: CommandName,
+  args: string[] = [],
+  cwd = ROOT,
+): Promise<CommandResult> {
+  let out = '';
+  let err = '';
+  const code = await askServer(
+    readLock(dataDir).socket ?? '',
+    { command, args },
+    {
+      input: undefined,
+      user: null,
+      print: (line) => {
+        out += `${line}\n`;
+      },
+      progress: {
+        isTTY: false,
+        write(text) {
+          err += text;
+        },
+      },
+      cwd,
+      signal: new AbortController().signal,
+      drained: async () => {},
+    },
+  );
+  return { code, out, err };
+}
+
+/**
+ * Starts a command as a process of its own, with text piped into it.
+ *
+ * @param name of its file in `lib/cli`, or the path of a file
+ */
+export async function startCommandFile(
   name: string,
   args: string[],
   env: Record<string, string>,
   input = '',
-): Promise<{ code: number | null; out: string; err: string }> {
+) {
   const { PATH, HOME, TMPDIR } = process.env;
-  const child = spawn(process.execPath, ['--import', 'tsx', `lib/cli/${name}.ts`, ...args], {
+  const source = name.includes('/') ? name : `lib/cli/${name}.ts`;
+  const file = source.endsWith('.ts')
+    ? join(await bundledCommands(), source.replace(/ts$/, 'js'))
+    : join(ROOT, source);
+  const child = spawn(process.execPath, [file, ...args], {
     cwd: ROOT,
     env: { PATH, HOME, TMPDIR, NODE_ENV: 'production', ...env },
   });
@@ -51,6 +110,47 @@ export async function runCommandFile(
   child.stderr.on('data', (data) => (err += data));
   child.stdin.on('error', () => {}); // it may end without having read
   child.stdin.end(input);
-  const [code] = await once(child, 'close');
-  return { code, out, err };
+  const ended = once(child, 'close').then(([code]): CommandResult => ({ code, out, err }));
+  return { child, err: () => err, ended };
+}
+
+/** Runs a command as a process of its own to its end. */
+export async function runCommandFile(
+  name: string,
+  args: string[],
+  env: Record<string, string>,
+  input = '',
+): Promise<CommandResult> {
+  return (await startCommandFile(name, args, env, input)).ended;
+}
+
+let bundled: Promise<string> | undefined;
+
+/** The folder of the commands as plain JavaScript. Each start of `node --import tsx` takes two seconds. */
+export function bundledCommands(): Promise<string> {
+  bundled ??= bundleCommands();
+  return bundled;
+}
+
+/** Bundles the commands once in a run. */
+async function bundleCommands(): Promise<string> {
+  const folder = join(dirname(inject('pgliteImage')), 'commands');
+  const packages = join(folder, 'node_modules');
+  const unlock = await waitForLock(folder);
+  try {
+    if (existsSync(packages)) return folder;
+    await build({
+      ...BUNDLE,
+      absWorkingDir: ROOT,
+      entryPoints: ['lib/cli/*.ts', 'db/lock.ts', 'tests/bench/run.ts', 'tests/simulation/run.ts'],
+      outbase: ROOT,
+      outdir: folder,
+      splitting: true,
+      external: [...BUNDLE.external, 'esbuild', 'playwright', 'vitest'],
+    });
+    symlinkSync(join(ROOT, 'node_modules'), packages);
+    return folder;
+  } finally {
+    unlock();
+  }
 }

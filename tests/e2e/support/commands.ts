@@ -5,6 +5,9 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
+/** The last line that `npm run demo` writes before it waits. */
+export const DEMO_READY = /Ctrl-C stops everything/;
+
 export interface Command {
   child: ChildProcess;
   /** What it wrote so far, stdout and stderr. */
@@ -29,6 +32,26 @@ export function startCommand(command: string[], env: Record<string, string> = {}
   return { child, output: () => output, exited };
 }
 
+/**
+ * Starts a command and waits until it has written that it is ready.
+ *
+ * @throws Error with everything it wrote if it ends before
+ */
+export async function startUntil(
+  ready: RegExp,
+  command: string[],
+  env: Record<string, string>,
+): Promise<Command> {
+  const started = startCommand(command, env);
+  const { child, output, exited } = started;
+  const isReady = new Promise<void>((done) => {
+    child.stdout?.on('data', () => ready.test(output()) && done());
+  });
+  const ended = exited.then((code) => Promise.reject(new Error(`exit code ${code}\n${output()}`)));
+  await Promise.race([isReady, ended]);
+  return started;
+}
+
 /** Runs a command to its end. */
 export async function runToEnd(command: string[], env: Record<string, string> = {}) {
   const { output, exited } = startCommand(command, env);
@@ -37,7 +60,8 @@ export async function runToEnd(command: string[], env: Record<string, string> = 
 
 /** What Ctrl-C sends: to every process of the terminal's group. */
 export function pressCtrlC({ child }: Command): void {
-  if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGINT');
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  process.kill(-child.pid, 'SIGINT');
 }
 
 /** A port nobody listens on. */

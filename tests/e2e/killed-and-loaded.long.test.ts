@@ -1,0 +1,279 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { payments, toolCalls } from '@/db/schema';
+import { commandActor } from '@/lib/audit/record-audit';
+import { createAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
+import { makeDataDir, readLock, runCommandFile, startCommandFile } from '../support/command-server';
+import { createTestDatabase, onPostgres } from '../support/database';
+import { createInvoice } from '../support/factories';
+import { ensureBuild, START } from '../support/next-build';
+import { head, openRaw } from '../support/raw-connection';
+import { type Command, freePort, startUntil } from './support/commands';
+import { type Outcome, RawClient } from './support/raw-client';
+import { createDatabase } from './support/site-database';
+
+const MIB = 1_048_576;
+// Linux tells what a process has open and how large it is.
+const canSeeProcesses = existsSync('/proc/self/fd');
+
+let folder: string;
+let started: Command[];
+beforeAll(async () => {
+  await ensureBuild();
+  folder = mkdtempSync(join(tmpdir(), 'w5t-killed-'));
+  started = [];
+}, 400_000);
+afterEach(async () => {
+  // Their children end by themselves.
+  for (const { child } of started) child.kill('SIGKILL');
+  for (const { exited } of started.splice(0)) await exited;
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Starts `npm start`. */
+async function startServer(
+  env: Record<string, string>,
+  shell = '',
+): Promise<{ server: Command; port: number }> {
+  const port = await freePort();
+  const command = ['bash', '-c', `${shell}exec ${process.execPath} ${START}`];
+  const server = await startUntil(/Listening/, command, { PORT: String(port), LOG_LEVEL: 'error', ...env });
+  started.push(server);
+  return { server, port };
+}
+
+const childOf = ({ child: { pid } }: Command) =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+
+describe.each(['SIGKILL', 'SIGINT'] as const)('an import that gets %s in the middle', (signal) => {
+  /** Several batches for a server, which writes two at once; the embedded database writes smaller ones. */
+  const ROWS = onPostgres() ? 5000 : 1000;
+  let database: Awaited<ReturnType<typeof createTestDatabase>> | undefined;
+  afterAll(() => database?.close());
+
+  test(`the same command completes an import that got ${signal}`, async () => {
+    const file = join(folder, `${signal}.csv`);
+    const lines = Array.from({ length: ROWS }, (_, i) => `T${i},Company ${i}`);
+    writeFileSync(file, ['customer_number,company', ...lines, 'T1,Twice'].join('\n'));
+    if (onPostgres()) database = await createTestDatabase();
+    const env: Record<string, string> = database?.url
+      ? { DATABASE_URL: database.url }
+      : { DATA_DIR: await makeDataDir(join(folder, signal)) };
+    const { child, ended } = await startCommandFile('import', ['customers', file], env);
+    await once(child.stderr, 'data'); // how far it is: some rows are in
+    child.kill(signal);
+    const { code, out } = await ended;
+    if (signal === 'SIGINT') {
+      expect(code).toBe(130);
+      expect(out).toMatch(/ \d+ new, .*\nStopped: these rows are kept\. The same command/);
+    }
+    const again = await runCommandFile('import', ['customers', file], env);
+    const [, created, unchanged] = /(\d+) new, 0 changed, (\d+) unchanged, 1 rejected/.exec(again.out) ?? [];
+    expect(Number(created) + Number(unchanged)).toBe(ROWS);
+    expect(Number(unchanged)).toBeGreaterThan(0);
+    expect((await runCommandFile('export', ['customers'], env)).out.split('\r\n')).toHaveLength(ROWS + 2);
+  }, 180_000);
+});
+
+describe('npm start, killed', () => {
+  test('a killed server stands in the way of neither a command nor the next server', async () => {
+    const env = { DATA_DIR: await makeDataDir(join(folder, 'killed')) };
+    const run = (name: string, ...args: string[]) => runCommandFile(name, args, env);
+    const { server } = await startServer(env);
+    // The first command of a server may come before it takes commands.
+    expect(await run('db-seed')).toMatchObject({ code: 0, out: expect.stringMatching(/^customers: \d+$/m) });
+    expect(await run('db-seed')).toMatchObject({ code: 1, err: expect.stringMatching(/already holds/) });
+    const { socket = '', pid } = readLock(env.DATA_DIR);
+    process.kill(pid, 'SIGKILL');
+    await server.exited;
+    expect(existsSync(socket)).toBe(true);
+    expect(await run('token', 'list')).toMatchObject({ code: 0 });
+    await startServer(env);
+    await expect.poll(() => readLock(env.DATA_DIR).socket).toBe(socket);
+    expect(await run('token', 'list')).toMatchObject({ code: 0, err: '' });
+  }, 120_000);
+
+  test.runIf(canSeeProcesses)(
+    'a server whose parent is killed ends, and gives the database up',
+    async () => {
+      const env = { DATA_DIR: await makeDataDir(join(folder, 'orphan')) };
+      const { server } = await startServer(env);
+      const child = childOf(server);
+      server.child.kill('SIGKILL');
+      await vi.waitFor(() => expect(existsSync(`/proc/${child}`)).toBe(false), { timeout: 20_000 });
+      expect(existsSync(join(env.DATA_DIR, 'lock.json'))).toBe(false);
+    },
+    90_000,
+  );
+});
+
+describe('npm start, told to stop while payments are recorded', () => {
+  const WRITERS = 18;
+  /** Of a page, which Next answers. */
+  const READERS = 2;
+  const INVOICES = 5;
+  /** How many payments are answered before the signal, so that it comes in the middle. */
+  const BEFORE = 200;
+  const LONGEST_STOP_MS = 10_000;
+  const invoices: { id: number; customer_id: number }[] = [];
+  let database: Awaited<ReturnType<typeof createDatabase>>;
+  let port: number;
+  let token: string;
+
+  beforeAll(async () => {
+    database = await createDatabase(join(folder, 'stopped'), async (db) => {
+      for (let i = 0; i < INVOICES; i += 1) invoices.push(await createInvoice(db));
+      const scopes = ['payments:write' as const, 'servers:read' as const];
+      const made = { name: 'stop', scopes, expires_at: null, created_by: commandActor('test') };
+      token = (await createAccessToken(db, made, randomBytes)).token;
+    });
+  }, 60_000);
+  afterAll(() => database?.drop());
+
+  test('a server that is told to stop loses no payment that it answered and gives no half answer', async () => {
+    const { server, port: own } = await startServer({ DATA_DIR: join(folder, 'stopped'), ...database.env });
+    port = own;
+    expect((await fetch(`http://127.0.0.1:${port}/sign-in`)).status).toBe(200);
+    const written = new Map<string, Outcome>();
+    const ends: Outcome[] = [];
+    const read: Outcome[] = [];
+    let toldAt = 0;
+    const writer = async (_: unknown, name: number) => {
+      const client = new RawClient(port);
+      for (let i = 0; ; i += 1) {
+        const reference = `STOP-${name}-${i}`;
+        const outcome = await record(client, reference, i);
+        if (typeof outcome === 'string') return ends.push(outcome);
+        written.set(reference, outcome);
+        if (toldAt || written.size < BEFORE) continue;
+        toldAt = performance.now(); // at once, so that no other writer gives the signal too
+        await callTool();
+        toldAt = performance.now();
+        server.child.kill('SIGTERM');
+      }
+    };
+    const reader = async () => {
+      const client = new RawClient(port);
+      for (;;) {
+        const outcome = await client.send('GET /sign-in');
+        if (typeof outcome === 'string') return ends.push(outcome);
+        read.push(outcome);
+      }
+    };
+    await Promise.all([
+      ...Array.from({ length: WRITERS }, writer),
+      ...Array.from({ length: READERS }, reader),
+    ]);
+    expect(await server.exited).toBe(0);
+    expect(performance.now() - toldAt).toBeLessThan(LONGEST_STOP_MS);
+    expect(ends).toEqual(Array(WRITERS + READERS).fill('none'));
+    expect(new Set(written.values())).toEqual(new Set([201]));
+    expect(new Set(read)).toEqual(new Set([200]));
+    const kept = await database.look((db) => db.select({ name: payments.payment_reference }).from(payments));
+    const names = new Set(kept.map(({ name }) => name));
+    expect([...written.keys()].filter((reference) => !names.has(reference))).toEqual([]);
+    const calls = await database.look((db) => db.select({ tool: toolCalls.tool }).from(toolCalls));
+    expect(calls).toEqual([{ tool: 'list-servers-tool' }]);
+  }, 60_000);
+
+  /** Calls a tool, which is the last thing before the signal. */
+  async function callTool(): Promise<void> {
+    const params = { name: 'list-servers-tool', arguments: {} };
+    const { status } = await fetch(`http://127.0.0.1:${port}/mcp`, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${token}`,
+        'Content-Type': 'application/json',
+        Accept: 'application/json, text/event-stream',
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+    });
+    expect(status).toBe(200);
+  }
+
+  /** Records a payment of 1. */
+  function record(client: RawClient, payment_reference: string, turn: number): Promise<Outcome> {
+    const { id, customer_id } = invoices[turn % INVOICES] ?? {};
+    const payment = { invoice_id: id, customer_id, amount: 1, payment_date: '2026-03-10', payment_reference };
+    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+    return client.send('POST /api/w5t/payments', headers, JSON.stringify(payment));
+  }
+});
+
+describe.runIf(canSeeProcesses)('npm start, with hostile clients and 256 open files at most', () => {
+  let port: number;
+  let pid: string;
+  let stalled: Promise<number>[];
+  let drip: NodeJS.Timeout;
+
+  beforeAll(async () => {
+    const env = { DATA_DIR: await makeDataDir(join(folder, 'hostile')) };
+    const { server, port: own } = await startServer(env, 'ulimit -n 256; ');
+    started = []; // for all tests
+    port = own;
+    pid = childOf(server);
+    for (const path of ['/', '/nowhere', '/api/health']) await get(path);
+    // They take half a minute of real time, in which the other tests run.
+    const body = (path: string) => openRaw(port, `${head(`POST ${path}`, { 'Content-Length': 90 })}abc`);
+    const trickling = body('/');
+    drip = setInterval(() => trickling.socket.write('a'), 1000);
+    const headers = openRaw(port, 'GET / HTTP/1.1\r\nHost: x\r\n');
+    const bodies = ['/', '/sign-in', '/api/stripe/webhook'].map(body);
+    stalled = [headers, ...bodies, trickling].map(({ closed }) => closed);
+    return () => process.kill(Number(pid), 'SIGKILL');
+  }, 60_000);
+  afterAll(() => clearInterval(drip));
+
+  const get = (path: string) =>
+    fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(20_000) });
+  const countFiles = () => readdirSync(`/proc/${pid}/fd`).length;
+  const memory = () =>
+    Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
+
+  test('1,500 upgrade requests leave no file open', async () => {
+    const before = countFiles();
+    const upgrade = { Connection: 'Upgrade', Upgrade: 'websocket' };
+    const held = [];
+    for (let sent = 0; sent < 1500; sent += 25) {
+      const path = ['/nowhere', '/', '/api/health'][(sent / 25) % 3];
+      const wave = Array.from({ length: 25 }, () => openRaw(port, head(`GET ${path}`, upgrade)));
+      held.push(...wave);
+      await Promise.race([Promise.all(wave.map(({ closed }) => closed)), sleep(1000)]);
+    }
+    expect((await get('/api/health')).status).toBe(200);
+    await vi.waitFor(() => expect(countFiles()).toBeLessThan(before + 10), { timeout: 8000 });
+    for (const { socket } of held) socket.destroy();
+  }, 120_000);
+
+  test('120 unfinished bodies of 9 MiB cost little memory', async () => {
+    const before = memory();
+    let largest = 0;
+    const piece = Buffer.alloc(MIB);
+    const held = [];
+    for (let i = 0; i < 120; i += 1) {
+      const connection = openRaw(port, head('POST /', { 'Content-Length': 9 * MIB + 1 }));
+      for (let sent = 0; sent < 9; sent += 1) connection.socket.write(piece);
+      held.push(connection);
+      if (i % 20 === 19) await sleep(300);
+      largest = Math.max(largest, memory());
+    }
+    await sleep(2000);
+    largest = Math.max(largest, memory());
+    expect((await get('/api/health')).status).toBe(200);
+    for (const { socket } of held) socket.destroy();
+    expect((largest - before) / MIB).toBeLessThan(120);
+  }, 60_000);
+
+  test('headers that stall end after 15 s, and bodies after 30 s however they trickle', async () => {
+    const [ofHeaders, ...ofBodies] = await Promise.all(stalled);
+    expect(ofHeaders).toBeGreaterThan(14_900);
+    expect(ofHeaders).toBeLessThan(20_000);
+    expect(Math.min(...ofBodies)).toBeGreaterThan(29_900);
+    expect(Math.max(...ofBodies)).toBeLessThan(35_000);
+  }, 60_000);
+});

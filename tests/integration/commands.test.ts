@@ -1,0 +1,268 @@
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { lockDataDir, nameSocket } from '@/db/lock';
+import { COMMANDS, type CommandName } from '@/lib/commands/commands';
+import { isFromStripe } from '@/lib/commands/import-arguments';
+import { serveCommands } from '@/lib/commands/serve-commands';
+import { scripts } from '@/package.json';
+import {
+  askCommand,
+  makeDataDir,
+  openCommandServer,
+  readLock,
+  runCommandFile,
+  startCommandFile,
+} from '../support/command-server';
+import { createCustomer } from '../support/factories';
+
+const fileOf = (script: string) => scripts[script as keyof typeof scripts]?.split(' ').at(-1) ?? '';
+
+describe('arguments', () => {
+  // No variable may stop a command that is only asked how it is used.
+  const run = (script: string, args: string[], npm = {}) =>
+    runCommandFile(fileOf(script), args, { DATA_DIR: '/dev/null/none', PORT: 'http', ...npm });
+
+  test.each([
+    'bench',
+    'customer:erase',
+    'db:migrate',
+    'db:recount',
+    'db:seed',
+    'demo',
+    'dev',
+    'reconcile',
+    'simulate',
+    'staff',
+    'start',
+    'stripe:event',
+    'token',
+  ])('npm run %s -- --help explains the command in any environment', async (script) => {
+    const usage = expect.stringMatching(
+      script === 'start' ? /^Usage: npm start/ : new RegExp(`^Usage: npm run (-s )?${script}\\b`),
+    );
+    expect(await run(script, ['--help'])).toEqual({ code: 0, out: usage, err: '' });
+  });
+
+  test.each([
+    ['demo', ['--colour'], "Unknown option '--colour': --help shows what there is."],
+    ['simulate', ['--runs', 'x'], '--runs must be a whole number from 1 to 2147483647.'],
+    [
+      'simulate',
+      ['--mutants'],
+      '--mutants needs --database URL, a PostgreSQL server: some mutations show only where connections race.',
+    ],
+  ])('npm run %s -- %j is refused in one sentence', async (script, args, sentence) => {
+    expect(await run(script, args)).toEqual({ code: 1, out: '', err: `${sentence}\n` });
+  });
+
+  test.each<[CommandName, string[], string]>([
+    ['reconcile', ['--dryrun'], "Unknown option '--dryrun': --help shows what there is."],
+    [
+      'import',
+      ['--dry-run', 'stripe', '--link', 'a.csv'],
+      '--link goes alone: it links as the file says, and reads nothing else.',
+    ],
+    [
+      'import',
+      ['subscriptions', 'a.csv'],
+      'subscriptions cannot be imported: there is customers, servers, services, invoices, invoice-lines, sales-documents, sales-document-lines, payments, stripe.',
+    ],
+    ['db:migrate', ['now'], "Unknown argument 'now': --help shows what there is."],
+    ['token', ['create', '--name'], "Option '--name <value>' argument missing: --help shows what there is."],
+  ])('the command %s with arguments %j is refused in one sentence', (name, args, sentence) => {
+    const { read } = COMMANDS[name === 'import' && isFromStripe(args) ? 'import stripe' : name];
+    expect(() => read(args)).toThrow(expect.objectContaining({ sentences: [sentence] }));
+  });
+
+  test.each<[CommandName, string[], string]>([
+    ['reconcile', [], 'dry-run'],
+    ['db:migrate', [], 'role-limits'],
+    ['staff', ['add', 'a@example.com', 'admin'], 'role'],
+  ])('npm run %s %j is refused if npm has taken --%s for itself', (name, args, option) => {
+    vi.stubEnv('npm_lifecycle_event', name);
+    vi.stubEnv(`npm_config_${option.replaceAll('-', '_')}`, 'true');
+    const sentence = `npm took --${option} for an option of its own: write npm run ${name} -- --${option}.`;
+    expect(() => COMMANDS[name].read(args)).toThrow(expect.objectContaining({ sentences: [sentence] }));
+    vi.unstubAllEnvs();
+  });
+});
+
+describe('a server with the embedded database', () => {
+  let folder: string;
+  let dataDir: string;
+  let server: Awaited<ReturnType<typeof openCommandServer>>;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'w5t-served-'));
+    dataDir = await makeDataDir(join(folder, 'data'));
+    server = await openCommandServer(dataDir);
+  });
+  afterAll(async () => {
+    await server?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const ask = (command: CommandName, args: string[] = [], cwd = folder) =>
+    askCommand(dataDir, command, args, cwd);
+  const socketPath = () => readLock(dataDir).socket ?? '';
+
+  /** Sends text to the socket. @returns what the server answers until it hangs up */
+  async function send(message: string) {
+    const socket = connect(socketPath());
+    await once(socket, 'connect');
+    socket.write(message);
+    const lines = (await text(socket)).trim().split('\n');
+    return lines.map((line) => JSON.parse(line));
+  }
+
+  test('the server takes commands over a socket of its owner alone, which the lock names', () => {
+    expect(readLock(dataDir)).toMatchObject({ pid: process.pid, socket: join(dataDir, 'commands.sock') });
+    expect(statSync(socketPath()).mode & 0o777).toBe(0o600);
+  });
+
+  test('the process of a command finds the server, and passes on what is piped into it', async () => {
+    const args = ['add', 'a@example.com', '--role', 'admin'];
+    expect(await runCommandFile('staff', args, { DATA_DIR: dataDir }, 'correct horse battery\n')).toEqual({
+      code: 0,
+      out: 'a@example.com can sign in at http://localhost:3000/sign-in\n',
+      err: '',
+    });
+  });
+
+  test('the command staff makes a password, lists staff and refuses a second login', async () => {
+    const reset = await ask('staff', ['reset-password', 'a@example.com']);
+    expect(reset).toMatchObject({ code: 0, out: expect.stringMatching(/^Password: \S{12,}$/m) });
+    expect((await ask('staff', ['list'])).out).toMatch(/^a@example\.com\tadmin\t/);
+    const again = await ask('staff', ['add', 'a@example.com']);
+    expect(again).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/^\S.*\.\n$/) });
+  });
+
+  test('the command token creates, lists and revokes, also when several are asked at once', async () => {
+    const made = await ask('token', ['create', '--name', 'ERP', '--scopes', 'mcp:read']);
+    expect(made).toEqual({ code: 0, out: expect.stringMatching(/^w5t_\S+\n$/), err: '' });
+    for (const { out } of await Promise.all([1, 2, 3].map(() => ask('token', ['list'])))) {
+      expect(out).toMatch(/^1\tvalid\tERP\t/);
+    }
+    expect(await ask('token', ['revoke', '1'])).toMatchObject({ code: 0 });
+  });
+
+  test('the command reconcile shows its progress, and its dry run works on a copy', async () => {
+    const done = await ask('reconcile');
+    expect(done).toMatchObject({ code: 0, out: expect.stringMatching(/^Run 1, completed:/m) });
+    expect(done.err).toMatch(/^\[#+\.*\] \d+\/\d+ /);
+    const dry = await ask('reconcile', ['--dry-run']);
+    expect(dry).toMatchObject({ code: 0, out: expect.stringMatching(/^Dry run, nothing was written/m) });
+    // The server's own connection still meets the real tables.
+    expect((await ask('reconcile')).out).toMatch(/^Run 2, completed:/m);
+  });
+
+  test('the import from Stripe is refused if the server has no key', async () => {
+    expect(await ask('import stripe', ['--dry-run'])).toEqual({
+      code: 1,
+      out: '',
+      err: 'STRIPE_SECRET_KEY is not set: Stripe cannot be asked.\n',
+    });
+  });
+
+  test('the command db:migrate finds the database of a server up to date', async () => {
+    expect(await ask('db:migrate')).toMatchObject({ code: 0, out: expect.stringMatching(/up to date/) });
+  });
+
+  test('import and export read and write files where the command was given', async () => {
+    writeFileSync(join(folder, 'in.csv'), 'customer_number,company\nT1,One\nT2,Two\nT1,Twice\n');
+    const done = await ask('import', ['customers', 'in.csv']);
+    expect(done).toMatchObject({ code: 1, out: expect.stringContaining('in.csv: 2 new,') });
+    expect(readFileSync(join(folder, 'in.rejected.csv'), 'utf8')).toMatch(/\r\nT1,Twice\r\n$/);
+    const printed = await ask('export', ['customers']);
+    expect(printed).toMatchObject({ code: 0, err: '' });
+    expect(printed.out.split('\r\n')).toHaveLength(4);
+    const written = await ask('export', ['customers', '--out', 'out.csv']);
+    expect(written).toEqual({ code: 0, out: '', err: '' });
+    expect(readFileSync(join(folder, 'out.csv'), 'utf8')).toBe(printed.out);
+    const none = await ask('import', ['customers', 'none.csv']);
+    expect(none).toMatchObject({ code: 1, err: expect.stringMatching(/none\.csv does not exist\.\n$/) });
+  });
+
+  test('sample data is refused by a database that holds customers', async () => {
+    await createCustomer(server.runtime.db);
+    expect(await ask('db:seed')).toMatchObject({ code: 1, err: expect.stringMatching(/already holds/) });
+  });
+
+  const request = (fields: object) =>
+    `${JSON.stringify({ args: [], user: null, isTTY: false, ...fields })}\n`;
+  test.each([
+    ['nonsense', 'hello\n'],
+    ['an unknown command', request({ command: 'toString' })],
+    ['an unknown field', request({ command: 'token', more: 1 })],
+    ['a wrong argument', request({ command: 'token', args: ['--x'] })],
+    ['a line without an end', 'x'.repeat(300_000)],
+  ])('the server answers %s with a sentence', async (_, message) => {
+    expect(await send(message)).toEqual([{ err: expect.stringMatching(/^[A-Z].*\n$/) }, { exit: 1 }]);
+  });
+
+  test('the server carries out four commands at once and refuses a fifth', async () => {
+    const idle = Array.from({ length: 4 }, () => connect(socketPath()));
+    await Promise.all(idle.map((socket) => once(socket, 'connect')));
+    expect(await send('\n')).toEqual([{ err: expect.stringMatching(/other commands/) }, { exit: 1 }]);
+    for (const socket of idle) socket.destroy();
+    await expect.poll(() => ask('token', ['list'])).toMatchObject({ code: 0 });
+  });
+
+  test('a client that hangs up does no harm to the server', async () => {
+    const gone = connect(socketPath());
+    gone.write(request({ command: 'reconcile' }), () => gone.destroy());
+    await once(gone, 'close');
+    expect(await ask('token', ['list'])).toMatchObject({ code: 0 });
+  });
+
+  /** Takes commands for another folder as well. */
+  const serveFor = (other: string) =>
+    serveCommands({ ...server.runtime, env: { ...server.runtime.env, dataDir: other } });
+
+  test('a socket whose path would be too long lies in a temporary folder of its own', async () => {
+    const other = join(folder, 'x'.repeat(120));
+    mkdirSync(other);
+    const unlock = lockDataDir(other);
+    const stop = await serveFor(other);
+    const socket = readLock(other).socket ?? '';
+    expect(statSync(socket).mode & 0o777).toBe(0o600);
+    expect(statSync(dirname(socket)).mode & 0o777).toBe(0o700);
+    expect(await askCommand(other, 'token', ['list'])).toMatchObject({ code: 0 });
+    await stop();
+    unlock();
+    expect(existsSync(dirname(socket))).toBe(false);
+  });
+
+  test('a command waits for a server that is starting, in spite of the socket of a killed one', async () => {
+    const other = join(folder, 'starting');
+    const unlock = lockDataDir(other);
+    writeFileSync(join(other, 'commands.sock'), '');
+    const { err, ended } = await startCommandFile('token', ['list'], { DATA_DIR: other });
+    await expect
+      .poll(err)
+      .toBe(`Waiting for process ${process.pid}, which has the embedded database open …\n`);
+    const stop = await serveFor(other);
+    expect(await ended).toMatchObject({ code: 0, out: expect.stringMatching(/ERP/) });
+    await stop();
+    unlock();
+    expect(existsSync(join(other, 'commands.sock'))).toBe(false);
+  });
+
+  test('a command says that its end is unknown if the server stops meanwhile', async () => {
+    const other = join(folder, 'stopped');
+    const unlock = lockDataDir(other);
+    const stopped = createServer((connection) => connection.once('data', () => connection.destroy()));
+    await new Promise<void>((done) => stopped.listen(join(other, 'commands.sock'), done));
+    nameSocket(other, join(other, 'commands.sock'));
+    await expect(askCommand(other, 'token', ['list'])).rejects.toMatchObject({
+      sentences: [expect.stringMatching(/^The server stopped before the command had ended: look whether/)],
+    });
+    stopped.close();
+    unlock();
+  });
+});

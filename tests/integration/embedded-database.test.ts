@@ -1,0 +1,247 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'drizzle-orm';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openEmbedded } from '@/db/client';
+import { type Database, rows } from '@/db/database';
+import { DataDirBusyError, lockDataDir } from '@/db/lock';
+import { staffSecret } from '@/lib/auth/session/staff-secret';
+import { parseEnv } from '@/lib/env';
+import { openDatabase, restoreDatabase } from '@/lib/open-database';
+import { bundledCommands, makeDataDir, openCommandServer, runCommandFile } from '../support/command-server';
+import { createInvoice, createPayment } from '../support/factories';
+import { runCommandHere } from '../support/run-command';
+
+const umask = process.umask();
+let folder: string;
+/** The folder of a migrated database, which the tests use one after the other. */
+let dataDir: string;
+beforeAll(async () => {
+  process.umask(0); // the worst that an operator may have
+  folder = mkdtempSync(join(tmpdir(), 'w5t-embedded-'));
+  dataDir = await makeDataDir(join(folder, 'some/data'));
+});
+afterAll(() => {
+  process.umask(umask);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe('the lock of the embedded database', () => {
+  let empty: string;
+  let children: ChildProcess[];
+
+  beforeEach(() => {
+    empty = mkdtempSync(join(folder, 'lock-'));
+    children = [];
+  });
+  afterEach(() => {
+    for (const child of children) child.kill('SIGKILL');
+  });
+
+  /** Starts a process that takes the lock if it can, says so, and stays. */
+  async function startOwner(): Promise<{ child: ChildProcess; word: string }> {
+    const script = `
+      import(${JSON.stringify(join(await bundledCommands(), 'db/lock.js'))}).then(({ lockDataDir }) => {
+        setInterval(() => {}, 1000);
+        try { lockDataDir(${JSON.stringify(empty)}); console.log('owner'); }
+        catch (error) { console.log(error.constructor.name); }
+      });`;
+    const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    children.push(child);
+    const [data] = await once(child.stdout, 'data');
+    return { child, word: String(data).trim() };
+  }
+
+  /** The process that has the lock, or null. */
+  const owner = () => {
+    try {
+      lockDataDir(empty)();
+    } catch (error) {
+      if (error instanceof DataDirBusyError) return error.pid;
+      throw error;
+    }
+    return null;
+  };
+  const writeLock = (text: string) => writeFileSync(join(empty, 'lock.json'), text);
+
+  test('a second process does not get the lock until the first is gone, even by SIGKILL', async () => {
+    const { child, word } = await startOwner();
+    expect(word).toBe('owner');
+    expect(owner()).toBe(child.pid);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect(existsSync(join(empty, 'lock.json'))).toBe(true);
+    expect(owner()).toBeNull();
+    expect(readdirSync(empty)).toEqual([]);
+  });
+
+  test('one of several processes that find the lock of a dead one takes it over', async () => {
+    writeLock(JSON.stringify({ pid: 2 ** 22 + 1, started: 'long ago' }));
+    const started = await Promise.all(Array.from({ length: 4 }, startOwner));
+    const words = started.map(({ word }) => word).sort();
+    expect(words).toEqual(['DataDirBusyError', 'DataDirBusyError', 'DataDirBusyError', 'owner']);
+  });
+
+  test.each([
+    ['with this process number from before a reboot', { pid: process.pid, started: 'before a reboot' }],
+    ['torn by a crash', null],
+  ])('a lock %s is taken over', (_, lock) => {
+    writeLock(lock ? JSON.stringify(lock) : '{"pid":');
+    expect(owner()).toBeNull();
+  });
+
+  test('opening a database twice names the process and what to do, and damages nothing', async () => {
+    const env = parseEnv({ DATA_DIR: dataDir });
+    const first = await openDatabase(env);
+    await expect(openDatabase(env)).rejects.toMatchObject({
+      name: 'StartError',
+      sentences: [
+        expect.stringMatching(new RegExp(`in use by process ${process.pid}: stop .*DATA_DIR.*PostgreSQL`)),
+      ],
+    });
+    await first.db.execute('select 1');
+    await first.close();
+    await (await openDatabase(env)).close();
+    expect(readdirSync(dataDir)).toEqual(['pglite']);
+  });
+
+  test('a folder that cannot be written is named', async () => {
+    writeFileSync(join(empty, 'file'), '');
+    await expect(openDatabase(parseEnv({ DATA_DIR: join(empty, 'file/data') }))).rejects.toMatchObject({
+      sentences: [expect.stringMatching(/^DATA_DIR .* cannot be written: give another folder/)],
+    });
+  });
+});
+
+describe('the files of the embedded database', () => {
+  const everything = () => [
+    dataDir,
+    ...readdirSync(dataDir, { recursive: true, encoding: 'utf8' }).map((name) => join(dataDir, name)),
+  ];
+  const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+  /** The files that others than their owner may use. */
+  const exposed = () =>
+    everything()
+      .filter((path) => !modeOf(path).endsWith('00'))
+      .map((path) => `${modeOf(path)} ${path}`);
+
+  test('all files are for their owner alone, also those that are made later', async () => {
+    const { db, close } = await openEmbedded(dataDir);
+    staffSecret({ betterAuthSecret: null, dataDir }, (size) => Buffer.alloc(size, 1));
+    expect(everything().length).toBeGreaterThan(1000);
+    expect(exposed()).toEqual([]);
+    await db.execute(sql`create table more (t text)`);
+    await db.execute(sql`insert into more select repeat(md5(g::text), 20) from generate_series(1, 30000) g`);
+    await db.execute(sql`create index more_t on more (t)`);
+    await db.execute(sql`vacuum more`);
+    await db.execute(sql`checkpoint`);
+    expect(exposed()).toEqual([]);
+    await close();
+    await (await openEmbedded(dataDir)).close();
+    expect(exposed()).toEqual([]);
+  });
+
+  test('an exposed file of ours is made private, and a file of another program is left alone', async () => {
+    const demo = join(dataDir, 'demo.json');
+    writeFileSync(demo, '{}');
+    writeFileSync(join(dataDir, 'stripe-local-1.json'), '{}');
+    for (const path of everything()) chmodSync(path, statSync(path).isDirectory() ? 0o755 : 0o666);
+    const theirs = join(dataDir, 'theirs');
+    mkdirSync(theirs, { mode: 0o755 });
+    writeFileSync(join(theirs, 'run.sh'), '', { mode: 0o755 });
+    await (await openEmbedded(dataDir)).close();
+    expect(exposed()).toEqual([`755 ${theirs}`, `755 ${join(theirs, 'run.sh')}`]);
+    expect([modeOf(dataDir), modeOf(demo)]).toEqual(['700', '600']);
+  });
+});
+
+describe('backups of the embedded database', () => {
+  const CONTENTS = sql`select (select count(*)::int from payments) as payments,
+    (select max(number) from invoices) as number, (select sum(row_count)::int from invoice_blocks) as counted`;
+  const at = (name: string) => join(folder, name);
+  const readContents = (db: Database) => rows(db, CONTENTS);
+  let server: Awaited<ReturnType<typeof openCommandServer>>;
+
+  beforeAll(async () => {
+    server = await openCommandServer(dataDir);
+    const { db } = server.runtime;
+    const { id, customer_id } = await createInvoice(db, { number: 'B-1' });
+    await createPayment(db, { invoice_id: id, customer_id });
+  });
+  afterAll(() => server?.stop());
+
+  const backUpHere = (file: string) =>
+    runCommandHere(server.runtime.db, 'backup', [file], { cwd: folder, runtime: server.runtime });
+  const restore = (file: string, env: Record<string, string>) => runCommandFile('restore', [file], env);
+
+  test('a backup that a server writes is restored into an empty folder', async () => {
+    const backup = await runCommandFile('backup', [at('one.tgz')], { DATA_DIR: dataDir });
+    expect(backup).toMatchObject({ code: 0, err: '' });
+    expect(statSync(at('one.tgz')).mode & 0o777).toBe(0o600);
+    expect(await restore(at('one.tgz'), { DATA_DIR: at('two') })).toEqual({
+      code: 0,
+      out: `Restored into ${at('two')}.\n`,
+      err: '',
+    });
+    const { db, close } = await openEmbedded(at('two'));
+    expect(await readContents(db)).toEqual(await readContents(server.runtime.db));
+    await close();
+  });
+
+  test.each([
+    ['replace a file', 'one.tgz', 'one.tgz is there already.'],
+    ['write into a missing folder', 'no/where.tgz', 'no/where.tgz does not exist.'],
+  ])('a backup does not %s', async (_, file, sentence) => {
+    expect(await backUpHere(file)).toEqual({ code: 1, said: [sentence] });
+  });
+
+  test.each(['two', 'some/data'])('a restore does not replace the database in %s', async (name) => {
+    const contents = new Uint8Array(readFileSync(at('one.tgz')));
+    await expect(restoreDatabase(at(name), 'one.tgz', contents)).rejects.toMatchObject({
+      sentences: [`There is a database in ${at(name)} already: give an empty DATA_DIR.`],
+    });
+  });
+
+  test.each([
+    ['cut off', () => readFileSync(at('one.tgz')).subarray(0, 100_000)],
+    ['not a backup', () => 'no backup'],
+  ])('a file that is %s is not restored and leaves nothing', async (_, contents) => {
+    writeFileSync(at('broken.tgz'), contents());
+    expect(await restore(at('broken.tgz'), { DATA_DIR: at('three') })).toEqual({
+      code: 1,
+      out: '',
+      err: `${at('broken.tgz')} is no whole backup.\n`,
+    });
+    expect(readdirSync(at('three'))).toEqual([]);
+  });
+
+  test.each<[string, Record<string, string>, string]>([
+    ['of a missing file', {}, 'none.tgz does not exist.'],
+    [
+      'with DATABASE_URL',
+      { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' },
+      'DATABASE_URL is set: restore that database with pg_restore.',
+    ],
+  ])('a restore %s is refused', async (_, env, sentence) => {
+    const refused = await restore('none.tgz', { DATA_DIR: at('three'), ...env });
+    expect(refused).toEqual({ code: 1, out: '', err: `${sentence}\n` });
+  });
+
+  test('a command opens the database itself if no server has it', async () => {
+    const listed = await runCommandFile('token', ['list'], { DATA_DIR: at('two') });
+    expect(listed).toEqual({ code: 0, out: 'There are no access tokens yet.\n', err: '' });
+  });
+});
