@@ -1,0 +1,156 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeDataDir, runCommandFile } from '../support/command-server';
+import { ensureBuild, NEXT, START } from '../support/next-build';
+import { type Command, freePort, runToEnd, startUntil } from './support/commands';
+import { UNPATCHED, unpatchedDriver } from './support/unpatched-driver';
+
+const ON_SERVER = { DATABASE_URL: 'postgres://a:b@127.0.0.1:1/c', BETTER_AUTH_SECRET: 'x'.repeat(32) };
+
+let folder: string;
+let unpatched: { NODE_OPTIONS: string };
+beforeAll(async () => {
+  await ensureBuild();
+  folder = mkdtempSync(join(tmpdir(), 'w5t-start-'));
+  unpatched = unpatchedDriver(folder);
+}, 400_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('a start that is refused', () => {
+  /** Starts the server as `npm start` does. */
+  const start = async (env: Record<string, string> = {}, args: string[] = []) => {
+    const given = { DATA_DIR: join(folder, 'data'), PORT: String(await freePort()), ...env };
+    const { code, output } = await runToEnd([process.execPath, START, ...args], given);
+    return { code, lines: output.trim().split('\n') };
+  };
+
+  test('npm start names each wrong variable in a line of its own', async () => {
+    expect(await start({ PORT: 'http', STRIPE_SECRET_KEY: 'secret', CRON_SECRET: 'short' })).toEqual({
+      code: 1,
+      lines: [
+        expect.stringMatching(/^PORT must be/),
+        expect.stringMatching(/^STRIPE_SECRET_KEY must start/),
+        expect.stringMatching(/^CRON_SECRET must have/),
+      ],
+    });
+  });
+
+  test('npm start refuses an option that it does not know', async () => {
+    const sentence = "Unknown option '--migrat': --help shows what there is.";
+    expect(await start({}, ['--migrat'])).toEqual({ code: 1, lines: [sentence] });
+  });
+
+  test('npm start refuses an option that npm has taken for itself', async () => {
+    const { code, output } = await runToEnd(['npm', '-s', 'start', '--migrate']);
+    const sentence = 'npm took --migrate for an option of its own: write npm start -- --migrate.';
+    expect([code, output.trim().split('\n').at(-1)]).toEqual([1, sentence]);
+  });
+
+  test('npm start names a port that is in use', async () => {
+    const server = createServer().listen(0);
+    const { port } = server.address() as AddressInfo;
+    expect(await start({ PORT: String(port) })).toEqual({
+      code: 1,
+      lines: [`Port ${port} is in use: stop the program that uses it or set PORT.`],
+    });
+    server.close();
+  });
+
+  test('npm start says that there is no build', () => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [START], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    const sentence = 'There is no production build: run npm run build first.\n';
+    expect([status, stdout, stderr]).toEqual([1, '', sentence]);
+  });
+
+  test('npm start says that the database of DATABASE_URL does not answer', async () => {
+    const sentence = 'The database of DATABASE_URL does not answer: start it, or correct its address.';
+    expect(await start(ON_SERVER)).toEqual({ code: 1, lines: [sentence] });
+  });
+
+  test('npm start refuses to use PostgreSQL with a driver that lacks its patch', async () => {
+    expect(await start({ ...ON_SERVER, ...unpatched })).toEqual({ code: 1, lines: [UNPATCHED] });
+  });
+
+  test.each([
+    ['db:migrate', 'db-migrate', []],
+    ['token', 'token', ['list']],
+  ])('npm run %s refuses to use PostgreSQL with a driver that lacks its patch', async (_, name, args) => {
+    const refused = await runCommandFile(name, args, { ...ON_SERVER, ...unpatched });
+    expect(refused).toEqual({ code: 1, out: '', err: `${UNPATCHED}\n` });
+  });
+
+  test('a plain next start names a wrong variable without a stack trace', async () => {
+    const port = String(await freePort());
+    const wrong = { DATA_DIR: join(folder, 'data'), STRIPE_SECRET_KEY: 'secret' };
+    const { code, output } = await runToEnd([process.execPath, NEXT.bin, 'start', '-p', port], wrong);
+    expect(code).toBe(1);
+    expect(output).toMatch(/^STRIPE_SECRET_KEY must start with/m);
+    expect(output).not.toMatch(/ {4}at /);
+  });
+});
+
+describe('a server on the embedded database', () => {
+  let dataDir: string;
+  let server: Command | undefined;
+  let url: string;
+
+  beforeAll(async () => {
+    dataDir = await makeDataDir(join(folder, 'served'));
+    const port = await freePort();
+    url = `http://127.0.0.1:${port}`;
+    // The worst that an operator may have: files for everybody, and few of them open.
+    const command = `umask 0; ulimit -n 256; exec ${process.execPath} ${START}`;
+    const env = { DATA_DIR: dataDir, PORT: String(port), LOG_LEVEL: 'error' };
+    server = await startUntil(/Listening/, ['bash', '-c', command], env);
+  });
+  afterAll(async () => {
+    server?.child.kill('SIGTERM');
+    await server?.exited;
+  });
+
+  test('the token that a command makes while the server runs opens the payments API', async () => {
+    const args = ['create', '--name', 'ERP', '--scopes', 'payments:read'];
+    const made = await runCommandFile('token', args, { DATA_DIR: dataDir });
+    expect(made).toEqual({ code: 0, out: expect.stringMatching(/^w5t_\S+\n$/), err: expect.any(String) });
+    const headers = { authorization: `Bearer ${made.out.trim()}` };
+    const get = (query: string) => fetch(`${url}/api/w5t/payments?${query}`, { headers });
+    expect((await get('per_page=1')).status).toBe(200);
+    // Next reads queries with a parser of its own, which would pass over these names.
+    for (const [query, field] of [
+      ['__proto__=1', '__proto__'],
+      ['page=1&%5F_proto__', '__proto__'],
+      ['constructor=1', 'constructor'],
+    ] as const) {
+      const response = await get(query);
+      const { errors } = await response.json();
+      expect([response.status, errors]).toEqual([422, [{ field, message: 'is not known' }]]);
+    }
+  });
+
+  test('the files of a server with an open umask are for their owner alone', () => {
+    const paths = readdirSync(dataDir, { recursive: true, encoding: 'utf8' });
+    expect(paths.length).toBeGreaterThan(1000);
+    expect(paths.filter((path) => (statSync(join(dataDir, path)).mode & 0o077) !== 0)).toEqual([]);
+  });
+
+  test.runIf(existsSync('/proc/self'))('the thread pool has threads beside those that hash passwords', () => {
+    const parent = server?.child.pid;
+    const pid = readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim();
+    expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).toMatch(/(^|\0)UV_THREADPOOL_SIZE=([5-9]|\d\d+)\0/);
+  });
+
+  test('a server that is told to stop ends without an error and gives the database up', async () => {
+    expect(existsSync(join(dataDir, 'lock.json'))).toBe(true);
+    server?.child.kill('SIGTERM');
+    expect(await server?.exited).toBe(0);
+    expect(existsSync(join(dataDir, 'lock.json'))).toBe(false);
+  });
+});

@@ -1,0 +1,127 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest';
+import { type DatabaseHandle, openPostgres } from '@/db/client';
+import { migrate } from '@/db/migrate';
+import { commandActor } from '@/lib/audit/record-audit';
+import type { Scope } from '@/lib/auth/tokens/access-token';
+import { createAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
+import { onServer } from '../support/database';
+import { withDatabase } from '../support/database-url';
+import { createInvoice } from '../support/factories';
+import { disownMigrations, FOREIGN } from '../support/database';
+import { measureReads, requireQuick } from '../support/measure-reads';
+import { ensureBuild, NEXT, START } from '../support/next-build';
+import { paymentOf } from '../support/two-servers';
+import { type Command, freePort, runToEnd, startCommand, startUntil } from './support/commands';
+
+const NOT_MIGRATED = 'The database of DATABASE_URL is not migrated: run npm run db:migrate first.';
+
+const postgres = inject('postgres');
+describe.runIf(postgres)('a server on PostgreSQL', () => {
+  const address = postgres?.url ?? 'postgres://none';
+  const name = `w5t_start_${process.pid}`;
+  const env = { DATABASE_URL: withDatabase(address, name), BETTER_AUTH_SECRET: 'x'.repeat(32) };
+  let folder: string;
+  /** A database without anything in it, and another connection to it. */
+  let database: DatabaseHandle;
+  let servers: Command[];
+
+  beforeAll(async () => {
+    await ensureBuild();
+    folder = mkdtempSync(join(tmpdir(), 'w5t-start-'));
+  }, 400_000);
+  beforeEach(async () => {
+    await onServer(address, `create database ${name}`);
+    database = openPostgres(env.DATABASE_URL, { max: 1 });
+    servers = [];
+  });
+  afterEach(async () => {
+    for (const { child } of servers) child.kill('SIGTERM');
+    for (const { exited } of servers) await exited;
+    await database.close();
+    await onServer(address, `drop database ${name} with (force)`);
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  const newEnv = async () => ({ ...env, DATA_DIR: folder, PORT: String(await freePort()) });
+  const urlOf = ({ PORT }: { PORT: string }) => `http://127.0.0.1:${PORT}`;
+  const refusal = async (...args: string[]) => {
+    const { code, output } = await runToEnd([process.execPath, START, ...args], await newEnv());
+    return { code, lines: output.trim().split('\n') };
+  };
+  async function start(...args: string[]): Promise<string> {
+    const given = await newEnv();
+    servers.push(await startUntil(/Listening/, [process.execPath, START, ...args], given));
+    return urlOf(given);
+  }
+
+  test('npm start refuses a database that is not migrated', async () => {
+    expect(await refusal()).toEqual({ code: 1, lines: [NOT_MIGRATED] });
+  });
+
+  test('npm start refuses a database from before the first release, also with --migrate', async () => {
+    await migrate(database);
+    await disownMigrations(database.db);
+    expect(await refusal()).toEqual({ code: 1, lines: [FOREIGN] });
+    expect(await refusal('--migrate')).toEqual({ code: 1, lines: [FOREIGN] });
+  });
+
+  test('npm start -- --migrate brings a database to this version, also when two servers start at once', async () => {
+    for (const url of await Promise.all([start('--migrate'), start('--migrate')])) {
+      expect((await fetch(`${url}/api/health`)).status).toBe(200);
+    }
+  }, 90_000);
+
+  test('a function deployed before its database is migrated says so on each path until it is', async () => {
+    const given = await newEnv();
+    const url = `http://localhost:${given.PORT}`;
+    const variables = { ...given, VERCEL: '1', PUBLIC_URL: url };
+    servers.push(startCommand([process.execPath, NEXT.bin, 'start', '-p', given.PORT], variables));
+    const get = (path: string) => fetch(`${url}${path}`);
+    await vi.waitFor(() => get('/api/health'), { timeout: 60_000, interval: 200 });
+    const api = await get('/api/w5t/payments');
+    expect([api.status, await api.json()]).toEqual([503, expect.objectContaining({ detail: NOT_MIGRATED })]);
+    for (const path of ['/sign-in', '/admin?after=sign-in']) {
+      const page = await get(path);
+      expect([page.status, await page.text()]).toEqual([503, expect.stringContaining(NOT_MIGRATED)]);
+    }
+    const health = await get('/api/health');
+    const behind = expect.objectContaining({ database: 'not_migrated' });
+    expect([health.status, await health.json()]).toEqual([503, behind]);
+
+    await migrate(database);
+    expect((await get('/api/w5t/payments')).status).toBe(401);
+    expect((await get('/sign-in')).status).toBe(200);
+    expect((await get('/unavailable')).url).toMatch(/\/sign-in\?next=/);
+    expect((await get('/api/health')).status).toBe(200);
+  }, 120_000);
+
+  // Each of Next's bundles has variables of its own: only a built server shows what they share.
+  test('12 payments of a locked invoice wait, and no other request does', async () => {
+    await migrate(database);
+    const { db } = database;
+    const tokenFor = async (scope: Scope) => {
+      const made = { name: scope, scopes: [scope], expires_at: null, created_by: commandActor('test') };
+      return (await createAccessToken(db, made, randomBytes)).token;
+    };
+    const invoice = await createInvoice(db);
+    const [writing, reading] = [await tokenFor('payments:write'), await tokenFor('mcp:read')];
+    const url = await start();
+    await measureReads(url, reading); // the first time takes longer
+    const quiet = await measureReads(url, reading);
+    let posts: Promise<Response>[] = [];
+    const seen = await db.transaction(async (tx) => {
+      await tx.execute(`select from invoices where id = ${invoice.id} for update`);
+      posts = Array.from({ length: 12 }, (_, i) => paymentOf(invoice, writing, `LOCKED-${i}`)(url));
+      await sleep(300);
+      return measureReads(url, reading);
+    });
+    const statuses = (await Promise.all(posts)).map(({ status }) => status);
+    expect(statuses).toEqual(Array(12).fill(201));
+    requireQuick(seen, quiet);
+  }, 90_000);
+});
