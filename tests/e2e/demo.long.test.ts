@@ -1,0 +1,69 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeDataDir, runCommandFile } from '../support/command-server';
+import { ensureBuild } from '../support/next-build';
+import { DEMO_READY, freePort, pressCtrlC, startUntil } from './support/commands';
+
+const DEMO = ['npm', 'run', 'demo'];
+let folder: string;
+beforeAll(async () => {
+  await ensureBuild();
+  folder = mkdtempSync(join(tmpdir(), 'w5t-demo-'));
+}, 400_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const newEnv = async (name: string) => ({
+  DATA_DIR: await makeDataDir(join(folder, name)),
+  PORT: String(await freePort()),
+  LOG_LEVEL: 'error',
+});
+
+test('the second start of a demo keeps data and password, and replaces the access token', async () => {
+  const env = await newEnv('data');
+  const start = async () => {
+    const demo = await startUntil(DEMO_READY, DEMO, env);
+    const one = (pattern: RegExp) => pattern.exec(demo.output())?.[1] ?? '';
+    const token = one(/^ACCESS_TOKEN=(w5t_\S+)$/m);
+    const stop = () => {
+      pressCtrlC(demo);
+      return demo.exited;
+    };
+    return { token, password: one(/Password: (\S+)/), output: demo.output(), stop };
+  };
+  const get = (path: string, token: string) =>
+    fetch(`http://localhost:${env.PORT}/api/${path}`, { headers: { authorization: `Bearer ${token}` } });
+  const payments = (token: string) => get('w5t/payments?per_page=1', token);
+
+  const first = await start();
+  const { cronSecret } = JSON.parse(readFileSync(join(env.DATA_DIR, 'demo.json'), 'utf8'));
+  // Two deliveries of the demo fail for good. Its start catches up on the run that it missed, which comes first.
+  const reconcile = async () => (await get('cron/reconcile', cronSecret)).json();
+  await expect
+    .poll(reconcile, { timeout: 30_000, interval: 500 })
+    .toMatchObject({ status: 'completed_with_errors', failures: 2 });
+  const before = await (await payments(first.token)).json();
+  await first.stop();
+
+  const again = await start();
+  expect(again.output).not.toMatch(/Filling|Building/);
+  expect(again.password).toBe(first.password);
+  expect((await payments(first.token)).status).toBe(401);
+  expect(await (await payments(again.token)).json()).toEqual(before);
+  const paid = await runCommandFile('stripe-event', ['invoice.paid'], env);
+  expect(paid).toMatchObject({ code: 0, out: expect.stringMatching(/invoice\.paid .*200 processed/) });
+  await again.stop();
+}, 120_000);
+
+test('a demo shows no login if another program has taken its port meanwhile', async () => {
+  const env = await newEnv('other');
+  const { output, exited } = await startUntil(/Filling the empty database/, DEMO, env);
+  const program = createServer((_, response) => response.end('{"status":"ok"}'));
+  program.listen(Number(env.PORT), '127.0.0.1');
+  expect(await exited).toBe(1);
+  program.close();
+  expect(output()).toContain(`Port ${env.PORT} is in use`);
+  expect(output()).not.toMatch(/Password|ACCESS_TOKEN|w5t_/);
+}, 120_000);
