@@ -38,9 +38,12 @@ const chance = (below: number) => Math.floor(Math.random() * below);
 const oneOf = <Value>(values: readonly Value[]) => values[chance(values.length)] as Value;
 const day = (days: number) => `2026-03-${String(1 + chance(days)).padStart(2, '0')}`;
 
-/** Makes changes from many writers at once. Every tenth is rolled back. Writers race on a server alone. */
+// Writers race on a server alone.
+const WRITES = onPostgres() ? 2500 : 300;
+
+/** Makes changes from many writers at once, of which every tenth is rolled back. */
 async function changeAtOnce(change: () => SQL): Promise<void> {
-  let left = onPostgres() ? 2500 : 300;
+  let left = WRITES;
   const write = async () => {
     while (left > 0) {
       left -= 1;
@@ -268,7 +271,7 @@ describe('sums', () => {
   const currency = () => oneOf(['eur', 'eur', 'usd']);
   const dayOrNone = () => oneOf([day(5), null]);
   const some = (table: string) =>
-    sql.raw(`id = (select id from ${table} where id > 1 offset floor(random() * 300) limit 1)`);
+    sql.raw(`id = (select id from ${table} where id > 1 offset floor(random() * ${WRITES / 15}) limit 1)`);
   const of = ({ enumValues }: { enumValues: readonly string[] }) => oneOf(enumValues);
 
   beforeAll(async () => {
