@@ -237,7 +237,7 @@ describe('an import', () => {
     ]);
   });
 
-  test('of imported payments that together exceed what an invoice can hold, the last is refused', async () => {
+  test('an imported payment is refused once those of its batch exceed what an invoice can hold', async () => {
     await createInvoice(base.db, { number: 'SUM', total: '1', amount_due: '1' });
     const saved = await save(
       [0, 1, 2].map((i) => ({

@@ -93,7 +93,7 @@ describe('saving records', () => {
     );
   });
 
-  test('no two records get the same key, not even when both are written at once', async () => {
+  test('a key belongs to one record, even when two are written at once', async () => {
     const hostname = 'F.example.net';
     await createServer(base.db, { hostname: 'f.example.net' });
     const { id } = await createServer(base.db, { hostname: 'g.example.net' });
