@@ -1,15 +1,20 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { and, asc, desc, eq, isNotNull, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, getTableColumns, isNotNull, sql } from 'drizzle-orm';
 import { type DatabaseHandle, openInMemory, openPostgres } from '@/db/client';
 import { type Database, rows } from '@/db/database';
 import { migrate } from '@/db/migrate';
 import {
   customerServices,
+  customers,
+  disputes,
   invoices,
   mergedCustomers,
   payments,
+  paymentTombstones,
   reconciliationChanges,
+  refunds,
   stripeCustomers,
+  stripeEvents,
   subscriptionItems,
   subscriptions,
 } from '@/db/schema';
@@ -41,6 +46,7 @@ import { testRuntime } from '../support/runtime';
 import { signatureOf, WEBHOOK_SECRET } from '../support/stripe-events';
 import type { Look } from './oracle/story';
 import type { Crash } from './plan';
+import type { TableName } from './pure/tables';
 import { OF_MERGED, OWN_INVOICE } from './setup';
 import type { Hands, Scene, Stage } from './stage';
 import { watch } from './stripe-api';
@@ -241,6 +247,46 @@ export function databaseHands(deps: SyncDeps): Hands {
       await db.insert(stripeCustomers).values(link);
     },
   };
+}
+
+const MODELLED = {
+  customers,
+  merged: mergedCustomers,
+  services: customerServices,
+  links: stripeCustomers,
+  subscriptions,
+  items: subscriptionItems,
+  invoices,
+  payments,
+  refunds,
+  disputes,
+  tombstones: paymentTombstones,
+  events: stripeEvents,
+};
+
+const CLOCKS = ['created_at', 'updated_at'];
+/** Columns that no decision reads, so that the model lacks them. */
+const LEFT_OUT: Partial<Record<TableName, string[]>> = {
+  customers: [
+    ...['first_name', 'company', 'vat_id', 'tax_exempt', 'status', 'currency', 'search_text'],
+    ...CLOCKS,
+  ],
+  services: ['server_id', 'service_type', 'name', 'domain', 'start_date', 'cancelled_at', ...CLOCKS],
+  events: ['api_version', 'livemode', ...CLOCKS],
+  merged: CLOCKS,
+  tombstones: CLOCKS,
+};
+
+type Rows = Record<TableName, Record<string, unknown>[]>;
+
+/** The part of the database that the model has. */
+export async function readRows(db: Database): Promise<Rows> {
+  const found: Partial<Rows> = {};
+  for (const [name, table] of Object.entries(MODELLED) as [TableName, typeof customers][]) {
+    const columns = Object.entries(getTableColumns(table)).filter(([key]) => !LEFT_OUT[name]?.includes(key));
+    found[name] = await db.select(Object.fromEntries(columns)).from(table);
+  }
+  return found as Rows;
 }
 
 /** Opens a migrated database for this process: in memory, or a new one on a PostgreSQL server. */

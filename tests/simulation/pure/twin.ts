@@ -1,7 +1,6 @@
-import { getTableColumns, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import fc from 'fast-check';
 import { type Database, pgErrorCode, rows } from '@/db/database';
-import * as schema from '@/db/schema';
 import type { ProviderEvent } from '@/lib/stripe/to-event';
 import { type Chance, seededChance } from '@/lib/stripe-local/chance';
 import { failEvent } from '@/lib/sync/inbox/inbox';
@@ -13,7 +12,7 @@ import { read } from '@/lib/sync/store/read';
 import { TABLE_NAMES } from '@/lib/sync/store/rows';
 import type { Snapshot } from '@/lib/sync/store/snapshot';
 import type { SyncDeps } from '@/lib/sync/sync-deps';
-import { clear, databaseHands } from '../database-stage';
+import { clear, databaseHands, readRows } from '../database-stage';
 import { plans } from '../draw-plan';
 import type { Crash, Plan } from '../plan';
 import { play } from '../play';
@@ -316,46 +315,6 @@ const WAYS: Way[] = [
   }),
 ];
 
-const TABLES = {
-  customers: schema.customers,
-  merged: schema.mergedCustomers,
-  services: schema.customerServices,
-  links: schema.stripeCustomers,
-  subscriptions: schema.subscriptions,
-  items: schema.subscriptionItems,
-  invoices: schema.invoices,
-  payments: schema.payments,
-  refunds: schema.refunds,
-  disputes: schema.disputes,
-  tombstones: schema.paymentTombstones,
-  events: schema.stripeEvents,
-};
-
-const CLOCKS = ['created_at', 'updated_at'];
-/** Columns that no decision reads, so that the model lacks them. */
-const LEFT_OUT: Partial<Record<TableName, string[]>> = {
-  customers: [
-    ...['first_name', 'company', 'vat_id', 'tax_exempt', 'status', 'currency', 'search_text'],
-    ...CLOCKS,
-  ],
-  services: ['server_id', 'service_type', 'name', 'domain', 'start_date', 'cancelled_at', ...CLOCKS],
-  events: ['api_version', 'livemode', ...CLOCKS],
-  merged: CLOCKS,
-  tombstones: CLOCKS,
-};
-
-type Rows = Record<TableName, Record<string, unknown>[]>;
-
-/** The part of the database that the model has. */
-export async function readRows(db: Database): Promise<Rows> {
-  const found: Partial<Rows> = {};
-  for (const [name, table] of Object.entries(TABLES) as [TableName, typeof schema.customers][]) {
-    const columns = Object.entries(getTableColumns(table)).filter(([key]) => !LEFT_OUT[name]?.includes(key));
-    found[name] = await db.select(Object.fromEntries(columns)).from(table);
-  }
-  return found as Rows;
-}
-
 const SEQUENCES = {
   customers: 'customers_id_seq',
   services: 'customer_services_id_seq',
@@ -370,7 +329,7 @@ const SEQUENCES = {
 /** Copies the rows and the sequences of a database into a model. */
 async function load(tables: ModelTables, db: Database): Promise<void> {
   const found = await readRows(db);
-  for (const [name, all] of Object.entries(found) as [TableName, Rows[TableName]][]) {
+  for (const [name, all] of Object.entries(found) as [TableName, Record<string, unknown>[]][]) {
     const table = tables.rows[name] as Map<unknown, unknown>;
     table.clear();
     for (const row of all) table.set(row.id ?? row.stripe_customer_id ?? row.reference, Object.freeze(row));
@@ -403,7 +362,7 @@ function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((one) => (isRow(one) ? canonical(one) : one));
   if (!isRow(value)) return value;
   const entries = Object.entries(value)
-    .filter(([key]) => !CLOCKS.includes(key)) // the sides have different clocks
+    .filter(([key]) => key !== 'created_at' && key !== 'updated_at') // the sides have different clocks
     .map(([key, one]) => {
       if (LOGGED.has(key)) return [key, asJsonb(one)] as const;
       return [key, JSON_KEYS.has(key) ? one : canonical(one)] as const;
