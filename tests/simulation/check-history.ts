@@ -197,7 +197,7 @@ function checkInbox({ payloads, world, delivered, strays, now }: Played, tables:
     const outcome = stray?.outcome ?? (isHandled ? 'processed' : 'ignored');
     const outcomes = outcome === 'processed' ? ['processed', 'stale'] : [outcome];
     const isAsSigned = row?.payload === payloads.get(id) || (row?.payload === '' && mayLackBody(row, now()));
-    if (!row?.processed || !outcomes.includes(row.outcome) || !isAsSigned) {
+    if (!row?.processed_at || !outcomes.includes(row.outcome) || !isAsSigned) {
       differences.push({ what: `event ${id}`, expected: outcomes, actual: row ?? null });
     }
   }

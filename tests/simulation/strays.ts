@@ -167,7 +167,8 @@ export function checkStrays(
   return came.flatMap(({ leaves }) => {
     const isWhole = strays.every((one) => one.leaves?.id !== leaves?.id || delivered.has(one.event.id));
     if (!leaves || !isWhole) return [];
-    const row = rowOf(tables, leaves);
+    const found = rowOf(tables, leaves);
+    const row = found && { ...found, gone: Reflect.get(found, 'provider_gone_at') !== null };
     const isDeleted = deeds.deleted.has(leaves.id);
     if (leaves.table === 'payments' && isDeleted) {
       return row ? [{ what: `payment ${leaves.id}`, expected: null, actual: row }] : [];

@@ -31,7 +31,8 @@ export function checkInvoices(given: Case): void {
     rows.delete(id);
     if (story.at(-1)?.event.type === 'invoice.deleted') {
       const deleted = { status: 'cancelled', gone: true, amount_due: '0.000' };
-      if (row && full) compare(given, `invoice ${id}`, deleted, row);
+      const actual = row && { ...row, gone: row.provider_gone_at !== null };
+      if (actual && full) compare(given, `invoice ${id}`, deleted, actual);
     } else if (row) checkInvoice(given, story, row);
     else if (full || story.some(({ isAnnounced }) => isAnnounced))
       differ(given, `invoice ${id}`, 'a row', null);
@@ -76,8 +77,9 @@ function checkInvoice(given: Case, story: Moment<Invoice>[], row: InvoiceRow): v
   const off = row.amount_off_stripe;
   const known = allowed.map(({ about }) => amount(about.amountPaidOffStripe, about.currency));
   // It is not looked up if people wrote the payment.
-  const isOwn = [...truth.written.values()].some(({ reference }) => reference === row.stripe_invoice_id);
-  const mustKnow = full && row.status === 'paid' && !isOwn && !truth.deleted.has(row.stripe_invoice_id);
+  const id = row.stripe_invoice_id ?? '';
+  const isOwn = [...truth.written.values()].some(({ reference }) => reference === id);
+  const mustKnow = full && row.status === 'paid' && !isOwn && !truth.deleted.has(id);
   if (off === null ? mustKnow : !known.includes(off)) differ(given, `${what} amount_off_stripe`, known, off);
 }
 
@@ -125,7 +127,7 @@ function expectedRows({ truth, tables, full }: Case, { about, event }: Moment<In
     amount_due: money(about.status === 'void' ? 0 : Math.max(0, about.amountDue - about.amountPaid)),
     paid_at: about.paidAt,
     uncollectible: about.status === 'uncollectible',
-    gone: false,
+    provider_gone_at: null,
     ...(failures.at !== null && { payment_failed_at: failures.at }),
   };
   if (about.status !== 'open') return [{ ...row, status: STATUS[about.status] }];

@@ -14,13 +14,13 @@ import {
   type TableName,
 } from './tables';
 
-/** What `commit_plan` writes, statement by statement. @throws StateError, and then nothing is written */
+/** Writes like `commit_plan`, statement by statement. @throws StateError if it is refused, and then writes nothing */
 export function commitModel(tables: ModelTables, commit: Commit, now: Date): void {
   const made = makeIds(tables, commit.plan);
   tables.atOnce(() => write(new Writer(tables, made, now), commit));
 }
 
-/** Of those that a commit takes and does not use, no row is made. */
+/** Takes the ids for new rows. Like a sequence, it does not take them back when the commit fails. */
 function makeIds(tables: ModelTables, plan: Plan): Made {
   const made: Made = new Map();
   for (const table of TABLE_NAMES) {
@@ -34,7 +34,7 @@ function write(writer: Writer, { plan, events, runId }: Commit): void {
   compareAbsent(tables, plan);
   for (const { stripe_customer_id, version } of plan.touched) {
     const link = tables.rows.links.get(stripe_customer_id);
-    if (link?.version !== version) throw changedMeanwhile('links');
+    if (link?.version !== version) throw conflict('links');
     tables.put('links', stripe_customer_id, { ...link, version: version + 1 });
   }
   for (const row of plan.customers.inserted)
@@ -62,7 +62,7 @@ function write(writer: Writer, { plan, events, runId }: Commit): void {
   writer.insert('payments', plan.payments);
   writer.update('payments', plan.payments);
   for (const { payment_reference } of plan.payments.inserted) {
-    if (tables.rows.tombstones.has(payment_reference)) throw changedMeanwhile('tombstones');
+    if (tables.rows.tombstones.has(payment_reference)) throw conflict('tombstones');
   }
   writer.delete('refunds', plan.refunds);
   writer.update('refunds', plan.refunds);
@@ -78,7 +78,7 @@ function write(writer: Writer, { plan, events, runId }: Commit): void {
     tables.runChanges.push(...stored(plan.changes).map((change) => ({ run: runId, change })));
 }
 
-/** @throws Error where a link would be written, and nothing of it changes */
+/** @throws Error if a link is written without a change */
 export function checkNews({ rows }: ModelTables, { links }: Plan): void {
   const isNews = (link: StoredLink) =>
     !isDeepStrictEqual(
@@ -86,21 +86,21 @@ export function checkNews({ rows }: ModelTables, { links }: Plan): void {
       { ...link, updated_at: 0 },
     );
   const known = links.updated.find((link) => !isNews(link));
-  if (known) throw new Error(`a link is written as it is: ${known.stripe_customer_id}`);
+  if (known) throw new Error(`a link is written without a change: ${known.stripe_customer_id}`);
 }
 
 function compareAbsent({ rows }: ModelTables, plan: Plan): void {
   const all = [...rows.customers.values()];
   const isTaken = (number: string) =>
     [...all, ...rows.merged.values()].some((row) => row.customer_number.toLowerCase() === number);
-  if (plan.absentNumbers.some(isTaken)) throw changedMeanwhile('numbers');
+  if (plan.absentNumbers.some(isTaken)) throw conflict('numbers');
   for (const { email, ids } of plan.emails) {
     const now = all.filter((row) => row.email?.toLowerCase() === email).map(({ id }) => id);
-    if (now.sort((a, b) => a - b).join() !== ids.join()) throw changedMeanwhile('emails');
+    if (now.sort((a, b) => a - b).join() !== ids.join()) throw conflict('emails');
   }
 }
 
-/** Their items go with them. */
+/** Deletes subscriptions with their items. */
 function deleteSubscriptions(writer: Writer, plan: Plan['subscriptions']): void {
   const { tables } = writer;
   writer.delete('subscriptions', plan);
@@ -113,9 +113,9 @@ function deleteSubscriptions(writer: Writer, plan: Plan['subscriptions']): void 
   }
 }
 
-const changedMeanwhile = (what: string) => new StateError('40001', what);
+const conflict = (what: string) => new StateError('40001', what);
 
-/** A table of a plan, whichever it is. */
+/** The rows of any table of a plan. */
 type AnyRow = { id?: number; stripe_customer_id?: string | null; version: number };
 type AnyPlan = TablePlan<AnyRow>;
 
@@ -138,7 +138,7 @@ class Writer {
   update(name: Planned, { updated }: AnyPlan): void {
     for (const planned of updated) {
       const before = this.stored(name, planned);
-      if (before?.version !== planned.version) throw changedMeanwhile(name);
+      if (before?.version !== planned.version) throw conflict(name);
       const row = this.toStored(name, planned, before);
       this.put(name, row);
       checkReferences(this.tables, name, row as RowOf<Planned>);
@@ -147,7 +147,7 @@ class Writer {
 
   delete(name: 'items' | 'subscriptions' | 'refunds', { deleted }: AnyPlan): void {
     for (const row of deleted) {
-      if (this.stored(name, row)?.version !== row.version) throw changedMeanwhile(name);
+      if (this.stored(name, row)?.version !== row.version) throw conflict(name);
       this.tables.delete(name, Number(row.id));
     }
   }
@@ -173,7 +173,7 @@ class Writer {
 
 const keyOf = (name: Planned, row: AnyRow) => (name === 'links' ? row.stripe_customer_id : row.id);
 
-/** Columns that sync may change in a row that is there; the others stay. */
+/** Columns that sync may change in an existing row, if they are not all. */
 const UPDATED: Partial<{ [Name in TableName]: (keyof RowOf<Name>)[] }> = {
   customers: ['last_name', 'email', 'phone', 'street', 'postal_code', 'city', 'country'],
   services: ['next_billing_date', 'synced_billing_date', 'ends_on', 'synced_ends_on'],
@@ -198,10 +198,10 @@ const REFERENCES: Partial<Record<TableName, string[]>> = {
   disputes: ['id', 'payment_id'],
 };
 
-/** The ids that stand for those below 0. */
+/** The new ids, by the negative ids of the plan. */
 type Made = Map<number, number>;
 
-/** A row as its table keeps it: with its own ids, numbers of three decimals, and the version given. */
+/** A row as its table stores it: with real ids, amounts with three decimals, and the given version. */
 function toStored<Name extends keyof ModelRows>(
   name: Name,
   planned: RowOf<Name>,
@@ -231,7 +231,7 @@ function toId(id: unknown, made: Made): unknown {
   return typeof id === 'number' && id < 0 ? (made.get(id) ?? id) : id;
 }
 
-/** As jsonb gives it back: keys by their length, then by their letters. */
+/** A value as jsonb returns it: keys are sorted by length, then alphabetically. */
 export function asJsonb(value: unknown): unknown {
   if (Array.isArray(value)) return Object.freeze(value.map(asJsonb));
   if (typeof value !== 'object' || value === null) return value;
@@ -241,7 +241,7 @@ export function asJsonb(value: unknown): unknown {
 
 const SERIAL = /^[Kk](\d{1,15})$/;
 
-/** As `insert_created_customer`: under the next free number that nobody has named. */
+/** Like `insert_created_customer`: with the next number that is neither taken nor named by an object. */
 function insertCreated(tables: ModelTables, row: RowOf<'customers'>, absent: string[]): void {
   const { customers, merged, links } = tables.rows;
   const noted = [...links.values()].flatMap(({ numbers }) => numbers.map((one) => one.number.toLowerCase()));
@@ -257,18 +257,16 @@ function insertCreated(tables: ModelTables, row: RowOf<'customers'>, absent: str
   tables.put('customers', made.id, made);
 }
 
-/** As `move_stripe_customer`: all that a Stripe customer has. */
+/** Like `move_stripe_customer`: moves everything of a Stripe customer. */
 function moveStripeCustomer(tables: ModelTables, moved: string, customer_id: number, now: Date): void {
   const { rows } = tables;
   const change = { customer_id, updated_at: now };
   const isMoved = (row: { stripe_customer_id: string | null; customer_id: number }) =>
     row.stripe_customer_id === moved && row.customer_id !== customer_id;
-  for (const row of [...rows.subscriptions.values()].filter(isMoved)) {
+  for (const row of [...rows.subscriptions.values()].filter(isMoved))
     tables.put('subscriptions', row.id, { ...row, ...change, version: row.version + 1 });
-  }
-  for (const row of [...rows.invoices.values()].filter(isMoved)) {
+  for (const row of [...rows.invoices.values()].filter(isMoved))
     tables.put('invoices', row.id, { ...row, ...change, version: row.version + 1 });
-  }
   for (const row of [...rows.payments.values()]) {
     const invoice = rows.invoices.get(row.invoice_id);
     if (invoice?.stripe_customer_id !== moved || row.customer_id === customer_id) continue;
@@ -276,7 +274,7 @@ function moveStripeCustomer(tables: ModelTables, moved: string, customer_id: num
   }
 }
 
-/** The invoices of one subscription become another's. */
+/** Gives the invoices of one subscription to another. */
 function handOver(tables: ModelTables, from: number, subscription_id: number): void {
   for (const row of [...tables.rows.invoices.values()]) {
     if (row.subscription_id !== from) continue;
@@ -284,7 +282,7 @@ function handOver(tables: ModelTables, from: number, subscription_id: number): v
   }
 }
 
-/** As `remove_if_empty`: what sync made and nobody has edited, unless others came to it by its e-mail. */
+/** Like `remove_if_empty`: removes a customer that sync created and that nothing belongs to any more. */
 function removeIfEmpty(tables: ModelTables, id: number): void {
   for (const [key, link] of tables.rows.links) {
     if (link.customer_id !== id || link.linked_by !== 'email') continue;

@@ -15,7 +15,7 @@ import type { ModelTables } from './tables';
 const ACTOR = { type: 'cli', id: 'simulation', name: 'simulation' } as const;
 const byId = <T extends { id: number }>(rows: Iterable<T>) => [...rows].sort((a, b) => a.id - b.id);
 
-/** What pages and programs do, over the model. */
+/** The functions that pages and programs call, over the model. */
 export function modelHands(model: Model, process: ModelProcess, deps: SyncDeps): Hands {
   const { tables } = model;
   const { rows } = tables;
@@ -107,7 +107,7 @@ function insertPayment(model: Model, payment: NewPayment): StoredPayment {
 
 const numbered = (letter: string, id: number) => letter + String(id).padStart(5, '0');
 
-/** Rows as the factories of tests make them. */
+/** Creates rows like the factories of the tests. */
 function modelMaking({ tables, now }: Model): Making {
   const at = { created_at: now(), updated_at: now(), version: 0 };
   return {
@@ -200,7 +200,7 @@ function modelMaking({ tables, now }: Model): Making {
   };
 }
 
-/** As `agreeRefunds`. @returns what then came back of the payment */
+/** Like `agreeRefunds`. @returns the refunded amount of the payment */
 function agreeModelRefunds(
   tables: ModelTables,
   before: StoredPayment,
@@ -246,13 +246,13 @@ function agreeModelRefunds(
   return payment.amount;
 }
 
-/** Before a payment is deleted: what Stripe told is kept without it. */
+/** Before a payment is deleted, Stripe's refunds and disputes are detached from it. */
 function forgetMoneyBack(tables: ModelTables, paymentId: number): void {
   for (const row of tables.rows.refunds.values()) {
     if (row.payment_id !== paymentId) continue;
     if (row.stripe_refund_id === null) tables.delete('refunds', row.id);
     else {
-      const version = row.version + 2; // by the update and by the key
+      const version = row.version + 2; // one by the update, one by the foreign key
       tables.put('refunds', row.id, { ...row, source: 'stripe', payment_id: null, version });
     }
   }
@@ -262,7 +262,7 @@ function forgetMoneyBack(tables: ModelTables, paymentId: number): void {
   }
 }
 
-/** As `settleInvoice`, after a payment of an invoice was written. */
+/** Like `settleInvoice`, after a payment of the invoice was written. */
 function settleModelInvoice({ tables, now }: Model, id: number): void {
   const invoice = tables.rows.invoices.get(id);
   if (!invoice || invoice.stripe_invoice_id !== null) return;

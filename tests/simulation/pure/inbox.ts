@@ -7,9 +7,9 @@ import { isSettled } from '@/lib/sync/inbox/inbox';
 import type { EventEntry } from '@/lib/sync/store/committed';
 import type { SyncDeps } from '@/lib/sync/sync-deps';
 import type { ModelProcess } from './model';
-import { type ModelEvent, type ModelTables, StateError } from './tables';
+import { type ModelTables, StateError } from './tables';
 
-/** As `handleEvent`: what cannot be applied is kept as failed. */
+/** Like `handleEvent`: an event that cannot be applied is stored as failed. */
 export async function takeModelEvent(
   process: ModelProcess,
   deps: SyncDeps,
@@ -26,17 +26,12 @@ export async function takeModelEvent(
   }
 }
 
-/** As `commit_events`. @throws StateError where another delivery was first */
+/** Like `commit_events`. @throws StateError if another delivery was first */
 export function storeEvent(
   tables: ModelTables,
-  {
-    before,
-    livemode: _,
-    api_version: __,
-    owners: ___,
-    ...event
-  }: Omit<EventEntry, 'changes'> & { changes: object[] },
+  entry: Omit<EventEntry, 'changes'> & { changes: object[] },
 ): void {
+  const { before, livemode: _, api_version: __, owners: ___, ...event } = entry;
   const stored = tables.rows.events.get(event.id);
   const { warnings, changes } = event;
   if (before === null) {
@@ -60,7 +55,7 @@ export function storeEvent(
   });
 }
 
-/** As `failEvent`: never over an outcome that another delivery reached. */
+/** Like `failEvent`: it does not replace the outcome of another delivery. */
 export function failModelEvent(
   tables: ModelTables,
   event: ProviderEvent,
@@ -69,42 +64,37 @@ export function failModelEvent(
 ): void {
   const stored = tables.rows.events.get(event.id);
   const failed = { outcome: 'failed' as const, error_code, failure_reason: null };
-  if (!stored) tables.put('events', event.id, { ...newEvent(event, payload), ...failed });
-  else if (stored.outcome === 'failed' || stored.outcome === 'unmatched') {
+  if (!stored) {
+    tables.put('events', event.id, {
+      id: event.id,
+      type: event.type,
+      stripe_created: event.created,
+      object_id: event.objectId,
+      stripe_customer_id: event.stripeCustomerId,
+      payload,
+      checkout: null,
+      attempts: 1,
+      warnings: [],
+      changes: [],
+      processed_at: null,
+      ...failed,
+    });
+  } else if (stored.outcome === 'failed' || stored.outcome === 'unmatched') {
     tables.put('events', event.id, { ...stored, ...failed, attempts: stored.attempts + 1 });
   }
 }
 
-function newEvent(
-  event: ProviderEvent,
-  payload: string,
-): Omit<ModelEvent, 'outcome' | 'error_code' | 'failure_reason'> {
-  return {
-    id: event.id,
-    type: event.type,
-    stripe_created: event.created,
-    object_id: event.objectId,
-    stripe_customer_id: event.stripeCustomerId,
-    payload,
-    checkout: null,
-    attempts: 1,
-    warnings: [],
-    changes: [],
-    processed_at: null,
-  };
-}
-
 const CHECKOUT = 'checkout.session.completed';
 const DAY_MS = 86_400_000;
-/** Longer than anything is late. */
+/** Later than the latest delivery. */
 const RETENTION_DAYS = 30;
-/** After so many the runs of a database drop all others too. */
+/** The runs of a database drop the bodies of all other events after this time. */
 const RETENTION_OF_ALL_DAYS = 180;
 
 /** Every second history drops bodies. */
 export const dropsBodies = (seed: number): boolean => seed % 2 !== 0;
 
-/** As `dropOldBodies`, but of checkouts alone and earlier: of what else was reported nothing is kept to decide by. */
+/** Like `dropOldBodies`, but earlier and only for checkouts, because sync keeps nothing of other bodies to decide by. */
 export function dropModelBodies(tables: ModelTables, now: Date): void {
   for (const event of tables.rows.events.values()) {
     const { id, type, payload, outcome, stripe_created } = event;
@@ -114,11 +104,12 @@ export function dropModelBodies(tables: ModelTables, now: Date): void {
   }
 }
 
-/** Whether an event is old enough. @param created seconds, as Stripe tells */
-export const mayLackBody = ({ type, created }: { type: string; created: number }, now: Date): boolean =>
-  created * 1000 < daysBefore(now, type === CHECKOUT ? RETENTION_DAYS : RETENTION_OF_ALL_DAYS).getTime();
+/** Whether an event is so old that its body may have been dropped. @param event with Stripe's time in seconds */
+export const mayLackBody = (event: { type: string; stripe_created: number }, now: Date): boolean =>
+  event.stripe_created * 1000 <
+  daysBefore(now, event.type === CHECKOUT ? RETENTION_DAYS : RETENTION_OF_ALL_DAYS).getTime();
 
-/** Whatever is younger keeps its body. */
+/** Younger events keep their bodies. */
 export const oldest = (now: Date): Date => daysBefore(now, RETENTION_DAYS);
 
 const daysBefore = (now: Date, days: number) => new Date(now.getTime() - days * DAY_MS);

@@ -16,7 +16,7 @@ import type { ModelRun, RunFailure } from './night';
 import { readModel } from './read';
 import { ModelTables, StateError } from './tables';
 
-/** A database of the mind: what `read` and `commit` find and leave, and who comes in between of whom. */
+/** A model of the database: the tables that `read` and `commit` work on, its locks, and the order of concurrent work. */
 export class Model {
   readonly tables = new ModelTables();
   readonly locks = new Locks();
@@ -33,7 +33,7 @@ export class Model {
     this.turns = new Turns(seededChance(seed ^ 0x5eed));
   }
 
-  /** @param scope of another piece of work in the same process */
+  /** @param scope the scope of an earlier process, to share its queues */
   process(crash: Crash | undefined, scope?: object): ModelProcess {
     return new ModelProcess(this, crash, scope);
   }
@@ -46,9 +46,9 @@ export class Model {
 const CODES = { killed: '57P01', refused: 'XX000', conflict: '40001' };
 const TRIES = 6;
 
-/** A process at the model, at which one thing goes wrong, if any. */
+/** A process that uses the model. One crash may happen in it. */
 export class ModelProcess implements Store {
-  /** Whether it came to pass, and whether anything had to be decided again. */
+  /** Whether the crash happened, and whether a conflict made a decision void. */
   readonly went = { crashed: false, contested: false };
   private passed = 0;
 
@@ -61,12 +61,12 @@ export class ModelProcess implements Store {
   readonly read: Store['read'] = (keys) =>
     this.stating(() => this.readNow(typeof keys === 'function' ? keys() : keys));
 
-  /** As `failEvent`. */
+  /** Like `failEvent`. */
   failEvent(event: ProviderEvent, payload: string, code: string): Promise<void> {
     return this.stating(() => this.failEventNow(event, payload, code));
   }
 
-  /** As `dropOldBodies`. */
+  /** Like `dropOldBodies`. */
   async dropBodies(): Promise<void> {
     if (this.model.dropsBodies) await this.stating(() => this.dropBodiesNow());
   }
@@ -80,7 +80,7 @@ export class ModelProcess implements Store {
     }
   }
 
-  /** As a transaction that begins again where another one came in between. */
+  /** A transaction that is retried after a conflict. */
   async locked<T>(key: string | null, work: (store: Store) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       const owner: Owner = { waitsFor: null };
@@ -91,7 +91,7 @@ export class ModelProcess implements Store {
           scope: this.scope,
           read: this.read,
           commit: (commit) => this.commitAs(owner, commit),
-          locked: () => Promise.reject(new Error('it is locked already')),
+          locked: () => Promise.reject(new Error('a lock is held already')),
         });
       } catch (error) {
         if (attempt === TRIES || !isConflict(error)) throw error;
@@ -162,7 +162,7 @@ class Locks {
   private readonly holders = new Map<string, Owner>();
   private readonly waiting: { key: string; owner: Owner; resume: () => void }[] = [];
 
-  /** @throws StateError 40P01 where everybody would wait in a circle */
+  /** @throws StateError 40P01 on a deadlock */
   async take(owner: Owner, key: string): Promise<void> {
     const holder = this.holders.get(key);
     if (holder === owner) return;
@@ -199,14 +199,14 @@ class Locks {
   }
 }
 
-/** Who of those at work together goes on next: by chance, and as one seed has it. */
+/** Chooses which concurrent piece of work continues next: at random, but always the same for a seed. */
 class Turns {
   private atWork = 0;
   private readonly waiting: (() => void)[] = [];
 
   constructor(private readonly chance: Chance) {}
 
-  /** Before all that others may come in between of. Whoever is alone goes on at once. */
+  /** A point at which other work may come in between. Without other work it continues at once. */
   async wait(): Promise<void> {
     if (this.atWork < 2) return;
     await new Promise<void>((resolve) => {
@@ -231,8 +231,8 @@ class Turns {
   }
 
   /**
-   * Once no promise has anything left to do, as with `setImmediate`, but without a turn of the event loop, which takes
-   * longer. The microtask comes first because a tick that is scheduled in a tick runs before any promise.
+   * Continues once no promise has anything left to do, like `setImmediate` but without a slow turn of the event loop.
+   * The microtask comes first, because a tick that is scheduled in a tick runs before any promise.
    */
   private plan(): void {
     queueMicrotask(() => process.nextTick(() => this.next()));

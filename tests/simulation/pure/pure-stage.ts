@@ -11,14 +11,14 @@ import type { SyncDeps } from '@/lib/sync/sync-deps';
 import type { Look } from '../oracle/story';
 import type { Scene, Stage } from '../stage';
 import { watch } from '../stripe-api';
-import type { Tables } from '../tables';
+import { toTables } from '../tables';
 import { takeModelEvent } from './inbox';
 import { Model, type ModelProcess } from './model';
 import { reconcileModel } from './night';
 
 const NO_DATABASE = new Proxy({} as Database, {
   get: (_, name) => {
-    throw new Error(`the model has no database, and somebody asks it for ${String(name)}`);
+    throw new Error(`the model has no database, but it is asked for ${String(name)}`);
   },
 });
 const silent = () => {};
@@ -26,7 +26,7 @@ const NO_LOG = { info: silent, warn: silent, error: silent } as unknown as Logge
 
 const openModel = ({ seed, now }: Scene) => new Model(seed, now);
 
-/** Decisions over tables in memory: nothing in between that takes time. */
+/** A stage with decisions over tables in memory, which are fast because no I/O happens. */
 export function openPureStage(open: (scene: Scene) => Model | Promise<Model> = openModel): Stage {
   const api = new ModelApi();
   let scene: Scene | undefined;
@@ -56,7 +56,7 @@ export function openPureStage(open: (scene: Scene) => Model | Promise<Model> = o
     faults: api.faults,
     requestCount: () => api.count,
     async begin(given) {
-      await setImmediate(); // a message is received in no other moment of a history
+      await setImmediate(); // the only moment of a history at which the process can receive a message
       scene = given;
       const made = await open(given);
       model = made;
@@ -98,90 +98,25 @@ export function openPureStage(open: (scene: Scene) => Model | Promise<Model> = o
       const { scene, model, shared } = current();
       return model.hands(shared, depsOf(scene, shared, []));
     },
-    tables: async () => toTables(current().model),
+    async tables() {
+      const { tables, failures } = current().model;
+      const open = failures.filter((one) => !one.resolved).map(({ stripeId }) => stripeId);
+      return toTables(tables.rows, [...new Set(open)]);
+    },
     lastChanges: async (count) => current().model.tables.runChanges.slice(-count).reverse(),
     close: async () => {},
   };
 }
 
-const epoch = (at: Date | null) => (at === null ? null : at.getTime() / 1000);
-const byId = <T extends { id: number | string }>(rows: Iterable<T>) =>
-  [...rows].sort((a, b) => (a.id < b.id ? -1 : 1));
-
-/** The model's tables as the oracle reads them. */
-function toTables({ tables: { rows }, failures }: Model): Tables {
-  return {
-    customers: byId(rows.customers.values()),
-    links: [...rows.links.values()].sort((a, b) => (a.stripe_customer_id < b.stripe_customer_id ? -1 : 1)),
-    services: byId(rows.services.values()),
-    subscriptions: byId(rows.subscriptions.values()).map((row) => ({
-      ...row,
-      cancel_at: epoch(row.cancel_at),
-      pause_resumes_at: epoch(row.pause_resumes_at),
-      ended_at: epoch(row.ended_at),
-      gone: row.provider_gone_at !== null,
-    })),
-    items: [...rows.items.values()]
-      .sort((a, b) => compareLast(a.stripe_subscription_item_id, b.stripe_subscription_item_id))
-      .map((row) => ({
-        subscription_id: row.subscription_id,
-        customer_service_id: row.customer_service_id,
-        stripe_subscription_item_id: row.stripe_subscription_item_id,
-        quantity: row.quantity,
-        amount: row.amount,
-        currency: row.currency,
-        interval: row.interval,
-        interval_count: row.interval_count,
-        current_period_end: epoch(row.current_period_end),
-      })),
-    invoices: byId(rows.invoices.values()).map((row) => ({
-      ...row,
-      stripe_invoice_id: row.stripe_invoice_id ?? '',
-      stripe_customer_id: row.stripe_customer_id ?? '',
-      paid_at: epoch(row.paid_at),
-      payment_failed_at: epoch(row.payment_failed_at),
-      gone: row.provider_gone_at !== null,
-    })),
-    payments: byId(rows.payments.values()),
-    refunds: byId(rows.refunds.values()).map((row) => ({
-      ...row,
-      issued_at: row.issued_at.getTime() / 1000,
-    })),
-    disputes: byId(rows.disputes.values()).map((row) => ({
-      ...row,
-      evidence_due_at: epoch(row.evidence_due_at),
-      funds_withdrawn_at: epoch(row.funds_withdrawn_at),
-      funds_returned_at: epoch(row.funds_returned_at),
-    })),
-    events: byId(rows.events.values()).map(
-      ({ id, type, outcome, payload, stripe_created, processed_at, warnings }) => ({
-        id,
-        type,
-        outcome,
-        payload,
-        created: stripe_created.getTime() / 1000,
-        processed: processed_at !== null,
-        warnings,
-      }),
-    ),
-    failures: [...new Set(failures.filter((one) => !one.resolved).map(({ stripeId }) => stripeId))],
-  };
-}
-
-function compareLast(a: string | null, b: string | null): number {
-  if (a === null || b === null) return Number(a === null) - Number(b === null);
-  return a < b ? -1 : 1;
-}
-
 type Params = Record<string, string | number | string[] | Record<string, string | number>>;
 type Answer = Record<string, unknown>;
 
-/** Stripe's API as its SDK shows it, straight from a world. */
+/** Stripe's SDK, answered directly by a world. */
 export class ModelApi {
   readonly faults = createFaults();
   count = 0;
   world: World | undefined;
-  /** Lets others go on while somebody waits for an answer. */
+  /** Lets other work continue while a request waits for its answer. */
   wait: () => Promise<void> = async () => {};
 
   client(looks: Look[]): Stripe {
@@ -221,11 +156,11 @@ export class ModelApi {
     return this.send(this.answer(pattern, id, query));
   }
 
-  /** An error is thrown when it arrives, not when it is made. */
+  /** Returns an error, so that it is thrown only when the answer arrives. */
   private answer(pattern: string, id: string, query: URLSearchParams): Answer | ApiError {
     const { world } = this;
     const endpoint = ENDPOINTS[pattern];
-    if (!world || !endpoint) throw new Error(`nobody answers ${pattern}`);
+    if (!world || !endpoint) throw new Error(`no endpoint ${pattern}`);
     try {
       return endpoint({ world, version: Stripe.API_VERSION }, id, query);
     } catch (error) {

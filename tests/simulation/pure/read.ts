@@ -4,7 +4,7 @@ import type { BillingElsewhere } from '@/lib/sync/store/rows';
 import type { Snapshot, StoredEvent } from '@/lib/sync/store/snapshot';
 import type { ModelEvent, ModelTables } from './tables';
 
-/** What `read` reads by the same keys. */
+/** Reads the same rows as `read`. */
 export function readModel({ rows }: ModelTables, keys: Keys): Snapshot {
   const items = pick(rows.items, keys.items, (row) => row.stripe_subscription_item_id);
   const of = new Set(items.map((row) => row.subscription_id));
@@ -78,7 +78,7 @@ function withEmail({ customers }: ModelTables['rows'], email: string): number[] 
   return found.map(({ id }) => id).sort((a, b) => a - b);
 }
 
-/** Invoices, payments and what came back of them. */
+/** Invoices and payments with their refunds and disputes. */
 function readMoney(rows: ModelTables['rows'], keys: Keys) {
   const whole = new Set<number | null>(keys.paymentIds);
   for (const row of pick(rows.refunds, keys.refunds, (one) => one.stripe_refund_id))

@@ -12,7 +12,7 @@ import type {
   StoredSubscription,
 } from '@/lib/sync/store/rows';
 
-/** An event of the inbox, with what sync reads of it and what the oracle looks at. */
+/** An event of the inbox, with the columns that sync or the oracle reads. */
 export interface ModelEvent {
   id: string;
   type: string;
@@ -32,7 +32,7 @@ export interface ModelEvent {
 
 export interface ModelRows {
   customers: Map<number, StoredCustomer>;
-  /** Customers that were merged into others. */
+  /** Customers that were merged into other customers. */
   merged: Map<number, { id: number; customer_number: string; customer_id: number }>;
   services: Map<number, StoredService>;
   links: Map<string, StoredLink>;
@@ -50,7 +50,7 @@ export type TableName = keyof ModelRows;
 export type RowOf<Name extends TableName> = ModelRows[Name] extends Map<unknown, infer Row> ? Row : never;
 type KeyOf<Name extends TableName> = ModelRows[Name] extends Map<infer Key, unknown> ? Key : never;
 
-/** An error as the database throws it. */
+/** An error of the database. */
 export class StateError extends Error {
   constructor(
     /** SQLSTATE. */
@@ -77,11 +77,11 @@ export class ModelTables {
     tombstones: new Map(),
     events: new Map(),
   };
-  /** The last id of each table; what was rolled back is not given out again. */
+  /** The last id of each table. A rollback does not take it back. */
   readonly ids: Record<string, number> = {};
-  /** Customers that were changed since they were made, but by sync. */
+  /** Customers that staff changed. */
   readonly edited = new Set<number>();
-  /** What each run changed. */
+  /** The changes of each run. */
   readonly runChanges: { run: number; change: object }[] = [];
   audits = 0;
   private undo: (() => void)[] = [];
@@ -107,7 +107,7 @@ export class ModelTables {
     this.undo.push(() => table.set(key, before));
   }
 
-  /** Does all of a piece of work, or nothing where it throws. */
+  /** Does work in a transaction, which is rolled back if it throws. */
   atOnce<T>(work: () => T): T {
     this.undo = [];
     const [changes, audits] = [this.runChanges.length, this.audits];
@@ -134,7 +134,7 @@ const UNIQUE: Partial<{ [Name in TableName]: (row: RowOf<Name>) => string | null
   disputes: (row) => row.stripe_dispute_id,
 };
 
-/** @throws StateError 23505 where another row has what one alone may have */
+/** @throws StateError 23505 if another row has the same unique value */
 export function checkUnique<Name extends TableName>(
   { rows }: ModelTables,
   name: Name,
@@ -168,13 +168,13 @@ const CHECKS: Partial<{ [Name in TableName]: (row: RowOf<Name>) => boolean }> = 
   disputes: ({ amount, currency }) => Number(amount) > 0 && CURRENCY.test(currency),
 };
 
-/** @throws StateError 23514 for a row that no table holds */
+/** @throws StateError 23514 if a row violates a check */
 export function checkRow<Name extends TableName>(name: Name, row: RowOf<Name>): void {
   const check = CHECKS[name] as ((row: RowOf<Name>) => boolean) | undefined;
   if (check && !check(row)) throw new StateError('23514', name);
 }
 
-/** Where the rows that a row names are, by table. */
+/** The foreign keys of a row, by table. */
 const REFERENCES: Partial<{ [Name in TableName]: (row: RowOf<Name>) => [TableName, number | null][] }> = {
   links: (row) => [['customers', row.customer_id]],
   subscriptions: (row) => [['customers', row.customer_id]],
@@ -194,7 +194,7 @@ const REFERENCES: Partial<{ [Name in TableName]: (row: RowOf<Name>) => [TableNam
   disputes: (row) => [['payments', row.payment_id]],
 };
 
-/** @throws StateError 23503 where a row names one that is not there */
+/** @throws StateError 23503 if a row refers to a row that does not exist */
 export function checkReferences<Name extends TableName>(
   { rows }: ModelTables,
   name: Name,
