@@ -5,16 +5,12 @@ import { type Database, rows } from '@/db/database';
 import { migrate } from '@/db/migrate';
 import {
   customerServices,
-  customers,
-  disputes,
   invoices,
   mergedCustomers,
   payments,
   paymentTombstones,
   reconciliationChanges,
-  refunds,
   stripeCustomers,
-  stripeEvents,
   subscriptionItems,
   subscriptions,
 } from '@/db/schema';
@@ -50,7 +46,7 @@ import type { TableName } from './pure/tables';
 import { OF_MERGED, OWN_INVOICE } from './setup';
 import type { Hands, Scene, Stage } from './stage';
 import { watch } from './stripe-api';
-import { readTables } from './tables';
+import { readTables, TABLES } from './tables';
 
 const KEY = 'sk_test_simulation';
 const DEADLOCKS = sql`select deadlocks::int from pg_stat_database where datname = current_database()`;
@@ -158,21 +154,18 @@ function toRequest(body: string, now: () => Date): HttpRequest {
   return request;
 }
 
-const TABLES = [
-  'reconciliation_runs',
-  'stripe_events',
-  'refunds',
-  'disputes',
-  'payments',
-  'payment_tombstones',
-  'audit_log',
-  'subscription_items',
-  'invoices',
-  'subscriptions',
-  'stripe_customers',
-  'customer_services',
-  'merged_customers',
-  'customers',
+const CLEARED = [
+  ...[
+    'reconciliation_runs',
+    'stripe_events',
+    'refunds',
+    'disputes',
+    'payments',
+    'payment_tombstones',
+    'audit_log',
+  ],
+  ...['subscription_items', 'invoices', 'subscriptions', 'stripe_customers', 'customer_services'],
+  ...['merged_customers', 'customers'],
 ];
 
 /** Deletes the rows of a history. */
@@ -181,9 +174,9 @@ export async function clear(db: Database): Promise<void> {
 }
 
 // One statement, which is much quicker than truncate for few rows.
-const CLEAR = sql.raw(`do $$ begin ${TABLES.map((table) => `delete from ${table};`).join(' ')} end $$`);
+const CLEAR = sql.raw(`do $$ begin ${CLEARED.map((table) => `delete from ${table};`).join(' ')} end $$`);
 // The embedded database has no autovacuum, and dead rows would slow down every later history.
-const VACUUM = sql.raw(`vacuum ${TABLES.join(', ')}, reconciliation_changes, reconciliation_seen`);
+const VACUUM = sql.raw(`vacuum ${CLEARED.join(', ')}, reconciliation_changes, reconciliation_seen`);
 
 const ACTOR = { type: 'cli', id: 'simulation', name: 'simulation' } as const;
 
@@ -249,20 +242,7 @@ export function databaseHands(deps: SyncDeps): Hands {
   };
 }
 
-const MODELLED = {
-  customers,
-  merged: mergedCustomers,
-  services: customerServices,
-  links: stripeCustomers,
-  subscriptions,
-  items: subscriptionItems,
-  invoices,
-  payments,
-  refunds,
-  disputes,
-  tombstones: paymentTombstones,
-  events: stripeEvents,
-};
+const MODELLED = { ...TABLES, merged: mergedCustomers, tombstones: paymentTombstones };
 
 const CLOCKS = ['created_at', 'updated_at'];
 /** Columns that no decision reads, so that the model lacks them. */
@@ -282,7 +262,7 @@ type Rows = Record<TableName, Record<string, unknown>[]>;
 /** The part of the database that the model has. */
 export async function readRows(db: Database): Promise<Rows> {
   const found: Partial<Rows> = {};
-  for (const [name, table] of Object.entries(MODELLED) as [TableName, typeof customers][]) {
+  for (const [name, table] of Object.entries(MODELLED) as [TableName, typeof mergedCustomers][]) {
     const columns = Object.entries(getTableColumns(table)).filter(([key]) => !LEFT_OUT[name]?.includes(key));
     found[name] = await db.select(Object.fromEntries(columns)).from(table);
   }

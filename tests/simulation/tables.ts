@@ -1,29 +1,18 @@
 import { getTableColumns, sql } from 'drizzle-orm';
 import { type Database, rows } from '@/db/database';
-import {
-  customerServices,
-  customers,
-  disputes,
-  invoices,
-  payments,
-  refunds,
-  stripeCustomers,
-  stripeEvents,
-  subscriptionItems,
-  subscriptions,
-} from '@/db/schema';
+import * as schema from '@/db/schema';
 
-const TABLES = {
-  customers,
-  links: stripeCustomers,
-  services: customerServices,
-  subscriptions,
-  items: subscriptionItems,
-  invoices,
-  payments,
-  refunds,
-  disputes,
-  events: stripeEvents,
+export const TABLES = {
+  customers: schema.customers,
+  links: schema.stripeCustomers,
+  services: schema.customerServices,
+  subscriptions: schema.subscriptions,
+  items: schema.subscriptionItems,
+  invoices: schema.invoices,
+  payments: schema.payments,
+  refunds: schema.refunds,
+  disputes: schema.disputes,
+  events: schema.stripeEvents,
 };
 type Name = keyof typeof TABLES;
 
