@@ -17,102 +17,114 @@ interface Mutant {
   edits: Edit[];
 }
 
-const CLAIM_ORDER = 'return at < otherAt || (at === otherAt && String(one.by) < String(other.by));';
+/** A name, its file, and one text of the file with its replacement. `PostgreSQL` marks a mutant that needs it. */
+const SINGLE_EDITS = `
+failed-refund-not-taken-back lib/payments/came-back.ts
+- return status === 'succeeded' ||
++ return status === 'succeeded' || status === 'failed' ||
+
+dispute-and-refund-both-counted lib/payments/came-back.ts
+- Math.min(sum, paid)
++ sum
+
+recorded-refund-doubled lib/sync/decide/money-back/settle.ts
+- if (told) mergeRecorded(draft, payment, told);
++
+
+refund-window-too-short lib/sync/reconcile/steps/money-back-window.ts
+- windowFrom.getTime() - REVISED_DAYS * DAY_MS
++ windowFrom.getTime()
+
+no-guard lib/sync/decide/order.ts
+- if (source.asOf < storedAsOf) return 'stale';
++
+
+arrival-order-on-ties lib/sync/decide/order.ts
+- if (isSettled && isStored(incoming)) return 'unchanged';
++ return take(storedAsOf);
+
+no-tombstone lib/sync/decide/invoice/payment.ts
+- if (Number(amount) <= 0 || draft.isBuried(reference)) return;
++ if (Number(amount) <= 0) return;
+
+one-shape-only lib/stripe/to-invoice.ts
+- asId(parent.subscription) ?? asId(payload.subscription)
++ asId(parent.subscription)
+
+window-from-failed-run lib/sync/reconcile/run.ts PostgreSQL
+- .where(eq(reconciliationRuns.lists_completed, true))
++
+
+missing-payments-step-removed lib/sync/reconcile/steps.ts
+- { name: 'missing payments', phase: 'payments', needs: 'database', page: recordMissingPayments },
++
+
+items-never-removed lib/sync/decide/subscription/items.ts
+- if (provider.itemsComplete) removeGone(draft, stored, provider);
++
+
+first-claim-by-arrival lib/sync/decide/customer/claims.ts
+- return at < otherAt || (at === otherAt && String(one.by) < String(other.by));
++ return false;
+
+moves-not-settled lib/sync/decide/event.ts
+- settleMoved(draft);
++
+
+e-mail-is-sure lib/customers/sure-link.ts
+- ['staff', 'number']
++ ['staff', 'number', 'email']
+
+billed-elsewhere-ignored lib/sync/decide/subscription/service-dates.ts
+- return [...own, ...elsewhere];
++ return elsewhere.length > 99 ? elsewhere : own;
+
+own-end-cleared lib/sync/decide/subscription/service-dates.ts
+- return own.stored === own.synced ?
++ return own.stored !== '' ?
+
+what-ended-revives lib/sync/decide/subscription/subscription.ts
+- if (decision === 'stale' || (hasEnded && revives)) {
++ if (decision === 'stale' || (hasEnded && revives && row.id < 0)) {
+
+checkout-forgotten lib/sync/decide/subscription/subscription-state.ts
+- row.checkout_completed_at >= asOf
++ row.checkout_completed_at >= new Date(8e15)
+
+absence-not-compared lib/sync/store/commit.ts
+- ['40001', '40P01', '23505', '23503']
++ ['40001']
+
+locks-in-any-order lib/sync/store/encode.ts PostgreSQL
+- all.flatMap(toLockKeys))].sort();
++ all.flatMap(toLockKeys))].sort(() => Math.random() - 0.5);
+
+moved-item-taken-back lib/sync/decide/subscription/moved-item.ts
+- draft.itemsOf(other.id).length <= SHOWN) return true;
++ draft.itemsOf(other.id).length <= SHOWN) return false;
+
+staff-not-heeded-of-items lib/sync/decide/subscription/items.ts
+- !(row ?? elsewhere)?.linked_by_staff
++ (row ?? elsewhere)?.id !== 0
+
+own-number-not-asked-again lib/sync/decide/customer/link-customer.ts
+- isAnother && !isAnswered ? askCustomer(draft, reported, noted) : undefined
++ isAnother && isAnswered ? askCustomer(draft, reported, noted) : undefined
+
+unknown-status-is-active lib/sync/decide/subscription/subscription-state.ts
+- provider.status ?? row.status
++ provider.status ?? 'active'
+`;
 
 export const MUTANTS: Mutant[] = [
-  edit(
-    'failed-refund-not-taken-back',
-    'lib/payments/came-back.ts',
-    "return status === 'succeeded' ||",
-    "return status === 'succeeded' || status === 'failed' ||",
-  ),
-  edit('dispute-and-refund-both-counted', 'lib/payments/came-back.ts', 'Math.min(sum, paid)', 'sum'),
-  edit(
-    'recorded-refund-doubled',
-    'lib/sync/decide/money-back/settle.ts',
-    'if (told) mergeRecorded(draft, payment, told);',
-    '',
-  ),
-  edit(
-    'refund-window-too-short',
-    'lib/sync/reconcile/steps/money-back-window.ts',
-    'windowFrom.getTime() - REVISED_DAYS * DAY_MS',
-    'windowFrom.getTime()',
-  ),
-  edit('no-guard', 'lib/sync/decide/order.ts', "if (source.asOf < storedAsOf) return 'stale';", ''),
-  edit(
-    'arrival-order-on-ties',
-    'lib/sync/decide/order.ts',
-    "if (isSettled && isStored(incoming)) return 'unchanged';",
-    'return take(storedAsOf);',
-  ),
-  edit(
-    'no-tombstone',
-    'lib/sync/decide/invoice/payment.ts',
-    'if (Number(amount) <= 0 || draft.isBuried(reference)) return;',
-    'if (Number(amount) <= 0) return;',
-  ),
-  edit(
-    'one-shape-only',
-    'lib/stripe/to-invoice.ts',
-    'asId(parent.subscription) ?? asId(payload.subscription)',
-    'asId(parent.subscription)',
-  ),
-  {
-    ...edit(
-      'window-from-failed-run',
-      'lib/sync/reconcile/run.ts',
-      '.where(eq(reconciliationRuns.lists_completed, true))',
-      '',
-    ),
-    needsDatabase: true,
-  },
-  edit(
-    'missing-payments-step-removed',
-    'lib/sync/reconcile/steps.ts',
-    "{ name: 'missing payments', phase: 'payments', needs: 'database', page: recordMissingPayments },",
-    '',
-  ),
-  edit(
-    'items-never-removed',
-    'lib/sync/decide/subscription/items.ts',
-    'if (provider.itemsComplete) removeGone(draft, stored, provider);',
-    '',
-  ),
-  edit('first-claim-by-arrival', 'lib/sync/decide/customer/claims.ts', CLAIM_ORDER, 'return false;'),
-  edit('moves-not-settled', 'lib/sync/decide/event.ts', 'settleMoved(draft);', ''),
-  edit('e-mail-is-sure', 'lib/customers/sure-link.ts', "['staff', 'number']", "['staff', 'number', 'email']"),
-  edit(
-    'billed-elsewhere-ignored',
-    'lib/sync/decide/subscription/service-dates.ts',
-    'return [...own, ...elsewhere];',
-    'return elsewhere.length > 99 ? elsewhere : own;',
-  ),
-  edit(
-    'own-end-cleared',
-    'lib/sync/decide/subscription/service-dates.ts',
-    'return own.stored === own.synced ?',
-    "return own.stored !== '' ?",
-  ),
-  edit(
-    'what-ended-revives',
-    'lib/sync/decide/subscription/subscription.ts',
-    "if (decision === 'stale' || (hasEnded && revives)) {",
-    "if (decision === 'stale' || (hasEnded && revives && row.id < 0)) {",
-  ),
-  edit(
-    'checkout-forgotten',
-    'lib/sync/decide/subscription/subscription-state.ts',
-    'row.checkout_completed_at >= asOf',
-    'row.checkout_completed_at >= new Date(8e15)',
-  ),
-  // A conflict is noticed, but not decided again.
-  edit(
-    'absence-not-compared',
-    'lib/sync/store/commit.ts',
-    "['40001', '40P01', '23505', '23503']",
-    "['40001']",
-  ),
+  ...SINGLE_EDITS.trim()
+    .split('\n\n')
+    .map((text) => {
+      const [head = '', find = '', replace = ''] = text.split('\n');
+      const [name = '', file = '', needed] = head.split(' ');
+      const edit = { file, find: find.slice('- '.length), replace: replace.slice('+ '.length) };
+      return { name, needsDatabase: needed !== undefined, edits: [edit] };
+    }),
   {
     name: 'version-not-compared',
     needsDatabase: true,
@@ -128,45 +140,7 @@ export const MUTANTS: Mutant[] = [
       })),
     ),
   },
-  {
-    ...edit(
-      'locks-in-any-order',
-      'lib/sync/store/encode.ts',
-      'all.flatMap(toLockKeys))].sort();',
-      'all.flatMap(toLockKeys))].sort(() => Math.random() - 0.5);',
-    ),
-    needsDatabase: true,
-  },
-  edit(
-    'moved-item-taken-back',
-    'lib/sync/decide/subscription/moved-item.ts',
-    'draft.itemsOf(other.id).length <= SHOWN) return true;',
-    'draft.itemsOf(other.id).length <= SHOWN) return false;',
-  ),
-  edit(
-    'staff-not-heeded-of-items',
-    'lib/sync/decide/subscription/items.ts',
-    '!(row ?? elsewhere)?.linked_by_staff',
-    '(row ?? elsewhere)?.id !== 0',
-  ),
-  edit(
-    'own-number-not-asked-again',
-    'lib/sync/decide/customer/link-customer.ts',
-    'isAnother && !isAnswered ? askCustomer(draft, reported, noted) : undefined',
-    'isAnother && isAnswered ? askCustomer(draft, reported, noted) : undefined',
-  ),
-  edit(
-    'unknown-status-is-active',
-    'lib/sync/decide/subscription/subscription-state.ts',
-    'provider.status ?? row.status',
-    "provider.status ?? 'active'",
-  ),
 ];
-
-/** A mutant with one edit. */
-function edit(name: string, file: string, find: string, replace: string): Mutant {
-  return { name, edits: [{ file, find, replace }] };
-}
 
 const RUNS = 500;
 const AT_ONCE = 2;
