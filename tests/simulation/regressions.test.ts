@@ -1,872 +1,635 @@
 import { eq } from 'drizzle-orm';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Database } from '@/db/database';
 import {
   customers,
   invoices,
   payments,
   reconciliationFailures,
-  stripeCustomers,
   stripeEvents,
-  subscriptionItems,
   subscriptions,
 } from '@/db/schema';
 import { updatePayment } from '@/lib/payments/update-payment';
-import { createStripeClient } from '@/lib/stripe/client';
-import { toProviderEvent } from '@/lib/stripe/to-event';
 import * as act from '@/lib/stripe-local/actions';
-import { seededChance } from '@/lib/stripe-local/chance';
 import type { WorldEvent } from '@/lib/stripe-local/model';
-import { renderEvent } from '@/lib/stripe-local/render/event';
-import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
-import { createWorld, type World } from '@/lib/stripe-local/world';
-import { handleEvent, replayEvent } from '@/lib/sync/inbox/handle-event';
-import { reconcile } from '@/lib/sync/reconcile/reconcile';
-import { syncDeps } from '@/lib/sync/sync-deps';
-import { useDatabase } from '../support/database';
 import { createCustomer, createService, createSold } from '../support/factories';
-import { orders } from '../support/orders';
-import { type TestRuntime, testRuntime } from '../support/runtime';
+import { DAY, typed, useSync } from '../support/sync';
 import { watchedDatabase } from '../support/watched-database';
 
-// What the simulation found, each in the smallest history that shows it.
-const base = useDatabase();
-let runtime: TestRuntime;
-let world: World;
-let stripeLocal: StripeLocal;
+// Bugs that the simulation found about customers and money, each in the smallest history that shows it.
+const sync = useSync({ withKey: true });
 
-beforeAll(async () => {
-  runtime = testRuntime(base.db);
-  world = createWorld({ now: runtime.now, chance: seededChance(5) });
-  stripeLocal = await startStripeLocal({ world, secretKey: 'sk_test_found' });
-  runtime.stripe = createStripeClient('sk_test_found', stripeLocal.url, 10_000);
-});
-afterAll(() => stripeLocal?.close());
 beforeEach(() => {
-  later(10);
-  runtime.env.linkByEmail = false;
+  sync.later(10);
+  sync.runtime.env.linkByEmail = false;
 });
 
-const DAY = 86_400;
-const later = (seconds: number) => runtime.setNow(new Date(runtime.now().getTime() + seconds * 1000));
-
-async function take(event: WorldEvent | undefined, options: { withKey?: boolean; db?: Database } = {}) {
-  if (!event) throw new Error('nothing happened');
-  const body = JSON.stringify(renderEvent(event, '2026-10-28.endive'));
-  const parsed = toProviderEvent(JSON.parse(body));
-  if (!parsed) throw new Error('the world renders events');
-  const deps = { ...syncDeps(runtime), db: options.db ?? base.db };
-  return handleEvent(options.withKey ? deps : { ...deps, stripe: null }, parsed, body);
-}
+/** Hands an event over without asking Stripe. */
+const take = (event: WorldEvent) => sync.take(event, { withKey: false });
 
 /** The database of one delivery or run whose commits go through a function. */
 function withCommits(through: (commit: () => Promise<unknown>) => Promise<unknown>): Database {
-  return watchedDatabase(base.db, {
+  return watchedDatabase(sync.db, {
     statement: (text, run) => (text.includes('commit_plan') ? through(run) : run()),
   });
 }
 
-const run = () => reconcile(syncDeps(runtime), { trigger: 'cli', startedBy: 'test' });
-const typed = (events: WorldEvent[], type: string) => events.find((event) => event.type === type);
-const linkOf = async (customer: string) =>
-  (await base.db.select().from(stripeCustomers).where(eq(stripeCustomers.stripe_customer_id, customer)))[0];
-
-async function serviceOf(item: { id: string } | undefined) {
-  const ofItem = eq(subscriptionItems.stripe_subscription_item_id, item?.id ?? '');
-  return (await base.db.select().from(subscriptionItems).where(ofItem))[0]?.customer_service_id;
-}
-
-/** A finalized invoice of a new customer, and its event. */
-function finalized(input: Partial<Parameters<typeof act.createInvoice>[1]> = {}) {
-  const customer = input.customer ?? act.createCustomer(world).object.id;
-  const { object } = act.createInvoice(world, { lines: [{ amount: 9000 }], ...input, customer });
-  const { events } = act.finalizeInvoice(world, object.id);
-  return { id: object.id, customer, event: typed(events, 'invoice.finalized') };
-}
-
-/** A subscription's creation. */
-function subscribed(customer: string, input: Partial<Parameters<typeof act.createSubscription>[1]> = {}) {
-  const { object, events } = act.createSubscription(world, {
-    customer,
-    items: [{ unitAmount: 500 }],
-    ...input,
+type Numbered = { customer_number: string };
+const numberOf = ({ customer_number }: Numbered) => ({ metadata: { customer_number } });
+const someone = () => createCustomer(sync.db);
+const two = async () => [await someone(), await someone()] as const;
+const three = async () => [...(await two()), await someone()] as const;
+const newCustomer = (input: Parameters<typeof act.createCustomer>[1] = {}) =>
+  act.createCustomer(sync.world, input).object.id;
+const ownerOf = async (customer: string) => (await sync.linkOf(customer))?.customer_id;
+/** Changes the customer's own number at Stripe, or removes it. */
+const rename = (customer: string, to?: Numbered) =>
+  act.updateCustomer(sync.world, customer, to ? numberOf(to) : { metadata: {} });
+/** Stripe fails to return a customer so many times. */
+const refuse = (customer: string, times = 1) =>
+  sync.api.faults.add({
+    when: ({ path }) => path === `/v1/customers/${customer}`,
+    fault: { kind: 'status', status: 500, shouldRetry: false },
+    times,
   });
+/** @returns the paths that were requested since */
+function watchRequests() {
+  const before = sync.api.requestCount();
+  return () => sync.api.requests.filter(({ index }) => index >= before).map(({ path }) => path);
+}
+
+/** A finalized invoice, of a new customer unless one is given, and its event. */
+function finalized(input: Partial<Parameters<typeof act.createInvoice>[1]> = {}) {
+  const customer = input.customer ?? newCustomer();
+  const { id } = act.createInvoice(sync.world, { lines: [{ amount: 9000 }], ...input, customer }).object;
+  return { id, event: typed(act.finalizeInvoice(sync.world, id).events, 'invoice.finalized') };
+}
+
+/** A new subscription, and its event. */
+function subscribed(customer: string, input: Partial<Parameters<typeof act.createSubscription>[1]> = {}) {
+  const items = [{ unitAmount: 500 }];
+  const { object, events } = act.createSubscription(sync.world, { customer, items, ...input });
   return { id: object.id, items: object.items, event: typed(events, 'customer.subscription.created') };
 }
 
-describe('what is paid without Stripe', () => {
-  const paymentOf = (id: string) => base.db.select().from(payments).where(eq(payments.payment_reference, id));
+type Checkout = Partial<Parameters<typeof act.createCheckoutSession>[1]>;
+/** A completed checkout of one item, and its events. */
+function bought(customer: string, input: Checkout = {}, payment: 'paid' | 'unpaid' = 'paid') {
+  const items = [{ unitAmount: 500 }];
+  const { id } = act.createCheckoutSession(sync.world, { customer, items, ...input });
+  const { object, events } = act.completeCheckout(sync.world, id, { payment });
+  return {
+    subscription: object.subscription,
+    completed: typed(events, 'checkout.session.completed'),
+    created: typed(events, 'customer.subscription.created'),
+  };
+}
+/** A sold subscription at the price of a checkout, and what becomes of it. */
+async function sold(customer_id: number) {
+  const { id } = (await createSold(sync.db, { customer_id, price: '5' })).sold;
+  const row = async () => (await sync.db.select().from(subscriptions).where(eq(subscriptions.id, id)))[0];
+  return { clientReferenceId: String(id), linked: async () => (await row())?.stripe_subscription_id };
+}
 
-  test('is no payment of Stripe’s, although its invoice was known with nothing paid', async () => {
+describe('an amount paid outside of Stripe', () => {
+  const paymentsOf = (id: string) =>
+    sync.db.select().from(payments).where(eq(payments.payment_reference, id));
+
+  test('an amount paid outside of Stripe is not recorded as a payment of Stripe', async () => {
     const { id, event } = finalized();
     await take(event);
-    later(5);
-    await take(typed(act.payInvoice(world, id, { offStripe: true }).events, 'invoice.paid'));
-    later(60);
-    await run();
-    expect(await paymentOf(id)).toEqual([]);
-    const [invoice] = await base.db.select().from(invoices).where(eq(invoices.stripe_invoice_id, id));
-    expect(invoice).toMatchObject({ status: 'paid', amount_off_stripe: '90.000' });
+    sync.later(5);
+    await take(typed(act.payInvoice(sync.world, id, { offStripe: true }).events, 'invoice.paid'));
+    await sync.run();
+    expect(await paymentsOf(id)).toEqual([]);
+    expect(await sync.invoiceOf(id)).toMatchObject({ status: 'paid', amount_off_stripe: '90.000' });
   });
 
-  test('is taken off a payment once Stripe tells it, and not put on again', async () => {
+  test('an amount paid outside of Stripe is taken off its payment once, and not put on again', async () => {
     const { id, event } = finalized();
     await take(event);
-    later(5);
-    const paid = act.payInvoice(world, id, { offStripe: 3000 }).events;
-    await take(typed(paid, 'invoice.paid'));
-    await take(typed(paid, 'invoice.payment_succeeded'));
-    expect(await paymentOf(id)).toMatchObject([{ amount: '90.000' }]); // the event does not tell
-    later(60);
-    await run();
-    expect(await paymentOf(id)).toMatchObject([{ amount: '60.000', provider_amount: '60.000' }]);
-    const copy = typed(paid, 'invoice.payment_succeeded');
-    await take(copy && { ...copy, id: `${copy.id}_copy` });
-    expect(await paymentOf(id)).toMatchObject([{ amount: '60.000' }]);
+    sync.later(5);
+    const { events } = act.payInvoice(sync.world, id, { offStripe: 3000 });
+    const succeeded = typed(events, 'invoice.payment_succeeded');
+    await take(typed(events, 'invoice.paid'));
+    await take(succeeded);
+    expect(await paymentsOf(id)).toMatchObject([{ amount: '90.000' }]); // the event does not tell
+    await sync.run();
+    expect(await paymentsOf(id)).toMatchObject([{ amount: '60.000', provider_amount: '60.000' }]);
+    await take({ ...succeeded, id: `${succeeded.id}_copy` });
+    expect(await paymentsOf(id)).toMatchObject([{ amount: '60.000' }]);
   });
 
-  test('is taken off a payment that somebody wrote as Stripe reported it, and of no other', async () => {
-    const writer = {
-      actor: { type: 'cli', id: 'test', name: 'test' } as const,
-      source: 'api' as const,
-      now: runtime.now(),
-      timeZone: 'UTC',
-    };
-    const ids = [];
-    for (const amounts of [[90], [80, 90], [80]]) {
+  test.each([
+    [[90], '60.000'],
+    [[80, 90], '60.000'],
+    [[80], '80.000'],
+  ])(
+    'a payment of 90 changed to %j here becomes %s after 30 of it were paid outside',
+    async (amounts, end) => {
       const { id, event } = finalized();
       await take(event);
-      later(5);
-      const paid = act.payInvoice(world, id, { offStripe: 3000 }).events;
-      await take(typed(paid, 'invoice.payment_succeeded'));
-      const [payment] = await paymentOf(id);
-      for (const amount of amounts) await updatePayment(base.db, payment?.id ?? 0, { amount }, writer);
-      ids.push(id);
-    }
-    later(60);
-    await run();
-    const stored = (await Promise.all(ids.map(paymentOf))).flat().map(({ amount }) => amount);
-    expect(stored).toEqual(['60.000', '60.000', '80.000']);
+      sync.later(5);
+      const { events } = act.payInvoice(sync.world, id, { offStripe: 3000 });
+      await take(typed(events, 'invoice.payment_succeeded'));
+      const [payment] = await paymentsOf(id);
+      for (const amount of amounts) await updatePayment(sync.db, payment?.id ?? 0, { amount }, sync.writer());
+      await sync.run();
+      expect(await paymentsOf(id)).toMatchObject([{ amount: end }]);
+    },
+  );
+});
+
+describe('customers by e-mail address', () => {
+  test('two Stripe customers with one new address share a customer, even if an event tells it late', async () => {
+    sync.runtime.env.linkByEmail = true;
+    const [a, b] = [newCustomer({ email: 'late@example.com' }), newCustomer({ email: 'late@example.com' })];
+    await take(subscribed(a).event); // without an address
+    await take(finalized({ customer: a }).event);
+    await take(finalized({ customer: b }).event);
+    expect(await ownerOf(a)).toBe(await ownerOf(b));
+  });
+
+  test('a created customer stays with the other Stripe customer of its address, and is removed with the last', async () => {
+    sync.runtime.env.linkByEmail = true;
+    const [one, other] = await two();
+    const [a, b] = [newCustomer({ email: 'heir@example.com' }), newCustomer({ email: 'heir@example.com' })];
+    await take(finalized({ customer: a }).event);
+    await take(finalized({ customer: b }).event);
+    const created = (await ownerOf(a)) ?? 0;
+    await take(finalized({ customer: a, ...numberOf(one) }).event);
+    expect(await sync.linkOf(b)).toMatchObject({ customer_id: created, linked_by: 'created' });
+    await take(finalized({ customer: b, ...numberOf(other) }).event);
+    expect(await sync.db.select().from(customers).where(eq(customers.id, created))).toEqual([]);
   });
 });
 
-describe('customers', () => {
-  test('two Stripe customers of one new address are one customer, even where the address is reported late', async () => {
-    runtime.env.linkByEmail = true;
-    const email = 'late@example.com';
-    const [a, b] = [0, 1].map(() => act.createCustomer(world, { email }).object.id);
-    await take(subscribed(a ?? '').event); // tells no address
-    await take(finalized({ customer: a ?? '' }).event);
-    await take(finalized({ customer: b ?? '' }).event);
-    expect((await linkOf(a ?? ''))?.customer_id).toBe((await linkOf(b ?? ''))?.customer_id);
-  });
-
-  test('a created customer is left to who came by its address, and removed with the last', async () => {
-    runtime.env.linkByEmail = true;
-    const [one, other] = [await createCustomer(base.db), await createCustomer(base.db)];
-    const email = 'heir@example.com';
-    const [a, b] = [0, 1].map(() => act.createCustomer(world, { email }).object.id);
-    await take(finalized({ customer: a ?? '' }).event);
-    await take(finalized({ customer: b ?? '' }).event);
-    const created = (await linkOf(a ?? ''))?.customer_id ?? 0;
-    await take(finalized({ customer: a ?? '', metadata: { customer_number: one.customer_number } }).event);
-    expect(await linkOf(b ?? '')).toMatchObject({ customer_id: created, linked_by: 'created' });
-    await take(finalized({ customer: b ?? '', metadata: { customer_number: other.customer_number } }).event);
-    expect(await base.db.select().from(customers).where(eq(customers.id, created))).toEqual([]);
-  });
-
-  test('a number of nobody’s does not hide the next', async () => {
-    const ours = await createCustomer(base.db);
-    const customer = act.createCustomer(world, { metadata: { customer_number: 'NOBODY' } }).object.id;
-    const event = finalized({ customer, metadata: { customer_number: ours.customer_number } }).event;
-    await take(event, { withKey: true });
-    expect(await linkOf(customer)).toMatchObject({ customer_id: ours.id, linked_by: 'number' });
+describe('of several customer numbers', () => {
+  test('an unknown own number does not hide the number of an invoice', async () => {
+    const ours = await someone();
+    const customer = newCustomer({ metadata: { customer_number: 'NOBODY' } });
+    await sync.take(finalized({ customer, ...numberOf(ours) }).event);
+    expect(await sync.linkOf(customer)).toMatchObject({ customer_id: ours.id, linked_by: 'number' });
   });
 
   test.each([[[0, 1, 2]], [[2, 1, 0]], [[1, 2, 0]], [[2, 0, 1]]])(
-    'of several numbers the subscription’s wins, then the earlier event’s, in the order %s',
+    'the number of the earliest subscription wins in the order %s',
     async (order) => {
-      const ours: Awaited<ReturnType<typeof createCustomer>>[] = [];
-      for (let i = 0; i < 3; i += 1) ours.push(await createCustomer(base.db));
-      const number = (at: number) => ({ metadata: { customer_number: ours[at]?.customer_number ?? '' } });
-      const customer = act.createCustomer(world).object.id;
-      const events = [finalized({ customer, ...number(0) }).event];
-      later(5);
-      events.push(subscribed(customer, number(1)).event);
-      later(5);
-      events.push(subscribed(customer, number(2)).event);
-      for (const at of order) await take(events[at]);
-      expect(await linkOf(customer)).toMatchObject({ customer_id: ours[1]?.id, linked_by: 'number' });
-      const rows = await base.db
-        .select()
-        .from(subscriptions)
-        .where(eq(subscriptions.stripe_customer_id, customer));
-      expect(new Set(rows.map((row) => row.customer_id))).toEqual(new Set([ours[1]?.id]));
-      const stored = await base.db
+      const ours = await three();
+      const customer = newCustomer();
+      const events = [finalized({ customer, ...numberOf(ours[0]) }).event];
+      for (const at of [1, 2] as const) {
+        sync.later(5);
+        events.push(subscribed(customer, numberOf(ours[at])).event);
+      }
+      for (const at of order) await take(events[at] as WorldEvent);
+      expect(await sync.linkOf(customer)).toMatchObject({ customer_id: ours[1].id, linked_by: 'number' });
+      const ofCustomer = eq(subscriptions.stripe_customer_id, customer);
+      const rows = await sync.db.select().from(subscriptions).where(ofCustomer);
+      expect(new Set(rows.map((row) => row.customer_id))).toEqual(new Set([ours[1].id]));
+      const stored = await sync.db
         .select()
         .from(stripeEvents)
         .where(eq(stripeEvents.stripe_customer_id, customer));
-      expect(stored.flatMap(({ warnings }) => warnings).join()).toContain(
-        'customer number of another customer',
-      );
+      const warnings = stored.flatMap(({ warnings }) => warnings).join();
+      expect(warnings).toContain('customer number of another customer');
     },
   );
 
-  test('of several numbers that only lists tell the one of the older subscription wins, in each run', async () => {
-    const elsewhere = await createService(base.db);
-    const ours = [await createCustomer(base.db), await createCustomer(base.db)];
-    const customer = act.createCustomer(world).object.id;
-    // An item that names a service of somebody else's is looked at in each run.
+  test('the number of the older subscription wins in each run that only lists tell', async () => {
+    const elsewhere = await createService(sync.db);
+    const ours = await two();
+    const customer = newCustomer();
+    // An item that names a service of another customer is looked at in each run.
     const items = [{ unitAmount: 500, metadata: { service_number: elsewhere.service_number } }];
-    for (const { customer_number } of ours) {
-      subscribed(customer, { items, metadata: { customer_number } });
-      later(5);
+    for (const one of ours) {
+      subscribed(customer, { items, ...numberOf(one) });
+      sync.later(5);
     }
-    await run();
-    expect((await linkOf(customer))?.customer_id).toBe(ours[0]?.id);
-    later(60);
-    expect(await run()).toMatchObject({ changes: 0, failures: 0 });
-    expect((await linkOf(customer))?.customer_id).toBe(ours[0]?.id);
+    await sync.run();
+    expect(await ownerOf(customer)).toBe(ours[0].id);
+    expect(await sync.run()).toMatchObject({ changes: 0, failures: 0 });
+    expect(await ownerOf(customer)).toBe(ours[0].id);
   });
 
-  test('a number that a list reported of a subscription is not lost to one that an invoice’s event tells', async () => {
-    const [one, other] = [await createCustomer(base.db), await createCustomer(base.db)];
-    const customer = act.createCustomer(world).object.id;
-    subscribed(customer, { metadata: { customer_number: one.customer_number } });
-    await run();
-    await take(finalized({ customer, metadata: { customer_number: other.customer_number } }).event);
-    expect((await linkOf(customer))?.customer_id).toBe(one.id);
+  test('the number of a listed subscription wins over that of an invoice’s event', async () => {
+    const [one, other] = await two();
+    const customer = newCustomer();
+    subscribed(customer, numberOf(one));
+    await sync.run();
+    await take(finalized({ customer, ...numberOf(other) }).event);
+    expect(await ownerOf(customer)).toBe(one.id);
   });
 
-  test('a number that an event reported is not lost to one that a list tells of an older invoice', async () => {
-    const [reported, other] = [await createCustomer(base.db), await createCustomer(base.db)];
-    const customer = act.createCustomer(world).object.id;
-    finalized({ customer, metadata: { customer_number: other.customer_number } });
-    later(5);
-    await take(finalized({ customer, metadata: { customer_number: reported.customer_number } }).event);
-    await run();
-    expect((await linkOf(customer))?.customer_id).toBe(reported.id);
+  test('the number of an event wins over that of an older invoice in a list', async () => {
+    const [reported, other] = await two();
+    const customer = newCustomer();
+    finalized({ customer, ...numberOf(other) });
+    sync.later(5);
+    await take(finalized({ customer, ...numberOf(reported) }).event);
+    await sync.run();
+    expect(await ownerOf(customer)).toBe(reported.id);
   });
 
-  test('of several numbers the earlier event’s wins, although Stripe could not be asked for its own', async () => {
-    const [first, second] = [await createCustomer(base.db), await createCustomer(base.db)];
-    const customer = act.createCustomer(world).object.id;
-    const { id, event } = subscribed(customer, { metadata: { customer_number: first.customer_number } });
-    later(5);
-    const { events } = act.updateSubscription(world, id, {
-      metadata: { customer_number: second.customer_number },
-    });
-    await take(typed(events, 'customer.subscription.updated'));
-    stripeLocal.faults.add({ fault: { kind: 'status', status: 500, shouldRetry: false }, times: 1 });
-    expect(await take(event, { withKey: true })).toBe('stale');
-    expect((await linkOf(customer))?.customer_id).toBe(first.id);
-    const own = await createCustomer(base.db);
-    act.updateCustomer(world, customer, { metadata: { customer_number: own.customer_number } });
-    later(60);
-    await run(); // asks again
-    expect((await linkOf(customer))?.customer_id).toBe(own.id);
+  test('the customer’s own number wins over a reported one, even if it is set later', async () => {
+    const [own, other] = await two();
+    const customer = newCustomer();
+    await take(subscribed(customer, numberOf(other)).event);
+    rename(customer, own);
+    await sync.take(subscribed(customer, numberOf(own)).event);
+    expect(await ownerOf(customer)).toBe(own.id);
   });
 
-  test('who could not be asked for is asked for at night, although an ended subscription stays ended', async () => {
-    const [first, second] = [await createCustomer(base.db), await createCustomer(base.db)];
-    const customer = act.createCustomer(world).object.id;
-    const { id, event } = subscribed(customer, { metadata: { customer_number: first.customer_number } });
-    await take(event);
-    later(5);
-    const metadata = { customer_number: second.customer_number };
-    const updated = typed(
-      act.updateSubscription(world, id, { metadata }).events,
-      'customer.subscription.updated',
-    );
-    await take(typed(act.cancelSubscription(world, id).events, 'customer.subscription.deleted'));
-    later(5);
-    stripeLocal.faults.add({ fault: { kind: 'status', status: 500, shouldRetry: false }, times: 1 });
-    const revival = updated && { ...updated, created: updated.created + 5 };
-    expect(await take(revival, { withKey: true })).toBe('stale');
-    const own = await createCustomer(base.db);
-    act.updateCustomer(world, customer, { metadata: { customer_number: own.customer_number } });
-    later(60);
-    await run(); // asks again
-    expect((await linkOf(customer))?.customer_id).toBe(own.id);
+  test('the customer’s own number is asked for again when another one is reported', async () => {
+    const [own, other] = await two();
+    const customer = newCustomer();
+    await sync.take(finalized({ customer }).event);
+    expect((await sync.linkOf(customer))?.linked_by).toBe('created');
+    rename(customer, own);
+    await sync.take(subscribed(customer, numberOf(other)).event);
+    expect(await ownerOf(customer)).toBe(own.id);
   });
 
-  test('a number that was the customer’s own once gives way to one that is reported now', async () => {
-    const [own, other] = [await createCustomer(base.db), await createCustomer(base.db)];
-    const customer = act.createCustomer(world, { metadata: { customer_number: own.customer_number } }).object
-      .id;
-    await take(finalized({ customer }).event, { withKey: true });
-    expect((await linkOf(customer))?.customer_id).toBe(own.id);
-    const metadata = { customer_number: other.customer_number };
-    await take(subscribed(customer, { metadata }).event, { withKey: true });
-    expect((await linkOf(customer))?.customer_id).toBe(own.id);
-    act.updateCustomer(world, customer, { metadata: {} });
-    await take(subscribed(customer, { metadata }).event, { withKey: true });
-    expect((await linkOf(customer))?.customer_id).toBe(other.id);
+  test('a removed own number gives way to one that is reported now', async () => {
+    const [own, other] = await two();
+    const customer = newCustomer(numberOf(own));
+    await sync.take(finalized({ customer }).event);
+    await sync.take(subscribed(customer, numberOf(other)).event);
+    expect(await ownerOf(customer)).toBe(own.id);
+    rename(customer);
+    await sync.take(subscribed(customer, numberOf(other)).event);
+    expect(await ownerOf(customer)).toBe(other.id);
   });
-
-  const numberOf = ({ customer_number }: { customer_number: string }) => ({ metadata: { customer_number } });
-  const someone = () => createCustomer(base.db);
-  /** Stripe does not tell who it is, so often. */
-  const refuse = (customer: string, times: number) =>
-    stripeLocal.faults.add({
-      when: ({ path }) => path === `/v1/customers/${customer}`,
-      fault: { kind: 'status', status: 500, shouldRetry: false },
-      times,
-    });
 
   describe.each([
     ['', false],
-    [', reported while Stripe failed', true],
-  ])('of several numbers reported after the customer’s own is gone the first wins%s', (_, isFailing) => {
-    test.each([[[1]], [[1, 2]], [[2, 1]], [[0, 1]], [[1, 0]]])('in the order %s', async (order) => {
-      const reported = [await someone(), await someone(), await someone()] as const;
-      const [own] = reported;
-      const customer = act.createCustomer(world, numberOf(own)).object.id;
-      await take(finalized({ customer }).event, { withKey: true });
-      act.updateCustomer(world, customer, { metadata: {} });
-      const events = reported.map((one) => {
-        later(5);
-        return subscribed(customer, numberOf(one)).event;
-      });
-      if (isFailing) refuse(customer, order.filter((at) => at > 0).length);
-      for (const at of order) await take(events[at], { withKey: true });
-      if (isFailing) expect((await linkOf(customer))?.customer_id).toBe(own.id);
-      later(60);
-      await run();
-      const first = reported[Math.min(...order)];
-      expect(await linkOf(customer)).toMatchObject({ customer_id: first?.id, recheck_at: null });
-      later(60);
-      expect(await run()).toMatchObject({ status: 'completed', changes: 0 });
-    });
+    [' while Stripe failed', true],
+  ])('numbers reported after the own one was removed%s', (_, isFailing) => {
+    test.each([[[1]], [[1, 2]], [[2, 1]], [[0, 1]], [[1, 0]]])(
+      'the first of the numbers reported after the own one was removed wins in the order %s',
+      async (order) => {
+        const reported = await three();
+        const [own] = reported;
+        const customer = newCustomer(numberOf(own));
+        await sync.take(finalized({ customer }).event);
+        rename(customer);
+        const events = reported.map((one) => {
+          sync.later(5);
+          return subscribed(customer, numberOf(one)).event;
+        });
+        if (isFailing) refuse(customer, order.filter((at) => at > 0).length);
+        for (const at of order) await sync.take(events[at]);
+        if (isFailing) expect(await ownerOf(customer)).toBe(own.id);
+        await sync.run();
+        const first = reported[Math.min(...order)];
+        expect(await sync.linkOf(customer)).toMatchObject({ customer_id: first?.id, recheck_at: null });
+        expect(await sync.run()).toMatchObject({ status: 'completed', changes: 0 });
+      },
+    );
   });
 
-  test('a number reported while the customer had the same of its own is not forgotten', async () => {
-    const [first, second] = [await someone(), await someone()];
-    const customer = act.createCustomer(world, numberOf(first)).object.id;
-    await take(subscribed(customer, numberOf(first)).event, { withKey: true });
-    act.updateCustomer(world, customer, { metadata: {} });
-    later(5);
-    await take(subscribed(customer, numberOf(second)).event, { withKey: true });
-    expect(await linkOf(customer)).toMatchObject({ customer_id: first.id, number_source: 'subscription' });
+  test('a number reported while the customer had the same own number is remembered', async () => {
+    const [first, second] = await two();
+    const customer = newCustomer(numberOf(first));
+    await sync.take(subscribed(customer, numberOf(first)).event);
+    rename(customer);
+    sync.later(5);
+    await sync.take(subscribed(customer, numberOf(second)).event);
+    const link = { customer_id: first.id, number_source: 'subscription' };
+    expect(await sync.linkOf(customer)).toMatchObject(link);
   });
 
-  test('a number reported before the customer had one of its own is not forgotten', async () => {
-    const [own, first, second] = [await someone(), await someone(), await someone()];
-    const customer = act.createCustomer(world).object.id;
-    await take(subscribed(customer, numberOf(first)).event, { withKey: true });
-    act.updateCustomer(world, customer, numberOf(own));
-    later(5);
-    await take(subscribed(customer, numberOf(second)).event, { withKey: true });
-    expect((await linkOf(customer))?.customer_id).toBe(own.id);
-    act.updateCustomer(world, customer, { metadata: {} });
-    later(5);
-    await take(subscribed(customer, numberOf(second)).event, { withKey: true });
-    expect((await linkOf(customer))?.customer_id).toBe(first.id);
+  test('a number reported before the customer had an own number is remembered', async () => {
+    const [own, first, second] = await three();
+    const customer = newCustomer();
+    await sync.take(subscribed(customer, numberOf(first)).event);
+    for (const [to, owner] of [
+      [own, own],
+      [undefined, first],
+    ] as const) {
+      rename(customer, to);
+      sync.later(5);
+      await sync.take(subscribed(customer, numberOf(second)).event);
+      expect(await ownerOf(customer)).toBe(owner.id);
+    }
   });
 
-  test('a number of its own that nobody had and that is gone is no number of its own any more', async () => {
-    const [linked, other] = [await someone(), await someone()];
+  test('an own number that is unknown and then removed does not link later', async () => {
+    const [linked, other] = await two();
     const number = `${linked.customer_number}-own`;
-    const customer = act.createCustomer(world, { metadata: { customer_number: number } }).object.id;
-    await take(subscribed(customer, numberOf(linked)).event, { withKey: true });
-    later(5);
+    const customer = newCustomer({ metadata: { customer_number: number } });
+    await sync.take(subscribed(customer, numberOf(linked)).event);
+    sync.later(5);
     const { id } = finalized({ customer, ...numberOf(other) });
-    await run();
+    await sync.run();
     const ofInvoice = eq(invoices.stripe_invoice_id, id);
-    await base.db.update(invoices).set({ recheck_at: runtime.now() }).where(ofInvoice);
-    later(60);
+    await sync.db.update(invoices).set({ recheck_at: sync.now() }).where(ofInvoice);
     refuse(customer, 3); // in the list, when the run asks for it, and when it asks for the invoice
-    await run();
-    await createCustomer(base.db, { customer_number: number });
-    act.updateCustomer(world, customer, { metadata: {} });
-    later(60);
-    await run();
-    expect((await linkOf(customer))?.customer_id).toBe(linked.id);
+    await sync.run();
+    await createCustomer(sync.db, { customer_number: number });
+    rename(customer);
+    await sync.run();
+    expect(await ownerOf(customer)).toBe(linked.id);
   });
 
-  test('what Stripe reported of a customer before another answer came does not cover that', async () => {
-    const [before, after, other] = [await someone(), await someone(), await someone()];
-    const customer = act.createCustomer(world, numberOf(before)).object.id;
-    refuse(customer, 1);
-    await take(finalized({ customer }).event, { withKey: true });
-    later(60);
-    const { customers: api } = runtime.stripe ?? {};
-    if (!api) throw new Error('the test has a client');
-    const retrieve = vi.spyOn(api, 'retrieve').mockImplementationOnce(async (...asked) => {
-      const answer = await api.retrieve(...asked);
-      act.updateCustomer(world, customer, numberOf(after));
-      await take(subscribed(customer, numberOf(other)).event, { withKey: true });
-      return answer;
-    });
-    await run();
-    expect(retrieve).toHaveBeenCalledTimes(4); // late, then by itself, by the event, and anew
-    retrieve.mockRestore();
-    expect(await linkOf(customer)).toMatchObject({ customer_id: after.id, recheck_at: null });
+  test('the own number follows the customer that a fetched object brings', async () => {
+    const [one, other] = await two();
+    const customer = newCustomer(numberOf(one));
+    const { id, event } = subscribed(customer);
+    await sync.take(event);
+    expect(await ownerOf(customer)).toBe(one.id);
+    rename(customer, other);
+    const ofSubscription = eq(subscriptions.stripe_subscription_id, id);
+    await sync.db.update(subscriptions).set({ recheck_at: sync.now() }).where(ofSubscription);
+    await sync.run();
+    const link = { customer_id: other.id, number_source: 'customer' };
+    expect(await sync.linkOf(customer)).toMatchObject(link);
+    expect(await sync.subscriptionOf(id)).toMatchObject({ customer_id: other.id, recheck_at: null });
+  });
+});
+
+describe('a customer that Stripe failed to return', () => {
+  test('the earlier number wins although Stripe failed, until the customer is asked for at night', async () => {
+    const [first, second, own] = await three();
+    const customer = newCustomer();
+    const { id, event } = subscribed(customer, numberOf(first));
+    sync.later(5);
+    const { events } = act.updateSubscription(sync.world, id, numberOf(second));
+    await take(typed(events, 'customer.subscription.updated'));
+    refuse(customer);
+    expect(await sync.take(event)).toBe('stale');
+    expect(await ownerOf(customer)).toBe(first.id);
+    rename(customer, own);
+    await sync.run();
+    expect(await ownerOf(customer)).toBe(own.id);
   });
 
-  test('who is known again is not noted as failed any more, although the run was refused when it had it', async () => {
+  test('a customer of an ended subscription is asked for at night', async () => {
+    const [first, second, own] = await three();
+    const customer = newCustomer();
+    const { id, event } = subscribed(customer, numberOf(first));
+    await take(event);
+    sync.later(5);
+    const { events } = act.updateSubscription(sync.world, id, numberOf(second));
+    const updated = typed(events, 'customer.subscription.updated');
+    await take(typed(act.cancelSubscription(sync.world, id).events, 'customer.subscription.deleted'));
+    sync.later(5);
+    refuse(customer);
+    expect(await sync.take({ ...updated, created: updated.created + 5 })).toBe('stale');
+    rename(customer, own);
+    await sync.run();
+    expect(await ownerOf(customer)).toBe(own.id);
+  });
+
+  test.each<[string, (customer: string) => Promise<unknown>]>([
+    [
+      'after later events',
+      async (customer) => {
+        const { id, event } = subscribed(customer);
+        await sync.take(event);
+        expect((await sync.linkOf(customer))?.linked_by).toBe('created');
+        sync.later(5);
+        const { events } = act.updateSubscription(sync.world, id, { cancelAtPeriodEnd: true });
+        await sync.take(typed(events, 'customer.subscription.updated'));
+      },
+    ],
+    [
+      'after a checkout that is not paid yet',
+      async (customer) => {
+        const { completed, created } = bought(customer, {}, 'unpaid');
+        await sync.take(completed);
+        await sync.take(created);
+      },
+    ],
+  ])('a customer that Stripe failed to return is asked for at night %s', async (_, happen) => {
     const own = await someone();
-    const customer = act.createCustomer(world, numberOf(own)).object.id;
-    refuse(customer, 1);
-    await take(finalized({ customer }).event, { withKey: true });
+    const customer = newCustomer(numberOf(own));
+    refuse(customer);
+    await happen(customer);
+    await sync.run();
+    expect(await sync.linkOf(customer)).toMatchObject({ customer_id: own.id, linked_by: 'number' });
+  });
+
+  test('a customer is asked for at night although the draft that named it is deleted', async () => {
+    const own = await someone();
+    const customer = newCustomer(numberOf(own));
+    const draft = act.createInvoice(sync.world, { customer, lines: [{ amount: 9000 }] }).object;
+    refuse(customer, 2); // while the drafts are listed, and when the run asks again
+    expect(await sync.run()).toMatchObject({ status: 'completed_with_errors', failures: 1 });
+    expect((await sync.linkOf(customer))?.linked_by).toBe('created');
+    act.deleteDraftInvoice(sync.world, draft.id);
+    expect(await sync.run()).toMatchObject({ status: 'completed', failures: 0 });
+    const link = { customer_id: own.id, linked_by: 'number', recheck_at: null };
+    expect(await sync.linkOf(customer)).toMatchObject(link);
+    expect(await failuresOf(customer)).toMatchObject([{ resolved_at: sync.now() }]);
+  });
+
+  test('a customer that is known again is not a failure, although the run was refused after that', async () => {
+    const own = await someone();
+    const customer = newCustomer(numberOf(own));
+    refuse(customer);
+    await sync.take(finalized({ customer }).event);
     let isRefused = false;
     const db = withCommits(async (commit) => {
       const done = await commit();
-      if (isRefused || (await linkOf(customer))?.recheck_at) return done;
+      if (isRefused || (await sync.linkOf(customer))?.recheck_at) return done;
       isRefused = true;
       throw Object.assign(new Error('refused'), { code: 'XX000' });
     });
-    later(60);
-    await reconcile({ ...syncDeps(runtime), db }, { trigger: 'cli', startedBy: null });
+    await sync.run({ db });
     expect(isRefused).toBe(true);
-    later(60);
-    await run();
-    expect((await linkOf(customer))?.customer_id).toBe(own.id);
-    const ofCustomer = eq(reconciliationFailures.stripe_id, customer);
-    const failures = await base.db.select().from(reconciliationFailures).where(ofCustomer);
-    expect(failures).toMatchObject([{ error_code: 'XX000', resolved_at: expect.any(Date) }]);
+    await sync.run();
+    expect(await ownerOf(customer)).toBe(own.id);
+    const resolved = { error_code: 'XX000', resolved_at: expect.any(Date) };
+    expect(await failuresOf(customer)).toMatchObject([resolved]);
   });
 
-  test('who is asked for is asked for once, although an earlier checkout names yet another', async () => {
-    const [sold, other] = [await someone(), await someone()];
-    const customer = act.createCustomer(world).object.id;
-    const metadata = { customer_number: `${sold.customer_number}-new` };
-    const { id } = act.createCheckoutSession(world, { customer, items: [{ unitAmount: 500 }], metadata });
-    await take(typed(act.completeCheckout(world, id).events, 'checkout.session.completed'));
-    await base.db.update(customers).set(metadata).where(eq(customers.id, sold.id));
-    const before = stripeLocal.requests.length;
-    later(5);
-    await take(subscribed(customer, numberOf(other)).event, { withKey: true });
-    expect(await linkOf(customer)).toMatchObject({ customer_id: other.id, recheck_at: null });
-    expect(stripeLocal.requests.slice(before).map(({ path }) => path)).toEqual([`/v1/customers/${customer}`]);
+  const failuresOf = (id: string) =>
+    sync.db.select().from(reconciliationFailures).where(eq(reconciliationFailures.stripe_id, id));
+
+  test('an event without a number does not ask for a customer again', async () => {
+    const [own, other] = await two();
+    const customer = newCustomer(numberOf(own));
+    await sync.take(finalized({ customer }).event);
+    refuse(customer);
+    await sync.take(subscribed(customer, numberOf(other)).event);
+    const requested = watchRequests();
+    for (const { event } of [finalized({ customer }), subscribed(customer)]) {
+      await sync.take(event);
+      expect((await sync.eventOf(event.id))?.warnings).toEqual([]);
+    }
+    expect(requested()).toEqual([]);
+  });
+});
+
+describe('answers of Stripe that race', () => {
+  test('an answer is not used after another answer about its customer has arrived', async () => {
+    await sync.run(); // asks for the customers that earlier tests left
+    const [before, after, other] = await three();
+    const customer = newCustomer(numberOf(before));
+    refuse(customer);
+    await sync.take(finalized({ customer }).event);
+    const { customers: api } = sync.client;
+    const retrieve = vi.spyOn(api, 'retrieve').mockImplementationOnce(async (...asked) => {
+      const answer = await api.retrieve(...asked);
+      rename(customer, after);
+      await sync.take(subscribed(customer, numberOf(other)).event);
+      return answer;
+    });
+    await sync.run();
+    expect(retrieve).toHaveBeenCalledTimes(4); // late, then by itself, by the event, and anew
+    retrieve.mockRestore();
+    expect(await sync.linkOf(customer)).toMatchObject({ customer_id: after.id, recheck_at: null });
   });
 
-  test('who moves by a fetched object is asked for once, although an earlier checkout names another', async () => {
-    const [own, sold] = [await someone(), await someone()];
-    const customer = act.createCustomer(world).object.id;
-    const items = [{ unitAmount: 500 }];
-    const { id } = act.createCheckoutSession(world, { customer, items, ...numberOf(sold) });
-    const { object, events } = act.completeCheckout(world, id);
-    await take(typed(events, 'checkout.session.completed'), { withKey: true });
-    await take(typed(events, 'customer.subscription.created'), { withKey: true });
-    later(60);
-    await run();
-    act.updateCustomer(world, customer, numberOf(own));
-    const ofSubscription = eq(subscriptions.stripe_subscription_id, object.subscription ?? '');
-    await base.db.update(subscriptions).set({ recheck_at: runtime.now() }).where(ofSubscription);
-    later(60);
-    const before = stripeLocal.requests.length;
-    await run();
-    expect(await linkOf(customer)).toMatchObject({ customer_id: own.id, recheck_at: null });
-    const asked = stripeLocal.requests
-      .slice(before)
-      .filter(({ path }) => path === `/v1/customers/${customer}`);
-    expect(asked).toHaveLength(1);
-  });
-
-  test('who moves by an address is asked for once, although an earlier checkout names a number', async () => {
-    runtime.env.linkByEmail = true;
-    const sold = await someone();
-    const customer = act.createCustomer(world).object.id;
-    const metadata = { customer_number: `${sold.customer_number}-new` };
-    const { id } = act.createCheckoutSession(world, { customer, items: [{ unitAmount: 500 }], metadata });
-    await take(typed(act.completeCheckout(world, id).events, 'checkout.session.completed'));
-    await base.db.update(customers).set(metadata).where(eq(customers.id, sold.id));
-    const email = 'moved.by.address@example.com';
-    await createCustomer(base.db, { email });
-    act.updateCustomer(world, customer, { email });
-    later(5);
-    const before = stripeLocal.requests.length;
-    await take(finalized({ customer }).event, { withKey: true });
-    expect(stripeLocal.requests.slice(before).map(({ path }) => path)).toEqual([`/v1/customers/${customer}`]);
-    expect(await linkOf(customer)).toMatchObject({ customer_id: sold.id, recheck_at: null });
-  });
-
-  test('a decision that is made again takes no answer that is older than the link', async () => {
-    const [before, after, other] = [await someone(), await someone(), await someone()];
-    const customer = act.createCustomer(world, numberOf(before)).object.id;
-    await take(finalized({ customer }).event); // created, and Stripe was not asked
-    later(5);
+  test('a decision that is made again uses no answer older than the link', async () => {
+    const [before, after, other] = await three();
+    const customer = newCustomer(numberOf(before));
+    await take(finalized({ customer }).event);
+    sync.later(5);
     const named = () => finalized({ customer, ...numberOf(other) }).event;
     const [late, meanwhile] = [named(), named()];
     let begun = 0;
     const db = withCommits(async (commit) => {
       begun += 1;
       if (begun > 1) return commit();
-      // It has Stripe's answer, but is late with what it decided.
-      act.updateCustomer(world, customer, numberOf(after));
-      await take(meanwhile, { withKey: true });
+      // It has Stripe's answer, but is late with its decision.
+      rename(customer, after);
+      await sync.take(meanwhile);
       return commit();
     });
-    expect(await take(late, { withKey: true, db })).toBe('processed');
-    expect((await linkOf(customer))?.customer_id).toBe(after.id);
+    expect(await sync.take(late, { db })).toBe('processed');
+    expect(await ownerOf(customer)).toBe(after.id);
+  });
+});
+
+describe('a customer with an earlier checkout', () => {
+  /** A checkout that names a number which a customer gets only afterwards. */
+  async function earlierCheckout(customer: string) {
+    const later = await someone();
+    const metadata = { customer_number: `${later.customer_number}-new` };
+    await take(bought(customer, { metadata }).completed);
+    await sync.db.update(customers).set(metadata).where(eq(customers.id, later.id));
+    sync.later(5);
+    return later;
+  }
+
+  test('a customer is asked for once although an earlier checkout names another number', async () => {
+    const other = await someone();
+    const customer = newCustomer();
+    await earlierCheckout(customer);
+    const requested = watchRequests();
+    await sync.take(subscribed(customer, numberOf(other)).event);
+    expect(await sync.linkOf(customer)).toMatchObject({ customer_id: other.id, recheck_at: null });
+    expect(requested()).toEqual([`/v1/customers/${customer}`]);
   });
 
-  test('an event that names no number is not asked about, although one could not be settled', async () => {
-    const [own, other] = [await someone(), await someone()];
-    const customer = act.createCustomer(world, numberOf(own)).object.id;
-    await take(finalized({ customer }).event, { withKey: true });
-    refuse(customer, 1);
-    await take(subscribed(customer, numberOf(other)).event, { withKey: true });
-    const before = stripeLocal.requests.length;
-    for (const { event } of [finalized({ customer }), subscribed(customer)]) {
-      await take(event, { withKey: true });
-      const [stored] = await base.db
-        .select()
-        .from(stripeEvents)
-        .where(eq(stripeEvents.id, event?.id ?? ''));
-      expect(stored?.warnings).toEqual([]);
-    }
-    expect(stripeLocal.requests).toHaveLength(before);
+  test('a customer that moves by its address is asked for once although an earlier checkout names a number', async () => {
+    sync.runtime.env.linkByEmail = true;
+    const customer = newCustomer();
+    const later = await earlierCheckout(customer);
+    const email = 'moved.by.address@example.com';
+    await createCustomer(sync.db, { email });
+    act.updateCustomer(sync.world, customer, { email });
+    const requested = watchRequests();
+    await sync.take(finalized({ customer }).event);
+    expect(requested()).toEqual([`/v1/customers/${customer}`]);
+    expect(await sync.linkOf(customer)).toMatchObject({ customer_id: later.id, recheck_at: null });
   });
 
-  test('the customer’s own number follows what an object brings that is fetched', async () => {
-    const [one, other] = [await createCustomer(base.db), await createCustomer(base.db)];
-    const metadata = ({ customer_number }: typeof one) => ({ metadata: { customer_number } });
-    const customer = act.createCustomer(world, metadata(one)).object.id;
-    const { id, event } = subscribed(customer);
-    await take(event, { withKey: true });
-    expect((await linkOf(customer))?.customer_id).toBe(one.id);
-    act.updateCustomer(world, customer, metadata(other));
-    const ofSubscription = eq(subscriptions.stripe_subscription_id, id);
-    await base.db.update(subscriptions).set({ recheck_at: runtime.now() }).where(ofSubscription);
-    later(60);
-    await run();
-    expect(await linkOf(customer)).toMatchObject({ customer_id: other.id, number_source: 'customer' });
-    const [row] = await base.db.select().from(subscriptions).where(ofSubscription);
-    expect(row).toMatchObject({ customer_id: other.id, recheck_at: null });
+  test('a customer that moves by a fetched object is asked for once although an earlier checkout names another', async () => {
+    const [own, named] = await two();
+    const customer = newCustomer();
+    const { subscription, completed, created } = bought(customer, numberOf(named));
+    await sync.take(completed);
+    await sync.take(created);
+    await sync.run();
+    rename(customer, own);
+    const ofSubscription = eq(subscriptions.stripe_subscription_id, subscription ?? '');
+    await sync.db.update(subscriptions).set({ recheck_at: sync.now() }).where(ofSubscription);
+    const requested = watchRequests();
+    await sync.run();
+    expect(await sync.linkOf(customer)).toMatchObject({ customer_id: own.id, recheck_at: null });
+    expect(requested().filter((path) => path === `/v1/customers/${customer}`)).toHaveLength(1);
   });
 
-  test('the customer’s own number is asked for again where another one is reported first', async () => {
-    const [own, other] = [await createCustomer(base.db), await createCustomer(base.db)];
-    const customer = act.createCustomer(world).object.id;
-    await take(finalized({ customer }).event, { withKey: true });
-    expect((await linkOf(customer))?.linked_by).toBe('created');
-    act.updateCustomer(world, customer, { metadata: { customer_number: own.customer_number } });
-    const metadata = { customer_number: other.customer_number };
-    await take(subscribed(customer, { metadata }).event, { withKey: true });
-    expect((await linkOf(customer))?.customer_id).toBe(own.id);
+  test('a checkout that moves its customer has the earlier checkouts applied again', async () => {
+    const [own, other] = await two();
+    const { clientReferenceId, linked } = await sold(own.id);
+    const customer = newCustomer();
+    const { subscription, completed, created } = bought(customer, { clientReferenceId });
+    await take(created);
+    await take(completed);
+    sync.later(5);
+    const metadata = { customer_number: `${own.customer_number}-new` };
+    await take(bought(customer, { metadata }).completed);
+    await sync.db.update(customers).set(metadata).where(eq(customers.id, own.id));
+    sync.later(5);
+    await take(finalized({ customer, ...numberOf(other) }).event);
+    expect(await ownerOf(customer)).toBe(own.id);
+    expect(await linked()).toBe(subscription);
   });
 
-  test('of several numbers the customer’s own wins', async () => {
-    const [own, other] = [await createCustomer(base.db), await createCustomer(base.db)];
-    const customer = act.createCustomer(world).object.id;
-    await take(subscribed(customer, { metadata: { customer_number: other.customer_number } }).event);
-    act.updateCustomer(world, customer, { metadata: { customer_number: own.customer_number } });
-    const again = subscribed(customer, { metadata: { customer_number: own.customer_number } }).event;
-    await take(again, { withKey: true });
-    expect((await linkOf(customer))?.customer_id).toBe(own.id);
-  });
-
-  test('who could not be asked for is asked for at night, although later events came', async () => {
-    const own = await createCustomer(base.db);
-    const customer = act.createCustomer(world, { metadata: { customer_number: own.customer_number } }).object
-      .id;
-    const { id, event } = subscribed(customer);
-    stripeLocal.faults.add({ fault: { kind: 'status', status: 500, shouldRetry: false }, times: 1 });
-    await take(event, { withKey: true });
-    expect((await linkOf(customer))?.linked_by).toBe('created');
-    later(5);
-    const { events } = act.updateSubscription(world, id, { cancelAtPeriodEnd: true });
-    await take(typed(events, 'customer.subscription.updated'), { withKey: true });
-    later(60);
-    await run();
-    expect(await linkOf(customer)).toMatchObject({ customer_id: own.id, linked_by: 'number' });
-  });
-
-  test('who could not be asked for is asked for at night, although the invoice that named it is gone', async () => {
-    const own = await createCustomer(base.db);
-    const metadata = { customer_number: own.customer_number };
-    const customer = act.createCustomer(world, { metadata }).object.id;
-    const draft = act.createInvoice(world, { customer, lines: [{ amount: 9000 }] }).object;
-    stripeLocal.faults.add({
-      when: ({ path }) => path === `/v1/customers/${customer}`,
-      fault: { kind: 'status', status: 500, shouldRetry: false },
-      times: 2, // while the drafts are listed, and when the run asks again
-    });
-    expect(await run()).toMatchObject({ status: 'completed_with_errors', failures: 1 });
-    expect((await linkOf(customer))?.linked_by).toBe('created');
-    act.deleteDraftInvoice(world, draft.id);
-    later(60);
-    expect(await run()).toMatchObject({ status: 'completed', failures: 0 });
-    expect(await linkOf(customer)).toMatchObject({
-      customer_id: own.id,
-      linked_by: 'number',
-      recheck_at: null,
-    });
-    const ofCustomer = eq(reconciliationFailures.stripe_id, customer);
-    const [failure] = await base.db.select().from(reconciliationFailures).where(ofCustomer);
-    expect(failure?.resolved_at).toEqual(runtime.now());
-  });
-
-  test('who could not be asked for at a checkout that is not paid yet is asked for at night', async () => {
-    const own = await createCustomer(base.db);
-    const metadata = { customer_number: own.customer_number };
-    const customer = act.createCustomer(world, { metadata }).object.id;
-    const { id } = act.createCheckoutSession(world, { customer, items: [{ unitAmount: 500 }] });
-    const { events } = act.completeCheckout(world, id, { payment: 'unpaid' });
-    stripeLocal.faults.add({ fault: { kind: 'status', status: 500, shouldRetry: false }, times: 1 });
-    await take(typed(events, 'checkout.session.completed'), { withKey: true });
-    await take(typed(events, 'customer.subscription.created'), { withKey: true });
-    later(60);
-    await run();
-    expect(await linkOf(customer)).toMatchObject({ customer_id: own.id, linked_by: 'number' });
-  });
-
-  test('who could not be asked for has a lost checkout’s subscription linked in the run that asks', async () => {
-    const own = await createCustomer(base.db);
-    const { sold } = await createSold(base.db, { customer_id: own.id, price: '5' });
-    const metadata = { customer_number: own.customer_number };
-    const customer = act.createCustomer(world, { metadata }).object.id;
-    const reference = { clientReferenceId: String(sold.id) };
-    const { id } = act.createCheckoutSession(world, {
-      customer,
-      items: [{ unitAmount: 500 }],
-      ...reference,
-    });
-    const { object, events } = act.completeCheckout(world, id);
-    stripeLocal.faults.add({ fault: { kind: 'status', status: 500, shouldRetry: false }, times: 1 });
-    await take(typed(events, 'customer.subscription.created'), { withKey: true });
-    expect((await linkOf(customer))?.linked_by).toBe('created');
-    later(60);
-    await run();
-    const [row] = await base.db.select().from(subscriptions).where(eq(subscriptions.id, sold.id));
-    expect(row?.stripe_subscription_id).toBe(object.subscription);
+  test('a lost checkout’s subscription is linked in the run that learns of its customer', async () => {
+    const own = await someone();
+    const { clientReferenceId, linked } = await sold(own.id);
+    const customer = newCustomer(numberOf(own));
+    const { subscription, created } = bought(customer, { clientReferenceId });
+    refuse(customer);
+    await sync.take(created);
+    expect((await sync.linkOf(customer))?.linked_by).toBe('created');
+    await sync.run();
+    expect(await linked()).toBe(subscription);
   });
 
   test.each([
-    ['a credited invoice', (id: string) => act.createCreditNote(world, { invoice: id, amount: 9000 }).events],
-    ['an invoice paid long after its date', (id: string) => act.payInvoice(world, id).events],
+    ['a credited invoice', (invoice: string) => act.createCreditNote(sync.world, { invoice, amount: 9000 })],
+    ['an invoice paid long after its date', (id: string) => act.payInvoice(sync.world, id)],
   ])(
-    '%s that shows who its customer is has a lost checkout’s subscription linked in that run',
+    'a lost checkout’s subscription is linked in the run in which %s shows its customer',
     async (_, settle) => {
-      const own = await createCustomer(base.db);
-      const { sold } = await createSold(base.db, { customer_id: own.id, price: '5' });
-      const customer = act.createCustomer(world).object.id;
-      const items = [{ unitAmount: 500 }];
-      const { id } = act.createCheckoutSession(world, {
-        customer,
-        items,
-        clientReferenceId: String(sold.id),
-      });
-      const { object, events } = act.completeCheckout(world, id);
-      await take(typed(events, 'customer.subscription.created'), { withKey: true });
-      const invoice = finalized({ customer });
-      await take(invoice.event);
-      await run();
-      later(10 * DAY);
-      await run();
-      later(10 * DAY);
-      act.updateCustomer(world, customer, { metadata: { customer_number: own.customer_number } });
-      await take(typed(settle(invoice.id), 'invoice.paid'));
-      later(60);
-      await run();
-      expect(await linkOf(customer)).toMatchObject({ customer_id: own.id, linked_by: 'number' });
-      const [row] = await base.db.select().from(subscriptions).where(eq(subscriptions.id, sold.id));
-      expect(row?.stripe_subscription_id).toBe(object.subscription);
+      const own = await someone();
+      const { clientReferenceId, linked } = await sold(own.id);
+      const customer = newCustomer();
+      const { subscription, created } = bought(customer, { clientReferenceId });
+      await sync.take(created);
+      const { id, event } = finalized({ customer });
+      await take(event);
+      await sync.run();
+      sync.later(10 * DAY);
+      await sync.run();
+      sync.later(10 * DAY);
+      rename(customer, own);
+      await take(typed(settle(id).events, 'invoice.paid'));
+      await sync.run();
+      expect(await sync.linkOf(customer)).toMatchObject({ customer_id: own.id, linked_by: 'number' });
+      expect(await linked()).toBe(subscription);
     },
   );
-
-  test('a checkout that is looked at again and moves its customer has earlier ones looked at once more', async () => {
-    const [own, other] = [await createCustomer(base.db), await createCustomer(base.db)];
-    const { sold } = await createSold(base.db, { customer_id: own.id, price: '5' });
-    const customer = act.createCustomer(world).object.id;
-    const buys = (input: { clientReferenceId?: string; metadata?: Record<string, string> }) => {
-      const { id } = act.createCheckoutSession(world, { customer, items: [{ unitAmount: 500 }], ...input });
-      return act.completeCheckout(world, id);
-    };
-    const { object, events } = buys({ clientReferenceId: String(sold.id) });
-    await take(typed(events, 'customer.subscription.created'));
-    await take(typed(events, 'checkout.session.completed'));
-    later(5);
-    const metadata = { customer_number: `${own.customer_number}-new` };
-    await take(typed(buys({ metadata }).events, 'checkout.session.completed'));
-    await base.db.update(customers).set(metadata).where(eq(customers.id, own.id));
-    later(5);
-    await take(finalized({ customer, metadata: { customer_number: other.customer_number } }).event);
-    expect((await linkOf(customer))?.customer_id).toBe(own.id);
-    const [row] = await base.db.select().from(subscriptions).where(eq(subscriptions.id, sold.id));
-    expect(row?.stripe_subscription_id).toBe(object.subscription);
-  });
-
-  test('an item that was read before its customer was known is linked when it is', async () => {
-    const service = await createService(base.db);
-    const [own] = await base.db.select().from(customers).where(eq(customers.id, service.customer_id));
-    const customer = act.createCustomer(world).object.id;
-    const metadata = { service_number: service.service_number };
-    const { items, event } = subscribed(customer, { items: [{ unitAmount: 500, metadata }] });
-    await take(event);
-    await take(finalized({ customer, metadata: { customer_number: own?.customer_number ?? '' } }).event);
-    expect(await serviceOf(items[0])).toBe(service.id);
-  });
-
-  test('an item that only a list reported is linked when its customer is known', async () => {
-    const service = await createService(base.db);
-    const [own] = await base.db.select().from(customers).where(eq(customers.id, service.customer_id));
-    const customer = act.createCustomer(world).object.id;
-    const metadata = { service_number: service.service_number };
-    const { items } = subscribed(customer, { items: [{ unitAmount: 500, metadata }] });
-    later(60);
-    await run();
-    await take(finalized({ customer, metadata: { customer_number: own?.customer_number ?? '' } }).event);
-    expect(await serviceOf(items[0])).toBe(service.id);
-  });
 });
-
-type Patch = Parameters<typeof act.updateSubscription>[2];
 
 test.each([
-  {
-    what: 'and has an item more',
-    patches: (items: ReturnType<typeof subscribed>['items']): Patch[] => [
-      { cancelAtPeriodEnd: true },
-      { status: 'past_due' },
-      { status: 'active' },
-      { items: [...items, { unitAmount: 700 }] },
-    ],
-    row: { status: 'active', cancel_at_period_end: true },
-    items: 2,
-  },
-  {
-    // The missing one may show what was taken while it was missing.
-    what: 'and back again, and is renewed',
-    patches: (): Patch[] => [
-      { currentPeriodEnd: Date.parse('2030-01-10T12:00:00Z') / 1000 },
-      { status: 'past_due' },
-      { status: 'active' },
-      { status: 'past_due' },
-      { currentPeriodEnd: Date.parse('2030-02-10T12:00:00Z') / 1000 },
-    ],
-    row: { status: 'past_due', next_billing_date: '2030-02-10' },
-    items: 1,
-  },
-])(
-  'a subscription ends as it was last, in every order, that came back within a second $what',
-  async ({ patches, row: expected, items: count }) => {
-    const numbers = Array.from(patches([]), (_, i) => i);
-    for (const order of orders(numbers)) {
-      later(10);
-      const { id, items, event } = subscribed(act.createCustomer(world).object.id);
-      await take(event);
-      later(5);
-      const events = patches(items).flatMap((patch) => act.updateSubscription(world, id, patch).events);
-      for (const at of order) await take(events[at]);
-      const [row] = await base.db
-        .select()
-        .from(subscriptions)
-        .where(eq(subscriptions.stripe_subscription_id, id));
-      expect(row, String(order)).toMatchObject(expected);
-      const stored = await base.db
-        .select()
-        .from(subscriptionItems)
-        .where(eq(subscriptionItems.subscription_id, row?.id ?? 0));
-      expect(stored, String(order)).toHaveLength(count);
-    }
-  },
-);
-
-test('what an event of another type shows of a second is not taken, in every order', async () => {
-  for (const order of orders([0, 1, 2])) {
-    later(10);
-    const { id, event } = finalized();
-    const failed = typed(act.failInvoicePayment(world, id).events, 'invoice.payment_failed');
-    const other = typed(act.markUncollectible(world, id).events, 'invoice.marked_uncollectible');
-    for (const at of order) await take([event, failed, other][at]);
-    const [invoice] = await base.db.select().from(invoices).where(eq(invoices.stripe_invoice_id, id));
-    expect(invoice, String(order)).toMatchObject({ status: 'overdue', uncollectible: false });
-  }
+  ['an event', false],
+  ['a list', true],
+])('an item that %s told before its customer was known is linked when it is', async (_, isListed) => {
+  const service = await createService(sync.db);
+  const [own] = await sync.db.select().from(customers).where(eq(customers.id, service.customer_id));
+  const customer = newCustomer();
+  const metadata = { service_number: service.service_number };
+  const { items, event } = subscribed(customer, { items: [{ unitAmount: 500, metadata }] });
+  await (isListed ? sync.run() : take(event));
+  await take(finalized({ customer, ...(own && numberOf(own)) }).event);
+  expect((await sync.itemOf(items[0]?.id ?? ''))?.customer_service_id).toBe(service.id);
 });
 
-test.each([[[0, 1]], [[1, 0]]])(
-  'a second is told by all its events, though they were ignored for their mode and replayed, in the order %s',
-  async (order) => {
-    const { id, event } = subscribed(act.createCustomer(world).object.id);
-    await take(event);
-    later(5);
-    const patches = [{ cancelAtPeriodEnd: true }, { cancelAtPeriodEnd: false, metadata: { a: 'b' } }];
-    const deps = { ...syncDeps(runtime), stripe: null };
-    const ids: string[] = [];
-    for (const patch of patches) {
-      const [reported] = act.updateSubscription(world, id, patch).events;
-      const body = JSON.stringify(renderEvent(reported as WorldEvent, '2026-10-28.endive'));
-      const parsed = toProviderEvent(JSON.parse(body));
-      if (!parsed) throw new Error('the world renders events');
-      ids.push(parsed.id);
-      expect(await handleEvent({ ...deps, mode: 'live' }, parsed, body)).toBe('ignored');
-    }
-    expect(await replayEvent({ ...deps, mode: 'live' }, ids[0] ?? '')).toBe('ignored');
-    for (const at of order) expect(await replayEvent(deps, ids[at] ?? '')).toBe('processed');
-    const ofSubscription = eq(subscriptions.stripe_subscription_id, id);
-    const [row] = await base.db.select().from(subscriptions).where(ofSubscription);
-    expect(row?.cancel_at_period_end).toBe(false);
-  },
-);
-
-test('a run that could not take an event is told when a delivery has', async () => {
+test('a failure of an event is resolved by the run after its delivery', async () => {
   const { event } = finalized();
   await take(event);
-  const { runId } = await run();
-  await base.db
-    .insert(reconciliationFailures)
-    .values({ run_id: runId, object: 'event', stripe_id: event?.id ?? '', error_code: '53100' });
-  later(60);
-  await run();
-  const ofEvent = eq(reconciliationFailures.stripe_id, event?.id ?? '');
-  const [failure] = await base.db.select().from(reconciliationFailures).where(ofEvent);
-  expect(failure?.resolved_at).toEqual(runtime.now());
-});
-
-/** Which subscription has an item here. */
-async function holderOf(itemId = ''): Promise<string | null | undefined> {
-  const [held] = await base.db
-    .select({ subscription: subscriptions.stripe_subscription_id })
-    .from(subscriptionItems)
-    .innerJoin(subscriptions, eq(subscriptions.id, subscriptionItems.subscription_id))
-    .where(eq(subscriptionItems.stripe_subscription_item_id, itemId));
-  return held?.subscription;
-}
-
-test('an item that moved within a second stays where Stripe has it, whichever is told last', async () => {
-  const customer = act.createCustomer(world).object.id;
-  const to = subscribed(customer);
-  const from = subscribed(customer, { items: [{ unitAmount: 500 }, { unitAmount: 700 }] });
-  const [moved, ...rest] = from.items;
-  const leaves = act.updateSubscription(world, from.id, { items: rest }).events;
-  const arrives = act.updateSubscription(world, to.id, { items: [...to.items, { ...moved }] }).events;
-  for (const event of [to.event, arrives[0], from.event, leaves[0]]) await take(event, { withKey: true });
-  expect(await holderOf(moved?.id)).toBe(to.id);
-});
-
-test('what a later event does not show of more than ten items is no proof that an item is still there', async () => {
-  const customer = act.createCustomer(world).object.id;
-  const from = subscribed(customer, { items: Array.from({ length: 12 }, () => ({ unitAmount: 500 })) });
-  const to = subscribed(customer);
-  for (const { event } of [to, from]) await take(event, { withKey: true });
-  later(5);
-  const moved = from.items.at(-1);
-  const rest = from.items.filter((one) => one !== moved);
-  act.updateSubscription(world, from.id, { items: rest });
-  const arrives = act.updateSubscription(world, to.id, { items: [...to.items, { ...moved }] }).events;
-  later(5);
-  const renamed = act.updateSubscription(world, from.id, { metadata: { plan: 'other' } }).events;
-  for (const [event] of [renamed, arrives]) await take(event, { withKey: false });
-  expect(await holderOf(moved?.id)).toBe(to.id);
-});
-
-test('so does one that is none of the first ten there, which is all that a subscription shows', async () => {
-  const customer = act.createCustomer(world).object.id;
-  const to = subscribed(customer, { items: Array.from({ length: 11 }, () => ({ unitAmount: 500 })) });
-  const from = subscribed(customer, {
-    items: [{ unitAmount: 500 }, { unitAmount: 700 }, { unitAmount: 900 }],
-  });
-  for (const { event } of [to, from]) await take(event, { withKey: true });
-  later(5);
-  const [first, second, third] = from.items;
-  const leaves = act.updateSubscription(world, from.id, { items: [{ ...second }, { ...third }] }).events;
-  const gets = act.updateSubscription(world, to.id, { items: [...to.items, { ...first }] }).events;
-  const leavesToo = act.updateSubscription(world, from.id, { items: [{ ...third }] }).events;
-  const all = [...to.items, { ...first }, { ...second }];
-  const getsToo = act.updateSubscription(world, to.id, { items: all }).events;
-  for (const [event] of [gets, getsToo, leaves, leavesToo]) await take(event, { withKey: true });
-  expect([await holderOf(first?.id), await holderOf(second?.id)]).toEqual([to.id, to.id]);
+  const { runId: run_id } = await sync.run();
+  const failure = { run_id, object: 'event' as const, stripe_id: event.id, error_code: '53100' };
+  await sync.db.insert(reconciliationFailures).values(failure);
+  await sync.run();
+  const ofEvent = eq(reconciliationFailures.stripe_id, event.id);
+  const [stored] = await sync.db.select().from(reconciliationFailures).where(ofEvent);
+  expect(stored?.resolved_at).toEqual(sync.now());
 });
