@@ -4,48 +4,33 @@ import { Client as Client2, StreamableHTTPClientTransport as Transport2 } from '
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as Transport1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { eq } from 'drizzle-orm';
-import type { Browser, Page } from 'playwright';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Page } from 'playwright';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { staffUsers } from '@/db/schema';
 import { commandActor } from '@/lib/audit/record-audit';
 import { demandTwoFactor } from '@/lib/auth/second-factor/demand';
 import { PUBLISHED } from '../http/oauth/published-documents';
-import { launchBrowser, watchComplaints } from './support/browser';
-import { awaitCallback, browserProvider, SITE_CLIENT } from './support/browser-provider';
-import { ADMIN, fillAdmin, fillCompany, STAFF } from './support/company';
-import { type DocumentHost, publishDocuments } from './support/document-host';
-import { openSite, type Site } from './support/site';
-import { signIn } from './support/staff';
-import { violationsOf } from './support/violations';
+import { ADMIN, STAFF } from './support/company';
+import { signIn } from './support/forms';
+import { violationsOf } from './support/looks';
+import { awaitCallback, browserProvider, publishDocuments, SITE_CLIENT } from './support/oauth-clients';
+import { useSite } from './support/use-site';
 
 const INFO = { name: 'test-client', version: '1.0.0' };
 
-let host: DocumentHost;
-let site: Site;
-let browser: Browser;
-let page: Page;
-let complaints: string[];
-let sent: () => Promise<URLSearchParams>;
-
+let host: Awaited<ReturnType<typeof publishDocuments>>;
 beforeAll(async () => {
   host = await publishDocuments([SITE_CLIENT, ...PUBLISHED.map(({ document }) => document)]);
-  site = await openSite(
-    async (db) => {
-      await fillCompany(db);
-      await fillAdmin(db);
-    },
-    () => host.env,
-  );
-  browser = await launchBrowser();
-  page = await browser.newPage();
-  page.setDefaultTimeout(15_000);
+});
+afterAll(() => host?.close());
+// Its server finds documents where they say that they are, and its staff come to owe a second factor.
+const site = useSite('company', { fresh: true, env: () => host.env });
+
+let page: Page;
+let sent: () => Promise<URLSearchParams>;
+beforeEach(async () => {
+  page = await site.open('/', { own: true, as: ADMIN });
   sent = await awaitCallback(page);
-  complaints = await watchComplaints(page);
-}, 400_000);
-afterAll(async () => {
-  await browser?.close();
-  await site?.close();
-  await host?.close();
 });
 
 type Provider = ReturnType<typeof browserProvider>;
@@ -90,13 +75,12 @@ const call = (token: string) =>
   });
 
 describe.each(GENERATIONS)('$name', ({ open }) => {
-  test('registers, signs in, is allowed, calls, refreshes, and is disconnected', {
+  test('a client registers, is allowed, calls, refreshes, and is disconnected', {
     timeout: 90_000,
   }, async () => {
     const provider = browserProvider(page);
     const client = open(provider);
     await expect(client.connect()).rejects.toThrow();
-    if (new URL(page.url()).pathname === '/sign-in') await signIn(page, ADMIN.email, ADMIN.password);
 
     await page.getByRole('heading', { name: 'Connect Browser client?' }).waitFor();
     expect(await page.getByText('Not verified').count()).toBe(1);
@@ -175,7 +159,7 @@ test('a client that a metadata document introduces connects too', { timeout: 60_
   await page.getByText('Example app').first().waitFor();
 });
 
-test('what a client asks for wrongly leads to its site by a click alone', { timeout: 60_000 }, async () => {
+test('a wrong request of a client leads back to its site by a click alone', { timeout: 60_000 }, async () => {
   const { client_id, redirect_uris } = SITE_CLIENT;
   const query = new URLSearchParams({
     response_type: 'code',
@@ -194,7 +178,7 @@ test('what a client asks for wrongly leads to its site by a click alone', { time
   expect(Object.fromEntries(await sent())).toMatchObject({ error: 'invalid_scope', state: 'a state' });
 });
 
-test('the way back fits a phone, however long the host', { timeout: 60_000 }, async () => {
+test('the link back to a client fits a phone, however long its host', { timeout: 60_000 }, async () => {
   const redirect_uri = `https://${'a-long-name-'.repeat(4)}x.of-somebody-else.example/callback`;
   const made = await fetch(`${site.url}/api/auth/oauth2/register`, {
     method: 'POST',
@@ -203,22 +187,22 @@ test('the way back fits a phone, however long the host', { timeout: 60_000 }, as
   });
   const { client_id } = (await made.json()) as { client_id: string };
   const query = new URLSearchParams({ response_type: 'code', client_id, redirect_uri, state: 'a state' });
-  const before = page.viewportSize();
   await page.setViewportSize({ width: 390, height: 800 });
   await page.goto(`${site.url}/api/auth/oauth2/authorize?${query}`);
   await page.getByRole('link', { name: /^Back to a-long-name/ }).waitFor();
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
-  if (before) await page.setViewportSize(before);
 });
 
-test('who denies gives nothing', async () => {
+test('denying a client gives it an error and no code', async () => {
   const provider = browserProvider(page);
   await expect(GENERATIONS[0]?.open(provider).connect()).rejects.toThrow();
   await page.getByRole('button', { name: 'Deny' }).click();
   expect((await sent()).get('error')).toBe('access_denied');
 });
 
-test('the log shows the calls, and the check finds nothing wrong', { timeout: 60_000 }, async () => {
+test('the log shows the calls of clients, and the check of the connection finds nothing wrong', {
+  timeout: 60_000,
+}, async () => {
   await page.goto(`${site.url}/admin/tokens/calls?tool=list-invoices-tool`);
   await page.getByRole('table', { name: 'Calls' }).waitFor();
   expect(await page.getByRole('cell', { name: `Browser client, ${ADMIN.email}` }).count()).toBe(4);
@@ -238,7 +222,7 @@ test('the log shows the calls, and the check finds nothing wrong', { timeout: 60
   await page.getByText(/Bearer w5t_[\w-]{43}/).waitFor();
 });
 
-test('who owes a password and a second factor ends on the consent page too', {
+test('a person who owes a password and a second factor comes to the consent page too', {
   timeout: 90_000,
 }, async () => {
   await site.inspect(async (db) => {
@@ -274,8 +258,4 @@ test('who owes a password and a second factor ends on the consent page too', {
   expect(params.get('error')).toBeNull();
   await GENERATIONS[1]?.open(provider).finish(params);
   expect((await call(provider.stored.tokens?.access_token ?? '')).status).toBe(200);
-});
-
-test('no page complained', () => {
-  expect(complaints).toEqual([]);
 });

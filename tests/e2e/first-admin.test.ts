@@ -7,6 +7,7 @@ import { makeDataDir } from '../support/command-server';
 import { ensureBuild, START } from '../support/next-build';
 import { launchBrowser, visit, watchComplaints } from './support/browser';
 import { type Command, freePort, startUntil } from './support/commands';
+import { signIn } from './support/forms';
 
 const GRACE = { email: 'grace@example.com', password: 'correct horse battery' };
 const ADDRESS = /http:\/\/localhost:\d+\/sign-in\/first\/[\w-]{43}/g;
@@ -50,11 +51,6 @@ const create = async (fields: Record<string, string>) => {
     await page.getByLabel(label, { exact: true }).fill(text);
   }
   await page.getByRole('button', { name: 'Create admin' }).click();
-};
-const signIn = async (on: Page, email: string, password: string) => {
-  await on.getByLabel('E-mail').fill(email);
-  await on.getByLabel('Password', { exact: true }).fill(password);
-  await on.getByRole('button', { name: 'Sign in' }).click();
 };
 
 test('a server without staff prints an address once, whose page may be looked at repeatedly', async () => {

@@ -1,28 +1,31 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { Page } from 'playwright';
 import { describe, expect, test } from 'vitest';
-import { createCustomer } from '../support/factories';
-import { listServerActions } from './support/admin-routes';
 import { visit } from './support/browser';
-import { confirm, fillLine, hasFocus, line, press, tabTo, told } from './support/forms';
-import { Fields, postAction } from './support/post-action';
-import { signIn } from './support/staff';
-import { useStaffPages } from './support/staff-pages';
-import { connectTools, issueToolsToken } from './support/tools';
-import { violationsOf } from './support/violations';
+import { confirm, endSession, fillLine, hasFocus, line, press, signIn, tabTo, told } from './support/forms';
+import { violationsOf } from './support/looks';
+import { Fields, listServerActions, postAction } from './support/server-actions';
+import { useSite } from './support/use-site';
 
 const DOCUMENTS = '/admin/sales-documents';
 const INVOICES = '/admin/invoices';
 
-let token: string;
-const staff = useStaffPages({
-  async fill(db) {
-    token = await issueToolsToken(db);
-    await createCustomer(db, { customer_number: 'K-DOC', company: 'Weiß & Söhne' });
-  },
-});
+const site = useSite('company');
+
+/** Connects the official client to the site's tools. @returns what a call answers, and a way to end */
+async function connectTools() {
+  const client = new Client({ name: 'test-client', version: '1.0.0' });
+  const headers = { authorization: `Bearer ${site.facts.toolsToken}` };
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL('/mcp', site.url), { requestInit: { headers } }),
+  );
+  const call = async (name: string, args: Record<string, unknown>): Promise<unknown> =>
+    (await client.callTool({ name, arguments: args })).structuredContent;
+  return { call, close: () => client.close() };
+}
 
 async function draft(page: Page, kind = INVOICES) {
-  await visit(page, `${staff.url}${kind}/new?customer=K-DOC`);
+  await visit(page, `${site.url}${kind}/new?customer=K-DOC`);
   await fillLine(page, 1, 'Hosting', '10');
   await press(page, 'Save draft');
   await told(page, 'The draft is saved.');
@@ -30,8 +33,8 @@ async function draft(page: Page, kind = INVOICES) {
 }
 
 test('a customer rents a service, accepts an offer and pays its invoice; the tools show each at once', async () => {
-  const { page } = await staff.open('/admin/customers/new');
-  const tools = await connectTools(staff.url, token);
+  const page = await site.open('/admin/customers/new');
+  const tools = await connectTools();
   await page.getByLabel('Company').fill('Alpenblick Hosting');
   await press(page, 'Create customer');
   await told(page, 'The customer is created.');
@@ -57,7 +60,7 @@ test('a customer rents a service, accepts an offer and pays its invoice; the too
 
   await visit(page, customerPage);
   await page.getByRole('link', { name: 'New offer' }).click();
-  await page.waitForURL(`${staff.url}${DOCUMENTS}/new?customer=${customer_number}`);
+  await page.waitForURL(`${site.url}${DOCUMENTS}/new?customer=${customer_number}`);
   expect(await page.getByLabel('Customer number').inputValue()).toBe(customer_number);
   await fillLine(page, 1, 'Dedicated server', '79,90');
   await press(page, 'Add line');
@@ -100,8 +103,8 @@ test('a customer rents a service, accepts an offer and pays its invoice; the too
 });
 
 describe('a draft', () => {
-  test('says what is wrong at its field and keeps all that was typed', async () => {
-    const { page } = await staff.open(`${DOCUMENTS}/new`);
+  test('a wrong field of a draft has a message and the focus, and all that was typed stays', async () => {
+    const page = await site.open(`${DOCUMENTS}/new`);
     await page.getByLabel('Type').selectOption('order_confirmation');
     await page.getByLabel('Customer number').fill('nobody');
     await fillLine(page, 1, 'One', '1.00');
@@ -112,7 +115,7 @@ describe('a draft', () => {
     await fillLine(page, 2, 'Three', '3');
     await press(page, 'Save draft');
     await line(page, 1).getByText('Must be a number.').waitFor();
-    await hasFocus(page, 'textbox', 'Price without tax').toBe(true);
+    await hasFocus(page, 'textbox', 'Price without tax');
     expect(await violationsOf(page)).toEqual([]);
     expect(await line(page, 1).getByLabel('Price without tax').inputValue()).toBe('1,000');
     expect(await line(page, 2).getByLabel('Text').inputValue()).toBe('Three');
@@ -120,11 +123,11 @@ describe('a draft', () => {
     await line(page, 1).getByLabel('Price without tax').fill('1000');
     await press(page, 'Save draft');
     await page.getByText('Is not a known customer.').waitFor();
-    await hasFocus(page, 'textbox', 'Customer number').toBe(true);
+    await hasFocus(page, 'textbox', 'Customer number');
   });
 
-  test('is written with the keyboard alone: lines are added, moved and removed', async () => {
-    const { page } = await staff.open(`${INVOICES}/new?customer=K-DOC`);
+  test('lines of a draft are added, moved and removed with the keyboard alone', async () => {
+    const page = await site.open(`${INVOICES}/new?customer=K-DOC`);
     const type = async (text: string, price: string) => {
       await page.keyboard.type(text);
       for (const _ of ['quantity', 'price']) await page.keyboard.press('Tab');
@@ -134,18 +137,18 @@ describe('a draft', () => {
     await type('Second', '2');
     await tabTo(page, 'button', 'Add line');
     await page.keyboard.press('Enter');
-    await hasFocus(page, 'textbox', 'Text', 1).toBe(true);
+    await hasFocus(page, 'textbox', 'Text', 1);
     await type('First', '1');
     await tabTo(page, 'button', 'Move line 2 up');
     await page.keyboard.press('Enter');
-    await hasFocus(page, 'button', 'Move line 1 up').toBe(true);
+    await hasFocus(page, 'button', 'Move line 1 up');
     await page.keyboard.press('Enter'); // it is the first already
     await tabTo(page, 'button', 'Add line');
     await page.keyboard.press('Enter');
-    await hasFocus(page, 'textbox', 'Text', 2).toBe(true);
+    await hasFocus(page, 'textbox', 'Text', 2);
     await tabTo(page, 'button', 'Remove line 3');
     await page.keyboard.press('Enter');
-    await hasFocus(page, 'button', 'Add line').toBe(true);
+    await hasFocus(page, 'button', 'Add line');
     expect(await violationsOf(page)).toEqual([]);
     await tabTo(page, 'button', 'Save draft');
     await page.keyboard.press('Enter');
@@ -158,12 +161,12 @@ describe('a draft', () => {
     ]);
   });
 
-  test('of two people who edit it the second is told, sees both versions and loses nothing', async () => {
-    const { page } = await staff.open(INVOICES);
-    const { page: other } = await staff.open(INVOICES);
+  test('the second of two people who edit a draft sees both versions and loses nothing', async () => {
+    const page = await site.open(INVOICES);
+    const other = await site.open(INVOICES);
     const path = await draft(page);
-    await visit(other, `${staff.url}${path}/edit`);
-    await visit(page, `${staff.url}${path}/edit`);
+    await visit(other, `${site.url}${path}/edit`);
+    await visit(page, `${site.url}${path}/edit`);
     await fillLine(page, 1, 'Hosting, first', '11');
     await page.getByLabel('Due').fill('2099-12-31');
     await press(page, 'Save draft');
@@ -185,14 +188,12 @@ describe('a draft', () => {
     await other.getByText('31 Dec 2099').waitFor();
   });
 
-  test('is all there again after an expired session, its lines too', async () => {
-    const { page } = await staff.open(`${DOCUMENTS}/new?customer=K-DOC`);
+  test('a draft that was typed is restored with its lines after an expired session', async () => {
+    const page = await site.open(`${DOCUMENTS}/new?customer=K-DOC`, { own: true });
     await fillLine(page, 1, 'One', '1');
     await press(page, 'Add line');
     await fillLine(page, 2, 'Two', '2');
-    await page
-      .context()
-      .addCookies([{ name: 'w5t.session_token', value: 'ended.signature', url: staff.url }]);
+    await endSession(page);
     await press(page, 'Save draft');
     await page.waitForURL(/\/sign-in\?next=/);
     await signIn(page);
@@ -205,11 +206,11 @@ describe('a draft', () => {
     await page.getByRole('cell', { name: 'Two' }).waitFor();
   });
 
-  test('can be deleted, from one page once', async () => {
-    const { page } = await staff.open(INVOICES);
+  test('a draft is deleted, and deleting it again from another page says the same', async () => {
+    const page = await site.open(INVOICES);
     for (const kind of [INVOICES, DOCUMENTS]) {
       const path = await draft(page, kind);
-      const { page: other } = await staff.open(path);
+      const other = await site.open(path);
       await confirm(page, 'Delete', 'Delete draft');
       await told(page, 'The draft is deleted.');
       expect(new URL(page.url()).pathname).toBe(kind);
@@ -218,10 +219,10 @@ describe('a draft', () => {
     }
   });
 
-  test('that is sent can be due later, and be cancelled; from an old page it is neither sent again nor deleted', async () => {
-    const { page } = await staff.open(INVOICES);
+  test('a sent invoice is due later or cancelled, and an outdated page neither sends nor deletes it', async () => {
+    const page = await site.open(INVOICES);
     const path = await draft(page);
-    const [{ page: sender }, { page: deleter }] = [await staff.open(path), await staff.open(path)];
+    const [sender, deleter] = [await site.open(path), await site.open(path)];
     await confirm(page, 'Send');
     await told(page, 'The invoice is sent.');
     for (const [old, button, answer] of [
@@ -245,8 +246,8 @@ describe('a draft', () => {
   });
 });
 
-test('what no form has cannot be written by calling the actions', async () => {
-  const { page } = await staff.open(INVOICES);
+test('calling the actions of a draft writes no more than their forms can', async () => {
+  const page = await site.open(INVOICES);
   const id = Number((await draft(page)).split('/').at(-1));
   await confirm(page, 'Send');
   await told(page, 'The invoice is sent.');
@@ -254,7 +255,7 @@ test('what no form has cannot be written by calling the actions', async () => {
   const call = async (name: string, args: unknown[]) => {
     const action = built.find((one) => one.name === `app/admin/_components/forms/record/actions.ts#${name}`);
     if (!action) throw new Error(`${name} is not built`);
-    const answer = await postAction(staff.url, action, args, { cookie: staff.cookie });
+    const answer = await postAction(site.url, action, args, { cookie: await site.cookie() });
     return answer.headers.get('x-action-redirect')?.split(';')[0] ?? answer.status;
   };
   const state = { typed: {}, problems: {}, opened: null, theirs: null, isAnswer: false };
@@ -274,7 +275,7 @@ test('what no form has cannot be written by calling the actions', async () => {
   };
   const made = await call('save', ['new_invoice', null, state, new Fields(forged)]);
   expect(made).toMatch(/\/admin\/invoices\/\d+\?notice=created$/);
-  await visit(page, staff.url + made);
+  await visit(page, site.url + made);
   await page.getByRole('button', { name: 'Send' }).waitFor(); // a draft, without a number
   expect(await page.getByText('FORGED').count()).toBe(0);
   for (const version of [0, 1]) {
@@ -299,6 +300,6 @@ test('what no form has cannot be written by calling the actions', async () => {
   }
   expect(await call('save', ['invoice', '1 or 1', state, new Fields(forged)])).toBe(404);
   expect(await call('save', ['toString', null, state, new Fields(forged)])).toBe(404);
-  await visit(page, `${staff.url}${INVOICES}/${id}`);
+  await visit(page, `${site.url}${INVOICES}/${id}`);
   await page.getByRole('cell', { name: 'Hosting' }).waitFor();
 });

@@ -1,16 +1,12 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright';
 import { describe, expect, test } from 'vitest';
-import { ADMIN, fillAdmin } from './support/company';
-import { useStaffPages } from './support/staff-pages';
-import { violationsOf } from './support/violations';
+import { ADMIN } from './support/company';
+import { confirm, told } from './support/forms';
+import { violationsOf } from './support/looks';
+import { useSite } from './support/use-site';
 
-const site = useStaffPages({
-  who: ADMIN,
-  async fill(db) {
-    await fillAdmin(db);
-  },
-});
+const site = useSite('company', { as: ADMIN });
 
 // Windows-1252; a country in lower case, and a cell too many.
 const FILE = Buffer.from(
@@ -30,9 +26,8 @@ async function upload(page: Page, name: string, buffer: Buffer) {
 const fact = (page: Page, text: string) => page.getByText(text, { exact: true }).waitFor();
 
 describe('a file', () => {
-  test('is uploaded, mapped, tried out and imported; its rejected rows are mended', async () => {
-    const { page } = await site.open('/admin/imports');
-    page.setDefaultTimeout(60_000);
+  test('a file is uploaded, mapped, tried and imported, and its rejected rows are corrected', async () => {
+    const page = await site.open('/admin/imports');
     await upload(page, 'Kunden.csv', FILE);
     await page.getByText('Windows-1252, cells separated by').waitFor();
     await page.getByText('Müller € · Two · Three').waitFor();
@@ -69,19 +64,18 @@ describe('a file', () => {
     await page.getByLabel('Kunde').selectOption('customer_number');
     await page.getByRole('button', { name: 'Import', exact: true }).press('Enter');
     await fact(page, '2 new, 0 changed, 0 unchanged, 0 rejected');
-    await page.getByRole('button', { name: 'Remove file' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Remove file' }).click();
+    await confirm(page, 'Remove file');
     await page.waitForURL(/\/admin\/imports\?notice=removed$/);
-    await page.getByRole('status').filter({ hasText: 'The file is removed' }).waitFor();
+    await told(page, 'The file is removed');
     const log = page.getByRole('table', { name: 'Imports' });
     expect(await log.locator('tbody tr').allTextContents()).toEqual([
       expect.stringMatching(/mended\.csvCustomersCompleted2 new.*root@example\.com/),
       expect.stringMatching(/Kunden\.csvCustomersCompleted2 new, 0 changed, 0 unchanged, 2 rejected/),
     ]);
-  }, 300_000);
+  });
 
-  test('of WHMCS is known by its columns; one that is no CSV is told so', async () => {
-    const { page } = await site.open('/admin/imports');
+  test('a file of WHMCS is recognized by its columns; a file that is not CSV is refused', async () => {
+    const page = await site.open('/admin/imports');
     await upload(page, 'clients.csv', readFileSync('docs/examples/whmcs-clients.csv'));
     expect(await page.getByRole('link', { name: 'columns of WHMCS' }).getAttribute('aria-current')).toBe(
       'true',
@@ -97,8 +91,8 @@ describe('a file', () => {
 });
 
 describe('the export', () => {
-  test('gives every kind, and a month for the books', async () => {
-    const { page } = await site.open('/admin/export');
+  test('the export offers every kind of record, and a month for accounting', async () => {
+    const page = await site.open('/admin/export');
     await page.getByLabel('Kind').selectOption('Customers');
     const [records] = await Promise.all([
       page.waitForEvent('download'),

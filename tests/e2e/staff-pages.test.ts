@@ -1,79 +1,46 @@
-import type { Browser, BrowserContext, Page } from 'playwright';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { launchBrowser, visit, watchComplaints } from './support/browser';
-import { fillCompany, STAFF } from './support/company';
-import { openSite, type Site } from './support/site';
-import { signIn } from './support/staff';
+import type { Page } from 'playwright';
+import { describe, expect, test } from 'vitest';
+import { ADMIN, KEYS, MONDAY, STAFF } from './support/company';
+import { confirm, press, signIn, told } from './support/forms';
+import { useSite } from './support/use-site';
 
-let site: Site;
-let browser: Browser;
-let token: string;
-let runId: number;
+const site = useSite('company', { as: ADMIN });
 
-beforeAll(async () => {
-  site = await openSite(async (db) => {
-    ({ token, runId } = await fillCompany(db));
-  });
-  browser = await launchBrowser();
-}, 400_000);
-afterAll(async () => {
-  await browser?.close();
-  await site?.close();
+const main = (page: Page) => page.locator('main');
+const rows = (page: Page) => page.locator('tbody tr');
+
+test('a page without a session leads to the sign-in page, which leads back to it', async () => {
+  for (const path of [
+    '/admin',
+    '/admin/payments?status=completed',
+    '/admin/payments/export?customer=K-E2E',
+  ]) {
+    for (const cookie of ['', 'w5t.session_token=forged.signature']) {
+      const answer = await site.fetch(path, { as: null, headers: { cookie } });
+      expect([path, answer.status]).toEqual([path, 307]);
+      expect(answer.headers.get('location')).toBe(`/sign-in?next=${encodeURIComponent(path)}`);
+    }
+  }
 });
 
-const adminPaths = () => [
-  '/admin',
-  '/admin/payments?status=completed',
-  '/admin/payments/1',
-  '/admin/reconciliation',
-  `/admin/reconciliation/${runId}`,
-  '/admin/connect',
-  '/admin/payments/new',
-  '/admin/no-such-page',
-];
+test('the policy of pages allows scripts by a nonce that changes, and no evaluation', async () => {
+  const policies = await Promise.all(
+    [1, 2].map(async () => (await fetch(`${site.url}/sign-in`)).headers.get('content-security-policy')),
+  );
+  expect(new Set(policies).size).toBe(2);
+  expect(policies[0]).toMatch(/script-src 'self' 'nonce-[A-Za-z0-9+/=]{24}' 'strict-dynamic';/);
+  expect(policies[0]).not.toContain('unsafe-eval');
+});
 
-describe('nobody signed in', () => {
-  test('every page of the staff leads to the sign-in page, with or without a cookie', async () => {
-    for (const path of adminPaths()) {
-      for (const headers of [{}, { cookie: 'w5t.session_token=forged.signature' }]) {
-        const answer = await fetch(site.url + path, { redirect: 'manual', headers });
-        expect([path, answer.status]).toEqual([path, 307]);
-        const target = new URL(answer.headers.get('location') ?? '', site.url);
-        expect(target.origin + target.pathname).toBe(`${site.url}/sign-in`);
-        expect(target.searchParams.get('next')).toBe(path);
-      }
-    }
-  });
-
-  test('no answer of those pages holds data, not even to a router request', async () => {
-    for (const path of adminPaths()) {
-      const headers = { cookie: 'w5t.session_token=forged.signature', rsc: '1' };
-      const answer = await fetch(site.url + path, { redirect: 'manual', headers });
-      expect(await answer.text()).not.toMatch(/[€$]|payment_reference|example\.(com|org)/);
-    }
-  });
-
-  test.each(['/admin', '/sign-in'])('%s carries the security headers', async (path) => {
-    const { headers } = await fetch(site.url + path, { redirect: 'manual' });
-    expect(headers.get('x-content-type-options')).toBe('nosniff');
-    expect(headers.get('referrer-policy')).toBe('same-origin');
-    expect(headers.get('permissions-policy')).toContain('camera=()');
-    expect(headers.get('x-powered-by')).toBeNull();
-    expect(headers.get('strict-transport-security')).toBeNull(); // the site is on http
-  });
-
-  test('the policy allows scripts by a nonce that changes, and no evaluation', async () => {
-    const policies = await Promise.all(
-      [1, 2].map(async () => (await fetch(`${site.url}/sign-in`)).headers.get('content-security-policy')),
-    );
-    expect(new Set(policies).size).toBe(2);
-    expect(policies[0]).toMatch(/script-src 'self' 'nonce-[A-Za-z0-9+/=]{24}' 'strict-dynamic';/);
-    expect(policies[0]).not.toContain('unsafe-eval');
-  });
+test('a site on http does not demand https', async () => {
+  for (const path of ['/admin', '/sign-in']) {
+    const { headers } = await site.fetch(path);
+    expect([path, headers.get('strict-transport-security')]).toEqual([path, null]);
+  }
 });
 
 test.each(['/api/w5t/payments/%ff', '/api/%ff', '/api/%'])(
-  '%s is answered as any unknown address',
+  'an API address with a broken escape, %s, is not found',
   async (path) => {
     const answer = await fetch(site.url + path);
     expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'application/problem+json']);
@@ -81,38 +48,47 @@ test.each(['/api/w5t/payments/%ff', '/api/%ff', '/api/%'])(
   },
 );
 
-test.each(['/admin/%ff', '/admin/webhooks/evt_%ff', '/docs/%'])('%s is not found', async (path) => {
-  for (const headers of [{}, { cookie: 'w5t.session_token=forged.signature' }]) {
-    const answer = await fetch(site.url + path, { headers, redirect: 'manual' });
-    expect([path, answer.status]).toEqual([path, 404]);
-    expect(answer.headers.get('x-frame-options')).toBe('DENY');
+test.each(['/admin/%ff', '/admin/webhooks/evt_%ff', '/docs/%'])(
+  'an address with a broken escape, %s, is not found',
+  async (path) => {
+    for (const cookie of ['', 'w5t.session_token=forged.signature']) {
+      const answer = await site.fetch(path, { as: null, headers: { cookie } });
+      expect([path, answer.status]).toEqual([path, 404]);
+      expect(answer.headers.get('x-frame-options')).toBe('DENY');
+    }
+  },
+);
+
+test('the address of a record that does not exist is not found', async () => {
+  for (const path of [
+    ...['999999', '0', 'x', '2147483648', '99999999999999'].map((id) => `/admin/customers/${id}`),
+    '/admin/payments/999999',
+    '/admin/payments/x',
+    '/admin/reconciliation/0',
+    '/admin/webhooks/evt_nowhere',
+    '/admin/webhooks/%00',
+    '/admin/subscriptions/0',
+    '/admin/subscriptions/999999',
+    '/admin/subscriptions/stripe-customers/cus_nowhere',
+    '/admin/nowhere',
+  ]) {
+    expect([path, (await site.fetch(path)).status]).toEqual([path, 404]);
   }
 });
 
-describe('staff in a browser', () => {
-  let context: BrowserContext;
-  let page: Page;
-  let complaints: string[];
+test.each([
+  ['/admin/customers?country=Austria', 'Must be a code of two letters, such as AT.'],
+  ['/admin/invoices?from=tomorrow', 'Must be a calendar date'],
+  ['/admin/webhooks?type=nonsense', 'Must be one of the types listed.'],
+])('the list %s says what is wrong with its filter and shows no rows', async (path, sentence) => {
+  const text = await (await site.fetch(path)).text();
+  expect(text).toContain(sentence);
+  expect(text).not.toMatch(/<table|Download CSV/);
+});
 
-  beforeEach(async () => {
-    context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
-    page = await context.newPage();
-    page.setDefaultTimeout(15_000);
-    complaints = await watchComplaints(page);
-  });
-  afterEach(async () => {
-    await context.close();
-    expect(complaints).toEqual([]);
-  });
-
-  const open = async (path: string) => {
-    await visit(page, site.url + path);
-    if (new URL(page.url()).pathname === '/sign-in') await signIn(page);
-    await page.waitForURL(site.url + path);
-  };
-
-  test('a wrong password and an unknown address are told the same', async () => {
-    await visit(page, `${site.url}/sign-in`);
+describe('signing in', () => {
+  test('a wrong password and an unknown address get the same answer', async () => {
+    const page = await site.open('/sign-in', { as: null });
     for (const email of [STAFF.email, 'nobody@example.com']) {
       await signIn(page, email, 'not the password');
       expect(await page.getByRole('alert').filter({ hasText: 'wrong' }).textContent()).toBe(
@@ -120,12 +96,12 @@ describe('staff in a browser', () => {
       );
       expect(await page.getByLabel('E-mail').inputValue()).toBe(email);
     }
-    complaints.splice(0); // the browser reports each 401 itself
+    site.allowComplaints(/401/);
   });
 
-  test('signing in leads to the page asked for, signing out ends it', async () => {
-    await visit(page, `${site.url}/admin`);
-    await signIn(page);
+  test('signing in leads to the page asked for, and signing out ends the session', async () => {
+    const page = await site.open('/admin', { as: null });
+    await signIn(page, KEYS.email);
     await page.waitForURL(`${site.url}/admin`);
     await expect.poll(() => page.title()).toBe('Overview · W5T Administration');
     for (const label of [
@@ -137,60 +113,27 @@ describe('staff in a browser', () => {
     ]) {
       await page.getByText(label, { exact: true }).first().waitFor();
     }
-    const cookies = await context.cookies();
-    const cookie = cookies.find(({ name }) => name === 'w5t.session_token');
-    expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Lax' });
-    await page.getByRole('button', { name: `Account of ${STAFF.name}` }).click();
+    const cookies = await page.context().cookies();
+    const session = cookies.find(({ name }) => name === 'w5t.session_token');
+    expect(session).toMatchObject({ httpOnly: true, sameSite: 'Lax' });
+    await page.getByRole('button', { name: `Account of ${KEYS.name}` }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await page.waitForURL(`${site.url}/sign-in`);
     // What is left makes this a known device, which strangers cannot shut out.
-    expect(await context.cookies()).toMatchObject([
+    expect(await page.context().cookies()).toMatchObject([
       { name: expect.stringMatching(/^w5t\.device\./), httpOnly: true, sameSite: 'Strict' },
     ]);
-    const again = await fetch(`${site.url}/admin`, {
-      redirect: 'manual',
-      headers: { cookie: `${cookie?.name}=${cookie?.value}` },
+    const again = await site.fetch('/admin', {
+      as: null,
+      headers: { cookie: `${session?.name}=${session?.value}` },
     });
     expect(again.status).toBe(307);
   });
+});
 
-  test.each(['//evil.example/x', 'https://evil.example/', '/\\evil.example', '/.//evil.example'])(
-    'a next of %s leads to the overview instead',
-    async (next) => {
-      await visit(page, `${site.url}/sign-in?next=${encodeURIComponent(next)}`);
-      await signIn(page);
-      await page.waitForURL(`${site.url}/admin`);
-    },
-  );
-
-  test('a run shows its changes, before and after, and its failures', async () => {
-    await open('/admin/reconciliation');
-    await page.locator('tbody tr').filter({ hasText: 'Completed with errors' }).click();
-    await page.waitForURL(`${site.url}/admin/reconciliation/${runId}`);
-    const change = page.locator('tbody tr').filter({ hasText: 'Subscription 12' });
-    expect(await change.textContent()).toMatch(/active.*past_due.*Fixed/);
-    await page.getByText('stripe_timeout').waitFor();
-  });
-
-  test('staff start a run and see it end', async () => {
-    await open('/admin/reconciliation');
-    await page.getByRole('button', { name: 'Run now' }).click();
-    await page.waitForURL(new RegExp(`/admin/reconciliation/(?!${runId}$)\\d+$`));
-    await page.getByText(STAFF.email, { exact: true }).first().waitFor();
-    await page.getByText('Completed', { exact: true }).waitFor();
-  });
-
-  test.each(['/admin/payments/999999', '/admin/payments/x', '/admin/reconciliation/0', '/admin/nowhere'])(
-    '%s is not found',
-    async (path) => {
-      await open(path);
-      await page.getByRole('heading', { name: /not found/i }).waitFor();
-      complaints.splice(0); // the browser reports the 404 itself
-    },
-  );
-
+describe('the frame of the pages', () => {
   test('the choice of light or dark is kept', async () => {
-    await open('/admin');
+    const page = await site.open('/admin', { own: true });
     const scheme = () => page.locator('html').getAttribute('data-mantine-color-scheme');
     await page.getByRole('button', { name: /^Account of/ }).click();
     await page.getByText('Dark', { exact: true }).click();
@@ -199,17 +142,8 @@ describe('staff in a browser', () => {
     expect(await scheme()).toBe('dark');
   });
 
-  test('a telephone has the navigation behind a button', async () => {
-    await page.setViewportSize({ width: 390, height: 844 });
-    await open('/admin');
-    await page.getByRole('button', { name: 'Navigation' }).click();
-    await page.getByRole('link', { name: 'Payments', exact: true }).click();
-    await page.waitForURL(`${site.url}/admin/payments`);
-  });
-
   test('the keyboard reaches the narrow navigation only while it is open, and leaves it', async () => {
-    await page.setViewportSize({ width: 390, height: 844 });
-    await open('/admin/payments');
+    const page = await site.open('/admin/payments', { viewport: { width: 390, height: 844 } });
     const burger = page.getByRole('button', { name: 'Navigation' });
     const navigation = page.getByRole('navigation', { name: 'Main' });
     await expect
@@ -225,26 +159,225 @@ describe('staff in a browser', () => {
     expect(await navigation.isVisible()).toBe(false);
     expect(await burger.evaluate((button) => button === document.activeElement)).toBe(true);
     await burger.click();
-    await page.getByRole('button', { name: /^Account of|Hopper/ }).focus();
+    await page.getByRole('button', { name: /^Account of|Perlman/ }).focus();
     await page.keyboard.press('Tab');
     await expect.poll(() => navigation.isVisible()).toBe(false);
   });
 
-  test('what the API writes, the pages read', async () => {
-    await open('/admin/payments/1');
-    const facts = page.locator('dl').first();
-    expect(await facts.textContent()).toContain('ID');
-    const api = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  test('the ? key lists the keyboard shortcuts', async () => {
+    const page = await site.open('/admin');
+    await page.keyboard.press('?');
+    await page
+      .getByRole('dialog', { name: 'Keyboard shortcuts' })
+      .getByText('Search, or go to a page')
+      .waitFor();
+  });
+
+  test('a payment that the API changes is changed on its page', async () => {
+    const page = await site.open('/admin/payments/1');
+    expect(await page.locator('dl').first().textContent()).toContain('ID');
+    const api = { authorization: `Bearer ${site.facts.token}`, 'content-type': 'application/json' };
     const payment = await (await fetch(`${site.url}/api/w5t/payments/1`, { headers: api })).json();
-    const body = { payment_reference: 'written-by-the-api' };
     const answer = await fetch(`${site.url}/api/w5t/payments/1`, {
       method: 'PATCH',
       headers: api,
-      body: JSON.stringify(body),
+      body: JSON.stringify({ payment_reference: 'written-by-the-api' }),
     });
     expect(answer.status).toBe(200);
     await page.reload();
     await page.getByText('written-by-the-api').first().waitFor();
     await page.getByText(`Payment reference: ${payment.payment_reference} → written-by-the-api`).waitFor();
+  });
+});
+
+/** A click, of which a question may take two. */
+const link = (page: Page, name: string | RegExp) =>
+  page.getByRole('link', { name, exact: typeof name === 'string' });
+
+/** What the page's download holds. */
+async function fileOf(page: Page): Promise<string> {
+  const file = await link(page, 'Download CSV').getAttribute('href');
+  return (await site.fetch(file ?? '')).text();
+}
+
+describe('questions of the desk, answered within two clicks or one search', () => {
+  async function searchFor(page: Page, text: string): Promise<void> {
+    const field = page.getByRole('combobox', { name: 'Search' });
+    await expect
+      .poll(async () => {
+        if (!(await field.isVisible())) await page.keyboard.press('/');
+        return field.isVisible();
+      })
+      .toBe(true);
+    await field.fill(''); // the slash may have been pressed once more while the dialog opened
+    await page.keyboard.type(text);
+    // Until all of it is answered, Enter leads to the page of all results.
+    await page
+      .locator('[data-stale="false"]')
+      .getByRole('option', { name: /ASKED|Asked/ })
+      .first()
+      .waitFor();
+    await page.keyboard.press('Enter');
+  }
+
+  test('the search finds what a customer owes by words of its name in any order', async () => {
+    const page = await site.open('/admin');
+    await searchFor(page, 'sons asked');
+    await page.waitForURL(/\/admin\/customers\/\d+$/);
+    const balance = page
+      .locator('section')
+      .filter({ has: page.getByRole('heading', { name: 'Balance due' }) });
+    expect(await balance.first().textContent()).toMatch(
+      /€392\.00.*1 unpaid invoice · 1 overdue.*Overdue: €392\.00/,
+    );
+  });
+
+  test('the search finds the invoice that an offer became by the end of its number', async () => {
+    const page = await site.open('/admin');
+    await searchFor(page, 'ASKED-0815');
+    await page.waitForURL(/sales-documents\/\d+$/);
+    await main(page).getByText('ASKED-NEW').first().waitFor();
+  });
+
+  test('renewals list the services that renew next week', async () => {
+    const page = await site.open('/admin');
+    await link(page, 'Renewals').click();
+    await page.waitForURL(/renewals$/);
+    await page.locator('search summary').first().click();
+    await link(page, 'Next week').click();
+    await page.waitForURL(new RegExp(`from=${MONDAY}`));
+    await rows(page).first().waitFor();
+    expect(await fileOf(page)).toContain('S-ASKED');
+  });
+
+  test('the search leads to the servers in maintenance', async () => {
+    const page = await site.open('/admin');
+    await page.keyboard.press('ControlOrMeta+k');
+    await page.getByRole('option', { name: 'Servers in maintenance' }).click();
+    await page.waitForURL(/servers\?status=maintenance$/);
+    await main(page).getByText('Maintenance').first().waitFor();
+    for (const row of await rows(page).allTextContents()) expect(row).toContain('Maintenance');
+  });
+
+  test('the overview leads to the invoices more than 30 days overdue', async () => {
+    const page = await site.open('/admin');
+    await link(page, /overdue invoices?: .* the oldest was due/).click();
+    await page.waitForURL(/overdue$/);
+    const age = page.locator('dl[aria-label^="Overdue by age"] > div').filter({ hasText: '31–60 days' });
+    await age.filter({ hasText: '€' }).getByRole('link').click();
+    await page.waitForURL(/age=31-60&currency=eur$/);
+    expect(await fileOf(page)).toContain('ASKED-OLD');
+  });
+
+  test('the payments of last month are a CSV file', async () => {
+    const page = await site.open('/admin');
+    await link(page, 'Payments').click();
+    await page.waitForURL(/payments$/);
+    await page.locator('search summary').filter({ hasText: 'Date' }).click();
+    await link(page, 'Last month').click();
+    await page.waitForURL(/from=/);
+    expect(await fileOf(page)).toContain('ASKED-PAID');
+  });
+
+  test('the overview leads to what the latest run changed, and to its failures', async () => {
+    const page = await site.open('/admin');
+    await link(page, 'See the run').click();
+    await page.waitForURL(`${site.url}/admin/reconciliation/${site.facts.runId}`);
+    expect(await rows(page).filter({ hasText: 'Subscription 12' }).textContent()).toMatch(
+      /active.*past_due.*Fixed/,
+    );
+    await page.getByText('stripe_timeout').waitFor();
+  });
+
+  test('the overview leads to the subscriptions past due, with their amounts', async () => {
+    const page = await site.open('/admin');
+    await link(page, /subscriptions? (is|are) past due/).click();
+    await page.waitForURL(/status=past_due$/);
+    await main(page)
+      .getByText(/[€$£][\d.,]+ \/ \w+|unpaid/)
+      .first()
+      .waitFor();
+  });
+
+  test('the list of tokens names who added each', async () => {
+    const page = await site.open('/admin');
+    await link(page, 'Access tokens').click();
+    await page.waitForURL(/tokens$/);
+    expect(await rows(page).filter({ hasText: 'ERP' }).textContent()).toContain('test');
+  });
+});
+
+describe('a phone in the dark', () => {
+  /** By the navigation, which a narrow screen hides behind a button. */
+  async function goTo(page: Page, name: string): Promise<void> {
+    await page.getByRole('button', { name: 'Navigation' }).click();
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true }).click();
+    await page.getByRole('heading', { level: 1, name }).waitFor();
+  }
+  /** An entry of a list, which has no table here. */
+  const entry = (page: Page, text: string) =>
+    main(page).locator('ul li a').filter({ hasText: text, visible: true }).first();
+  const toolsFor = async (token: string) => {
+    const headers = {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2025-06-18',
+    };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+    return (await fetch(`${site.url}/mcp`, { method: 'POST', headers, body })).status;
+  };
+
+  test('a walk on a phone: sign in, find a customer, record and delete a payment, issue and revoke a token', {
+    timeout: 120_000,
+  }, async () => {
+    const phone = { viewport: { width: 390, height: 844 }, colorScheme: 'dark', hasTouch: true } as const;
+    // Links ask ahead here, as they do for users.
+    const page = await site.open('/admin', { as: null, prefetch: true, ...phone });
+    await signIn(page, ADMIN.email, 'not the password');
+    await page.getByRole('alert').filter({ hasText: 'wrong' }).waitFor();
+    await signIn(page, ADMIN.email, ADMIN.password);
+    await page.waitForURL(`${site.url}/admin`);
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+
+    const field = page.getByRole('combobox', { name: 'Search' });
+    await expect
+      .poll(async () => {
+        await page.getByRole('banner').getByRole('link', { name: 'Search' }).click({ force: true });
+        return field.isVisible();
+      })
+      .toBe(true);
+    await field.fill('accounts@walk');
+    await page.getByRole('option', { name: /Walkers & Co/ }).click();
+    await page.waitForURL(/\/admin\/customers\/\d+$/);
+    await page.getByRole('heading', { level: 1, name: 'Walkers & Co' }).waitFor();
+
+    await entry(page, 'WALK-1').click();
+    await page.getByRole('heading', { level: 1, name: 'Invoice WALK-1' }).waitFor();
+    await link(page, 'Record payment').click();
+    await page.getByLabel('Amount in EUR').fill('12.50');
+    await page.getByLabel('Reference').fill('WALK');
+    await press(page, 'Record payment');
+    await told(page, 'The payment is recorded.');
+    await confirm(page, 'Mark as refunded');
+    await told(page, /refunded/);
+    await press(page, 'Delete');
+    const box = await page.getByRole('dialog').boundingBox();
+    expect(box && box.x >= 0 && box.x + box.width <= 390).toBe(true);
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete payment' }).click();
+    await told(page, /deleted/);
+
+    await goTo(page, 'Access tokens');
+    await link(page, 'Issue token').click();
+    await page.getByLabel('Name').fill('Walk');
+    await page.getByLabel('mcp:read').check();
+    await press(page, 'Issue token');
+    const token = (await page.getByText(/^w5t_[\w-]{43}$/).textContent()) ?? '';
+    expect(await toolsFor(token)).toBe(200);
+    await link(page, 'Done').click();
+    await entry(page, 'Walk').click();
+    await confirm(page, 'Revoke', 'Revoke token');
+    await told(page, 'The token is revoked');
+    expect(await toolsFor(token)).toBe(401);
   });
 });

@@ -1,101 +1,110 @@
 import type { Page } from 'playwright';
 import { describe, expect, test } from 'vitest';
 import { visit } from './support/browser';
-import { choose, fillFilter } from './support/filters';
-import { eventually, usePaymentPages } from './support/payment-pages';
+import { choose, fillFilter } from './support/forms';
+import { useSite } from './support/use-site';
 
 const LIST = '/admin/payments';
 
-const staff = usePaymentPages();
+const site = useSite('company');
+
+const section = (page: Page, title: string) =>
+  page.locator('section').filter({ has: page.getByRole('heading', { name: title, exact: true }) });
+const rowsOf = (page: Page, title: string) => section(page, title).locator('tbody tr');
 
 const cells = (page: Page, column: number) =>
   page.locator(`tbody tr td:nth-child(${column})`).allTextContents();
 
 describe('the list', () => {
-  test('is filtered by what was typed, and the address says by what', async () => {
-    const { page } = await staff.open(LIST);
+  test('payments are filtered by what is typed, and the address holds the filters', async () => {
+    const page = await site.open(LIST);
     await fillFilter(page, 'Customer', 'k-e2e');
     await page.waitForURL(/customer=k-e2e$/);
     await fillFilter(page, 'Reference', 'e2e-00');
     await page.waitForURL(/reference=e2e-00$/);
     await choose(page, 'Status', 'Completed');
-    await page.waitForURL(`${staff.url}${LIST}?customer=k-e2e&reference=e2e-00&status=completed`);
+    await page.waitForURL(`${site.url}${LIST}?customer=k-e2e&reference=e2e-00&status=completed`);
     await page.getByText('10 payments', { exact: true }).waitFor();
     expect(await cells(page, 3)).toEqual(Array.from({ length: 10 }, (_, i) => `E2E-00${9 - i}`));
     await page.getByRole('link', { name: 'Clear' }).click();
-    await page.waitForURL(staff.url + LIST);
+    await page.waitForURL(site.url + LIST);
   });
 
-  test('is sorted by its headers, and says how', async () => {
-    const { page } = await staff.open(`${LIST}?invoice=E2E-1`);
+  test('payments are sorted by the headers of their list, which say how', async () => {
+    const page = await site.open(`${LIST}?invoice=E2E-1`);
     const header = (name: string) => page.getByRole('columnheader', { name });
     expect(await header('Date').getAttribute('aria-sort')).toBe('descending');
     await header('Amount').getByRole('link').click();
     await page.waitForURL(/sort=-amount$/);
-    await eventually(() => header('Amount').getAttribute('aria-sort')).toBe('descending');
+    await expect.poll(() => header('Amount').getAttribute('aria-sort')).toBe('descending');
     expect(await header('Date').getAttribute('aria-sort')).toBeNull();
     expect((await cells(page, 6)).slice(0, 2)).toEqual(['€100.00', '€99.00']);
     await header('Amount').getByRole('link').click();
-    await eventually(() => header('Amount').getAttribute('aria-sort')).toBe('ascending');
+    await expect.poll(() => header('Amount').getAttribute('aria-sort')).toBe('ascending');
     expect((await cells(page, 6)).slice(0, 2)).toEqual(['€71.00', '€72.00']);
     await header('Reference').getByRole('link').click();
-    await eventually(() => header('Reference').getAttribute('aria-sort')).toBe('ascending');
+    await expect.poll(() => header('Reference').getAttribute('aria-sort')).toBe('ascending');
     expect((await cells(page, 3))[0]).toBe('E2E-000');
   });
 
-  test('is leafed through in both directions, keeping filters and order', async () => {
-    const { page } = await staff.open(`${LIST}?customer=K-E2E&sort=reference`);
+  test('payments are sorted on a phone, which has no headers of columns', async () => {
+    const page = await site.open(`${LIST}?invoice=E2E-1`);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.getByRole('navigation', { name: 'Sort by' }).getByRole('link', { name: 'Amount' }).click();
+    await page.waitForURL(/sort=-amount$/);
+    await page.locator('main ul li a').filter({ hasText: '€100.00', visible: true }).first().waitFor();
+  });
+
+  test('the list of payments is paged in both directions and keeps filters and order', async () => {
+    const page = await site.open(`${LIST}?customer=K-E2E&sort=reference`);
     const first = await cells(page, 3);
     expect(first).toHaveLength(25);
     await page.getByRole('link', { name: 'Next' }).click();
-    await eventually(() => cells(page, 3)).toEqual(
-      ['025', '026', '027', '028', '029'].map((n) => `E2E-${n}`),
-    );
+    await expect
+      .poll(() => cells(page, 3))
+      .toEqual(['025', '026', '027', '028', '029'].map((n) => `E2E-${n}`));
     expect(new URL(page.url()).search).toMatch(/^\?customer=K-E2E&sort=reference&after=/);
     await page.getByText('30 payments', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Previous' }).click();
-    await eventually(() => cells(page, 3)).toEqual(first);
+    await expect.poll(() => cells(page, 3)).toEqual(first);
     await page.getByRole('link', { name: '50', exact: true }).click();
-    await eventually(() => page.locator('tbody tr').count()).toBe(30);
+    await expect.poll(() => page.locator('tbody tr').count()).toBe(30);
   });
 
-  test('a page behind the end leads back to the first', async () => {
-    const { page } = await staff.open(`${LIST}?customer=K-E2E&after=1.2000-01-01`);
+  test('a page of payments behind the end links to the first one', async () => {
+    const page = await site.open(`${LIST}?customer=K-E2E&after=1.2000-01-01`);
     await page.getByText('No more payments').waitFor();
     await page.getByRole('link', { name: 'Go to the first page' }).click();
-    await page.waitForURL(`${staff.url}${LIST}?customer=K-E2E`);
+    await page.waitForURL(`${site.url}${LIST}?customer=K-E2E`);
   });
 
-  test('a wrong filter says so once, at its field, and keeps what was typed', async () => {
-    const { page } = await staff.open(`${LIST}?customer=x&from=2026-03-02&to=2026-03-01`);
+  test('a wrong filter of payments has one message, at its field, and keeps what was typed', async () => {
+    const page = await site.open(`${LIST}?customer=x&from=2026-03-02&to=2026-03-01`);
     expect(await page.getByText('Must not be before the first day.').count()).toBe(1);
     const to = page.getByLabel('To', { exact: true });
     expect(await to.getAttribute('aria-invalid')).toBe('true');
     expect(await page.locator('search summary').first().textContent()).toBe('Customerx');
     expect(await page.locator('table').count()).toBe(0);
-    await visit(page, `${staff.url}${LIST}?status=paid`);
+    await visit(page, `${site.url}${LIST}?status=paid`);
     expect(await page.getByText(/must be one of/i).count()).toBe(1);
   });
 
-  test('links of a payment lead to all of its invoice and of its customer', async () => {
-    const { page } = await staff.open(`${LIST}/${staff.held.ids[0]}`);
-    const links = page.getByRole('link', { name: 'All payments' });
-    await links.first().click();
-    await page.waitForURL(`${staff.url}${LIST}?invoice=%23${staff.held.invoice.id}`);
-    await page.getByText('30 payments', { exact: true }).waitFor();
-    await page.goBack();
-    await links.last().click();
-    await page.waitForURL(`${staff.url}${LIST}?customer=K-E2E`);
-    await page.getByText('30 payments', { exact: true }).waitFor();
+  test('a payment links to all payments of its invoice and of its customer', async () => {
+    const page = await site.open(`${LIST}/${site.facts.paid.ids[0]}`);
+    for (const [index, query] of [`?invoice=%23${site.facts.paid.invoice}`, '?customer=K-E2E'].entries()) {
+      await page.getByRole('link', { name: 'All payments' }).nth(index).click();
+      await page.waitForURL(site.url + LIST + query);
+      await page.getByText('30 payments', { exact: true }).waitFor();
+      await page.goBack();
+    }
   });
 });
 
 describe('the CSV file', () => {
-  const download = (query: string) =>
-    fetch(`${staff.url}${LIST}/export${query}`, { headers: { cookie: staff.cookie }, redirect: 'manual' });
+  const download = (query: string) => site.fetch(`${LIST}/export${query}`);
 
-  test('has the filters and the order of the list', async () => {
-    const { page } = await staff.open(`${LIST}?reference=E2E-00&sort=-amount`);
+  test('the CSV of payments has the filters and the order of the list', async () => {
+    const page = await site.open(`${LIST}?reference=E2E-00&sort=-amount`);
     const [file] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('link', { name: 'Download CSV' }).click(),
@@ -114,50 +123,71 @@ describe('the CSV file', () => {
     expect(lines[1]).toMatch(/,100,eur,2026-01-10,E2E-000,completed,0,api,.*,E2E-1,K-E2E,'=Weiß & Söhne$/);
   });
 
-  test('that cannot be finished is broken off, not cut short', async () => {
+  test('a CSV file that cannot be finished is broken off, not cut short', async () => {
     const response = await download('?customer=K-BROKEN');
     expect(response.status).toBe(200);
     await expect(response.text()).rejects.toThrow();
     expect((await download('?reference=BROKEN-1499')).status).toBe(200);
   });
 
-  test('of a wrong filter leads to the list, which says so; other methods are refused', async () => {
+  test('a CSV file of a wrong filter redirects to the list; other methods are refused', async () => {
     const response = await download('?status=paid');
     expect(response.status).toBe(307);
     expect(response.headers.get('location')).toBe(`${LIST}?status=paid`);
-    const post = await fetch(`${staff.url}${LIST}/export`, {
-      method: 'POST',
-      headers: { cookie: staff.cookie },
-    });
+    const post = await site.fetch(`${LIST}/export`, { method: 'POST' });
     expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
-  });
-
-  test.each([{}, { cookie: 'w5t.session_token=forged.signature' }])('is not for %j', async (headers) => {
-    const path = `${LIST}/export?customer=K-E2E`;
-    const response = await fetch(staff.url + path, { headers, redirect: 'manual' });
-    expect(response.status).toBe(307);
-    expect(response.headers.get('location')).toContain(`/sign-in?next=${encodeURIComponent(path)}`);
-    expect(await response.text()).not.toContain('E2E-0');
   });
 });
 
-test.each(['light', 'dark'] as const)('every page fits a telephone, %s', async (colorScheme) => {
-  const { page } = await staff.open(LIST, { viewport: { width: 390, height: 844 }, colorScheme });
-  for (const path of [
-    '',
-    '?customer=K-E2E&sort=reference',
-    '?from=2026-03-02&to=2026-03-01',
-    '/new',
-    `/new?invoice=%23${staff.held.invoice.id}`,
-    `/${staff.held.ids[1]}`,
-  ]) {
-    await visit(page, staff.url + LIST + path);
-    expect([path, await page.evaluate(() => document.documentElement.scrollWidth)]).toEqual([path, 390]);
-  }
-  await page.getByRole('button', { name: 'Delete' }).click();
-  const box = await page.getByRole('dialog').boundingBox();
-  expect(box && box.x >= 0 && box.x + box.width <= 390).toBe(true);
-  await visit(page, staff.url + LIST);
-  await page.getByRole('navigation', { name: 'Sort by' }).getByRole('link', { name: 'Amount' }).click();
-  await page.waitForURL(/sort=-amount$/);
+describe('refunds and disputes', () => {
+  test('a disputed payment is found from the overview, and leads to Stripe', async () => {
+    const page = await site.open('/admin');
+    await page.getByText(/^\d answers? needed, the next by \d+ \w+ \d{4}/).waitFor();
+    await page.getByRole('link', { name: 'Disputed payments' }).click();
+    await page.waitForURL(`${site.url}/admin/payments?status=disputed`);
+    const { id, reference } = site.facts.paidBack.disputed;
+    const listed = page.locator('tbody tr').filter({ hasText: reference });
+    expect(await listed.textContent()).toContain('Disputed');
+    await listed.click();
+    await page.waitForURL(`${site.url}/admin/payments/${id}`);
+    const row = rowsOf(page, 'Refunds and disputes');
+    expect(await row.textContent()).toMatch(
+      /Dispute.*Answer needed.*Fraudulent · Evidence due .* · Funds withdrawn .*Stripe.*€/,
+    );
+    const link = row.getByRole('link', { name: /^Stripe: dispute dp_\w+$/ });
+    expect(await link.getAttribute('href')).toMatch(
+      /^https:\/\/dashboard\.stripe\.com\/test\/disputes\/dp_\w+$/,
+    );
+  });
+
+  test('a payment refunded in part is found, and its pages, invoice and customer show the refund', async () => {
+    const { id, reference, invoiceId, customerId } = site.facts.paidBack.inPart;
+    const page = await site.open('/admin/payments');
+    await choose(page, 'Status', 'Refunded in part');
+    await page.waitForURL(`${site.url}/admin/payments?status=refunded_in_part`);
+    const listed = page.locator('tbody tr').filter({ hasText: reference });
+    expect(await listed.textContent()).toContain('€1.00 refunded');
+    await listed.click();
+    await page.waitForURL(`${site.url}/admin/payments/${id}`);
+    expect(await section(page, 'Payment').textContent()).toContain('Refunded€1.00');
+    const link = rowsOf(page, 'Refunds and disputes').getByRole('link', { name: /^Stripe: refund re_/ });
+    expect(await link.getAttribute('href')).toMatch(/\/test\/payments\/pi_\w+$/);
+    await visit(page, `${site.url}/admin/invoices/${invoiceId}`);
+    expect(await section(page, 'Invoice').textContent()).toContain('Refunded€1.00');
+    for (const path of [`invoices/${invoiceId}`, `customers/${customerId}`]) {
+      await visit(page, `${site.url}/admin/${path}`);
+      const row = rowsOf(page, 'Refunds and disputes').filter({ hasText: '€1.00' });
+      expect(await row.textContent()).toMatch(/Refund.*Succeeded.*Requested by customer.*Stripe/);
+      expect(await row.locator(`a[href="/admin/payments/${id}"]`).count()).toBe(1);
+    }
+    await visit(page, `${site.url}/admin/invoices?status=refunded_in_part`);
+    await page.locator('tbody tr').filter({ hasText: '€1.00 refunded' }).waitFor();
+  });
+
+  test('a refund without a payment is a task on the overview', async () => {
+    const page = await site.open('/admin');
+    await page.getByRole('link', { name: '1 refund or dispute has no matching payment.' }).click();
+    await page.waitForURL(`${site.url}/admin/payments/refunds#unmatched`);
+    expect(await rowsOf(page, 'No matching payment').textContent()).toMatch(/No matching payment.*€5\.00/);
+  });
 });

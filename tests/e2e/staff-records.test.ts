@@ -1,62 +1,31 @@
-import type { BrowserContextOptions, Page } from 'playwright';
+import type { Page } from 'playwright';
 import { describe, expect, test } from 'vitest';
-import type { Database } from '@/db/database';
-import {
-  createCustomer,
-  createInvoice,
-  createSalesDocument,
-  createServer,
-  createService,
-  createStripeCustomer,
-  createSubscription,
-  createSubscriptionItem,
-} from '../support/factories';
 import { visit } from './support/browser';
-import { choose, fillFilter } from './support/filters';
-import { useStaffPages } from './support/staff-pages';
+import { STAFF } from './support/company';
+import {
+  choose,
+  confirm,
+  endSession,
+  fillFilter,
+  hasFocus,
+  press,
+  signIn,
+  tabTo,
+  told,
+} from './support/forms';
+import { violationsOf } from './support/looks';
+import { useSite } from './support/use-site';
 
-const site = useStaffPages({ fill: fillRecords });
+const site = useSite('company');
 
-/** K-DESK with an invoice that an offer became, and a service on a server that a subscription bills. */
-async function fillRecords(db: Database): Promise<void> {
-  const { id: customer_id } = await createCustomer(db, { customer_number: 'K-DESK', company: 'Desk <i>' });
-  const subscription = await createSubscription(db, { customer_id, stripe_subscription_id: 'sub_desk' });
-  const invoice = await createInvoice(db, {
-    customer_id,
-    number: 'DESK-1',
-    status: 'overdue',
-    subtotal: '100',
-    tax: '19',
-    total: '119',
-    amount_due: '119',
-    subscription_id: subscription.id,
-  });
-  await createSalesDocument(db, {
-    customer_id,
-    document_number: 'AN-DESK',
-    type: 'offer',
-    status: 'converted',
-    converted_to_invoice_id: invoice.id,
-  });
-  const { id: server_id } = await createServer(db, { hostname: 'aa.desk.example', ipv4: ['192.0.2.9'] });
-  const service = await createService(db, {
-    customer_id,
-    service_number: 'S-DESK',
-    server_id,
-    domain: 'desk.example',
-  });
-  await createSubscriptionItem(db, { subscription_id: subscription.id, customer_service_id: service.id });
-  await createStripeCustomer(db, { stripe_customer_id: 'cus_new', customer_id, linked_by: 'created' });
-}
-
-const open = async (path: string, options?: BrowserContextOptions) => (await site.open(path, options)).page;
 const heading = (page: Page, name: string | RegExp) =>
   page.getByRole('heading', { level: 1, name }).waitFor();
 const rows = (page: Page) => page.locator('tbody tr');
+const field = (page: Page, label: string) => page.getByLabel(label, { exact: true });
 
-describe('invoices', () => {
-  test('are filtered, leafed through, and lead to what they belong to', async () => {
-    const page = await open('/admin/invoices');
+describe('the list of invoices', () => {
+  test('invoices are filtered and paged, and link to their customer, offer and payments', async () => {
+    const page = await site.open('/admin/invoices');
     await page.getByText(/^1–25 of [\d,]+ invoices$/).waitFor();
     await page.getByRole('link', { name: 'Next' }).click();
     await page.waitForURL(/\?page=2$/);
@@ -81,18 +50,15 @@ describe('invoices', () => {
     }
   });
 
-  test('that a filter does not find are said not to be there', async () => {
-    const page = await open('/admin/invoices?customer=nobody');
+  test('the list of invoices says when a filter or a page finds no invoice', async () => {
+    const page = await site.open('/admin/invoices?customer=nobody');
     await page.getByText('No invoices found').waitFor();
     await visit(page, `${site.url}/admin/invoices?page=9999`);
     await page.getByText('No more invoices').waitFor();
-    await visit(page, `${site.url}/admin/invoices?from=tomorrow`);
-    await page.getByText('Must be a calendar date').waitFor();
-    expect(await page.getByRole('link', { name: 'Download CSV' }).count()).toBe(0);
   });
 
-  test('are taken along as CSV, as they are filtered', async () => {
-    const page = await open('/admin/invoices?customer=K-DESK&per_page=100');
+  test('the CSV of invoices has the filters of the list', async () => {
+    const page = await site.open('/admin/invoices?customer=K-DESK&per_page=100');
     const [file] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('link', { name: 'Download CSV' }).click(),
@@ -100,19 +66,16 @@ describe('invoices', () => {
     expect(file.suggestedFilename()).toMatch(/^invoices-\d{4}-\d\d-\d\d\.csv$/);
     const { searchParams, pathname } = new URL(file.url());
     expect([pathname, [...searchParams]]).toEqual(['/admin/invoices/export', [['customer', 'K-DESK']]]);
-    const answer = await fetch(file.url(), { headers: { cookie: site.cookie } });
+    const answer = await site.fetch(pathname + new URL(file.url()).search);
     expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present');
     expect((await answer.text()).split('\r\n')[1]).toMatch(/^\d+,DESK-1,overdue,.*,K-DESK,Desk <i>$/);
-    const wrong = await fetch(`${site.url}/admin/invoices/export?status=unknown`, {
-      headers: { cookie: site.cookie },
-      redirect: 'manual',
-    });
+    const wrong = await site.fetch('/admin/invoices/export?status=unknown');
     expect([wrong.status, wrong.headers.get('location')]).toEqual([307, '/admin/invoices?status=unknown']);
   });
 });
 
-test('services lead to their server and to the subscription that bills them, and back', async () => {
-  const page = await open('/admin/services?domain=DESK.ex');
+test('services link to their server and to the subscription that bills them, and back', async () => {
+  const page = await site.open('/admin/services?domain=DESK.ex');
   await rows(page).click();
   await heading(page, /desk\.example/);
   await page.getByRole('table', { name: 'Subscriptions' }).getByText('sub_desk').waitFor();
@@ -126,26 +89,26 @@ test('services lead to their server and to the subscription that bills them, and
 });
 
 test('servers are listed by host name', async () => {
-  const page = await open('/admin/servers');
+  const page = await site.open('/admin/servers');
   await rows(page).first().waitFor();
   const names = await page.locator('tbody td:first-child').allTextContents();
   expect(names[0]).toBe('aa.desk.example');
   expect(names).toEqual(names.toSorted());
 });
 
-test('a sales document leads to the invoice that it became', async () => {
-  const page = await open('/admin/sales-documents?customer=K-DESK&type=offer');
+test('a sales document links to the invoice that it became', async () => {
+  const page = await site.open('/admin/sales-documents?customer=K-DESK&type=offer');
   await rows(page).click();
   await heading(page, /Offer AN-DESK/);
   await page.getByRole('link', { name: 'DESK-1, overdue' }).click();
   await heading(page, /Invoice DESK-1/);
 });
 
-test('a customer that was created for Stripe waits for staff, who say that it is new', async () => {
-  const page = await open('/admin');
+test('staff confirm that a customer created from Stripe is new', async () => {
+  const page = await site.open('/admin');
   await page.getByRole('link', { name: /customers were created from Stripe/ }).click();
   await page.waitForURL(`${site.url}/admin/subscriptions/stripe-customers`);
-  await rows(page).first().click(); // the latest
+  await rows(page).filter({ hasText: 'Desk <i>' }).click();
   await page.getByRole('button', { name: 'It is a new customer' }).click();
   await page.getByRole('status').filter({ hasText: 'It is linked to Desk <i>.' }).waitFor();
   await page.getByText('Decision by staff').waitFor();
@@ -154,8 +117,8 @@ test('a customer that was created for Stripe waits for staff, who say that it is
   expect(await rows(page).filter({ hasText: 'Desk <i>' }).count()).toBe(0);
 });
 
-test('who has the e-mail address of one of ours is that one once staff confirm it, all at once', async () => {
-  const page = await open('/admin');
+test('Stripe customers that share an e-mail address with a customer are linked once staff confirm them, all at once', async () => {
+  const page = await site.open('/admin');
   await page.getByRole('link', { name: /^\d+ Stripe customers share an e-mail address/ }).click();
   await heading(page, /Links to confirm/);
   const proposed = page.getByRole('checkbox');
@@ -171,8 +134,8 @@ test('who has the e-mail address of one of ours is that one once staff confirm i
 });
 
 describe('the overview', () => {
-  test('shows the money of the period and the currency that were chosen', async () => {
-    const page = await open('/admin');
+  test('the overview shows the money of the chosen period and currency', async () => {
+    const page = await site.open('/admin');
     const chart = page.getByRole('list', { name: /^Money received by (day|week) over/ });
     const sum = async () =>
       /[€$£¥F][\s\d,.]+ in all/.exec((await chart.getAttribute('aria-label')) ?? '')?.[0];
@@ -190,12 +153,215 @@ describe('the overview', () => {
     );
   });
 
-  test('leads to what it counts', async () => {
-    const page = await open('/admin');
+  test('the overview links to the lists behind its counts', async () => {
+    const page = await site.open('/admin');
     await page.getByRole('link', { name: /^Active\s*\d+$/ }).click();
     await page.waitForURL(`${site.url}/admin/subscriptions?status=active`);
     await page.goBack();
     await page.getByRole('link', { name: 'Overdue invoices' }).click();
     await page.waitForURL(`${site.url}/admin/overdue`);
   });
+});
+
+describe('a customer and a service', () => {
+  test('a customer and a service are created and edited, and each page says what happened', async () => {
+    const page = await site.open('/admin/customers');
+    await page.getByRole('link', { name: 'New customer' }).click();
+    await page.waitForURL(`${site.url}/admin/customers/new`);
+    await field(page, 'Company').fill('Neu & Söhne');
+    await field(page, 'Country').fill('at');
+    await field(page, 'Exempt from tax').check();
+    await press(page, 'Create customer');
+    await told(page, 'The customer is created.');
+    expect(page.url()).toMatch(/\/admin\/customers\/\d+\?notice=created$/);
+    const number = await page.locator('dt:text-is("Number") + dd').first().textContent();
+    expect(number).toMatch(/^K\d+$/);
+    await page.getByText('Austria').waitFor();
+    await page.getByText(`Created by ${STAFF.email}`).waitFor();
+
+    await page.getByRole('link', { name: 'Edit' }).click();
+    await page.waitForURL(/\/edit$/);
+    expect(await field(page, 'Exempt from tax').isChecked()).toBe(true);
+    await field(page, 'City').fill('Wien');
+    await field(page, 'Exempt from tax').uncheck();
+    await press(page, 'Save');
+    await told(page, 'Your changes are saved.');
+    await page.getByText('City: – → Wien').waitFor();
+    await page.getByText('Tax exempt: true → false').waitFor();
+
+    await page.getByRole('link', { name: 'New service' }).click();
+    await page.waitForURL(/\/services\/new\?customer=K\d+$/);
+    expect(await page.getByLabel('Customer number').inputValue()).toBe(number);
+    await page.getByLabel('Name').fill('Webhosting L');
+    await page.getByLabel('Type').selectOption('hosting');
+    await page.getByLabel('Server', { exact: true }).selectOption('form.example.net');
+    await page.getByLabel('Status').selectOption('active');
+    await page.getByLabel('Price').fill('12,5');
+    await press(page, 'Create service');
+    await told(page, 'The service is created.');
+    await page.getByText('€12.50').first().waitFor();
+    await page.getByRole('link', { name: 'Edit' }).click();
+    await page.waitForURL(/\/edit$/);
+    expect(await page.getByLabel('Price').inputValue()).toBe('12.50');
+    await page.getByLabel('Interval').selectOption('year');
+    await press(page, 'Save');
+    await told(page, 'Your changes are saved.');
+    await page.getByText('a year').first().waitFor();
+  });
+
+  test('a wrong field of a record has a message and the focus, and all that was typed stays', async () => {
+    const page = await site.open('/admin/services/new?customer=nobody');
+    await page.getByLabel('Name').fill('Web');
+    await page.getByLabel('Type').selectOption('domain');
+    await page.getByLabel('Interval').selectOption('once');
+    await page.getByLabel('Price').fill('1,119');
+    await field(page, 'Since').fill('2026-02-28');
+    await press(page, 'Create service');
+    await page.getByText('Must be a number.').waitFor();
+    await hasFocus(page, 'textbox', 'Price');
+    expect(await page.getByLabel('Price').inputValue()).toBe('1,119');
+    expect(await page.getByLabel('Type').inputValue()).toBe('domain');
+    expect(await page.getByLabel('Interval').inputValue()).toBe('once');
+    expect(await violationsOf(page)).toEqual([]);
+    await page.getByLabel('Price').fill('9');
+    await press(page, 'Create service');
+    await page.getByText('Is not a known customer.').waitFor();
+    expect(await field(page, 'Since').inputValue()).toBe('2026-02-28');
+    expect(await page.getByLabel('Interval').inputValue()).toBe('once');
+  });
+
+  test('a customer number that another customer has is refused', async () => {
+    const page = await site.open('/admin/customers/new');
+    await field(page, 'Company').fill('Other');
+    await field(page, 'Customer number').fill('k-form');
+    await press(page, 'Create customer');
+    await page.getByText('Is taken.').waitFor();
+    await hasFocus(page, 'textbox', 'Customer number');
+  });
+
+  test('a customer is created without scripts', async () => {
+    const page = await site.open('/admin/customers/new', { javaScriptEnabled: false });
+    await press(page, 'Create customer');
+    await page.getByText('Or a name is needed.').waitFor();
+    await field(page, 'Company').fill('Plain');
+    await press(page, 'Create customer');
+    await page.getByText('The customer is created.').waitFor();
+  });
+});
+
+test('two people edit one record: the second is told and loses nothing', async () => {
+  const path = `/admin/customers/${site.facts.form.customer}/edit`;
+  const [mine, theirs] = [await site.open(path), await site.open(path)];
+  await field(theirs, 'City').fill('Graz');
+  await field(theirs, 'Street').fill('Ring 1');
+  await press(theirs, 'Save');
+  await told(theirs, 'Your changes are saved.');
+  await field(mine, 'City').fill('Linz');
+  await field(mine, 'Phone').fill('0732');
+  await press(mine, 'Save');
+  const alert = mine.getByRole('alert').filter({ hasText: 'Somebody else changed this meanwhile' });
+  await alert.waitFor();
+  expect(await alert.textContent()).toContain('City: stored now: Graz; you typed: Linz');
+  expect(await alert.textContent()).toContain('Street: stored now: Ring 1; you had not changed it');
+  expect(await violationsOf(mine)).toEqual([]);
+  const held = ['City', 'Phone', 'Street'].map((label) => field(mine, label).inputValue());
+  expect(await Promise.all(held)).toEqual(['Linz', '0732', 'Ring 1']);
+  await press(mine, 'Save');
+  await told(mine, 'Your changes are saved.');
+  await mine.getByText('City: Graz → Linz').waitFor();
+});
+
+test('an expired session loses nothing that was typed', async () => {
+  const page = await site.open(`/admin/customers/${site.facts.form.customer}/edit`, { own: true });
+  await field(page, 'E-mail').fill('new@form.example');
+  await endSession(page);
+  await press(page, 'Save');
+  await page.waitForURL(/\/sign-in\?next=/);
+  await signIn(page);
+  await page.waitForURL(`${site.url}/admin/customers/${site.facts.form.customer}/edit`);
+  await told(page, 'What you typed is restored here.');
+  expect(await field(page, 'E-mail').inputValue()).toBe('new@form.example');
+  await press(page, 'Save');
+  await told(page, 'Your changes are saved.');
+  await page.getByRole('link', { name: 'Edit' }).click();
+  await page.waitForURL(/\/edit$/);
+  expect(await field(page, 'E-mail').inputValue()).toBe('new@form.example');
+  expect(await page.getByText('is restored here').count()).toBe(0);
+});
+
+test('a server is made with the keyboard alone', async () => {
+  const page = await site.open('/admin/servers/new');
+  await page.getByLabel('Host name').focus();
+  await page.keyboard.type('keys.example.net');
+  await tabTo(page, 'textbox', 'IPv4 addresses');
+  await page.keyboard.type('192.0.2.4 192.0.2');
+  await tabTo(page, 'textbox', 'Cores');
+  await page.keyboard.type('16');
+  await page.keyboard.press('Enter');
+  await page.getByText('Must be IPv4 addresses.').waitFor();
+  await hasFocus(page, 'textbox', 'IPv4 addresses');
+  await page.keyboard.press('Control+End');
+  await page.keyboard.type('.5');
+  await tabTo(page, 'textbox', /^Storage/);
+  await page.keyboard.press('Enter');
+  await told(page, 'The server is created.');
+  await page.getByText('192.0.2.4, 192.0.2.5').first().waitFor();
+});
+
+describe('steps', () => {
+  test('a step of a service is confirmed in a dialog, and told', async () => {
+    const page = await site.open(`/admin/services/${site.facts.form.service}`);
+    await press(page, 'Cancel service');
+    const dialog = page.getByRole('dialog', { name: 'Cancel this service?' });
+    await dialog.waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Keep it' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await confirm(page, 'Suspend');
+    await told(page, 'The service is suspended.');
+    await page.getByText('Status: Active → Suspended').waitFor();
+    expect(await page.getByRole('button', { name: 'Suspend', exact: true }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Resume' }).waitFor();
+  });
+
+  test('a step from an outdated page is refused', async () => {
+    const page = await site.open(`/admin/servers/${site.facts.form.server}`);
+    const other = await site.open(`/admin/servers/${site.facts.form.server}`);
+    await confirm(other, 'Start maintenance');
+    await told(other, 'The server is in maintenance.');
+    await confirm(page, 'Decommission');
+    await page.getByRole('alert').filter({ hasText: 'nothing was saved' }).waitFor();
+    await page.getByRole('button', { name: 'Back to active' }).waitFor();
+  });
+
+  test('only a customer without other records is deleted', async () => {
+    const page = await site.open(`/admin/customers/${site.facts.form.customer}`);
+    await page.getByText('Other records refer to this customer, so it cannot be deleted.').waitFor();
+    expect(await page.getByRole('button', { name: 'Delete' }).count()).toBe(0);
+    const alone = await site.open(`/admin/customers/${site.facts.form.alone}`);
+    await confirm(alone, 'Delete', 'Delete customer');
+    await told(alone, 'The customer is deleted.');
+    expect(new URL(alone.url()).pathname).toBe('/admin/customers');
+  });
+});
+
+test('a note stands in the timeline under its author', async () => {
+  const page = await site.open(`/admin/customers/${site.facts.form.customer}`, { own: true });
+  await page.getByRole('textbox', { name: 'Note' }).fill('  ');
+  await press(page, 'Add note');
+  await page.getByText('Must not be empty.').waitFor();
+  await page.getByRole('textbox', { name: 'Note' }).fill('Called.\nWill pay on Friday.');
+  await press(page, 'Add note');
+  await told(page, 'The note is added.');
+  const entry = page.locator('#timeline li').first();
+  await expect.poll(() => entry.textContent()).toContain(`Note by ${STAFF.email}`);
+  expect(await entry.textContent()).toContain('Called.\nWill pay on Friday.');
+  expect(await page.getByRole('textbox', { name: 'Note' }).inputValue()).toBe('');
+  // What the page says of this note is no answer to the next one.
+  await page.getByRole('textbox', { name: 'Note' }).fill('Paid.');
+  await endSession(page);
+  await press(page, 'Add note');
+  await signIn(page);
+  await page.waitForURL(`${site.url}/admin/customers/${site.facts.form.customer}`);
+  await expect.poll(() => page.getByRole('textbox', { name: 'Note' }).inputValue()).toBe('Paid.');
 });

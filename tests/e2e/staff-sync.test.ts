@@ -1,242 +1,185 @@
-import type { Browser, BrowserContext, Page } from 'playwright';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { launchBrowser, visit, watchComplaints } from './support/browser';
-import { fillCompany, STAFF } from './support/company';
-import { choose, fillFilter } from './support/filters';
-import { openSite, type Site } from './support/site';
-import { fillStripe, type StripeAccount } from './support/stripe-account';
+import type { Page } from 'playwright';
+import { expect, test } from 'vitest';
+import { visit } from './support/browser';
+import { STAFF } from './support/company';
+import { choose, endSession, fillFilter, press, told } from './support/forms';
+import { useSite } from './support/use-site';
 
-let site: Site;
-let browser: Browser;
-let account: StripeAccount;
+// Runs, replays and checks with Stripe change what the pages of other files show.
+const site = useSite('company', { fresh: true });
 
-beforeAll(async () => {
-  site = await openSite(
-    async (db) => {
-      await fillCompany(db);
-      account = await fillStripe(db);
-    },
-    () => account.env,
-  );
-  browser = await launchBrowser();
-}, 400_000);
-afterAll(async () => {
-  await browser?.close();
-  await site?.close();
-  await account?.stripe.close();
+const section = (page: Page, title: string) =>
+  page.locator('section').filter({ has: page.getByRole('heading', { name: title, exact: true }) });
+const rowsOf = (page: Page, title: string) => section(page, title).locator('tbody tr');
+
+test('the overview links to an event without a customer', async () => {
+  const page = await site.open('/admin');
+  await page.getByRole('link', { name: '1 event has no matching customer.' }).click();
+  await page.waitForURL(`${site.url}/admin/webhooks?outcome=unmatched`);
+  await page.locator('tbody tr').click();
+  await page.getByText('No matching customer').waitFor();
 });
 
-const paths = () => [
-  '/admin/webhooks',
-  '/admin/webhooks?outcome=failed',
-  `/admin/webhooks/${account.failedEvent}`,
-  '/admin/subscriptions',
-  `/admin/subscriptions/${account.unlinked.subscriptionId}`,
-  `/admin/subscriptions/${account.unlinked.subscriptionId}?item=${account.unlinked.itemId}`,
-  `/admin/subscriptions/stripe-customers/${account.stripeCustomer}`,
-  `/admin/subscriptions/stripe-customers/${account.stripeCustomer}?q=m`,
-  `/admin/subscriptions/stripe-customers/${account.stripeCustomer}?to=1`,
-];
-
-describe('nobody signed in', () => {
-  test('every page leads to the sign-in page and holds nothing', async () => {
-    const cookie = 'w5t.session_token=forged.signature';
-    for (const path of paths()) {
-      for (const headers of [{}, { cookie }, { cookie, rsc: '1' }]) {
-        const answer = await fetch(site.url + path, { redirect: 'manual', headers });
-        const target = new URL(answer.headers.get('location') ?? '', site.url).pathname;
-        if (!('rsc' in headers)) expect([path, target]).toEqual([path, '/sign-in']);
-        expect(await answer.text()).not.toMatch(/K1\d{4}|invoice\.p|example\.(com|org)/);
-      }
-    }
-  });
+test('an action after the session has ended leads to the sign-in page and does nothing', async () => {
+  const path = `/admin/webhooks/${site.facts.failedEvent}`;
+  const page = await site.open(path, { own: true });
+  await endSession(page);
+  await press(page, 'Replay');
+  await page.waitForURL(/\/sign-in/);
+  const other = await site.open(path);
+  await other.getByText('The event failed', { exact: true }).waitFor();
 });
 
-describe('staff in a browser', () => {
-  let context: BrowserContext;
-  let page: Page;
-  let complaints: string[];
+test('a failed event is found, read, replayed, and shows what it changed', async () => {
+  const page = await site.open('/admin/webhooks');
+  await choose(page, 'Outcome', 'Failed');
+  await page.waitForURL(`${site.url}/admin/webhooks?outcome=failed`);
+  await page.locator('tbody tr').filter({ hasText: 'invoice.payment_succeeded' }).click();
+  await page.waitForURL(`${site.url}/admin/webhooks/${site.facts.failedEvent}`);
+  await page.getByText('The event failed', { exact: true }).waitFor();
 
-  beforeEach(async () => {
-    context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
-    page = await context.newPage();
-    page.setDefaultTimeout(15_000);
-    complaints = await watchComplaints(page);
-  });
-  afterEach(async () => {
-    await context.close();
-    expect(complaints).toEqual([]);
-  });
-
-  const open = async (path: string) => {
-    await visit(page, site.url + path);
-    if (new URL(page.url()).pathname === '/sign-in') {
-      await page.getByLabel('E-mail').fill(STAFF.email);
-      await page.getByLabel('Password', { exact: true }).fill(STAFF.password);
-      await page.getByRole('button', { name: 'Sign in' }).click();
-    }
-    await page.waitForURL(site.url + path);
+  const payload = page.getByRole('region', { name: 'Payload' });
+  // A press while the page is still taking shape goes nowhere.
+  const scrollToEnd = async () => {
+    await payload.press('End');
+    return payload.evaluate((region) => region.scrollTop);
   };
-  const section = (title: string) =>
-    page.locator('section').filter({ has: page.getByRole('heading', { name: title, exact: true }) });
-  const says = (role: 'status' | 'alert', text: string | RegExp) =>
-    page.getByRole(role).filter({ hasText: text }).waitFor();
+  await expect.poll(scrollToEnd).toBeGreaterThan(0);
+  expect(JSON.parse((await payload.textContent()) ?? '')).toMatchObject({ id: site.facts.failedEvent });
 
-  test('what needs a person is told on the overview and leads to its place', async () => {
-    await open('/admin');
-    await page.getByRole('link', { name: '1 event has no matching customer.' }).click();
-    await page.waitForURL(`${site.url}/admin/webhooks?outcome=unmatched`);
-    await page.locator('tbody tr').click();
-    await page.getByText('No matching customer').waitFor();
-  });
+  await press(page, 'Replay');
+  await told(page, 'Replayed: the event was applied.');
+  const changes = rowsOf(page, 'Changes');
+  await changes
+    .filter({ hasText: 'Created' })
+    .getByRole('link', { name: /^Payment/ })
+    .click();
+  await page.waitForURL(/\/admin\/payments\/\d+$/);
+  await page.goBack();
+  await page.getByText(`Replayed by ${STAFF.email}`).waitFor();
+  await page.getByText('Outcome: failed → processed').waitFor();
 
-  test('an action after the session has ended leads to the sign-in page and does nothing', async () => {
-    await open(`/admin/webhooks/${account.failedEvent}`);
-    await context.addCookies([{ name: 'w5t.session_token', value: 'ended.signature', url: site.url }]);
-    await page.getByRole('button', { name: 'Replay' }).click();
-    await page.waitForURL(/\/sign-in/);
-    await open(`/admin/webhooks/${account.failedEvent}`);
-    await page.getByText('The event failed', { exact: true }).waitFor();
-  });
-
-  test('a failed event is found, read, replayed, and shows what it changed', async () => {
-    await open('/admin/webhooks');
-    await choose(page, 'Outcome', 'Failed');
-    await page.waitForURL(`${site.url}/admin/webhooks?outcome=failed`);
-    const rows = page.locator('tbody tr');
-    expect(await rows.count()).toBe(1);
-    await rows.click();
-    await page.waitForURL(`${site.url}/admin/webhooks/${account.failedEvent}`);
-    await page.getByText('The event failed', { exact: true }).waitFor();
-
-    const payload = page.getByRole('region', { name: 'Payload' });
-    // A press while the page is still taking shape goes nowhere.
-    const scrollToEnd = async () => {
-      await payload.press('End');
-      return payload.evaluate((region) => region.scrollTop);
-    };
-    await expect.poll(scrollToEnd).toBeGreaterThan(0);
-    expect(JSON.parse((await payload.textContent()) ?? '')).toMatchObject({ id: account.failedEvent });
-
-    await page.getByRole('button', { name: 'Replay' }).click();
-    await says('status', 'Replayed: the event was applied.');
-    const changes = section('Changes').locator('tbody tr');
-    await changes
-      .filter({ hasText: 'Created' })
-      .getByRole('link', { name: /^Payment/ })
-      .click();
-    await page.waitForURL(/\/admin\/payments\/\d+$/);
-    await page.goBack();
-    await page.getByText(`Replayed by ${STAFF.email}`).waitFor();
-    await page.getByText('Outcome: failed → processed').waitFor();
-
-    await page.getByRole('button', { name: 'Replay' }).click();
-    await expect.poll(() => page.getByText(`Replayed by ${STAFF.email}`).count()).toBe(2);
-  });
-
-  test('events are found by type and by the object they are about', async () => {
-    await open('/admin/webhooks');
-    await choose(page, 'Type', 'customer.subscription.updated');
-    await page.waitForURL(/type=customer\.subscription\.updated/);
-    const rows = page.locator('tbody tr');
-    expect(await rows.count()).toBe(2);
-    const object = (await rows.first().locator('td').nth(2).textContent()) ?? '';
-    await fillFilter(page, 'Stripe ID', object);
-    await page.waitForURL(new RegExp(`id=${object}`));
-    await expect.poll(() => rows.count()).toBe(1);
-    await page.getByRole('link', { name: 'Clear' }).click();
-    await page.waitForURL(`${site.url}/admin/webhooks`);
-    await expect.poll(() => rows.count()).toBeGreaterThan(2);
-  });
-
-  test('a filter that is not valid is named', async () => {
-    await open('/admin/webhooks?type=nonsense');
-    await page.getByText('Must be one of the types listed.').waitFor();
-    expect(await page.getByRole('table').count()).toBe(0);
-  });
-
-  test('an item without a service is linked, and its service gets a date', async () => {
-    const { subscriptionId, itemId } = account.unlinked;
-    await open('/admin/subscriptions');
-    await choose(page, 'Items', 'Not linked');
-    await page.waitForURL(`${site.url}/admin/subscriptions?items=unlinked`);
-    await page.locator('tbody tr').filter({ hasText: '1 not linked' }).click();
-    await page.waitForURL(`${site.url}/admin/subscriptions/${subscriptionId}`);
-    await page.getByRole('link', { name: `Link the service of item ${itemId}` }).click();
-    const choice = page.getByLabel('Service', { exact: true });
-    const number = (await choice.locator('option').nth(1).getAttribute('value')) ?? '';
-    await choice.selectOption(number);
-    await page.getByRole('button', { name: 'Save' }).click();
-    await says('status', new RegExp(`linked to ${number}, which is billed next on \\d+ \\w+ \\d{4}\\.`));
-    await page.getByText(`Service: – → ${number}`).waitFor();
-    await visit(page, `${site.url}/admin/subscriptions?items=unlinked`);
-    await page.getByText('No subscriptions found').waitFor();
-
-    await open(`/admin/subscriptions/${subscriptionId}?item=${itemId}`);
-    await choice.selectOption({ label: 'None' });
-    await page.getByRole('button', { name: 'Save' }).click();
-    await says('status', 'The item is not linked to a service now.');
-  });
-
-  test('a Stripe customer is linked to another customer, once what moves is confirmed', async () => {
-    const path = `/admin/subscriptions/stripe-customers/${account.stripeCustomer}`;
-    await open(path);
-    await page.getByText('Customer number at Stripe').waitFor();
-    await page.getByLabel('Customer').fill(account.otherCustomer);
-    await page.getByRole('button', { name: 'Search' }).click();
-    await page.getByRole('link', { name: `Choose ${account.otherCustomer}` }).click();
-    await page.getByText(/subscriptions?, \d+ invoices? and \d+ payments? move from .* to /).waitFor();
-    await page.getByText(/^Items are no longer linked to S/).waitFor();
-    await page.getByRole('button', { name: `Link to ${account.otherCustomer}` }).click();
-    await says('status', 'It is linked to');
-    await page.waitForURL(`${site.url}${path}?notice=linked`);
-    await page.getByText('Decision by staff').waitFor();
-    expect(await section('Linked to').textContent()).toContain(account.otherCustomer);
-    await page.getByText(/^Customer: K\d+ → /).waitFor();
-    await page.getByRole('link', { name: 'Its subscriptions' }).click();
-    await page.waitForURL(/\/admin\/subscriptions\?id=cus_/);
-    const rows = page.locator('tbody tr');
-    expect(await rows.filter({ hasText: account.otherCustomer }).count()).toBe(await rows.count());
-  });
-
-  test('a run is started, watched to its end, and shows what it repaired', async () => {
-    await open('/admin/reconciliation');
-    await page.getByRole('button', { name: 'Run now' }).click();
-    await page.waitForURL(/\/admin\/reconciliation\/\d+$/);
-    await page.getByText('Completed', { exact: true }).waitFor({ timeout: 100_000 });
-    const repaired = section('Changes')
-      .locator('tbody tr')
-      .filter({ hasText: `Subscription ${account.drifted.subscriptionId}` });
-    expect(await repaired.first().textContent()).toMatch(/Status.*active.*past_due.*Fixed/);
-    await repaired
-      .first()
-      .getByRole('link', { name: /^Subscription/ })
-      .click();
-    await page.waitForURL(`${site.url}/admin/subscriptions/${account.drifted.subscriptionId}`);
-    await page.getByRole('heading', { name: /Past due/ }).waitFor();
-  }, 120_000);
-
-  test.each([
-    '/admin/webhooks/evt_nowhere',
-    '/admin/webhooks/%00',
-    '/admin/subscriptions/0',
-    '/admin/subscriptions/999999',
-    '/admin/subscriptions/stripe-customers/cus_nowhere',
-  ])('%s is not found', async (path) => {
-    await open(path);
-    await page.getByRole('heading', { name: /not found/i }).waitFor();
-    complaints.splice(0); // the browser reports the 404 itself
-  });
-
-  test('every page fits a telephone, in light and in dark', async () => {
-    await page.setViewportSize({ width: 390, height: 844 });
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      for (const path of ['/admin', '/admin/reconciliation', ...paths()]) {
-        await open(path);
-        const width = await page.evaluate(() => document.documentElement.scrollWidth);
-        expect([path, width]).toEqual([path, 390]);
-      }
-    }
-  });
+  await press(page, 'Replay');
+  await expect.poll(() => page.getByText(`Replayed by ${STAFF.email}`).count()).toBe(2);
 });
+
+test('events are found by type and by the object they are about', async () => {
+  const page = await site.open('/admin/webhooks');
+  await choose(page, 'Type', 'customer.subscription.updated');
+  await page.waitForURL(/type=customer\.subscription\.updated/);
+  const rows = page.locator('tbody tr');
+  expect(await rows.count()).toBe(2);
+  const object = (await rows.first().locator('td').nth(2).textContent()) ?? '';
+  await fillFilter(page, 'Stripe ID', object);
+  await page.waitForURL(new RegExp(`id=${object}`));
+  await expect.poll(() => rows.count()).toBe(1);
+  await page.getByRole('link', { name: 'Clear' }).click();
+  await page.waitForURL(`${site.url}/admin/webhooks`);
+  await expect.poll(() => rows.count()).toBeGreaterThan(2);
+});
+
+test('an item without a service is linked, and its service gets a date', async () => {
+  const { subscriptionId, itemId } = site.facts.unlinked;
+  const page = await site.open('/admin/subscriptions');
+  await choose(page, 'Items', 'Not linked');
+  await page.waitForURL(`${site.url}/admin/subscriptions?items=unlinked`);
+  await page.locator('tbody tr').filter({ hasText: '1 not linked' }).click();
+  await page.waitForURL(`${site.url}/admin/subscriptions/${subscriptionId}`);
+  await page.getByRole('link', { name: `Link the service of item ${itemId}` }).click();
+  const choice = page.getByLabel('Service', { exact: true });
+  const number = (await choice.locator('option').nth(1).getAttribute('value')) ?? '';
+  await choice.selectOption(number);
+  await press(page, 'Save');
+  await told(page, new RegExp(`linked to ${number}, which is billed next on \\d+ \\w+ \\d{4}\\.`));
+  await page.getByText(`Service: – → ${number}`).waitFor();
+  await visit(page, `${site.url}/admin/subscriptions?items=unlinked`);
+  await page.getByText('No subscriptions found').waitFor();
+
+  await visit(page, `${site.url}/admin/subscriptions/${subscriptionId}?item=${itemId}`);
+  await choice.selectOption({ label: 'None' });
+  await press(page, 'Save');
+  await told(page, 'The item is not linked to a service now.');
+});
+
+test('a Stripe customer is linked to another customer, once what moves is confirmed', async () => {
+  const path = `/admin/subscriptions/stripe-customers/${site.facts.stripeCustomer}`;
+  const page = await site.open(path);
+  await page.getByText('Customer number at Stripe').waitFor();
+  await page.getByLabel('Customer').fill(site.facts.otherCustomer);
+  await press(page, 'Search');
+  await page.getByRole('link', { name: `Choose ${site.facts.otherCustomer}` }).click();
+  await page.getByText(/subscriptions?, \d+ invoices? and \d+ payments? move from .* to /).waitFor();
+  await page.getByText(/^Items are no longer linked to S/).waitFor();
+  await page.getByRole('button', { name: `Link to ${site.facts.otherCustomer}` }).click();
+  await told(page, 'It is linked to');
+  await page.waitForURL(`${site.url}${path}?notice=linked`);
+  await page.getByText('Decision by staff').waitFor();
+  expect(await section(page, 'Linked to').textContent()).toContain(site.facts.otherCustomer);
+  await page.getByText(/^Customer: K\d+ → /).waitFor();
+  await page.getByRole('link', { name: 'Its subscriptions' }).click();
+  await page.waitForURL(/\/admin\/subscriptions\?id=cus_/);
+  const rows = page.locator('tbody tr');
+  expect(await rows.filter({ hasText: site.facts.otherCustomer }).count()).toBe(await rows.count());
+});
+
+test('checking a payment with Stripe brings in a refund of which no event came', async () => {
+  const { id, customerId } = site.facts.paidBack.silent;
+  const page = await site.open(`/admin/payments/${id}`);
+  expect(await section(page, 'Refunds and disputes').count()).toBe(0);
+  await press(page, 'Check with Stripe');
+  await told(page, 'Checked with Stripe: 2 changes.');
+  await expect
+    .poll(() => page.getByRole('status').evaluate((it) => it === document.activeElement))
+    .toBe(true);
+  const changes = rowsOf(page, 'Last check with Stripe');
+  expect(await changes.first().textContent()).toMatch(/Refund of .*Created.*1\.50 EUR/);
+  expect(await changes.last().textContent()).toMatch(/Payment .*Refunded.*0\.00 EUR.*1\.50 EUR/);
+  expect(await rowsOf(page, 'Refunds and disputes').textContent()).toContain('€1.50');
+  await section(page, 'History').getByText(`Checked with Stripe by ${STAFF.email}`).waitFor();
+  await section(page, 'History').getByText('Refund, created: – → 1.50 EUR').waitFor();
+
+  await press(page, 'Check with Stripe');
+  await told(page, 'Checked with Stripe: everything matches Stripe.');
+  await visit(page, `${site.url}/admin/customers/${customerId}`);
+  await page.getByText(`Payment checked with Stripe by ${STAFF.email}`).first().waitFor();
+  await page.getByText('Refund of €1.50: succeeded').waitFor();
+});
+
+test('checking a subscription with Stripe shows what changed, and an invoice is checked too', async () => {
+  const page = await site.open(`/admin/subscriptions/${site.facts.drifted.checked}`);
+  await press(page, 'Check with Stripe');
+  await told(page, 'Checked with Stripe: ');
+  const changes = rowsOf(page, 'Last check with Stripe').filter({ hasText: 'Status' });
+  expect(await changes.first().textContent()).toMatch(/active.*past_due.*Fixed/);
+  await page.getByRole('heading', { name: /Past due/ }).waitFor();
+  await visit(page, `${site.url}/admin/invoices/${site.facts.paidBack.inPart.invoiceId}`);
+  await press(page, 'Check with Stripe');
+  await told(page, 'Checked with Stripe: ');
+});
+
+test('a run that staff start is watched to its end, and shows what it repaired', async () => {
+  const page = await site.open('/admin/reconciliation');
+  await press(page, 'Run now');
+  await page.waitForURL(/\/admin\/reconciliation\/\d+$/);
+  await page.getByText(STAFF.email, { exact: true }).first().waitFor();
+  await page.getByText('Completed', { exact: true }).waitFor({ timeout: 100_000 });
+  expect(await page.getByRole('progressbar').count()).toBe(0);
+  const repaired = rowsOf(page, 'Changes').filter({
+    hasText: `Subscription ${site.facts.drifted.reconciled}`,
+  });
+  expect(await repaired.first().textContent()).toMatch(/Status.*active.*past_due.*Fixed/);
+  await repaired
+    .first()
+    .getByRole('link', { name: /^Subscription/ })
+    .click();
+  await page.waitForURL(`${site.url}/admin/subscriptions/${site.facts.drifted.reconciled}`);
+  await page.getByRole('heading', { name: /Past due/ }).waitFor();
+}, 120_000);
+
+test('checking a payment says in words that Stripe does not answer', async () => {
+  await site.stripe.close();
+  const page = await site.open(`/admin/payments/${site.facts.paidBack.inPart.id}`);
+  await press(page, 'Check with Stripe');
+  const alert = page.getByRole('alert').filter({ hasText: 'Stripe’s answer was incomplete.' });
+  expect(await alert.textContent({ timeout: 100_000 })).toContain('Stripe did not answer in time.');
+}, 120_000);

@@ -1,37 +1,81 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { eq, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { reconciliationChanges, reconciliationFailures, reconciliationRuns } from '@/db/schema';
+import {
+  reconciliationChanges,
+  reconciliationFailures,
+  reconciliationRuns,
+  servers,
+  stripeCustomers,
+  stripeEvents,
+} from '@/db/schema';
 import { seedDatabase } from '@/db/seed';
 import { commandActor } from '@/lib/audit/record-audit';
 import { addStaffUser } from '@/lib/auth/staff/add-staff-user';
+import type { Scope } from '@/lib/auth/tokens/access-token';
 import { createAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
+import { addDays } from '@/lib/dates';
+import {
+  createCustomer,
+  createInvoice,
+  createPayment,
+  createRefund,
+  createSalesDocument,
+  createServer,
+  createService,
+  createStripeCustomer,
+  createSubscription,
+  createSubscriptionItem,
+} from '../../support/factories';
 
-export const STAFF = { email: 'grace@example.com', name: 'Grace Hopper', password: 'correct horse battery' };
-export const ADMIN = { email: 'root@example.com', name: 'Radia Perlman', password: 'correct horse battery' };
+const password = 'correct horse battery';
+export const STAFF = { email: 'grace@example.com', name: 'Grace Hopper', password };
+export const ADMIN = { email: 'root@example.com', name: 'Radia Perlman', password };
+export const OTHER = { email: 'other@example.com', name: 'Mary Jackson', password };
+/** Signs in with a passkey. */
+export const KEYS = { email: 'keys@example.com', name: 'Katherine Johnson', password };
+/** Signs in with codes of an app. */
+export const CODES = { email: 'codes@example.com', name: 'Dorothy Vaughan', password };
+
+const ACTOR = commandActor('test');
 const MINUTE = 60_000;
+export const TODAY = new Date().toISOString().slice(0, 10);
+/** The first day of the next week. */
+export const MONDAY = addDays(TODAY, 7 - ((new Date(`${TODAY}T00:00:00Z`).getUTCDay() + 6) % 7));
 
-/** The sample company as of today, a person who may sign in, a token, and two reconciliation runs. */
-export async function fillCompany(db: Database): Promise<{ token: string; runId: number }> {
+export type Company = Awaited<ReturnType<typeof fillCompany>>;
+
+/**
+ * The sample company as of today, its staff, tokens and runs, and the records that tests use as their own.
+ *
+ * @returns what is needed to find them
+ */
+export async function fillCompany(db: Database) {
   const now = new Date();
-  await seedDatabase(db, { today: now.toISOString().slice(0, 10), timeZone: 'UTC' });
-  await addStaffUser({ db, newId: randomUUID, randomBytes }, STAFF, commandActor('test'));
-  const { token } = await createAccessToken(
-    db,
-    {
-      name: 'ERP',
-      scopes: ['payments:read', 'payments:write'],
-      expires_at: null,
-      created_by: commandActor('test'),
-    },
-    randomBytes,
-  );
-  return { token, runId: await insertRuns(db, now) };
-}
-
-/** Somebody who may issue tokens and manage staff. @returns the id */
-export async function fillAdmin(db: Database): Promise<string> {
-  const world = { db, newId: randomUUID, randomBytes };
-  return (await addStaffUser(world, { ...ADMIN, role: 'admin' }, commandActor('test'))).id;
+  await seedDatabase(db, { today: TODAY, timeZone: 'UTC' });
+  const add = (who: typeof STAFF, role: 'admin' | 'staff' = 'staff') =>
+    addStaffUser({ db, newId: randomUUID, randomBytes }, { ...who, role }, ACTOR);
+  const { id: adminId } = await add(ADMIN, 'admin');
+  const { id: otherId } = await add(OTHER);
+  for (const who of [STAFF, KEYS, CODES]) await add(who);
+  const issue = async (name: string, scopes: Scope[]) =>
+    (await createAccessToken(db, { name, scopes, expires_at: null, created_by: ACTOR }, randomBytes)).token;
+  await fillDesk(db);
+  await fillBroken(db);
+  await fillAsked(db);
+  return {
+    adminId,
+    otherId,
+    token: await issue('ERP', ['payments:read', 'payments:write']),
+    toolsToken: await issue('Tools', ['mcp:read']),
+    runId: await insertRuns(db, now),
+    wren: await fillWren(db),
+    form: await fillForms(db),
+    ...(await fillErasable(db)),
+    /** Payments that are only read, and others that are changed. */
+    paid: await fillPayments(db, 'E2E'),
+    changed: await fillPayments(db, 'W2E'),
+  };
 }
 
 /** An uneventful run of yesterday, and one of today with changes and a failure. */
@@ -60,32 +104,29 @@ async function insertRuns(db: Database, now: Date): Promise<number> {
     .returning({ id: reconciliationRuns.id });
   if (!latest) throw new Error('insert returned no row');
   const run_id = latest.id;
+  const change = (entity: 'subscription' | 'invoice', entity_id: number | null, stripe_id: string) => ({
+    run_id,
+    entity,
+    entity_id,
+    stripe_id,
+  });
   await db.insert(reconciliationChanges).values([
     {
-      run_id,
-      entity: 'subscription',
-      entity_id: 12,
-      stripe_id: 'sub_1QxYvL2eZvKYlo2C',
+      ...change('subscription', 12, 'sub_1QxYvL2eZvKYlo2C'),
       field: 'status',
       before: 'active',
       after: 'past_due',
       outcome: 'fixed',
     },
     {
-      run_id,
-      entity: 'invoice',
-      entity_id: 31,
-      stripe_id: 'in_1QxZ8h2eZvKYlo2CfWq7pLmT',
+      ...change('invoice', 31, 'in_1QxZ8h2eZvKYlo2CfWq7pLmT'),
       field: 'paid_at',
       before: null,
       after: '2026-11-20T03:12:44.000Z',
       outcome: 'fixed',
     },
     {
-      run_id,
-      entity: 'invoice',
-      entity_id: null,
-      stripe_id: 'in_1QxZ8h2eZvKYlo2CgGone000',
+      ...change('invoice', null, 'in_1QxZ8h2eZvKYlo2CgGone000'),
       field: 'provider_gone_at',
       before: null,
       after: null,
@@ -99,4 +140,159 @@ async function insertRuns(db: Database, now: Date): Promise<number> {
     error_code: 'stripe_timeout',
   });
   return run_id;
+}
+
+/** K-WREN, who owes 300.00 EUR, has twelve payments, and one of everything else. Only read. */
+async function fillWren(db: Database): Promise<number> {
+  const { id: customer_id } = await createCustomer(db, {
+    customer_number: 'K-WREN',
+    company: 'Zaunkönig & Söhne',
+    email: 'Office@Wren-and-Sons.example',
+    city: 'Graz',
+    country: 'AT',
+  });
+  const owed = { customer_id, amount_due: '100' };
+  await createInvoice(db, { ...owed, number: 'WREN-1', status: 'overdue', invoice_date: '2026-01-01' });
+  await createInvoice(db, { ...owed, number: 'WREN-2', amount_due: '200' });
+  const paid = await createInvoice(db, { customer_id, number: 'WREN-0', status: 'paid', amount_due: '0' });
+  for (let i = 1; i <= 12; i++) {
+    await createPayment(db, {
+      customer_id,
+      invoice_id: paid.id,
+      payment_reference: `WREN-PAID-${i}`,
+      payment_date: `2026-02-${String(i).padStart(2, '0')}`,
+    });
+  }
+  await createSalesDocument(db, { customer_id, document_number: 'WREN-OFFER' });
+  await createService(db, { customer_id, service_number: 'S-WREN', domain: 'wren-and-sons.example' });
+  await createSubscription(db, { customer_id, stripe_subscription_id: 'sub_wren' });
+  await db
+    .insert(stripeCustomers)
+    .values({ stripe_customer_id: 'cus_wren', customer_id, linked_by: 'staff' });
+  await db.insert(stripeEvents).values({
+    id: 'evt_wren',
+    type: 'invoice.payment_failed',
+    livemode: false,
+    payload: '{}',
+    outcome: 'stale',
+    object_id: 'in_wren',
+    stripe_customer_id: 'cus_wren',
+    stripe_created: new Date('2026-02-11T08:00:00Z'),
+  });
+  return customer_id;
+}
+
+/** K-DESK with an invoice that an offer became, and a service on a server that a subscription bills. */
+async function fillDesk(db: Database) {
+  const { id: customer_id } = await createCustomer(db, { customer_number: 'K-DESK', company: 'Desk <i>' });
+  const subscription = await createSubscription(db, { customer_id, stripe_subscription_id: 'sub_desk' });
+  const invoice = await createInvoice(db, {
+    customer_id,
+    number: 'DESK-1',
+    status: 'overdue',
+    subtotal: '100',
+    tax: '19',
+    total: '119',
+    amount_due: '119',
+    subscription_id: subscription.id,
+  });
+  await createSalesDocument(db, {
+    customer_id,
+    document_number: 'AN-DESK',
+    type: 'offer',
+    status: 'converted',
+    converted_to_invoice_id: invoice.id,
+  });
+  const { id: server_id } = await createServer(db, { hostname: 'aa.desk.example', ipv4: ['192.0.2.9'] });
+  const of = { customer_id, service_number: 'S-DESK', server_id, domain: 'desk.example' };
+  const service = await createService(db, of);
+  await createSubscriptionItem(db, { subscription_id: subscription.id, customer_service_id: service.id });
+  await createStripeCustomer(db, { stripe_customer_id: 'cus_new', customer_id, linked_by: 'created' });
+}
+
+/** K-FORM with a service on a server, K-ALONE, to whom nothing refers, and a draft of each kind. */
+async function fillForms(db: Database) {
+  const { id: customer } = await createCustomer(db, { customer_number: 'K-FORM', company: 'Form & Co' });
+  const { id: alone } = await createCustomer(db, { customer_number: 'K-ALONE', company: 'Alone' });
+  const { id: server } = await createServer(db, { hostname: 'form.example.net' });
+  const about = { customer_id: customer, server_id: server, service_number: 'S-FORM' };
+  const { id: service } = await createService(db, about);
+  const { id: invoice } = await createInvoice(db, { customer_id: customer, status: 'draft', number: null });
+  const { id: unpaid } = await createInvoice(db, { customer_id: customer, number: 'FORM-1' });
+  const { id: document } = await createSalesDocument(db, { customer_id: customer, status: 'draft' });
+  const { id: pending } = await createPayment(db, { status: 'pending' });
+  const { id: completed } = await createPayment(db);
+  await createCustomer(db, { customer_number: 'K-DOC', company: 'Weiß & Söhne' });
+  const walkers = { customer_number: 'K-WALK', company: 'Walkers & Co', email: 'accounts@walkers.example' };
+  const { id: walker } = await createCustomer(db, walkers);
+  await createInvoice(db, { customer_id: walker, number: 'WALK-1', total: '400', amount_due: '400' });
+  await createRefund(db, { stripe_refund_id: 're_nobodys', issued_at: new Date() });
+  return { customer, alone, server, service, invoice, unpaid, document, pending, completed };
+}
+
+/** K-GONE, who can be erased once its service has ended, and K-OLD and K-NEW, which are one customer twice. */
+async function fillErasable(db: Database) {
+  const { id: customer } = await createCustomer(db, { customer_number: 'K-GONE', company: 'Gone & Co' });
+  const { id: service } = await createService(db, { customer_id: customer, service_number: 'S-GONE' });
+  await createInvoice(db, { customer_id: customer, number: 'GONE-1', status: 'paid', amount_due: '0' });
+  const twice = { company: 'Doppelt GmbH', email: 'twice@example.com' };
+  const { id: old } = await createCustomer(db, { ...twice, customer_number: 'K-OLD', phone: '+43 1 2345' });
+  await createService(db, { customer_id: old, service_number: 'S-OLD', name: 'Moved hosting' });
+  await createCustomer(db, { ...twice, customer_number: 'K-NEW', city: 'Wien' });
+  return { gone: { customer, service }, old };
+}
+
+/** 30 completed payments of one local invoice, E2E-1 of K-E2E: E2E-000 of 100.00 EUR, E2E-001 of 99.00, … */
+async function fillPayments(db: Database, name: string) {
+  const customer = await createCustomer(db, { customer_number: `K-${name}`, company: '=Weiß & Söhne' });
+  const invoice = await createInvoice(db, { number: `${name}-1`, customer_id: customer.id });
+  const ids: number[] = [];
+  for (let i = 0; i < 30; i++) {
+    const payment_reference = `${name}-${String(i).padStart(3, '0')}`;
+    const on = { invoice_id: invoice.id, customer_id: customer.id, payment_date: '2026-01-10' };
+    ids.push((await createPayment(db, { ...on, payment_reference, amount: String(100 - i) })).id);
+  }
+  return { invoice: invoice.id, ids };
+}
+
+/** K-BROKEN, who has a payment that cannot be read, behind more than one batch of the export. */
+async function fillBroken(db: Database) {
+  const { id: customer } = await createCustomer(db, { customer_number: 'K-BROKEN' });
+  const { id: invoice } = await createInvoice(db, { number: 'BROKEN-1', customer_id: customer });
+  await db.execute(sql`
+    insert into payments (invoice_id, customer_id, amount, payment_date, payment_reference, status, source)
+    select ${invoice}::int, ${customer}::int, case when i = 1200 then 'NaN'::numeric else 5 end,
+      '2019-01-01', 'BROKEN-' || i, 'failed', 'import'
+    from generate_series(1, 1500) i order by i desc`);
+}
+
+/** K-ASKED, about whom the questions of the desk are, and a server in maintenance. Only read. */
+async function fillAsked(db: Database) {
+  const customer = await createCustomer(db, { customer_number: 'K-ASKED', company: 'Asked & Sons' });
+  const of = { customer_id: customer.id };
+  const overdue = { ...of, status: 'overdue' as const, total: '392', amount_due: '392' };
+  await createInvoice(db, { ...overdue, number: 'ASKED-OLD', due_date: addDays(TODAY, -45) });
+  const invoice = await createInvoice(db, { ...of, number: 'ASKED-NEW', status: 'paid' });
+  await createSalesDocument(db, {
+    ...of,
+    document_number: 'AN-ASKED-0815',
+    status: 'converted',
+    converted_to_invoice_id: invoice.id,
+  });
+  await createPayment(db, {
+    ...of,
+    invoice_id: invoice.id,
+    payment_reference: 'ASKED-PAID',
+    payment_date: addDays(`${TODAY.slice(0, 7)}-01`, -3),
+  });
+  await createService(db, {
+    ...of,
+    service_number: 'S-ASKED',
+    status: 'active',
+    next_billing_date: addDays(MONDAY, 2),
+  });
+  await db
+    .update(servers)
+    .set({ status: 'maintenance' })
+    .where(eq(servers.id, sql`(select min(id) from servers)`));
 }

@@ -1,5 +1,28 @@
-import type { Page } from 'playwright';
-import { eventually } from './payment-pages';
+import type { Locator, Page } from 'playwright';
+import { expect } from 'vitest';
+import { STAFF } from './company';
+
+/** Opens the chip of a filter. */
+async function openFilter(page: Page, label: string): Promise<void> {
+  await page
+    .locator('search summary')
+    .filter({ hasText: new RegExp(`^${label}`) })
+    .click();
+}
+
+/** Sets a filter to one of its choices. */
+export async function choose(page: Page, label: string, choice: string): Promise<void> {
+  await openFilter(page, label);
+  await page.locator('search details[open]').getByRole('link', { name: choice, exact: true }).click();
+}
+
+/** Sets a filter to a text. */
+export async function fillFilter(page: Page, label: string, text: string, field = label): Promise<void> {
+  await openFilter(page, label);
+  const panel = page.locator('search details[open]');
+  await panel.getByLabel(field, { exact: true }).fill(text);
+  await panel.getByRole('button', { name: 'Apply' }).click();
+}
 
 /** Line `n` of a form, counted from 1. */
 export const line = (page: Page, n: number) => page.getByRole('group', { name: `Line ${n}`, exact: true });
@@ -18,23 +41,36 @@ export async function confirm(page: Page, button: string, answer = button): Prom
 }
 
 /** Waits for what came of a button. */
-export const told = (page: Page, text: string) =>
+export const told = (page: Page, text: string | RegExp) =>
   page.getByRole('status').filter({ hasText: text }).waitFor();
 
-/** Presses Tab until a button or field of this name has the focus. */
-export async function tabTo(page: Page, role: 'button' | 'textbox', name: string, n = 0): Promise<void> {
+type Focusable = 'button' | 'textbox' | 'link' | 'spinbutton';
+
+const hasIt = (target: Locator) => target.evaluate((one) => one === document.activeElement);
+
+/** Presses Tab until the nth element of this role and name has the focus. */
+export async function tabTo(page: Page, role: Focusable, name: string | RegExp, n = 0): Promise<void> {
   const target = page.getByRole(role, { name, exact: true }).nth(n);
   for (let i = 0; i < 60; i += 1) {
-    if (await target.evaluate((one) => one === document.activeElement)) return;
+    if (await hasIt(target)) return;
     await page.keyboard.press('Tab');
   }
   throw new Error(`${name} cannot be reached`);
 }
 
-export const hasFocus = (page: Page, role: 'button' | 'textbox', name: string, n = 0) =>
-  eventually(() =>
-    page
-      .getByRole(role, { name, exact: true })
-      .nth(n)
-      .evaluate((one) => one === document.activeElement),
-  );
+/** Waits until it has the focus. */
+export const hasFocus = (page: Page, role: Focusable, name: string, n = 0) =>
+  expect.poll(() => hasIt(page.getByRole(role, { name, exact: true }).nth(n))).toBe(true);
+
+/** Lets the session of a page end, whose context must be its own. */
+export const endSession = (page: Page) =>
+  page
+    .context()
+    .addCookies([{ name: 'w5t.session_token', value: 'ended.signature', url: new URL(page.url()).origin }]);
+
+/** Fills in the sign-in page and sends it. */
+export async function signIn(page: Page, email = STAFF.email, password = STAFF.password): Promise<void> {
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}

@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@/db/database';
-import { ensureBuild, NEXT, productionEnv, START } from '../../support/next-build';
-import { createDatabase } from './site-database';
+import { SERVER } from '@/lib/cli/server-process';
+import { ensureBuild, NEXT, productionEnv } from '../../support/next-build';
+import { freePort } from './commands';
+import { createDatabase, type SiteDatabase } from './site-database';
 
 export interface Site {
   url: string;
@@ -25,33 +25,38 @@ const SLOWEST_START_MS = 30_000;
  *
  * @param fill writes what the tests will find, before the server starts: an embedded database belongs
  *   to one process at a time
- * @param env further variables of the server, asked for once that is done
  */
-export async function openSite(
-  fill: (db: Database) => Promise<void>,
-  env: () => Record<string, string> = () => ({}),
+export async function openSite(fill: (db: Database) => Promise<void>): Promise<Site> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'w5t-e2e-'));
+  return startSite(dataDir, await createDatabase(dataDir, fill));
+}
+
+/** Starts a production server on a filled database. The folder is gone when the site is closed. */
+export async function startSite(
+  dataDir: string,
+  base: SiteDatabase,
+  env: Record<string, string> = {},
 ): Promise<Site> {
   await ensureBuild();
-  const dataDir = mkdtempSync(join(tmpdir(), 'w5t-e2e-'));
-  const base = await createDatabase(dataDir, fill);
   const port = await freePort();
   const url = `http://localhost:${port}`;
   let log = '';
   const start = async () => {
-    const started = spawn(process.execPath, [START], {
+    // A server with a channel to its parent stops when that is gone, however the parent ends.
+    const started = spawn(process.execPath, [SERVER], {
       cwd: NEXT.cwd,
       env: {
         ...productionEnv(),
-        ...base.env,
         DATA_DIR: dataDir,
         PORT: String(port),
         PUBLIC_URL: url,
-        ...env(),
+        ...base.env,
+        ...env,
       },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     for (const stream of [started.stdout, started.stderr]) {
-      stream.on('data', (chunk: Buffer) => {
+      stream?.on('data', (chunk: Buffer) => {
         log += chunk.toString();
       });
     }
@@ -88,14 +93,6 @@ export async function openSite(
   };
 }
 
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((done) => probe.listen(0, () => done()));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((done) => probe.close(done));
-  return port;
-}
-
 async function untilReady(url: string, server: ChildProcess): Promise<void> {
   for (let waited = 0; waited < SLOWEST_START_MS; waited += 100) {
     if (server.exitCode !== null) throw new Error(`exit code ${server.exitCode}`);
@@ -107,7 +104,7 @@ async function untilReady(url: string, server: ChildProcess): Promise<void> {
 }
 
 async function stop(server: ChildProcess): Promise<void> {
-  if (server.exitCode !== null) return;
+  if (server.exitCode !== null || server.signalCode !== null) return;
   const ended = new Promise((done) => server.once('exit', done));
   server.kill('SIGTERM');
   const timer = setTimeout(() => server.kill('SIGKILL'), 5000);

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
-import { and, asc, eq, isNotNull, ne } from 'drizzle-orm';
+import { and, asc, desc, eq, isNotNull, ne } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { customers, invoices, stripeEvents, subscriptionItems, subscriptions } from '@/db/schema';
+import { customers, invoices, payments, stripeEvents, subscriptionItems, subscriptions } from '@/db/schema';
+import { commandActor } from '@/lib/audit/record-audit';
 import { createLogger } from '@/lib/log';
 import { createStripeClient } from '@/lib/stripe/client';
 import { toProviderEvent } from '@/lib/stripe/to-event';
@@ -9,69 +9,45 @@ import * as act from '@/lib/stripe-local/actions';
 import { seededChance } from '@/lib/stripe-local/chance';
 import { fillFromDatabase } from '@/lib/stripe-local/fill-from-database';
 import { renderEvent } from '@/lib/stripe-local/render/event';
-import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
+import { startStripeLocal } from '@/lib/stripe-local/server';
 import { createWorld, type World } from '@/lib/stripe-local/world';
 import { handleEvent } from '@/lib/sync/inbox/handle-event';
-import { takeBack } from './take-back';
+import { checkWithStripe } from '@/lib/sync/staff/check-with-stripe';
 
-interface PaidBack {
-  id: number;
-  reference: string;
-  invoiceId: number;
-  customerId: number;
-}
-
-export interface StripeAccount {
-  stripe: StripeLocal;
-  /** What a server needs to ask it. */
-  env: Record<string, string>;
-  /** Of a payment that was not recorded. */
-  failedEvent: string;
-  /** Has an item for which no service is known, beside one with a service. */
-  unlinked: { subscriptionId: number; itemId: number };
-  /** Changed at Stripe, which nobody told us. */
-  drifted: { subscriptionId: number };
-  /** Payments that Stripe collected, of which it took some back; of `silent` nobody told us. */
-  paidBack: Record<'disputed' | 'inPart' | 'silent', PaidBack>;
-  /** Of the first subscription. */
-  stripeCustomer: string;
-  /** The number of a customer that has nothing to do with it. */
-  otherCustomer: string;
-}
+/** What the world of a Stripe account and the database tell of each other. */
+export type StripeAccount = Awaited<ReturnType<typeof fillStripe>>['account'];
 
 type Happened = World['history'][number];
 
-/** A Stripe that goes with the sample company, and what has come of its events so far. */
-export async function fillStripe(db: Database): Promise<StripeAccount> {
+/** A Stripe account that goes with the sample company, and what has come of its events so far. */
+export async function fillStripe(db: Database) {
   const world = createWorld({ now: () => new Date(), chance: seededChance(5) });
   await fillFromDatabase(world, db, { timeZone: 'UTC' });
-  const [first, second, third] = await liveSubscriptions(db);
-  if (!first || !second || !third) throw new Error('the sample company has subscriptions');
+  const [first, second, third, fourth] = await liveSubscriptions(db);
+  if (!first || !second || !third || !fourth) throw new Error('the sample company has subscriptions');
 
   const items = [...(world.subscriptions.get(first.stripeId)?.items ?? []), { unitAmount: 490 }];
   await takeAll(db, act.updateSubscription(world, first.stripeId, { items }).events);
   await takeAll(db, act.updateSubscription(world, second.stripeId, { cancelAtPeriodEnd: true }).events);
-  const failed = await failPayment(db, world);
+  const failedEvent = await failPayment(db, world);
   await takeAll(db, act.createCustomer(world, { email: 'new@example.com' }).events);
   await keepUnmatched(db);
-  act.updateSubscription(world, third.stripeId, { status: 'past_due' });
-
-  const secretKey = `sk_test_${randomUUID()}`;
-  const stripe = await startStripeLocal({ world, secretKey });
-  const paidBack = await takeBack(world, {
-    ...depsOf(db),
-    stripe: createStripeClient(secretKey, stripe.url, 10_000),
-  });
-  return {
-    stripe,
-    env: { STRIPE_SECRET_KEY: secretKey, STRIPE_API_BASE: stripe.url },
-    failedEvent: failed,
+  for (const { stripeId } of [third, fourth]) act.updateSubscription(world, stripeId, { status: 'past_due' });
+  const account = {
+    /** Of a payment that was not recorded. */
+    failedEvent,
+    /** Has an item for which no service is known, beside one with a service. */
     unlinked: { subscriptionId: first.id, itemId: await unlinkedItem(db, first.id) },
-    drifted: { subscriptionId: third.id },
-    paidBack,
+    /** Subscriptions that changed at Stripe, without an event. */
+    drifted: { checked: third.id, reconciled: fourth.id },
+    /** Payments that Stripe collected, of which it took some back; of `silent` without an event. */
+    paidBack: await takeBack(db, world),
+    /** Of the first subscription. */
     stripeCustomer: first.stripeCustomer,
+    /** The number of a customer that has nothing to do with it. */
     otherCustomer: await otherCustomer(db, first.customerId),
   };
+  return { world, account };
 }
 
 async function liveSubscriptions(db: Database) {
@@ -85,7 +61,7 @@ async function liveSubscriptions(db: Database) {
     .from(subscriptions)
     .where(and(eq(subscriptions.status, 'active'), isNotNull(subscriptions.stripe_subscription_id)))
     .orderBy(asc(subscriptions.id))
-    .limit(3);
+    .limit(4);
   return found.map(({ stripeId, stripeCustomer, ...row }) => ({
     ...row,
     stripeId: stripeId ?? '',
@@ -140,6 +116,40 @@ async function failPayment(db: Database, world: World): Promise<string> {
     attempts: 3,
   });
   return event.id;
+}
+
+/** One payment is disputed and one refunded in part, as we know; another is refunded in part, as we do not. */
+async function takeBack(db: Database, world: World) {
+  const found = await db
+    .select({
+      id: payments.id,
+      invoiceId: payments.invoice_id,
+      customerId: payments.customer_id,
+      reference: payments.payment_reference,
+      intent: payments.stripe_payment_intent_id,
+    })
+    .from(payments)
+    .where(
+      and(
+        eq(payments.status, 'completed'),
+        eq(payments.currency, 'eur'),
+        isNotNull(payments.stripe_payment_intent_id),
+      ),
+    )
+    .orderBy(desc(payments.payment_date), desc(payments.id))
+    .limit(3);
+  const [disputed, inPart, silent] = found.map((row) => ({ ...row, paymentIntent: row.intent ?? '' }));
+  if (!disputed || !inPart || !silent) throw new Error('Stripe collected some of the payments');
+  act.openDispute(world, disputed);
+  act.refundPayment(world, { ...inPart, amount: 100, reason: 'requested_by_customer' });
+  const stripe = await startStripeLocal({ world, secretKey: 'sk_test_fill' });
+  const deps = { ...depsOf(db), stripe: createStripeClient('sk_test_fill', stripe.url, 10_000) };
+  for (const { id } of [disputed, inPart]) {
+    await checkWithStripe(deps, commandActor('test'), 'payment', id);
+  }
+  await stripe.close();
+  act.refundPayment(world, { ...silent, amount: 150 });
+  return { disputed, inPart, silent };
 }
 
 /** An invoice event of a payload that names no customer. */

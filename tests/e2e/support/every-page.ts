@@ -1,0 +1,144 @@
+import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright';
+import { expect } from 'vitest';
+import { oldWords } from '../../architecture/source-rules';
+import { visit } from './browser';
+import { cutTexts } from './looks';
+import { listAdminRoutes } from './server-actions';
+import type { useSite } from './use-site';
+
+type Site = ReturnType<typeof useSite>;
+
+/** Bytes of JavaScript that a page may load, compressed. */
+const MAX_SCRIPT = 250_000;
+
+/**
+ * How much may move. A slow browser paints what it has parsed so far, and then a row of buttons that ends at the right
+ * moves with each button parsed. That sums up to some thousandths; a tenth counts as good (web.dev/articles/cls).
+ */
+const MAX_SHIFT = 0.01;
+
+/** Every page there is, found by the file system, and some in another state. */
+export async function listEveryPage(site: Site): Promise<string[]> {
+  const { form, paid, wren, adminId, failedEvent, unlinked, paidBack, stripeCustomer } = site.facts;
+  const stripe = `/admin/subscriptions/stripe-customers/${stripeCustomer}`;
+  const ids = new Map([
+    ['/admin/webhooks/1', `/admin/webhooks/${failedEvent}`],
+    ['/admin/subscriptions/stripe-customers/1', stripe],
+    ['/admin/invoices/1/edit', `/admin/invoices/${form.invoice}/edit`],
+    ['/admin/invoices/1/due-date', `/admin/invoices/${form.unpaid}/due-date`],
+    ['/admin/sales-documents/1/edit', `/admin/sales-documents/${form.document}/edit`],
+    ['/admin/imports/1', `/admin/imports/${await upload(site)}`],
+    ['/admin/staff/1', `/admin/staff/${adminId}`],
+    ['/admin/staff/1/password', `/admin/staff/${adminId}/password`],
+    ['/admin/staff/1/invitation', `/admin/staff/${adminId}/invitation`],
+    ['/admin/payments/1/edit', `/admin/payments/${form.pending}/edit`],
+    ['/admin/payments/1/refund', `/admin/payments/${form.completed}/refund`],
+  ]);
+  const pages = listAdminRoutes('1').filter(({ kind }) => kind === 'page');
+  return [
+    ...pages.map(({ path }) => ids.get(path) ?? path),
+    '/sign-in',
+    '/',
+    '/admin/search?q=a',
+    '/admin/webhooks?outcome=failed',
+    '/admin/customers?q=nobody&country=Austria',
+    `/admin/customers/${wren}`,
+    '/admin/customers/1?notice=conflict',
+    '/admin/customers/1/merge?to=2',
+    '/admin/invoices?status=overdue&customer=nobody',
+    '/admin/invoices?status=refunded_in_part',
+    `/admin/invoices/${form.invoice}`,
+    '/admin/payments?from=wrong',
+    '/admin/payments?status=disputed',
+    '/admin/payments?status=refunded_in_part',
+    `/admin/payments/new?invoice=%23${paid.invoice}`,
+    `/admin/subscriptions/${unlinked.subscriptionId}?item=${unlinked.itemId}`,
+    `${stripe}?q=m`,
+    `${stripe}?to=1`,
+    '/admin/services/new?customer=K10001',
+    `/admin/sales-documents/${form.document}`,
+    ...Object.values(paidBack).map(({ id }) => `/admin/payments/${id}?check=done`),
+    `/admin/invoices/${paidBack.inPart.invoiceId}`,
+    `/admin/customers/${paidBack.disputed.customerId}`,
+    '/admin/nowhere',
+  ];
+}
+
+async function upload(site: Site): Promise<string> {
+  const answer = await site.fetch('/api/uploads?kind=customers&name=customers.csv', {
+    method: 'POST',
+    headers: { origin: site.url },
+    body: readFileSync('docs/examples/customers.csv'),
+  });
+  return ((await answer.json()) as { id: string }).id;
+}
+
+/** Watches what a page moves and loads. @returns opens a page and checks both, and the page's words */
+export async function watchPages(page: Page, url: string): Promise<(path: string) => Promise<void>> {
+  await watchShifts(page);
+  const scripts = await watchScripts(page);
+  return async (path) => {
+    scripts.forget();
+    await visit(page, url + path);
+    await page.evaluate(() => new Promise((idle) => requestIdleCallback(idle, { timeout: 2000 })));
+    const [text = ''] = await page.locator('body').allInnerTexts();
+    const shifted = await page.evaluate(() => (window as Shifted).shifted ?? 0);
+    expect.soft({ path, words: text.split('\n').flatMap(oldWords) }).toEqual({ path, words: [] });
+    const standsStill = shifted <= MAX_SHIFT;
+    expect.soft({ path, shifted, standsStill }).toEqual({ path, shifted, standsStill: true });
+    const loaded = await scripts.loaded();
+    expect.soft({ path, loaded, isLight: loaded <= MAX_SCRIPT }).toEqual({ path, loaded, isLight: true });
+  };
+}
+
+/** At this width no date, amount or badge is cut off, and nothing makes the page scroll sideways. */
+export async function fitsAt(page: Page, path: string, width: number): Promise<void> {
+  await page.setViewportSize({ width, height: 844 });
+  const scrollWidth = await page.evaluate(() => document.documentElement.scrollWidth);
+  const found = { path, width, scrollWidth, cut: await cutTexts(page) };
+  expect.soft(found).toEqual({ path, width, scrollWidth: width, cut: [] });
+}
+
+type Shifted = typeof window & { shifted?: number };
+
+/** Sums up what moves without having been touched. */
+async function watchShifts(page: Page): Promise<void> {
+  await page.addInitScript(() => {
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries() as (PerformanceEntry & { value: number })[]) {
+        const shown = window as Shifted;
+        shown.shifted = (shown.shifted ?? 0) + entry.value;
+      }
+    }).observe({ type: 'layout-shift', buffered: true });
+  });
+}
+
+/** Adds up the scripts of a page, each by its bytes when it first came over the wire and not from a cache. */
+async function watchScripts(page: Page) {
+  const sizes = new Map<string, number>();
+  const scripts = new Map<string, string>();
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('Network.enable');
+  const open = new Set<string>();
+  devtools.on('Network.requestWillBeSent', ({ requestId, request, type }) => {
+    if (type !== 'Script') return;
+    scripts.set(requestId, request.url);
+    open.add(requestId);
+  });
+  devtools.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+    const url = scripts.get(requestId);
+    if (url) sizes.set(url, Math.max(encodedDataLength, sizes.get(url) ?? 0));
+    open.delete(requestId);
+  });
+  return {
+    forget() {
+      scripts.clear();
+      open.clear();
+    },
+    async loaded(): Promise<number> {
+      await expect.poll(() => open.size).toBe(0);
+      return [...new Set(scripts.values())].reduce((sum, url) => sum + (sizes.get(url) ?? Infinity), 0);
+    },
+  };
+}

@@ -1,0 +1,270 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright';
+
+const ROOT = join(import.meta.dirname, '../../..');
+
+/** What lies below these is for admins, and what ends like this; everything else below /admin for all staff. */
+const FOR_ADMINS = ['/admin/imports', '/admin/tokens', '/admin/staff', '/admin/settings'];
+const ENDS_FOR_ADMINS = /^\/admin\/customers\/[^/]+\/(erase|merge)$/;
+
+export interface AdminRoute {
+  path: string;
+  kind: 'page' | 'route';
+  forAdmins: boolean;
+}
+
+/** Every page and route handler below app/admin, with `segment` in place of what varies. */
+export function listAdminRoutes(segment: string): AdminRoute[] {
+  return readdirSync(join(ROOT, 'app/admin'), { recursive: true, encoding: 'utf8' })
+    .map((file) => /^(?:(.*)\/)?(page|route)\.tsx?$/.exec(file))
+    .filter((match) => match !== null)
+    .map(([, folder = '', kind]) => {
+      const segments = folder.split('/').filter((name) => name !== '' && !/^\(.*\)$/.test(name));
+      const path = ['/admin', ...segments.map((name) => name.replace(/^\[.*\]$/, segment))].join('/');
+      return { path, kind: kind as AdminRoute['kind'], forAdmins: isForAdmins(path) };
+    });
+}
+
+/** A server action of the build. */
+export interface BuiltAction {
+  id: string;
+  /** `app/admin/tokens/new/actions.ts#issue`. */
+  name: string;
+  /** A page that carries it, with `segment` in place of what varies. */
+  path: string;
+  forAdmins: boolean;
+}
+
+/** Every server action that the build knows. */
+export function listServerActions(segment: string): BuiltAction[] {
+  const text = readFileSync(join(ROOT, '.next/server/server-reference-manifest.json'), 'utf8');
+  const { node } = JSON.parse(text) as { node: Record<string, ManifestEntry> };
+  return Object.entries(node).map(([id, { filename, exportedName, workers }]) => {
+    const [page = ''] = Object.keys(workers);
+    const path = page
+      .replace(/^app/, '')
+      .replace(/\/page$/, '')
+      .replace(/\[[^\]]*\]/g, segment);
+    return { id, name: `${filename}#${exportedName}`, path, forAdmins: isForAdmins(path) };
+  });
+}
+
+interface ManifestEntry {
+  filename: string;
+  exportedName: string;
+  workers: Record<string, unknown>;
+}
+
+function isForAdmins(path: string): boolean {
+  return (
+    ENDS_FOR_ADMINS.test(path) || FOR_ADMINS.some((place) => path === place || path.startsWith(`${place}/`))
+  );
+}
+/** Fields of a form, as an argument of an action. */
+export class Fields {
+  constructor(readonly values: Record<string, string>) {}
+}
+
+/** Calls a server action as React's client does. */
+export async function postAction(
+  url: string,
+  { id, path }: Pick<BuiltAction, 'id' | 'path'>,
+  args: unknown[],
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  return fetch(url + path, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { accept: 'text/x-component', 'next-action': id, ...headers },
+    body: encode(args),
+  });
+}
+
+/** Sends a form that names an action, as a browser without scripts does. */
+export async function postForm(
+  url: string,
+  { id, path }: Pick<BuiltAction, 'id' | 'path'>,
+  headers: Record<string, string>,
+): Promise<Response> {
+  const body = new FormData();
+  body.set(`$ACTION_ID_${id}`, '');
+  body.set('name', 'forged');
+  return fetch(url + path, { method: 'POST', redirect: 'manual', headers, body });
+}
+
+function encode(args: unknown[]): FormData {
+  const body = new FormData();
+  const text = JSON.stringify(args, (_, value) => {
+    if (!(value instanceof Fields)) return value;
+    for (const [name, field] of Object.entries(value.values)) body.append(`_1_${name}`, field);
+    return '$K1';
+  });
+  body.append('0', text);
+  return body;
+}
+/** A server action as a browser sent it. */
+export interface SentAction {
+  url: string;
+  headers: Record<string, string>;
+  body: Buffer;
+}
+
+/** What pressing a button would send, which the server never sees. */
+export async function interceptAction(page: Page, press: () => Promise<void>): Promise<SentAction> {
+  const caught = new Promise<SentAction>((resolve) => {
+    page.route('**', async (route, request) => {
+      if (request.method() !== 'POST') return route.continue();
+      const { cookie: _, ...headers } = await request.allHeaders();
+      const kept = Object.entries(headers).filter(
+        ([name]) => !/^(:|content-length|host|connection)/.test(name),
+      );
+      resolve({
+        url: request.url(),
+        headers: Object.fromEntries(kept),
+        body: request.postDataBuffer() ?? Buffer.of(),
+      });
+      return route.abort();
+    });
+  });
+  await press();
+  const action = await caught;
+  await page.unroute('**');
+  return action;
+}
+
+/** Sends it again, as somebody with this cookie, or without one. */
+export function sendAction({ url, headers, body }: SentAction, cookie?: string): Promise<Response> {
+  return fetch(url, {
+    method: 'POST',
+    headers: { ...headers, ...(cookie && { cookie }) },
+    body: new Uint8Array(body),
+    redirect: 'manual',
+  });
+}
+
+const first = { typed: {}, problems: {} };
+/**
+ * Arguments with which each action would do something; an action that is missing here fails a test.
+ *
+ * @param otherId a person who may be changed and removed
+ */
+export const actionArguments = (otherId: string, uploadId: string): Record<string, unknown[]> => ({
+  'app/admin/imports/[id]/actions.ts#remove': [uploadId],
+  'app/admin/imports/[id]/actions.ts#start': [
+    uploadId,
+    { chosen: {}, problems: {} },
+    new Fields({ 'columns.customer_number': 'customer_number', run: 'import' }),
+  ],
+  'app/admin/imports/[id]/actions.ts#stop': [uploadId],
+  'app/admin/invoices/[id]/actions.ts#check': [1],
+  'app/admin/sales-documents/[id]/actions.ts#convert': [1, 0, 'invoice'],
+  'app/admin/settings/numbers/actions.ts#saveSeries': [
+    'invoice',
+    first,
+    new Fields({ prefix: 'FORGED', width: '6', first_count: '1' }),
+  ],
+  'app/admin/payments/[id]/actions.ts#check': [1],
+  'app/admin/payments/[id]/actions.ts#markRefunded': [1, 'version'],
+  'app/admin/payments/[id]/actions.ts#decide': [1, 'version', 'failed'],
+  'app/admin/payments/[id]/actions.ts#remove': [1, 'version'],
+  'app/admin/payments/[id]/edit/actions.ts#edit': [
+    1,
+    'version',
+    first,
+    new Fields({ amount: '1', payment_date: '2026-01-01', payment_reference: 'forged' }),
+  ],
+  'app/admin/payments/[id]/refund/actions.ts#refund': [
+    1,
+    'version',
+    first,
+    new Fields({ amount: '1', date: '2026-01-01' }),
+  ],
+  'app/admin/payments/new/actions.ts#record': [
+    1,
+    first,
+    new Fields({ amount: '1', payment_date: '2026-01-01', payment_reference: 'forged' }),
+  ],
+  'app/admin/reconciliation/actions.ts#runNow': [],
+  'app/admin/subscriptions/[id]/actions.ts#check': [1],
+  'app/admin/subscriptions/[id]/actions.ts#saveLink': [
+    1,
+    1,
+    { problem: null },
+    new Fields({ service_number: '' }),
+  ],
+  'app/admin/subscriptions/[id]/reference-actions.ts#adopt': [1],
+  'app/admin/subscriptions/[id]/reference-actions.ts#decline': [1],
+  'app/admin/subscriptions/stripe-customers/[id]/actions.ts#linkTo': ['cus_1', 1],
+  'app/admin/subscriptions/stripe-customers/proposals/actions.ts#confirmChosen': [
+    null,
+    new Fields({ link: 'cus_1 1 2' }),
+  ],
+  'app/admin/webhooks/[id]/actions.ts#replay': ['evt_1'],
+  'app/admin/tokens/new/actions.ts#issue': [
+    first,
+    new Fields({ name: 'Forged', scopes: 'mcp:read', expires: '30', last_day: '' }),
+  ],
+  'app/admin/tokens/[id]/actions.ts#revoke': [1],
+  'app/admin/tokens/clients/actions.ts#addClient': [
+    { ...first, made: null },
+    new Fields({ name: 'Forged', redirects: 'https://forged.example/callback' }),
+  ],
+  'app/admin/tokens/clients/actions.ts#removeClient': ['none'],
+  'app/admin/apps/actions.ts#disconnect': ['none'],
+  'app/admin/connect/actions.ts#check': [],
+  'app/admin/connect/actions.ts#issueFor': ['Forged'],
+  'app/oauth/consent/actions.ts#decide': [
+    new Fields({ decision: 'allow', scopes: 'customers:read', query: 'client_id=forged' }),
+  ],
+  'app/admin/staff/new/actions.ts#add': [
+    first,
+    new Fields({ email: 'forged@example.com', name: 'Forged', role: 'admin', password: '' }),
+  ],
+  'app/admin/staff/[id]/actions.ts#changeRole': [otherId, 'admin'],
+  'app/admin/staff/[id]/actions.ts#signOutEverywhere': [otherId],
+  'app/admin/staff/[id]/password/actions.ts#resetPassword': [
+    otherId,
+    { problem: null, reset: null },
+    new Fields({ password: '' }),
+  ],
+  'app/admin/staff/[id]/actions.ts#resetFactor': [otherId],
+  'app/admin/staff/[id]/invitation/actions.ts#invite': [otherId],
+  'app/admin/staff/[id]/actions.ts#remove': [otherId],
+  'app/admin/staff/actions.ts#demand': [true], // the last one: from then on the admin has to go elsewhere
+  'app/admin/account/actions.ts#changePassword': [
+    '/admin/account',
+    {},
+    new Fields({ current: 'x', password: 'forged password', repeated: 'forged password' }),
+  ],
+  'app/admin/account/actions.ts#beginApp': ['x'],
+  'app/admin/account/actions.ts#confirmApp': ['123456'],
+  'app/admin/account/actions.ts#renewCodes': ['x'],
+  'app/admin/account/actions.ts#turnOffApp': ['x'],
+  'app/admin/account/actions.ts#startPasskey': ['x'],
+  'app/admin/account/actions.ts#storePasskey': ['Forged', { id: 'forged' }],
+  'app/admin/account/actions.ts#removePasskey': ['forged'],
+  'app/admin/_components/forms/record/actions.ts#save': [
+    'customer',
+    1,
+    { ...first, opened: null, theirs: null, isAnswer: false },
+    new Fields({ company: 'Forged', opened: JSON.stringify({ version: 0, typed: {} }) }),
+  ],
+  'app/admin/_components/forms/record/actions.ts#step': ['customer', 1, 0, 'block'],
+  'app/admin/_components/forms/record/actions.ts#remove': ['customer', 1, 0],
+  'app/admin/customers/[id]/erase/actions.ts#erase': [
+    1,
+    { typed: '', problem: null },
+    new Fields({ customer_number: 'K10001' }),
+  ],
+  'app/admin/customers/[id]/merge/actions.ts#merge': [
+    { id: 1, version: 0 },
+    { id: 2, version: 0 },
+    new Fields({ take: 'phone' }),
+  ],
+  'app/admin/customers/[id]/notes/actions.ts#addNote': [
+    1,
+    { typed: '', problem: null, isAnswer: false },
+    new Fields({ text: 'Forged' }),
+  ],
+});

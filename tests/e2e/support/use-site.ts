@@ -1,0 +1,282 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright';
+import { afterAll, afterEach, beforeAll, expect, inject, type TestContext } from 'vitest';
+import type { Database } from '@/db/database';
+import { waitForLock } from '@/db/lock';
+import { perProcess } from '@/db/per-process';
+import { loadWorld, saveWorld } from '@/lib/stripe-local/persist';
+import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
+import { launchBrowser, visit, watchComplaints } from './browser';
+import { type Company, fillCompany, STAFF } from './company';
+import { type Site, startSite } from './site';
+import { copyDatabase, createTemplate } from './site-database';
+import { fillStripe, type StripeAccount } from './stripe-account';
+
+type Person = typeof STAFF;
+type Kind = 'company' | 'https';
+type Cookie = Awaited<ReturnType<BrowserContext['cookies']>>[number];
+
+interface SiteOptions {
+  /** Who is signed in unless a call says otherwise. */
+  as?: Person;
+  /** A site that no other file has seen or will see, for tests that change what others rely on. */
+  fresh?: boolean;
+  /** Further variables of a fresh site's server. */
+  env?(): Record<string, string>;
+}
+
+interface ContextOptions extends BrowserContextOptions {
+  /** Whether pages ask ahead for what their links lead to, as they do for users. */
+  prefetch?: boolean;
+}
+
+interface OpenOptions extends ContextOptions {
+  /** Who is signed in; null for a visitor. */
+  as?: Person | null;
+  /** A browser context without cookies, stored values and cache of others. Any context option implies it. */
+  own?: boolean;
+}
+
+interface FetchOptions extends RequestInit {
+  as?: Person | null;
+  headers?: Record<string, string>;
+}
+
+interface RunningSite {
+  site: Site;
+  /** Where the server believes to be. */
+  publicUrl: string;
+  facts: Facts;
+  stripe: StripeLocal;
+  cookies: Map<string, Promise<Cookie[]>>;
+  contexts: Map<string, Promise<BrowserContext>>;
+}
+
+type Facts = Company & StripeAccount;
+
+export const HTTPS_URL = 'https://admin.w5t.test';
+const STRIPE_KEY = 'sk_test_local';
+const RESULTS = join(import.meta.dirname, '../../../test-results');
+/** Also records a Playwright trace of each failed test. Doing so always would make every page slower. */
+const TRACES = process.env.TEST_TRACE !== undefined;
+
+/** The browser and the sites of a worker, which its files use one after the other. They end with it. */
+const worker = perProcess('e2e-worker', () => ({
+  browser: undefined as Promise<Browser> | undefined,
+  sites: new Map<Kind, Promise<RunningSite>>(),
+  addresses: 0,
+}));
+
+/**
+ * A site of the sample company in a browser. The worker's files share it, so a file that writes uses records of
+ * its own. After each test its pages are closed, and must not have complained.
+ *
+ * @param kind `company` is on http and asks a Stripe; `https` believes to be at HTTPS_URL behind a proxy
+ */
+export function useSite(kind: Kind, { as: standard = STAFF, fresh = false, env }: SiteOptions = {}) {
+  let running: RunningSite;
+  const opened: { page: Page; complaints: string[]; isOwn: boolean }[] = [];
+  const allowed: RegExp[] = [];
+
+  beforeAll(async () => {
+    if (fresh) running = await startRunning(kind, env?.());
+    else {
+      const shared = worker.sites.get(kind) ?? startRunning(kind);
+      worker.sites.set(kind, shared);
+      running = await shared;
+    }
+  }, 400_000);
+  afterAll(async () => {
+    if (!fresh || !running) return;
+    for (const context of running.contexts.values()) await (await context).close();
+    await running.site.close();
+    await running.stripe.close();
+  });
+  afterEach(async (context) => {
+    const complaints = opened
+      .flatMap((one) => one.complaints)
+      .filter((text) => !allowed.some((pattern) => pattern.test(text)));
+    if (context.task.result?.state === 'fail' || complaints.length > 0) await keepEvidence(context, opened);
+    for (const { page, isOwn } of opened.splice(0)) await (isOwn ? page.context() : page).close();
+    allowed.splice(0);
+    expect(complaints).toEqual([]);
+  });
+
+  const cookieOf = async (who: Person | null) =>
+    who === null
+      ? ''
+      : (await cookiesOf(running, who)).map(({ name, value }) => `${name}=${value}`).join('; ');
+  return {
+    get url() {
+      return running.site.url;
+    },
+    /** Ids and secrets of what the site was filled with. */
+    get facts() {
+      return running.facts;
+    },
+    get stripe() {
+      return running.stripe;
+    },
+    log: () => running.site.log(),
+    inspect: <T>(look: (db: Database) => Promise<T>) => running.site.inspect(look),
+    /** The `Cookie` header of a signed-in person. */
+    cookie: (who: Person = standard) => cookieOf(who),
+    /** Asks the site without a browser, and follows no redirect. */
+    async fetch(path: string, { as = standard, headers, ...init }: FetchOptions = {}): Promise<Response> {
+      const cookie = await cookieOf(as);
+      return fetch(running.site.url + path, {
+        redirect: 'manual',
+        ...init,
+        headers: { ...(cookie && { cookie }), ...headers },
+      });
+    },
+    /** Opens a page that is closed after the test. */
+    async open(path: string, { as = standard, own, ...options }: OpenOptions = {}): Promise<Page> {
+      const isOwn = TRACES || own === true || as === null || Object.keys(options).length > 0;
+      const context = await (isOwn
+        ? newContext(running, as, options)
+        : sharedContext(running, as ?? standard));
+      const page = await context.newPage();
+      page.setDefaultTimeout(15_000);
+      opened.push({ page, complaints: await watchComplaints(page), isOwn });
+      // Without scripts nothing streamed comes to its place.
+      if (options.javaScriptEnabled === false) await page.goto(running.site.url + path);
+      else await visit(page, running.site.url + path);
+      return page;
+    },
+    /** Says that this test makes its pages complain, as of a status that the browser reports. */
+    allowComplaints(pattern: RegExp): void {
+      allowed.push(pattern);
+    },
+  };
+}
+
+async function startRunning(kind: Kind, env: Record<string, string> = {}): Promise<RunningSite> {
+  const folder = await ensureTemplate();
+  const world = await loadWorld(join(folder, 'world.json'), { now: () => new Date() });
+  if (!world) throw new Error('the template has no Stripe account');
+  const stripe = await startStripeLocal({ world, secretKey: STRIPE_KEY });
+  const dataDir = mkdtempSync(join(dirname(folder), 'site-'));
+  const site = await startSite(dataDir, await copyDatabase(join(folder, 'data'), dataDir), {
+    STRIPE_SECRET_KEY: STRIPE_KEY,
+    STRIPE_API_BASE: stripe.url,
+    // Each own context signs in from an address of its own, since sign-ins of one address are limited.
+    TRUSTED_PROXIES: '127.0.0.1, ::1',
+    ...(kind === 'https' && { PUBLIC_URL: HTTPS_URL }),
+    ...env,
+  });
+  const facts = JSON.parse(readFileSync(join(folder, 'facts.json'), 'utf8')) as Facts;
+  const publicUrl = kind === 'https' ? HTTPS_URL : site.url;
+  return { site, publicUrl, facts, stripe, cookies: new Map(), contexts: new Map() };
+}
+
+/** Fills the database that all sites of the run begin with; the first worker does. @returns its folder */
+async function ensureTemplate(): Promise<string> {
+  const folder = join(dirname(inject('pgliteImage')), 'template');
+  const unlock = await waitForLock(folder);
+  try {
+    const made = join(folder, 'facts.json');
+    if (existsSync(made)) return folder;
+    let facts = {};
+    await createTemplate(join(folder, 'data'), async (db) => {
+      const company = await fillCompany(db);
+      const { world, account } = await fillStripe(db);
+      await saveWorld(world, join(folder, 'world.json'));
+      facts = { ...company, ...account };
+    });
+    writeFileSync(made, JSON.stringify(facts));
+    return folder;
+  } finally {
+    unlock();
+  }
+}
+
+/** Signs in once per site and person: a password costs a core for a tenth of a second. */
+function cookiesOf(running: RunningSite, who: Person): Promise<Cookie[]> {
+  const known = running.cookies.get(who.email) ?? signInByRequest(running, who);
+  running.cookies.set(who.email, known);
+  return known;
+}
+
+async function signInByRequest(
+  { site, publicUrl }: RunningSite,
+  { email, password }: Person,
+): Promise<Cookie[]> {
+  const answer = await fetch(`${site.url}/api/auth/sign-in/email`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: publicUrl },
+    body: JSON.stringify({ email, password }),
+  });
+  if (!answer.ok) throw new Error(`signing in answered ${answer.status}`);
+  return answer.headers.getSetCookie().map((text) => {
+    const [pair = '', ...flags] = text.split('; ');
+    const [name = '', value = ''] = pair.split('=', 2);
+    const path = flags.find((flag) => flag.startsWith('Path='))?.slice(5) ?? '/';
+    return {
+      name,
+      value,
+      path,
+      domain: 'localhost',
+      expires: -1,
+      httpOnly: true,
+      secure: false,
+      sameSite: 'Lax',
+    };
+  });
+}
+
+/** One context per site and person, whose cache of scripts later pages find filled. */
+function sharedContext(running: RunningSite, who: Person): Promise<BrowserContext> {
+  const known = running.contexts.get(who.email) ?? newContext(running, who, {});
+  running.contexts.set(who.email, known);
+  return known;
+}
+
+async function newContext(
+  running: RunningSite,
+  who: Person | null,
+  { prefetch, ...options }: ContextOptions,
+) {
+  worker.browser ??= launchBrowser();
+  worker.addresses += 1;
+  const context = await (await worker.browser).newContext({
+    viewport: { width: 1440, height: 900 },
+    extraHTTPHeaders: { 'x-forwarded-for': `10.${worker.addresses >> 8}.${worker.addresses & 255}.1` },
+    storageState: { cookies: who ? await cookiesOf(running, who) : [], origins: [] },
+    ...options,
+  });
+  if (!prefetch) await context.addInitScript(skipPrefetches);
+  if (TRACES) await context.tracing.start({ screenshots: true, snapshots: true });
+  return context;
+}
+
+/** Runs in the page. A page asks for what each of some twenty links leads to, twice; a server may have nothing for it. */
+function skipPrefetches(): void {
+  const { fetch } = window;
+  window.fetch = (input, init) => {
+    const headers = (init?.headers ?? {}) as Record<string, string>;
+    return headers['next-router-prefetch']
+      ? Promise.resolve(new Response(null, { status: 204 }))
+      : fetch(input, init);
+  };
+}
+
+/** Leaves what a person needs to see why a test failed, and says where. */
+async function keepEvidence({ task }: TestContext, opened: { page: Page; complaints: string[] }[]) {
+  if (opened.length === 0) return;
+  const name = `${task.file.name} ${task.name}`.replace(/[^\w]+/g, '-').slice(-120);
+  const folder = join(RESULTS, name);
+  mkdirSync(folder, { recursive: true });
+  for (const [index, { page, complaints }] of opened.entries()) {
+    const file = join(folder, `page-${index + 1}`);
+    await page.screenshot({ path: `${file}.png` }).catch(() => null); // the page may have crashed
+    const text = await page.locator('body').allInnerTexts().catch(String);
+    writeFileSync(`${file}.txt`, [page.url(), ...complaints, '', text].join('\n'));
+    if (TRACES) await page.context().tracing.stop({ path: `${file}.zip` });
+  }
+  const trace = TRACES ? '' : ' (and a trace of it with TEST_TRACE=1)';
+  process.stderr.write(
+    `${task.name}: each page as it was then${trace} is in ${relative(process.cwd(), folder)}\n`,
+  );
+}
