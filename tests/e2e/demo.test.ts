@@ -1,25 +1,23 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runCommandFile } from '../support/command-server';
 import { ensureBuild } from '../support/next-build';
+import { temporaryFolder } from '../support/run-command';
 import { type Command, DEMO_READY, freePort, pressCtrlC, runToEnd, startUntil } from './support/commands';
 
-let folder: string;
+const folder = temporaryFolder();
 let env: { DATA_DIR: string; PORT: string; LOG_LEVEL: string };
 let demo: Command | undefined;
 
 beforeAll(async () => {
   await ensureBuild();
-  folder = mkdtempSync(join(tmpdir(), 'w5t-demo-'));
   env = { DATA_DIR: join(folder, 'data'), PORT: String(await freePort()), LOG_LEVEL: 'error' };
   demo = await startUntil(DEMO_READY, ['bash', '-c', 'umask 0; exec npm run demo'], env);
 }, 400_000);
 afterAll(async () => {
   if (demo) pressCtrlC(demo);
   await demo?.exited;
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const shown = (pattern: RegExp) => pattern.exec(demo?.output() ?? '')?.[0] ?? '';

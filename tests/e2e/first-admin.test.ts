@@ -1,39 +1,18 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeDataDir } from '../support/command-server';
-import { ensureBuild, START } from '../support/next-build';
 import { launchBrowser, visit, watchComplaints } from './support/browser';
-import { type Command, freePort, startUntil } from './support/commands';
-import { signIn } from './support/forms';
+import { openSite, type Site } from './support/site';
 
 const GRACE = { email: 'grace@example.com', password: 'correct horse battery' };
 const ADDRESS = /http:\/\/localhost:\d+\/sign-in\/first\/[\w-]{43}/g;
 
-let folder: string;
-let url: string;
-let server: Command;
+let site: Site;
 let browser: Browser;
 let page: Page;
 let complaints: string[];
 
-const start = () => {
-  const env = { DATA_DIR: join(folder, 'data'), PORT: new URL(url).port, LOG_LEVEL: 'error' };
-  return startUntil(/Listening/, [process.execPath, START], env);
-};
-const stop = () => {
-  server?.child.kill('SIGTERM');
-  return server?.exited;
-};
-
 beforeAll(async () => {
-  await ensureBuild();
-  folder = mkdtempSync(join(tmpdir(), 'w5t-first-'));
-  await makeDataDir(join(folder, 'data'));
-  url = `http://localhost:${await freePort()}`;
-  server = await start();
+  site = await openSite(async () => {});
   browser = await launchBrowser();
   page = await browser.newPage();
   page.setDefaultTimeout(15_000);
@@ -41,22 +20,26 @@ beforeAll(async () => {
 }, 400_000);
 afterAll(async () => {
   await browser?.close();
-  await stop();
-  rmSync(folder, { recursive: true, force: true });
+  await site?.close();
 });
 
-const printed = () => server.output().match(ADDRESS) ?? [];
+const printed = () => site.log().match(ADDRESS) ?? [];
 const create = async (fields: Record<string, string>) => {
   for (const [label, text] of Object.entries(fields)) {
     await page.getByLabel(label, { exact: true }).fill(text);
   }
   await page.getByRole('button', { name: 'Create admin' }).click();
 };
+const signIn = async (on: Page, email: string, password: string) => {
+  await on.getByLabel('E-mail').fill(email);
+  await on.getByLabel('Password', { exact: true }).fill(password);
+  await on.getByRole('button', { name: 'Sign in' }).click();
+};
 
 test('a server without staff prints an address once, whose page may be looked at repeatedly', async () => {
-  await expect
-    .poll(server.output)
-    .toMatch(/^Nobody can sign in yet\. Create the first admin here, once and within an hour:\nhttp/m);
+  expect(site.log()).toMatch(
+    /^Nobody can sign in yet\. Create the first admin here, once and within an hour:\nhttp/m,
+  );
   const [address = ''] = printed();
   expect(printed()).toHaveLength(1);
   for (let i = 0; i < 3; i += 1) expect((await fetch(address)).status).toBe(200);
@@ -85,10 +68,10 @@ test('the first-admin page shows an error at its field and keeps what was typed'
 test('the first admin is created and signed in on a known device, and the address ends', async () => {
   const [address = ''] = printed();
   await create({ Name: 'Grace Hopper', Password: GRACE.password, 'Password again': GRACE.password });
-  await page.waitForURL(`${url}/admin`);
+  await page.waitForURL(`${site.url}/admin`);
   await page.getByRole('button', { name: 'Account of Grace Hopper' }).waitFor();
   await page.getByRole('link', { name: 'Access tokens' }).first().waitFor({ state: 'attached' });
-  const names = (await page.context().cookies(`${url}/api/auth/`)).map(({ name }) => name);
+  const names = (await page.context().cookies(`${site.url}/api/auth/`)).map(({ name }) => name);
   expect(names.some((name) => name.startsWith('w5t.device.'))).toBe(true);
   expect((await fetch(address)).status).toBe(404);
   expect(complaints).toEqual([]);
@@ -97,17 +80,17 @@ test('the first admin is created and signed in on a known device, and the addres
 test('the sign-in page works without scripts', async () => {
   const plain = await browser.newPage({ javaScriptEnabled: false });
   plain.setDefaultTimeout(15_000);
-  await plain.goto(`${url}/sign-in?next=%2Fadmin%2Fpayments`);
+  await plain.goto(`${site.url}/sign-in?next=%2Fadmin%2Fpayments`);
   await signIn(plain, GRACE.email, 'not the password');
   await plain.getByText('The e-mail address or the password is wrong.').waitFor();
   await signIn(plain, GRACE.email, GRACE.password);
-  await plain.waitForURL(`${url}/admin/payments`);
+  await plain.waitForURL(`${site.url}/admin/payments`);
   await plain.close();
 });
 
 test('the sign-in page says how long to wait after too many attempts', async () => {
   const stranger = await browser.newPage();
-  await visit(stranger, `${url}/sign-in`);
+  await visit(stranger, `${site.url}/sign-in`);
   const wrong = { email: 'ada@example.com', password: 'not the password' };
   // From the page, since the server counts the attempts of an address, and node may choose another.
   const attempt = async (body: string) => {
@@ -123,11 +106,9 @@ test('the sign-in page says how long to wait after too many attempts', async () 
 });
 
 test('a server with staff prints no address, and no server prints a password', async () => {
-  const before = server.output();
-  await stop();
-  server = await start();
-  await visit(page, `${url}/admin`);
+  await site.inspect(async () => {}); // starts the embedded one again
+  await visit(page, `${site.url}/admin`);
   await page.getByRole('button', { name: 'Account of Grace Hopper' }).waitFor();
-  expect(printed()).toEqual([]);
-  expect(before + server.output()).not.toContain(GRACE.password);
+  expect(printed()).toHaveLength(1);
+  expect(site.log()).not.toContain(GRACE.password);
 });

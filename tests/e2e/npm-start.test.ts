@@ -1,25 +1,23 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeDataDir, runCommandFile } from '../support/command-server';
 import { ensureBuild, NEXT, START } from '../support/next-build';
+import { temporaryFolder } from '../support/run-command';
 import { type Command, freePort, runToEnd, startUntil } from './support/commands';
 import { UNPATCHED, unpatchedDriver } from './support/unpatched-driver';
 
 const ON_SERVER = { DATABASE_URL: 'postgres://a:b@127.0.0.1:1/c', BETTER_AUTH_SECRET: 'x'.repeat(32) };
 
-let folder: string;
+const folder = temporaryFolder();
 let unpatched: { NODE_OPTIONS: string };
 beforeAll(async () => {
   await ensureBuild();
-  folder = mkdtempSync(join(tmpdir(), 'w5t-start-'));
   unpatched = unpatchedDriver(folder);
 }, 400_000);
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('a start that is refused', () => {
   /** Starts the server as `npm start` does. */

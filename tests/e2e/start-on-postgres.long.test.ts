@@ -1,9 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest';
 import { type DatabaseHandle, openPostgres } from '@/db/client';
 import { migrate } from '@/db/migrate';
 import { commandActor } from '@/lib/audit/record-audit';
@@ -14,6 +11,7 @@ import { withDatabase } from '../support/database-url';
 import { createInvoice } from '../support/factories';
 import { measureReads, requireQuick } from '../support/measure-reads';
 import { ensureBuild, NEXT, START } from '../support/next-build';
+import { temporaryFolder } from '../support/run-command';
 import { paymentOf } from '../support/two-servers';
 import { type Command, freePort, runToEnd, startCommand, startUntil } from './support/commands';
 
@@ -24,15 +22,12 @@ describe.runIf(postgres)('a server on PostgreSQL', () => {
   const address = postgres?.url ?? 'postgres://none';
   const name = `w5t_start_${process.pid}`;
   const env = { DATABASE_URL: withDatabase(address, name), BETTER_AUTH_SECRET: 'x'.repeat(32) };
-  let folder: string;
+  const folder = temporaryFolder();
   /** A database without anything in it, and another connection to it. */
   let database: DatabaseHandle;
   let servers: Command[];
 
-  beforeAll(async () => {
-    await ensureBuild();
-    folder = mkdtempSync(join(tmpdir(), 'w5t-start-'));
-  }, 400_000);
+  beforeAll(() => ensureBuild(), 400_000);
   beforeEach(async () => {
     await onServer(address, `create database ${name}`);
     database = openPostgres(env.DATABASE_URL, { max: 1 });
@@ -44,7 +39,6 @@ describe.runIf(postgres)('a server on PostgreSQL', () => {
     await database.close();
     await onServer(address, `drop database ${name} with (force)`);
   });
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   const newEnv = async () => ({ ...env, DATA_DIR: folder, PORT: String(await freePort()) });
   const urlOf = ({ PORT }: { PORT: string }) => `http://127.0.0.1:${PORT}`;

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -19,6 +18,7 @@ import {
   startCommandFile,
 } from '../support/command-server';
 import { createCustomer } from '../support/factories';
+import { useFiles } from '../support/run-command';
 
 const fileOf = (script: string) => scripts[script as keyof typeof scripts]?.split(' ').at(-1) ?? '';
 
@@ -51,11 +51,7 @@ describe('arguments', () => {
   test.each([
     ['demo', ['--colour'], "Unknown option '--colour': --help shows what there is."],
     ['simulate', ['--runs', 'x'], '--runs must be a whole number from 1 to 2147483647.'],
-    [
-      'simulate',
-      ['--mutants'],
-      '--mutants needs --database URL, a PostgreSQL server: some mutations show only where connections race.',
-    ],
+    ['simulate', ['--pure', '--mutants'], '--pure goes with neither --database nor --mutants.'],
   ])('npm run %s -- %j is refused in one sentence', async (script, args, sentence) => {
     expect(await run(script, args)).toEqual({ code: 1, out: '', err: `${sentence}\n` });
   });
@@ -93,19 +89,16 @@ describe('arguments', () => {
 });
 
 describe('a server with the embedded database', () => {
-  let folder: string;
+  const files = useFiles();
+  const { folder } = files;
   let dataDir: string;
   let server: Awaited<ReturnType<typeof openCommandServer>>;
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'w5t-served-'));
     dataDir = await makeDataDir(join(folder, 'data'));
     server = await openCommandServer(dataDir);
   });
-  afterAll(async () => {
-    await server?.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterAll(() => server?.stop());
 
   const ask = (command: CommandName, args: string[] = [], cwd = folder) =>
     askCommand(dataDir, command, args, cwd);
@@ -174,16 +167,16 @@ describe('a server with the embedded database', () => {
   });
 
   test('import and export read and write files where the command was given', async () => {
-    writeFileSync(join(folder, 'in.csv'), 'customer_number,company\nT1,One\nT2,Two\nT1,Twice\n');
+    files.write('in.csv', ['customer_number,company', 'T1,One', 'T2,Two', 'T1,Twice', '']);
     const done = await ask('import', ['customers', 'in.csv']);
     expect(done).toMatchObject({ code: 1, out: expect.stringContaining('in.csv: 2 new,') });
-    expect(readFileSync(join(folder, 'in.rejected.csv'), 'utf8')).toMatch(/\r\nT1,Twice\r\n$/);
+    expect(files.read('in.rejected.csv')).toMatch(/\r\nT1,Twice\r\n$/);
     const printed = await ask('export', ['customers']);
     expect(printed).toMatchObject({ code: 0, err: '' });
     expect(printed.out.split('\r\n')).toHaveLength(4);
     const written = await ask('export', ['customers', '--out', 'out.csv']);
     expect(written).toEqual({ code: 0, out: '', err: '' });
-    expect(readFileSync(join(folder, 'out.csv'), 'utf8')).toBe(printed.out);
+    expect(files.read('out.csv')).toBe(printed.out);
     const none = await ask('import', ['customers', 'none.csv']);
     expect(none).toMatchObject({ code: 1, err: expect.stringMatching(/none\.csv does not exist\.\n$/) });
   });

@@ -7,11 +7,9 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -23,21 +21,17 @@ import { parseEnv } from '@/lib/env';
 import { openDatabase, restoreDatabase } from '@/lib/open-database';
 import { bundledCommands, makeDataDir, openCommandServer, runCommandFile } from '../support/command-server';
 import { createInvoice, createPayment } from '../support/factories';
-import { runCommandHere } from '../support/run-command';
+import { runCommandHere, temporaryFolder } from '../support/run-command';
 
 const umask = process.umask();
-let folder: string;
+const folder = temporaryFolder();
 /** The folder of a migrated database, which the tests use one after the other. */
 let dataDir: string;
 beforeAll(async () => {
   process.umask(0); // the worst that an operator may have
-  folder = mkdtempSync(join(tmpdir(), 'w5t-embedded-'));
   dataDir = await makeDataDir(join(folder, 'some/data'));
 });
-afterAll(() => {
-  process.umask(umask);
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => void process.umask(umask));
 
 describe('the lock of the embedded database', () => {
   let empty: string;

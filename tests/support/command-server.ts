@@ -16,6 +16,8 @@ import { createRuntime } from '@/lib/runtime';
 
 export const ROOT = join(import.meta.dirname, '../..');
 
+type Variables = Record<string, string>;
+
 /** What a command did: its exit code (null after a signal), its stdout and its stderr. */
 export interface CommandResult {
   code: number | null;
@@ -59,29 +61,21 @@ export async function askCommand(
   args: string[] = [],
   cwd = ROOT,
 ): Promise<CommandResult> {
-  let out = '';
-  let err = '';
-  const code = await askServer(
-    readLock(dataDir).socket ?? '',
-    { command, args },
-    {
-      input: undefined,
-      user: null,
-      print: (line) => {
-        out += `${line}\n`;
-      },
-      progress: {
-        isTTY: false,
-        write(text) {
-          err += text;
-        },
-      },
-      cwd,
-      signal: new AbortController().signal,
-      drained: async () => {},
-    },
-  );
-  return { code, out, err };
+  const said = { out: '', err: '' };
+  const write = (to: keyof typeof said) => (text: string) => {
+    said[to] += text;
+  };
+  const terminal = {
+    input: undefined,
+    user: null,
+    print: (line: string) => write('out')(`${line}\n`),
+    progress: { isTTY: false, write: write('err') },
+    cwd,
+    signal: new AbortController().signal,
+    drained: async () => {},
+  };
+  const code = await askServer(readLock(dataDir).socket ?? '', { command, args }, terminal);
+  return { code, ...said };
 }
 
 /**
@@ -89,12 +83,7 @@ export async function askCommand(
  *
  * @param name of its file in `lib/cli`, or the path of a file
  */
-export async function startCommandFile(
-  name: string,
-  args: string[],
-  env: Record<string, string>,
-  input = '',
-) {
+export async function startCommandFile(name: string, args: string[], env: Variables, input = '') {
   const { PATH, HOME, TMPDIR } = process.env;
   const source = name.includes('/') ? name : `lib/cli/${name}.ts`;
   const file = source.endsWith('.ts')
@@ -115,30 +104,22 @@ export async function startCommandFile(
 }
 
 /** Runs a command as a process of its own to its end. */
-export async function runCommandFile(
-  name: string,
-  args: string[],
-  env: Record<string, string>,
-  input = '',
-): Promise<CommandResult> {
-  return (await startCommandFile(name, args, env, input)).ended;
-}
+export const runCommandFile = async (...command: Parameters<typeof startCommandFile>) =>
+  (await startCommandFile(...command)).ended;
 
 let bundled: Promise<string> | undefined;
 
 /** The folder of the commands as plain JavaScript. Each start of `node --import tsx` takes two seconds. */
 export function bundledCommands(): Promise<string> {
-  bundled ??= bundleCommands();
+  bundled ??= bundleCommands(join(dirname(inject('pgliteImage')), 'commands'));
   return bundled;
 }
 
 /** Bundles the commands once in a run. */
-async function bundleCommands(): Promise<string> {
-  const folder = join(dirname(inject('pgliteImage')), 'commands');
+async function bundleCommands(folder: string): Promise<string> {
   const packages = join(folder, 'node_modules');
   const unlock = await waitForLock(folder);
-  try {
-    if (existsSync(packages)) return folder;
+  if (!existsSync(packages)) {
     await build({
       ...BUNDLE,
       absWorkingDir: ROOT,
@@ -149,8 +130,7 @@ async function bundleCommands(): Promise<string> {
       external: [...BUNDLE.external, 'esbuild', 'playwright', 'vitest'],
     });
     symlinkSync(join(ROOT, 'node_modules'), packages);
-    return folder;
-  } finally {
-    unlock();
   }
+  unlock();
+  return folder;
 }

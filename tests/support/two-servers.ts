@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { postEvent } from './stripe-events';
+import { postEvent, succeeded, toEvent } from './stripe-events';
 
 export interface ServerProcess {
   url: string;
@@ -96,33 +96,6 @@ export function paymentOf(invoice: { id: number; customer_id: number }, token: s
 
 /** Delivers the event that a Stripe invoice was paid. */
 export function paidInvoiceOf(id: string): Send {
-  return (url) => {
-    const now = new Date();
-    const created = Math.floor(now.getTime() / 1000) - 10;
-    const object = {
-      id,
-      object: 'invoice',
-      status: 'paid',
-      number: `NO-${id}`,
-      customer: `cus_${id}`,
-      currency: 'eur',
-      subtotal: 10000,
-      total: 11900,
-      total_excluding_tax: 10000,
-      amount_due: 11900,
-      amount_paid: 11900,
-      amount_remaining: 0,
-      created,
-      due_date: null,
-      status_transitions: { finalized_at: created, paid_at: created },
-    };
-    const event = {
-      id: `evt_${id}`,
-      object: 'event',
-      type: 'invoice.payment_succeeded',
-      created,
-      livemode: false,
-    };
-    return postEvent(url, { ...event, api_version: '2026-10-28.endive', data: { object } }, now);
-  };
+  const event = toEvent(succeeded(id, { customer: `cus_${id}` }), 1);
+  return (url) => postEvent(url, { ...event, id: `evt_${id}` }, new Date());
 }

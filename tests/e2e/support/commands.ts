@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
+
+export { freePort } from '../../support/pooler';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
@@ -62,13 +62,4 @@ export async function runToEnd(command: string[], env: Record<string, string> = 
 export function pressCtrlC({ child }: Command): void {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   process.kill(-child.pid, 'SIGINT');
-}
-
-/** A port nobody listens on. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, done));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((done) => server.close(done));
-  return port;
 }
