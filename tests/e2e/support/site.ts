@@ -1,11 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@/db/database';
 import { SERVER } from '@/lib/cli/server-process';
 import { ensureBuild, NEXT, productionEnv } from '../../support/next-build';
 import { freePort } from './commands';
-import type { SiteDatabase } from './site-database';
+import { createDatabase, type SiteDatabase } from './site-database';
 
 export interface Site {
   url: string;
@@ -17,6 +19,17 @@ export interface Site {
 }
 
 const SLOWEST_START_MS = 30_000;
+
+/**
+ * A production server of its own, on a free port and on a new database.
+ *
+ * @param fill writes what the tests will find, before the server starts: an embedded database belongs
+ *   to one process at a time
+ */
+export async function openSite(fill: (db: Database) => Promise<void>): Promise<Site> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'w5t-e2e-'));
+  return startSite(dataDir, await createDatabase(dataDir, fill));
+}
 
 /** Starts a production server on a filled database. The folder is gone when the site is closed. */
 export async function startSite(
