@@ -7,18 +7,19 @@ import { isPoolerInstalled } from './support/pooler';
 const SERVER = process.env.TEST_DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres';
 
 /** Tests whose outcome depends on the database. */
-const ON_POSTGRES = [
-  'tests/integration',
-  'tests/http',
-  'tests/mcp',
-  'tests/simulation',
-  'tests/e2e/locked-invoice',
-];
+const ON_POSTGRES = ['tests/integration', 'tests/http', 'tests/mcp', 'tests/simulation'];
+const LONG_ON_POSTGRES = ['start-on-postgres', 'counts-after-kill', 'killed-processes', 'run-faults'];
 const BEHIND_POOLER = ['tests/integration', 'tests/http'];
-/** What our own server answers in `npm test`. */
+/** These bring a database of their own, or none. */
+const WITHOUT_SERVER = [
+  'integration/{commands,embedded-database,seed,stripe-local}*',
+  'http/both-ways*',
+  'simulation/pure/*',
+].flatMap((files) => ['--exclude', `tests/${files}`]);
+/** Tests of what our own server answers in `npm test`. */
 const THROUGH_NEXT = [
   'tests/mcp',
-  'tests/http/{cron,health,openapi,payments,readme,webhook.,webhook-refusals}*',
+  ...['cron', 'openapi', 'payments', 'unwell-database', 'webhook'].map((name) => `tests/http/${name}`),
 ];
 
 interface Part {
@@ -38,10 +39,21 @@ const onServer = { TEST_DATABASE_URL: SERVER };
 const PARTS: Part[] = [
   { name: 'long tests', command: vitest('long') },
   { name: 'through Next', command: vitest('product', THROUGH_NEXT), env: { TEST_THROUGH: 'next' } },
-  { name: 'on PostgreSQL', command: vitest('product', ON_POSTGRES), env: onServer, missing: noServer },
+  {
+    name: 'on PostgreSQL',
+    command: vitest('product', [...ON_POSTGRES, ...WITHOUT_SERVER]),
+    env: onServer,
+    missing: noServer,
+  },
+  {
+    name: 'long tests on PostgreSQL',
+    command: vitest('long', LONG_ON_POSTGRES),
+    env: onServer,
+    missing: noServer,
+  },
   {
     name: 'behind a transaction pooler',
-    command: vitest('product', BEHIND_POOLER),
+    command: vitest('product', [...BEHIND_POOLER, ...WITHOUT_SERVER]),
     env: { ...onServer, TEST_POOLER: '1' },
     missing: noPooler,
   },
