@@ -1,19 +1,15 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { makeDataDir, runCommandFile } from '../support/command-server';
 import { ensureBuild } from '../support/next-build';
+import { temporaryFolder } from '../support/run-command';
 import { DEMO_READY, freePort, pressCtrlC, startUntil } from './support/commands';
 
 const DEMO = ['npm', 'run', 'demo'];
-let folder: string;
-beforeAll(async () => {
-  await ensureBuild();
-  folder = mkdtempSync(join(tmpdir(), 'w5t-demo-'));
-}, 400_000);
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
+beforeAll(() => ensureBuild(), 400_000);
 
 const newEnv = async (name: string) => ({
   DATA_DIR: await makeDataDir(join(folder, name)),

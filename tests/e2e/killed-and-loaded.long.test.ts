@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -9,10 +8,11 @@ import { payments, toolCalls } from '@/db/schema';
 import { commandActor } from '@/lib/audit/record-audit';
 import { createAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
 import { makeDataDir, readLock, runCommandFile, startCommandFile } from '../support/command-server';
-import { createTestDatabase, onPostgres } from '../support/database';
+import { onPostgres } from '../support/database';
 import { createInvoice } from '../support/factories';
 import { ensureBuild, START } from '../support/next-build';
 import { head, openRaw } from '../support/raw-connection';
+import { temporaryFolder } from '../support/run-command';
 import { type Command, freePort, startUntil } from './support/commands';
 import { type Outcome, RawClient } from './support/raw-client';
 import { createDatabase } from './support/site-database';
@@ -21,19 +21,14 @@ const MIB = 1_048_576;
 // Linux tells what a process has open and how large it is.
 const canSeeProcesses = existsSync('/proc/self/fd');
 
-let folder: string;
-let started: Command[];
-beforeAll(async () => {
-  await ensureBuild();
-  folder = mkdtempSync(join(tmpdir(), 'w5t-killed-'));
-  started = [];
-}, 400_000);
+const folder = temporaryFolder();
+let started: Command[] = [];
+beforeAll(() => ensureBuild(), 400_000);
 afterEach(async () => {
   // Their children end by themselves.
   for (const { child } of started) child.kill('SIGKILL');
   for (const { exited } of started.splice(0)) await exited;
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Starts `npm start`. */
 async function startServer(
@@ -50,20 +45,16 @@ async function startServer(
 const childOf = ({ child: { pid } }: Command) =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
 
-describe.each(['SIGKILL', 'SIGINT'] as const)('an import that gets %s in the middle', (signal) => {
-  /** Several batches for a server, which writes two at once; the embedded database writes smaller ones. */
-  const ROWS = onPostgres() ? 5000 : 1000;
-  let database: Awaited<ReturnType<typeof createTestDatabase>> | undefined;
-  afterAll(() => database?.close());
-
-  test(`the same command completes an import that got ${signal}`, async () => {
+// Several batches for a server, which writes two at once; the embedded database writes smaller ones.
+const ROWS = onPostgres() ? 5000 : 1000;
+test.each(['SIGKILL', 'SIGINT'] as const)(
+  'the same command completes an import that got %s',
+  async (signal) => {
     const file = join(folder, `${signal}.csv`);
     const lines = Array.from({ length: ROWS }, (_, i) => `T${i},Company ${i}`);
     writeFileSync(file, ['customer_number,company', ...lines, 'T1,Twice'].join('\n'));
-    if (onPostgres()) database = await createTestDatabase();
-    const env: Record<string, string> = database?.url
-      ? { DATABASE_URL: database.url }
-      : { DATA_DIR: await makeDataDir(join(folder, signal)) };
+    const database = await createDatabase(join(folder, signal), async () => {});
+    const env = { DATA_DIR: join(folder, signal), ...database.env };
     const { child, ended } = await startCommandFile('import', ['customers', file], env);
     await once(child.stderr, 'data'); // how far it is: some rows are in
     child.kill(signal);
@@ -77,8 +68,10 @@ describe.each(['SIGKILL', 'SIGINT'] as const)('an import that gets %s in the mid
     expect(Number(created) + Number(unchanged)).toBe(ROWS);
     expect(Number(unchanged)).toBeGreaterThan(0);
     expect((await runCommandFile('export', ['customers'], env)).out.split('\r\n')).toHaveLength(ROWS + 2);
-  }, 180_000);
-});
+    await database.drop();
+  },
+  180_000,
+);
 
 describe('npm start, killed', () => {
   test('a killed server stands in the way of neither a command nor the next server', async () => {
