@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import postgres from 'postgres';
 import { isPoolerInstalled } from './support/pooler';
 
@@ -6,16 +7,11 @@ import { isPoolerInstalled } from './support/pooler';
 
 const SERVER = process.env.TEST_DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres';
 
-/** Tests whose outcome depends on the database. */
-const ON_POSTGRES = ['tests/integration', 'tests/http', 'tests/mcp', 'tests/simulation'];
-const LONG_ON_POSTGRES = ['start-on-postgres', 'counts-after-kill', 'killed-processes', 'run-faults'];
-const BEHIND_POOLER = ['tests/integration', 'tests/http'];
 /** These bring a database of their own, or none. */
-const WITHOUT_SERVER = [
-  'integration/{commands,embedded-database,seed,stripe-local}*',
-  'http/both-ways*',
-  'simulation/pure/*',
-].flatMap((files) => ['--exclude', `tests/${files}`]);
+const WITHOUT_SERVER = /(commands|embedded-database|seed|stripe-local[\w-]*|both-ways)\.test|pure\/|\.long\./;
+const ON_POSTGRES = testsIn('integration', 'http', 'mcp', 'simulation').filter(usesServer);
+const BEHIND_POOLER = testsIn('integration', 'http').filter(usesServer);
+const LONG_ON_POSTGRES = ['start-on-postgres', 'counts-after-kill', 'killed-processes', 'run-faults'];
 /** Tests of what our own server answers in `npm test`. */
 const THROUGH_NEXT = [
   'tests/mcp',
@@ -41,7 +37,7 @@ const PARTS: Part[] = [
   { name: 'through Next', command: vitest('product', THROUGH_NEXT), env: { TEST_THROUGH: 'next' } },
   {
     name: 'on PostgreSQL',
-    command: vitest('product', [...ON_POSTGRES, ...WITHOUT_SERVER]),
+    command: vitest('product', ON_POSTGRES),
     env: onServer,
     missing: noServer,
   },
@@ -53,7 +49,7 @@ const PARTS: Part[] = [
   },
   {
     name: 'behind a transaction pooler',
-    command: vitest('product', [...BEHIND_POOLER, ...WITHOUT_SERVER]),
+    command: vitest('product', BEHIND_POOLER),
     env: { ...onServer, TEST_POOLER: '1' },
     missing: noPooler,
   },
@@ -74,6 +70,19 @@ const results = PARTS.map((part) => {
   return `${part.name}: ${status === 0 ? 'passed' : 'FAILED'} in ${seconds} s`;
 });
 console.log(`\n${results.join('\n')}`);
+
+/** The test files of these folders. */
+function testsIn(...folders: string[]): string[] {
+  return folders.flatMap((folder) =>
+    readdirSync(`tests/${folder}`, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.test.ts'))
+      .map((name) => `tests/${folder}/${name}`),
+  );
+}
+
+function usesServer(file: string): boolean {
+  return !WITHOUT_SERVER.test(file);
+}
 
 async function serverAnswers(): Promise<boolean> {
   const sql = postgres(SERVER, { max: 1, connect_timeout: 3 });

@@ -126,11 +126,15 @@ if (server && isPoolerInstalled()) {
       },
     );
 
-    test('named statements fail behind a transaction pooler', async () => {
+    test('named statements fail behind a transaction pooler, sooner or later', async () => {
       const handle = openPostgres(pooled);
-      await expect(askMuch(handle.db)).rejects.toMatchObject({
-        code: expect.stringMatching(/^(26000|42P05)$/),
-      });
+      let failure: unknown;
+      for (let round = 0; round < 100 && !failure; round += 1) {
+        await askMuch(handle.db).catch((error: unknown) => {
+          failure = error;
+        });
+      }
+      expect(failure).toMatchObject({ code: expect.stringMatching(/^(26000|42P05)$/) });
       await handle.close();
     });
 
