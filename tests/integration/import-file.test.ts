@@ -65,7 +65,7 @@ describe('an import of customers', () => {
       counts: { created: 2, changed: 0, unchanged: 0, rejected: 9 },
       finished_at: expect.any(Date),
     });
-    const log = await base.db.select().from(auditLog);
+    const log = await base.db.select().from(auditLog).orderBy(auditLog.id);
     expect(log).toMatchObject([{ action: 'import.create', entity: 'import', entity_id: row?.id }]);
   });
 
@@ -77,7 +77,11 @@ describe('an import of customers', () => {
       code: 0,
       said: ['c.rejected.csv: 1 new, 1 changed, 0 unchanged, 0 rejected.'],
     });
-    const log = await base.db.select().from(auditLog).where(eq(auditLog.entity, 'customer'));
+    const log = await base.db
+      .select()
+      .from(auditLog)
+      .where(eq(auditLog.entity, 'customer'))
+      .orderBy(auditLog.id);
     expect(log).toMatchObject([{ action: 'customer.update', before: { company: 'Müller, GmbH' } }]);
   });
 

@@ -78,7 +78,11 @@ describe('an account that was never read', () => {
     expect([code, said]).toEqual([0, expect.arrayContaining(['By e-mail address: 1 linked, 0 refused.'])]);
     expect(await at.linkOf(one)).toEqual({ customer_id: await idOf('T1'), linked_by: 'staff' });
     for (const id of [two, none]) expect(await at.linkOf(id)).toMatchObject({ linked_by: 'created' });
-    const noted = await at.sync.db.select().from(auditLog).where(eq(auditLog.action, 'stripe_customer.link'));
+    const noted = await at.sync.db
+      .select()
+      .from(auditLog)
+      .where(eq(auditLog.action, 'stripe_customer.link'))
+      .orderBy(auditLog.id);
     expect(noted).toMatchObject([{ actor_type: 'cli', actor_id: 'import', after: { customer: 'T1' } }]);
     expect((await at.run([])).said.join()).toContain(', completed: ');
     expect(

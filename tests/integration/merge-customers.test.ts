@@ -103,7 +103,11 @@ test('merging moves all rows of a customer to the other one, and counts and sums
   );
   expect(await base.db.$count(customers, eq(customers.id, gone.id))).toBe(0);
   for await (const { wrong } of recountLists(base.db)) expect(wrong).toEqual([]);
-  const audits = await base.db.select().from(auditLog).where(eq(auditLog.action, 'customer.merge'));
+  const audits = await base.db
+    .select()
+    .from(auditLog)
+    .where(eq(auditLog.action, 'customer.merge'))
+    .orderBy(auditLog.id);
   expect(audits.slice(-2)).toMatchObject([
     {
       entity_id: gone.id,

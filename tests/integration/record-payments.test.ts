@@ -202,7 +202,7 @@ describe('an import', () => {
       .where(inArray(invoices.id, ids))
       .orderBy(asc(invoices.id));
     const back = (await db.select().from(refunds)).filter((one) => isOurs(one.payment_id));
-    const log = await db.select().from(auditLog).where(eq(auditLog.entity, 'payment'));
+    const log = await db.select().from(auditLog).where(eq(auditLog.entity, 'payment')).orderBy(auditLog.id);
     const written = {
       outcomes,
       payments: stored,

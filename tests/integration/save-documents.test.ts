@@ -324,7 +324,11 @@ describe('a sales document', () => {
     const sums = { total: '111.130', amount_due: '111.130' };
     expect(await read(invoice.id)).toMatchObject({ ...sums, status: 'draft', number: null, customer_id });
     expect(await listLines(base.db, 'invoice', invoice.id)).toHaveLength(2);
-    const log = await base.db.select().from(auditLog).where(eq(auditLog.action, 'sales_document.convert'));
+    const log = await base.db
+      .select()
+      .from(auditLog)
+      .where(eq(auditLog.action, 'sales_document.convert'))
+      .orderBy(auditLog.id);
     expect(log).toMatchObject([
       { entity_id: id, before: { status: 'accepted' }, after: { status: 'converted' } },
       { entity_id: made.id, after: { converted_to_invoice_id: invoice.id } },

@@ -263,7 +263,11 @@ describe('a note on a customer', () => {
     expect(await listCustomerNotes(base.db, id, 10)).toEqual([
       { id: note.id, text, actor_name: staff.email, created_at: at(3).now },
     ]);
-    const log = await base.db.select().from(auditLog).where(eq(auditLog.entity, 'customer_note'));
+    const log = await base.db
+      .select()
+      .from(auditLog)
+      .where(eq(auditLog.entity, 'customer_note'))
+      .orderBy(auditLog.id);
     const entry = { action: 'customer_note.create', entity_id: note.id, actor_name: staff.email };
     expect(log).toMatchObject([{ ...entry, before: null, after: { customer_id: id, text } }]);
   });
