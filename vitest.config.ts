@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { SlowestFirst } from './tests/support/slowest-first';
+import { SlowestFirst } from './tests/support/slowest-first.ts';
 
 const TESTS = ['tests/**/*.test.ts', 'tests/**/*.test.tsx'];
 const LONG = ['tests/**/*.long.test.ts'];
