@@ -27,11 +27,11 @@ import {
   createInvoice,
   createPayment,
   createService,
+  createStoredEvent,
   createStripeCustomer,
   createToolCall,
 } from '../support/factories';
 import { runCommandHere } from '../support/run-command';
-import { createStoredEvent } from '../support/stored-events';
 import { useSync } from '../support/sync';
 
 const GRACE: Actor = { type: 'staff', id: 'u1', name: 'grace@example.com' };

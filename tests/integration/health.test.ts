@@ -11,8 +11,8 @@ import { setRuntime } from '@/lib/runtime';
 import { noteStopping } from '@/lib/stopping';
 import manifest from '@/package.json';
 import { useApi } from '../support/api';
+import { createStoredEvent } from '../support/factories';
 import { testRuntime } from '../support/runtime';
-import { createStoredEvent } from '../support/stored-events';
 
 const SECRET = 'a-secret-of-the-cron-job';
 type Run = typeof reconciliationRuns.$inferInsert;

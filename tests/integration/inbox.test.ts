@@ -16,11 +16,11 @@ import {
   createPayment,
   createService,
   createSold,
+  createStoredEvent,
   createStripeCustomer,
   createSubscription,
   createSubscriptionItem,
 } from '../support/factories';
-import { createStoredEvent } from '../support/stored-events';
 import { DAY, GRACE, typed, useSync } from '../support/sync';
 
 const sync = useSync({ env: { EVENT_RETENTION_DAYS: '40' } });

@@ -9,11 +9,11 @@ import {
   createInvoice,
   createPayment,
   createService,
+  createStoredEvent,
   createStripeCustomer,
   createSubscription,
   createSubscriptionItem,
 } from '../support/factories';
-import { createStoredEvent } from '../support/stored-events';
 
 const base = useDatabase();
 const NOW = new Date('2026-03-15T12:00:00Z');

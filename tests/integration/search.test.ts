@@ -7,11 +7,11 @@ import {
   createInvoice,
   createPayment,
   createService,
+  createStoredEvent,
   createStripeCustomer,
   createSubscription,
   createSubscriptionItem,
 } from '../support/factories';
-import { createStoredEvent } from '../support/stored-events';
 
 const base = useDatabase();
 const ids: Record<string, number> = {};

@@ -24,12 +24,12 @@ import {
   createPayment,
   createRefund,
   createService,
+  createStoredEvent,
   createStripeCustomer,
   createSubscription,
   createSubscriptionItem,
   createToolCall,
 } from '../support/factories';
-import { createStoredEvent } from '../support/stored-events';
 
 const base = useDatabase();
 const staff = { id: 's1', email: 'grace@example.com' };

@@ -1,5 +1,6 @@
 import { afterAll, vi } from 'vitest';
 import { setRuntime } from '@/lib/runtime';
+import { restartNumbers } from './factories';
 
 // The files of a worker share one process. Each leaves it as it found it.
 afterAll(() => {
@@ -7,6 +8,7 @@ afterAll(() => {
   vi.restoreAllMocks();
   vi.unstubAllEnvs();
   setRuntime(undefined);
+  restartNumbers();
   for (const [name, reset] of Object.entries(RESETS)) {
     const state = (globalThis as { [key: symbol]: unknown })[Symbol.for(`w5t.${name}`)];
     if (state) reset(state as never);

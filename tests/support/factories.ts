@@ -10,6 +10,7 @@ import {
   salesDocuments,
   servers,
   stripeCustomers,
+  stripeEvents,
   subscriptionItems,
   subscriptions,
   toolCalls,
@@ -17,9 +18,14 @@ import {
 
 type New<Table extends { $inferInsert: object }> = Partial<Table['$inferInsert']>;
 
-// Unique within a process, and so within the database that its test files share.
+// Unique within a file, and the same whatever ran before it: searches find a row by its number too.
 let drawn = 0;
 const next = () => String(++drawn).padStart(5, '0');
+
+/** Begins the numbers anew, for the next file. */
+export function restartNumbers(): void {
+  drawn = 0;
+}
 
 /** Inserts the defaults, unless they are overridden, and returns the row. */
 async function insert<Table extends PgTable>(
@@ -143,4 +149,14 @@ export function createDispute(db: Database, overrides: New<typeof disputes> = {}
   const made = { amount: '10', status: 'needs_response' as const, reason: 'fraudulent' };
   const defaults = { ...made, stripe_dispute_id: `dp_${next()}`, issued_at: ISSUED_AT };
   return insert(db, disputes, defaults, overrides);
+}
+
+/** A processed `invoice.paid` of 10 March 2026, as the inbox keeps it. */
+export function createStoredEvent(db: Database, overrides: New<typeof stripeEvents> = {}) {
+  const { id = `evt_${next()}`, object_id = `in_${next()}`, type = 'invoice.paid' } = overrides;
+  const payload = JSON.stringify({ id, type, object: 'event', data: { object: { id: object_id } } });
+  const sent = { api_version: '2026-10-28.endive', livemode: false };
+  const stripe_created = new Date('2026-03-10T12:00:00Z');
+  const defaults = { ...sent, stripe_created, payload, outcome: 'processed' as const };
+  return insert(db, stripeEvents, { ...defaults, id, object_id, type }, overrides);
 }

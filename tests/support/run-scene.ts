@@ -18,7 +18,14 @@ import { renderEvent } from '@/lib/stripe-local/render/event';
 import { epochNow } from '@/lib/stripe-local/world';
 import { LEASE_MS } from '@/lib/sync/reconcile/lease';
 import { type ReconcileResult, reconcile } from '@/lib/sync/reconcile/reconcile';
-import { createCustomer, createInvoice, createService, createSold, createSubscription } from './factories';
+import {
+  createCustomer,
+  createInvoice,
+  createService,
+  createSold,
+  createStoredEvent,
+  createSubscription,
+} from './factories';
 import {
   DEAD,
   differences,
@@ -29,7 +36,6 @@ import {
   openFaulty,
   readRows,
 } from './faults';
-import { createStoredEvent } from './stored-events';
 import { DAY, typed, useSync } from './sync';
 
 /** So few objects a page that a small account has several pages. */
