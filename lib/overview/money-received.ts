@@ -89,7 +89,8 @@ async function readDays(db: Database, { first, today, timeZone }: Today & { firs
         where back > 0
       ) moved
       where day <= ${today}::date
-      group by grouping sets ((currency, day), (currency))`,
+      group by grouping sets ((currency, day), (currency))
+      having sum(paid) > 0 or sum(back) > 0`,
   );
   return found.map(({ currency, date, count, total, returned }) => ({
     currency,

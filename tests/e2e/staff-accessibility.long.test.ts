@@ -17,7 +17,6 @@ describe.each([1440, 390])('every page at %i px', (width) => {
     const check = await watchPages(page, site.url);
     for (const path of await listEveryPage(site)) {
       await check(path);
-      await page.waitForLoadState('networkidle');
       for (const [colorScheme, rules] of [['light'], ['dark', COLOUR_RULES]] as const) {
         await page.emulateMedia({ colorScheme });
         const violations = await violationsOf(page, rules);

@@ -1,4 +1,6 @@
+import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
+import { payments } from '@/db/schema';
 import { parseEnv } from '@/lib/env';
 import { listTasks } from '@/lib/overview/list-tasks';
 import { getMoneyReceived } from '@/lib/overview/money-received';
@@ -72,6 +74,9 @@ describe('figures', () => {
     ] as const) {
       await createPayment(base.db, { amount, payment_date, ...more });
     }
+    // A currency whose last payment is deleted is not among the sums any more.
+    const { id } = await createPayment(base.db, { currency: 'usd', payment_date: '2026-03-15' });
+    await base.db.delete(payments).where(eq(payments.id, id));
     const { sums, currency, days } = await receive(30);
     expect(sums).toEqual([
       { currency: 'eur', count: 3, total: 7.3, returned: 0 },

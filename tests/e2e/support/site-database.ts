@@ -3,7 +3,7 @@ import { cpSync } from 'node:fs';
 import { inject } from 'vitest';
 import { openEmbedded, openPostgres } from '@/db/client';
 import type { Database } from '@/db/database';
-import { migrate } from '@/db/migrate';
+import { makeDataDir } from '../../support/command-server';
 import { onServer } from '../../support/database';
 import { withDatabase } from '../../support/database-url';
 
@@ -46,8 +46,7 @@ export async function copyDatabase(folder: string, dataDir: string): Promise<Sit
 }
 
 async function fillFolder(dataDir: string, fill: Fill): Promise<void> {
-  const handle = await openEmbedded(dataDir);
-  await migrate(handle);
+  const handle = await openEmbedded(await makeDataDir(dataDir));
   await fill(handle.db);
   await handle.close();
 }
