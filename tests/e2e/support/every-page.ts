@@ -8,6 +8,7 @@ import { listAdminRoutes } from './server-actions';
 import type { useSite } from './use-site';
 
 type Site = ReturnType<typeof useSite>;
+type Facts = Site['facts'] & { upload?: string };
 
 /** Bytes of JavaScript that a page may load, compressed. */
 const MAX_SCRIPT = 250_000;
@@ -18,60 +19,73 @@ const MAX_SCRIPT = 250_000;
  */
 const MAX_SHIFT = 0.01;
 
-/** Every page there is, found by the file system, and some in another state. */
-export async function listEveryPage(site: Site): Promise<string[]> {
-  const { form, paid, wren, adminId, failedEvent, unlinked, paidBack, stripeCustomer } = site.facts;
-  const stripe = `/admin/subscriptions/stripe-customers/${stripeCustomer}`;
-  const ids = new Map([
-    ['/admin/webhooks/1', `/admin/webhooks/${failedEvent}`],
-    ['/admin/subscriptions/stripe-customers/1', stripe],
-    ['/admin/invoices/1/edit', `/admin/invoices/${form.invoice}/edit`],
-    ['/admin/invoices/1/due-date', `/admin/invoices/${form.unpaid}/due-date`],
-    ['/admin/sales-documents/1/edit', `/admin/sales-documents/${form.document}/edit`],
-    ['/admin/imports/1', `/admin/imports/${await upload(site)}`],
-    ['/admin/staff/1', `/admin/staff/${adminId}`],
-    ['/admin/staff/1/password', `/admin/staff/${adminId}/password`],
-    ['/admin/staff/1/invitation', `/admin/staff/${adminId}/invitation`],
-    ['/admin/payments/1/edit', `/admin/payments/${form.pending}/edit`],
-    ['/admin/payments/1/refund', `/admin/payments/${form.completed}/refund`],
-  ]);
-  const pages = listAdminRoutes('1').filter(({ kind }) => kind === 'page');
-  return [
-    ...pages.map(({ path }) => ids.get(path) ?? path),
-    '/sign-in',
-    '/',
-    '/admin/search?q=a',
-    '/admin/webhooks?outcome=failed',
-    '/admin/customers?q=nobody&country=Austria',
-    `/admin/customers/${wren}`,
-    '/admin/customers/1?notice=conflict',
-    '/admin/customers/1/merge?to=2',
-    '/admin/invoices?status=overdue&customer=nobody',
-    '/admin/invoices?status=refunded_in_part',
-    `/admin/invoices/${form.invoice}`,
-    '/admin/payments?from=wrong',
-    '/admin/payments?status=disputed',
-    '/admin/payments?status=refunded_in_part',
-    `/admin/payments/new?invoice=%23${paid.invoice}`,
-    `/admin/subscriptions/${unlinked.subscriptionId}?item=${unlinked.itemId}`,
-    `${stripe}?q=m`,
-    `${stripe}?to=1`,
-    '/admin/services/new?customer=K10001',
-    `/admin/sales-documents/${form.document}`,
-    ...Object.values(paidBack).map(({ id }) => `/admin/payments/${id}?check=done`),
-    `/admin/invoices/${paidBack.inPart.invoiceId}`,
-    `/admin/customers/${paidBack.disputed.customerId}`,
-    '/admin/nowhere',
-  ];
+/** Pages that need a record of a certain kind. `{form.invoice}` stands for that fact of the site. */
+const OF_RECORDS: Record<string, string> = {
+  '/admin/webhooks/1': '/admin/webhooks/{failedEvent}',
+  '/admin/subscriptions/stripe-customers/1': '/admin/subscriptions/stripe-customers/{stripeCustomer}',
+  '/admin/invoices/1/edit': '/admin/invoices/{form.invoice}/edit',
+  '/admin/invoices/1/due-date': '/admin/invoices/{form.unpaid}/due-date',
+  '/admin/sales-documents/1/edit': '/admin/sales-documents/{form.document}/edit',
+  '/admin/imports/1': '/admin/imports/{upload}',
+  '/admin/staff/1': '/admin/staff/{adminId}',
+  '/admin/staff/1/password': '/admin/staff/{adminId}/password',
+  '/admin/staff/1/invitation': '/admin/staff/{adminId}/invitation',
+  '/admin/payments/1/edit': '/admin/payments/{form.pending}/edit',
+  '/admin/payments/1/refund': '/admin/payments/{form.completed}/refund',
+};
+
+/** Every page in the file system (`/admin/1` is not found), and some pages in another state. `pathOf` fills in the facts. */
+export const EVERY_PAGE = [
+  ...listAdminRoutes('1').flatMap(({ kind, path }) => (kind === 'page' ? [OF_RECORDS[path] ?? path] : [])),
+  '/sign-in',
+  '/',
+  '/admin/search?q=a',
+  '/admin/webhooks?outcome=failed',
+  '/admin/customers?q=nobody&country=Austria',
+  '/admin/customers/{wren}',
+  '/admin/customers/1?notice=conflict',
+  '/admin/customers/1/merge?to=2',
+  '/admin/invoices?status=overdue&customer=nobody',
+  '/admin/invoices?status=refunded_in_part',
+  '/admin/invoices/{form.invoice}',
+  '/admin/payments?from=wrong',
+  '/admin/payments?status=disputed',
+  '/admin/payments?status=refunded_in_part',
+  '/admin/payments/new?invoice=%23{paid.invoice}',
+  '/admin/subscriptions/{unlinked.subscriptionId}?item={unlinked.itemId}',
+  '/admin/subscriptions/stripe-customers/{stripeCustomer}?q=m',
+  '/admin/subscriptions/stripe-customers/{stripeCustomer}?to=1',
+  '/admin/services/new?customer=K10001',
+  '/admin/sales-documents/{form.document}',
+  '/admin/payments/{paidBack.inPart.id}?check=done',
+  '/admin/payments/{paidBack.disputed.id}?check=done',
+  '/admin/payments/{paidBack.silent.id}?check=done',
+  '/admin/invoices/{paidBack.inPart.invoiceId}',
+  '/admin/customers/{paidBack.disputed.customerId}',
+];
+
+/**
+ * The address of a page, with the site's facts in their places.
+ *
+ * @throws Error if the site has no such fact
+ */
+export function pathOf(facts: Facts, page: string): string {
+  return page.replace(/\{([\w.]+)\}/g, (_, fact: string) => {
+    const value = fact.split('.').reduce<unknown>((of, key) => (of as Record<string, unknown>)?.[key], facts);
+    if (typeof value !== 'string' && typeof value !== 'number') throw new Error(`the site has no ${fact}`);
+    return String(value);
+  });
 }
 
-async function upload(site: Site): Promise<string> {
+/** The facts of a site and the id of a file that is uploaded now. */
+export async function factsWithUpload(site: Site): Promise<Facts> {
   const answer = await site.fetch('/api/uploads?kind=customers&name=customers.csv', {
     method: 'POST',
     headers: { origin: site.url },
     body: readFileSync('docs/examples/customers.csv'),
   });
-  return ((await answer.json()) as { id: string }).id;
+  const { id: upload } = (await answer.json()) as { id: string };
+  return { ...site.facts, upload };
 }
 
 /** Watches what a page moves and loads. @returns opens a page and checks both, and the page's words */

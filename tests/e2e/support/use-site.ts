@@ -36,6 +36,8 @@ interface OpenOptions extends ContextOptions {
   as?: Person | null;
   /** A browser context without cookies, stored values and cache of others. Any context option implies it. */
   own?: boolean;
+  /** Closed only after all tests of the file, which use it one after the other. */
+  keep?: boolean;
 }
 
 interface FetchOptions extends RequestInit {
@@ -55,10 +57,18 @@ interface RunningSite {
 
 type Facts = Company & StripeAccount;
 
+interface Opened {
+  page: Page;
+  complaints: string[];
+  isOwn: boolean;
+  keep: boolean;
+}
+
 export const HTTPS_URL = 'https://admin.w5t.test';
 const STRIPE_KEY = 'sk_test_local';
 const RESULTS = join(import.meta.dirname, '../../../test-results');
 /** Also records a Playwright trace of each failed test. Doing so always would make every page slower. */
+const WHAT_IS_TRACED = { screenshots: true, snapshots: true };
 const TRACES = process.env.TEST_TRACE !== undefined;
 
 /** The browser and the sites of a worker, which its files use one after the other. They end with it. */
@@ -76,7 +86,7 @@ const worker = perProcess('e2e-worker', () => ({
  */
 export function useSite(kind: Kind, { as: standard = STAFF, fresh = false, env }: SiteOptions = {}) {
   let running: RunningSite;
-  const opened: { page: Page; complaints: string[]; isOwn: boolean }[] = [];
+  const opened: Opened[] = [];
   const allowed: RegExp[] = [];
 
   beforeAll(async () => {
@@ -88,6 +98,7 @@ export function useSite(kind: Kind, { as: standard = STAFF, fresh = false, env }
     }
   }, 400_000);
   afterAll(async () => {
+    for (const one of opened.splice(0)) await closeOpened(one);
     if (!fresh || !running) return;
     for (const context of running.contexts.values()) await (await context).close();
     await running.site.close();
@@ -98,7 +109,11 @@ export function useSite(kind: Kind, { as: standard = STAFF, fresh = false, env }
       .flatMap((one) => one.complaints)
       .filter((text) => !allowed.some((pattern) => pattern.test(text)));
     if (context.task.result?.state === 'fail' || complaints.length > 0) await keepEvidence(context, opened);
-    for (const { page, isOwn } of opened.splice(0)) await (isOwn ? page.context() : page).close();
+    for (const one of opened.splice(0)) {
+      if (one.keep) opened.push(one);
+      else await closeOpened(one);
+      one.complaints.splice(0);
+    }
     allowed.splice(0);
     expect(complaints).toEqual([]);
   });
@@ -132,14 +147,17 @@ export function useSite(kind: Kind, { as: standard = STAFF, fresh = false, env }
       });
     },
     /** Opens a page that is closed after the test. */
-    async open(path: string, { as = standard, own, ...options }: OpenOptions = {}): Promise<Page> {
+    async open(
+      path: string,
+      { as = standard, own, keep = false, ...options }: OpenOptions = {},
+    ): Promise<Page> {
       const isOwn = TRACES || own === true || as === null || Object.keys(options).length > 0;
       const context = await (isOwn
         ? newContext(running, as, options)
         : sharedContext(running, as ?? standard));
       const page = await context.newPage();
       page.setDefaultTimeout(15_000);
-      opened.push({ page, complaints: await watchComplaints(page), isOwn });
+      opened.push({ page, complaints: await watchComplaints(page), isOwn, keep });
       // Without scripts nothing streamed comes to its place.
       if (options.javaScriptEnabled === false) await page.goto(running.site.url + path);
       else await visit(page, running.site.url + path);
@@ -151,6 +169,8 @@ export function useSite(kind: Kind, { as: standard = STAFF, fresh = false, env }
     },
   };
 }
+
+const closeOpened = ({ page, isOwn }: Opened) => (isOwn ? page.context() : page).close();
 
 async function startRunning(kind: Kind, env: Record<string, string> = {}): Promise<RunningSite> {
   const folder = await ensureTemplate();
@@ -247,7 +267,7 @@ async function newContext(
     ...options,
   });
   if (!prefetch) await context.addInitScript(skipPrefetches);
-  if (TRACES) await context.tracing.start({ screenshots: true, snapshots: true });
+  if (TRACES) await context.tracing.start(WHAT_IS_TRACED);
   return context;
 }
 
@@ -273,7 +293,9 @@ async function keepEvidence({ task }: TestContext, opened: { page: Page; complai
     await page.screenshot({ path: `${file}.png` }).catch(() => null); // the page may have crashed
     const text = await page.locator('body').allInnerTexts().catch(String);
     writeFileSync(`${file}.txt`, [page.url(), ...complaints, '', text].join('\n'));
-    if (TRACES) await page.context().tracing.stop({ path: `${file}.zip` });
+    if (!TRACES) continue;
+    await page.context().tracing.stop({ path: `${file}.zip` });
+    await page.context().tracing.start(WHAT_IS_TRACED); // a page that is kept goes on
   }
   const trace = TRACES ? '' : ' (and a trace of it with TEST_TRACE=1)';
   process.stderr.write(
