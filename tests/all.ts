@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import postgres from 'postgres';
 import { isPoolerInstalled } from './support/pooler';
 
@@ -10,7 +10,11 @@ const SERVER = process.env.TEST_DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5
 /** These bring a database of their own, or none. */
 const WITHOUT_SERVER = /(commands|embedded-database|seed|stripe-local[\w-]*|both-ways)\.test|pure\/|\.long\./;
 const ON_POSTGRES = testsIn('integration', 'http', 'mcp', 'simulation').filter(usesServer);
-const BEHIND_POOLER = testsIn('integration', 'http').filter(usesServer);
+/** Behind a pooler only sessions differ: what matters is who writes at once, locks, or keeps a transaction open. */
+const BEHIND_POOLER = [
+  ...testsIn('http').filter(usesServer),
+  ...testsIn('integration').filter((file) => usesServer(file) && sharesSessions(file)),
+];
 const LONG_ON_POSTGRES = ['start-on-postgres', 'counts-after-kill', 'killed-processes', 'run-faults'];
 /** Tests of what our own server answers in `npm test`. */
 const THROUGH_NEXT = [
@@ -82,6 +86,10 @@ function testsIn(...folders: string[]): string[] {
 
 function usesServer(file: string): boolean {
   return !WITHOUT_SERVER.test(file);
+}
+
+function sharesSessions(file: string): boolean {
+  return /\block|at once|Promise\.all|transaction/i.test(readFileSync(file, 'utf8'));
 }
 
 async function serverAnswers(): Promise<boolean> {
