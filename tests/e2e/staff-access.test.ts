@@ -180,14 +180,6 @@ describe('plain staff', () => {
     await page.waitForURL(`${site.url}/admin`);
     site.allowComplaints(/403/);
   });
-
-  test('admins see links to tokens and staff', async () => {
-    const page = await site.open('/admin/connect');
-    await page.getByRole('main').getByRole('link', { name: 'Access tokens' }).click();
-    await page.waitForURL(`${site.url}/admin/tokens`);
-    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Staff' }).click();
-    await page.waitForURL(`${site.url}/admin/staff`);
-  });
 });
 
 test('the account button is named by what it shows', async () => {

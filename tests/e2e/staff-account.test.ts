@@ -192,20 +192,4 @@ describe('passwords and invitations', () => {
     site.allowComplaints(/404/);
     expect(site.log()).not.toContain(url.split('/').at(-1));
   });
-
-  test('a first password is replaced before anything else', async () => {
-    const page = await site.open('/admin/staff/new', { as: ADMIN, own: true });
-    await page.getByLabel('E-mail').fill('first@example.com');
-    await page.getByLabel('With a first password').check();
-    await press(page, 'Add person');
-    await told(page, 'first@example.com can sign in now.');
-    const password = (await page.locator('pre').textContent()) ?? '';
-    const hers = await enter({ email: 'first@example.com', password }, '/sign-in/due');
-    await hers.getByLabel('Current password').fill(password);
-    for (const label of ['New password', 'New password again']) {
-      await hers.getByLabel(label, { exact: true }).fill(NEW_PASSWORD);
-    }
-    await press(hers, 'Change password');
-    await arrive(hers, '/admin');
-  });
 });
