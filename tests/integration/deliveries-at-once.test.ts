@@ -1,12 +1,12 @@
-import { and, eq, inArray } from 'drizzle-orm';
+import { inArray } from 'drizzle-orm';
 import Stripe from 'stripe';
 import { describe, expect, inject, test } from 'vitest';
 import { lockKey } from '@/db/database';
-import { stripeCustomers, stripeEvents, subscriptions } from '@/db/schema';
+import { stripeEvents } from '@/db/schema';
 import * as act from '@/lib/stripe-local/actions';
 import type { WorldEvent } from '@/lib/stripe-local/model';
 import { renderEvent } from '@/lib/stripe-local/render/event';
-import { createCustomer, createService } from '../support/factories';
+import { createCustomer } from '../support/factories';
 import { DAY, typed, useSync } from '../support/sync';
 import { watchedDatabase } from '../support/watched-database';
 
@@ -82,13 +82,6 @@ describe('deliveries of one customer at once', () => {
     expect(await date()).toBe('2031-01-05');
   });
 
-  test('one of two deliveries of each event is a duplicate', async () => {
-    const { updates } = await makeUpdates(6);
-    const { outcomes } = await deliver(updates.flatMap((event) => [event, event]));
-    expect(outcomes.filter((outcome) => outcome === 'processed')).toHaveLength(6);
-    expect(outcomes.filter((outcome) => outcome === 'duplicate')).toHaveLength(6);
-  });
-
   test('an event whose value fits no column fails alone', async () => {
     const { updates, date } = await makeUpdates(5);
     const { outcomes } = await deliver(updates, (body, event) =>
@@ -117,19 +110,6 @@ describe('deliveries of several customers at once', () => {
     expect(await sync.take(spoilt.event)).toBe('processed');
   });
 
-  test.runIf(inject('postgres'))('forty events at once are applied, and are duplicates again', async () => {
-    const made = await makeCustomers(40);
-    const takeAll = () => Promise.all(made.map(({ event }) => sync.take(event)));
-    expect(new Set(await takeAll())).toEqual(new Set(['processed']));
-    expect(new Set(await takeAll())).toEqual(new Set(['duplicate']));
-    const ids = made.map(({ id }) => id);
-    const dated = and(
-      inArray(subscriptions.stripe_subscription_id, ids),
-      eq(subscriptions.next_billing_date, '2031-01-01'),
-    );
-    expect(await sync.db.$count(subscriptions, dated)).toBe(40);
-  });
-
   test.runIf(inject('postgres'))('a delivery does not wait for the lock of another customer', async () => {
     const [locked, ...others] = await makeCustomers(12);
     if (!locked) throw new Error('twelve were made');
@@ -142,48 +122,5 @@ describe('deliveries of several customers at once', () => {
       expect(await sync.eventOf(locked.event.id)).toBeUndefined();
     });
     expect(await waiting).toBe('processed');
-  });
-
-  test('a service of two subscriptions that change at once has the later date', async () => {
-    const START = 1_773_576_000;
-    let drawn = 0;
-    const take = (name: string, days: number, metadata: Record<string, string>) => {
-      drawn += 1;
-      const item = { id: `si_${name}`, quantity: 1, current_period_end: START + days * DAY, metadata };
-      const items = { object: 'list', has_more: false, data: [item] };
-      const state = { status: 'active', cancel_at_period_end: false, items, metadata: {} };
-      const object = { id: `sub_${name}`, object: 'subscription', customer: `cus_${name}`, ...state };
-      return sync.takeBody(
-        JSON.stringify({
-          id: `evt_dates_${drawn}`,
-          object: 'event',
-          type: 'customer.subscription.updated',
-          api_version: '2026-10-28.endive',
-          created: START + drawn,
-          livemode: false,
-          data: { object },
-        }),
-      );
-    };
-    const rounds = inject('postgres') ? 30 : 4; // only a server runs both at the same time
-    for (let round = 0; round < rounds; round += 1) {
-      const service = await createService(sync.db);
-      const metadata = { service_number: service.service_number };
-      const [one, other] = [`one${round}`, `other${round}`];
-      for (const name of [one, other]) {
-        await sync.db.insert(stripeCustomers).values({
-          stripe_customer_id: `cus_${name}`,
-          customer_id: service.customer_id,
-          linked_by: 'staff',
-        });
-      }
-      await take(one, 20, metadata);
-      await take(other, 10, {});
-      // One ends earlier from now on, while the other gets the service.
-      const both = [() => take(one, 2, metadata), () => take(other, 10, metadata)];
-      if (round % 2 === 1) both.reverse();
-      await Promise.all(both.map((begin) => begin()));
-      expect((await sync.serviceOf(service.id))?.next_billing_date).toBe('2026-03-25');
-    }
   });
 });

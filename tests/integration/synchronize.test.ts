@@ -227,17 +227,3 @@ describe('a delivery sees a change made between its read and its commit', () => 
     sync.runtime.env.linkByEmail = false;
   });
 });
-
-test('a hundred deliveries at once of one customer leave the last state', async () => {
-  const scene = await makeScene();
-  const updates = Array.from({ length: 50 }, (_, i) => scene.update(i + 1));
-  const mixed = [...updates, ...updates].sort((a, b) => a.event.id.localeCompare(b.event.id));
-  const outcomes = await Promise.all(
-    // Every other delivery goes through a database object of its own, as in another process.
-    mixed.map(({ event }, i) => sync.take(event, { db: i % 2 === 0 ? sync.db : watched().db })),
-  );
-  expect(outcomes.filter((outcome) => outcome === 'duplicate')).toHaveLength(50);
-  const last = updates.at(-1);
-  expect(await scene.row()).toMatchObject({ next_billing_date: last?.date });
-  expect(await scene.dateOf(scene.service)).toBe(last?.date);
-});
