@@ -3,6 +3,7 @@ import type { NotedNumber } from '@/db/schema';
 import type { NumberOrigin, ProviderCustomer } from '@/lib/stripe/provider';
 import { type BilledItem, matchSold, type SoldItem } from '@/lib/sync/decide/checkout/match-sold';
 import { fromNoted, noteNumbers, takesPrecedence } from '@/lib/sync/decide/customer/claims';
+import { noteDetails } from '@/lib/sync/decide/customer/created-customers';
 import { findLink, isStronger } from '@/lib/sync/decide/customer/find-link';
 import type { Link, LinkedBy } from '@/lib/sync/decide/customer/link';
 import { linkCustomer, recheckLink } from '@/lib/sync/decide/customer/link-customer';
@@ -18,7 +19,7 @@ const origin = (source: Source, at: number | null = 1, by: string | null = 'evt_
   by,
 });
 const OWN = origin('customer', null, null);
-const [SUBSCRIPTION, LATER] = [origin('subscription', 9), origin('other', 2)];
+const [_SUBSCRIPTION, LATER] = [origin('subscription', 9), origin('other', 2)];
 const number = (of: string, from: NumberOrigin) => ({ number: of, ...from });
 const noted = ({ at, ...rest }: ReturnType<typeof number>): NotedNumber => ({
   ...rest,
@@ -26,18 +27,25 @@ const noted = ({ at, ...rest }: ReturnType<typeof number>): NotedNumber => ({
 });
 
 describe('a number that Stripe names', () => {
-  test.each<[string, NumberOrigin, NumberOrigin | null, boolean]>([
-    ['its own is before none', OWN, null, true],
-    ['a subscription’s is not before one of unknown origin', SUBSCRIPTION, null, false],
-    ['its own is before a subscription’s', OWN, SUBSCRIPTION, true],
-    ['a subscription’s is before an invoice’s, though later', SUBSCRIPTION, LATER, true],
-    ['an invoice’s is not before a subscription’s', LATER, SUBSCRIPTION, false],
-    ['the earlier event’s is before the later one’s', origin('other', 1), LATER, true],
-    ['of one second the lesser id’s is first', origin('other', 2, 'evt_0'), LATER, true],
-    ['that of no event is after any other', origin('other', null), LATER, false],
-    ['its own is not before another of its own', origin('customer', 1), origin('customer', 2), false],
-  ])('of the numbers of a Stripe customer %s', (_, one, other, expected) => {
-    expect(takesPrecedence(one, other)).toBe(expected);
+  /** The strongest first. */
+  const RANKING: [string, NumberOrigin][] = [
+    ['the customer’s own', origin('customer', 9, 'evt_z')],
+    ['a subscription’s', origin('subscription', 1, 'evt_b')],
+    ['one of that second with a greater id', origin('subscription', 1, 'evt_c')],
+    ['one reported later', origin('subscription', 2, 'evt_a')],
+    ['one without an event', origin('subscription', null, '1767225600 sub_z')],
+    ['one of a younger object', origin('subscription', null, '1767225601 sub_a')],
+    ['an invoice’s, reported first of all', origin('other', 0, 'evt_a')],
+  ];
+
+  test.each(RANKING)('the precedence of %s over others and over a number of unknown origin', (_, one) => {
+    const place = RANKING.findIndex(([, other]) => other === one);
+    expect(RANKING.map(([, other]) => takesPrecedence(one, other))).toEqual(RANKING.map((_, i) => i > place));
+    expect(takesPrecedence(one, null)).toBe(one.source === 'customer');
+  });
+
+  test('a customer’s own number does not take precedence over itself, even with an earlier report', () => {
+    expect(takesPrecedence(origin('customer', 1, 'evt_a'), origin('customer', 9, 'evt_z'))).toBe(false);
   });
 
   const [LATE, EARLY] = [number('A', origin('other', 5)), number('A', origin('other', 1))];
@@ -307,4 +315,17 @@ describe('what Stripe bills and what was sold', () => {
         expected,
       );
   });
+});
+
+test('an address that Stripe repeats is not noted again, in any order of its parts', () => {
+  const own = { field: 'address', source: 'customer', at: null, by: null } as const;
+  // In the order of jsonb.
+  const noted = [
+    { ...own, value: { city: 'Berlin', street: 'Road 1', country: 'DE', postal_code: '10115' } },
+  ];
+  const again = { street: 'Road 1', postal_code: '10115', city: 'Berlin', country: 'DE' };
+  expect(noteDetails(noted, [{ ...own, value: again }])).toBe(noted);
+  expect(noteDetails(noted, [{ ...own, value: { ...again, city: null } }])).toEqual([
+    { ...own, value: { ...again, city: null } },
+  ]);
 });
