@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, isNull } from 'drizzle-orm';
+import { and, eq, isNull } from 'drizzle-orm';
 import Stripe from 'stripe';
 import { beforeAll, expect } from 'vitest';
 import { pgErrorCode } from '@/db/database';
@@ -8,7 +8,6 @@ import {
   reconciliationChanges,
   reconciliationFailures,
   reconciliationRuns,
-  reconciliationSeen,
   subscriptions,
 } from '@/db/schema';
 import * as act from '@/lib/stripe-local/actions';
@@ -40,7 +39,6 @@ import { DAY, typed, useSync } from './sync';
 
 /** So few objects a page that a small account has several pages. */
 const PAGE = 5;
-const STATUS = { draft: 'draft', open: 'sent', paid: 'paid', uncollectible: 'overdue', void: 'cancelled' };
 
 /** The object that a request is about, or undefined for a page of a list of many. */
 export const subjectOf = ({ path, query }: RequestLogEntry): string | undefined =>
@@ -290,34 +288,12 @@ export function useRunScene() {
     requests: () => requests,
     isCheckpoint: (at: number) => passed[at]?.startsWith('update "reconciliation_runs"'),
 
-    /** Plays the undisturbed run once more, and expects our rows to be what Stripe has. */
+    /** Plays the undisturbed run once more, which must lead to the same rows. */
     async playUndisturbed(): Promise<void> {
       expect(undisturbed).toMatchObject({ status: 'completed', failures: 0 });
       expect(undisturbed.changes).toBeGreaterThan(30);
       await rewind();
       await expectTruth(await run(), 'undisturbed');
-      const { db, world } = sync;
-      const stored = await db.select().from(invoices).where(isNotNull(invoices.stripe_invoice_id));
-      const byId = new Map(stored.map((row) => [row.stripe_invoice_id, row]));
-      for (const { id, status, amountPaid, attemptCount, dueDate } of world.invoices.values()) {
-        const isOverdue = status === 'open' && attemptCount > 0;
-        expect(byId.get(id), id).toMatchObject({
-          status: isOverdue ? 'overdue' : STATUS[status],
-          amount_paid: (amountPaid / 100).toFixed(3),
-          due_date: dueDate && new Date(dueDate * 1000).toISOString().slice(0, 10),
-        });
-      }
-      const recorded = await db.select().from(payments);
-      const collected = [...world.invoices.values()]
-        .map(({ id, amountPaid, amountPaidOffStripe }) => [id, (amountPaid - amountPaidOffStripe) / 100])
-        .filter(([, amount]) => amount !== 0);
-      const paid = recorded.map((row) => [row.payment_reference, Number(row.amount)]);
-      expect(paid.sort()).toEqual(collected.sort());
-      for (const { id, status, cancelAtPeriodEnd } of world.subscriptions.values()) {
-        const expected = status === 'canceled' ? 'cancelled' : status;
-        const row = { status: expected, cancel_at_period_end: cancelAtPeriodEnd };
-        expect(await sync.subscriptionOf(id), id).toMatchObject(row);
-      }
       await expectNothingLeft('undisturbed');
     },
 
@@ -328,16 +304,6 @@ export function useRunScene() {
       sync.later(LEASE_MS / 1000 + 1);
       await expectTruth(await run(), where);
       await expectNothingLeft(where);
-    },
-
-    /** A run dies near its end, and is given up hours later. */
-    async playAbandoned(): Promise<void> {
-      await die(passed.length - 10, 'near its end');
-      const seen = () => sync.db.$count(reconciliationSeen);
-      expect(await seen()).toBeGreaterThan(0);
-      sync.later(7 * 3600);
-      expect(await run()).toMatchObject({ status: 'completed', failures: 0 });
-      expect(await seen()).toBe(0);
     },
 
     /** The database refuses one statement of a run. */

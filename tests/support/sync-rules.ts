@@ -171,14 +171,16 @@ async function openScene(open: Open, { given, settings, withKey = false }: Rule)
       scene.later(60);
       return done;
     },
-    /** The daily job, a day later. */
-    night: async () => {
-      scene.later(DAY);
+    /** The daily job, a day later unless told otherwise. */
+    night: async (seconds = DAY) => {
+      scene.later(seconds);
       const { status } = await ground.run(depsOf(true));
       const { changes, failures } = await ground.log();
       return {
         status,
-        changes: changes.map(({ entity, field, before, after }) => [entity, field, before, after]),
+        changes: changes.map(({ entity, field, before, after, outcome }) =>
+          outcome === 'fixed' ? [entity, field, before, after] : [entity, field, before, after, outcome],
+        ),
         failures: failures.map(({ object, stripe_id }) => [object, stripe_id]),
       };
     },
