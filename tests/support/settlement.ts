@@ -12,30 +12,11 @@ import type { TestRuntime } from './runtime';
 /** Thousandths of a currency's unit: every amount of ours is a whole number of them. */
 type Thousandths = bigint;
 
-export interface ModelInvoice {
-  id: number;
-  customer_id: number;
-  currency: string;
-  due_date: string | null;
-  isManaged: boolean;
-  status: string;
-  total: Thousandths;
-  amount_paid: Thousandths;
-  amount_due: Thousandths;
-  paid_at: string | null;
-}
-
-export interface ModelPayment {
-  id: number;
-  invoice_id: number;
-  customer_id: number;
-  amount: Thousandths;
-  currency: string;
-  payment_date: string;
-  payment_reference: string;
+export type ModelInvoice = ReturnType<typeof toModelInvoice>;
+export type ModelPayment = Omit<ReturnType<typeof toModelPayment>, 'status' | 'source'> & {
   status: string;
   source: string;
-}
+};
 
 /** What a write comes to; a refusal with its code and the fields that it names. */
 export type Verdict = 'created' | 'changed' | 'same' | 'deleted' | { code: string; fields: string[] };
@@ -351,7 +332,7 @@ function pick(rows: { id: number }[], place: number | null): number {
   return (place !== null && rows[place % rows.length]?.id) || NONE;
 }
 
-export function toModelInvoice(row: Ledger['invoices'][number]): ModelInvoice {
+export function toModelInvoice(row: Ledger['invoices'][number]) {
   const { id, customer_id, currency, due_date, status } = row;
   return {
     id,
@@ -367,7 +348,7 @@ export function toModelInvoice(row: Ledger['invoices'][number]): ModelInvoice {
   };
 }
 
-export function toModelPayment(row: Ledger['payments'][number]): ModelPayment {
+export function toModelPayment(row: Ledger['payments'][number]) {
   const { id, invoice_id, customer_id, currency, payment_date, payment_reference, status, source } = row;
   const amount = thousandths(row.amount);
   return { id, invoice_id, customer_id, amount, currency, payment_date, payment_reference, status, source };

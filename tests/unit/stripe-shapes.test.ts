@@ -34,49 +34,44 @@ describe('an invoice of any API version', () => {
     }),
   });
 
+  const SUB = { stripeSubscriptionId: 'sub_1' };
+  const ofParent = (details: object) => ({ parent: { subscription_details: details } });
+  const oldStatus = (more: object) => ({ status: undefined, ...more });
+  const paidOff = (off: string | null) => ({ amountOffStripe: off });
+  const paid = { status: 'paid', amount_paid: 11900 };
+  const numbers = (...found: [string, string][]) => ({
+    customerNumbers: found.map(([number, source]) => ({ number, source })),
+  });
+  const ofOwner = { stripeCustomerId: 'cus_2', ...numbers(['K1', 'customer']) };
+  const twoNumbers = { ...ofParent(K1), metadata: { customer_number: 'K2' } };
+  const record = { status: 'paid', amount_paid: 1900, payment: { type: 'payment_record' } };
+  const intent = (id: string, status: string) => ({ status, payment: { payment_intent: id } });
+  const finalizedLate = { created: 1000, status_transitions: { finalized_at: 2000 } };
+
   test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
-    ['subscription beside it', { subscription: 'sub_1' }, { stripeSubscriptionId: 'sub_1' }],
-    ['subscription expanded', { subscription: { id: 'sub_1' } }, { stripeSubscriptionId: 'sub_1' }],
-    [
-      'subscription under parent',
-      { parent: { subscription_details: { subscription: 'sub_1' } } },
-      { stripeSubscriptionId: 'sub_1' },
-    ],
+    ['subscription beside it', { subscription: 'sub_1' }, SUB],
+    ['subscription expanded', { subscription: { id: 'sub_1' } }, SUB],
+    ['subscription under parent', ofParent({ subscription: 'sub_1' }), SUB],
     ['no subscription', { parent: null }, { stripeSubscriptionId: null }],
-    [
-      'expanded customer',
-      { customer: { id: 'cus_2', ...K1 } },
-      { customer: { stripeCustomerId: 'cus_2', customerNumbers: [{ number: 'K1', source: 'customer' }] } },
-    ],
+    ['expanded customer', { customer: { id: 'cus_2', ...K1 } }, { customer: ofOwner }],
     [
       'the subscription’s number before the invoice’s',
-      { parent: { subscription_details: K1 }, metadata: { customer_number: 'K2' } },
-      {
-        customer: {
-          customerNumbers: [
-            { number: 'K1', source: 'subscription' },
-            { number: 'K2', source: 'other' },
-          ],
-        },
-      },
+      twoNumbers,
+      { customer: numbers(['K1', 'subscription'], ['K2', 'other']) },
     ],
     ['no customer', { customer: null }, { customer: null }],
     [
       'no status, paid',
-      { status: undefined, paid: true },
+      oldStatus({ paid: true }),
       { status: 'paid', amountPaid: '119.00', amountDue: '0.00' },
     ],
-    ['no status, closed', { status: undefined, paid: false, closed: true }, { status: 'void' }],
+    ['no status, closed', oldStatus({ paid: false, closed: true }), { status: 'void' }],
     [
       'no status, forgiven',
-      { status: undefined, paid: false, closed: true, forgiven: true },
+      oldStatus({ paid: false, closed: true, forgiven: true }),
       { status: 'uncollectible' },
     ],
-    [
-      'no status, open',
-      { status: undefined, paid: false, closed: false },
-      { status: 'open', amountDue: '119.00' },
-    ],
+    ['no status, open', oldStatus({ paid: false, closed: false }), { status: 'open', amountDue: '119.00' }],
     ['a status of the future', { status: 'frozen' }, { status: null, providerStatus: 'frozen' }],
     [
       'partly paid',
@@ -84,11 +79,7 @@ describe('an invoice of any API version', () => {
       { amountPaid: '19.00', amountDue: '100.00' },
     ],
     ['date instead of created', { date: 1000 }, { issuedAt: at(1000) }],
-    [
-      'finalized later than created',
-      { created: 1000, status_transitions: { finalized_at: 2000 } },
-      { issuedAt: at(2000) },
-    ],
+    ['finalized later than created', finalizedLate, { issuedAt: at(2000) }],
     ['tax of old', { tax: 1900 }, { tax: '19.00' }],
     ['tax as a difference', { total_excluding_tax: 10000 }, { tax: '19.00' }],
     ['tax as a list', { total_taxes: [{ amount: 1000 }, { amount: 900 }] }, { tax: '19.00' }],
@@ -101,29 +92,15 @@ describe('an invoice of any API version', () => {
     [
       'out of band, in old versions',
       { status: 'paid', paid: true, ...OUT_OF_BAND },
-      { amountPaid: '119.00', amountDue: '0.00', amountOffStripe: '119.00' },
+      { amountPaid: '119.00', amountDue: '0.00', ...paidOff('119.00') },
     ],
-    [
-      'told off Stripe',
-      { status: 'paid', amount_paid: 11900, amount_paid_off_stripe: 1900 },
-      { amountOffStripe: '19.00' },
-    ],
-    [
-      'a payment record',
-      {
-        status: 'paid',
-        ...payments({ status: 'paid', amount_paid: 1900, payment: { type: 'payment_record' } }),
-      },
-      { amountOffStripe: '19.00' },
-    ],
-    ['not told what was off Stripe', { status: 'paid', amount_paid: 11900 }, { amountOffStripe: null }],
+    ['told off Stripe', { ...paid, amount_paid_off_stripe: 1900 }, paidOff('19.00')],
+    ['a payment record', { status: 'paid', ...payments(record) }, paidOff('19.00')],
+    ['not told what was off Stripe', paid, paidOff(null)],
     ['the intent of old', { payment_intent: 'pi_1' }, { paymentIntentId: 'pi_1' }],
     [
       'the intent under payments',
-      payments(
-        { status: 'open', payment: { payment_intent: 'pi_0' } },
-        { status: 'paid', payment: { payment_intent: 'pi_1' } },
-      ),
+      payments(intent('pi_0', 'open'), intent('pi_1', 'paid')),
       { paymentIntentId: 'pi_1' },
     ],
     ['an attempt that failed', attempt('requires_payment_method', 'card_declined'), { paymentFailed: true }],
@@ -193,18 +170,13 @@ describe('a subscription of any API version', () => {
     expect(map(more)?.cancelAt).toEqual(expected);
   });
 
-  test.each([
-    [null, null],
-    [
-      { behavior: 'void', resumes_at: 9 * DAY },
-      { behavior: 'void', resumesAt: at(9 * DAY) },
-    ],
-    [
-      { behavior: 'keep_as_draft', resumes_at: null },
-      { behavior: 'keep_as_draft', resumesAt: null },
-    ],
-  ])('a collection that is paused by %j is read', (pause_collection, expected) => {
-    expect(map({ pause_collection })?.pause).toEqual(expected);
+  test('a paused collection is read, with its end if it has one', () => {
+    const pauseOf = (pause_collection: object | null) => map({ pause_collection })?.pause;
+    expect(pauseOf(null)).toBeNull();
+    const voided = { behavior: 'void', resumesAt: at(9 * DAY) };
+    expect(pauseOf({ behavior: 'void', resumes_at: 9 * DAY })).toEqual(voided);
+    const kept = { behavior: 'keep_as_draft', resumesAt: null };
+    expect(pauseOf({ behavior: 'keep_as_draft', resumes_at: null })).toEqual(kept);
   });
 
   test('a quantity of an item that no column holds is refused', () => {
@@ -230,60 +202,27 @@ describe('what an item is billed with', () => {
     toProviderSubscription({ id: 'sub_1', ...subscription, items: { data: [{ id: 'si_1', ...item }] } })
       ?.items[0];
 
+  const at = (more: Record<string, unknown>, quantity = 1) => ({ price: { ...price, ...more }, quantity });
+  const fraction = { unit_amount: null, unit_amount_decimal: '0.25' };
+  const ofClient = { unit_amount: null, unit_amount_decimal: Stripe.Decimal.from('12.5') };
+  const metered = { recurring: { ...price.recurring, usage_type: 'metered' } };
+  const monthly = { amount: '19.80', currency: 'eur', interval: 'month', intervalCount: 1 };
+  const none = { amount: null };
   test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
-    [
-      'a price',
-      { price, quantity: 2 },
-      { amount: '19.80', currency: 'eur', interval: 'month', intervalCount: 1 },
-    ],
+    ['a price', at({}, 2), monthly],
     ['a plan of old', { plan, quantity: 1 }, { amount: '9.90', currency: 'eur', intervalCount: 3 }],
-    [
-      'a price beside its plan',
-      { price, plan: { ...plan, interval_count: 1 }, quantity: 1 },
-      { amount: '9.90' },
-    ],
-    [
-      'fractions of a cent that come to whole ones',
-      { price: { ...price, unit_amount: null, unit_amount_decimal: '0.25' }, quantity: 8 },
-      { amount: '0.02' },
-    ],
-    [
-      'fractions that do not',
-      { price: { ...price, unit_amount: null, unit_amount_decimal: '0.25' }, quantity: 3 },
-      { amount: null },
-    ],
-    [
-      'a decimal as the client gives it',
-      {
-        price: { ...price, unit_amount: null, unit_amount_decimal: Stripe.Decimal.from('12.5') },
-        quantity: 2,
-      },
-      { amount: '0.25' },
-    ],
-    ['yen', { price: { ...price, currency: 'JPY' }, quantity: 1 }, { amount: '990', currency: 'jpy' }],
-    [
-      'tiers',
-      { price: { ...price, billing_scheme: 'tiered', unit_amount: null }, quantity: 1 },
-      { amount: null },
-    ],
-    [
-      'metered use',
-      { price: { ...price, recurring: { ...price.recurring, usage_type: 'metered' } } },
-      { amount: null },
-    ],
-    [
-      'packages',
-      { price: { ...price, transform_quantity: { divide_by: 10 } }, quantity: 10 },
-      { amount: null },
-    ],
-    ['tax within', { price: { ...price, tax_behavior: 'inclusive' }, quantity: 1 }, { amount: null }],
-    ['a tax rate within', { price, quantity: 1, tax_rates: [{ inclusive: true }] }, { amount: null }],
-    ['no quantity', { price }, { amount: null }],
-    [
-      'more than a column holds',
-      { price: { ...price, unit_amount: 10 ** 15 }, quantity: 1000 },
-      { amount: null },
-    ],
+    ['a price beside its plan', { ...at({}), plan: { ...plan, interval_count: 1 } }, { amount: '9.90' }],
+    ['fractions of a cent that come to whole ones', at(fraction, 8), { amount: '0.02' }],
+    ['fractions that do not', at(fraction, 3), none],
+    ['a decimal as the client gives it', at(ofClient, 2), { amount: '0.25' }],
+    ['yen', at({ currency: 'JPY' }), { amount: '990', currency: 'jpy' }],
+    ['tiers', at({ billing_scheme: 'tiered', unit_amount: null }), none],
+    ['metered use', { price: { ...price, ...metered } }, none],
+    ['packages', at({ transform_quantity: { divide_by: 10 } }, 10), none],
+    ['tax within', at({ tax_behavior: 'inclusive' }), none],
+    ['a tax rate within', { ...at({}), tax_rates: [{ inclusive: true }] }, none],
+    ['no quantity', { price }, none],
+    ['more than a column holds', at({ unit_amount: 10 ** 15 }, 1000), none],
     ['no price', {}, { amount: null, currency: null, interval: null, intervalCount: null }],
   ])('an item is billed with %s', (_, item, expected) => {
     expect(billed(item)).toMatchObject(expected);
@@ -304,23 +243,13 @@ describe('a checkout', () => {
     expect(toProviderCheckout({ id: 'cs_1', mode })).toBeNull();
   });
 
-  test('a checkout names its subscription and ours', () => {
-    const session = {
-      id: 'cs_1',
-      mode: 'subscription',
-      subscription: 'sub_1',
-      customer: 'cus_1',
-      payment_status: 'unpaid',
-    };
-    expect(toProviderCheckout({ ...session, metadata: { subscription_id: '7' } })).toMatchObject({
-      stripeSubscriptionId: 'sub_1',
-      reference: 7,
-      paid: false,
-    });
-    expect(
-      toProviderCheckout({ ...session, client_reference_id: '8', metadata: { subscription_id: '7' } })
-        ?.reference,
-    ).toBe(7);
+  test('a checkout names its subscription and ours, which metadata names before the reference', () => {
+    const bought = { id: 'cs_1', mode: 'subscription', subscription: 'sub_1', customer: 'cus_1' };
+    const session = { ...bought, payment_status: 'unpaid', metadata: { subscription_id: '7' } };
+    const expected = { stripeSubscriptionId: 'sub_1', reference: 7, paid: false };
+    for (const more of [{}, { client_reference_id: '8' }]) {
+      expect(toProviderCheckout({ ...session, ...more })).toMatchObject(expected);
+    }
   });
 });
 
