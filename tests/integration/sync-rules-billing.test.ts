@@ -206,20 +206,6 @@ testRules({
     },
     counts: { subscriptions: 1 },
   },
-  'an end that is set alone, as flexible billing does, is the end of the service until it is taken back': {
-    inSql: true,
-    given,
-    events: [
-      created('sub_1', { ...forServices('S-1'), cancel_at: NOON + 10 * DAY }),
-      expectRow('services', 'S-1', { next_billing_date: '2026-04-14', ends_on: '2026-03-25' }),
-      expectRow('subscriptions', 'sub_1', { status: 'active', cancel_at: second(10 * DAY) }),
-      updated('sub_1', forServices('S-1')),
-    ],
-    rows: {
-      services: { 'S-1': { next_billing_date: '2026-04-14', ends_on: null } },
-      subscriptions: { sub_1: { cancel_at: null, cancel_at_period_end: false } },
-    },
-  },
   'a paused collection is kept with its end, and forgotten when it goes on': {
     inSql: true,
     events: [

@@ -209,20 +209,7 @@ describe('what was sold', () => {
           completed('cs_1', { ...reference, ...named('C-1') }),
           created('sub_1', doubled),
           expectWaiting({ status: 'active' }),
-          // The same money by other numbers.
-          updated(
-            'sub_1',
-            items(
-              item('si_sub_1', {
-                quantity: 4,
-                price: {
-                  currency: 'eur',
-                  unit_amount_decimal: '247.50',
-                  recurring: { interval: 'month', interval_count: 1 },
-                },
-              }),
-            ),
-          ),
+          updated('sub_1'),
         ],
         rows: taken,
       },

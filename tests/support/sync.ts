@@ -23,14 +23,12 @@ import { renderEvent } from '@/lib/stripe-local/render/event';
 import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
 import { createWorld, type World } from '@/lib/stripe-local/world';
 import type { EventOutcome } from '@/lib/sync/inbox/delivery';
-import { HANDLED_EVENT_TYPES } from '@/lib/sync/inbox/event-types';
 import { handleEvent } from '@/lib/sync/inbox/handle-event';
 import { type ReconcileResult, reconcile } from '@/lib/sync/reconcile/reconcile';
 import { type SyncDeps, syncDeps } from '@/lib/sync/sync-deps';
 import type { Api } from './api';
 import { useDatabase } from './database';
 import { type TestRuntime, testRuntime } from './runtime';
-import { deliver } from './stripe-events';
 
 const KEY = 'sk_test_local';
 const NEWEST = '2026-10-28.endive';
@@ -161,15 +159,6 @@ export function useSync({ server, env, now, withKey = false }: SyncOptions = {})
       const alone = { ...like, id, latestCharge: id.replace('pi_', 'ch_'), invoice: null };
       paymentIntents.put(alone);
       return alone;
-    },
-    /** Posts every event that the webhook handles, and expects each to be processed. Needs `server`. */
-    async tell({ events }: { events: WorldEvent[] }, options: { withKey?: boolean } = {}): Promise<void> {
-      const { runtime, client } = get();
-      runtime.stripe = (options.withKey ?? true) ? client : null;
-      for (const event of events.filter(({ type }) => HANDLED_EVENT_TYPES.includes(type))) {
-        const answer = await deliver(server?.url ?? '', renderEvent(event, NEWEST), runtime.now());
-        expect(answer).toMatchObject({ status: 200, body: { outcome: 'processed' } });
-      }
     },
 
     /** Reconciles with Stripe a minute later. */

@@ -19,7 +19,7 @@ const origin = (source: Source, at: number | null = 1, by: string | null = 'evt_
   by,
 });
 const OWN = origin('customer', null, null);
-const [_SUBSCRIPTION, LATER] = [origin('subscription', 9), origin('other', 2)];
+const [EARLIER, LATER] = [origin('other'), origin('other', 2)];
 const number = (of: string, from: NumberOrigin) => ({ number: of, ...from });
 const noted = ({ at, ...rest }: ReturnType<typeof number>): NotedNumber => ({
   ...rest,
@@ -53,11 +53,7 @@ describe('a number that Stripe names', () => {
   test.each<[string, ReturnType<typeof number>, ReturnType<typeof number>[]]>([
     ['another number is added', ANOTHER, [LATE, ANOTHER]],
     ['a stronger origin of the same replaces it', EARLY, [EARLY]],
-    [
-      'the customer’s own stands beside it, without an event',
-      number('A', origin('customer')),
-      [LATE, ITSELF],
-    ],
+    ['the customer’s own stands beside it', number('A', origin('customer')), [LATE, ITSELF]],
   ])('of the numbers that are noted, %s', (_, reported, expected) => {
     expect(noteNumbers([noted(LATE)], [reported])).toEqual(expected.map(noted));
   });
@@ -96,18 +92,8 @@ describe('a link', () => {
     ['by staff outranks one by number', link('staff'), link('number', OWN), true],
     ['by number outranks one by e-mail', link('number'), link('email'), true],
     ['by e-mail outranks a created one', link('email'), link('created'), true],
-    [
-      'by the customer’s own number outranks one by another',
-      link('number', OWN),
-      link('number', LATER),
-      true,
-    ],
-    [
-      'by an earlier number outranks one by a later',
-      link('number', origin('other')),
-      link('number', LATER),
-      true,
-    ],
+    ['by its own number outranks one by another', link('number', OWN), link('number', LATER), true],
+    ['by an earlier number outranks one by a later', link('number', EARLIER), link('number', LATER), true],
     ['by e-mail does not outrank another by e-mail', link('email'), link('email'), false],
   ])('a link %s', (_, one, other, expected) => {
     expect(isStronger(one, other)).toBe(expected);
@@ -135,34 +121,19 @@ describe('a link', () => {
   const byEmail = { customerId: 2, linkedBy: 'email', origin: null } as const;
   const byNumber = (customerId: number) =>
     ({ customerId, linkedBy: 'number', origin: origin('other') }) as const;
+  const CREATED = link('created');
   test.each<[string, Case, Partial<Link> | undefined]>([
     ['is found by its number, in any case', { numbers: ['k2'] }, byNumber(2)],
     ['is found by the first number that a customer has', { numbers: ['X9', 'K1', 'K2'] }, byNumber(1)],
     ['is found by the number of one that was merged into it', { numbers: ['M1'] }, byNumber(1)],
     ['is not found if it is erased', { numbers: ['K3'] }, undefined],
     ['is found by its address', { addresses: [2] }, byEmail],
-    [
-      'is not found by its address while addresses do not link',
-      { addresses: [2], linkByEmail: false },
-      undefined,
-    ],
+    ['is not found by an address that may not link', { addresses: [2], linkByEmail: false }, undefined],
     ['is not found by the address of two', { addresses: [1, 2] }, undefined],
     ['is found by its number before its address', { numbers: ['K1'], addresses: [2] }, byNumber(1)],
-    [
-      'is not found by its address if it is linked by one',
-      { addresses: [2], before: link('email') },
-      undefined,
-    ],
-    [
-      'is not found by its address if it was created for it',
-      { addresses: [1], before: link('created') },
-      undefined,
-    ],
-    [
-      'is found by its address beside the created one',
-      { addresses: [1, 2], before: link('created') },
-      byEmail,
-    ],
+    ['is not found by its address if linked by one', { addresses: [2], before: link('email') }, undefined],
+    ['is not found by its address if created for it', { addresses: [1], before: CREATED }, undefined],
+    ['is found by its address beside the created one', { addresses: [1, 2], before: CREATED }, byEmail],
   ])('a customer %s', (_, given, expected) => {
     expect(find(given)).toEqual(expected);
   });
