@@ -27,7 +27,7 @@ import {
   createService,
   createSubscription,
 } from '../support/factories';
-import { GRACE, typed, useSync } from '../support/sync';
+import { DAY, GRACE, typed, useSync } from '../support/sync';
 
 const CONFLICT = { code: '40001' };
 const sync = useSync();
@@ -91,6 +91,24 @@ describe('a commit is refused if a row has changed since it was decided', () => 
     const decided = await decide(toBody(typed(events, 'customer.subscription.deleted')));
     const to = { from: ours.id, to: ours.id };
     await linkStripeCustomer(sync.deps(), GRACE, one.stripeCustomerId, to);
+    await expect(commit(sync.db, decided)).rejects.toMatchObject(CONFLICT);
+  });
+
+  test('the date of a service is decided again if another subscription bills it meanwhile', async () => {
+    const ours = await createCustomer(sync.db);
+    const { service_number } = await createService(sync.db, { customer_id: ours.id });
+    const { subscription: one } = await sync.subscribe(ours, [{ metadata: { service_number } }]);
+    const { subscription: other } = await sync.subscribe(ours, [{}]);
+    const billUntil = (days: number) => {
+      const currentPeriodEnd = Math.floor(sync.now().getTime() / 1000) + days * DAY;
+      return act.updateSubscription(sync.world, one.id, { currentPeriodEnd });
+    };
+    await sync.happen(() => billUntil(60));
+    sync.later(60);
+    const decided = await decide(toBody(typed(billUntil(2).events, 'customer.subscription.updated')));
+    // The other one ends earlier than the date that is stored, so that only the version of the service changes.
+    const metadata = { service_number };
+    await sync.happen((world) => act.updateSubscription(world, other.id, { metadata }));
     await expect(commit(sync.db, decided)).rejects.toMatchObject(CONFLICT);
   });
 
