@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { salesDocuments } from '@/db/schema';
-import { allPages, type CursorList, isNumbered, type StaffPage } from '@/lib/counted-list/staff-list';
+import { type CursorList, isNumbered, type StaffPage } from '@/lib/counted-list/staff-list';
 import type { PageStart } from '@/lib/cursor-page';
 import { getInvoice } from '@/lib/invoices/get-invoice';
 import { invoicesCsv } from '@/lib/invoices/invoices-csv';
@@ -31,42 +31,22 @@ import {
   createSubscription,
   createSubscriptionItem,
 } from '../support/factories';
+import { walkPages } from '../support/walk-pages';
 
 const base = useDatabase();
 const place = { request: { page: 1, per_page: 25 }, start: {} };
 
 describe('a row', () => {
   test('a row of an invoice holds its money as numbers and its customer, and no internal column', async () => {
-    const customer = await createCustomer(base.db);
-    const money = { subtotal: '0.1', tax: '0.2', total: '0.3' };
-    const { id } = await createInvoice(base.db, {
-      ...{
-        customer_id: customer.id,
-        number: null,
-        status: 'draft',
-        due_date: null,
-        stripe_invoice_id: 'in_1',
-      },
-      ...money,
-    });
-    expect((await listInvoices(base.db, { customer_id: customer.id })).data).toEqual([
+    const { id: customer_id, customer_number, email } = await createCustomer(base.db, { company: 'Row AG' });
+    const plain = { number: null, status: 'draft' as const, due_date: null, stripe_invoice_id: 'in_1' };
+    const sums = { subtotal: '0.1', tax: '0.2', total: '0.3' };
+    const { id } = await createInvoice(base.db, { ...plain, ...sums, customer_id });
+    expect((await listInvoices(base.db, { customer_id })).data).toEqual([
       {
-        ...{ id, number: null, status: 'draft', invoice_date: '2026-03-01', due_date: null, currency: 'eur' },
-        ...{
-          subtotal: 0.1,
-          tax: 0.2,
-          total: 0.3,
-          amount_paid: 0,
-          amount_due: 0.3,
-          stripe_invoice_id: 'in_1',
-        },
-        customer: {
-          id: customer.id,
-          customer_number: customer.customer_number,
-          name: `Ada ${customer.last_name}`,
-          email: customer.email,
-          status: 'active',
-        },
+        ...{ ...plain, id, invoice_date: '2026-03-01', currency: 'eur' },
+        ...{ subtotal: 0.1, tax: 0.2, total: 0.3, amount_paid: 0, amount_due: 0.3 },
+        customer: { id: customer_id, customer_number, name: 'Row AG', email, status: 'active' },
       },
     ]);
   });
@@ -79,12 +59,8 @@ describe('a row', () => {
       ...{ currency: 'kwd', billing_interval: 'year' as const, start_date: '2025-01-31' },
       ...{ next_billing_date: '2026-01-31', ends_on: '2026-02-28' },
     };
-    const { id, service_number } = await createService(base.db, {
-      ...plain,
-      customer_id,
-      price: '1234567.891',
-      cancelled_at: new Date('2025-06-01T10:00:00Z'),
-    });
+    const money = { price: '1234567.891', cancelled_at: new Date('2025-06-01T10:00:00Z') };
+    const { id, service_number } = await createService(base.db, { ...plain, ...money, customer_id });
     expect((await listServices(base.db, { customer_id })).data).toEqual([
       {
         ...plain,
@@ -180,21 +156,18 @@ describe('filters', () => {
     ['invoices', { invoice_date_to: '2026-01-31' }, 'I3 I1 I4'],
     ['invoices', { invoice_date_from: '2026-01-01', invoice_date_to: '2026-01-31' }, 'I3 I1'],
     ['invoices', { status: 'cancelled' }, ''],
-    ['invoices', { customer_id: MAX_ID + 1 }, ''],
     ['services', {}, 'F1 F2 F3 F4'],
     ['services', { domain: 'Shop' }, 'F1 F2 F3'],
     ['services', { domain: 'shop_' }, 'F1'],
     ['services', { domain: 'shop', status: 'active' }, 'F1 F3'],
     ['services', { service_type: 'hosting' }, ''],
     ['services', { server_id: '#server' }, 'F3'],
-    ['services', { customer_id: 999_999 }, ''],
     ['services', { customer_id: Number.MAX_SAFE_INTEGER }, ''],
     ['documents', {}, 'D2 D3 D1'],
     ['documents', { type: 'offer' }, 'D3 D1'],
     ['documents', { status: 'rejected' }, 'D3'],
     ['documents', { document_date_from: '2026-02-01', document_date_to: '2026-02-01' }, 'D2'],
     ['documents', { converted_to_invoice_id: '#I1' }, 'D1'],
-    ['documents', { customer_id: MAX_ID + 1 }, ''],
     ['staff invoices', { customer }, 'I2 I3 I1 I4'],
     ['staff invoices', { customer: '#customer', status: 'paid' }, 'I2'],
     ['staff invoices', { customer, status: 'open' }, 'I3 I1 I4'],
@@ -229,8 +202,6 @@ describe('filters', () => {
     [{ invoice_date_from: '2025-02-30' }, 'must be a calendar date YYYY-MM-DD'],
     [{ invoice_date_to: '0000-01-01' }, 'must be a calendar date YYYY-MM-DD'],
     [{ invoice_date_from: '2026-02-01', invoice_date_to: '2026-01-31' }, 'must not be after invoice_date_to'],
-    [{ per_page: 101 }, 'must be at most 100'],
-    [{ page: 0 }, 'must be at least 1'],
     [{ status: 'open' }, 'must be one of draft, sent, paid, overdue, cancelled'],
   ])('the invoice filter %j %s', (filters, message) => {
     expect(invoiceFilters.safeParse(filters).error?.issues[0]?.message).toBe(message);
@@ -265,14 +236,9 @@ describe('pages', () => {
     const filters = invoiceStaffFilters.parse({ customer: 'k-pages', sort: 'amount', per_page: '2' });
     const read = (start: PageStart) =>
       listInvoicesForStaff(base.db, filters, { ...place, start }) as Promise<CursorList<{ total: number }>>;
-    const seen: number[][] = [];
-    for await (const batch of allPages(read)) seen.push(batch.map(({ total }) => total));
-    expect(seen).toEqual([[1, 2], [3, 3], [5]]);
-    const first = await read({});
-    const second = await read({ after: first.next ?? '' });
-    expect([second.count, second.previous !== null]).toEqual([5, true]);
-    expect((await read({ before: second.previous ?? '' })).data).toEqual(first.data);
-    expect((await read({ after: 'nonsense' })).data).toEqual(first.data);
+    expect((await walkPages(read)).map(({ total }) => total)).toEqual([1, 2, 3, 3, 5]);
+    expect((await read({})).count).toBe(5);
+    expect((await read({ after: 'nonsense' })).data).toMatchObject([{ total: 1 }, { total: 2 }]);
     let file = '';
     for await (const piece of invoicesCsv(base.db, filters)) file += piece;
     expect(file.match(/PAGES-\d/g)).toEqual(['PAGES-1', 'PAGES-4', 'PAGES-2', 'PAGES-3', 'PAGES-0']);

@@ -15,6 +15,7 @@ import {
   createSubscription,
   createSubscriptionItem,
 } from '../support/factories';
+import { walkPages } from '../support/walk-pages';
 
 const base = useDatabase();
 const ids: Record<string, number> = {};
@@ -69,16 +70,10 @@ test('a listed subscription has its customer, its items and their services', asy
 });
 
 test('pages of subscriptions follow each other in both directions', async () => {
-  const read = async (start: { after?: string; before?: string }) => {
-    const page = await listSubscriptions(base.db, {}, { ...start, limit: 2 });
-    return { ...page, data: page.data.map(({ id }) => named(id)) };
-  };
-  const first = await read({});
-  expect(first).toMatchObject({ data: ['empty', 'over'], previous: null });
-  const second = await read({ after: first.next ?? '' });
-  expect(second).toMatchObject({ data: ['unlinked', 'linked'], next: null });
-  expect((await read({ before: second.previous ?? '' })).data).toEqual(first.data);
-  expect((await read({ after: 'nonsense' })).data).toEqual(first.data);
+  const read = (start: object) => listSubscriptions(base.db, {}, { ...start, limit: 2 });
+  const expected = ['empty', 'over', 'unlinked', 'linked'];
+  expect((await walkPages(read)).map(({ id }) => named(id))).toEqual(expected);
+  expect((await read({ after: 'nonsense' })).data).toEqual((await read({})).data);
 });
 
 test('one subscription is returned with its items, and an unknown one is not found', async () => {
