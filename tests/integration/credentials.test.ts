@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { base32 } from '@better-auth/utils/base32';
 import { createOTP } from '@better-auth/utils/otp';
@@ -31,6 +30,7 @@ import {
   tokenState,
 } from '@/lib/auth/tokens/manage-access-tokens';
 import { useDatabase } from '../support/database';
+import { useFiles } from '../support/run-command';
 import { type TestRuntime, testRuntime } from '../support/runtime';
 import { GRACE, quickHash, SECRET, useHash } from '../support/sign-in';
 
@@ -38,6 +38,7 @@ const base = useDatabase();
 useHash(quickHash);
 const CLI = commandActor('test');
 const env = { BETTER_AUTH_SECRET: SECRET };
+const files = useFiles();
 
 describe('an access token', () => {
   const STAFF = { type: 'staff' as const, id: 'grace', name: 'grace@example.com' };
@@ -66,9 +67,8 @@ describe('an access token', () => {
     expect(tokenState(row, now)).toBe('valid');
     await revokeAccessToken(base.db, id, { actor: STAFF, now });
     expect(await verify(token)).toBeNull();
-    await expect(revokeAccessToken(base.db, id, { actor: STAFF, now })).rejects.toMatchObject({
-      code: 'not_found',
-    });
+    const again = revokeAccessToken(base.db, id, { actor: STAFF, now });
+    await expect(again).rejects.toMatchObject({ code: 'not_found' });
     expect(tokenState(await getAccessToken(base.db, id), now)).toBe('revoked');
     expect(await listAudit(base.db, 'access_token', id)).toMatchObject([
       { action: 'access_token.revoke', actor_name: STAFF.name, before: { revoked_at: null }, after: { id } },
@@ -78,12 +78,9 @@ describe('an access token', () => {
     for (const secret of [token, hashToken(token), 'token_hash']) expect(log).not.toContain(secret);
   });
 
-  test.each(['', 'w5t_short', 'Bearer w5t_x', `w5t_${'A'.repeat(43)}`])(
-    'the token %j is unknown',
-    async (token) => {
-      expect(await verify(token)).toBeNull();
-    },
-  );
+  test.each(['', 'w5t_short', `w5t_${'A'.repeat(43)}`])('the token %j is unknown', async (token) => {
+    expect(await verify(token)).toBeNull();
+  });
 
   test('the use of a token is noted at most once a minute', async () => {
     const { token } = await issue();
@@ -243,20 +240,16 @@ test('a sign-in clears a hundred expired rows of each kind, and no others', asyn
 });
 
 test('the secret of the cookies is the configured one, or made once for its owner alone', () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'w5t-secret-'));
-  const file = join(dataDir, 'better-auth-secret');
+  const dataDir = files.folder;
+  const name = 'better-auth-secret';
   const from = (fill: number) => (size: number) => Buffer.alloc(size, fill);
   const made = (fill: number) => staffSecret({ betterAuthSecret: null, dataDir }, from(fill));
-  try {
-    expect(staffSecret({ betterAuthSecret: SECRET, dataDir }, from(7))).toBe(SECRET);
-    const secret = made(7);
-    expect(secret).toHaveLength(43);
-    expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(readFileSync(file, 'utf8').trim()).toBe(secret);
-    expect(made(9)).toBe(secret);
-    writeFileSync(file, 'short');
-    expect(() => made(7)).toThrow(file);
-  } finally {
-    rmSync(dataDir, { recursive: true });
-  }
+  expect(staffSecret({ betterAuthSecret: SECRET, dataDir }, from(7))).toBe(SECRET);
+  const secret = made(7);
+  expect(secret).toHaveLength(43);
+  expect(statSync(join(dataDir, name)).mode & 0o777).toBe(0o600);
+  expect(files.read(name).trim()).toBe(secret);
+  expect(made(9)).toBe(secret);
+  files.write(name, 'short');
+  expect(() => made(7)).toThrow(name);
 });

@@ -1,8 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { invoiceLines } from '@/db/schema';
 import { invoicesCsv } from '@/lib/invoices/invoices-csv';
 import { invoiceStaffFilters } from '@/lib/invoices/staff-filters';
@@ -16,18 +13,13 @@ import {
   createPayment,
   createRefund,
 } from '../support/factories';
-import { runCommandHere } from '../support/run-command';
+import { useFiles } from '../support/run-command';
 import { watchedDatabase } from '../support/watched-database';
 
 const base = useDatabase();
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'w5t-accounting-'));
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-const exportAccounting = (...args: string[]) =>
-  runCommandHere(base.db, 'export', ['accounting', ...args], { cwd: folder });
+const files = useFiles();
+const exportAccounting = (...args: string[]) => files.run(base.db, 'export', ['accounting', ...args]);
 
 /** The lines of a file, its mark of UTF-8 and its last line break checked. */
 async function linesOf(pieces: AsyncGenerator<string>): Promise<string[]> {
@@ -162,8 +154,7 @@ describe('files of many rows', () => {
 
   test('an export of accounting goes into a file, batch by batch', async () => {
     expect(await exportAccounting('--month', '2026-01', '--out', 'a.csv')).toEqual({ code: 0, said: [] });
-    const lines = readFileSync(join(folder, 'a.csv'), 'utf8').split('\r\n');
-    expect(lines).toHaveLength(1 + MANY + MANY + 1 + 1);
+    expect(files.read('a.csv').split('\r\n')).toHaveLength(1 + MANY + MANY + 1 + 1);
   });
 });
 

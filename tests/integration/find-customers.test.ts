@@ -101,16 +101,10 @@ describe('a search among few customers', () => {
     }
   });
 
-  test.each([
-    ['', 'must not be empty'],
-    ['  ', 'must not be empty'],
-    ['a\u0000b', 'must not contain control characters'],
-    ['a\nb', 'must not contain control characters'],
-    ['x'.repeat(201), 'must have at most 200 characters'],
-    [5, 'must be a string'],
-  ])('the query %j %s', (query, message) => {
-    expect(customerQuery.safeParse(query).error?.issues[0]?.message).toBe(message);
+  test('the query of a search is trimmed, and has 200 characters at most', () => {
     expect(customerQuery.parse('  a b\n')).toBe('a b');
+    const { error } = customerQuery.safeParse('x'.repeat(201));
+    expect(error?.issues[0]?.message).toBe('must have at most 200 characters');
   });
 });
 

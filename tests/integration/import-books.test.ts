@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { customerServices, invoiceLines, invoices, payments, refunds } from '@/db/schema';
-import { useDatabase } from '../support/database';
+import { readRows, useDatabase } from '../support/database';
 import { createCustomer, createInvoice, createSalesDocument } from '../support/factories';
 import { useFiles } from '../support/run-command';
 
@@ -77,11 +77,9 @@ describe('an import of payments and Stripe invoices', () => {
         `f.csv${counts}`,
       ]);
       expect(await paymentOf('REF-1')).toMatchObject({ refunded_amount: '50.500', status: 'completed' });
-      const issued = await base.db.select().from(refunds).orderBy(refunds.id);
-      expect(issued.map(({ issued_at }) => issued_at.toISOString().slice(0, 10))).toEqual([
-        '2026-03-05',
-        '2026-03-06',
-      ]);
+      const issued = await readRows(base.db, refunds);
+      const days = issued.map(({ issued_at }) => issued_at.toISOString().slice(0, 10));
+      expect(days).toEqual(['2026-03-05', '2026-03-06']);
     });
 
     test('refunds are neither recorded twice nor taken back', async () => {
@@ -183,8 +181,8 @@ describe('an import of lines', () => {
       'line 13 Stripe manages this invoice',
       'f.csv: 2 new, 0 changed, 0 unchanged, 10 rejected.',
     ]);
-    const stored = await base.db.select().from(invoiceLines).orderBy(invoiceLines.position);
     const [invoice] = await base.db.select().from(invoices).where(eq(invoices.number, 'A'));
+    const stored = await base.db.select().from(invoiceLines).orderBy(invoiceLines.position);
     expect(stored).toMatchObject([
       { invoice_id: invoice?.id, position: 1, text: 'First' },
       { invoice_id: invoice?.id, position: 2, text: 'Second' },
@@ -242,8 +240,7 @@ describe('the examples of docs/examples', () => {
     const books = { invoices: 3, 'invoice-lines': 3, 'sales-documents': 1, 'sales-document-lines': 2 };
     const files = Object.entries({ ...books, payments: 1 });
     for (const [kind, rows] of files) expect(await example(kind)).toEqual([created(rows)]);
-    const stored = await base.db.select().from(invoices).orderBy(invoices.id);
-    expect(stored).toMatchObject([
+    expect(await readRows(base.db, invoices)).toMatchObject([
       { number: '2026-00001', status: 'paid', amount_paid: '11.780', amount_due: '0.000' },
       { number: '2025-00417', status: 'paid', paid_at: new Date('2025-11-12'), amount_due: '0.000' },
       { number: null, status: 'draft', amount_due: '1015.000' },
@@ -264,11 +261,7 @@ describe('the examples of docs/examples', () => {
     expect((await example('services', 'whmcs-services.csv', ...options)).at(-1)).toMatch(
       /: 2 new, .* 0 rejected\.$/,
     );
-    const services = await base.db
-      .select()
-      .from(customerServices)
-      .where(eq(customerServices.currency, 'usd'))
-      .orderBy(customerServices.id);
+    const services = await readRows(base.db, customerServices, eq(customerServices.currency, 'usd'));
     const monthly = { billing_interval: 'month', price: '9.950', next_billing_date: '2026-12-01' };
     expect(services).toMatchObject([
       { service_number: '11', ...monthly, status: 'active' },
@@ -282,8 +275,7 @@ describe('the examples of docs/examples', () => {
       'Left out: Client Name, Tax Rate, Tax Rate 2, Payment Method, Notes.',
       expect.stringMatching(/: 4 new, .* 0 rejected\.$/),
     ]);
-    const readInvoices = () =>
-      base.db.select().from(invoices).where(eq(invoices.currency, 'usd')).orderBy(invoices.id);
+    const readInvoices = () => readRows(base.db, invoices, eq(invoices.currency, 'usd'));
     expect(await readInvoices()).toMatchObject([
       { number: '201', status: 'paid', amount_paid: '9.950', paid_at: new Date('2026-09-03') },
       { number: '202', status: 'sent', total: '9.950', amount_paid: '2.000', amount_due: '7.950' },
@@ -294,17 +286,12 @@ describe('the examples of docs/examples', () => {
       const said = await example('payments', 'whmcs-transactions.csv', '--format', 'whmcs');
       expect(said.at(-1)).toMatch(outcome);
     }
-    const paid = await base.db
-      .select()
-      .from(payments)
-      .where(eq(payments.currency, 'usd'))
-      .orderBy(payments.id);
-    expect(paid).toMatchObject([
+    expect(await readRows(base.db, payments, eq(payments.currency, 'usd'))).toMatchObject([
       { payment_reference: 'whmcs-51', status: 'refunded', refunded_amount: '99.000', source: 'import' },
       { payment_reference: 'whmcs-53', status: 'completed', refunded_amount: '0.000' },
     ]);
-    const issued = await base.db.select().from(refunds);
-    expect(issued).toMatchObject([{ amount: '99.000', issued_at: new Date('2026-08-20') }]);
+    const issued_at = new Date('2026-08-20');
+    expect(await readRows(base.db, refunds)).toMatchObject([{ amount: '99.000', issued_at }]);
     expect(await readInvoices()).toMatchObject([{}, {}, { status: 'cancelled', amount_paid: '0.000' }, {}]);
   });
 });

@@ -4,7 +4,7 @@ import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { auditLog, customerServices, customers, imports, servers } from '@/db/schema';
 import { COMMANDS } from '@/lib/commands/commands';
-import { onPostgres, useDatabase } from '../support/database';
+import { onPostgres, readRows, useDatabase } from '../support/database';
 import { useFiles } from '../support/run-command';
 
 const base = useDatabase();
@@ -65,8 +65,8 @@ describe('an import of customers', () => {
       counts: { created: 2, changed: 0, unchanged: 0, rejected: 9 },
       finished_at: expect.any(Date),
     });
-    const log = await base.db.select().from(auditLog).orderBy(auditLog.id);
-    expect(log).toMatchObject([{ action: 'import.create', entity: 'import', entity_id: row?.id }]);
+    const entry = { action: 'import.create', entity: 'import', entity_id: row?.id };
+    expect(await readRows(base.db, auditLog)).toMatchObject([entry]);
   });
 
   test('a second import changes nothing, and mended rows go in', async () => {
@@ -77,11 +77,7 @@ describe('an import of customers', () => {
       code: 0,
       said: ['c.rejected.csv: 1 new, 1 changed, 0 unchanged, 0 rejected.'],
     });
-    const log = await base.db
-      .select()
-      .from(auditLog)
-      .where(eq(auditLog.entity, 'customer'))
-      .orderBy(auditLog.id);
+    const log = await readRows(base.db, auditLog, eq(auditLog.entity, 'customer'));
     expect(log).toMatchObject([{ action: 'customer.update', before: { company: 'Müller, GmbH' } }]);
   });
 
@@ -146,12 +142,6 @@ describe('an import of servers and services', () => {
     expect(service).toMatchObject({ service_number: 'S1', price: '1234.560', start_date: '2026-02-01' });
     expect(await base.db.$count(servers)).toBe(1);
   });
-
-  test('numbers with a comma are refused without --decimal-comma', async () => {
-    expect((await importing('services', 'services.csv')).said).toContain(
-      'line 2, column price: is no number: numbers like 1.234,56 need --decimal-comma',
-    );
-  });
 });
 
 describe('an import that cannot be done', () => {
@@ -160,9 +150,7 @@ describe('an import that cannot be done', () => {
     ['an empty file', '', [], /is empty\.$/],
     ['a picture', Buffer.from('89504e470d0a1a0a0000000d4948445200000000', 'hex'), [], /^This is no CSV file/],
     ['a file in UTF-16', Buffer.from('\ufeffhostname\n', 'utf16le'), [], /UTF-16/],
-    ['another kind of file', 'colour,hostname\nred,a\n', [], /^Unknown: "colour"/],
     ['a file without its key', 'location\nVienna\n', [], /^The column hostname is missing/],
-    ['a file with a column twice', 'hostname,hostname\na,b\n', [], /twice/],
     ['an unknown constant', 'hostname\na\n', ['--set', 'colour=red'], /^Unknown: "colour"/],
   ])('an import of %s is refused', async (_, content, options, sentence) => {
     if (content !== null) write('none.csv', content);

@@ -1,25 +1,19 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { eq } from 'drizzle-orm';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { auditLog, customers, reconciliationRuns, stripeCustomers } from '@/db/schema';
 import { createStripeClient } from '@/lib/stripe/client';
 import { startStripeLocal } from '@/lib/stripe-local/server';
 import { readUnconfirmedLinks, type UnconfirmedLink } from '@/lib/sync/staff/unconfirmed-links';
+import { readRows } from '../support/database';
 import { createCustomer, createStripeCustomer } from '../support/factories';
-import { runCommandHere } from '../support/run-command';
+import { useFiles } from '../support/run-command';
 import type { TestRuntime } from '../support/runtime';
 import { useSync } from '../support/sync';
 import { fillUnreadAccount } from '../support/unread-stripe';
 
 const HEADER = 'stripe_customer_id,email,name,filed_under,customer_number,matches,reason';
 
-let cwd: string;
-beforeAll(() => {
-  cwd = mkdtempSync(join(tmpdir(), 'w5t-import-stripe-'));
-});
-afterAll(() => rmSync(cwd, { recursive: true, force: true }));
+const files = useFiles();
 
 /** Four Stripe customers, one of each kind, and the command in this process. */
 function useAccount() {
@@ -31,7 +25,7 @@ function useAccount() {
     /** Stripe customers by number, by an address of one customer, by one of two, and by neither. */
     ids: () => [...sync.world.customers.values()].map(({ id }) => id),
     run: (args: string[], more: { signal?: AbortSignal; runtime?: TestRuntime } = {}) =>
-      runCommandHere(sync.db, 'import stripe', ['stripe', ...args], { cwd, runtime: sync.runtime, ...more }),
+      files.run(sync.db, 'import stripe', ['stripe', ...args], { runtime: sync.runtime, ...more }),
     async linkOf(id = '') {
       const link = await sync.linkOf(id);
       return link && { customer_id: link.customer_id, linked_by: link.linked_by };
@@ -59,11 +53,9 @@ describe('an account that was never read', () => {
     expect(told).toMatch(/payer-2@example.com .*– +2 customers have the e-mail address$/m);
     expect(told).toMatch(/payer-3@example.com .*– +no customer has the e-mail address$/m);
     expect(told).toContain('1 have the e-mail address of exactly one customer');
-    const lines = readFileSync(join(cwd, 'links.csv'), 'utf8').trim().split('\r\n');
-    expect(lines[0]).toBe(HEADER);
-    expect(
-      lines.slice(1).sort((a, b) => (a.slice(a.indexOf(',')) < b.slice(b.indexOf(',')) ? -1 : 1)),
-    ).toEqual([
+    const [header, ...rows] = files.read('links.csv').trim().split('\r\n');
+    expect(header).toBe(HEADER);
+    expect(rows.sort((a, b) => (a.slice(a.indexOf(',')) < b.slice(b.indexOf(',')) ? -1 : 1))).toEqual([
       expect.stringMatching(
         /^cus_\w+,payer-1@example\.com,Payer payer-1@example\.com,K\d+,T1,1,one customer/,
       ),
@@ -78,22 +70,18 @@ describe('an account that was never read', () => {
     expect([code, said]).toEqual([0, expect.arrayContaining(['By e-mail address: 1 linked, 0 refused.'])]);
     expect(await at.linkOf(one)).toEqual({ customer_id: await idOf('T1'), linked_by: 'staff' });
     for (const id of [two, none]) expect(await at.linkOf(id)).toMatchObject({ linked_by: 'created' });
-    const noted = await at.sync.db
-      .select()
-      .from(auditLog)
-      .where(eq(auditLog.action, 'stripe_customer.link'))
-      .orderBy(auditLog.id);
+    const noted = await readRows(at.sync.db, auditLog, eq(auditLog.action, 'stripe_customer.link'));
     expect(noted).toMatchObject([{ actor_type: 'cli', actor_id: 'import', after: { customer: 'T1' } }]);
     expect((await at.run([])).said.join()).toContain(', completed: ');
-    expect(
-      (await runCommandHere(at.sync.db, 'reconcile', [], { cwd, runtime: at.sync.runtime })).said.at(-1),
-    ).toMatch(/ 0 changed, 0 failed\.$/);
+    expect((await files.run(at.sync.db, 'reconcile', [], { runtime: at.sync.runtime })).said.at(-1)).toMatch(
+      / 0 changed, 0 failed\.$/,
+    );
   });
 
   test('--link links as the rows of its file say, and the same file again changes nothing', async () => {
     const [, , two, none] = at.ids();
     const made = (await at.linkOf(none))?.customer_id;
-    const lines = readFileSync(join(cwd, 'links.csv'), 'utf8').trim().split('\r\n');
+    const lines = files.read('links.csv').trim().split('\r\n');
     const edited = lines.map((line) => {
       const cells = line.split(',');
       if (cells[0] === two) cells[4] = 'u2';
@@ -101,7 +89,7 @@ describe('an account that was never read', () => {
       return cells.join(';');
     });
     const wrong = [`${none};;;K77;T0;;`, 'cus_nobody;;;K1;T0;;', `${none};;;K1;NONE;;`, 'cus_x;;;K1;"T0;;'];
-    writeFileSync(join(cwd, 'edited.csv'), [...edited, ...wrong].join('\n'));
+    files.write('edited.csv', [...edited, ...wrong]);
     const { code, said } = await at.run(['--link', 'edited.csv']);
     expect(said.sort()).toEqual([
       'edited.csv: 2 linked, 1 linked before, 0 without a customer_number, 4 refused.',
@@ -113,7 +101,7 @@ describe('an account that was never read', () => {
     expect(code).toBe(1);
     expect(await at.linkOf(two)).toEqual({ customer_id: await idOf('U2'), linked_by: 'staff' });
     expect(await at.linkOf(none)).toEqual({ customer_id: made, linked_by: 'staff' });
-    writeFileSync(join(cwd, 'edited.csv'), edited.join('\n'));
+    files.write('edited.csv', edited);
     expect(await at.run(['--link', 'edited.csv'])).toEqual({
       code: 0,
       said: ['edited.csv: 0 linked, 3 linked before, 0 without a customer_number, 0 refused.'],
@@ -157,21 +145,16 @@ describe('an import that cannot be done', () => {
   const isList = ({ path }: { path: string }) => path === '/v1/invoices';
 
   test.each([
-    [
-      ['--link', 'a.csv', '--dry-run'],
-      '--link goes alone: it links as the file says, and reads nothing else.',
-    ],
     [['--dry-run', '--link-by-email'], '--dry-run goes alone: it links nobody and writes no file.'],
     [['--proposals', 'none/links.csv'], expect.stringMatching(/none does not exist\.$/)],
     [['--link', 'none.csv'], expect.stringMatching(/none\.csv does not exist\.$/)],
     [['--map', 'a=b'], "Unknown option '--map': --help shows what there is."],
-    [['customers'], "Unknown argument 'customers': --help shows what there is."],
   ])('the arguments %j are refused with a sentence', async (args, sentence) => {
     expect(await at.run(args)).toEqual({ code: 1, said: [sentence] });
   });
 
   test('a file of links without its columns is refused', async () => {
-    writeFileSync(join(cwd, 'bare.csv'), 'stripe_customer_id,customer_number\ncus_1,K1\n');
+    files.write('bare.csv', 'stripe_customer_id,customer_number\ncus_1,K1\n');
     expect(await at.run(['--link', 'bare.csv'])).toEqual({
       code: 1,
       said: ['The column filed_under is missing: take the file that --proposals writes.'],
@@ -195,22 +178,15 @@ describe('an import that cannot be done', () => {
 
   test('an import told to stop ends behind a page, and the next one continues there', async () => {
     const stop = new AbortController();
-    at.sync.api.faults.add({
-      when: isList,
-      fault: { kind: 'hold', until: async () => stop.abort() },
-      times: 1,
-    });
+    const fault = { kind: 'hold' as const, until: async () => stop.abort() };
+    at.sync.api.faults.add({ when: isList, fault, times: 1 });
     const stopped = await at.run([], { signal: stop.signal });
-    expect([stopped.code, stopped.said]).toEqual([
-      130,
-      ['Stopped: what was done is kept. The same command again does the rest.'],
-    ]);
+    const said = ['Stopped: what was done is kept. The same command again does the rest.'];
+    expect(stopped).toEqual({ code: 130, said });
     const before = at.sync.api.requests.length;
-    const done = await at.run([]);
-    expect(done.said.join('\n')).toMatch(/^Run 1, completed: /m);
-    expect(at.sync.api.requests.slice(before).filter(({ path }) => path === '/v1/subscriptions').length).toBe(
-      0,
-    );
+    expect((await at.run([])).said.join('\n')).toMatch(/^Run 1, completed: /m);
+    const paths = at.sync.api.requests.slice(before).map(({ path }) => path);
+    expect(paths).not.toContain('/v1/subscriptions');
   });
 
   test('an import that Stripe stops answering links no customer by e-mail', async () => {
@@ -230,7 +206,7 @@ describe('an import that cannot be done', () => {
     const lease = { trigger: 'schedule', started_at, heartbeat_at: started_at } as const;
     await at.sync.db.insert(reconciliationRuns).values(lease);
     const running = eq(reconciliationRuns.status, 'running');
-    const [{ id } = { id: 0 }] = await at.sync.db.select().from(reconciliationRuns).where(running);
+    const [{ id } = { id: 0 }] = await readRows(at.sync.db, reconciliationRuns, running);
     let beats = 0;
     const beating = setInterval(async () => {
       const heartbeat_at = new Date(started_at.getTime() + ++beats);

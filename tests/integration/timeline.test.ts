@@ -16,7 +16,7 @@ import { updatePayment } from '@/lib/payments/update-payment';
 import { staffRecordWriter } from '@/lib/records/staff-writer';
 import type { TimelineEntry } from '@/lib/timeline/entry';
 import { listTimeline } from '@/lib/timeline/list-timeline';
-import { useDatabase } from '../support/database';
+import { readRows, useDatabase } from '../support/database';
 import {
   createCustomer,
   createDispute,
@@ -200,17 +200,11 @@ describe('the timeline', () => {
       const { id: invoice_id } = await createInvoice(db, { customer_id: dora });
       const on = { invoice_id, customer_id: dora, amount: '10', source: 'api' as const };
       const dayOf = (i: number) => new Date(Date.UTC(2026, 0, i));
-      const made = await db
-        .insert(payments)
-        .values(
-          Array.from({ length: 50 }, (_, i) => ({
-            ...{ ...on, payment_reference: `D-${i}` },
-            payment_date: dayOf(1 + Math.floor(i / 2))
-              .toISOString()
-              .slice(0, 10),
-          })),
-        )
-        .returning();
+      const received = Array.from({ length: 50 }, (_, i) => {
+        const payment_date = `2026-01-${String(1 + Math.floor(i / 2)).padStart(2, '0')}`;
+        return { ...on, payment_reference: `D-${i}`, payment_date };
+      });
+      const made = await db.insert(payments).values(received).returning();
       await createStripeCustomer(db, { stripe_customer_id: 'cus_d', customer_id: dora });
       for (let i = 0; i < 20; i++) {
         const stripe_created = dayOf(10 + Math.floor(i / 4));
@@ -235,17 +229,8 @@ describe('the timeline', () => {
     });
 
     test.each([
-      'x',
-      '~~~~~',
-      '2026-02-30.1~~~~~',
-      '~x~~~~',
-      '1~2',
-      '2026-01-01.9999999999~~~~~',
-      '~~x~~~',
-      '\u0000~~~~~',
-      '~~~~1.refund~',
-      '~~~~1.refund.9999999999~',
-      '~~~~~1.9999999999',
+      ...['x', '~~~~~', '2026-02-30.1~~~~~', '~x~~~~', '1~2', '2026-01-01.9999999999~~~~~', '~~x~~~'],
+      ...['\u0000~~~~~', '~~~~1.refund~', '~~~~1.refund.9999999999~', '~~~~~1.9999999999'],
     ])('the cursor %j begins at the newest entry', async (before) => {
       expect(await read(dora, before)).toEqual(await read(dora));
     });
@@ -263,11 +248,7 @@ describe('a note on a customer', () => {
     expect(await listCustomerNotes(base.db, id, 10)).toEqual([
       { id: note.id, text, actor_name: staff.email, created_at: at(3).now },
     ]);
-    const log = await base.db
-      .select()
-      .from(auditLog)
-      .where(eq(auditLog.entity, 'customer_note'))
-      .orderBy(auditLog.id);
+    const log = await readRows(base.db, auditLog, eq(auditLog.entity, 'customer_note'));
     const entry = { action: 'customer_note.create', entity_id: note.id, actor_name: staff.email };
     expect(log).toMatchObject([{ ...entry, before: null, after: { customer_id: id, text } }]);
   });
@@ -291,11 +272,7 @@ describe('a note on a customer', () => {
     const [noted, plain] = [await createCustomer(base.db), await createCustomer(base.db)];
     await add(noted.id, 'Knows us from a fair.');
     for (const { id } of [noted, plain]) await base.db.execute(sql`select remove_if_empty(${id}::int)`);
-    const left = () =>
-      base.db
-        .select()
-        .from(customers)
-        .where(inArray(customers.id, [noted.id, plain.id]));
+    const left = () => readRows(base.db, customers, inArray(customers.id, [noted.id, plain.id]));
     const before = await left();
     expect(before.map(({ id }) => id)).toEqual([noted.id]);
     await add(noted.id, 'Called.', 4);

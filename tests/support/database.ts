@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { sql } from 'drizzle-orm';
+import { eq, type SQL, sql } from 'drizzle-orm';
+import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import { drizzle } from 'drizzle-orm/pglite';
 import { afterAll, beforeAll, inject } from 'vitest';
 import { type DatabaseHandle, openInMemory, openPostgres } from '@/db/client';
@@ -113,6 +114,26 @@ export async function emptyDatabase(db: Database): Promise<void> {
     ),
   ];
   await db.execute(sql.raw(`do $empty$ begin ${statements.join('; ')}; end $empty$`));
+}
+
+/** The rows of a table, by id. */
+export async function readRows<Table extends PgTable & { id: PgColumn }>(
+  db: Database,
+  table: Table,
+  where?: SQL,
+): Promise<Table['$inferSelect'][]> {
+  return db.select().from<PgTable>(table).where(where).orderBy(table.id);
+}
+
+/** @throws Error if the table has no such row */
+export async function readRow<Table extends PgTable & { id: PgColumn }>(
+  db: Database,
+  table: Table,
+  id: number,
+): Promise<Table['$inferSelect']> {
+  const [row] = await readRows(db, table, eq(table.id, id));
+  if (!row) throw new Error(`there is no row ${id}`);
+  return row;
 }
 
 /** All rows of all tables as text, each with the name of its table. */
