@@ -27,11 +27,7 @@ describe('an event', () => {
       email: 'erika@example.com',
       name: 'Erika Mustermann',
       address: {
-        line1: 'Lindenweg 1',
-        line2: null,
-        city: 'Musterstadt',
-        postal_code: '10115',
-        country: 'DE',
+        ...{ line1: 'Lindenweg 1', line2: null, city: 'Musterstadt', postal_code: '10115', country: 'DE' },
       },
       metadata: { customer_number: 'K1', nickname: 'Erika Mustermann' },
     });
@@ -72,29 +68,17 @@ describe('an event', () => {
     for (const payload of handled) expect(readBy(withoutPersonalData(payload))).toEqual(readBy(payload));
   });
 
-  test('personal data is removed from events of every type and version', () => {
+  test('personal data is removed from events of every type and version, and nothing more by a second time', () => {
     for (const payload of payloads.map(withoutPersonalData)) {
-      for (const text of PERSONAL) expect(payload).not.toContain(text);
-      expect(payload).not.toContain('@');
-    }
-  });
-
-  test('removing personal data twice changes nothing', () => {
-    for (const payload of payloads.map(withoutPersonalData))
+      for (const text of [...PERSONAL, '@']) expect(payload).not.toContain(text);
       expect(withoutPersonalData(payload)).toBe(payload);
+    }
   });
 });
 
 describe('a text', () => {
-  const redact = toRedactor([
-    'Erika Mustermann',
-    'Erika',
-    'Mustermann',
-    'e.m@example.com',
-    '+49 30 123',
-    'Wu',
-    ' ',
-  ]);
+  const names = ['Erika Mustermann', 'Erika', 'Mustermann', 'Wu'];
+  const redact = toRedactor([...names, 'e.m@example.com', '+49 30 123', ' ']);
 
   test.each([
     ['Server for Erika  MUSTERMANN', 'Server for [erased]'],
