@@ -30,22 +30,10 @@ describe('arguments', () => {
   const run = (script: string, args: string[]) => runCommandFile(fileOf(script), args, env);
 
   test('npm run SCRIPT -- --help explains each script in any environment', async () => {
-    const usages = {
-      bench: 'run bench',
-      'customer:erase': 'run customer:erase',
-      'db:migrate': 'run db:migrate',
-      'db:recount': 'run db:recount',
-      'db:seed': 'run db:seed',
-      demo: 'run demo',
-      dev: 'run dev',
-      reconcile: 'run -s reconcile',
-      simulate: 'run simulate',
-      staff: 'run -s staff',
-      'stripe:event': 'run stripe:event',
-      token: 'run -s token',
-    };
+    const names =
+      'bench customer:erase db:migrate db:recount db:seed demo dev reconcile simulate staff stripe:event token';
     const folder = await bundledCommands();
-    const files = Object.keys(usages).map((name) => join(folder, fileOf(name).replace(/ts$/, 'js')));
+    const files = names.split(' ').map((name) => join(folder, fileOf(name).replace(/ts$/, 'js')));
     // One process asks them all, since each would take half a second: a script ends with process.exit.
     const all = `(async () => { for (const file of ${JSON.stringify(files)}) {
       process.argv = [process.argv[0], file, '--help'];
@@ -53,13 +41,9 @@ describe('arguments', () => {
     } })()`;
     const { status, stdout, stderr } = spawnSync(process.execPath, ['-e', all], { env, encoding: 'utf8' });
     expect([status, stderr]).toEqual([0, '']);
-    const shown = stdout.match(/(?<=^Usage: npm )(run )(-s )?\S+/gm);
-    expect(shown).toEqual(Object.values(usages));
-    expect(await run('start', ['--help'])).toEqual({
-      code: 0,
-      out: expect.stringMatching(/^Usage: npm start/),
-      err: '',
-    });
+    expect(stdout.match(/(?<=^Usage: npm run (-s )?)[a-z]\S+/gm)?.join(' ')).toBe(names);
+    const out = expect.stringMatching(/^Usage: npm start/);
+    expect(await run('start', ['--help'])).toEqual({ code: 0, out, err: '' });
   });
 
   test.each([
@@ -70,18 +54,10 @@ describe('arguments', () => {
     expect(await run(script, args)).toEqual({ code: 1, out: '', err: `${sentence}\n` });
   });
 
+  const LINK_ALONE = '--link goes alone: it links as the file says, and reads nothing else.';
   test.each<[CommandName, string[], string]>([
     ['reconcile', ['--dryrun'], "Unknown option '--dryrun': --help shows what there is."],
-    [
-      'import',
-      ['--dry-run', 'stripe', '--link', 'a.csv'],
-      '--link goes alone: it links as the file says, and reads nothing else.',
-    ],
-    [
-      'import',
-      ['subscriptions', 'a.csv'],
-      'subscriptions cannot be imported: there is customers, servers, services, invoices, invoice-lines, sales-documents, sales-document-lines, payments, stripe.',
-    ],
+    ['import', ['--dry-run', 'stripe', '--link', 'a.csv'], LINK_ALONE],
     ['db:migrate', ['now'], "Unknown argument 'now': --help shows what there is."],
     ['token', ['create', '--name'], "Option '--name <value>' argument missing: --help shows what there is."],
   ])('the command %s with arguments %j is refused in one sentence', (name, args, sentence) => {

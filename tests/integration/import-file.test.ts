@@ -60,10 +60,8 @@ describe('an import of customers', () => {
     expect(kept).toHaveLength(11);
     const [row] = await base.db.select().from(imports);
     expect(row).toMatchObject({
-      kind: 'customers',
-      file_name: 'c.csv',
+      ...{ kind: 'customers', file_name: 'c.csv', finished_at: expect.any(Date) },
       counts: { created: 2, changed: 0, unchanged: 0, rejected: 9 },
-      finished_at: expect.any(Date),
     });
     const entry = { action: 'import.create', entity: 'import', entity_id: row?.id };
     expect(await readRows(base.db, auditLog)).toMatchObject([entry]);
@@ -91,9 +89,7 @@ describe('an import of customers', () => {
   });
 
   test('spaces around a key make no second record', async () => {
-    write('spaces.csv', ['customer_number,company', 'SP1,One']);
-    await importing('customers', 'spaces.csv');
-    write('spaces.csv', ['customer_number,company', '"SP1 ",One']);
+    write('spaces.csv', ['customer_number,company', '"W1 ",Müller €']);
     const { said } = await importing('customers', 'spaces.csv');
     expect(said.at(-1)).toMatch('0 new, 0 changed, 1 unchanged');
   });
@@ -104,19 +100,16 @@ describe('an import of customers', () => {
     write('long.csv', ['customer_number,company', ...lines]);
     const stop = new AbortController();
     const options = { signal: stop.signal, onProgress: () => stop.abort() };
-    expect(await run(base.db, 'import', ['customers', 'long.csv'], options)).toEqual({
-      code: 130,
-      said: [
-        expect.stringMatching(/^long\.csv: [1-9]\d* new/),
-        expect.stringMatching(/^Stopped: these rows are kept/),
-      ],
-    });
-    expect(await base.db.$count(customers, eq(customers.company, `Company ${count - 1}`))).toBe(0);
-    const stopped = await base.db.select().from(imports).where(eq(imports.file_name, 'long.csv'));
-    expect(stopped).toMatchObject([{ finished_at: null }]);
+    const stopped = await run(base.db, 'import', ['customers', 'long.csv'], options);
+    const kept = [/^long\.csv: [1-9]\d* new/, /^Stopped: these rows are kept/];
+    expect(stopped).toEqual({ code: 130, said: kept.map((text) => expect.stringMatching(text)) });
+    const countLast = () => base.db.$count(customers, eq(customers.company, `Company ${count - 1}`));
+    expect(await countLast()).toBe(0);
+    const [row] = await readRows(base.db, imports, eq(imports.file_name, 'long.csv'));
+    expect(row?.finished_at).toBeNull();
     const { code, said } = await importing('customers', 'long.csv');
     expect([code, said]).toEqual([0, [expect.stringMatching(/new, 0 changed, [1-9]\d* unchanged/)]]);
-    expect(await base.db.$count(customers, eq(customers.company, `Company ${count - 1}`))).toBe(1);
+    expect(await countLast()).toBe(1);
   });
 });
 
@@ -160,7 +153,7 @@ describe('an import that cannot be done', () => {
   });
 
   test.each([
-    [['sofas', 'x.csv'], /cannot be imported/],
+    [['sofas', 'x.csv'], /^sofas cannot be imported: there is customers, .*, payments, stripe\.$/],
     [['servers'], /^Usage/],
     [['servers', 'x.csv', '--map', 'x'], /equals sign/],
     [['servers', 'x.csv', '--delimiter', '||'], /one character/],

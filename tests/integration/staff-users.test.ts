@@ -277,16 +277,12 @@ describe('the one-time address of the first admin', () => {
   });
 
   test.each([
-    ['email', { email: 'grace' }],
-    ['name', { name: 'x'.repeat(101) }],
     ['password', { password: 'eleven char', repeated: 'eleven char' }],
     ['repeated', { repeated: 'correct horse batterx' }],
   ])('a wrong %s does not use up the one-time address', async (field, changed) => {
     const token = await issue();
-    await expect(createFirstAdmin(world, token, typed(changed))).rejects.toMatchObject({
-      code: 'validation_failed',
-      fields: [{ field }],
-    });
+    const made = createFirstAdmin(world, token, typed(changed));
+    await expect(made).rejects.toMatchObject({ code: 'validation_failed', fields: [{ field }] });
     expect(await isValid(token)).toBe(true);
   });
 
@@ -303,12 +299,9 @@ describe('the one-time address of the first admin', () => {
 
   test('a one-time address that is used while a command adds a user makes an admin before it or never', async () => {
     const token = await issue();
-    const [byAddress] = await Promise.allSettled([
-      createFirstAdmin(world, token, typed()),
-      add('ada@example.com'),
-    ]);
-    expect((await staff()).filter(({ role }) => role === 'admin')).toHaveLength(
-      byAddress.status === 'fulfilled' ? 1 : 0,
-    );
+    const making = createFirstAdmin(world, token, typed());
+    const [{ status }] = await Promise.allSettled([making, add('ada@example.com')]);
+    const admins = (await staff()).filter(({ role }) => role === 'admin');
+    expect(admins).toHaveLength(status === 'fulfilled' ? 1 : 0);
   });
 });
