@@ -101,19 +101,30 @@ test('merging moves all rows of a customer to the other one, and counts and sums
   expect(await base.db.$count(customers, eq(customers.id, gone.id))).toBe(0);
   for await (const { wrong } of recountLists(base.db)) expect(wrong).toEqual([]);
   const audits = await readRows(base.db, auditLog, eq(auditLog.action, 'customer.merge'));
+  const { customer_number } = gone;
   expect(audits.slice(-2)).toMatchObject([
-    {
-      entity_id: gone.id,
-      before: { customer_number: gone.customer_number },
-      after: { merged_into: kept.customer_number },
-    },
-    { entity_id: kept.id, before: { id: kept.id }, after: { merged_customer: gone.customer_number } },
+    { entity_id: gone.id, before: { customer_number }, after: { merged_into: kept.customer_number } },
+    { entity_id: kept.id, before: { id: kept.id }, after: { merged_customer: customer_number } },
   ]);
   expect((await listAudit(base.db, 'customer', kept.id, gone.id)).length).toBeGreaterThanOrEqual(3);
   const { entries } = await listTimeline(base.db, kept.id, { timeZone: 'UTC' });
   const notes = entries.flatMap((entry) => (entry.kind === 'note' ? entry.note.text : []));
   expect(notes.sort()).toEqual([`Of ${gone.customer_number}`, `Of ${kept.customer_number}`].sort());
 });
+
+/** Expects that every reader finds a customer by a number, and how many subscriptions it has. */
+async function expectFound(number: string, id: number, subscriptions: number) {
+  const { db } = base;
+  expect((await getCustomer(db, { customer_number: number }))?.id).toBe(id);
+  expect(await findCustomerId(db, number)).toBe(id);
+  expect(await findCustomerIds(db, [number, 'nobody'])).toEqual(new Map([[number, id]]));
+  expect((await findCustomers(db, number)).matches.map((one) => one.id)).toEqual([id]);
+  expect((await findCustomerHits(db, number)).hits.map((hit) => hit.id)).toEqual([id]);
+  const listed = await listCustomersForStaff(db, customerFilters.parse({ q: number }), {});
+  expect(listed.data.map((row) => row.id)).toEqual([id]);
+  const { data } = await listSubscriptions(db, { customer: number }, { limit: 25 });
+  expect(data).toHaveLength(subscriptions);
+}
 
 describe('the number of a merged customer', () => {
   const old = 'Kd-55';
@@ -130,31 +141,26 @@ describe('the number of a merged customer', () => {
     async (number) => {
       both ??= await made();
       const { id } = both.kept;
-      const { db } = base;
-      expect((await getCustomer(db, { customer_number: number }))?.id).toBe(id);
-      expect((await getCustomer(db, { id: both.gone.id }))?.id).toBe(id);
-      expect(await findCustomerId(db, number)).toBe(id);
-      expect(await findCustomerIds(db, [number, 'nobody'])).toEqual(new Map([[number, id]]));
-      expect((await findCustomers(db, number)).matches.map((one) => one.id)).toEqual([id]);
-      expect((await findCustomerHits(db, number)).hits.map((hit) => hit.id)).toEqual([id]);
-      const listed = await listCustomersForStaff(db, customerFilters.parse({ q: number }), {});
-      expect(listed.data.map((row) => row.id)).toEqual([id]);
-      const subscriptions = await listSubscriptions(db, { customer: number }, { limit: 25 });
-      expect(subscriptions.data).toHaveLength(2);
+      await expectFound(number, id, 2);
+      expect((await getCustomer(base.db, { id: both.gone.id }))?.id).toBe(id);
     },
   );
+
+  test('a customer number is found in any case by every reader, and taken in any case', async () => {
+    const { id } = await createCustomer(base.db, { customer_number: 'Kd-9', company: 'Number' });
+    await createSubscription(base.db, { customer_id: id });
+    for (const number of ['Kd-9', 'KD-9', 'kd-9']) await expectFound(number, id, 1);
+    const taken = createCustomer(base.db, { customer_number: 'kD-9' });
+    await expect(taken).rejects.toThrow('customers_number_lower');
+  });
 
   test('API and import accept the number and id of a merged customer', async () => {
     both ??= await made();
     const { gone, kept } = both;
     expect((await listPayments(base.db, { customer_id: gone.id })).total).toBe(2);
-    const payment = {
-      payment_reference: gone.payment.payment_reference,
-      invoice_id: gone.invoice.id,
-      customer_id: gone.id,
-      amount: 11,
-      payment_date: '2026-03-10',
-    };
+    const { payment_reference } = gone.payment;
+    const of = { invoice_id: gone.invoice.id, customer_id: gone.id };
+    const payment = { ...of, payment_reference, amount: 11, payment_date: '2026-03-10' };
     const changed = await recordPayment(base.db, payment, api);
     expect(changed).toMatchObject({ created: false, payment: { customer_id: kept.id, amount: 11 } });
     const more = { ...payment, payment_reference: 'AFTER-MERGE' };
@@ -180,17 +186,15 @@ describe('the number of a merged customer', () => {
 
   test('the number of a merged customer is never given again', async () => {
     both ??= await made();
-    const refused = {
-      fields: [{ field: 'customer_number', message: expect.stringMatching(/was merged into/) }],
-    };
+    const message = expect.stringMatching(/was merged into/);
+    const refused = { fields: [{ field: 'customer_number', message }] };
     const values = { customer_number: 'KD-55', company: 'New' };
     const { kept } = both;
     for (const draft of [{ values }, { isNew: true, values }, { id: kept.id, values }]) {
       await expect(saveRecord(base.db, customerKind, draft, writer)).rejects.toMatchObject(refused);
     }
-    await expect(createCustomer(base.db, { customer_number: 'kD-55' })).rejects.toMatchObject({
-      code: '23505',
-    });
+    const taken = createCustomer(base.db, { customer_number: 'kD-55' });
+    await expect(taken).rejects.toMatchObject({ code: '23505' });
     const last = await createCustomer(base.db, { customer_number: 'K770000' });
     await merge(last.id, kept.id);
     const next = { isNew: true, values: { company: 'Next' } };
@@ -213,12 +217,9 @@ test('the remaining customer keeps its fields, except those that are to be taken
   const { differing } = await compareCustomers(base.db, { gone: gone.id, kept: kept.id });
   expect(differing).toEqual(['last_name', 'phone', 'city', 'country']);
   await merge(gone.id, kept.id, ['phone', 'country', 'email', 'id', 'customer_number']);
+  const { customer_number, email } = kept;
   expect(await getCustomer(base.db, { id: kept.id })).toMatchObject({
-    customer_number: kept.customer_number,
-    phone: '+43 1',
-    country: 'AT',
-    city: 'Wien',
-    email: kept.email,
+    ...{ customer_number, email, phone: '+43 1', country: 'AT', city: 'Wien' },
   });
 });
 
@@ -227,9 +228,8 @@ test('a merge with itself, a missing or a changed customer is refused and moves 
   const seen = ({ id, version }: typeof one) => ({ id, version });
   const merging = () => mergeSeen(seen(one), seen(other));
   await expect(mergeSeen(seen(one), seen(one))).rejects.toMatchObject({ code: 'validation_failed' });
-  await expect(mergeSeen({ id: 999_999, version: 0 }, seen(one))).rejects.toMatchObject({
-    code: 'not_found',
-  });
+  const missing = mergeSeen({ id: 999_999, version: 0 }, seen(one));
+  await expect(missing).rejects.toMatchObject({ code: 'not_found' });
   for (const changed of [one, other]) {
     await base.db.update(customers).set({ city: 'Graz' }).where(eq(customers.id, changed.id));
     await expect(merging()).rejects.toMatchObject({ code: 'conflict' });
@@ -244,12 +244,8 @@ test('rows that are added to either customer during a merge are not lost', async
   const [gone, kept] = [await createWhole(), await createWhole()];
   const { customer_number } = gone;
   const values = { name: 'Meanwhile', service_type: 'hosting', price: 1, customer_number };
-  const payment = {
-    invoice_id: gone.invoice.id,
-    customer_id: gone.id,
-    amount: 1,
-    payment_date: '2026-03-10',
-  };
+  const of = { invoice_id: gone.invoice.id, customer_id: gone.id };
+  const payment = { ...of, amount: 1, payment_date: '2026-03-10' };
   const done = await Promise.allSettled([
     ...[1, 2, 3].map(() => saveRecord(base.db, serviceKind, { isNew: true, values }, writer)),
     mergeSeen({ id: gone.id, version: gone.version }, { id: kept.id, version: kept.version }),
