@@ -110,11 +110,9 @@ describe('a server with the embedded database', () => {
 
   test('the process of a command finds the server, and passes on what is piped into it', async () => {
     const args = ['add', 'a@example.com', '--role', 'admin'];
-    expect(await runCommandFile('staff', args, { DATA_DIR: dataDir }, 'correct horse battery\n')).toEqual({
-      code: 0,
-      out: 'a@example.com can sign in at http://localhost:3000/sign-in\n',
-      err: '',
-    });
+    const done = await runCommandFile('staff', args, { DATA_DIR: dataDir }, 'correct horse battery\n');
+    const out = 'a@example.com can sign in at http://localhost:3000/sign-in\n';
+    expect(done).toEqual({ code: 0, out, err: '' });
   });
 
   test('the command staff makes a password, lists staff and refuses a second login', async () => {
@@ -145,11 +143,8 @@ describe('a server with the embedded database', () => {
   });
 
   test('the import from Stripe is refused if the server has no key', async () => {
-    expect(await ask('import stripe', ['stripe'])).toEqual({
-      code: 1,
-      out: '',
-      err: 'STRIPE_SECRET_KEY is not set: Stripe cannot be asked.\n',
-    });
+    const err = 'STRIPE_SECRET_KEY is not set: Stripe cannot be asked.\n';
+    expect(await ask('import stripe', ['stripe'])).toEqual({ code: 1, out: '', err });
   });
 
   test('the command db:migrate finds the database of a server up to date', async () => {

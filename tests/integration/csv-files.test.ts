@@ -51,6 +51,8 @@ describe('payments as CSV', () => {
       ['@cmd', "'@cmd"],
       ['a,"b"', '"a,""b"""'],
       ['Müller €', 'Müller €'],
+      ['a\rb', '"a\rb"'],
+      ['\r=A1', '"\'\r=A1"'],
     ].entries()) {
       const amount = String(i + 0.5);
       const { id } = await createPayment(db, { ...on, amount, payment_reference: payment_reference ?? '' });
@@ -69,18 +71,6 @@ describe('payments as CSV', () => {
     await createDispute(base.db, { payment_id: id, status: 'under_review' });
     const [, line = ''] = await paymentLines({ reference: 'DISPUTED' });
     expect([line.split(',')[8], line.split(',')[12]]).toEqual(['2.5', 'under_review']);
-  });
-
-  test.each([
-    ['a\rb', '"a\rb"'],
-    ['a\nb', '"a\nb"'],
-    ['a\r\nb', '"a\r\nb"'],
-    ['\r=A1', '"\'\r=A1"'],
-  ])('a text with a line break, %j, stays in its cell', async (company, cell) => {
-    const customer = await createCustomer(base.db, { company });
-    await createPayment(base.db, { customer_id: customer.id });
-    const lines = await paymentLines({ customer: customer.customer_number });
-    expect(lines.slice(1).join('\r\n')).toMatch(new RegExp(`^[^\r\n]*,${cell}$`));
   });
 });
 

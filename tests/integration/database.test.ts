@@ -111,12 +111,10 @@ describe('a seeded database', () => {
     const { db } = base;
     await showStates(db, { now, timeZone: 'UTC' });
     const codes = (await listTasks(db, now, parseEnv({}))).map(({ code }) => code);
-    expect(codes).toEqual(
-      expect.arrayContaining(['inbox_failures', 'events_unmatched', 'customers_created']),
-    );
-    expect((await countDeliveries(db, now)).map(({ state }) => state)).toEqual(
-      expect.arrayContaining(['processed', 'failed', 'unmatched']),
-    );
+    const tasks = ['inbox_failures', 'events_unmatched', 'customers_created'];
+    expect(codes).toEqual(expect.arrayContaining(tasks));
+    const states = (await countDeliveries(db, now)).map(({ state }) => state);
+    expect(states).toEqual(expect.arrayContaining(['processed', 'failed', 'unmatched']));
     expect((await listRuns(db, { page: 1, per_page: 1 })).data).toMatchObject([{ changes_count: 3 }]);
     expect(await db.$count(sql`invoices`, sql`amount_paid > total`)).toBeGreaterThan(0);
   });

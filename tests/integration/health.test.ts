@@ -58,15 +58,12 @@ test.each([
   ['running', 25.1, 'overdue', 'degraded'],
   ['failed', 1, 'failed', 'degraded'],
   ['completed_with_errors', 1, 'failed', 'degraded'],
-] as const)(
-  'a run that is %s and began %d h ago is %s',
-  async (runStatus, hoursAgo, reconciliation, status) => {
-    await addRun('failed', 40);
-    await addRun('completed', 39);
-    await addRun(runStatus, hoursAgo);
-    expect(await read()).toMatchObject({ status, checks: { reconciliation } });
-  },
-);
+] as const)('a run that is %s and began %d h ago is %s', async (ran, hoursAgo, reconciliation, status) => {
+  await addRun('failed', 40);
+  await addRun('completed', 39);
+  await addRun(ran, hoursAgo);
+  expect(await read()).toMatchObject({ status, checks: { reconciliation } });
+});
 
 test('alerts are told to the bearer of CRON_SECRET alone', async () => {
   const run_id = await addRun('completed_with_errors', 26, { changes_count: 101 });
@@ -88,13 +85,9 @@ test('alerts are told to the bearer of CRON_SECRET alone', async () => {
     ['inbox_failures', '1 Stripe event failed.'],
     [
       'inbox_other_mode',
-      '1 event came from the wrong Stripe mode (test or live): the webhook’s secret and the keys do not match.',
+      expect.stringMatching(/^1 event came from the wrong Stripe mode \(test or live\): /),
     ],
-    [
-      'reconciliation_drift',
-      'The last reconciliation repaired 101 fields: webhooks may not be arriving.',
-      run_id,
-    ],
+    ['reconciliation_drift', expect.stringMatching(/^The last reconciliation repaired 101 fields: /), run_id],
   ].map(([code, message, run]) => ({ code, message, ...(run !== undefined && { run_id: run }) }));
   expect(await read(SECRET)).toEqual({ ...told, alerts });
 });

@@ -110,9 +110,8 @@ describe('an import of payments and Stripe invoices', () => {
     const paid = { status: 'paid', amount_paid: '119.00', amount_due: '0', paid_at } as const;
     await createInvoice(base.db, { number: 'OLD-1', ...paid });
     const header = 'payment_reference,invoice_number,amount,payment_date';
-    expect(await importing('payments', [header, 'OLD,OLD-1,40,2026-01-05'])).toEqual([
-      'f.csv: 1 new, 0 changed, 0 unchanged, 0 rejected.',
-    ]);
+    const said = await importing('payments', [header, 'OLD,OLD-1,40,2026-01-05']);
+    expect(said).toEqual(['f.csv: 1 new, 0 changed, 0 unchanged, 0 rejected.']);
     const kept = { status: 'paid', amount_paid: '119.000', amount_due: '0.000', paid_at };
     expect(await invoiceOf('OLD-1')).toMatchObject(kept);
   });
@@ -192,12 +191,10 @@ describe('an import of lines', () => {
   });
 
   test('lines are imported once and replace no others', async () => {
-    expect(await importing('invoice-lines', [HEADER, ...good])).toEqual([
-      'f.csv: 0 new, 0 changed, 2 unchanged, 0 rejected.',
-    ]);
-    expect((await importing('invoice-lines', [HEADER, 'A,,1,Other,1,100,19']))[0]).toBe(
-      'line 2 cannot be taken: there are other lines already',
-    );
+    const again = await importing('invoice-lines', [HEADER, ...good]);
+    expect(again).toEqual(['f.csv: 0 new, 0 changed, 2 unchanged, 0 rejected.']);
+    const [refusal] = await importing('invoice-lines', [HEADER, 'A,,1,Other,1,100,19']);
+    expect(refusal).toBe('line 2 cannot be taken: there are other lines already');
   });
 
   test('drafts and sales documents get lines too', async () => {
@@ -205,14 +202,11 @@ describe('an import of lines', () => {
     expect((await importing('invoices', draft)).at(-1)).toMatch(/: 1 new/);
     // More than a batch.
     const all = Array.from({ length: 300 }, (_, i) => `,d-1,${i},Part ${i},1,${i < 100 ? 1 : 0},19`);
-    expect(await importing('invoice-lines', [HEADER, ...all])).toEqual([
-      'f.csv: 300 new, 0 changed, 0 unchanged, 0 rejected.',
-    ]);
+    const taken = (count: number) => [`f.csv: ${count} new, 0 changed, 0 unchanged, 0 rejected.`];
+    expect(await importing('invoice-lines', [HEADER, ...all])).toEqual(taken(300));
     await createSalesDocument(base.db, { document_number: 'AN-1' });
     const lines = ['document_number;text;quantity;unit_price;tax_rate', 'AN-1;Setup;1;100,00;19'];
-    expect(await importing('sales-document-lines', lines, '--decimal-comma')).toEqual([
-      'f.csv: 1 new, 0 changed, 0 unchanged, 0 rejected.',
-    ]);
+    expect(await importing('sales-document-lines', lines, '--decimal-comma')).toEqual(taken(1));
   });
 
   test('an invoice with more than 500 lines is refused', async () => {
@@ -229,8 +223,7 @@ describe('the examples of docs/examples', () => {
     copyFileSync(join(import.meta.dirname, '../../docs/examples', file), join(folder, file));
     return (await run(base.db, 'import', [kind, file, ...options])).said;
   }
-  const created = (n: number) =>
-    expect.stringMatching(new RegExp(`: ${n} new, 0 changed, 0 unchanged, 0 rejected\\.$`));
+  const created = (n: number) => expect.stringContaining(`: ${n} new, 0 changed, 0 unchanged, 0 rejected.`);
 
   test('the examples are imported as the README says, and again without a change', async () => {
     const map = ['--map', 'Vertrag=service_number', '--map', 'Kunde=customer_number', '--decimal-comma'];
@@ -246,9 +239,8 @@ describe('the examples of docs/examples', () => {
       { number: null, status: 'draft', amount_due: '1015.000' },
     ]);
     for (const [kind, rows] of files) {
-      expect(await example(kind)).toEqual([
-        expect.stringMatching(new RegExp(`: 0 new, 0 changed, ${rows} unchanged, 0 rejected\\.$`)),
-      ]);
+      const unchanged = `${kind}.csv: 0 new, 0 changed, ${rows} unchanged, 0 rejected.`;
+      expect(await example(kind)).toEqual([unchanged]);
     }
   });
 
@@ -258,9 +250,8 @@ describe('the examples of docs/examples', () => {
       expect.stringMatching(/: 2 new, .* 0 rejected\.$/),
     ]);
     const options = ['--format', 'whmcs', '--set', 'currency=usd'];
-    expect((await example('services', 'whmcs-services.csv', ...options)).at(-1)).toMatch(
-      /: 2 new, .* 0 rejected\.$/,
-    );
+    const said = await example('services', 'whmcs-services.csv', ...options);
+    expect(said.at(-1)).toEqual(created(2));
     const services = await readRows(base.db, customerServices, eq(customerServices.currency, 'usd'));
     const monthly = { billing_interval: 'month', price: '9.950', next_billing_date: '2026-12-01' };
     expect(services).toMatchObject([

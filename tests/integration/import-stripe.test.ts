@@ -73,9 +73,8 @@ describe('an account that was never read', () => {
     const noted = await readRows(at.sync.db, auditLog, eq(auditLog.action, 'stripe_customer.link'));
     expect(noted).toMatchObject([{ actor_type: 'cli', actor_id: 'import', after: { customer: 'T1' } }]);
     expect((await at.run([])).said.join()).toContain(', completed: ');
-    expect((await files.run(at.sync.db, 'reconcile', [], { runtime: at.sync.runtime })).said.at(-1)).toMatch(
-      / 0 changed, 0 failed\.$/,
-    );
+    const run = await files.run(at.sync.db, 'reconcile', [], { runtime: at.sync.runtime });
+    expect(run.said.at(-1)).toMatch(/ 0 changed, 0 failed\.$/);
   });
 
   test('--link links as the rows of its file say, and the same file again changes nothing', async () => {
@@ -125,11 +124,8 @@ describe('unconfirmed links', () => {
     };
     await file('cus_typed', 'typed@example.com', 'other@example.com', null);
     await file('cus_late', 'late@example.com', 'late@example.com', at.sync.now());
-    await createStripeCustomer(at.sync.db, {
-      stripe_customer_id: 'cus_earlier',
-      customer_id: ours.id,
-      linked_by: 'email',
-    });
+    const earlier = { stripe_customer_id: 'cus_earlier', customer_id: ours.id };
+    await createStripeCustomer(at.sync.db, { ...earlier, linked_by: 'email' });
     const links: UnconfirmedLink[] = [];
     for await (const some of readUnconfirmedLinks(at.sync.db)) links.push(...some);
     expect(links.map((link) => [link.stripe_customer_id, link.to, link.is_clear])).toEqual([
@@ -213,10 +209,8 @@ describe('an import that cannot be done', () => {
       await at.sync.db.update(reconciliationRuns).set({ heartbeat_at }).where(running);
     }, 200);
     const refused = await at.run([]).finally(() => clearInterval(beating));
-    expect(refused).toEqual({
-      code: 1,
-      said: [`Run ${id} is under way already: try again when it has ended.`],
-    });
+    const said = [`Run ${id} is under way already: try again when it has ended.`];
+    expect(refused).toEqual({ code: 1, said });
     const waiting = at.run([]);
     setTimeout(() => at.sync.later(600), 300);
     expect((await waiting).said.join('\n')).toContain(`Run ${id}, completed: `);
@@ -229,10 +223,8 @@ describe('an import that cannot be done', () => {
     const stripe = createStripeClient(secretKey, other.url, 10_000);
     const { code, said } = await at.run([], { runtime: { ...at.sync.runtime, stripe } });
     await other.close();
-    expect([code, said]).toEqual([
-      1,
-      [expect.stringMatching(/^Stripe knows none of the Stripe customers that/)],
-    ]);
+    const sentence = expect.stringMatching(/^Stripe knows none of the Stripe customers that/);
+    expect([code, said]).toEqual([1, [sentence]]);
     expect(await at.sync.db.select().from(reconciliationRuns)).toEqual([]);
   });
 });

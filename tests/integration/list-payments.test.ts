@@ -118,13 +118,13 @@ describe('the staff list of payments', () => {
     },
   );
 
-  test.each(['x', '1', '1.', '9999999999.2026-01-01', '1.2026-02-30', "1.'; drop", '.2026-01-01'])(
-    'a cursor like %s means the first page of payments',
-    async (cursor) => {
+  test('an invalid cursor means the first page of payments', async () => {
+    const cursors = ['x', '1', '1.', '9999999999.2026-01-01', '1.2026-02-30', "1.'; drop", '.2026-01-01'];
+    for (const cursor of cursors) {
       expect(await references({}, { after: cursor })).toHaveLength(5);
       expect(await references({}, { before: cursor })).toHaveLength(5);
-    },
-  );
+    }
+  });
 
   test.each([
     [{ status: 'paid' }, 'status', expect.stringMatching(/^must be one of pending, .* disputed$/)],

@@ -37,9 +37,7 @@ test('the tasks are empty while all is well, and count what needs a person, the 
     await createSubscriptionItem(base.db);
     await createStripeCustomer(base.db, { linked_by: 'created' });
   };
-  await createStoredEvent(base.db, {
-    ...{ outcome: 'failed', error_code: '40001', stripe_created: new Date(0) },
-  });
+  await createStoredEvent(base.db, { outcome: 'failed', error_code: '40001', stripe_created: new Date(0) });
   await make();
   expect(await messages()).toEqual([
     ['inbox_failures', '1 Stripe event failed.'],

@@ -78,14 +78,11 @@ const TWO = { queries: 2, trips: 2 };
 
 test.each<[string, Record<string, unknown>, typeof ONE]>([
   ['list-invoices', {}, ONE],
-  ['list-invoices', { status: 'sent', ...DAYS }, ONE],
   ['list-invoices', { status: 'sent', ...DAYS, page: 60 }, ONE],
   ['list-invoices', { status: 'paid' }, ONE],
   ['list-invoices', { customer_id: 1 }, ONE], // K77,
-  ['list-services', {}, ONE],
   ['list-services', { status: 'active', page: 70 }, ONE],
   ['list-services', { domain: 'example' }, ONE],
-  ['list-sales-documents', {}, ONE],
   ['list-sales-documents', { type: 'offer', page: 70 }, ONE],
   ['list-servers', {}, ONE],
   // Beyond the last page.
@@ -93,10 +90,8 @@ test.each<[string, Record<string, unknown>, typeof ONE]>([
   ['list-services', { page: 900 }, TWO],
   ['list-sales-documents', { page: 900 }, TWO],
   ['get-customer', { customer_number: 'K77' }, { queries: 4, trips: 2 }],
-  ['get-customer', { customer_number: 'k78' }, { queries: 4, trips: 2 }],
   ['find-customer', { query: 'K77' }, { queries: 3, trips: 3 }],
   ['find-customer', { query: 'nobody' }, { queries: 3, trips: 3 }],
-  ['find-customer', { query: 'K7' }, { queries: 3, trips: 3 }],
 ])('the tool %s with %j sends %o', async (name, args, expected) => {
   expect(await countTrips(call(name, args))).toEqual(expected);
 });

@@ -1,4 +1,3 @@
-import { eq } from 'drizzle-orm';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DatabaseHandle } from '@/db/client';
@@ -19,7 +18,7 @@ import { getSalesDocument } from '@/lib/sales-documents/get-sales-document';
 import { salesDocumentKind } from '@/lib/sales-documents/save-sales-documents';
 import { serverKind } from '@/lib/servers/save-servers';
 import { serviceKind } from '@/lib/services/save-services';
-import { createTestDatabase, useDatabase } from '../support/database';
+import { createTestDatabase, readRow, useDatabase } from '../support/database';
 import { createCustomer, createInvoice, createPayment, createRefund } from '../support/factories';
 import { useFiles } from '../support/run-command';
 
@@ -28,17 +27,7 @@ const WRITER = { actor: commandActor('test'), now: NOW, timeZone: 'UTC' };
 const MASTER = ['customers', 'servers', 'services'] as const;
 
 // What CSV, spreadsheets and our own escape could stumble over.
-const character = fc.constantFrom(
-  ...'ab"\'=+-@,; ',
-  'ä',
-  'ß',
-  '€',
-  '😀',
-  '\u00a0',
-  '\u2028',
-  '\ufeff',
-  '\uff1d',
-);
+const character = fc.constantFrom(...'ab"\'=+-@,; äß€😀\u00a0\u2028\ufeff\uff1d');
 const text = fc
   .string({ unit: character, minLength: 1, maxLength: 12 })
   // PGlite decodes each text by itself, and leaves out a byte order mark that it begins with.
@@ -138,17 +127,13 @@ async function addInvoice(db: Database, customer: Customer, values: Drawn['invoi
   if (status === 'draft') return;
   for (const { part, back, status, date } of payments) {
     const amount = Math.ceil(part * 10_000) / 100;
-    const input = {
-      invoice_id: id,
-      customer_id: customer.id,
-      payment_reference: key('+P'),
-      payment_date: date,
-    };
+    const of = { invoice_id: id, customer_id: customer.id, payment_reference: key('+P') };
     const isBack = status === 'completed' && back > 0;
+    const input = { ...of, payment_date: date, amount, status, ...(isBack && { cameBack: amount * back }) };
     const writer = { ...WRITER, source: 'api', refundedAt: new Date(`${date}T09:30:00.123Z`) } as const;
-    await recordPayment(db, { ...input, amount, status, ...(isBack && { cameBack: amount * back }) }, writer);
+    await recordPayment(db, input, writer);
   }
-  const seen = await readVersion(db, id);
+  const seen = await readRow(db, invoices, id);
   if (isCancelled && Number(seen.amount_paid) === 0 && seen.status !== 'paid')
     await takeStep(db, invoiceSteps, 'cancel', seen, WRITER);
 }
@@ -163,32 +148,18 @@ async function addDocument(db: Database, { customer_number }: Customer, drawn: D
 
 /** As sync leaves them. */
 async function addStripes(db: Database, customer_id: number, { isDraft, back }: Drawn['stripes'][number]) {
-  const { id } = await createInvoice(db, {
-    customer_id,
-    stripe_invoice_id: key('in_'),
-    stripe_customer_id: 'cus_1',
-    amount_credited: '1',
-    ...(isDraft
-      ? { status: 'draft', number: null }
-      : { status: 'overdue', payment_failed_at: NOW, uncollectible: true }),
-  });
+  const managed = { stripe_invoice_id: key('in_'), stripe_customer_id: 'cus_1', amount_credited: '1' };
+  const state = isDraft
+    ? { status: 'draft' as const, number: null }
+    : { status: 'overdue' as const, payment_failed_at: NOW, uncollectible: true };
+  const { id } = await createInvoice(db, { customer_id, ...managed, ...state });
   if (isDraft) return;
   const refunded = { status: back === 10 ? 'refunded' : 'completed', refunded_amount: String(back) } as const;
-  const { id: payment_id } = await createPayment(db, {
-    invoice_id: id,
-    customer_id,
-    source: 'stripe',
-    ...refunded,
-  });
+  const paid = { invoice_id: id, customer_id, source: 'stripe' } as const;
+  const { id: payment_id } = await createPayment(db, { ...paid, ...refunded });
   for (const amount of back === 10 ? ['4', '6'] : back > 0 ? [String(back)] : []) {
     await createRefund(db, { payment_id, amount });
   }
-}
-
-async function readVersion(db: Database, id: number) {
-  const [found] = await db.select().from(invoices).where(eq(invoices.id, id));
-  if (!found) throw new Error('the invoice is gone');
-  return found;
 }
 
 type Drawn = typeof books extends fc.Arbitrary<infer T> ? T : never;

