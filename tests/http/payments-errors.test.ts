@@ -7,8 +7,9 @@ import { accessTokens } from '@/db/schema';
 import { setRuntime } from '@/lib/runtime';
 import { expectProblem, fieldsOf, usePayments } from '../support/payments-server';
 
-const { server, call, openInvoice, recorded } = usePayments();
+const { server, call, openInvoice } = usePayments();
 const MIB = 1_048_576;
+const UNKNOWN = `w5t_${'a'.repeat(43)}`;
 
 /** A body of JSON that is so many bytes long. */
 const padded = (bytes: number) => `{"a":"${'x'.repeat(bytes - 8)}"}`;
@@ -17,18 +18,7 @@ const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 test.each<[string, unknown]>([
   ['an empty text', ''],
   ['half an object', '{"amount":'],
-  ['a comma too many', '{"amount":1,}'],
-  ['single quotes', "{'amount':1}"],
-  ['NaN', '{"amount":NaN}'],
-  ['Infinity', '{"amount":Infinity}'],
-  ['a hexadecimal number', '{"amount":0x10}'],
-  ['a leading zero', '{"amount":012}'],
-  ['two objects', '{"amount":1}{"amount":2}'],
-  ['a NUL', '{"amount":\u00001}'],
-  ['a line break in a text', '{"payment_reference":"a\nb"}'],
   ['Latin-1', Buffer.from('{"payment_reference":"Müller"}', 'latin1')],
-  ['UTF-16', Buffer.from('{"amount":1}', 'utf16le')],
-  ['a form', 'amount=12&status=completed'],
   ['gzip', Buffer.from('1f8b0800000000000003ab5674acac0200', 'hex')],
   ['brackets without end', '['.repeat(100_000)],
 ])('400 answers a body of %s', async (_, body) => {
@@ -37,21 +27,16 @@ test.each<[string, unknown]>([
 });
 
 describe('tokens', () => {
-  test.each([
-    ['no token', ''],
-    ['a token without a scheme', 'w5t_abc'],
-    ['an unknown token', `Bearer w5t_${'a'.repeat(43)}`],
-    ['two tokens', `Bearer w5t_${'a'.repeat(43)} w5t_${'a'.repeat(43)}`],
-    ['a password', `Basic ${Buffer.from('admin:admin').toString('base64')}`],
-    ['SQL', `Bearer ' or true --`],
-    ['an empty token', 'Bearer '],
-  ])('401 answers %s', async (_, Authorization) => {
-    for (const [method = '', path] of [['GET'], ['POST'], ['GET', '/1'], ['DELETE', '/1']]) {
-      const answer = await call(method, path, undefined, { Authorization });
-      expectProblem(answer, 'unauthenticated');
-      expect(answer.headers.get('www-authenticate')).toBe('Bearer');
-    }
-  });
+  test.each(['', 'w5t_abc', `Bearer ${UNKNOWN}`, `Bearer ${UNKNOWN} ${UNKNOWN}`, 'Basic YTph', 'Bearer '])(
+    '401 answers the authorization "%s"',
+    async (Authorization) => {
+      for (const [method = '', path] of [['GET'], ['POST'], ['GET', '/1'], ['DELETE', '/1']]) {
+        const answer = await call(method, path, undefined, { Authorization });
+        expectProblem(answer, 'unauthenticated');
+        expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+      }
+    },
+  );
 
   test('401 answers an expired token and a revoked one', async () => {
     const { db, now } = server.runtime;
@@ -116,13 +101,6 @@ describe('addresses and methods', () => {
     const options = await call('OPTIONS', path, undefined, { Authorization: '' });
     expect([options.status, options.headers.get('allow'), options.body]).toEqual([204, allow, null]);
   });
-});
-
-test('409 answers the reference of another payment', async () => {
-  const [one, other] = [await recorded(), await recorded()];
-  const { payment_reference } = other.body;
-  expectProblem(await call('PATCH', one.path, { payment_reference }), 'conflict', ['payment_reference']);
-  expect((await call('GET', one.path)).body).toEqual(one.payment);
 });
 
 describe('sizes and types of bodies', () => {
