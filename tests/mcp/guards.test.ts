@@ -1,4 +1,3 @@
-import { eq } from 'drizzle-orm';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { openPostgres } from '@/db/client';
 import { accessTokens } from '@/db/schema';
@@ -102,16 +101,6 @@ describe('token', () => {
     }
   });
 
-  test.each([
-    ['expired', { expires_at: new Date('2026-01-01') }],
-    ['revoked', { revoked_at: new Date('2026-01-01') }],
-  ])('a token that is %s is refused', async (_, changed) => {
-    const { id, token } = await mcp.newToken(['mcp:read']);
-    await mcp.db.update(accessTokens).set(changed).where(eq(accessTokens.id, id));
-    const response = await mcp.post(LIST, { authorization: `Bearer ${token}` });
-    expect(response.headers.get('www-authenticate')).toBe(INVALID);
-  });
-
   test('a token without the scope mcp:read is answered with 403', async () => {
     const { token } = await mcp.newToken(['payments:read', 'payments:write']);
     const response = await mcp.post(LIST, { authorization: `Bearer ${token}` });
@@ -141,15 +130,6 @@ describe('token', () => {
 
 describe('body', () => {
   test.each([
-    ['text/plain', 415],
-    ['application/jsonx', 415],
-    ['application/json; charset=utf-8', 200],
-    ['Application/JSON', 200],
-  ])('the Content-Type %s is answered with %i', async (type, status) => {
-    expect((await mcp.post(LIST, { 'content-type': type })).status).toBe(status);
-  });
-
-  test.each([
     ['application/json', 200],
     ['text/event-stream', 200],
     ['application/json, text/event-stream', 200],
@@ -169,19 +149,6 @@ describe('body', () => {
     const request = new Request(mcp.url, { method: 'POST', headers, body: JSON.stringify(LIST) });
     expect(request.headers.has('accept')).toBe(false);
     expect((await handleMcpRequest(request)).status).toBe(200);
-  });
-
-  test('a body of 1 MiB is read, and one byte more is refused, also without Content-Length', async () => {
-    const padded = (size: number) => JSON.stringify(LIST).padEnd(size);
-    expect((await mcp.post(padded(MiB))).status).toBe(200);
-    expect((await mcp.post(padded(MiB + 1))).status).toBe(413);
-    const streamed = await fetch(mcp.url, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${mcp.token}`, 'content-type': 'application/json' },
-      body: new Blob([padded(MiB + 1)]).stream(),
-      duplex: 'half',
-    } as RequestInit);
-    expect(streamed.status).toBe(413);
   });
 
   test('the order of checks is method, Origin, token, size, content type, Accept, JSON', async () => {

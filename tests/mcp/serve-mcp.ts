@@ -50,7 +50,7 @@ export function useMcpServer(env: Record<string, string> = {}): McpServer {
     get logged() {
       return api.logged;
     },
-    newToken: api.newToken,
+    newToken: (...given) => api.newToken(...given),
     post: (body, headers = {}) =>
       fetch(mcp.url, {
         method: 'POST',

@@ -32,19 +32,12 @@ describe('bad arguments are explained to the model', () => {
     ['get-customer-tool', { id: 1, customer_number: 'K1' }, 'Give exactly one of id or customer_number.'],
     ['get-customer-tool', { id: '1' }, 'id must be an integer (got "1").'],
     ['get-customer-tool', { id: 0 }, 'id must be at least 1 (got 0).'],
-    ['get-customer-tool', { id: 1e300 }, 'id must be an integer (got 1e+300).'],
     [
       'get-customer-tool',
       { customer_number: 'K123' },
       'No customer with customer_number K123. Use find-customer-tool to search by name or e-mail.',
     ],
-    [
-      'get-customer-tool',
-      { id: 2_147_483_648 },
-      'No customer with id 2147483648. Use find-customer-tool to search by name or e-mail.',
-    ],
     ['list-invoices-tool', { per_page: 101 }, 'per_page must be 1..100 (got 101).'],
-    ['list-invoices-tool', { per_page: 0 }, 'per_page must be 1..100 (got 0).'],
     ['list-invoices-tool', { page: 1.5 }, 'page must be an integer (got 1.5).'],
     [
       'list-invoices-tool',
@@ -66,17 +59,8 @@ describe('bad arguments are explained to the model', () => {
       { invoice_date_from: '2026-02-01', invoice_date_to: '2026-01-01' },
       'invoice_date_from must not be after invoice_date_to.',
     ],
-    [
-      'list-sales-documents-tool',
-      { document_date_from: '2026-02-01', document_date_to: '2026-01-01' },
-      'document_date_from must not be after document_date_to.',
-    ],
-    ['list-services-tool', { domain: '' }, 'domain must not be empty (got "").'],
     ['list-servers-tool', { status: 'active' }, 'Unknown argument "status". It takes fields.'],
-    // What must be given, or is not known, is not made good by null.
     ['find-customer-tool', { query: null }, 'query must be a string (got null).'],
-    ['list-servers-tool', { status: null }, 'Unknown argument "status". It takes fields.'],
-    ['get-customer-tool', { id: null, customer_number: null }, 'Give exactly one of id or customer_number.'],
     ['list-invoices-tool', { fields: false }, 'fields must be a list of column names (got false).'],
     ['list-invoices-tool', { summary: 'yes' }, 'summary must be true or false (got "yes").'],
   ])('%s with %j explains itself', async (name, args, text) => {
@@ -218,21 +202,6 @@ describe('tools/list', () => {
   test('the tools are listed as before, since a change here changes the interface', async () => {
     const { result } = await mcp.rpc('tools/list');
     await expect(`${JSON.stringify(result, null, 2)}\n`).toMatchFileSnapshot('tools-list.txt');
-  });
-
-  test('each tool is annotated as only reading', async () => {
-    const { result } = await mcp.rpc('tools/list');
-    const tools = result?.tools as { title: string; annotations: unknown }[];
-    expect(tools).toHaveLength(6);
-    for (const { title, annotations } of tools) {
-      expect(annotations).toEqual({
-        title,
-        readOnlyHint: true,
-        destructiveHint: false,
-        idempotentHint: true,
-        openWorldHint: false,
-      });
-    }
   });
 });
 

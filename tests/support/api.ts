@@ -70,24 +70,12 @@ export function useApi(
     opened = await openApi(routes, { env, ...options });
   });
   afterAll(() => opened?.close());
-  const get = () => {
-    if (!opened) throw new Error('the server runs only inside tests');
-    return opened;
-  };
-  return {
-    get url() {
-      return get().url;
+  return new Proxy({} as Api, {
+    get(_, name) {
+      if (!opened) throw new Error('the server runs only inside tests');
+      return Reflect.get(opened, name);
     },
-    get runtime() {
-      return get().runtime;
-    },
-    get logged() {
-      return get().logged;
-    },
-    later: (seconds) => get().later(seconds),
-    token: (...scopes) => get().token(...scopes),
-    newToken: (...given) => get().newToken(...given),
-  };
+  });
 }
 
 function toLines(logged: Record<string, unknown>[]): Writable {
