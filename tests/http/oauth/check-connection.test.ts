@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { oauthAccessTokens, oauthClients } from '@/db/schema';
 import { checkConnection } from '@/lib/http/oauth/check-connection';
 import { ISSUER, PUBLIC_URL, RESOURCE, useFlow } from './flow';
@@ -12,10 +12,6 @@ interface Sent {
 
 /** The way to the server, as proxies in between may be. */
 type Way = (sent: Sent, go: (headers?: Headers) => Promise<Response>) => Promise<Response>;
-
-afterEach(() => {
-  vi.restoreAllMocks();
-});
 
 /** A company's service, whose public address leads to the server of this test. */
 function useCheck(env: Record<string, string> = {}) {

@@ -15,7 +15,7 @@ import { addStaffUser } from '@/lib/auth/staff/add-staff-user';
 import { decideConsent } from '@/lib/http/oauth/decide-consent';
 import type { ReadScope } from '@/lib/oauth/scopes';
 import { useApi } from '../../support/api';
-import { SECRET } from '../../support/sign-in';
+import { quickHash, SECRET, useHash } from '../../support/sign-in';
 
 export const PUBLIC_URL = 'https://admin.example.com';
 export const RESOURCE = `${PUBLIC_URL}/mcp`;
@@ -38,6 +38,7 @@ export interface Tokens {
 
 /** The routes of OAuth, with a member of staff signed in, and metadata documents from a map. */
 export function useFlow(env: Record<string, string> = {}) {
+  useHash(quickHash);
   const server = useApi(
     {
       '/.well-known/.*': root,

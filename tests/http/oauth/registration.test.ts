@@ -42,28 +42,21 @@ describe('dynamic registration', () => {
     expect(await answer.json()).not.toHaveProperty('client_name', client_name);
   });
 
-  test.each(['http://x.example/cb', 'javascript:alert(1)', 'evil://callback', 'https://x.example/cb#x'])(
-    'the redirect %s is refused',
-    async (redirect) => {
-      const answer = await flow.register({ redirect_uris: [redirect] });
-      expect([answer.status, await answer.json()]).toMatchObject([400, { error: 'invalid_redirect_uri' }]);
+  test.each([
+    ...['http://x.example/cb', 'javascript:alert(1)', 'evil://callback', 'https://x.example/cb#x'],
+    ...['https://a:b@x.example/cb', 'http://localhost.evil.example/', ''],
+  ])('a registration with the redirect "%s" is refused', async (redirect) => {
+    const answer = await flow.register({ redirect_uris: redirect ? [redirect] : [] });
+    expect([answer.status, await answer.json()]).toMatchObject([400, { error: 'invalid_redirect_uri' }]);
+  });
+
+  test.each([{ grant_types: ['client_credentials'] }, { token_endpoint_auth_method: 'private_key_jwt' }])(
+    'a registration with %j is refused',
+    async (metadata) => {
+      const answer = await flow.register({ ...REDIRECTS, ...metadata });
+      expect([answer.status, await answer.json()]).toMatchObject([400, { error: 'invalid_client_metadata' }]);
     },
   );
-
-  test.each<[string, Record<string, unknown>, string]>([
-    ['credentials in the redirect', { redirect_uris: ['https://a:b@x.example/cb'] }, 'invalid_redirect_uri'],
-    [
-      'a host like the loopback',
-      { redirect_uris: ['http://localhost.evil.example/'] },
-      'invalid_redirect_uri',
-    ],
-    ['no redirect', { redirect_uris: [] }, 'invalid_redirect_uri'],
-    ['another grant', { ...REDIRECTS, grant_types: ['client_credentials'] }, 'invalid_client_metadata'],
-    ['a key', { ...REDIRECTS, token_endpoint_auth_method: 'private_key_jwt' }, 'invalid_client_metadata'],
-  ])('a registration with %s is refused', async (_, metadata, error) => {
-    const answer = await flow.register(metadata);
-    expect([answer.status, await answer.json()]).toMatchObject([400, { error }]);
-  });
 
   test('clients with private schemes and secrets get tokens', async () => {
     const redirect_uri = 'cursor://anysphere.cursor-mcp/oauth/callback';
@@ -119,25 +112,15 @@ describe('a metadata document', () => {
     token_endpoint_auth_method: 'none',
   };
 
-  test('a metadata document introduces a client, which gets tokens', async () => {
-    documents.set(ID, document);
-    const code = await flow.code(ID, { redirect_uri });
-    const { body } = await flow.exchange(ID, code, { redirect_uri });
-    expect(await flow.status(body.access_token)).toBe(200);
-    // What was consented to goes on where the document is gone.
-    documents.delete(ID);
-    expect((await flow.refresh(ID, body.refresh_token)).status).toBe(200);
-  });
-
   test.each(PUBLISHED)(
-    'the document of $document.client_name is taken as it is published',
-    async (published) => {
-      const { document, redirect_uri } = published;
+    'the published document of $document.client_name introduces a client, which gets tokens',
+    async ({ document, redirect_uri }) => {
       const id = document.client_id;
       documents.set(id, document);
       const code = await flow.code(id, { redirect_uri, scope: 'mcp:read offline_access' });
       const { body } = await flow.exchange(id, code, { redirect_uri, resource: RESOURCE });
       expect(await flow.status(body.access_token)).toBe(200);
+      documents.delete(id); // a consent outlives the document
       expect((await flow.refresh(id, body.refresh_token)).status).toBe(200);
     },
   );
