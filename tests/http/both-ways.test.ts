@@ -109,7 +109,11 @@ interface Answer {
 }
 
 const bearer = (text: string) => ({ authorization: `Bearer ${text}` });
-const get = (path: string, headers = {}): Sent => ({ method: 'GET', path, headers });
+const send = (method: string, path: string, headers = {}, body?: string): Sent => ({
+  ...{ method, path, headers },
+  ...(body !== undefined && { body }),
+});
+const get = (path: string, headers = {}) => send('GET', path, headers);
 
 /** Every method of every path of the fast table, and addresses that are nearly one. */
 function toPaths(): Sent[] {
@@ -157,18 +161,9 @@ function toPayments(writer: string, reader: string): Sent[] {
     'content-type': 'application/json',
     ...more,
   });
-  const post = (text: string, headers: Record<string, string> = as(writer)): Sent => ({
-    method: 'POST',
-    path,
-    headers,
-    body: text,
-  });
-  const one = (method: string, more = {}, text?: string): Sent => ({
-    method,
-    path: `${path}/1`,
-    headers: as(writer, more),
-    ...(text !== undefined && { body: text }),
-  });
+  const post = (text: string, headers: Record<string, string> = as(writer)) =>
+    send('POST', path, headers, text);
+  const one = (method: string, more = {}, text?: string) => send(method, `${path}/1`, as(writer, more), text);
   return [
     post(body, as('w5t_none')),
     post(body, as(reader)),
@@ -198,12 +193,7 @@ function toWebhook(now: Date): Sent[] {
   const event = { id: 'evt_1', object: 'event', type: 'customer.created', created: 1_770_000_000, data };
   const payload = JSON.stringify({ ...event, livemode: false, api_version: '2025-03-31.basil' });
   const signed = (text: string) => ({ 'stripe-signature': signatureOf(text, now) });
-  const post = (body: string, headers: Record<string, string>): Sent => ({
-    method: 'POST',
-    path: '/api/stripe/webhook',
-    headers,
-    body,
-  });
+  const post = (body: string, headers: object) => send('POST', '/api/stripe/webhook', headers, body);
   return [
     post(payload, {}),
     post(payload, { 'stripe-signature': 't=1,v1=00' }),
@@ -216,12 +206,10 @@ function toWebhook(now: Date): Sent[] {
 }
 
 function toTools(token: string): Sent[] {
-  const post = (message: unknown, more: Record<string, string> = {}): Sent => ({
-    method: 'POST',
-    path: '/mcp',
-    headers: { ...bearer(token), 'content-type': 'application/json', ...more },
-    body: typeof message === 'string' ? message : JSON.stringify(message),
-  });
+  const post = (message: unknown, more: Record<string, string> = {}) => {
+    const headers = { ...bearer(token), 'content-type': 'application/json', ...more };
+    return send('POST', '/mcp', headers, typeof message === 'string' ? message : JSON.stringify(message));
+  };
   const rpc = (method: string, params?: unknown) => ({ jsonrpc: '2.0', id: 1, method, params });
   const call = (name: string, args: unknown = {}) => rpc('tools/call', { name, arguments: args });
   const clientInfo = { name: 'a', version: '1' };

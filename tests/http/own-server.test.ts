@@ -213,7 +213,17 @@ describe('slow clients', () => {
     expect(text()).toMatch(/^(HTTP\/1\.1 408 |$)/);
   });
 
-  const upload = head(`POST ${UPLOAD_PATH}?kind=x`, { 'Content-Length': 900 });
+  /** Sends an upload a byte at a time until the server closes its connection. */
+  async function trickleUpload(port: number) {
+    const { socket, closed, text } = openRaw(
+      port,
+      head(`POST ${UPLOAD_PATH}?kind=x`, { 'Content-Length': 900 }),
+    );
+    const drip = setInterval(() => socket.write('a'), 20);
+    const ms = await closed;
+    clearInterval(drip);
+    return { ms, text };
+  }
 
   test('an upload of staff may take longer, up to its own limit', async () => {
     let received = 0;
@@ -222,10 +232,7 @@ describe('slow clients', () => {
       response.end();
     };
     const { port } = await serve(count, { limits: { ...SHORT, uploadMs: 1000 } });
-    const { socket, closed } = openRaw(port, upload);
-    const drip = setInterval(() => socket.write('a'), 20);
-    const ms = await closed;
-    clearInterval(drip);
+    const { ms } = await trickleUpload(port);
     expect(ms).toBeGreaterThan(900);
     expect(ms).toBeLessThan(8000);
     expect(received).toBeGreaterThan(1);
@@ -233,10 +240,7 @@ describe('slow clients', () => {
 
   test('an upload that is refused is not received to its end', async () => {
     const { port } = await serve((_, response) => void response.writeHead(401).end('no'));
-    const { socket, closed, text } = openRaw(port, upload);
-    const drip = setInterval(() => socket.write('a'), 20);
-    const ms = await closed;
-    clearInterval(drip);
+    const { ms, text } = await trickleUpload(port);
     expect(ms).toBeLessThan(2900);
     expect(text()).toMatch(/^HTTP\/1\.1 401 .*no/s);
   });
@@ -321,26 +325,21 @@ describe('connections', () => {
     expect((await fetch(`http://${outside ?? '127.0.0.1'}:${open.port}`)).status).toBe(200);
   });
 
+  const open = (host: string | null, port: number) =>
+    openHttpServer({ host, port, trustedProxies: [], log: createLogger('silent') }, async () => {});
+
   test('an address in use is reported, and leaves nothing listening', async () => {
     const taken = createServer();
     await new Promise<void>((done) => taken.listen({ port: 0, host: '::1' }, done));
     const { port } = taken.address() as AddressInfo;
-    const settings = { host: null, port, trustedProxies: [], log: createLogger('silent') };
-    await expect(openHttpServer(settings, async () => {})).rejects.toThrow(`Port ${port} is in use`);
+    await expect(open(null, port)).rejects.toThrow(`Port ${port} is in use`);
     await expect(fetch(`http://127.0.0.1:${port}`)).rejects.toThrow();
     taken.close();
   });
 
   test('an address of another machine is reported', async () => {
-    const settings = {
-      host: '192.0.2.77',
-      port: await freePort(),
-      trustedProxies: [],
-      log: createLogger('silent'),
-    };
-    await expect(openHttpServer(settings, async () => {})).rejects.toThrow(
-      'HOST 192.0.2.77 is no address of this machine',
-    );
+    const sentence = 'HOST 192.0.2.77 is no address of this machine';
+    await expect(open('192.0.2.77', await freePort())).rejects.toThrow(sentence);
   });
 
   test('a client that goes away is noticed by its answer', async () => {
