@@ -20,6 +20,7 @@ import {
   measureAll,
   medianOf,
   ratioOf,
+  requireNone,
   send,
   type Target,
   writeSection,
@@ -136,9 +137,7 @@ async function compare(db: Database, url: string, servers: Served[]): Promise<vo
   await requireAllProcessed(db);
   const text = describe(setting?.value ?? '');
   if (!ONLY) await writeSection('Over HTTP', 'http', text, [HEAD, ...results.map(toLine)]);
-  const missed = results.flatMap(missedBy);
-  console.log(missed.length === 0 ? '\nAll limits are kept.' : `\nMissed:\n${missed.join('\n')}`);
-  if (missed.length > 0) process.exitCode = 1;
+  requireNone(results.flatMap(missedBy));
 }
 
 interface Operation {

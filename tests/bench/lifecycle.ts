@@ -1,7 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { Agent, request } from 'node:http';
+import { Agent } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,11 +7,12 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Database } from '@/db/database';
-import { ensureBuild, NEXT, productionEnv, START } from '../support/next-build';
+import { ensureBuild, NEXT, START } from '../support/next-build';
 import { freePort } from '../support/pooler';
 import { createBenchToken, withSeededDatabase } from './database';
-import { CONNECTIONS, percentile, send, type Target } from './measure';
+import { CONNECTIONS, percentile, requireNone, send, type Target } from './measure';
 import { type Invoice, openInvoices, paymentFor, toolCall } from './requests';
+import { type Served, serve } from './serve';
 
 // The cost of starting and stopping the product: time, memory, and leftovers. BENCH_PART=starts, memory, embedded or
 // postgres runs that part alone. BENCH_PAGES=1 also requests a page while the memory is measured.
@@ -32,8 +31,9 @@ const RESTARTS = Number(process.env.BENCH_RESTARTS ?? 100);
 /** Every fifth restart is a kill -9 of the first process. */
 const KILLED = 5;
 const POLL_MS = 5;
-const SLOWEST_START_MS = 30_000;
 const SLOWEST_END_MS = 15_000;
+
+const start = (env: Record<string, string>) => serve([START], NEXT.cwd, { LOG_LEVEL: 'error', ...env });
 
 await ensureBuild();
 const missed: string[] = [];
@@ -51,16 +51,15 @@ try {
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
-console.log(missed.length === 0 ? '\nAll limits are kept.' : `\nMissed:\n${missed.join('\n')}`);
-if (missed.length > 0) process.exitCode = 1;
+requireNone(missed);
 
 /** Measures the time to the first answer on PostgreSQL. @returns the missed limits */
 async function measureStarts(databaseUrl: string): Promise<string[]> {
   const times: number[] = [];
   for (let i = 0; i < STARTS; i += 1) {
-    const product = await startProduct(await freePort(), { DATABASE_URL: databaseUrl });
+    const product = await start({ DATABASE_URL: databaseUrl });
     times.push(product.startMs);
-    await product.end('SIGTERM');
+    await product.stop();
   }
   const sorted = times.toSorted((a, b) => a - b);
   const [median, last] = [percentile(sorted, 0.5), sorted.at(-1) ?? Number.NaN];
@@ -77,16 +76,15 @@ interface Held {
 /** Measures how much the memory grows over many requests, without garbage. @returns the missed limits */
 async function measureMemory(db: Database, databaseUrl: string, folder: string): Promise<string[]> {
   const file = join(folder, 'memory');
-  const product = await startProduct(await freePort(), {
+  const product = await start({
     DATABASE_URL: databaseUrl,
-    MCP_REQUESTS_PER_MINUTE: '0',
     NODE_OPTIONS: `--expose-gc --import ${HOOK}`,
     BENCH_MEMORY: file,
   });
-  const look = () => heldBy(product.serverPid, file);
+  const look = () => heldBy(serverOf(product), file);
   try {
     const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
-    const targets = await targetsOf(db, product.port);
+    const targets = await targetsOf(db, product.url);
     await sendAll(targets, WARM_UP, agent);
     const warm = await look();
     console.log(`warm: ${toText(warm)}`);
@@ -102,7 +100,7 @@ async function measureMemory(db: Database, databaseUrl: string, folder: string):
     console.log(`${sentence}; ${MOST_MB} MB allowed`);
     return grown < MOST_MB ? [] : [sentence];
   } finally {
-    await product.end('SIGTERM');
+    await product.stop();
   }
 }
 
@@ -111,10 +109,9 @@ function toText({ rss, heap }: Held): string {
 }
 
 /** One request of each kind. */
-async function targetsOf(db: Database, port: number): Promise<Target[]> {
+async function targetsOf(db: Database, base: string): Promise<Target[]> {
   const open = await openInvoices(db);
   const token = await createBenchToken(db, ['mcp:read', 'payments:read', 'payments:write']);
-  const base = `http://127.0.0.1:${port}`;
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
   const at = (path: string) => new URL(path, base);
   let sent = 0;
@@ -162,11 +159,14 @@ async function restartOften(name: string, dataDir: string, env: Record<string, s
   const from = performance.now();
   for (let i = 1; i <= RESTARTS; i += 1) {
     const signal = i % KILLED === 0 ? 'SIGKILL' : 'SIGTERM';
-    const product = await startProduct(port, { DATA_DIR: dataDir, ...env });
-    const code = await product.end(signal);
+    const product = await start({ PORT: String(port), DATA_DIR: dataDir, ...env });
+    const pid = serverOf(product);
+    const code = await product.stop(signal);
+    // After SIGTERM the first process waits for the server. After SIGKILL the server ends by itself.
+    if (signal === 'SIGKILL') await untilGone(pid);
     const found = [
       ...(code === (signal === 'SIGTERM' ? 0 : null) ? [] : [`exit code ${code}`]),
-      ...(isAlive(product.serverPid) ? [`process ${product.serverPid}`] : []),
+      ...(isAlive(pid) ? [`process ${pid}`] : []),
       ...((await isFree(port)) ? [] : [`port ${port} in use`]),
       ...locksOf(dataDir),
     ];
@@ -190,83 +190,14 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** The first process of `npm start` and the server that it starts. */
-interface Product {
-  port: number;
-  /** Milliseconds from its start to its first 200 of /api/health. */
-  startMs: number;
-  serverPid: number;
-  /** Sends the first process a signal and waits until both are gone. @returns its exit code, null after SIGKILL */
-  end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null>;
+/** The server that the first process of `npm start` starts. */
+function serverOf({ pid }: Served): number {
+  return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim());
 }
 
-/** @throws with its output if it does not answer in time */
-async function startProduct(port: number, env: Record<string, string>): Promise<Product> {
-  const started = performance.now();
-  const parent = spawn(process.execPath, [START], {
-    cwd: NEXT.cwd,
-    env: {
-      ...productionEnv(),
-      BETTER_AUTH_SECRET: 'only-for-the-bench-only-for-the-bench',
-      LOG_LEVEL: 'error',
-      PORT: String(port),
-      ...env,
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let written = '';
-  for (const stream of [parent.stdout, parent.stderr]) stream.on('data', (data) => (written += data));
-  const exited = once(parent, 'exit');
-  try {
-    await untilAnswered(port, parent);
-  } catch (error) {
-    parent.kill('SIGTERM');
-    await exited;
-    throw new Error(`the product did not start\n${written}`, { cause: error });
-  }
-  const startMs = performance.now() - started;
-  const serverPid = Number(readFileSync(`/proc/${parent.pid}/task/${parent.pid}/children`, 'utf8').trim());
-  return {
-    port,
-    startMs,
-    serverPid,
-    async end(signal) {
-      parent.kill(signal);
-      const [code] = await exited;
-      // After SIGTERM the first process waits for the server. After SIGKILL the server ends by itself.
-      if (signal === 'SIGKILL') await untilGone(serverPid);
-      return code;
-    },
-  };
-}
-
-function isAlive(pid: number): boolean {
-  return existsSync(`/proc/${pid}`);
-}
+const isAlive = (pid: number) => existsSync(`/proc/${pid}`);
 
 async function untilGone(pid: number): Promise<void> {
   const until = performance.now() + SLOWEST_END_MS;
   while (isAlive(pid) && performance.now() < until) await sleep(POLL_MS);
-}
-
-async function untilAnswered(port: number, parent: ChildProcess): Promise<void> {
-  const until = performance.now() + SLOWEST_START_MS;
-  while (performance.now() < until) {
-    if (parent.exitCode !== null) throw new Error(`it ended with ${parent.exitCode}`);
-    if ((await askHealth(port)) === 200) return;
-    await sleep(POLL_MS);
-  }
-  throw new Error(`no answer within ${SLOWEST_START_MS} ms`);
-}
-
-/** @returns the status, or undefined without an answer */
-function askHealth(port: number): Promise<number | undefined> {
-  return new Promise((resolve) => {
-    const sent = request({ agent: false, host: '127.0.0.1', port, path: '/api/health' }, (response) => {
-      response.resume();
-      response.once('close', () => resolve(response.statusCode));
-    });
-    sent.once('error', () => resolve(undefined));
-    sent.end();
-  });
 }

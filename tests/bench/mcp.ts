@@ -1,5 +1,5 @@
 import { createBenchToken, withSeededDatabase } from './database';
-import { asking, CONNECTIONS, compareAll, send, type Target } from './measure';
+import { asking, CONNECTIONS, compareAll, requireRatio, send, type Target } from './measure';
 import { mcpRequest, toolCall } from './requests';
 import { buildCopy, serveCopy } from './serve';
 
@@ -54,9 +54,7 @@ async function compare(targets: Target[]): Promise<void> {
   await requireSameRows(targets);
   const contenders = targets.map((target) => ({ name: target.name, once: asking(target) }));
   const [, ratio = 0] = await compareAll('25 invoices', contenders, CONNECTIONS, ROUNDS);
-  const verdict = ratio >= LEAST_RATIO ? 'it is' : 'it is NOT';
-  console.log(`tool / plain must be at least ${LEAST_RATIO}: ${verdict}`);
-  if (ratio < LEAST_RATIO) process.exitCode = 1;
+  requireRatio('tool / plain', ratio, LEAST_RATIO);
 }
 
 /** @throws if the rows of the answers differ, or the bytes of the plain route and the tool */

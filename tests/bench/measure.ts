@@ -60,6 +60,21 @@ export async function compareAll(
   });
 }
 
+/** Prints whether a ratio on all connections is high enough. Otherwise the bench fails. */
+export function requireRatio(what: string, ratio: number, least: number): void {
+  const isMet = ratio >= least;
+  console.log(
+    `\n${what} must be at least ${least} on ${CONNECTIONS} connections: ${isMet ? 'it is' : 'it is NOT'}`,
+  );
+  if (!isMet) process.exitCode = 1;
+}
+
+/** Prints the missed limits. The bench fails if there are any. */
+export function requireNone(missed: string[]): void {
+  console.log(missed.length === 0 ? '\nAll limits are kept.' : `\nMissed:\n${missed.join('\n')}`);
+  if (missed.length > 0) process.exitCode = 1;
+}
+
 /** Measures the contenders in turn, round by round, so that other work on the machine slows all of them alike. */
 export async function measureAll(
   contenders: Contender[],
@@ -117,11 +132,7 @@ interface Load {
 }
 
 /** Keeps that many new connections busy; a server may have closed those of an earlier round. */
-export async function keepBusy(
-  { once }: Contender,
-  milliseconds: number,
-  connections: number,
-): Promise<Load> {
+async function keepBusy({ once }: Contender, milliseconds: number, connections: number): Promise<Load> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const times: number[] = [];
   const started = performance.now();

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { bundleServer } from '@/lib/cli/bundle-server';
@@ -10,82 +11,84 @@ import { freePort } from '../support/pooler';
 import { cpuMsOf } from './measure';
 
 const SLOWEST_START_MS = 30_000;
+const POLL_MS = 5;
 
 type Env = Record<string, string>;
 
 export interface Served {
   url: string;
+  /** Milliseconds from the start of the process to the first 200 of /api/health. */
+  startMs: number;
+  pid: number | undefined;
   /** Milliseconds of CPU time that it has used. NaN on a system without /proc. */
   cpuMs(): number;
-  stop(): Promise<void>;
+  /** @returns the exit code, or null after SIGKILL */
+  stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<number | null>;
 }
 
 /** Starts the production server of a copy of the product. */
-export function serveCopy(folder: string, databaseUrl: string, env: Env = {}): Promise<Served> {
-  return serve(['dist/server.js'], folder, databaseUrl, env);
-}
+export const serveCopy = (folder: string, databaseUrl: string, env: Env = {}) =>
+  serve(['dist/server.js'], folder, { DATABASE_URL: databaseUrl, ...env });
 
 /** Starts `next start` on the same build. */
-export function serveNext(folder: string, databaseUrl: string, env: Env = {}): Promise<Served> {
-  return serve([NEXT.bin, 'start'], folder, databaseUrl, env);
-}
+export const serveNext = (folder: string, databaseUrl: string, env: Env = {}) =>
+  serve([NEXT.bin, 'start'], folder, { DATABASE_URL: databaseUrl, ...env });
 
 /** Starts a server that is one script. It is ready when `/api/health` answers. @param file its URL */
-export function serveScript(file: string, databaseUrl: string, env: Env = {}): Promise<Served> {
-  return serve(['--import', 'tsx', fileURLToPath(file)], NEXT.cwd, databaseUrl, env);
-}
+export const serveScript = (file: string, databaseUrl: string, env: Env = {}) =>
+  serve(['--import', 'tsx', fileURLToPath(file)], NEXT.cwd, { DATABASE_URL: databaseUrl, ...env });
 
-async function serve(command: string[], cwd: string, databaseUrl: string, env: Env = {}): Promise<Served> {
-  const port = await freePort();
+/** Starts a server, on a free port unless `env` has one. */
+export async function serve(command: string[], cwd: string, env: Env): Promise<Served> {
+  const port = env.PORT ?? String(await freePort());
   const url = `http://localhost:${port}`;
   const profiling = process.env.BENCH_PROFILE
     ? ['--cpu-prof', `--cpu-prof-dir=${process.env.BENCH_PROFILE}`]
     : [];
+  const started = performance.now();
   const server = spawn(process.execPath, [...profiling, ...command], {
     cwd,
     env: {
       ...productionEnv(),
-      DATABASE_URL: databaseUrl,
       BETTER_AUTH_SECRET: 'only-for-the-bench-only-for-the-bench',
       PUBLIC_URL: url,
-      PORT: String(port),
+      PORT: port,
       MCP_REQUESTS_PER_MINUTE: '0',
       ...env,
     },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  const stop = async () => {
-    if (server.exitCode !== null) return;
-    server.kill('SIGTERM');
-    await once(server, 'exit');
+  const exited = once(server, 'exit');
+  const stop = async (signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM') => {
+    server.kill(signal);
+    const [code] = await exited;
+    return code;
   };
   try {
     await untilReady(url, server);
-    return { url, cpuMs: () => cpuMsOf(server.pid), stop };
   } catch (error) {
     await stop();
     throw error;
   }
+  const startMs = performance.now() - started;
+  return { url, startMs, pid: server.pid, cpuMs: () => cpuMsOf(server.pid), stop };
 }
 
 async function untilReady(url: string, server: ChildProcess): Promise<void> {
-  for (let waited = 0; waited < SLOWEST_START_MS; waited += 100) {
+  const until = performance.now() + SLOWEST_START_MS;
+  while (performance.now() < until) {
     if (server.exitCode !== null) throw new Error(`the server ended with ${server.exitCode}`);
-    const answer = await fetch(`${url}/api/health`).catch(() => null);
+    const answer = await fetch(`${url}/api/health`, { headers: { Connection: 'close' } }).catch(() => null);
     if (answer?.ok) return;
-    await sleep(100);
+    await sleep(POLL_MS);
   }
   throw new Error(`the server did not answer within ${SLOWEST_START_MS} ms`);
 }
 
-const FOLDERS = ['app', 'db', 'lib'];
-const FILES = [
-  'instrumentation.ts',
-  'next.config.ts',
-  'package.json',
-  'postcss.config.mjs',
-  'proxy.ts',
-  'tsconfig.json',
+/** What a build needs. */
+const SOURCES = [
+  ...['app', 'db', 'lib', 'instrumentation.ts', 'next.config.ts', 'package.json'],
+  ...['postcss.config.mjs', 'proxy.ts', 'tsconfig.json'],
 ];
 
 /**
@@ -98,8 +101,7 @@ export async function buildCopy(added: Record<string, string>): Promise<{ folder
   mkdirSync(join(NEXT.cwd, '.data'), { recursive: true });
   const folder = mkdtempSync(join(NEXT.cwd, '.data/bench-'));
   const remove = () => rmSync(folder, { recursive: true, force: true });
-  for (const name of [...FOLDERS, ...FILES])
-    cpSync(join(NEXT.cwd, name), join(folder, name), { recursive: true });
+  for (const name of SOURCES) cpSync(join(NEXT.cwd, name), join(folder, name), { recursive: true });
   for (const [path, file] of Object.entries(added)) cpSync(new URL(file), join(folder, path));
   const { status, stdout, stderr } = spawnSync(process.execPath, [NEXT.bin, 'build'], {
     cwd: folder,
