@@ -56,6 +56,15 @@ const quietNight = async (scene: Scene) =>
 
 const expectLink = (link: object) => async (scene: Scene) =>
   expect((await scene.rows()).links.cus_1).toMatchObject(link);
+let made = 0;
+const bills = (number?: string, ofEvent?: Partial<Told>) => {
+  made += 1;
+  return finalized(`in_${made}`, number ? named(number) : {}, ofEvent);
+};
+const subscribes = (number?: string, ofEvent?: Partial<Told>) => {
+  made += 1;
+  return created(`sub_${made}`, number ? named(number) : {}, ofEvent);
+};
 const linked = (name: string, more: object = {}) => ({ links: { cus_1: { customer: name, ...more } } });
 
 /** Plays steps that expect exactly these requests to Stripe about `cus_1`. */
@@ -71,6 +80,12 @@ const askingOnce = (step: (scene: Scene) => unknown) => async (scene: Scene) => 
   await step(scene);
   expect(asked).toBe(1);
 };
+
+/** A history after which `cus_1` is linked to a customer. */
+const leadsTo = (name: string, events: Step[], more: object = {}): Rule => ({
+  events,
+  rows: linked(name, more),
+});
 
 const atStripe = {
   subscription: ({ world }: Scene, input: Partial<Parameters<typeof act.createSubscription>[1]> = {}) =>
@@ -166,24 +181,22 @@ describe('customers by e-mail address', () => {
 });
 
 describe('of several customer numbers', () => {
-  /** Own number removed, then numbers reported: those of `order` arrive in that order, the last ones may fail. */
+  const listOlder = (scene: Scene) => {
+    // An item that names a service of another customer is looked at in each run.
+    const items = [{ unitAmount: 500, metadata: { service_number: 'S-2' } }];
+    for (const number of ['C-1', 'C-3']) {
+      atStripe.subscription(scene, { items, ...named(number) });
+      scene.later(5);
+    }
+  };
+
+  /** The own number `C-1` is removed, and then numbers are reported in an order. */
   const afterRemoval = (order: number[], isFailing: boolean): Rule => {
-    const reported = numbers.map((number, i) =>
-      created(`sub_${i}`, named(number), { id: `evt_r${i}`, at: 10 + i }),
-    );
-    return {
-      events: [
-        own('C-1'),
-        finalized('in_1'),
-        own(),
-        ...(isFailing ? [failing(order.filter((at) => at > 0).length)] : []),
-        ...order.map((at) => reported[at] as Told),
-        ...(isFailing ? [expectLink({ customer: 'C-1' })] : []),
-        night,
-        quietNight,
-      ],
-      rows: linked(numbers[Math.min(...order)] ?? '', { recheck_at: null }),
-    };
+    const reported = order.map((at) => subscribes(numbers[at], { id: `evt_r${at}`, at: 10 + at }));
+    const answers = order.filter((at) => at > 0).length;
+    const news = isFailing ? [failing(answers), ...reported, expectLink({ customer: 'C-1' })] : reported;
+    const first = numbers[Math.min(...order)] ?? '';
+    return leadsTo(first, [own('C-1'), bills(), own(), ...news, night, quietNight], { recheck_at: null });
   };
   const afterRemovals = [[1], [1, 2], [2, 1], [0, 1], [1, 0]].flatMap((order) =>
     [false, true].map((isFailing) => [
@@ -195,84 +208,50 @@ describe('of several customer numbers', () => {
   testRules(
     {
       'the number of the earliest subscription wins over an invoice’s in every order': {
-        events: [
-          finalized('in_1', named('C-1')),
-          created('sub_1', named('C-2')),
-          created('sub_2', named('C-3')),
-        ],
+        ...leadsTo('C-2', [bills('C-1'), subscribes('C-2'), subscribes('C-3')], { linked_by: 'number' }),
         orders: 'all',
-        rows: {
-          ...linked('C-2', { linked_by: 'number' }),
-          subscriptions: { sub_1: { customer: 'C-2' }, sub_2: { customer: 'C-2' } },
-        },
       },
       'the number of the older subscription wins in each run that only lists tell': {
+        ...leadsTo('C-1', [own(), listOlder, night, expectLink({ customer: 'C-1' }), quietNight]),
         given: [...given, service('S-2', TWO)],
-        events: [
-          own(),
-          (scene) => {
-            // An item that names a service of another customer is looked at in each run.
-            const items = [{ unitAmount: 500, metadata: { service_number: 'S-2' } }];
-            for (const number of ['C-1', 'C-3']) {
-              atStripe.subscription(scene, { items, ...named(number) });
-              scene.later(5);
-            }
-          },
-          night,
-          expectLink({ customer: 'C-1' }),
-          quietNight,
-        ],
-        rows: linked('C-1'),
       },
-      'the number of a listed subscription wins over that of an invoice’s event': {
-        events: [
-          own(),
-          (scene) => atStripe.subscription(scene, named('C-1')),
-          night,
-          finalized('in_1', named('C-2'), { at: 2 * DAY }),
-        ],
-        rows: linked('C-1'),
-      },
-      'the number of an event wins over that of an older invoice in a list': {
-        events: [
-          own(),
-          (scene) => atStripe.invoice(scene, named('C-2')),
-          finalized('in_1', named('C-1')),
-          night,
-        ],
-        rows: linked('C-1'),
-      },
+      'the number of a listed subscription wins over that of an invoice’s event': leadsTo('C-1', [
+        own(),
+        (scene) => atStripe.subscription(scene, named('C-1')),
+        night,
+        bills('C-2', { at: 2 * DAY }),
+      ]),
+      'the number of an event wins over that of an older invoice in a list': leadsTo('C-1', [
+        own(),
+        (scene) => atStripe.invoice(scene, named('C-2')),
+        bills('C-1'),
+        night,
+      ]),
     },
     { given },
   );
   testRules(
     {
-      'the customer’s own number is asked for again when another one is reported': {
-        events: [
-          own(),
-          finalized('in_1'),
-          expectLink({ linked_by: 'created' }),
-          own('C-1'),
-          created('sub_1', named('C-2')),
-        ],
-        rows: linked('C-1'),
-      },
-      'a number reported while the customer had the same own number is remembered': {
-        events: [own('C-1'), created('sub_1', named('C-1')), own(), created('sub_2', named('C-2'))],
-        rows: linked('C-1', { number_source: 'subscription' }),
-      },
-      'a number reported before the customer had an own number is remembered': {
-        events: [
-          own(),
-          created('sub_1', named('C-2')),
-          own('C-1'),
-          created('sub_2', named('C-3')),
-          expectLink({ customer: 'C-1' }),
-          own(),
-          created('sub_3', named('C-3')),
-        ],
-        rows: linked('C-2'),
-      },
+      'the customer’s own number is asked for again when another one is reported': leadsTo('C-1', [
+        own(),
+        bills(),
+        expectLink({ linked_by: 'created' }),
+        own('C-1'),
+        subscribes('C-2'),
+      ]),
+      'a number reported while the customer had the same own number is remembered': leadsTo(
+        'C-1',
+        [own('C-1'), subscribes('C-1'), own(), subscribes('C-2')],
+        { number_source: 'subscription' },
+      ),
+      'a number reported before the customer had an own number wins once that is removed': leadsTo('C-2', [
+        own(),
+        subscribes('C-2'),
+        own('C-1'),
+        subscribes('C-3'),
+        own(),
+        subscribes('C-3'),
+      ]),
       'an own number that is unknown and then removed does not link later': async (scene) => {
         own('C-9')(scene);
         await scene.take(created('sub_1', named('C-1')), 1);
@@ -304,50 +283,34 @@ describe('of several customer numbers', () => {
 });
 
 describe('a customer that Stripe failed to return', () => {
-  const askedAtNight = (...events: Step[]): Rule => ({
-    events: [own('C-1'), failing(), ...events, night],
-    rows: linked('C-1', { linked_by: 'number' }),
-  });
   const firstNamed = created('sub_1', named('C-1'), { at: 1 });
   const thenNamed = updated('sub_1', named('C-2'), { at: 6 });
   const staleAsked: Step[] = [withKey(true), failing()];
 
   testRules(
     {
-      'a customer that Stripe failed to return is asked for at night after later events': askedAtNight(
-        created('sub_1'),
-        updated('sub_1', { cancel_at_period_end: true }),
-      ),
-      'a customer that Stripe failed to return is asked for at night after an unpaid checkout': askedAtNight(
-        completed('cs_1', { payment_status: 'unpaid' }),
-        created('sub_1'),
-      ),
-      'the earlier number wins although Stripe failed, until the customer is asked for at night': {
-        events: [
-          own(),
-          withKey(false),
-          thenNamed,
-          ...staleAsked,
-          firstNamed,
-          expectLink({ customer: 'C-1' }),
-          own('C-3'),
-          night,
+      'a customer that Stripe failed to return is asked for at night after later events': leadsTo('C-1', [
+        ...[own('C-1'), failing(), created('sub_1')],
+        ...[updated('sub_1', { cancel_at_period_end: true }), night],
+      ]),
+      'a customer that Stripe failed to return is asked for at night after an unpaid checkout': leadsTo(
+        'C-1',
+        [
+          ...[own('C-1'), failing(), completed('cs_1', { payment_status: 'unpaid' })],
+          ...[created('sub_1'), night],
         ],
-        rows: linked('C-3'),
-      },
-      'a customer of an ended subscription is asked for at night': {
-        events: [
-          own(),
-          withKey(false),
-          firstNamed,
-          deleted('sub_1', named('C-1'), { at: 7 }),
-          ...staleAsked,
-          thenNamed,
-          own('C-3'),
-          night,
+      ),
+      'the earlier number wins although Stripe failed, until the customer is asked for at night': leadsTo(
+        'C-3',
+        [
+          ...[own(), withKey(false), thenNamed, ...staleAsked, firstNamed],
+          ...[expectLink({ customer: 'C-1' }), own('C-3'), night],
         ],
-        rows: linked('C-3'),
-      },
+      ),
+      'a customer of an ended subscription is asked for at night': leadsTo('C-3', [
+        ...[own(), withKey(false), firstNamed, deleted('sub_1', named('C-1'), { at: 7 })],
+        ...[...staleAsked, thenNamed, own('C-3'), night],
+      ]),
       'a customer is asked for at night although the draft that named it is deleted': async (scene) => {
         own('C-1')(scene);
         const lines = [{ amount: 9000 }];
@@ -416,10 +379,11 @@ describe('a customer with an earlier checkout', () => {
 
   testRules(
     {
-      'a customer is asked for once although an earlier checkout names another number': {
-        events: [...earlierCheckout, askingOnce((scene) => scene.take(created('sub_1', named('C-2')), 9))],
-        rows: linked('C-2', { recheck_at: null }),
-      },
+      'a customer is asked for once although an earlier checkout names another number': leadsTo(
+        'C-2',
+        [...earlierCheckout, askingOnce((scene) => scene.take(subscribes('C-2'), 9))],
+        { recheck_at: null },
+      ),
       'a customer that moves by its address is asked for once although an earlier checkout names a number': {
         settings: { linkByEmail: true },
         events: [
