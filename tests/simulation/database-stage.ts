@@ -8,7 +8,6 @@ import {
   invoices,
   mergedCustomers,
   payments,
-  paymentTombstones,
   reconciliationChanges,
   stripeCustomers,
   subscriptionItems,
@@ -46,7 +45,7 @@ import type { TableName } from './pure/tables';
 import { OF_MERGED, OWN_INVOICE } from './setup';
 import type { Hands, Scene, Stage } from './stage';
 import { watch } from './stripe-api';
-import { readTables, TABLES } from './tables';
+import { MODELLED, readTables } from './tables';
 
 const KEY = 'sk_test_simulation';
 const DEADLOCKS = sql`select deadlocks::int from pg_stat_database where datname = current_database()`;
@@ -241,8 +240,6 @@ export function databaseHands(deps: SyncDeps): Hands {
     },
   };
 }
-
-const MODELLED = { ...TABLES, merged: mergedCustomers, tombstones: paymentTombstones };
 
 const CLOCKS = ['created_at', 'updated_at'];
 /** Columns that no decision reads, so that the model lacks them. */

@@ -1,24 +1,9 @@
 import { AppError } from '@/lib/errors';
+import type { Deeds, Setup } from './oracle/story';
 import type { Step } from './plan';
-import { SERVICE_DATE, type Setup } from './setup';
-import type { Hands, NewPayment, ServiceDate } from './stage';
+import { SERVICE_DATE } from './setup';
+import type { Hands, NewPayment } from './stage';
 import { isStray } from './strays';
-
-/** What people and programs changed here. Sync must not undo it. */
-export interface Deeds {
-  /** References of Stripe's payments that were deleted. */
-  deleted: Set<string>;
-  /** References of other deleted payments. Sync may have skipped Stripe's own payment because of them. */
-  freed: Set<string>;
-  /** Payments as people last wrote them, by id. */
-  written: Map<number, { amount: string; reference: string; source: string }>;
-  /** The status that people last gave to a payment, by its id. */
-  statuses: Map<number, string>;
-  /** The service that staff linked to an item, by Stripe's id of the item. null: staff chose no service. */
-  linked: Map<string, number | null>;
-  /** The dates that people gave to a service, by its id. */
-  dated: Map<number, Record<ServiceDate, string[]>>;
-}
 
 export const noDeeds = ({ ours }: Setup): Deeds => ({
   deleted: new Set(),

@@ -1,22 +1,8 @@
 import { createCustomer as createStripeCustomer } from '@/lib/stripe-local/actions';
-import type { Customer } from '@/lib/stripe-local/model';
 import type { World } from '@/lib/stripe-local/world';
-import type { Own } from './oracle/story';
+import type { Own, Setup } from './oracle/story';
 import type { Plan } from './plan';
 import type { Making } from './stage';
-
-/** What exists here and at Stripe before a history begins, and how staff link it later. */
-export interface Setup {
-  ours: Own[];
-  stripeCustomers: {
-    customer: Customer;
-    /** The customer that staff linked it to last, and those before. */
-    staff: number | null;
-    formerly: number[];
-    /** The customer that its e-mail address linked it to beforehand. */
-    stored: number | null;
-  }[];
-}
 
 const emailOf = (at: number | null) => (at === null ? null : `mail-${at}@example.com`);
 /** The address of those with an even number or none. */

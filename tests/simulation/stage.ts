@@ -1,7 +1,13 @@
 import type { Faults } from '@/lib/stripe-local/faults';
 import type { World } from '@/lib/stripe-local/world';
 import type { ReconcileResult } from '@/lib/sync/reconcile/reconcile';
-import type { StoredInvoice, StoredItem, StoredLink, StoredPayment } from '@/lib/sync/store/rows';
+import type {
+  StoredInvoice,
+  StoredItem,
+  StoredLink,
+  StoredPayment,
+  StoredService,
+} from '@/lib/sync/store/rows';
 import type { Look } from './oracle/story';
 import type { Crash } from './plan';
 import type { Tables } from './tables';
@@ -55,11 +61,9 @@ export interface Received {
   contested: boolean;
 }
 
-export interface Ran {
+export interface Ran extends Pick<Received, 'crashed' | 'contested'> {
   /** null if a crash ended the run. */
   result: Pick<ReconcileResult, 'status' | 'changes'> | null;
-  crashed: boolean;
-  contested: boolean;
 }
 
 /** What staff and programs see and do here. Lists are in the order of their ids. */
@@ -87,7 +91,7 @@ type SeenItem = Pick<StoredItem, 'id' | 'stripe_subscription_item_id' | 'custome
   owner: number;
 };
 
-export type ServiceDate = 'next_billing_date' | 'ends_on';
+type ServiceDate = 'next_billing_date' | 'ends_on';
 
 export interface NewPayment {
   invoice_id: number;
@@ -102,32 +106,16 @@ export interface Making {
   makeCustomer(email: string | null): Promise<{ id: number; customer_number: string }>;
   /** Creates a customer that was merged into this one. @returns its number */
   makeMerged(customer_id: number): Promise<string>;
-  makeService(service: NewService): Promise<{ id: number; service_number: string }>;
+  makeService(
+    service: Pick<
+      StoredService,
+      'customer_id' | 'next_billing_date' | 'ends_on' | 'price' | 'currency' | 'billing_interval'
+    >,
+  ): Promise<{ id: number; service_number: string }>;
   /** Creates a subscription that waits for its checkout. */
   makeSold(customer_id: number): Promise<{ id: number }>;
-  makeSoldItem(item: SoldItem): Promise<void>;
+  makeSoldItem(item: Pick<StoredItem, 'subscription_id' | 'customer_service_id' | 'quantity'>): Promise<void>;
   /** Creates `OWN_INVOICE`. */
   makeInvoice(customer_id: number): Promise<{ id: number }>;
-  makeLink(link: NewLink): Promise<void>;
-}
-
-interface NewService {
-  customer_id: number;
-  next_billing_date: string;
-  ends_on: string | null;
-  price: string;
-  currency: string;
-  billing_interval: 'month' | 'quarter' | 'year';
-}
-
-interface SoldItem {
-  subscription_id: number;
-  customer_service_id: number | null;
-  quantity: number;
-}
-
-interface NewLink {
-  stripe_customer_id: string;
-  customer_id: number;
-  linked_by: 'staff' | 'email';
+  makeLink(link: Pick<StoredLink, 'stripe_customer_id' | 'customer_id' | 'linked_by'>): Promise<void>;
 }

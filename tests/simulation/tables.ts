@@ -16,6 +16,20 @@ export const TABLES = {
 };
 type Name = keyof typeof TABLES;
 
+/** The tables that the model has. */
+export const MODELLED = { ...TABLES, merged: schema.mergedCustomers, tombstones: schema.paymentTombstones };
+
+const isPlain = (value: unknown) => Array.isArray(value) || !['object', 'undefined'].includes(typeof value);
+
+/** What the database gives to the columns of a row that an insert leaves out. Timestamps have to be added. */
+export function defaultsOf(table: keyof typeof MODELLED): Record<string, unknown> {
+  const columns = Object.entries(getTableColumns(MODELLED[table]));
+  return Object.fromEntries(
+    // An expression such as `now()` is an object.
+    columns.map(([name, { default: value }]) => [name, isPlain(value) ? value : null]),
+  );
+}
+
 /** The columns that the oracle reads. The rows are in the order of the first column. */
 const COLUMNS = {
   customers: ['id', 'customer_number', 'email', 'street'],

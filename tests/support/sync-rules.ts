@@ -1,13 +1,7 @@
-import { asc, eq, getTableColumns, isNull } from 'drizzle-orm';
+import { asc, eq, isNull } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { Database } from '@/db/database';
-import {
-  mergedCustomers,
-  paymentTombstones,
-  reconciliationChanges,
-  reconciliationFailures,
-  stripeEvents,
-} from '@/db/schema';
+import { reconciliationChanges, reconciliationFailures } from '@/db/schema';
 import type { Logger } from '@/lib/log';
 import { toProviderEvent } from '@/lib/stripe/to-event';
 import { seededChance } from '@/lib/stripe-local/chance';
@@ -27,6 +21,7 @@ import { reconcileModel } from '../simulation/pure/night';
 import { ModelApi } from '../simulation/pure/pure-stage';
 import type { TableName } from '../simulation/pure/tables';
 import type { Hands } from '../simulation/stage';
+import { defaultsOf, MODELLED } from '../simulation/tables';
 import { useDatabase } from './database';
 import { orders } from './orders';
 import { DAY, type Told, toEvent } from './stripe-events';
@@ -204,7 +199,8 @@ function memoryGround(now: () => Date): Ground {
     tables.put(table, (row.id ?? row.stripe_customer_id ?? row.reference) as never, row as never);
   return {
     deps: { db: {} as Database, store: process },
-    put: (table, row) => put(table, { ...defaultsOf(table), ...row }),
+    put: (table, row) =>
+      put(table, { ...defaultsOf(table), created_at: GIVEN_AT, updated_at: GIVEN_AT, ...row }),
     edit: (table, { id, ...key }, values) => {
       const row = tables.rows[table].get((id ?? key.stripe_customer_id) as never) as unknown as Row;
       if (table === 'customers') tables.edited.add(Number(id));
@@ -235,13 +231,13 @@ async function databaseGround(db: Database): Promise<Ground> {
     deps: { db },
     put: (table, row) =>
       db
-        .insert(TABLES[table])
+        .insert(MODELLED[table])
         .overridingSystemValue()
         .values(row as never),
     edit: (table, { id }, values) => {
       const { id: column } = SYNCED[table as 'customers'];
       return db
-        .update(TABLES[table])
+        .update(MODELLED[table])
         .set(values)
         .where(eq(column, Number(id)));
     },
@@ -267,29 +263,18 @@ async function databaseGround(db: Database): Promise<Ground> {
   };
 }
 
-const TABLES = { ...SYNCED, merged: mergedCustomers, tombstones: paymentTombstones, events: stripeEvents };
-
 const silent = () => {};
 const NO_LOG = { info: silent, warn: silent, error: silent } as unknown as Logger;
 
 /** Ids of given rows begin here, so that no row that sync makes has one of them. */
 const GIVEN = 1_000_000;
+const GIVEN_AT = new Date('2026-03-01T00:00:00Z');
 let drawn = GIVEN;
 
 const give = (table: TableName, row: Row): Given => {
   drawn += 1;
   return { table, row: { id: drawn, version: 0, ...row } };
 };
-
-/** What the database gives the columns of a row. */
-function defaultsOf(table: TableName): Row {
-  const AT = new Date('2026-03-01T00:00:00Z');
-  const columns = Object.entries(getTableColumns(TABLES[table])).map(([name, { default: value }]) => [
-    name,
-    typeof value === 'object' ? null : (value ?? null),
-  ]);
-  return { ...Object.fromEntries(columns), created_at: AT, updated_at: AT };
-}
 
 /** `C-1` has the address c-1@example.com. */
 export const customer = (customer_number: string): Given =>

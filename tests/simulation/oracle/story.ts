@@ -1,10 +1,10 @@
 import { toCalendarDate } from '@/lib/dates';
-import type { WorldEvent, WorldObject } from '@/lib/stripe-local/model';
+import type { Customer, WorldEvent, WorldObject } from '@/lib/stripe-local/model';
 import type { Dispute, Refund } from '@/lib/stripe-local/model-returns';
 import type { Tables } from '../tables';
 
 /** Everything that is known of a history: what happened at Stripe and what people and programs did here. */
-export interface Truth {
+export interface Truth extends Setup, Deeds {
   history: readonly WorldEvent[];
   timeZone: string;
   /** Our calendar date at the end. */
@@ -18,29 +18,15 @@ export interface Truth {
   /** An older version does not report everything that a newer one does. */
   versions: readonly string[];
   versionOf(event: WorldEvent): string;
-  ours: readonly Own[];
-  stripeCustomers: readonly StripeCustomer[];
-  /** References of Stripe's payments that people deleted. */
-  deleted: ReadonlySet<string>;
-  /** References of other deleted payments. Sync may have skipped Stripe's own payment because of them. */
-  freed: ReadonlySet<string>;
-  /** Payments as people last wrote them, by id. */
-  written: ReadonlyMap<number, { amount: string; reference: string; source: string }>;
   /** All refunds at Stripe, in their last state. */
   refunds: readonly Refund[];
   disputes: readonly Dispute[];
   /** The invoice of each payment intent. */
   intents: ReadonlyMap<string, string>;
-  /** The status that people last gave to a payment, by its id. */
-  statuses: ReadonlyMap<number, string>;
-  /** The service that staff linked to an item, by Stripe's id of the item. null: staff chose no service. */
-  linked: ReadonlyMap<string, number | null>;
   times: ReadonlyMap<string, EventTimes>;
   looks: readonly Look[];
   /** Stripe customers that Stripe no longer knows. */
   unknown: ReadonlySet<string>;
-  /** The dates that people gave to a service, by its id. */
-  dated: ReadonlyMap<number, Record<'next_billing_date' | 'ends_on', readonly string[]>>;
 }
 
 /** One of our customers, as it is before the history begins. */
@@ -69,13 +55,33 @@ export interface OwnService {
   price: { minor: number; currency: string; months: number };
 }
 
-interface StripeCustomer {
-  customer: { id: string; email: string | null; address: { line1: string } | null };
-  /** The customer that staff linked it to last, and those before. */
-  staff: number | null;
-  formerly: readonly number[];
-  /** The customer that its e-mail address linked it to beforehand. */
-  stored: number | null;
+/** What exists here and at Stripe before a history begins, and how staff link it later. */
+export interface Setup {
+  ours: Own[];
+  stripeCustomers: {
+    customer: Customer;
+    /** The customer that staff linked it to last, and those before. */
+    staff: number | null;
+    formerly: number[];
+    /** The customer that its e-mail address linked it to beforehand. */
+    stored: number | null;
+  }[];
+}
+
+/** What people and programs changed here. Sync must not undo it. */
+export interface Deeds {
+  /** References of Stripe's payments that were deleted. */
+  deleted: Set<string>;
+  /** References of other deleted payments. Sync may have skipped Stripe's own payment because of them. */
+  freed: Set<string>;
+  /** Payments as people last wrote them, by id. */
+  written: Map<number, { amount: string; reference: string; source: string }>;
+  /** The status that people last gave to a payment, by its id. */
+  statuses: Map<number, string>;
+  /** The service that staff linked to an item, by Stripe's id of the item. null: staff chose no service. */
+  linked: Map<string, number | null>;
+  /** The dates that people gave to a service, by its id. */
+  dated: Map<number, Record<'next_billing_date' | 'ends_on', string[]>>;
 }
 
 /** When something happened to an event, in ticks that only count up. */

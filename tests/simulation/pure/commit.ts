@@ -9,6 +9,7 @@ import {
   checkUnique,
   type ModelRows,
   type ModelTables,
+  REFERENCES,
   type RowOf,
   StateError,
   type TableName,
@@ -132,7 +133,7 @@ class Writer {
       if (this.stored(name, row)) throw new StateError('23505', name);
       this.put(name, row);
     }
-    for (const row of rows) checkReferences(this.tables, name, row as RowOf<Planned>);
+    for (const row of rows) checkReferences(this.tables, name, row);
   }
 
   update(name: Planned, { updated }: AnyPlan): void {
@@ -141,7 +142,7 @@ class Writer {
       if (before?.version !== planned.version) throw conflict(name);
       const row = this.toStored(name, planned, before);
       this.put(name, row);
-      checkReferences(this.tables, name, row as RowOf<Planned>);
+      checkReferences(this.tables, name, row);
     }
   }
 
@@ -187,17 +188,6 @@ const AMOUNTS: Partial<Record<TableName, string[]>> = {
   disputes: ['amount'],
 };
 
-const REFERENCES: Partial<Record<TableName, string[]>> = {
-  links: ['customer_id'],
-  customers: ['id'],
-  subscriptions: ['id', 'customer_id', 'checkout_reference'],
-  items: ['id', 'subscription_id', 'customer_service_id'],
-  invoices: ['id', 'customer_id', 'subscription_id'],
-  payments: ['id', 'invoice_id', 'customer_id'],
-  refunds: ['id', 'payment_id'],
-  disputes: ['id', 'payment_id'],
-};
-
 /** The new ids, by the negative ids of the plan. */
 type Made = Map<number, number>;
 
@@ -212,7 +202,9 @@ function toStored<Name extends keyof ModelRows>(
   const columns = before && UPDATED[name];
   const row: Record<string, unknown> = { ...((columns ? before : planned) as object) };
   for (const column of columns ?? []) row[column as string] = planned[column];
-  for (const column of REFERENCES[name] ?? []) row[column] = toId(row[column], made);
+  for (const column of ['id', 'checkout_reference', ...Object.keys(REFERENCES[name] ?? {})]) {
+    if (column in row) row[column] = toId(row[column], made);
+  }
   for (const column of AMOUNTS[name] ?? []) {
     if (row[column] !== null) row[column] = Number(row[column]).toFixed(3);
   }

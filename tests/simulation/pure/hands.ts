@@ -5,12 +5,13 @@ import { cameBack } from '@/lib/payments/came-back';
 import { checkPayment, referenceTaken } from '@/lib/payments/check-payment';
 import { relinkItem } from '@/lib/sync/staff/link-item';
 import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
-import type { StoredPayment } from '@/lib/sync/store/rows';
+import type { StoredPayment, StoredRefund } from '@/lib/sync/store/rows';
 import type { SyncDeps } from '@/lib/sync/sync-deps';
 import { OF_MERGED, OWN_INVOICE } from '../setup';
 import type { Hands, Making, NewPayment } from '../stage';
+import { defaultsOf } from '../tables';
 import type { Model, ModelProcess } from './model';
-import type { ModelTables } from './tables';
+import type { ModelTables, RowOf, TableName } from './tables';
 
 const ACTOR = { type: 'cli', id: 'simulation', name: 'simulation' } as const;
 const byId = <T extends { id: number }>(rows: Iterable<T>) => [...rows].sort((a, b) => a.id - b.id);
@@ -105,19 +106,26 @@ function insertPayment(model: Model, payment: NewPayment): StoredPayment {
   return made;
 }
 
-const numbered = (letter: string, id: number) => letter + String(id).padStart(5, '0');
-
 /** Creates rows like the factories of the tests. */
 function modelMaking({ tables, now }: Model): Making {
-  const at = { created_at: now(), updated_at: now(), version: 0 };
+  const fresh = (name: TableName) => ({
+    ...defaultsOf(name),
+    created_at: now(),
+    updated_at: now(),
+    version: 0,
+  });
+  const make = <Name extends TableName>(name: Name, given: Partial<RowOf<Name>>): number => {
+    const id = tables.nextId(name);
+    tables.put(name, id as never, { ...fresh(name), id, ...given } as unknown as RowOf<Name>);
+    return id;
+  };
+  const nextNumber = (letter: string, name: TableName) =>
+    letter + String((tables.ids[name] ?? 0) + 1).padStart(5, '0');
   return {
     async makeCustomer(email) {
-      const id = tables.nextId('customers');
-      const row = { id, customer_number: numbered('K', id), email, version: 0 };
-      const name = { last_name: `Tester${id}`, phone: null, erased_at: null };
-      const address = { street: null, postal_code: null, city: null, country: null };
-      tables.put('customers', id, { ...row, ...name, ...address });
-      return row;
+      const customer_number = nextNumber('K', 'customers');
+      const id = make('customers', { customer_number, email, last_name: `Tester${customer_number}` });
+      return { id, customer_number };
     },
     async makeMerged(customer_id) {
       const [id, customer_number] = [OF_MERGED + customer_id, `M${customer_id}`];
@@ -125,77 +133,20 @@ function modelMaking({ tables, now }: Model): Making {
       return customer_number;
     },
     async makeService({ price, ...given }) {
-      const id = tables.nextId('services');
-      const row = { ...given, id, service_number: numbered('S', id), price: Number(price).toFixed(3) };
-      const dates = { synced_billing_date: null, synced_ends_on: null };
-      tables.put('services', id, { ...row, ...dates, status: 'active', version: 0 });
-      return row;
+      const service_number = nextNumber('S', 'services');
+      const named = { service_number, price: Number(price).toFixed(3), status: 'active' as const };
+      return { id: make('services', { ...given, ...named }), service_number };
     },
-    async makeSold(customer_id) {
-      const id = tables.nextId('subscriptions');
-      tables.put('subscriptions', id, {
-        id,
-        customer_id,
-        status: 'incomplete',
-        next_billing_date: null,
-        cancel_at_period_end: false,
-        cancel_at: null,
-        ended_at: null,
-        pause_behavior: null,
-        pause_resumes_at: null,
-        checkout_completed_at: null,
-        stripe_subscription_id: null,
-        stripe_customer_id: null,
-        stripe_synced_at: null,
-        provider_as_of: null,
-        recheck_at: null,
-        provider_gone_at: null,
-        checkout_reference: null,
-        reference_declined: false,
-        is_stub: false,
-        ...at,
-      });
-      return { id };
-    },
-    async makeSoldItem(item) {
-      const id = tables.nextId('items');
-      const named = { named_service_id: null, named_service_number: null };
-      const billed = { amount: null, currency: null, interval: null, interval_count: null };
-      const own = { stripe_subscription_item_id: null, linked_by_staff: false, current_period_end: null };
-      tables.put('items', id, { ...item, id, ...named, ...billed, ...own, ...at });
-    },
-    async makeInvoice(customer_id) {
-      const id = tables.nextId('invoices');
-      const stripes = { stripe_invoice_id: null, stripe_customer_id: null, stripe_synced_at: null };
-      const known = { provider_as_of: null, provider_gone_at: null, recheck_at: null };
-      tables.put('invoices', id, {
-        ...OWN_INVOICE,
-        ...stripes,
-        ...known,
-        id,
-        number: numbered('R', id),
-        customer_id,
-        subscription_id: null,
-        paid_at: null,
-        payment_failed_at: null,
-        uncollectible: false,
-        amount_off_stripe: null,
-        amount_credited: '0.000',
-        ...at,
-      });
-      return { id };
-    },
-    async makeLink(link) {
+    makeSold: async (customer_id) => ({ id: make('subscriptions', { customer_id, status: 'incomplete' }) }),
+    makeSoldItem: async (item) => void make('items', item),
+    makeInvoice: async (customer_id) => ({
+      id: make('invoices', { ...OWN_INVOICE, number: nextNumber('R', 'invoices'), customer_id }),
+    }),
+    makeLink: async (link) => {
       tables.put('links', link.stripe_customer_id, {
+        ...fresh('links'),
         ...link,
-        number_source: null,
-        number_reported_at: null,
-        number_reported_by: null,
-        numbers: [],
-        details: [],
-        recheck_at: null,
-        ...at,
-      });
+      } as unknown as RowOf<'links'>);
     },
   };
 }
@@ -223,26 +174,12 @@ function agreeModelRefunds(
   const { refunded } = cameBack(payment, { refunds: ofIt(refunds), disputes: ofIt(disputes) });
   if (payment.status !== 'refunded' || Number(refunded) === Number(payment.amount)) return refunded;
   const id = tables.nextId('refunds');
-  tables.put('refunds', id, {
-    id,
-    payment_id: payment.id,
-    stripe_refund_id: null,
-    stripe_payment_intent_id: null,
-    stripe_charge_id: null,
-    stripe_invoice_id: null,
-    amount: (Number(payment.amount) - Number(refunded)).toFixed(3),
-    currency: payment.currency,
-    status: 'succeeded',
-    provider_status: null,
-    source: 'api',
-    reason: null,
-    issued_at: now,
-    provider_as_of: null,
-    provider_gone_at: null,
-    version: 0,
-    created_at: now,
-    updated_at: now,
-  });
+  const made = {
+    ...{ ...defaultsOf('refunds'), id, payment_id: payment.id, currency: payment.currency, version: 0 },
+    ...{ amount: (Number(payment.amount) - Number(refunded)).toFixed(3), status: 'succeeded', source: 'api' },
+    ...{ issued_at: now, created_at: now, updated_at: now },
+  };
+  tables.put('refunds', id, made as unknown as StoredRefund);
   return payment.amount;
 }
 

@@ -174,34 +174,21 @@ export function checkRow<Name extends TableName>(name: Name, row: RowOf<Name>): 
   if (check && !check(row)) throw new StateError('23514', name);
 }
 
-/** The foreign keys of a row, by table. */
-const REFERENCES: Partial<{ [Name in TableName]: (row: RowOf<Name>) => [TableName, number | null][] }> = {
-  links: (row) => [['customers', row.customer_id]],
-  subscriptions: (row) => [['customers', row.customer_id]],
-  items: (row) => [
-    ['subscriptions', row.subscription_id],
-    ['services', row.customer_service_id],
-  ],
-  invoices: (row) => [
-    ['customers', row.customer_id],
-    ['subscriptions', row.subscription_id],
-  ],
-  payments: (row) => [
-    ['invoices', row.invoice_id],
-    ['customers', row.customer_id],
-  ],
-  refunds: (row) => [['payments', row.payment_id]],
-  disputes: (row) => [['payments', row.payment_id]],
+/** The foreign keys of a table's rows, and the tables they refer to. */
+export const REFERENCES: Partial<Record<TableName, Record<string, TableName>>> = {
+  links: { customer_id: 'customers' },
+  subscriptions: { customer_id: 'customers' },
+  items: { subscription_id: 'subscriptions', customer_service_id: 'services' },
+  invoices: { customer_id: 'customers', subscription_id: 'subscriptions' },
+  payments: { invoice_id: 'invoices', customer_id: 'customers' },
+  refunds: { payment_id: 'payments' },
+  disputes: { payment_id: 'payments' },
 };
 
 /** @throws StateError 23503 if a row refers to a row that does not exist */
-export function checkReferences<Name extends TableName>(
-  { rows }: ModelTables,
-  name: Name,
-  row: RowOf<Name>,
-): void {
-  const referencesOf = REFERENCES[name] as ((row: RowOf<Name>) => [TableName, number | null][]) | undefined;
-  for (const [table, id] of referencesOf?.(row) ?? []) {
+export function checkReferences({ rows }: ModelTables, name: TableName, row: object): void {
+  for (const [column, table] of Object.entries(REFERENCES[name] ?? {})) {
+    const id: unknown = Reflect.get(row, column);
     if (id !== null && !(rows[table] as Map<unknown, unknown>).has(id)) {
       throw new StateError('23503', `${name} names ${table} ${id}`);
     }

@@ -1,8 +1,7 @@
 import type { Invoice, ItemInput, Metadata, Subscription } from '@/lib/stripe-local/model';
 import type { World } from '@/lib/stripe-local/world';
-import type { Own } from '../oracle/story';
+import type { Own, Setup } from '../oracle/story';
 import { BASIL, type Plan, type Step, type StepKind } from '../plan';
-import type { Setup } from '../setup';
 
 /** The state that a step at Stripe works with. */
 export interface Scene {
