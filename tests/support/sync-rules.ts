@@ -158,10 +158,15 @@ async function openScene(open: Open, { given, settings, withKey = false }: Rule)
       now = new Date(now.getTime() + seconds * 1000);
     },
     take: (told: Told, n: number, { again = false } = {}) => deliver(toEvent(told, n), again),
+    /** Delivers an event of the account. */
+    deliver: async (event: WorldEvent | undefined) => {
+      if (!event) throw new Error('this event did not happen');
+      return deliver(renderEvent(event, '2026-10-28.endive'), false);
+    },
     /** Delivers all that the account tells of an action, a minute later. */
     tell: async <T extends { events: WorldEvent[] }>(done: T): Promise<T> => {
       for (const event of done.events.filter(({ type }) => HANDLED_EVENT_TYPES.includes(type))) {
-        expect(await deliver(renderEvent(event, '2026-10-28.endive'), false)).toBe('processed');
+        expect(await scene.deliver(event)).toBe('processed');
       }
       scene.later(60);
       return done;
