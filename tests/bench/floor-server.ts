@@ -184,7 +184,6 @@ const dayOf = (instant: Date) => instant.toISOString().slice(0, 10);
 
 type Row = Record<string, unknown>;
 
-/** The first page of payments. */
 async function listPayments(statements: Statement[] = []) {
   const [found = []] = await runAll(statements);
   return { ...pageOf(found), data: found.map((row) => toPayment(row as unknown as Payment)) };

@@ -50,7 +50,6 @@ const ONE_PAYMENT = { ofFloor: 0.45, ofNext: 3 };
 const PAYMENTS = { ofFloor: 0.45, ofNext: 0 };
 const WRITES = { ofFloor: 0.4, ofNext: 0 };
 
-/** The tool calls that are measured. */
 const CALLS = [
   { tool: listInvoicesTool, args: { per_page: 25 } },
   { tool: findCustomerTool, args: { query: 'gmbh' } },

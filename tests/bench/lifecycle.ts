@@ -108,7 +108,6 @@ function toText({ rss, heap }: Held): string {
   return `${rss.toFixed(0)} MB, ${heap.toFixed(1)} of them in the heap`;
 }
 
-/** One request of each kind. */
 async function targetsOf(db: Database, base: string): Promise<Target[]> {
   const open = await openInvoices(db);
   const token = await createBenchToken(db, ['mcp:read', 'payments:read', 'payments:write']);

@@ -68,7 +68,6 @@ async function requireSameRows(targets: Target[]): Promise<void> {
   if (new Set(rows).size > 1) throw new Error(`the rows differ:\n${rows.join('\n')}`);
 }
 
-/** Prints the sizes of some answers. */
 async function weigh(url: string, token: string): Promise<void> {
   const bytes = async (target: Target) => Buffer.byteLength((await send(target)).body);
   const listed = await bytes(mcpRequest(url, token, { method: 'tools/list' }));

@@ -95,7 +95,6 @@ const PAGES: MeasuredPage[] = [
   })),
 ];
 
-/** The CSV exports of lists. */
 const FILES = [
   ...['payments', 'payments?status=failed', 'invoices', 'invoices?status=open', 'customers', 'services'],
   ...['subscriptions', 'sales-documents', 'webhooks', 'servers', 'overdue', 'renewals'],

@@ -9,8 +9,6 @@ import { renderEvent } from '@/lib/stripe-local/render/event';
 import { createWorld } from '@/lib/stripe-local/world';
 import { send, type Target } from './measure';
 
-// The payments API.
-
 /** A server with the routes of the payments API. */
 export interface Door {
   name: string;
@@ -71,7 +69,6 @@ export function openInvoices(db: Database): Promise<Invoice[]> {
     .where(and(isNull(invoices.stripe_invoice_id), notInArray(invoices.status, ['draft', 'cancelled'])));
 }
 
-/** The body of a request. */
 export function paymentFor({ id, customer_id }: Invoice, payment_reference: string, amount: number) {
   const paid = { payment_date: '2026-11-21', status: 'completed' as const };
   return { invoice_id: id, customer_id, amount, payment_reference, ...paid };
@@ -138,8 +135,6 @@ function requireEqual(outcomes: unknown[]): void {
   for (const outcome of outcomes) assert.deepEqual(outcome, outcomes[0]);
 }
 
-// The tool server.
-
 export function toolCall(url: string, token: string, name: string, args: object): Target {
   return mcpRequest(url, token, { method: 'tools/call', params: { name, arguments: args } });
 }
@@ -156,9 +151,6 @@ export function mcpRequest(url: string, token: string, message: { method: string
   return { name: 'tool', method: 'POST', url: new URL('/mcp', url), headers, body };
 }
 
-// The webhook.
-
-/** The secret that deliveries are signed with. */
 export const SECRET = 'whsec_bench';
 
 /** A signed delivery, as Stripe sends it. */

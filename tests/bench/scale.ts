@@ -193,7 +193,6 @@ interface Operation {
   http: { tool: string; arguments: object } | { path: string } | null;
 }
 
-/** The measured operations. */
 async function operationsOf(db: Database): Promise<Operation[]> {
   const lists: [string, string, Record<string, string>, page?: 'last' | 'middle'][] = [
     ['invoices', 'first page', {}],

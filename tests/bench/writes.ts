@@ -50,7 +50,6 @@ async function dropKept(db: Database): Promise<void> {
   await db.execute(sql`drop index customers_letter_pairs`);
 }
 
-/** The writes that are measured. */
 async function writesTo(db: Database, name: string): Promise<Record<string, Contender>> {
   const events = mixedEvents('writes');
   const deps = benchDeps(db);

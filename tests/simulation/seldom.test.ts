@@ -230,7 +230,7 @@ describe('an item that moves to another subscription', () => {
 describe('a row that moves with its customer', () => {
   const [subscription, ...rest] = sold(ADA, SERVICES[0] as (typeof SERVICES)[0]);
   const given = [ADA, ...SERVICES, ...(subscription ? [subscription] : []), ...rest];
-  const movesAlong = (first: object) => ({
+  const movesAlong = (first: Record<string, unknown>) => ({
     events: [succeeded('in_1', first), succeeded('in_1', named('C-1'))],
     rows: { payments: { in_1: { customer: 'C-1', amount: '119.000' } } },
   });
