@@ -3,18 +3,16 @@ import { asking, CONNECTIONS, compareAll, requireRatio, send, type Target } from
 import { mcpRequest, toolCall } from './requests';
 import { buildCopy, serveCopy } from './serve';
 
-// A tool next to a plain route with the same answer, to the same tool as mcp-handler's documentation writes it, and
-// to itself with a stateless protocol version.
+// A tool next to a plain route with the same answer, and to itself with a stateless protocol version.
 
 const ROUNDS = { rounds: 9, roundMs: 2000 };
 const LEAST_RATIO = 0.7;
 const NAME = 'list-invoices-tool';
 const STATELESS = '2026-07-28';
 
-console.log('Building a copy with the two routes to compare with …');
+console.log('Building a copy with the route to compare with …');
 const copy = await buildCopy({
   'app/bench-plain/route.ts': import.meta.resolve('./routes/mcp-plain.ts'),
-  'app/bench-stock/route.ts': import.meta.resolve('./routes/mcp-stock.ts'),
 });
 try {
   await withSeededDatabase(async (db, databaseUrl) => {
@@ -45,7 +43,6 @@ function targetsOf(url: string, token: string): Target[] {
   return [
     { ...tool, name: 'plain', url: new URL('/bench-plain', url) },
     tool,
-    { ...tool, name: 'stock', url: new URL('/bench-stock', url) },
     { ...tool, name: `tool ${STATELESS}`, headers: { ...headers, ...versioned }, ...(body && { body }) },
   ];
 }

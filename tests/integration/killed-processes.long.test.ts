@@ -1,11 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { invoices, reconciliationRuns, subscriptions } from '@/db/schema';
 import type { RequestLogEntry } from '@/lib/stripe-local/faults';
 import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
 import type { World } from '@/lib/stripe-local/world';
+import { startCommand } from '../e2e/support/commands';
 import { createDatabase } from '../e2e/support/site-database';
 import { runCommandFile } from '../support/command-server';
 import { temporaryFolder } from '../support/run-command';
@@ -48,19 +46,14 @@ const isPage = ({ path, query }: RequestLogEntry) =>
 async function killWithinInvoices(): Promise<void> {
   const before = stripe.requests.length;
   stripe.faults.add({ when: isPage, fault: { kind: 'timeout' } });
-  const { PATH, HOME, TMPDIR } = process.env;
-  const child: ChildProcess = spawn(process.execPath, ['--import', 'tsx', 'lib/cli/import.ts', 'stripe'], {
-    cwd: join(import.meta.dirname, '../..'),
-    env: { PATH, HOME, TMPDIR, NODE_ENV: 'production', ...env() },
-    stdio: 'ignore',
-  });
-  const gone = once(child, 'exit');
+  const command = [process.execPath, '--import', 'tsx', 'lib/cli/import.ts', 'stripe'];
+  const { child, exited } = startCommand(command, env());
   try {
     const isThere = () => expect(stripe.requests.slice(before).some(isPage)).toBe(true);
     await vi.waitFor(isThere, { timeout: PATIENCE });
   } finally {
     child.kill('SIGKILL');
-    await gone;
+    await exited;
     stripe.faults.clear();
   }
 }

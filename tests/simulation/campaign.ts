@@ -22,7 +22,6 @@ export interface CampaignOptions {
   workers?: number;
 }
 
-/** The arguments of a worker. */
 export interface Orders {
   campaign: number;
   from: number;

@@ -21,7 +21,6 @@ export interface Outcome {
   mishaps: Tally;
 }
 
-/** The sum of the outcomes of many histories. */
 export interface Totals extends Outcome {
   histories: number;
   seconds: number;
@@ -49,7 +48,6 @@ export interface Failure {
 
 type Checked = { outcome: Outcome } | { failure: Failure };
 
-/** The seed of one history of a campaign. */
 export function seedOf(campaign: number, at: number): number {
   return (Math.imul(campaign, 1_000_003) + at) | 0;
 }
@@ -120,7 +118,6 @@ const MOST_RUNS = 5;
 /** More than all final runs of a history take. */
 const FINAL_SECONDS = 900;
 
-/** A history with a wrong end. */
 class WrongEnd extends Error {
   constructor(
     readonly stage: string,

@@ -167,7 +167,6 @@ const CLEARED = [
   ...['merged_customers', 'customers'],
 ];
 
-/** Deletes the rows of a history. */
 export async function clear(db: Database): Promise<void> {
   await db.execute(CLEAR);
 }
@@ -294,9 +293,7 @@ export async function openOwnDatabase(server: string | null): Promise<Pick<Datab
 
 interface Crashing {
   db: Database;
-  /** Whether the crash happened. */
   happened(): boolean;
-  /** Whether a conflict made a decision void. */
   contested(): boolean;
 }
 

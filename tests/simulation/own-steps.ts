@@ -87,7 +87,6 @@ async function confirmLink({ hands, setup, deeds }: Here, { a, b }: Step): Promi
   return `staff link ${id} to ${target.number}`;
 }
 
-/** Staff choose the service of an item, or no service. */
 async function linkItem({ hands, setup, deeds }: Here, { a, b }: Step): Promise<string | null> {
   const items = (await hands.items()).filter((item) => !isStray(item.stripe_subscription_item_id));
   const withServices = setup.ours.filter(({ services }) => services.length > 0);

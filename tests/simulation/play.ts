@@ -35,14 +35,12 @@ const OUR_STEPS = new Set([
   ...['refundHere', 'payOwn', 'deletePayment', 'changePayment', 'enterPayment', 'dateService'],
 ]);
 
-/** How often each kind of thing happened. */
 export type Tally = Record<string, number>;
 
 export function count(tally: Tally, kind: string, times = 1): void {
   if (times > 0) tally[kind] = (tally[kind] ?? 0) + times;
 }
 
-/** A history as it happened. */
 export class Played {
   readonly deeds: Deeds;
   /** Ids of the events that were delivered. */
@@ -58,7 +56,6 @@ export class Played {
   readonly payloads = new Map<string, string>();
   /** Readable sentences, in order. */
   readonly log: string[] = [];
-  /** Errors on the way. */
   readonly faults: string[] = [];
   readonly counts = { deliveries: 0, crashes: 0, runs: 0 };
   readonly steps: Tally = {};

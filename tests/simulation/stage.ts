@@ -52,7 +52,6 @@ interface Delivery {
 }
 
 export interface Received {
-  /** The HTTP status. */
   status: number;
   answer: string;
   /** The planned crash happened. */

@@ -1,24 +1,24 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
+import { startUntil } from '../e2e/support/commands';
 import { postEvent, succeeded, toEvent } from './stripe-events';
+
+type Send = (url: string) => Promise<Response>;
 
 export interface ServerProcess {
   url: string;
-  /** At once, whatever it is doing. */
+  /** Kills it with SIGKILL. */
   kill(): Promise<void>;
 }
 
-/** Starts a server of the payments API and the webhook in a process of its own, to be killed. */
+/** Starts a server of the payments API and the webhook in its own process, so that it can be killed. */
 export async function startServerProcess(variables: Record<string, string>): Promise<ServerProcess> {
   const script = `import(${JSON.stringify(import.meta.url)}).then((own) => own.${serveHere.name}())`;
-  const { PATH, HOME, TMPDIR } = process.env;
-  const child = spawn(process.execPath, ['--import', 'tsx', '-e', script], {
-    cwd: join(import.meta.dirname, '../..'),
-    env: { PATH, HOME, TMPDIR, NODE_ENV: 'production', LOG_LEVEL: 'silent', ...variables },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  return { url: await firstLine(child), kill: () => kill(child) };
+  const command = [process.execPath, '--import', 'tsx', '-e', script];
+  const { child, output, exited } = await startUntil(/\n/, command, { LOG_LEVEL: 'silent', ...variables });
+  const kill = async () => {
+    child.kill('SIGKILL');
+    await exited;
+  };
+  return { url: output().trim(), kill };
 }
 
 /** The server of such a process: DATABASE_URL in, its address out. Loads the product only there. */
@@ -33,31 +33,13 @@ export async function serveHere(): Promise<void> {
   console.log(url);
 }
 
-async function firstLine(child: ChildProcess): Promise<string> {
-  if (!child.stdout) throw new Error('the child has no stdout');
-  const [data] = await Promise.race([
-    once(child.stdout, 'data'),
-    once(child, 'exit').then(([code]) => Promise.reject(new Error(`the server ended with ${code}`))),
-  ]);
-  return String(data).trim();
-}
-
-async function kill(child: ChildProcess): Promise<void> {
-  if (child.exitCode === null && child.signalCode === null && child.kill('SIGKILL'))
-    await once(child, 'exit');
-}
-
 /**
  * Sends requests to servers that may die. Each is sent again until one of them has answered 2xx, since a lost
  * answer does not tell whether the request arrived.
  *
  * @returns how many requests were sent again
  */
-export async function sendToAny(
-  servers: ServerProcess[],
-  requests: ((url: string) => Promise<Response>)[],
-  atOnce: number,
-): Promise<number> {
+export async function sendToAny(servers: ServerProcess[], requests: Send[], atOnce: number): Promise<number> {
   const waiting = [...requests.entries()];
   let again = 0;
   const work = async () => {
@@ -78,8 +60,6 @@ export async function sendToAny(
   await Promise.all(Array.from({ length: atOnce }, work));
   return again;
 }
-
-type Send = (url: string) => Promise<Response>;
 
 /** Records a payment of 1 on an invoice. */
 export function paymentOf(invoice: { id: number; customer_id: number }, token: string, name: string): Send {

@@ -101,7 +101,6 @@ function compareAbsent({ rows }: ModelTables, plan: Plan): void {
   }
 }
 
-/** Deletes subscriptions with their items. */
 function deleteSubscriptions(writer: Writer, plan: Plan['subscriptions']): void {
   const { tables } = writer;
   writer.delete('subscriptions', plan);
@@ -116,7 +115,6 @@ function deleteSubscriptions(writer: Writer, plan: Plan['subscriptions']): void 
 
 const conflict = (what: string) => new StateError('40001', what);
 
-/** The rows of any table of a plan. */
 type AnyRow = { id?: number; stripe_customer_id?: string | null; version: number };
 type AnyPlan = TablePlan<AnyRow>;
 

@@ -43,7 +43,6 @@ class BlockCoverage {
     await this.session.post('Debugger.disable');
   }
 
-  /** The places that were not reached so far. */
   async take(): Promise<string[]> {
     const { result } = await this.session.post('Profiler.takePreciseCoverage');
     for (const { url, functions } of result) {

@@ -61,12 +61,10 @@ export class ModelProcess implements Store {
   readonly read: Store['read'] = (keys) =>
     this.stating(() => this.readNow(typeof keys === 'function' ? keys() : keys));
 
-  /** Like `failEvent`. */
   failEvent(event: ProviderEvent, payload: string, code: string): Promise<void> {
     return this.stating(() => this.failEventNow(event, payload, code));
   }
 
-  /** Like `dropOldBodies`. */
   async dropBodies(): Promise<void> {
     if (this.model.dropsBodies) await this.stating(() => this.dropBodiesNow());
   }
@@ -157,7 +155,6 @@ interface Owner {
   waitsFor: string | null;
 }
 
-/** Advisory locks of transactions. */
 class Locks {
   private readonly holders = new Map<string, Owner>();
   private readonly waiting: { key: string; owner: Owner; resume: () => void }[] = [];

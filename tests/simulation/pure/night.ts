@@ -101,7 +101,6 @@ export class Night {
   }
 }
 
-/** The stored row of a run. */
 export interface ModelRun {
   id: number;
   status: 'running' | 'completed' | 'completed_with_errors' | 'failed';
@@ -111,7 +110,6 @@ export interface ModelRun {
   listsCompleted: boolean;
   /** A step that asks Stripe has failed. */
   hasFailed: boolean;
-  /** The current step. */
   cursor: string | null;
   seen: Set<string>;
 }

@@ -50,7 +50,6 @@ export type TableName = keyof ModelRows;
 export type RowOf<Name extends TableName> = ModelRows[Name] extends Map<unknown, infer Row> ? Row : never;
 type KeyOf<Name extends TableName> = ModelRows[Name] extends Map<infer Key, unknown> ? Key : never;
 
-/** An error of the database. */
 export class StateError extends Error {
   constructor(
     /** SQLSTATE. */
@@ -168,7 +167,6 @@ const CHECKS: Partial<{ [Name in TableName]: (row: RowOf<Name>) => boolean }> = 
   disputes: ({ amount, currency }) => Number(amount) > 0 && CURRENCY.test(currency),
 };
 
-/** @throws StateError 23514 if a row violates a check */
 export function checkRow<Name extends TableName>(name: Name, row: RowOf<Name>): void {
   const check = CHECKS[name] as ((row: RowOf<Name>) => boolean) | undefined;
   if (check && !check(row)) throw new StateError('23514', name);

@@ -3,7 +3,6 @@ import type { World } from '@/lib/stripe-local/world';
 import type { Own, Setup } from '../oracle/story';
 import { BASIL, type Plan, type Step, type StepKind } from '../plan';
 
-/** The state that a step at Stripe works with. */
 export interface Scene {
   world: World;
   plan: Plan;
