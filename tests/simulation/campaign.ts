@@ -22,16 +22,13 @@ export interface CampaignOptions {
   workers?: number;
 }
 
-export interface Orders {
+export interface Orders extends Pick<CampaignOptions, 'server' | 'isPure' | 'shrinkFor'> {
   campaign: number;
   from: number;
   by: number;
   until: number;
-  server: string | null;
-  isPure: boolean;
   /** It counts the reached blocks of `decide`, which makes it slower. */
   isCovered: boolean;
-  shrinkFor: number;
 }
 
 /** A worker's report: the outcomes since its last report, its next history, and the blocks that it never reached. */
