@@ -399,7 +399,7 @@ describe('a customer with an earlier checkout', () => {
           await scene.night();
           own('C-1')(scene);
           await recheckSoon(scene, object.subscription ?? '');
-          await askingOnce(scene.night)(scene);
+          await askingOnce(({ night }) => night())(scene);
           await expectLink({ customer: 'C-1', recheck_at: null })(scene);
         },
       'a checkout that moves its customer has the earlier checkouts applied again': {
