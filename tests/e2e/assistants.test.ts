@@ -225,7 +225,7 @@ test('the log shows the calls of clients, and the check of the connection finds 
 test('a person who owes a password and a second factor comes to the consent page too', {
   timeout: 90_000,
 }, async () => {
-  await site.inspect(async (db) => {
+  await site.restart(async (db) => {
     await db.update(staffUsers).set({ passwordTemporary: true }).where(eq(staffUsers.email, STAFF.email));
     await demandTwoFactor(db, true, commandActor('test'));
   });

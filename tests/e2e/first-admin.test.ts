@@ -106,7 +106,7 @@ test('the sign-in page says how long to wait after too many attempts', async () 
 });
 
 test('a server with staff prints no address, and no server prints a password', async () => {
-  await site.inspect(async () => {}); // starts the embedded one again
+  await site.restart();
   await visit(page, `${site.url}/admin`);
   await page.getByRole('button', { name: 'Account of Grace Hopper' }).waitFor();
   expect(printed()).toHaveLength(1);

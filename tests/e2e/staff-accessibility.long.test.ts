@@ -1,7 +1,7 @@
 import type { Page } from 'playwright';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN } from './support/company';
-import { EVERY_PAGE, factsWithUpload, fitsAt, pathOf, watchPages } from './support/every-page';
+import { EVERY_PAGE, factsWithUpload, fitsAt, MORE_STATES, pathOf, watchPages } from './support/every-page';
 import { COLOUR_RULES, violationsOf } from './support/looks';
 import { useSite } from './support/use-site';
 
@@ -21,7 +21,7 @@ describe.each([1440, 390])('at %i px', (width) => {
     facts = await factsWithUpload(site);
   });
 
-  test.each(EVERY_PAGE)(
+  test.each([...EVERY_PAGE, ...MORE_STATES])(
     'the page %s is accessible in light and in dark, fits, stands still and is light',
     async (of) => {
       if (of === '/admin/1') site.allowComplaints(/404/);

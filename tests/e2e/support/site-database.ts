@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { cpSync } from 'node:fs';
+import { cpSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { inject } from 'vitest';
-import { openEmbedded, openPostgres } from '@/db/client';
+import { type DatabaseHandle, openEmbedded, openPostgres } from '@/db/client';
 import type { Database } from '@/db/database';
 import { makeDataDir } from '../../support/command-server';
 import { onServer } from '../../support/database';
@@ -9,11 +10,13 @@ import { withDatabase } from '../../support/database-url';
 
 type Fill = (db: Database) => Promise<void>;
 
-/** The database of a server. `look` opens it beside the server if it is shared, else while the server is down. */
+/** The database of a server. */
 export interface SiteDatabase {
   env: Record<string, string>;
-  isShared: boolean;
+  /** Opens it beside a server that is at rest: an embedded one as a copy, as after a crash. */
   look<T>(work: (db: Database) => Promise<T>): Promise<T>;
+  /** Opens it itself. The server must be down, since an embedded database belongs to one process. */
+  write(work: (db: Database) => Promise<void>): Promise<void>;
   drop(): Promise<void>;
 }
 
@@ -25,7 +28,7 @@ export async function createDatabase(dataDir: string, fill: Fill): Promise<SiteD
     return inFolder(dataDir);
   }
   const base = await onTestServer(server.url, server.template);
-  await base.look(fill);
+  await base.write(fill);
   return base;
 }
 
@@ -46,23 +49,22 @@ export async function copyDatabase(folder: string, dataDir: string): Promise<Sit
 }
 
 async function fillFolder(dataDir: string, fill: Fill): Promise<void> {
-  const handle = await openEmbedded(await makeDataDir(dataDir));
-  await fill(handle.db);
-  await handle.close();
+  await workIn(await openEmbedded(await makeDataDir(dataDir)), fill);
 }
 
 function inFolder(dataDir: string): SiteDatabase {
   return {
     env: {},
-    isShared: false,
     async look(work) {
-      const handle = await openEmbedded(dataDir);
+      const copy = `${dataDir}-copy`;
+      cpSync(join(dataDir, 'pglite'), join(copy, 'pglite'), { recursive: true });
       try {
-        return await work(handle.db);
+        return await workIn(await openEmbedded(copy), work);
       } finally {
-        await handle.close();
+        rmSync(copy, { recursive: true });
       }
     },
+    write: async (work) => workIn(await openEmbedded(dataDir), work),
     drop: async () => {},
   };
 }
@@ -73,14 +75,15 @@ async function onTestServer(serverUrl: string, template: string): Promise<SiteDa
   const url = withDatabase(serverUrl, name);
   return {
     env: { DATABASE_URL: url, BETTER_AUTH_SECRET: randomUUID() },
-    isShared: true,
     look: (work) => lookInto(url, work),
+    write: (work) => lookInto(url, work),
     drop: () => onServer(serverUrl, `drop database ${name} with (force)`),
   };
 }
 
-async function lookInto<T>(url: string, work: (db: Database) => Promise<T>): Promise<T> {
-  const handle = openPostgres(url);
+const lookInto = <T>(url: string, work: (db: Database) => Promise<T>) => workIn(openPostgres(url), work);
+
+async function workIn<T>(handle: DatabaseHandle, work: (db: Database) => Promise<T>): Promise<T> {
   try {
     return await work(handle.db);
   } finally {

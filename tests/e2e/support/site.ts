@@ -13,8 +13,10 @@ export interface Site {
   url: string;
   /** Everything the server wrote. */
   log(): string;
-  /** Looks into the database; the server is down meanwhile where it is embedded. */
+  /** Looks into the database while the server is at rest. */
   inspect<T>(look: (db: Database) => Promise<T>): Promise<T>;
+  /** Restarts the server, and writes to the database meanwhile. */
+  restart(write?: (db: Database) => Promise<void>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -79,12 +81,11 @@ export async function startSite(
   return {
     url,
     log: () => log,
-    async inspect(look) {
-      if (base.isShared) return base.look(look);
+    inspect: base.look,
+    async restart(write) {
       await stop(server);
-      const seen = await base.look(look);
+      if (write) await base.write(write);
       server = await start();
-      return seen;
     },
     async close() {
       await stop(server);

@@ -135,6 +135,7 @@ export function useSite(kind: Kind, { as: standard = STAFF, fresh = false, env }
     },
     log: () => running.site.log(),
     inspect: <T>(look: (db: Database) => Promise<T>) => running.site.inspect(look),
+    restart: (write: (db: Database) => Promise<void>) => running.site.restart(write),
     /** The `Cookie` header of a signed-in person. */
     cookie: (who: Person = standard) => cookieOf(who),
     /** Asks the site without a browser, and follows no redirect. */
