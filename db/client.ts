@@ -1,12 +1,12 @@
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync } from 'node:fs';
 import { PGlite } from '@electric-sql/pglite';
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
 import { drizzle as drizzlePglite } from 'drizzle-orm/pglite';
 import { drizzle as drizzlePostgres } from 'drizzle-orm/postgres-js';
 import postgres from 'postgres';
 import type { Database } from './database';
-import { DataDirBusyError, lockDataDir } from './lock';
+import { holdsDatabase, openFiles } from './database-folder';
+import { lockDataDir } from './lock';
 import type { Pooler } from './pooler';
 import { keepPrivate } from './private-files';
 import { PrivateFs } from './private-fs';
@@ -61,49 +61,44 @@ export function openPostgres(
 }
 
 /**
- * The embedded database of a folder, for this process alone.
+ * Opens the embedded database of a folder for this process alone. Makes one if the folder is empty.
  *
  * @throws DataDirBusyError while another process has the folder open
+ * @throws DamagedDatabaseError if the folder holds files but not a whole database
  */
 export function openEmbedded(dataDir: string): Promise<DatabaseHandle> {
   return openFolder(dataDir, {});
 }
 
-/** The folder is no place to restore a database to: there is one. */
+/** A backup cannot be restored into a folder that holds a database. */
 export class DataDirTakenError extends Error {}
 
 /**
- * Makes the embedded database of a folder from what `dump` gave, and opens it. Nothing is left where that fails.
+ * Makes the embedded database of a folder from a dump, and opens it. If that fails, the folder stays empty.
  *
- * @throws DataDirTakenError, DataDirBusyError; anything else where the image is none
+ * @throws DataDirTakenError, DataDirBusyError; any other error if the dump cannot be read
  */
 export async function restoreEmbedded(dataDir: string, image: Blob): Promise<DatabaseHandle> {
-  const folder = databaseFolder(dataDir);
-  if (existsSync(folder) && readdirSync(folder).length > 0) throw new DataDirTakenError();
-  return openFolder(dataDir, { loadDataDir: image }).catch((error: unknown) => {
-    if (!(error instanceof DataDirBusyError)) rmSync(folder, { recursive: true, force: true });
-    throw error;
-  });
+  if (holdsDatabase(dataDir)) throw new DataDirTakenError();
+  return openFolder(dataDir, { loadDataDir: image });
 }
 
-/** Each table and index is a file: by itself it keeps a thousand open, and many systems let a process have 256. */
+/** The number of files PGlite keeps open. Its default is 1,000, and many systems allow a process 256. */
 const MAX_FILES = 100;
-
-const databaseFolder = (dataDir: string) => join(dataDir, 'pglite');
 
 async function openFolder(dataDir: string, options: { loadDataDir?: Blob }): Promise<DatabaseHandle> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const unlock = lockDataDir(dataDir);
   try {
     keepPrivate(dataDir);
-    const folder = databaseFolder(dataDir);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const client = await PGlite.create({
-      fs: new PrivateFs(folder),
-      extensions: { pg_trgm },
-      startParams: [...PGlite.defaultStartParams, '-c', `max_files_per_process=${MAX_FILES}`],
-      ...options,
-    });
+    const client = await openFiles(dataDir, (path) =>
+      PGlite.create({
+        fs: new PrivateFs(path),
+        extensions: { pg_trgm },
+        startParams: [...PGlite.defaultStartParams, '-c', `max_files_per_process=${MAX_FILES}`],
+        ...options,
+      }),
+    );
     return embeddedHandle(client, unlock);
   } catch (error) {
     unlock();

@@ -1,6 +1,7 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DatabaseHandle, DataDirTakenError, openEmbedded, restoreEmbedded } from '@/db/client';
+import { DamagedDatabaseError } from '@/db/database-folder';
 import { DataDirBusyError } from '@/db/lock';
 import { migrate } from '@/db/migrate';
 import type { Env } from './env';
@@ -57,8 +58,11 @@ export async function openDatabase(
 async function openEmbeddedDatabase(dataDir: string): Promise<DatabaseHandle> {
   makeDataDir(dataDir);
   const handle = await openEmbedded(dataDir).catch((error: unknown) => {
-    if (!(error instanceof DataDirBusyError)) throw error;
-    throw new DatabaseBusyError(dataDir, error.pid, error.socket);
+    if (error instanceof DataDirBusyError) throw new DatabaseBusyError(dataDir, error.pid, error.socket);
+    if (!(error instanceof DamagedDatabaseError)) throw error;
+    throw new StartError([
+      `The embedded database in ${dataDir} is damaged (${error.message}): put back the missing files, or restore a backup into another DATA_DIR with npm run restore.`,
+    ]);
   });
   await migrate(handle).catch((error: unknown) => handle.close().finally(() => explainRefusal(error)));
   return handle;
@@ -78,7 +82,7 @@ export async function restoreDatabase(
   const image = new Blob([contents], { type: 'application/x-gzip' });
   const handle = await restoreEmbedded(dataDir, image).catch((error: unknown) => {
     if (error instanceof DataDirBusyError) throw new DatabaseBusyError(dataDir, error.pid, undefined);
-    if (!(error instanceof DataDirTakenError)) throw new StartError([`${file} is no whole backup.`]);
+    if (!(error instanceof DataDirTakenError)) throw new StartError([`${file} is not a complete backup.`]);
     throw new StartError([`There is a database in ${dataDir} already: give an empty DATA_DIR.`]);
   });
   await migrate(handle)

@@ -2,11 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -20,7 +22,7 @@ import { staffSecret } from '@/lib/auth/session/staff-secret';
 import { parseEnv } from '@/lib/env';
 import { openDatabase, restoreDatabase } from '@/lib/open-database';
 import { bundledCommands, makeDataDir, openCommandServer, runCommandFile } from '../support/command-server';
-import { createInvoice, createPayment } from '../support/factories';
+import { createCustomer, createInvoice, createPayment } from '../support/factories';
 import { runCommandHere, temporaryFolder } from '../support/run-command';
 
 const umask = process.umask();
@@ -162,6 +164,65 @@ describe('the files of the embedded database', () => {
   });
 });
 
+describe('a damaged embedded database', () => {
+  let damaged: string;
+  let table: string;
+  const files = () => readdirSync(damaged, { recursive: true, encoding: 'utf8' }).sort();
+
+  beforeAll(async () => {
+    damaged = join(folder, 'damaged');
+    cpSync(dataDir, damaged, { recursive: true });
+    const { db, close } = await openEmbedded(damaged);
+    await createCustomer(db, { customer_number: 'K-KEPT' });
+    const [found] = await rows<{ path: string }>(db, sql`select pg_relation_filepath('customers') as path`);
+    table = found?.path ?? '';
+    await close();
+  });
+
+  test.each([
+    ['its version', () => 'PG_VERSION', 'PG_VERSION is missing'],
+    ['its control file', () => 'global/pg_control', 'PostgreSQL cannot start'],
+    ['its write-ahead log', () => 'pg_wal', 'PostgreSQL cannot start'],
+    ['an empty folder', () => 'pg_notify', 'PostgreSQL cannot start'],
+    ['the rows of customers', () => table, /^base\/\d+\/\d+ is missing$/],
+  ])(
+    'a database without %s is refused, keeps its files, and opens once they are whole',
+    async (_, of, problem) => {
+      const [lost, kept] = [join(damaged, 'pglite', of()), join(folder, 'lost')];
+      renameSync(lost, kept);
+      const before = files();
+      const env = parseEnv({ DATA_DIR: damaged });
+      const refusal: unknown = await openDatabase(env).catch((error) => error);
+      const sentence = /^The embedded database in \S+ is damaged \((.*)\): put back .*npm run restore\.$/;
+      const [, reason] = sentence.exec((refusal as Error).message) ?? [];
+      expect(reason).toMatch(problem);
+      expect(files()).toEqual(expect.arrayContaining(before));
+      renameSync(kept, lost);
+      const { db, close } = await openDatabase(env);
+      expect(await rows(db, sql`select customer_number from customers`)).toEqual([
+        { customer_number: 'K-KEPT' },
+      ]);
+      await close();
+    },
+  );
+
+  test('a command refuses a folder with files but no PG_VERSION', async () => {
+    const other = join(folder, 'other');
+    mkdirSync(join(other, 'pglite/base'), { recursive: true });
+    const { code, out, err } = await runCommandFile('export', ['customers'], { DATA_DIR: other });
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toMatch(/is damaged \(PG_VERSION is missing\)/);
+  });
+
+  test('a database whose making was interrupted is made again', async () => {
+    const unfinished = join(folder, 'unfinished');
+    mkdirSync(join(unfinished, 'pglite/base'), { recursive: true });
+    writeFileSync(join(unfinished, 'pglite-unfinished'), '');
+    await (await openEmbedded(unfinished)).close();
+    expect(readdirSync(unfinished)).toEqual(['pglite']);
+  });
+});
+
 describe('backups of the embedded database', () => {
   const CONTENTS = sql`select (select count(*)::int from payments) as payments,
     (select max(number) from invoices) as number, (select sum(row_count)::int from invoice_blocks) as counted`;
@@ -217,7 +278,7 @@ describe('backups of the embedded database', () => {
     expect(await restore(at('broken.tgz'), { DATA_DIR: at('three') })).toEqual({
       code: 1,
       out: '',
-      err: `${at('broken.tgz')} is no whole backup.\n`,
+      err: `${at('broken.tgz')} is not a complete backup.\n`,
     });
     expect(readdirSync(at('three'))).toEqual([]);
   });
