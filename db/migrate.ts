@@ -12,6 +12,20 @@ const FOLDER = { migrationsFolder: join(process.cwd(), 'db/migrations') };
 /** The database was made by migrations that are gone, so that none of ours can follow them. */
 export class ForeignMigrationsError extends Error {}
 
+/** A newer version of the program has migrated the database. */
+export class NewerDatabaseError extends Error {
+  /**
+   * @param found the number of migrations of the database
+   * @param known the number of migrations of this version
+   */
+  constructor(
+    readonly found: number,
+    readonly known: number,
+  ) {
+    super(`the database is at migration ${found} of ${known}`);
+  }
+}
+
 /** What names are searched by needs Unicode: the encoding UTF-8, and ICU. */
 export class NotUnicodeError extends Error {}
 
@@ -19,7 +33,7 @@ export class NotUnicodeError extends Error {}
  * Brings a database to the schema and the functions of this version; nothing to do is not an error. Of several at
  * once on one database one migrates and the others wait for it.
  *
- * @throws ForeignMigrationsError or NotUnicodeError, without having changed anything
+ * @throws ForeignMigrationsError, NewerDatabaseError or NotUnicodeError, without having changed anything
  */
 export async function migrate({ db }: Pick<DatabaseHandle, 'db'>): Promise<void> {
   await db.transaction(async (tx) => {
@@ -48,9 +62,10 @@ async function requireUnicode(tx: Database): Promise<void> {
 }
 
 /**
- * False where a migration of this version is missing from the database. One that a later version migrated has all.
+ * Returns false if the database lacks a migration of this version.
  *
  * @throws ForeignMigrationsError
+ * @throws NewerDatabaseError if it has migrations that this version does not know
  */
 export async function isMigrated(db: Database): Promise<boolean> {
   const [table] = await rows<{ exists: boolean }>(
@@ -58,11 +73,14 @@ export async function isMigrated(db: Database): Promise<boolean> {
     sql`select to_regclass('drizzle.__drizzle_migrations') is not null as exists`,
   );
   if (!table?.exists) return false;
-  const [found] = await rows<{ first: string | null; last: string | null }>(
+  const [found] = await rows<{ first: string | null; last: string | null; count: number }>(
     db,
-    sql`select min(created_at)::text as first, max(created_at)::text as last from drizzle.__drizzle_migrations`,
+    sql`select min(created_at)::text as first, max(created_at)::text as last, count(*)::int as count
+      from drizzle.__drizzle_migrations`,
   );
   if (!found?.first) return false;
   if (Number(found.first) !== journal.entries[0]?.when) throw new ForeignMigrationsError();
-  return Number(found.last) >= (journal.entries.at(-1)?.when ?? 0);
+  const newest = journal.entries.at(-1)?.when ?? 0;
+  if (Number(found.last) > newest) throw new NewerDatabaseError(found.count, journal.entries.length);
+  return Number(found.last) === newest;
 }

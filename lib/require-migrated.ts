@@ -1,5 +1,5 @@
 import type { Database } from '@/db/database';
-import { ForeignMigrationsError, isMigrated, NotUnicodeError } from '@/db/migrate';
+import { ForeignMigrationsError, isMigrated, NewerDatabaseError, NotUnicodeError } from '@/db/migrate';
 import { NotMigratedError } from './errors';
 
 const FOREIGN =
@@ -8,13 +8,17 @@ const FOREIGN =
 const NOT_UNICODE =
   "This database cannot hold every name: make one with encoding 'UTF8' (create database w5t encoding 'UTF8' template template0) on a PostgreSQL built with ICU, as packages and hosts have it.";
 
-/** @throws NotMigratedError where the database is older than the code */
+const newerSentence = ({ found, known }: NewerDatabaseError) =>
+  `This database belongs to a newer version: it has ${found} migrations, and this version knows ${known}. Start the newer version, or restore a backup from before its migration.`;
+
+/** @throws NotMigratedError if the database is older or newer than the code */
 export async function requireMigrated(db: Database): Promise<void> {
   if (!(await isMigrated(db).catch(explainRefusal))) throw new NotMigratedError();
 }
 
-/** For whoever migrates: says what to do with a database that cannot be brought to this version. */
+/** Rethrows a refused migration as an error that says what to do. */
 export function explainRefusal(error: unknown): never {
   if (error instanceof ForeignMigrationsError) throw new NotMigratedError(FOREIGN);
+  if (error instanceof NewerDatabaseError) throw new NotMigratedError(newerSentence(error));
   throw error instanceof NotUnicodeError ? new NotMigratedError(NOT_UNICODE) : error;
 }

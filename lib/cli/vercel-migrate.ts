@@ -7,14 +7,14 @@ import { runCommand } from './run-command';
 
 const USAGE = [
   'Usage: npm run vercel-build',
-  'What Vercel builds with: migrates the database where VERCEL_ENV is production, then runs next build.',
+  'What Vercel builds with: runs next build, then migrates the database if VERCEL_ENV is production.',
 ];
 
 /** A preview may share the database of others, whose code does not know its migrations. */
 runCommand(async (args) => {
   readArguments(args, { usage: USAGE });
   if (inheritedEnv().VERCEL_ENV !== 'production') {
-    return console.log('This is no production build: the database stays as it is.');
+    return console.log('This is not a production build: the database stays as it is.');
   }
   await migrateServer(readEnv([...DATABASE_VARIABLES, 'VERCEL']));
   console.log('The database of DATABASE_URL is up to date.');

@@ -10,6 +10,7 @@ import { rows } from '@/db/database';
 import { ForeignMigrationsError, isMigrated, migrate } from '@/db/migrate';
 import * as schema from '@/db/schema';
 import { openDatabase } from '@/lib/open-database';
+import { requireMigrated } from '@/lib/require-migrated';
 import {
   createTestDatabase,
   databaseState,
@@ -56,6 +57,21 @@ test('migrating a database from before the first release is refused and changes 
   await disownMigrations(other.db);
   const before = await databaseState(other.db);
   await expect(migrate(other)).rejects.toThrow(ForeignMigrationsError);
+  expect(await databaseState(other.db)).toEqual(before);
+  await other.close();
+});
+
+test('a database that a newer version has migrated is refused and stays as it is', async () => {
+  const other = await createTestDatabase();
+  await other.db.execute(
+    sql`insert into drizzle.__drizzle_migrations (hash, created_at) values ('newer', ${(journal.entries.at(-1)?.when ?? 0) + 1})`,
+  );
+  const before = await databaseState(other.db);
+  const known = journal.entries.length;
+  await expect(migrate(other)).rejects.toMatchObject({ found: known + 1, known });
+  await expect(requireMigrated(other.db)).rejects.toThrow(
+    `This database belongs to a newer version: it has ${known + 1} migrations, and this version knows ${known}. `,
+  );
   expect(await databaseState(other.db)).toEqual(before);
   await other.close();
 });
