@@ -119,6 +119,8 @@ export interface Invoice {
   readonly attemptCount: number;
   readonly nextPaymentAttempt: number | null;
   readonly finalizedAt: number | null;
+  /** The date on the invoice if it was set; otherwise null, and the invoice has the date of its finalization. */
+  readonly effectiveAt: number | null;
   readonly paidAt: number | null;
   readonly voidedAt: number | null;
   readonly markedUncollectibleAt: number | null;

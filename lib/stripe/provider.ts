@@ -74,7 +74,7 @@ export interface ProviderInvoice {
   /** Null: a status that Stripe added after this was written. */
   status: 'draft' | 'open' | 'paid' | 'uncollectible' | 'void' | null;
   providerStatus: string | null;
-  /** When the invoice was issued: finalized, else created. */
+  /** The date on the invoice: the one that was set for it, else when it was finalized, else when it was created. */
   issuedAt: Date | null;
   dueAt: Date | null;
   paidAt: Date | null;

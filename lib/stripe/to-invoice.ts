@@ -41,8 +41,8 @@ export function toProviderInvoice(object: unknown): ProviderInvoice | null {
     status,
     providerStatus: asText(payload.status),
     issuedAt:
-      asInstant(transitions.finalized_at) ??
       asInstant(payload.effective_at) ??
+      asInstant(transitions.finalized_at) ??
       asInstant(payload.created) ??
       asInstant(payload.date),
     dueAt: asInstant(payload.due_date),

@@ -245,7 +245,7 @@ describe('a saved account', () => {
     act.finalizeInvoice(old, invoice);
     await saveWorld(old, file);
     const saved = JSON.parse(await readFile(file, 'utf8'), (key, value) =>
-      ['refunds', 'disputes', 'creditNotes'].includes(key) || key.endsWith('CreditNotesAmount')
+      ['refunds', 'disputes', 'creditNotes', 'effectiveAt'].includes(key) || key.endsWith('CreditNotesAmount')
         ? undefined
         : value,
     );

@@ -80,6 +80,8 @@ describe('an invoice of any API version', () => {
     ],
     ['date instead of created', { date: 1000 }, { issuedAt: at(1000) }],
     ['finalized later than created', finalizedLate, { issuedAt: at(2000) }],
+    ['a date set before finalization', { ...finalizedLate, effective_at: 500 }, { issuedAt: at(500) }],
+    ['a date set after finalization', { ...finalizedLate, effective_at: 3000 }, { issuedAt: at(3000) }],
     ['tax of old', { tax: 1900 }, { tax: '19.00' }],
     ['tax as a difference', { total_excluding_tax: 10000 }, { tax: '19.00' }],
     ['tax as a list', { total_taxes: [{ amount: 1000 }, { amount: 900 }] }, { tax: '19.00' }],

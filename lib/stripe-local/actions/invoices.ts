@@ -13,6 +13,8 @@ export interface InvoiceInput {
   billingReason?: Invoice['billingReason'];
   /** With a due date the customer pays by himself; without, the card is charged. */
   dueDate?: number | null;
+  /** The date to print on the invoice, in seconds. */
+  effectiveAt?: number;
   metadata?: Metadata;
 }
 
@@ -52,6 +54,7 @@ export function createInvoice(world: World, input: InvoiceInput): Done<Invoice> 
       attemptCount: 0,
       nextPaymentAttempt: null,
       finalizedAt: null,
+      effectiveAt: input.effectiveAt ?? null,
       paidAt: null,
       voidedAt: null,
       markedUncollectibleAt: null,

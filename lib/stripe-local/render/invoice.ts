@@ -44,7 +44,7 @@ export function renderInvoice(invoice: Invoice, shape: Shape): Json {
     description: null,
     discounts: [],
     due_date: invoice.dueDate,
-    effective_at: invoice.finalizedAt,
+    effective_at: invoice.effectiveAt ?? invoice.finalizedAt,
     ending_balance: invoice.finalizedAt === null ? null : 0,
     footer: null,
     from_invoice: null,

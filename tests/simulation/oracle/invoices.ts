@@ -116,7 +116,7 @@ function expectedRows({ truth, tables, full }: Case, { about, event }: Moment<In
     stripe_customer_id: about.customer,
     subscription_id: about.subscription === null ? null : (subscription?.id ?? 'its subscription'),
     number: about.number,
-    invoice_date: date(about.finalizedAt ?? about.created, timeZone),
+    invoice_date: date(about.effectiveAt ?? about.finalizedAt ?? about.created, timeZone),
     due_date: due,
     currency: about.currency,
     subtotal: money(about.total - about.tax),
