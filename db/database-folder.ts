@@ -9,7 +9,7 @@ type Create = (path: string) => Promise<PGlite>;
 
 const pathOf = (dataDir: string) => join(dataDir, 'pglite');
 
-/** This file exists while a new database is being made. Until then the folder holds nobody's data. */
+/** A file that exists while a new database is being created. The folder holds no data yet. */
 const markerOf = (dataDir: string) => join(dataDir, 'pglite-unfinished');
 
 /** Returns true if there are files of a database, whole or damaged. */
@@ -19,8 +19,8 @@ export function holdsDatabase(dataDir: string): boolean {
 }
 
 /**
- * Opens the embedded database of a data directory that this process has locked, or makes it if there is none.
- * PGlite takes a folder without the file PG_VERSION for an empty one and writes a new database over all other
+ * Opens the embedded database of a data directory, or creates it if the directory has none. The caller holds the
+ * lock of the directory. PGlite takes a folder without the file PG_VERSION for an empty one and writes a new database over all other
  * files, so such a folder must never reach it.
  *
  * @throws DamagedDatabaseError if any file is missing; the files that are there stay
@@ -55,11 +55,15 @@ async function makeFiles(path: string, marker: string, create: Create): Promise<
   }
 }
 
-/** PostgreSQL notices a missing file of a table only when it reads the table. */
+/**
+ * PostgreSQL notices that a table's file is missing only when it reads the table. The files of temporary tables may be
+ * missing: after a crash PostgreSQL removes them, and leaves their rows in the catalog.
+ */
 async function requireTables(path: string, client: PGlite): Promise<void> {
   const { rows } = await client
     .query<{ file: string }>(
-      `select pg_relation_filepath(oid) as file from pg_class where relkind in ('r', 'i', 't', 'S', 'm')`,
+      `select pg_relation_filepath(oid) as file from pg_class
+        where relkind in ('r', 'i', 't', 'S', 'm') and relpersistence <> 't'`,
     )
     .catch((error: unknown) => {
       throw new DamagedDatabaseError('the catalog cannot be read', { cause: error });

@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -205,6 +206,18 @@ describe('a damaged embedded database', () => {
       await close();
     },
   );
+
+  test('a database whose temporary tables went with a crash opens', async () => {
+    const { db, close } = await openEmbedded(damaged);
+    await db.execute(sql`create temporary table passing as select 1 as one`);
+    const [found] = await rows<{ path: string }>(db, sql`select pg_relation_filepath('passing') as path`);
+    await db.execute(sql`checkpoint`);
+    const crashed = join(folder, 'crashed');
+    cpSync(join(damaged, 'pglite'), join(crashed, 'pglite'), { recursive: true });
+    await close();
+    rmSync(join(crashed, 'pglite', found?.path ?? ''));
+    await (await openEmbedded(crashed)).close();
+  });
 
   test('a command refuses a folder with files but no PG_VERSION', async () => {
     const other = join(folder, 'other');
