@@ -471,7 +471,7 @@ describe('over a database', () => {
   const rename = (id: string, metadata: { customer_number: string }) =>
     act.updateCustomer(sync.world, id, { metadata });
 
-  /** A Stripe customer of one of ours by its own number, and two other numbers. */
+  /** A Stripe customer that its own number links to our customer, and two other customer numbers. */
   async function threeNumbers() {
     const [before, after, other] = [
       await createCustomer(sync.db),

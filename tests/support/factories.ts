@@ -18,7 +18,7 @@ import {
 
 type New<Table extends { $inferInsert: object }> = Partial<Table['$inferInsert']>;
 
-// Unique within a file, and the same whatever ran before it: searches find a row by its number too.
+// Numbers are unique within a test file and begin anew in each, so that a search finds the same rows in every run.
 let drawn = 0;
 const next = () => String(++drawn).padStart(5, '0');
 

@@ -36,7 +36,7 @@ interface OpenOptions extends ContextOptions {
   as?: Person | null;
   /** A browser context without cookies, stored values and cache of others. Any context option implies it. */
   own?: boolean;
-  /** Closed only after all tests of the file, which use it one after the other. */
+  /** Keeps the page open until all tests of the file have run. */
   keep?: boolean;
 }
 
@@ -67,8 +67,8 @@ interface Opened {
 export const HTTPS_URL = 'https://admin.w5t.test';
 const STRIPE_KEY = 'sk_test_local';
 const RESULTS = join(import.meta.dirname, '../../../test-results');
+const TRACE_OPTIONS = { screenshots: true, snapshots: true };
 /** Also records a Playwright trace of each failed test. Doing so always would make every page slower. */
-const WHAT_IS_TRACED = { screenshots: true, snapshots: true };
 const TRACES = process.env.TEST_TRACE !== undefined;
 
 /** The browser and the sites of a worker, which its files use one after the other. They end with it. */
@@ -268,7 +268,7 @@ async function newContext(
     ...options,
   });
   if (!prefetch) await context.addInitScript(skipPrefetches);
-  if (TRACES) await context.tracing.start(WHAT_IS_TRACED);
+  if (TRACES) await context.tracing.start(TRACE_OPTIONS);
   return context;
 }
 
@@ -296,7 +296,7 @@ async function keepEvidence({ task }: TestContext, opened: { page: Page; complai
     writeFileSync(`${file}.txt`, [page.url(), ...complaints, '', text].join('\n'));
     if (!TRACES) continue;
     await page.context().tracing.stop({ path: `${file}.zip` });
-    await page.context().tracing.start(WHAT_IS_TRACED); // a page that is kept goes on
+    await page.context().tracing.start(TRACE_OPTIONS); // a page that is kept goes on
   }
   const trace = TRACES ? '' : ' (and a trace of it with TEST_TRACE=1)';
   process.stderr.write(
