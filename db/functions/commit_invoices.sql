@@ -8,13 +8,13 @@ BEGIN
     INSERT INTO invoices (
       id, number, customer_id, subscription_id, status, invoice_date, due_date, currency, subtotal, tax, total,
       amount_paid, amount_due, paid_at, payment_failed_at, uncollectible, amount_off_stripe, amount_credited,
-      stripe_invoice_id,
+      collected_by_payment_id, stripe_invoice_id,
       stripe_customer_id, stripe_synced_at, provider_as_of, provider_gone_at, recheck_at
     )
       OVERRIDING SYSTEM VALUE SELECT
       id, number, customer_id, subscription_id, status, invoice_date, due_date, currency, subtotal, tax, total,
       amount_paid, amount_due, paid_at, payment_failed_at, uncollectible, amount_off_stripe, amount_credited,
-      stripe_invoice_id,
+      collected_by_payment_id, stripe_invoice_id,
       stripe_customer_id, stripe_synced_at, provider_as_of, provider_gone_at, recheck_at
       FROM jsonb_populate_recordset(NULL::invoices, plan -> 'invoicesInserted');
   END IF;
@@ -26,6 +26,7 @@ BEGIN
       amount_paid = r.amount_paid, amount_due = r.amount_due, paid_at = r.paid_at,
       payment_failed_at = r.payment_failed_at, uncollectible = r.uncollectible,
       amount_off_stripe = r.amount_off_stripe, amount_credited = r.amount_credited,
+      collected_by_payment_id = r.collected_by_payment_id,
       stripe_invoice_id = r.stripe_invoice_id, stripe_customer_id = r.stripe_customer_id,
       stripe_synced_at = r.stripe_synced_at,
       provider_as_of = r.provider_as_of, provider_gone_at = r.provider_gone_at,
@@ -42,15 +43,19 @@ BEGIN
   IF plan ? 'paymentsInserted' THEN
     INSERT INTO payments (
       id, invoice_id, customer_id, amount, currency, payment_date, payment_reference, status, source,
-      provider_amount, provider_payment_date, stripe_payment_intent_id, refunded_amount
+      provider_amount, provider_payment_date, stripe_payment_intent_id, stripe_charge_id, refunded_amount
     )
       OVERRIDING SYSTEM VALUE SELECT
       id, invoice_id, customer_id, amount, currency, payment_date, payment_reference, status, source,
-      provider_amount, provider_payment_date, stripe_payment_intent_id, refunded_amount
+      provider_amount, provider_payment_date, stripe_payment_intent_id, stripe_charge_id, refunded_amount
       FROM jsonb_populate_recordset(NULL::payments, plan -> 'paymentsInserted');
     IF EXISTS (
       SELECT FROM jsonb_populate_recordset(NULL::payments, plan -> 'paymentsInserted') p
         JOIN payment_tombstones t ON t.reference = p.payment_reference
+    ) OR EXISTS (
+      -- A program has just recorded the same money under one of these ids, whose keys this plan locks.
+      SELECT FROM jsonb_populate_recordset(NULL::payments, plan -> 'paymentsInserted') p
+        JOIN payments o ON o.payment_reference IN (p.stripe_payment_intent_id, p.stripe_charge_id)
     ) THEN RAISE SQLSTATE '40001'; END IF;
   END IF;
   IF plan ? 'paymentsUpdated' THEN
@@ -59,7 +64,8 @@ BEGIN
       currency = r.currency, payment_date = r.payment_date,
       payment_reference = r.payment_reference, status = r.status, source = r.source,
       provider_amount = r.provider_amount, provider_payment_date = r.provider_payment_date,
-      stripe_payment_intent_id = r.stripe_payment_intent_id, refunded_amount = r.refunded_amount,
+      stripe_payment_intent_id = r.stripe_payment_intent_id,
+      stripe_charge_id = r.stripe_charge_id, refunded_amount = r.refunded_amount,
       updated_at = now(), version = t.version + 1
       FROM jsonb_populate_recordset(NULL::payments, plan -> 'paymentsUpdated') r
       WHERE t.id = r.id AND t.version = r.version;

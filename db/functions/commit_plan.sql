@@ -61,6 +61,13 @@ BEGIN
   IF plan ?| ARRAY['eventsInserted', 'eventsUpdated'] THEN
     PERFORM commit_events(plan, payloads);
   END IF;
+  IF plan ? 'tasks' THEN
+    INSERT INTO staff_tasks (kind, subject, message, entity, entity_id)
+      SELECT told.kind, told.subject, told.message, told.entity, told.entity_id
+      FROM jsonb_populate_recordset(NULL::staff_tasks, plan -> 'tasks') told
+      WHERE NOT EXISTS (SELECT FROM staff_tasks t WHERE t.kind = told.kind AND t.subject = told.subject)
+      ON CONFLICT ON CONSTRAINT staff_tasks_subject DO NOTHING;
+  END IF;
   IF plan ? 'audits' THEN
     INSERT INTO audit_log (actor_type, actor_id, actor_name, action, entity, entity_id, before, after)
       SELECT actor_type, actor_id, actor_name, action, entity, entity_id, before, after

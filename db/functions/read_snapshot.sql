@@ -13,6 +13,7 @@ SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 DECLARE
   more_ids int[];
+  named_ids int[];
   invoice_ids int[];
   customer_ids int[] := linked;
   link_ids text[] := stripe_customers_by_id;
@@ -144,10 +145,15 @@ BEGIN
       FROM customers c WHERE c.id = ANY (customer_ids)
     ) c;
   END IF;
+  IF "references" IS NOT NULL THEN
+    -- What programs recorded of an invoice under an id that Stripe has for money: see lib/payments/stripe-payment.ts.
+    SELECT array_agg(p.id) INTO named_ids FROM invoices i JOIN payments p ON p.invoice_id = i.id
+      WHERE i.stripe_invoice_id = ANY ("references") AND p.payment_reference ~ '^(pi|ch|py)_';
+  END IF;
   IF "references" IS NOT NULL OR payment_ids IS NOT NULL THEN
     SELECT json_agg(p ORDER BY p.id) INTO payments_found FROM (
       SELECT * FROM payments WHERE payment_reference = ANY ("references")
-      UNION ALL SELECT * FROM payments WHERE id = ANY (payment_ids)
+      UNION ALL SELECT * FROM payments WHERE id = ANY (payment_ids || named_ids)
         AND (payment_reference = ANY ("references")) IS NOT TRUE
     ) p;
   END IF;

@@ -17,4 +17,5 @@ export * from './staff';
 export * from './subscriptions';
 export * from './sums';
 export * from './sync';
+export * from './tasks';
 export * from './tool-calls';

@@ -31,6 +31,8 @@ export const invoices = pgTable(
     amount_off_stripe: money(),
     /** Of the total, by Stripe's credit notes, before and after payment. */
     amount_credited: money().notNull().default('0'),
+    /** The payment that a program or staff recorded of what Stripe collected, before sync could. */
+    collected_by_payment_id: integer(),
     stripe_invoice_id: text().unique(),
     /** Whose it is at Stripe. */
     stripe_customer_id: text(),

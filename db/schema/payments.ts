@@ -28,6 +28,7 @@ export const payments = pgTable(
     /** The same of `payment_date`; null: it is not known, and the date stays. */
     provider_payment_date: date(),
     stripe_payment_intent_id: text(),
+    stripe_charge_id: text(),
     version: version(),
     ...timestamps,
   },
@@ -43,6 +44,7 @@ export const payments = pgTable(
     index('payments_stripe_intent')
       .on(t.stripe_payment_intent_id)
       .where(sql`${t.stripe_payment_intent_id} is not null`),
+    index('payments_stripe_charge').on(t.stripe_charge_id).where(sql`${t.stripe_charge_id} is not null`),
     index('payments_reference_trgm').using('gin', t.payment_reference.op('gin_trgm_ops')),
     check('payments_amount', sql`${t.amount} > 0`),
     check('payments_refunded_amount', sql`${t.refunded_amount} between 0 and ${t.amount}`),

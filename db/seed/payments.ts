@@ -101,6 +101,7 @@ function paymentOf(invoice: InvoiceRow, amount: string, payment_date: string): P
     provider_amount: null,
     provider_payment_date: null,
     stripe_payment_intent_id: null,
+    stripe_charge_id: null,
   };
 }
 

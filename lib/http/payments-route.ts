@@ -2,10 +2,17 @@ import { apiWriter } from '../payments/api-writer';
 import { deletePayment } from '../payments/delete-payment';
 import { getPayment, listPayments } from '../payments/queries';
 import { recordPayment } from '../payments/record-payment';
-import { type PaymentUpdate, paymentFilters, paymentInput, paymentUpdate } from '../payments/schema';
+import {
+  type PaymentRow,
+  type PaymentUpdate,
+  paymentFilters,
+  paymentInput,
+  paymentUpdate,
+} from '../payments/schema';
 import { updatePayment } from '../payments/update-payment';
 import { jsonWithEtag, preconditionOf } from './etag';
 import { pageLinks } from './page-links';
+import type { HttpRequest } from './request';
 import { type Call, endpoint, pathId, route } from './route';
 
 /** `/api/w5t/payments` */
@@ -22,12 +29,12 @@ export const paymentsRoute = route({
     scope: 'payments:write',
     body: paymentInput,
     run: async ({ request, runtime, token, body }) => {
-      const { payment, created } = await recordPayment(runtime.db, body, apiWriter(runtime, token), {
+      const { payment, created, warning } = await recordPayment(runtime.db, body, apiWriter(runtime, token), {
         precondition: preconditionOf(request),
       });
-      if (!created) return jsonWithEtag(request, payment);
+      if (!created) return toAnswer(request, { ...payment, warning });
       const headers = { Location: `/api/w5t/payments/${payment.id}` };
-      return jsonWithEtag(request, payment, { status: 201, headers });
+      return toAnswer(request, { ...payment, warning }, { status: 201, headers });
     },
   }),
 });
@@ -38,9 +45,20 @@ const update = endpoint({
   run: async ({ request, runtime, token, params, body }: Call<unknown, PaymentUpdate>) => {
     const writer = apiWriter(runtime, token);
     const payment = await updatePayment(runtime.db, pathId(params), body, writer, preconditionOf(request));
-    return jsonWithEtag(request, payment);
+    return toAnswer(request, payment);
   },
 });
+
+/** The tag is that of the payment as a GET answers it, without the warning. */
+function toAnswer(
+  request: HttpRequest,
+  { warning, ...payment }: PaymentRow & { warning?: string | undefined },
+  init: ResponseInit = {},
+): Response {
+  const answer = jsonWithEtag(request, payment, init);
+  if (warning === undefined) return answer;
+  return Response.json({ ...payment, warning }, { status: answer.status, headers: answer.headers });
+}
 
 /** `/api/w5t/payments/[id]` */
 export const paymentRoute = route({

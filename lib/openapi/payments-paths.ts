@@ -20,6 +20,7 @@ const UNKNOWN_PARAMETER = new AppError('validation_failed', 'The query is not va
 ]);
 
 const payment = { $ref: schemaRef('Payment') };
+const written = { $ref: schemaRef('WrittenPayment') };
 const ifMatch = header('If-Match', 'The ETag of the state that is to be replaced; another one answers 412.');
 
 export const paymentsPaths = {
@@ -44,7 +45,9 @@ export const paymentsPaths = {
       description: [
         'Safe to repeat: a payment with the same `payment_reference` is updated instead of created, and the same',
         'body again changes nothing. Of any number of requests at once with one new reference, one creates.',
-        'Completed payments settle the invoice, unless Stripe manages it.',
+        'Completed payments settle the invoice, unless Stripe manages it. A reference that is the id of a payment',
+        'intent or charge names money of Stripe’s: where Stripe has reported it, the answer is 409 and names the',
+        'payment that counts it; else Stripe’s report later makes no second one.',
       ].join(' '),
       parameters: [
         header('If-Match', 'Only changes the state of this ETag; another one, or no payment, answers 412.'),
@@ -52,9 +55,9 @@ export const paymentsPaths = {
       ],
       requestBody: body('PaymentInput', PAYMENT_BODY),
       responses: {
-        200: json('The payment was there already, and is as the body says.', payment, ETAGGED),
-        201: json('The payment is created.', payment, [...ETAGGED, 'Location']),
-        ...bodyFailures('precondition_failed'),
+        200: json('The payment was there already, and is as the body says.', written, ETAGGED),
+        201: json('The payment is created.', written, [...ETAGGED, 'Location']),
+        ...bodyFailures('conflict', 'precondition_failed'),
         ...ownErrors(NOT_ON_COLLECTION),
       },
       ...codeSamples('POST', COLLECTION, PAYMENT_BODY),
@@ -109,7 +112,7 @@ function update(
     parameters: [ifMatch],
     requestBody: body('PaymentChanges', example),
     responses: {
-      200: json('The payment as it is now.', payment, ETAGGED),
+      200: json('The payment as it is now.', written, ETAGGED),
       ...bodyFailures('not_found', 'conflict', 'precondition_failed'),
     },
     ...codeSamples(method, ITEM, example),

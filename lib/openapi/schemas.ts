@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { problem } from '../http/problem';
 import { pageOf } from '../page-schema';
-import { paymentInput, paymentRow, paymentUpdate } from '../payments/schema';
+import { paymentInput, paymentRow, paymentUpdate, writtenPayment } from '../payments/schema';
 
 export type JsonSchema = Record<string, unknown>;
 
 const NAMED = {
   Payment: paymentRow,
+  WrittenPayment: writtenPayment,
   PaymentPage: pageOf(paymentRow),
   PaymentInput: paymentInput,
   PaymentChanges: paymentUpdate,

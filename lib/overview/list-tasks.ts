@@ -6,11 +6,13 @@ import { type Alert, listAlerts } from '../health/list-alerts';
 import { countRaising } from '../payments/money-back-questions';
 import { isWaitingForStaff } from '../subscriptions/queries';
 import { countLinkProposals } from '../sync/staff/link-proposals';
+import { countOpenTasks } from '../tasks/staff-tasks';
 
 /** Something in the sync that needs a person. */
 export interface Task {
   code:
     | Alert['code']
+    | 'staff_tasks'
     | 'money_back_unmatched'
     | 'money_back_excess'
     | 'money_back_currency'
@@ -34,6 +36,7 @@ export async function listTasks(
   const { alerts } = await listAlerts(db, now, env);
   return [
     ...alerts,
+    ...of('staff_tasks', await countOpenTasks(db), ['task is', 'tasks are'], 'waiting for a decision.'),
     ...of(
       'money_back_excess',
       await countRaising(db, 'excess', now),

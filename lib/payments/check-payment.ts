@@ -6,7 +6,7 @@ import { findMergedInto } from '../customers/merged-customers';
 import { AppError, type FieldError } from '../errors';
 import { currencyDecimals, hasCurrencyPrecision } from '../money';
 
-export type LockedInvoice = Pick<typeof invoices.$inferSelect, 'id' | 'customer_id' | 'status' | 'currency'>;
+export type LockedInvoice = Pick<typeof invoices.$inferSelect, keyof typeof LOCKED>;
 
 /**
  * Locks the invoice of the payment with a reference, where there is one, and the one that it shall be for: in
@@ -37,6 +37,10 @@ const LOCKED = {
   customer_id: invoices.customer_id,
   status: invoices.status,
   currency: invoices.currency,
+  number: invoices.number,
+  amount_due: invoices.amount_due,
+  amount_off_stripe: invoices.amount_off_stripe,
+  stripe_invoice_id: invoices.stripe_invoice_id,
 };
 
 const lockRows = statement(['reference', 'target'], (db, { reference, target }) =>

@@ -1,4 +1,4 @@
-import type { Database } from '@/db/database';
+import { type Database, lockKey } from '@/db/database';
 import { payments } from '@/db/schema';
 import { statement } from '@/db/statement';
 import { ChangedMeanwhileError, transact } from '@/db/transaction';
@@ -6,11 +6,13 @@ import { AppError } from '../errors';
 import { withAmountLimit } from './amount-limit';
 import type { Refunded } from './changed-payment';
 import { type LockedInvoice, meantCustomer, referenceTaken } from './check-payment';
+import { warnOfExcess } from './excess';
 import { keyOfReference, lockByReference, type StoredPayment } from './lock-payment';
 import { NEW_COLUMNS, toNewPayment } from './new-payment';
 import { toPaymentRow } from './queries';
 import { recordRefund } from './recorded-refunds';
 import type { PaymentInput, PaymentRow } from './schema';
+import { interruptSync, ownerOfMoney, refuseCounted } from './stripe-payment';
 import { changePayment, finishWrite, type PaymentWriter, recorderOf } from './write-payment';
 
 /** Whether what a payment would replace is as the writer wants it; null: there is none of its reference. */
@@ -20,30 +22,39 @@ type Precondition = (current: PaymentRow | null) => boolean;
  * Creates a payment, or updates the one with the same reference. Of any number of calls at once with one
  * new reference exactly one creates.
  *
+ * @returns with `warning`, a sentence, where more is recorded of an invoice of Stripe's than it asks for
  * @param options.onlyNew refuses a reference that is known, instead of updating
  * @param options.precondition of the state that is there, also where there is none
- * @throws AppError precondition_failed; validation_failed when the payment does not fit its invoice; conflict with `onlyNew`
+ * @throws AppError precondition_failed; validation_failed when the payment does not fit its invoice; conflict with `onlyNew`, or where sync
+ * has recorded the money that its reference names
  */
 export async function recordPayment(
   db: Database,
   input: PaymentInput & Refunded,
   writer: PaymentWriter,
   options: { onlyNew?: boolean; precondition?: Precondition | undefined } = {},
-): Promise<{ payment: PaymentRow; created: boolean }> {
+): Promise<{ payment: PaymentRow; created: boolean; warning: string | undefined }> {
+  const owner = await ownerOfMoney(db, input);
+  const key = keyOfReference(input.payment_reference);
   return withAmountLimit(() =>
     transact(
       db,
       async (tx) => {
+        if (owner !== undefined) {
+          await interruptSync(tx, owner);
+          await lockKey(tx, key);
+        }
         const { payment, invoices } = await lockByReference(tx, input.payment_reference, input.invoice_id);
         requirePrecondition(payment, options.precondition);
         if (payment && options.onlyNew) throw referenceTaken();
         const written = payment
           ? await changePayment(tx, { payment, invoices }, input, writer)
           : await createPayment(tx, input, invoices.get(input.invoice_id), writer);
-        return { payment: toPaymentRow(written), created: !payment };
+        const warning = await warnOfExcess(tx, invoices.get(written.invoice_id), payment ?? null, written);
+        return { payment: toPaymentRow(written), created: !payment, warning };
       },
       `invoice ${input.invoice_id}`,
-      keyOfReference(input.payment_reference),
+      owner ?? key,
     ),
   );
 }
@@ -61,6 +72,7 @@ async function createPayment(
   writer: PaymentWriter,
 ): Promise<StoredPayment> {
   const customer_id = await meantCustomer(tx, input.customer_id, invoice);
+  await refuseCounted(tx, input);
   const [created] = await insertRow(tx, toNewPayment({ ...input, customer_id }, invoice, writer));
   // Somebody was quicker: begin again, as an update of theirs.
   if (!created) throw new ChangedMeanwhileError('the reference was taken');

@@ -17,6 +17,7 @@ import type { StoredPayment } from './lock-payment';
 import { toNewPayment } from './new-payment';
 import { toRefund } from './recorded-refunds';
 import type { PaymentInput } from './schema';
+import { namesStripeMoney } from './stripe-payment';
 import { type PaymentWriter, recorderOf } from './write-payment';
 
 /** With when that came back of it which did. */
@@ -25,8 +26,8 @@ export type GivenPayment = PaymentInput & Refunded & { refundedAt: Date };
 export type Recorded =
   | { outcome: 'created' | 'unchanged'; id: number }
   | { outcome: 'refused'; problems: FieldError[] }
-  /** There is one that differs: `recordPayment` changes it. */
-  | { outcome: 'known'; payment: StoredPayment };
+  /** There is one that differs, or it names money of Stripe's: `recordPayment` writes it. */
+  | { outcome: 'alone'; payment: StoredPayment | undefined };
 
 type NewPayment = { given: GivenPayment; row: ReturnType<typeof toNewPayment> };
 
@@ -84,7 +85,7 @@ async function findKnown(
 }
 
 const compare = (payment: StoredPayment, given: GivenPayment): Recorded =>
-  isAlready(payment, given) ? { outcome: 'unchanged', id: payment.id } : { outcome: 'known', payment };
+  isAlready(payment, given) ? { outcome: 'unchanged', id: payment.id } : { outcome: 'alone', payment };
 
 async function decide(
   tx: Database,
@@ -93,6 +94,7 @@ async function decide(
   writer: PaymentWriter,
 ): Promise<Recorded | NewPayment> {
   const invoice = invoices.get(given.invoice_id);
+  if (namesStripeMoney(given.payment_reference)) return { outcome: 'alone', payment: undefined };
   const { refundedAt: _, ...input } = given;
   const customer_id = await meantCustomer(tx, input.customer_id, invoice);
   try {

@@ -106,3 +106,12 @@ export const paymentRow = z.object({
   updated_at: instant,
 });
 export type PaymentRow = z.infer<typeof paymentRow>;
+
+/** What a write answers. */
+export const writtenPayment = paymentRow.extend({
+  warning: z
+    .string()
+    .meta({ description: 'More is recorded of the invoice than Stripe asks for; staff are told, too.' })
+    .optional(),
+});
+export type WrittenPayment = z.infer<typeof writtenPayment>;

@@ -1,6 +1,78 @@
-import { eq } from 'drizzle-orm';
-import type { Database } from '@/db/database';
-import { payments } from '@/db/schema';
+import { eq, sql } from 'drizzle-orm';
+import { type Database, rows } from '@/db/database';
+import { invoices, payments, stripeCustomers } from '@/db/schema';
+import { AppError } from '../errors';
+
+/** Whether a reference is an id that Stripe has for money: of a payment intent, or a charge (`py_`: by bank debit). */
+export const namesStripeMoney = (reference: string): boolean => /^(pi|ch|py)_/.test(reference);
+
+export const isIntent = (id: string): boolean => id.startsWith('pi_');
+
+/** What a payment is to be known by. */
+interface Named {
+  payment_reference: string;
+  invoice_id: number;
+}
+
+/** The Stripe customer whose decisions a payment must be in turn with; undefined: it names no money of Stripe's. */
+export async function ownerOfMoney(
+  db: Database,
+  { payment_reference, invoice_id }: Named,
+): Promise<string | undefined> {
+  if (!namesStripeMoney(payment_reference)) return undefined;
+  const [found] = await db
+    .select({ owner: invoices.stripe_customer_id })
+    .from(invoices)
+    .where(eq(invoices.id, invoice_id));
+  return found?.owner ?? undefined;
+}
+
+/** Makes sync, which may just be deciding on the same invoice, decide again. The caller holds the owner's key. */
+export async function interruptSync(tx: Database, owner: string): Promise<void> {
+  await tx
+    .update(stripeCustomers)
+    .set({ version: sql`${stripeCustomers.version} + 1` })
+    .where(eq(stripeCustomers.stripe_customer_id, owner));
+}
+
+/**
+ * Refuses a payment that names money of Stripe's which sync has recorded: that of its invoice, or of the same intent
+ * or charge wherever it stands.
+ *
+ * @param id of the payment itself, where there is one
+ * @throws AppError conflict naming the payment that counts
+ */
+export async function refuseCounted(
+  tx: Database,
+  { payment_reference: reference, invoice_id }: Named,
+  id = 0,
+): Promise<void> {
+  if (!namesStripeMoney(reference)) return;
+  const [counted] = await rows<{ id: number; payment_reference: string }>(
+    tx,
+    sql`select p.id, p.payment_reference from payments p where p.source = 'stripe' and p.id <> ${id}::int and (
+        p.stripe_payment_intent_id = ${reference} or p.stripe_charge_id = ${reference}
+        or p.payment_reference = (select i.stripe_invoice_id from invoices i where i.id = ${invoice_id}::int)
+        or p.invoice_id = (select i.id from invoices i where i.id = ${invoice_id}::int and i.stripe_invoice_id is not null))
+      order by p.id limit 1`,
+  );
+  if (counted) throw alreadyCounted(counted);
+}
+
+/** Money that Stripe reported is counted once. */
+export function alreadyCounted({
+  id,
+  payment_reference,
+}: {
+  id: number;
+  payment_reference: string;
+}): AppError {
+  return new AppError(
+    'conflict',
+    `Payment ${id} (${payment_reference}) already counts this money, as Stripe reported it. Other money needs a reference that is no id of Stripe's.`,
+    [{ field: 'payment_reference', message: `names money that payment ${id} counts` }],
+  );
+}
 
 /** What Stripe calls a payment: its payment intent, or a charge that is its reference; null where nothing says so. */
 export async function findStripePayment(db: Database, id: number): Promise<string | null> {
@@ -19,5 +91,5 @@ export function stripePaymentOf({
   intent: string | null;
   reference: string;
 }): string | null {
-  return intent ?? (/^(pi|ch)_/.test(reference) ? reference : null);
+  return intent ?? (namesStripeMoney(reference) ? reference : null);
 }

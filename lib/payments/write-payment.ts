@@ -16,6 +16,7 @@ import type { LockedPayment, StoredPayment } from './lock-payment';
 import { paymentNotFound } from './queries';
 import { agreeRefunds, refundUpTo } from './recorded-refunds';
 import type { PaymentChanges } from './schema';
+import { refuseCounted } from './stripe-payment';
 
 /** Whoever writes a payment, and the time it is. */
 export interface PaymentWriter {
@@ -57,6 +58,9 @@ export async function changePayment(
   const values = { ...wanted, currency, amount: String(wanted.amount) };
   const told = changes.cameBack;
   if (isSame(before, values, told)) return before;
+  if (moved || wanted.payment_reference !== before.payment_reference) {
+    if (before.source !== 'stripe') await refuseCounted(tx, wanted, before.id);
+  }
   // Sync looks for its payment by reference: renamed, it must not be made a second time.
   if (before.source === 'stripe' && wanted.payment_reference !== before.payment_reference) {
     await leaveTombstone(tx, before.payment_reference);

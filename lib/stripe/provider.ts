@@ -91,6 +91,8 @@ export interface ProviderInvoice {
   /** Of the total, by credit notes, before and after payment; null: the payload does not tell. */
   amountCredited: string | null;
   paymentIntentId: string | null;
+  /** All payment intents and charges that the payload names. */
+  moneyIds: string[];
   /** Open, and its payment was tried and refused; reported by expanded payment intents alone. */
   paymentFailed: boolean;
 }

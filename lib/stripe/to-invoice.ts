@@ -58,6 +58,7 @@ export function toProviderInvoice(object: unknown): ProviderInvoice | null {
     amountCredited: credited === null ? null : money(credited),
     amountOffStripe: offStripe === null ? null : money(offStripe),
     paymentIntentId: paymentIntentOf(payload),
+    moneyIds: moneyIdsOf(payload),
     paymentFailed: payload.status === 'open' && payload.attempted === true && hasFailedIntent(payload),
   };
 }
@@ -128,6 +129,15 @@ function paymentIntentOf(payload: Json): string | null {
     return { id: asId(asObject(payment).payment_intent), isPaid: status === 'paid' };
   });
   return (intents.find((intent) => intent.isPaid) ?? intents[0])?.id ?? null;
+}
+
+function moneyIdsOf(payload: Json): string[] {
+  const paidBy = asList(asObject(payload.payments).data).map((entry) => asObject(asObject(entry).payment));
+  const named = [payload, ...paidBy].flatMap(({ payment_intent, charge }) => [
+    asId(payment_intent),
+    asId(charge) ?? asId(asObject(payment_intent).latest_charge),
+  ]);
+  return [...new Set(named.filter((id) => id !== null))];
 }
 
 /** `requires_payment_method` alone is also where an intent starts: only an error tells that it failed. */

@@ -18,7 +18,7 @@ const LAYERS: string[][] = [
   ['lib/services'],
   ['lib/customers', 'lib/servers'],
   ['lib/records'],
-  ['lib/audit', 'lib/counted-list'],
+  ['lib/audit', 'lib/counted-list', 'lib/tasks'],
   ['lib/runtime.ts'],
   ['lib/stripe'],
   ['lib/*.ts'],

@@ -20,7 +20,10 @@ const GOOD = {
 function read<Schema extends z.ZodType<object>>(schema: Schema, text: string, currency = 'eur') {
   const parsed = validate(schema, parseJson(Buffer.from(text)), 'body');
   const payment = { ...GOOD, ...parsed };
-  const invoice = { id: 1, customer_id: 1, status: 'sent' as const, currency };
+  const invoice = {
+    ...{ id: 1, customer_id: 1, status: 'sent' as const, currency, number: 'R-1', amount_due: '119.000' },
+    ...{ amount_off_stripe: null, stripe_invoice_id: null },
+  };
   checkPayment(payment, payment.invoice_id === 1 ? invoice : undefined, true);
   return payment;
 }

@@ -1,8 +1,9 @@
-import { and, eq } from 'drizzle-orm';
+import { and, eq, inArray } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { auditLog } from '@/db/schema';
+import { auditLog, staffTasks } from '@/db/schema';
 import { validateQuery } from '@/lib/http/validate';
 import { paymentFilters } from '@/lib/payments/schema';
+import { createPayment } from '../support/factories';
 import { expectProblem, fieldsOf, usePayments } from '../support/payments-server';
 
 const { server, call, openInvoice, recorded, stateOf } = usePayments();
@@ -43,6 +44,71 @@ test('a payment is created, read, upserted, changed and deleted', async () => {
   const actions = ['create', 'update', 'update', 'update', 'delete'].map((action) => `payment.${action}`);
   expect(trail.map((row) => row.action)).toEqual(actions);
   expect(trail.at(-1)).toMatchObject({ actor_type: 'token', before: { amount: '1.000' }, after: null });
+});
+
+describe('a payment of an invoice that Stripe manages', () => {
+  let made = 0;
+  /** An open invoice of Stripe's over 119.00 EUR, of which 70.00 are due. */
+  const openAtStripe = async (overrides: Parameters<typeof openInvoice>[0] = {}) => {
+    made += 1;
+    const owed = { stripe_invoice_id: `in_api_${made}`, amount_paid: '49', amount_due: '70' };
+    return openInvoice({ ...owed, ...overrides });
+  };
+
+  test('a payment that names money which Stripe has reported is refused, and the answer names what counts it', async () => {
+    const { db } = server.runtime;
+    const [{ invoice, body }, other] = [await openAtStripe(), await openInvoice()];
+    const counted = await createPayment(db, {
+      ...{ invoice_id: invoice.id, customer_id: invoice.customer_id, source: 'stripe', amount: '49' },
+      ...{ payment_reference: String(invoice.stripe_invoice_id) },
+      ...{ stripe_payment_intent_id: 'pi_api', stripe_charge_id: 'ch_api' },
+    });
+    for (const [of, reference] of [
+      [body, 'pi_api'],
+      [body, 'ch_of_nothing_we_know'],
+      [body, 'py_bank_debit'],
+      [other.body, 'pi_api'],
+      [other.body, 'ch_api'],
+    ] as const) {
+      const refused = await call('POST', '', { ...of, payment_reference: reference });
+      expectProblem(refused, 'conflict');
+      expect(refused.body.detail).toMatch(`Payment ${counted.id} (${invoice.stripe_invoice_id})`);
+    }
+    const { body: bank } = await call('POST', '', { ...other.body, payment_reference: 'BANK-OTHER' });
+    expectProblem(await call('PUT', `/${bank.id}`, { payment_reference: 'pi_api' }), 'conflict');
+    const { status } = await call('POST', '', { ...other.body, payment_reference: 'pi_of_another' });
+    expect(status).toBe(201);
+  });
+
+  test('a payment of more than Stripe asks for is recorded, with a warning and a task for staff', async () => {
+    const { db } = server.runtime;
+    const { invoice, body } = await openAtStripe();
+    const exact = await call('POST', '', { ...body, amount: 70, payment_reference: 'EXACT' });
+    expect([exact.status, exact.body.warning]).toEqual([201, undefined]);
+    const more = await call('POST', '', { ...body, amount: 0.01, payment_reference: 'MORE' });
+    expect(more.status).toBe(201);
+    expect(more.body.warning).toBe(
+      `With payment ${more.body.id} (MORE), 70.01 EUR is recorded of invoice ${invoice.number}, for which Stripe asks 70.00 EUR.`,
+    );
+    const { warning: _, ...payment } = more.body;
+    const read = await call('GET', `/${payment.id}`);
+    expect([read.body, read.headers.get('etag')]).toEqual([payment, more.headers.get('etag')]);
+    expect((await call('POST', '', { ...body, amount: 0.01, payment_reference: 'MORE' })).body).toEqual(
+      payment,
+    );
+    const huge = await call('PATCH', `/${exact.body.id}`, { amount: 999_999_999_999 });
+    expect([huge.status, typeof huge.body.warning]).toEqual([200, 'string']);
+    const less = await call('PATCH', `/${exact.body.id}`, { amount: 60 });
+    expect([less.status, less.body.warning]).toEqual([200, undefined]);
+    const tasks = await db
+      .select()
+      .from(staffTasks)
+      .where(inArray(staffTasks.entity_id, [more.body.id, exact.body.id]));
+    expect(tasks.map(({ kind, entity_id }) => [kind, entity_id])).toEqual([
+      ['payment_exceeds_due', more.body.id],
+      ['payment_exceeds_due', exact.body.id],
+    ]);
+  });
 });
 
 describe('the list of payments', () => {

@@ -468,3 +468,80 @@ describe('subscriptions of many items', () => {
     { given, withKey: true },
   );
 });
+
+/** What tells of the payment of an invoice by the intent pi_1 and its charge ch_1, by version of the API. */
+const SHAPES: Record<string, Record<string, unknown>> = {
+  'with its intent and charge': { payment_intent: 'pi_1', charge: 'ch_1' },
+  'with a list of its payments': {
+    payments: {
+      object: 'list',
+      has_more: false,
+      data: [
+        {
+          status: 'paid',
+          amount_paid: 11_900,
+          payment: { type: 'payment_intent', payment_intent: { id: 'pi_1', latest_charge: 'ch_1' } },
+        },
+      ],
+    },
+  },
+  'without what paid it': {},
+};
+
+/** A program records a payment of an invoice. */
+const posts =
+  (payment_reference: string, { amount = 119, of = 'in_1' } = {}) =>
+  async (scene: Scene) => {
+    const { invoices, customers } = await scene.rows();
+    const { id, customer } = invoices[of] ?? {};
+    const customer_id = Number(customers[String(customer)]?.id);
+    const payment = { invoice_id: Number(id), customer_id, amount, payment_date: '2026-03-14' };
+    await scene.hands().recordPayment({ ...payment, payment_reference });
+  };
+
+const refusesToRecord =
+  (reference: string, of = 'in_1') =>
+  async (scene: Scene) => {
+    const refused = posts(reference, { of })(scene);
+    await expect(refused).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringMatching(/^Payment \d+ \(in_1\) already counts this money/),
+    });
+  };
+
+describe('money that Stripe reports is counted once', () => {
+  for (const [shape, told] of Object.entries(SHAPES)) {
+    for (const reference of ['pi_1', 'ch_1']) {
+      testRules({
+        [`recorded as ${reference} before an event ${shape}, it is not recorded again`]: {
+          inSql: true,
+          events: [
+            finalized('in_1'),
+            posts(reference),
+            paid('in_1', told),
+            succeeded('in_1', told),
+            succeeded('in_1', told),
+          ],
+          orders: [
+            [0, 1, 2, 3, 4],
+            [0, 1, 3, 4, 2],
+          ],
+          rows: { payments: { [reference]: { of: 'in_1', amount: '119.000', source: 'api', version: 0 } } },
+          counts: { payments: 1, tasks: 0 },
+        },
+        [`recorded as ${reference} after an event ${shape}, it is refused`]: {
+          inSql: true,
+          events: [finalized('in_1'), succeeded('in_1', told), refusesToRecord(reference)],
+          rows: { payments: { in_1: { of: 'in_1', amount: '119.000', source: 'stripe' } } },
+          counts: { payments: 1, tasks: 0 },
+        },
+        [`recorded as ${reference} with another amount before an event ${shape}, it is a task for staff`]: {
+          inSql: true,
+          events: [finalized('in_1'), posts(reference, { amount: 100 }), succeeded('in_1', told)],
+          rows: { payments: { [reference]: { amount: '100.000', source: 'api', version: 0 } } },
+          counts: { payments: 1, tasks: 1 },
+        },
+      });
+    }
+  }
+});

@@ -161,6 +161,7 @@ const CLEARED = [
     'disputes',
     'payments',
     'payment_tombstones',
+    'staff_tasks',
     'audit_log',
   ],
   ...['subscription_items', 'invoices', 'subscriptions', 'stripe_customers', 'customer_services'],
@@ -251,6 +252,7 @@ const LEFT_OUT: Partial<Record<TableName, string[]>> = {
   events: ['api_version', 'livemode', ...CLOCKS],
   merged: CLOCKS,
   tombstones: CLOCKS,
+  tasks: CLOCKS,
 };
 
 type Rows = Record<TableName, Record<string, unknown>[]>;

@@ -29,6 +29,8 @@ interface Here {
   refundAtStripe(stripeInvoiceId: string): void;
   /** Collects at Stripe without an invoice. @returns the payment intent, or null without a Stripe customer */
   collectAtStripe(a: number): string | null;
+  /** What was paid or begun for an invoice at Stripe: payment intents with their amounts in whole units. */
+  intentsOf(stripeInvoiceId: string): { id: string; amount: number }[];
   /** Whether the event that reports the payment of an invoice has not arrived yet. */
   isAwaited(stripeInvoiceId: string): boolean;
 }
@@ -113,17 +115,23 @@ async function dateService({ hands, setup, deeds }: Here, { a, b, c }: Step): Pr
   return `staff give service ${service.id} the ${column} ${date}`;
 }
 
-/** A program records a payment of one of Stripe's invoices, often one that was deleted before. */
-async function enterPayment({ hands, deeds }: Here, { a, b, c }: Step): Promise<string | null> {
+/**
+ * A program records a payment of one of Stripe's invoices, often one that was deleted before, or under the id of its
+ * payment intent.
+ */
+async function enterPayment({ hands, deeds, intentsOf }: Here, { a, b, c }: Step): Promise<string | null> {
   const invoices = (await hands.invoices()).filter(({ stripe_invoice_id: id }) => id && !isStray(id));
   const again = invoices.filter(({ stripe_invoice_id: id }) => id && c % 2 === 0 && deeds.deleted.has(id));
   const invoice = pick(again.length > 0 ? again : invoices, a);
   if (!invoice?.stripe_invoice_id) return null;
   const { id: invoice_id, customer_id } = invoice;
   const isStripes = again.length > 0 || b % 2 === 0;
-  const payment_reference = isStripes ? invoice.stripe_invoice_id : `API-${invoice_id}`;
-  // Refused for a draft or a cancelled invoice, or because the reference is taken.
-  const isEntered = await record(hands, deeds, { invoice_id, customer_id, amount: 5 + b, payment_reference });
+  const intent =
+    again.length === 0 && c % 4 !== 0 ? pick(intentsOf(invoice.stripe_invoice_id), b) : undefined;
+  const payment_reference = intent?.id ?? (isStripes ? invoice.stripe_invoice_id : `API-${invoice_id}`);
+  const amount = intent && c % 4 !== 1 ? intent.amount : 5 + b;
+  // Refused for a draft or a cancelled invoice, or because the reference is taken or names money that is counted.
+  const isEntered = await record(hands, deeds, { invoice_id, customer_id, amount, payment_reference });
   return isEntered ? `a payment is entered here as ${payment_reference}` : null;
 }
 

@@ -132,7 +132,7 @@ export const STEP_WEIGHTS = {
   run: 10,
   deletePayment: 9,
   changePayment: 2,
-  enterPayment: 2,
+  enterPayment: 4,
   refundHere: 4,
   payOwn: 3,
   linkItem: 9,

@@ -1,3 +1,4 @@
+import { fromMinorUnits } from '@/lib/money';
 import { refundPayment } from '@/lib/stripe-local/actions';
 import { seededChance } from '@/lib/stripe-local/chance';
 import type { WorldEvent } from '@/lib/stripe-local/model';
@@ -240,6 +241,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
       refundAtStripe(invoice: string) {
         if (world.invoices.get(invoice)) tried(() => refundPayment(world, { invoice }));
       },
+      intentsOf: (invoice: string) => intentsOf(world, invoice),
       collectAtStripe: (a: number) => intentWithoutInvoice(scene, a)?.id ?? null,
     };
     const done = staffsTurn.then(() => doHere(here, step));
@@ -298,6 +300,15 @@ function customerChanges(world: World, { about }: WorldEvent): number | null {
 }
 
 const allEvents = ({ world, strays }: Played) => [...world.history, ...strays.map(({ event }) => event)];
+
+function intentsOf({ invoicePayments, invoices }: World, id: string) {
+  const currency = invoices.get(id)?.currency ?? 'eur';
+  return [...invoicePayments.values()].flatMap(({ invoice, payment, amountRequested }) =>
+    invoice === id && payment.type === 'payment_intent'
+      ? [{ id: payment.payment_intent, amount: Number(fromMinorUnits(amountRequested, currency)) }]
+      : [],
+  );
+}
 
 /** Whether the event that reports the payment of an invoice has not arrived yet. */
 function isAwaited(played: Played, invoice: string): boolean {

@@ -17,7 +17,12 @@ export const TABLES = {
 type Name = keyof typeof TABLES;
 
 /** The tables that the model has. */
-export const MODELLED = { ...TABLES, merged: schema.mergedCustomers, tombstones: schema.paymentTombstones };
+export const MODELLED = {
+  ...TABLES,
+  merged: schema.mergedCustomers,
+  tombstones: schema.paymentTombstones,
+  tasks: schema.staffTasks,
+};
 
 const isPlain = (value: unknown) => Array.isArray(value) || !['object', 'undefined'].includes(typeof value);
 

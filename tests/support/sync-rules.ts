@@ -338,6 +338,7 @@ function toView(rows: Rows): View {
     refunds: namesOf('refunds', (row) => row.stripe_refund_id ?? row.id),
     disputes: namesOf('disputes', (row) => row.stripe_dispute_id),
     events: namesOf('events', (row) => row.id),
+    tasks: namesOf('tasks', (row) => `${row.kind} ${row.subject}`),
   };
   const named = (table: TableName, row: Row): Row => ({
     ...row,

@@ -76,7 +76,7 @@ function plan(row: PaymentFields, { invoice, customers }: Named, { timeZone }: R
   };
 }
 
-/** Changes a payment that is there and differs. */
+/** Writes a payment that could not be written together with others. */
 async function finish(
   db: Database,
   { refundedAt, ...payment }: GivenPayment,
@@ -84,13 +84,14 @@ async function finish(
   { actor, now, timeZone }: RecordWriter,
 ): Promise<Saved> {
   if (!recorded) throw new Error('a payment was lost');
-  if (recorded.outcome !== 'known') return recorded;
+  if (recorded.outcome !== 'alone') return recorded;
   const writer = { actor, source: 'import' as const, now, timeZone, refundedAt };
   // The file may be older than the refund, or have a row of its own for it: it must not take the refund back.
-  const isOlder = payment.status === 'completed' && recorded.payment.status === 'refunded';
+  const before = recorded.payment;
+  const isOlder = payment.status === 'completed' && before?.status === 'refunded';
   const given = isOlder ? { ...payment, status: undefined } : payment;
   const { payment: after, created } = await recordPayment(db, given, writer);
-  const isSame = recorded.payment.updated_at.toISOString() === after.updated_at;
+  const isSame = before?.updated_at.toISOString() === after.updated_at;
   return { outcome: created ? 'created' : isSame ? 'unchanged' : 'changed', id: after.id };
 }
 
@@ -109,7 +110,7 @@ function recordRefund(
 
 async function orRefused(save: () => Promise<Saved>): Promise<Saved> {
   const saved = await save().catch((error: unknown): Saved => {
-    if (!(error instanceof AppError) || error.code !== 'validation_failed') throw error;
+    if (!(error instanceof AppError) || !['validation_failed', 'conflict'].includes(error.code)) throw error;
     return { outcome: 'refused', problems: error.fields };
   });
   return saved.outcome === 'refused' ? { ...saved, problems: saved.problems.map(toOurField) } : saved;

@@ -2,6 +2,7 @@ import type { FieldChange } from '@/db/schema';
 import type { AuditEntry } from '../../audit/record-audit';
 import type { Fetched, ProviderObjects } from '../../stripe/fetch';
 import type { ProviderSubscriptionItem } from '../../stripe/provider';
+import type { StaffTask } from '../../tasks/staff-tasks';
 import type { Snapshot } from '../store/snapshot';
 import { Lookups } from './lookups';
 
@@ -41,6 +42,7 @@ export class Draft extends Lookups {
   /** Stripe customers that are decided on: their versions are raised, whatever changes. */
   readonly concerned = new Set<string>();
   readonly audits: AuditEntry[] = [];
+  readonly tasks: StaffTask[] = [];
   readonly abandoned: number[] = [];
   wanted: { kind: WantedKind; id: string; version: number | null } | undefined;
   unreported: { what: string; reason: string } | undefined;

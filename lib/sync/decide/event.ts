@@ -44,8 +44,9 @@ interface Effects {
 
 const invoice = ({ isPaid, hasFailed, recordsPayment }: Effects = {}): Handler => ({
   keys: ({ object }) => {
-    const keys = keysOfInvoice(toProviderInvoice(object));
-    return recordsPayment ? { ...keys, payments: keys.invoices ?? [] } : keys;
+    const provider = toProviderInvoice(object);
+    const keys = keysOfInvoice(provider);
+    return recordsPayment && provider ? { ...keys, payments: [provider.id, ...provider.moneyIds] } : keys;
   },
   apply: (draft, event) => {
     const reported = asReported(event, toProviderInvoice(event.object));

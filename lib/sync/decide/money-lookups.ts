@@ -1,3 +1,4 @@
+import { namesStripeMoney } from '../../payments/stripe-payment';
 import type { StoredDispute, StoredInvoice, StoredPayment, StoredRefund } from '../store/rows';
 import { KeyedTables } from './keyed-tables';
 
@@ -12,6 +13,16 @@ export class MoneyLookups extends KeyedTables {
     const found = this.payments.all().find((row) => row.payment_reference === reference);
     if (!found) this.require({ payments: [reference] });
     return found;
+  }
+
+  /** What programs and staff recorded of an invoice under an id that Stripe has for money. */
+  recordedOf({ id, stripe_invoice_id }: StoredInvoice): StoredPayment[] {
+    this.require({ payments: [stripe_invoice_id ?? ''] });
+    return this.payments
+      .all()
+      .filter(
+        (row) => row.invoice_id === id && row.source !== 'stripe' && namesStripeMoney(row.payment_reference),
+      );
   }
 
   /** The payment of a refund or a dispute, which is read along with it. */

@@ -27,6 +27,7 @@ export interface Plan extends TablePlans {
   handedOver: Draft['handedOver'];
   abandoned: number[];
   audits: AuditEntry[];
+  tasks: Draft['tasks'];
   concerned: string[];
   /** Customer numbers that nobody had, and who had an e-mail address. */
   absentNumbers: string[];
@@ -58,6 +59,7 @@ export function toPlan(draft: Draft): Plan {
     handedOver: draft.handedOver,
     abandoned: draft.abandoned,
     audits: draft.audits,
+    tasks: draft.tasks,
     concerned: [...draft.concerned],
     absentNumbers: [...draft.met.absentNumbers],
     emails: [...draft.met.emails].map(([email, ids]) => ({ email, ids })),
@@ -85,7 +87,7 @@ function afterMoves(draft: Draft, row: StoredPayment): StoredPayment {
 
 /** A link whose version alone is raised does not count. */
 export function isEmpty(plan: Plan): boolean {
-  const lists = [plan.changes, plan.moves, plan.handedOver, plan.abandoned, plan.audits];
+  const lists = [plan.changes, plan.moves, plan.handedOver, plan.abandoned, plan.audits, plan.tasks];
   return lists.every((list) => list.length === 0) && TABLE_NAMES.every((name) => isUnchanged(plan[name]));
 }
 

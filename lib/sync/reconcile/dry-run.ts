@@ -16,6 +16,7 @@ import {
   reconciliationRuns,
   reconciliationSeen,
   refunds,
+  staffTasks,
   stripeCustomers,
   stripeEvents,
   subscriptionItems,
@@ -41,6 +42,7 @@ export async function beginDryRun({ db, now }: { db: Database; now(): Date }): P
     { table: refunds },
     { table: disputes },
     { table: paymentTombstones },
+    { table: staffTasks },
     // Of the inbox what is tried again, and what later events are compared with.
     {
       table: stripeEvents,

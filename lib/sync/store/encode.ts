@@ -1,5 +1,6 @@
 import { getTableName } from 'drizzle-orm';
 import type { AuditEntry } from '../../audit/record-audit';
+import { keyOfReference } from '../../payments/lock-payment';
 import type { TablePlan } from '../decide/plan';
 import type { Commit } from './committed';
 import { TABLE_NAMES, TABLES } from './rows';
@@ -49,16 +50,22 @@ function toTemplate(plan: string, places: number): string {
     .replace(MARKED, (text, place: string) => (Number(place) <= places ? `%${place}$s` : text));
 }
 
-/** Of whoever is decided on, and of whom an event that changes nothing tells: nobody is erased meanwhile. */
-export function toLockKeys({ plan: { concerned, emails }, events }: Commit): string[] {
+/**
+ * Of whoever is decided on, and of whom an event that changes nothing tells: nobody is erased meanwhile. And of the
+ * references under which a program may just be recording the same money.
+ */
+export function toLockKeys({ plan: { concerned, emails, payments }, events }: Commit): string[] {
   const told = events.flatMap(({ owners, stripe_customer_id: own }) =>
     own === null ? owners : [own, ...owners],
   );
-  return [...concerned, ...emails.map(({ email }) => `email ${email}`), ...told];
+  const money = payments.inserted.flatMap(({ stripe_payment_intent_id: intent, stripe_charge_id: charge }) =>
+    [intent, charge].filter((id) => id !== null).map(keyOfReference),
+  );
+  return [...concerned, ...emails.map(({ email }) => `email ${email}`), ...told, ...money];
 }
 
 function toLists({ plan, events, runId }: Commit): [string, unknown[]][] {
-  const { moves, handedOver, abandoned, absentNumbers, emails, touched, audits } = plan;
+  const { moves, handedOver, abandoned, absentNumbers, emails, touched, audits, tasks } = plan;
   const entries = events.map(({ payload: _, ...entry }) => entry);
   const lists = {
     moves,
@@ -68,6 +75,7 @@ function toLists({ plan, events, runId }: Commit): [string, unknown[]][] {
     emails,
     touched,
     audits: audits.map(toAuditRow),
+    tasks,
     eventsInserted: entries.filter(({ before }) => before === null),
     eventsUpdated: entries.filter(({ before }) => before !== null),
     changes: runId === null ? [] : plan.changes,

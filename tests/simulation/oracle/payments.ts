@@ -18,19 +18,21 @@ import {
 export function checkPayments(given: Case): void {
   const { truth, tables } = given;
   const invoices = storiesOf<Invoice>(truth.history, 'invoice');
+  // What people recorded under the id of an intent counts for its invoice, and sync records nothing beside it.
+  const counted = new Set([...truth.written.values()].map(({ reference }) => truth.intents.get(reference)));
   for (const row of tables.payments) {
     const { payment_reference: reference } = row;
     const written = truth.written.get(row.id);
     if (written) {
       const { reference: payment_reference, ...values } = written;
       compare(given, `payment ${payment_reference}`, { payment_reference, ...values }, row);
-    } else if (!invoices.has(reference) || truth.deleted.has(reference)) {
+    } else if (!invoices.has(reference) || truth.deleted.has(reference) || counted.has(reference)) {
       differ(given, `payment ${reference}`, null, row);
     }
   }
   const references = new Set([...truth.written.values()].map(({ reference }) => reference));
   for (const [id, story] of invoices) {
-    if (references.has(id) || truth.deleted.has(id)) continue;
+    if (references.has(id) || truth.deleted.has(id) || counted.has(id)) continue;
     const row = tables.payments.find(({ payment_reference }) => payment_reference === id);
     checkPayment(given, story, row);
   }
@@ -46,7 +48,8 @@ function checkPayment(given: Case, story: Moment<Invoice>[], row: PaymentRow | u
   if (!last) return;
   const { id, currency } = last.about;
   const announced = story.some(({ event }) => event.type === 'invoice.payment_succeeded');
-  const isReported = announced && truth.lossless && !truth.freed.has(id);
+  const isFreed = [...truth.freed].some((one) => one === id || truth.intents.get(one) === id);
+  const isReported = announced && truth.lossless && !isFreed;
   // A run in between may have found a part of it.
   const moments = (full || isReported ? [last] : story).filter(({ about }) => collectedOf(about) > 0);
   const expected = moments.flatMap((moment) => {
@@ -98,10 +101,25 @@ export function checkMoneyBack(given: Case): void {
   if (!full) return;
   const refunds = new Map(tables.refunds.map((row) => [row.stripe_refund_id, row]));
   for (const refund of truth.refunds)
-    compare(given, `refund ${refund.id}`, expectedRefund(given, refund), refunds.get(refund.id));
+    compareMoneyBack(given, refund, expectedRefund(given, refund), refunds.get(refund.id));
   const disputes = new Map(tables.disputes.map((row) => [row.stripe_dispute_id, row]));
   for (const dispute of truth.disputes)
-    compare(given, `dispute ${dispute.id}`, expectedDispute(given, dispute), disputes.get(dispute.id));
+    compareMoneyBack(given, dispute, expectedDispute(given, dispute), disputes.get(dispute.id));
+}
+
+/** Of an invoice's money that people recorded under another of its intents, it may have come back as well. */
+function compareMoneyBack(
+  given: Case,
+  { id, paymentIntent }: Refund | Dispute,
+  expected: Partial<RefundRow | DisputeRow>,
+  row: RefundRow | DisputeRow | undefined,
+): void {
+  const { truth, tables } = given;
+  const invoice = truth.intents.get(paymentIntent);
+  const found = tables.payments.find((one) => one.id === row?.payment_id)?.payment_reference;
+  const isOfInvoice = invoice !== undefined && truth.intents.get(found ?? '') === invoice;
+  const payment_id = expected.payment_id === null && isOfInvoice ? row?.payment_id : expected.payment_id;
+  compare(given, `money back ${id}`, { ...expected, payment_id }, row);
 }
 
 // An unknown status counts as pending, that of a dispute as under review.
@@ -142,8 +160,9 @@ function expectedDispute(given: Case, dispute: Dispute): Partial<DisputeRow> {
 
 /** The payment of the invoice that an intent paid, or of the intent itself. */
 function paymentOf({ truth, tables }: Case, intent: string): PaymentRow | undefined {
-  const reference = truth.intents.get(intent) ?? intent;
-  return tables.payments.find((row) => row.payment_reference === reference);
+  const find = (reference: string | undefined) =>
+    tables.payments.find((row) => row.payment_reference === reference);
+  return find(intent) ?? find(truth.intents.get(intent));
 }
 
 function checkCameBack(given: Case, payment: PaymentRow): void {

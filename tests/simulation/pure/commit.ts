@@ -65,6 +65,12 @@ function write(writer: Writer, { plan, events, runId }: Commit): void {
   for (const { payment_reference } of plan.payments.inserted) {
     if (tables.rows.tombstones.has(payment_reference)) throw conflict('tombstones');
   }
+  for (const { stripe_payment_intent_id, stripe_charge_id } of plan.payments.inserted) {
+    const isTold = (one: string) => one === stripe_payment_intent_id || one === stripe_charge_id;
+    if ([...tables.rows.payments.values()].some((row) => isTold(row.payment_reference)))
+      throw conflict('money');
+  }
+  for (const task of plan.tasks) tables.tell(task);
   writer.delete('refunds', plan.refunds);
   writer.update('refunds', plan.refunds);
   writer.insert('refunds', plan.refunds);

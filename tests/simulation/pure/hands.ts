@@ -3,6 +3,7 @@ import { AppError } from '@/lib/errors';
 import { settled } from '@/lib/invoices/settled';
 import { cameBack } from '@/lib/payments/came-back';
 import { checkPayment, referenceTaken } from '@/lib/payments/check-payment';
+import { alreadyCounted, namesStripeMoney } from '@/lib/payments/stripe-payment';
 import { relinkItem } from '@/lib/sync/staff/link-item';
 import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
 import type { StoredPayment, StoredRefund } from '@/lib/sync/store/rows';
@@ -86,6 +87,7 @@ function insertPayment(model: Model, payment: NewPayment): StoredPayment {
   );
   if (isTaken) throw referenceTaken();
   const { currency } = checkPayment(payment, rows.invoices.get(payment.invoice_id), true);
+  refuseCountedModel(tables, payment);
   const made: StoredPayment = {
     ...payment,
     id: tables.nextId('payments'),
@@ -97,6 +99,7 @@ function insertPayment(model: Model, payment: NewPayment): StoredPayment {
     provider_amount: null,
     provider_payment_date: null,
     stripe_payment_intent_id: null,
+    stripe_charge_id: null,
     version: 0,
     created_at: now(),
     updated_at: now(),
@@ -104,6 +107,26 @@ function insertPayment(model: Model, payment: NewPayment): StoredPayment {
   tables.put('payments', made.id, made);
   settleModelInvoice(model, made.invoice_id);
   return made;
+}
+
+/** Like `refuseCounted`; and sync, which may be deciding on the invoice, notices it by the version of the link. */
+function refuseCountedModel(
+  tables: ModelTables,
+  { payment_reference: reference, invoice_id }: NewPayment,
+): void {
+  if (!namesStripeMoney(reference)) return;
+  const invoice = tables.rows.invoices.get(invoice_id);
+  const link = tables.rows.links.get(invoice?.stripe_customer_id ?? '');
+  if (link) tables.put('links', link.stripe_customer_id, { ...link, version: link.version + 1 });
+  const counted = [...tables.rows.payments.values()].find(
+    (row) =>
+      row.source === 'stripe' &&
+      (row.stripe_payment_intent_id === reference ||
+        row.stripe_charge_id === reference ||
+        row.payment_reference === invoice?.stripe_invoice_id ||
+        (row.invoice_id === invoice_id && invoice?.stripe_invoice_id != null)),
+  );
+  if (counted) throw alreadyCounted(counted);
 }
 
 /** Creates rows like the factories of the tests. */

@@ -217,6 +217,9 @@ async function attachPayments(night: Night): Promise<void> {
 /** Refunds or disputes without a payment, if there is one by now. */
 function withPayment(rows: ModelRows, kind: MoneyBackKind): string[] {
   const known = [...rows.payments.values()];
+  const collectedBy = new Map(
+    [...rows.invoices.values()].map((one) => [one.stripe_invoice_id, one.collected_by_payment_id]),
+  );
   const all = kind === 'refund' ? KNOWN.refund(rows) : KNOWN.dispute(rows);
   return all
     .filter((row) => row.payment_id === null)
@@ -224,7 +227,8 @@ function withPayment(rows: ModelRows, kind: MoneyBackKind): string[] {
       known.some(
         (one) =>
           (intent !== null && one.stripe_payment_intent_id === intent) ||
-          [intent, charge, invoice].includes(one.payment_reference),
+          [intent, charge, invoice].includes(one.payment_reference) ||
+          one.id === collectedBy.get(invoice),
       ),
     )
     .sort(byId)
@@ -344,7 +348,11 @@ function mayMiss({ payments, tombstones }: ModelRows, row: StoredInvoice, hasKey
   if (id === null || paid <= 0 || paid <= Number(off ?? 0) || tombstones.has(id)) return false;
   if (off === null && (!hasKey || row.provider_gone_at !== null)) return false;
   const payment = [...payments.values()].find(({ payment_reference }) => payment_reference === id);
-  if (!payment) return true;
+  if (!payment) {
+    const recorded = payments.get(row.collected_by_payment_id ?? 0);
+    const isSame = recorded?.currency === row.currency && Number(recorded.amount) === paid - Number(off);
+    return off === null || !isSame;
+  }
   const { source, amount, provider_amount } = payment;
   const isUntouched = source === 'stripe' && amount === provider_amount;
   return isUntouched && (off === null || Number(amount).toFixed(3) !== (paid - Number(off)).toFixed(3));

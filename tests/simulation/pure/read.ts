@@ -1,4 +1,5 @@
 import { isSure } from '@/lib/customers/sure-link';
+import { namesStripeMoney } from '@/lib/payments/stripe-payment';
 import type { Keys } from '@/lib/sync/store/keys';
 import type { BillingElsewhere } from '@/lib/sync/store/rows';
 import type { Snapshot, StoredEvent } from '@/lib/sync/store/snapshot';
@@ -90,9 +91,17 @@ function readMoney(rows: ModelTables['rows'], keys: Keys) {
   const paid = new Set([...whole].map((id) => rows.payments.get(id ?? 0)?.invoice_id));
   const isOwn = (id: number) => paid.has(id) && rows.invoices.get(id)?.stripe_invoice_id === null;
   if (whole.size > 0) for (const row of rows.payments.values()) if (isOwn(row.invoice_id)) whole.add(row.id);
+  const named = new Set(
+    pick(rows.invoices, keys.payments, (one) => one.stripe_invoice_id).map(({ id }) => id),
+  );
+  const isRecorded = (row: { invoice_id: number; payment_reference: string }) =>
+    named.has(row.invoice_id) && namesStripeMoney(row.payment_reference);
   return {
     invoices: where(rows.invoices, (row) => has(keys.invoices, row.stripe_invoice_id) || paid.has(row.id)),
-    payments: where(rows.payments, (row) => has(keys.payments, row.payment_reference) || whole.has(row.id)),
+    payments: where(
+      rows.payments,
+      (row) => has(keys.payments, row.payment_reference) || whole.has(row.id) || isRecorded(row),
+    ),
     refunds: where(
       rows.refunds,
       (row) =>

@@ -11,6 +11,7 @@ import type {
   StoredService,
   StoredSubscription,
 } from '@/lib/sync/store/rows';
+import type { StaffTask } from '@/lib/tasks/staff-tasks';
 
 /** An event of the inbox, with the columns that sync or the oracle reads. */
 export interface ModelEvent {
@@ -43,6 +44,7 @@ export interface ModelRows {
   refunds: Map<number, StoredRefund>;
   disputes: Map<number, StoredDispute>;
   tombstones: Map<string, { reference: string }>;
+  tasks: Map<number, StaffTask & { id: number; done_at: Date | null; done_by: string | null }>;
   events: Map<string, ModelEvent>;
 }
 
@@ -74,6 +76,7 @@ export class ModelTables {
     refunds: new Map(),
     disputes: new Map(),
     tombstones: new Map(),
+    tasks: new Map(),
     events: new Map(),
   };
   /** The last id of each table. A rollback does not take it back. */
@@ -104,6 +107,14 @@ export class ModelTables {
     if (!before) return;
     table.delete(key);
     this.undo.push(() => table.set(key, before));
+  }
+
+  /** Tells staff something, unless they know. */
+  tell(task: StaffTask): void {
+    const isIt = (one: StaffTask) => one.kind === task.kind && one.subject === task.subject;
+    if ([...this.rows.tasks.values()].some(isIt)) return;
+    const id = this.nextId('tasks');
+    this.put('tasks', id, { ...task, id, done_at: null, done_by: null });
   }
 
   /** Does work in a transaction, which is rolled back if it throws. */

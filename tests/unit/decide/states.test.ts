@@ -150,6 +150,7 @@ describe('a payment', () => {
     amountOffStripe,
     paidAt: at('2026-03-15', '23:30'),
     paymentIntentId: 'pi_1',
+    moneyIds: ['pi_1'],
   });
 
   interface Given {

@@ -38,6 +38,7 @@ const PLACES: Record<Task['code'], string> = {
   counts_wrong: '/admin',
   disk_full: '/admin',
   disk_low: '/admin',
+  staff_tasks: '/admin/tasks',
   money_back_unmatched: '/admin/payments/refunds#unmatched',
   money_back_excess: '/admin/payments/refunds#excess',
   money_back_currency: '/admin/payments/refunds#other_currency',

@@ -12,6 +12,7 @@ import {
   IconHash,
   IconHome,
   IconKey,
+  IconListCheck,
   IconPlug,
   IconRefresh,
   IconRepeat,
@@ -22,6 +23,7 @@ import {
 
 const NAVIGATION = [
   { href: '/admin', label: 'Overview', icon: IconHome },
+  { href: '/admin/tasks', label: 'Tasks', icon: IconListCheck },
   { href: '/admin/customers', label: 'Customers', icon: IconAddressBook },
   { href: '/admin/invoices', label: 'Invoices', icon: IconFileInvoice },
   { href: '/admin/payments', label: 'Payments', icon: IconCreditCard },

@@ -21,6 +21,7 @@ import { RecordTitle } from '../../_components/display/record-title';
 import { PageHeader } from '../../_components/page/page-header';
 import { Section } from '../../_components/page/section';
 import { MoneyBackSection } from '../../_components/records/money-back/money-back-section';
+import { RecordTasks } from '../../_components/records/record-tasks';
 import { PATH } from '../path';
 import { ContextFacts } from './context-facts';
 import { PaymentActions } from './payment-actions';
@@ -75,6 +76,7 @@ export default async function PaymentPage({ params, searchParams }: Props) {
         }
       />
       <PaymentNotice notice={notice} />
+      <RecordTasks entity="payment" id={id} />
       <CheckNotice outcome={search.get('check')} last={lastCheck} />
       {deleted && (
         <Alert color="orange" variant="light" mb="lg" title="This payment was deleted">

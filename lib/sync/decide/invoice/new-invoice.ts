@@ -28,6 +28,7 @@ export function newInvoice(
     uncollectible: false,
     amount_off_stripe: null,
     amount_credited: '0',
+    collected_by_payment_id: null,
     stripe_invoice_id: id,
     stripe_customer_id,
     stripe_synced_at: null,

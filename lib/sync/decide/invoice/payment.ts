@@ -1,5 +1,6 @@
 import { toCalendarDate } from '../../../dates';
-import { toAmountText } from '../../../money';
+import { fromThousandths, toAmountText, toThousandths } from '../../../money';
+import { isIntent } from '../../../payments/stripe-payment';
 import type { StoredInvoice, StoredPayment } from '../../store/rows';
 import { createdChange, toChanges } from '../changes';
 import type { Draft } from '../draft';
@@ -11,6 +12,8 @@ export interface Collected {
   amountOffStripe: string | null;
   paidAt: Date;
   paymentIntentId: string | null;
+  /** All payment intents and charges that are known to have paid it. */
+  moneyIds: string[];
 }
 
 /**
@@ -35,6 +38,11 @@ export function applyPayment(
   if (stored?.source === 'stripe') correct(draft, stored, amount, payment_date, off !== null);
   else if (stored) draft.warnings.add(`payment ${stored.id} already has the reference ${reference}`);
   if (stored) return;
+  const recorded = findRecorded(draft, reference, invoice, collected.moneyIds);
+  if (recorded.length > 0) {
+    leaveRecorded(draft, recorded, invoice, amount);
+    return;
+  }
   const made = draft.payments.put({
     id: draft.newId(),
     invoice_id: invoice.id,
@@ -49,11 +57,69 @@ export function applyPayment(
     provider_amount: amount,
     provider_payment_date: payment_date,
     stripe_payment_intent_id: collected.paymentIntentId,
+    stripe_charge_id: collected.moneyIds.find((id) => !isIntent(id)) ?? null,
     version: 0,
     created_at: draft.now,
     updated_at: draft.now,
   });
   draft.changes.push(createdChange(subjectOf(made), toAmountText(amount, currency)));
+}
+
+/** What programs and staff recorded of the same money, under ids that Stripe has for it. */
+function findRecorded(
+  draft: Draft,
+  reference: string,
+  invoice: StoredInvoice,
+  moneyIds: string[],
+): StoredPayment[] {
+  const named = moneyIds.flatMap((id) => draft.payment(id) ?? []);
+  const others = draft.recordedOf(invoice).filter((one) => !named.includes(one));
+  return [...named, ...others.filter((one) => isMoneyOf(draft, one, reference, invoice, moneyIds))];
+}
+
+/** Stripe is asked what an intent paid that it has not named; a charge is taken for the invoice's unless it names another. */
+function isMoneyOf(
+  draft: Draft,
+  { id, payment_reference }: StoredPayment,
+  reference: string,
+  { collected_by_payment_id, stripe_customer_id }: StoredInvoice,
+  moneyIds: string[],
+): boolean {
+  if (id === collected_by_payment_id) return true;
+  const isAnother = moneyIds.some((one) => isIntent(one) === isIntent(payment_reference));
+  if (!isIntent(payment_reference)) return !isAnother;
+  const asked = draft.ask('invoicePaid', payment_reference, stripe_customer_id ?? '');
+  if (asked.state === 'found') return asked.object === reference;
+  return !isAnother;
+}
+
+/** They stay as they are, and count. Where they do not say what Stripe says, staff decide. */
+function leaveRecorded(
+  draft: Draft,
+  recorded: StoredPayment[],
+  invoice: StoredInvoice,
+  amount: string,
+): void {
+  const { id, stripe_invoice_id: stripeId, number, currency } = invoice;
+  const [first] = recorded;
+  if (!first) return;
+  const known = recorded.map((one) => `${one.id} (${one.payment_reference})`).join(' and ');
+  draft.warnings.add(`payment ${known} already counts what was collected for ${stripeId}`);
+  if (!recorded.some((one) => one.id === invoice.collected_by_payment_id)) {
+    draft.invoices.put({ ...invoice, collected_by_payment_id: first.id });
+  }
+  const isIts = (one: StoredPayment) =>
+    one.invoice_id === id && one.currency === currency && ['completed', 'refunded'].includes(one.status);
+  const counted = recorded.filter(isIts).reduce((sum, one) => sum + toThousandths(one.amount), 0);
+  if (counted === toThousandths(amount)) return;
+  const [told, ours] = [amount, fromThousandths(counted)].map((sum) => toAmountText(sum, currency));
+  draft.tasks.push({
+    kind: 'payment_differs',
+    subject: `${stripeId} ${first.payment_reference}`,
+    message: `Stripe collected ${told} for invoice ${number ?? stripeId}, of which payment ${known} counts ${ours}. Correct the payment, or delete it: the next reconciliation then records Stripe's.`,
+    entity: 'payment',
+    entity_id: first.id,
+  });
 }
 
 /** @param isExact false: it may include what was paid outside Stripe, so it never lowers the payment */

@@ -27,5 +27,11 @@ export function findStored(draft: Draft, names: (string | null)[]): StoredPaymen
   const [byIntent] = known.flatMap((name) => (name.startsWith('pi_') ? draft.paymentsByIntent(name) : []));
   if (byIntent) return byIntent;
   const [byReference] = known.flatMap((name) => draft.payment(name) ?? []);
-  return byReference;
+  return byReference ?? known.flatMap((name) => (name.startsWith('in_') ? recordedOf(draft, name) : []))[0];
+}
+
+/** What a program recorded of an invoice's money, where sync recorded none. */
+function recordedOf(draft: Draft, stripeInvoiceId: string): StoredPayment[] {
+  const invoice = draft.invoice(stripeInvoiceId);
+  return invoice ? draft.recordedOf(invoice).filter(({ id }) => id === invoice.collected_by_payment_id) : [];
 }

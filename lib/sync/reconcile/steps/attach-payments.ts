@@ -35,7 +35,8 @@ function withPayment({ db }: SyncDeps, kind: MoneyBackKind, after: number) {
     sql`select t.id, t.${column} as stripe_id from ${table} t
       where t.payment_id is null and t.id > ${after}::int and exists (
         select from payments p where p.stripe_payment_intent_id = t.stripe_payment_intent_id
-          or p.payment_reference in (t.stripe_payment_intent_id, t.stripe_charge_id, t.stripe_invoice_id))
+          or p.payment_reference in (t.stripe_payment_intent_id, t.stripe_charge_id, t.stripe_invoice_id)
+          or p.id = (select collected_by_payment_id from invoices i where i.stripe_invoice_id = t.stripe_invoice_id))
       order by t.id limit ${sql.raw(String(STEP_PAGE))}`,
   );
 }

@@ -27,6 +27,8 @@ export async function recordMissingPayments(
         and (p.id is null or p.source = 'stripe' and p.amount = p.provider_amount
           and p.amount is distinct from i.amount_paid - i.amount_off_stripe)
         and not exists (select from payment_tombstones t where t.reference = i.stripe_invoice_id)
+        and not exists (select from payments o where o.id = i.collected_by_payment_id and p.id is null
+          and o.currency = i.currency and o.amount = i.amount_paid - i.amount_off_stripe)
       order by i.id limit ${sql.raw(String(STEP_PAGE))}`,
   );
   for (const { stripe_id, is_known, customer } of found) {
@@ -63,6 +65,7 @@ export function decideMissing(draft: Draft, stripeId: string): void {
     amountOffStripe: row.amount_off_stripe,
     paidAt: collectedAt(draft, row, stripeId),
     paymentIntentId: null,
+    moneyIds: [],
   });
 }
 

@@ -1,0 +1,28 @@
+import { Alert, Anchor, Text } from '@mantine/core';
+import Link from 'next/link';
+import { getRuntime } from '@/lib/runtime';
+import { listTasksOf, type StaffTask } from '@/lib/tasks/staff-tasks';
+
+interface Props {
+  entity: NonNullable<StaffTask['entity']>;
+  id: number;
+}
+
+/** What a person has still to decide about a record. */
+export async function RecordTasks({ entity, id }: Props) {
+  const { db } = await getRuntime();
+  const tasks = await listTasksOf(db, entity, id);
+  if (tasks.length === 0) return null;
+  return (
+    <Alert color="orange" variant="light" mb="lg" title="To be decided">
+      {tasks.map((task) => (
+        <Text key={task.id} size="sm">
+          {task.message}
+        </Text>
+      ))}
+      <Anchor component={Link} href="/admin/tasks" size="sm">
+        Open the tasks
+      </Anchor>
+    </Alert>
+  );
+}

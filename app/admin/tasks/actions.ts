@@ -1,0 +1,15 @@
+'use server';
+
+import { requireStaff } from '@/lib/auth/session/staff-session';
+import { getRuntime } from '@/lib/runtime';
+import { finishTask } from '@/lib/tasks/staff-tasks';
+import { leaveFor } from '../_components/forms/record/leave-for';
+import { refusalOf } from '../_components/forms/refusal-of';
+
+/** Notes that somebody has seen to a task. */
+export async function finish(id: number): Promise<void> {
+  const staff = await requireStaff();
+  const { db, now } = await getRuntime();
+  const refused = await refusalOf(finishTask(db, id, { by: staff.email, now: now() }));
+  leaveFor(`/admin/tasks${refused === undefined ? '?notice=done' : ''}`);
+}

@@ -1,0 +1,80 @@
+import { and, desc, eq, isNotNull, isNull } from 'drizzle-orm';
+import type { Database } from '@/db/database';
+import { staffTasks } from '@/db/schema';
+import { AppError } from '../errors';
+import { MAX_ID } from '../page';
+import { literal } from '../page-query';
+
+/** See `staffTasks` for what the fields mean. */
+export interface StaffTask {
+  kind: keyof typeof TASK_KINDS;
+  subject: string;
+  message: string;
+  entity: 'customer' | 'invoice' | 'payment' | null;
+  entity_id: number | null;
+}
+
+/** What each kind is called over its tasks. */
+export const TASK_KINDS = {
+  payment_differs: 'Stripe and a recorded payment differ',
+  payment_exceeds_due: 'Paid more than Stripe asks for',
+} as const;
+
+export type StoredTask = typeof staffTasks.$inferSelect;
+
+/** Tells staff of something, in the transaction of what caused it; what was told before is not told again. */
+export async function tellStaff(tx: Database, tasks: StaffTask[]): Promise<void> {
+  if (tasks.length > 0) await tx.insert(staffTasks).values(tasks).onConflictDoNothing();
+}
+
+/** So many are listed. */
+export const MAX_TASKS = 100;
+
+/** Open tasks, the newest first; or those that were done last. */
+export function listStaffTasks(db: Database, { done = false } = {}): Promise<StoredTask[]> {
+  return db
+    .select()
+    .from(staffTasks)
+    .where(done ? isNotNull(staffTasks.done_at) : isNull(staffTasks.done_at))
+    .orderBy(desc(done ? staffTasks.done_at : staffTasks.id))
+    .limit(literal(MAX_TASKS));
+}
+
+export function countOpenTasks(db: Database): Promise<number> {
+  return db.$count(staffTasks, isNull(staffTasks.done_at));
+}
+
+/** Open tasks about one record. */
+export function listTasksOf(
+  db: Database,
+  entity: NonNullable<StaffTask['entity']>,
+  id: number,
+): Promise<StoredTask[]> {
+  const isIts = and(eq(staffTasks.entity, entity), eq(staffTasks.entity_id, Math.min(id, MAX_ID)));
+  return db
+    .select()
+    .from(staffTasks)
+    .where(and(isIts, isNull(staffTasks.done_at)))
+    .orderBy(staffTasks.id);
+}
+
+/**
+ * Notes that somebody has seen to a task. Who was first stays.
+ *
+ * @param by the e-mail address of a member of staff
+ * @throws AppError not_found
+ */
+export async function finishTask(
+  db: Database,
+  id: number,
+  { by, now }: { by: string; now: Date },
+): Promise<void> {
+  const isIt = eq(staffTasks.id, Math.min(id, MAX_ID));
+  const finished = await db
+    .update(staffTasks)
+    .set({ done_at: now, done_by: by })
+    .where(and(isIt, isNull(staffTasks.done_at)))
+    .returning({ id: staffTasks.id });
+  if (finished.length > 0 || (await db.$count(staffTasks, isIt)) > 0) return;
+  throw new AppError('not_found', 'There is no such task.');
+}
