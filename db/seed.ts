@@ -37,6 +37,9 @@ export async function seedDatabase(db: Database, options: SeedOptions): Promise<
     for (const name of names) await insertAll(tx, name, built[name]);
     await tx.execute(sql`insert into draft_import_keys (import_key, invoice_id)
       select 'draft-' || id, id from invoices where status = 'draft' and stripe_invoice_id is null`);
+    await tx.execute(
+      sql`select book_history(${options.timeZone}, ${options.today}::date::timestamp at time zone ${options.timeZone})`,
+    );
   });
   return Object.fromEntries(names.map((name) => [name, built[name].length])) as SeedCounts;
 }

@@ -81,12 +81,12 @@ export const DATABASE_VARIABLES = [
   'DATABASE_URL_DIRECT',
   'DATABASE_POOLER',
   'DATA_DIR',
+  'APP_TIMEZONE',
 ] as const satisfies Variable[];
 
 /** What every command that runs a reconciliation reads. */
 export const RECONCILIATION_VARIABLES = [
   ...DATABASE_VARIABLES,
-  'APP_TIMEZONE',
   'LINK_BY_EMAIL',
   'EVENT_RETENTION_DAYS',
   'TOOL_CALL_RETENTION_DAYS',

@@ -4,6 +4,7 @@ import { type DatabaseHandle, DataDirTakenError, openEmbedded, restoreEmbedded }
 import { DamagedDatabaseError } from '@/db/database-folder';
 import { DataDirBusyError } from '@/db/lock';
 import { migrate } from '@/db/migrate';
+import { bookHistory } from './book-entries';
 import type { Env } from './env';
 import { StartError } from './errors';
 import { openScratch, openServer } from './open-server';
@@ -40,13 +41,13 @@ export class DatabaseBusyError extends StartError {
  * @throws StartError when it cannot be used, saying what to do; DatabaseBusyError, NotMigratedError among them
  */
 export async function openDatabase(
-  env: Pick<Env, 'databaseUrl' | 'databaseUrlDirect' | 'databasePooler' | 'dataDir'>,
+  env: Pick<Env, 'databaseUrl' | 'databaseUrlDirect' | 'databasePooler' | 'dataDir' | 'timeZone'>,
   { scratch, patience = 0, onWait }: OpenOptions = {},
 ): Promise<DatabaseHandle> {
   if (env.databaseUrl) return scratch ? openScratch(env.databaseUrl, env) : openServer(env.databaseUrl, env);
   for (let waited = 0; ; waited += LOOK_MS) {
     try {
-      return await openEmbeddedDatabase(env.dataDir);
+      return await openEmbeddedDatabase(env.dataDir, env.timeZone);
     } catch (error) {
       if (!(error instanceof DatabaseBusyError) || error.socket || waited >= patience) throw error;
       if (waited === 0) onWait?.(error);
@@ -55,7 +56,7 @@ export async function openDatabase(
   }
 }
 
-async function openEmbeddedDatabase(dataDir: string): Promise<DatabaseHandle> {
+async function openEmbeddedDatabase(dataDir: string, timeZone: string): Promise<DatabaseHandle> {
   makeDataDir(dataDir);
   const handle = await openEmbedded(dataDir).catch((error: unknown) => {
     if (error instanceof DataDirBusyError) throw new DatabaseBusyError(dataDir, error.pid, error.socket);
@@ -65,6 +66,7 @@ async function openEmbeddedDatabase(dataDir: string): Promise<DatabaseHandle> {
     ]);
   });
   await migrate(handle).catch((error: unknown) => handle.close().finally(() => explainRefusal(error)));
+  await bookHistory(handle.db, timeZone);
   return handle;
 }
 

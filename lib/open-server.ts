@@ -2,6 +2,7 @@ import { type DatabaseHandle, isDriverPatched, openPostgres } from '@/db/client'
 import { pgErrorCode } from '@/db/database';
 import { migrate } from '@/db/migrate';
 import { isDirect, probePooler, TRANSACTION_POOLER } from '@/db/pooler';
+import { bookHistory } from './book-entries';
 import type { Env } from './env';
 import { StartError } from './errors';
 import { explainRefusal, requireMigrated } from './require-migrated';
@@ -64,12 +65,17 @@ export async function openScratch(url: string, { databaseUrlDirect }: ServerEnv)
  *
  * @throws StartError saying what to do; NotMigratedError where no migration of ours can
  */
-export async function migrateServer({ databaseUrl, databaseUrlDirect }: ServerEnv): Promise<void> {
+export async function migrateServer({
+  databaseUrl,
+  databaseUrlDirect,
+  timeZone,
+}: ServerEnv & Pick<Env, 'timeZone'>): Promise<void> {
   const url = databaseUrlDirect ?? databaseUrl;
   if (!url) return;
   requirePatchedDriver();
   const handle = openPostgres(url, { max: 1, pooler: TRANSACTION_POOLER });
   await tryServer(handle, url, () => migrate(handle).catch(explainRefusal));
+  await bookHistory(handle.db, timeZone);
   await handle.close();
 }
 

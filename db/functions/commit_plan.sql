@@ -55,6 +55,15 @@ BEGIN
   IF plan ?| ARRAY['refundsDeleted', 'refundsUpdated', 'refundsInserted', 'disputesUpdated', 'disputesInserted'] THEN
     PERFORM commit_money_back(plan);
   END IF;
+  -- An older version, which does not tell the day, leaves this to the daily job.
+  IF plan ? 'day' AND plan ?| ARRAY['invoicesInserted', 'invoicesUpdated', 'paymentsInserted', 'paymentsUpdated'] THEN
+    PERFORM book_entries(
+      ARRAY(SELECT (r ->> 'id')::int FROM jsonb_array_elements(plan -> 'invoicesInserted') r
+        UNION ALL SELECT (r ->> 'id')::int FROM jsonb_array_elements(plan -> 'invoicesUpdated') r),
+      ARRAY(SELECT (r ->> 'id')::int FROM jsonb_array_elements(plan -> 'paymentsInserted') r
+        UNION ALL SELECT (r ->> 'id')::int FROM jsonb_array_elements(plan -> 'paymentsUpdated') r),
+      (plan #>> '{day,today}')::date, plan #>> '{day,timeZone}');
+  END IF;
   IF plan ? 'abandoned' THEN
     PERFORM remove_if_empty(id::int) FROM jsonb_array_elements_text(plan -> 'abandoned') AS id;
   END IF;

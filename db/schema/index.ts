@@ -1,4 +1,5 @@
 export * from './access';
+export * from './accounting';
 export * from './customers';
 export * from './enums';
 export * from './imports';

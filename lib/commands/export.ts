@@ -34,8 +34,7 @@ export const exportCommand = command<Wanted>({
   stopsInOrder: () => true,
   async run(wanted, { db, env: { timeZone } }, terminal) {
     try {
-      if (wanted.kind === 'accounting')
-        await writeCsv(accountingCsv(db, wanted.month, timeZone), wanted.out, terminal);
+      if (wanted.kind === 'accounting') await writeCsv(accountingCsv(db, wanted.month), wanted.out, terminal);
       else await exportRecords(db, wanted, timeZone, terminal);
     } catch (error) {
       if (!terminal.signal.aborted) throw error;

@@ -1,6 +1,14 @@
-import { and, asc, eq, isNotNull, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, isNotNull, sql } from 'drizzle-orm';
 import { type Database, lockKey, rows } from '@/db/database';
-import { customerNotes, customerServices, customers, stripeCustomers, toolCalls } from '@/db/schema';
+import {
+  accountingEntries,
+  customerNotes,
+  customerServices,
+  customers,
+  invoices,
+  stripeCustomers,
+  toolCalls,
+} from '@/db/schema';
 import { ChangedMeanwhileError, transact } from '@/db/transaction';
 import { type Actor, recordAudit } from '../audit/record-audit';
 import { idsOf } from '../customers/merged-customers';
@@ -114,6 +122,11 @@ async function clear(tx: Database, id: number, now: Date): Promise<void> {
     .update(toolCalls)
     .set({ arguments: {} })
     .where(sql`${toolCalls.customer_id} in (${idsOf(id)})`);
+  const its = tx.select({ id: invoices.id }).from(invoices).where(eq(invoices.customer_id, id));
+  await tx
+    .update(accountingEntries)
+    .set({ customer_name: ERASED_NAME })
+    .where(inArray(accountingEntries.invoice_id, its));
   // Staff's word is final: no event links such a Stripe customer to anybody else, nor notes anything of it.
   await tx
     .update(stripeCustomers)

@@ -2,6 +2,7 @@ import { getTableName, type SQL, sql } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import { type Database, rows } from '@/db/database';
 import {
+  accountingEntries,
   auditLog,
   customerServices,
   draftImportKeys,
@@ -56,6 +57,7 @@ const ALL: Redacted[] = [
     key: 'reference',
     apart: sql`left(md5(reference), 12)`,
   },
+  { table: accountingEntries, rows: ofIts('invoice_id', 'invoices'), key: 'id' },
   { table: payments, rows: ofCustomer, key: 'id', apart: sql`id` },
   { table: stripeEvents, rows: ({ events }) => sql`id in (select * from ${each(events)})`, key: 'id' },
   { table: reconciliationChanges, rows: changesOf, key: 'id' },

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Database } from '@/db/database';
 import { inTexts } from '@/db/in-texts';
 import { draftImportKeys, invoiceStatus, invoices } from '@/db/schema';
+import { bookEntries } from '../book-entries';
 import { calendarDate, textLine } from '../fields';
 import { amount, instantOrDay, optionalChoice, optionalText } from '../records/fields';
 import type { Draft, RecordKind, Writing } from '../records/record-kind';
@@ -45,9 +46,10 @@ export const invoiceKind: RecordKind = {
   checkDelete,
   nextKey: (tx, row, writer) => takeNumber(tx, 'invoice', writer, String(row.invoice_date)),
   isKeyless: ({ status }) => status === 'draft',
-  afterwards: async (tx, written) => {
+  afterwards: async (tx, written, writer) => {
     await writeLines(tx, 'invoice', written);
     await keepImportKeys(tx, written);
+    await bookEntries(tx, { invoices: written.map(({ id }) => id) }, writer);
   },
 };
 

@@ -29,7 +29,7 @@ export async function warnOfExcess(
   if (all <= asked) return undefined;
   const { currency } = invoice;
   const [sum, due] = [all, asked].map((amount) => toAmountText(fromThousandths(amount), currency));
-  const warning = `With payment ${after.id} (${after.payment_reference}), ${sum} is recorded of invoice ${invoice.number ?? invoice.stripe_invoice_id}, for which Stripe asks ${due}.`;
+  const warning = `With payment ${after.id}, ${sum} is recorded of invoice ${invoice.number ?? invoice.stripe_invoice_id}, for which Stripe asks ${due}.`;
   await tellStaff(tx, [
     {
       kind: 'payment_exceeds_due',

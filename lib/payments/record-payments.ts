@@ -3,6 +3,7 @@ import { inJoinedTexts } from '@/db/in-texts';
 import { payments, refunds } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { recordAudits } from '../audit/record-audit';
+import { bookEntries } from '../book-entries';
 import { toCalendarDate } from '../dates';
 import { AppError, type FieldError } from '../errors';
 import { settleInvoices } from '../invoices/settle-invoice';
@@ -143,5 +144,6 @@ async function insertNew(
   }
   const changes = new Map([...paid].map(([id, amount]) => [id, fromThousandths(amount)]));
   await settleInvoices(tx, changes, { today: toCalendarDate(now, timeZone), now });
+  await bookEntries(tx, { payments: stored.map(({ payment }) => payment.id) }, { now, timeZone });
   return created;
 }

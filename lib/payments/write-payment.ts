@@ -4,6 +4,7 @@ import { payments, paymentTombstones } from '@/db/schema';
 import { statement } from '@/db/statement';
 import { answersOf } from '@/db/transaction';
 import { type Actor, recordAudit } from '../audit/record-audit';
+import { bookEntries } from '../book-entries';
 import { toCalendarDate } from '../dates';
 import { invalidField } from '../errors';
 import { settleInvoice } from '../invoices/settle-invoice';
@@ -102,7 +103,7 @@ const updateRow = statement(['id', ...WRITTEN_COLUMNS], (db, { id, ...values }) 
     .returning(),
 );
 
-/** What every write ends with: its audit entry, and the invoices it touched settled. */
+/** What every write ends with: its audit entry, the invoices it touched settled, and the books. */
 export async function finishWrite(
   tx: Database,
   action: string,
@@ -118,6 +119,7 @@ export async function finishWrite(
     ...[...touched].map((id) =>
       settleInvoice(tx, id, { ...day, change: fromThousandths(leftFor(id, after) - leftFor(id, before)) }),
     ),
+    bookEntries(tx, { payments: [entity_id] }, { now, timeZone }),
   );
 }
 

@@ -1,4 +1,5 @@
 import type Stripe from 'stripe';
+import { toCalendarDate } from '../dates';
 import { fetchObject } from '../stripe/fetch';
 import { fetchCollectedAt } from '../stripe/fetch-collected';
 import { fetchInvoicePaid } from '../stripe/fetch-invoice-paid';
@@ -51,10 +52,11 @@ export async function synchronize<T>(deps: SyncDeps, work: Work<T>): Promise<Don
       const together = (await work.withOthers?.()) ?? null;
       if (isLacking(together)) return together;
       if (together !== null) return { result: together, changes: [], warnings: [] };
+      question.settings = settingsOf(deps); // a turn may have come late
       const decided = await readAndDecide(at.read, question, inquiry);
       if (isLacking(decided)) return decided;
       key ??= decided.plan.concerned[0] ?? null;
-      return finish(at, work, decided);
+      return finish(at, deps, work, decided);
     };
     try {
       const done = await (conflicts === 0 ? once(store, key, attempt) : store.locked(key, attempt));
@@ -64,7 +66,6 @@ export async function synchronize<T>(deps: SyncDeps, work: Work<T>): Promise<Don
       conflicts += 1;
       if (conflicts > MOST_CONFLICTS || !isVersionConflict(error)) throw error;
     }
-    question.settings = settingsOf(deps);
   }
 }
 
@@ -74,16 +75,27 @@ export function settingsOf({ now, timeZone, linkByEmail }: SyncDeps): Settings {
   return { now: now(), timeZone, linkByEmail };
 }
 
+export const bookedOn = ({ now, timeZone }: SyncDeps) => ({
+  today: toCalendarDate(now(), timeZone),
+  timeZone,
+});
+
 /** One at a time in this process: of two steps on one Stripe customer, one would have to begin again. */
 function once<T>(store: Store, key: string | null, attempt: (store: Store) => Promise<T>): Promise<T> {
   return key === null ? attempt(store) : inTurn(store.scope, key, () => attempt(store));
 }
 
-async function finish<T>(store: Store, work: Work<T>, { result, plan }: Decided<T>): Promise<Done<T>> {
+async function finish<T>(
+  store: Store,
+  deps: SyncDeps,
+  work: Work<T>,
+  { result, plan }: Decided<T>,
+): Promise<Done<T>> {
   const events = work.toEntries?.(result) ?? [];
   const done = { result, changes: plan.changes, warnings: plan.warnings };
   if (events.length === 0 && isEmpty(plan)) return done;
-  await store.commit({ plan, events, runId: work.runId ?? null }, work.stripeCustomerId ?? undefined);
+  const given = { plan, events, runId: work.runId ?? null, bookedOn: () => bookedOn(deps) };
+  await store.commit(given, work.stripeCustomerId ?? undefined);
   return done;
 }
 

@@ -88,7 +88,7 @@ describe('a payment of an invoice that Stripe manages', () => {
     const more = await call('POST', '', { ...body, amount: 0.01, payment_reference: 'MORE' });
     expect(more.status).toBe(201);
     expect(more.body.warning).toBe(
-      `With payment ${more.body.id} (MORE), 70.01 EUR is recorded of invoice ${invoice.number}, for which Stripe asks 70.00 EUR.`,
+      `With payment ${more.body.id}, 70.01 EUR is recorded of invoice ${invoice.number}, for which Stripe asks 70.00 EUR.`,
     );
     const { warning: _, ...payment } = more.body;
     const read = await call('GET', `/${payment.id}`);

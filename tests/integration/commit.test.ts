@@ -45,7 +45,12 @@ async function decide(payload: string): Promise<Commit> {
   const decided = await readAndDecide((keys) => read(sync.db, keys), question, new Inquiry(false));
   if ('wanted' in decided) throw new Error('Stripe cannot be asked here');
   const { plan, result } = decided;
-  return { plan, events: result.entry ? [result.entry] : [], runId: null };
+  return {
+    plan,
+    events: result.entry ? [result.entry] : [],
+    runId: null,
+    bookedOn: () => ({ today: '2026-03-15', timeZone: 'UTC' }),
+  };
 }
 
 const decideOnPing = (id: string) =>

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { invoiceLines } from '@/db/schema';
+import { invoiceLines, invoices, payments } from '@/db/schema';
+import { bookEntries } from '@/lib/book-entries';
 import { invoicesCsv } from '@/lib/invoices/invoices-csv';
 import { invoiceStaffFilters } from '@/lib/invoices/staff-filters';
 import { paymentsCsv } from '@/lib/payments/payments-csv';
@@ -87,6 +88,14 @@ test('a file of invoices has their customers, and no text in it is a formula', a
   expect(await invoiceLinesOf({ customer: 'nobody' })).toEqual([HEADER]);
 });
 
+/** Posts all that is there, as of a day. */
+async function bookAll(now: Date): Promise<void> {
+  const ids = async (table: typeof invoices | typeof payments) =>
+    (await base.db.select({ id: table.id }).from(table)).map(({ id }) => id);
+  const all = { invoices: await ids(invoices), payments: await ids(payments) };
+  await bookEntries(base.db, all, { now, timeZone: 'UTC' });
+}
+
 describe('files of many rows', () => {
   let customer: string;
   // More than two batches, of few amounts and few days, so that ties are many.
@@ -143,6 +152,7 @@ describe('files of many rows', () => {
   });
 
   test('an export of accounting goes into a file, batch by batch', async () => {
+    await bookAll(new Date('2026-01-31T12:00:00Z'));
     expect(await exportAccounting('--month', '2026-01', '--out', 'a.csv')).toEqual({ code: 0, said: [] });
     expect(files.read('a.csv').split('\r\n')).toHaveLength(1 + MANY + MANY + 1 + 1);
   });
@@ -150,14 +160,14 @@ describe('files of many rows', () => {
 
 describe('an export of accounting', () => {
   const HEADER =
-    '\ufeffrecord,date,customer_number,customer_name,invoice_number,status,due_date,tax_rate,net,tax,gross,' +
-    'currency,amount_credited,payment_reference,method';
+    '\ufeffrecord,event,date,original_date,customer_number,customer_name,invoice_number,due_date,tax_rate,net,tax,' +
+    'gross,currency,payment_reference,method';
 
   test('the export of a month holds invoices by rate, payments, refunds and lost disputes', async () => {
     const { db } = base;
     const { id: customer_id } = await createCustomer(db, { customer_number: 'K1', company: '=Weiß, "AG"' });
     const on = { customer_id, invoice_date: '2026-10-01', due_date: '2026-10-15' };
-    const sums = { subtotal: '0.3', tax: '0.02', total: '0.32', amount_credited: '0.1' };
+    const sums = { subtotal: '0.3', tax: '0.02', total: '0.32' };
     const lined = await createInvoice(db, { ...on, ...sums, number: 'R1' });
     const line = { invoice_id: lined.id, quantity: '1' };
     await db.insert(invoiceLines).values([
@@ -180,17 +190,20 @@ describe('an export of accounting', () => {
     const issued_at = new Date('2026-10-31T23:40:00Z');
     await createDispute(db, { payment_id, status: 'lost', amount: '4', issued_at });
 
+    await bookAll(new Date('2026-10-31T23:59:00Z'));
     const { code, said } = await exportAccounting('--month', '2026-10');
     expect(code).toBe(0);
     expect((await exportAccounting('--month', '1999-12')).said).toEqual([`${HEADER}\r`]);
     expect(said.map((text) => text.replace('\r', ''))).toEqual([
       HEADER,
-      'invoice,2026-10-01,K1,"\'=Weiß, ""AG""",R1,sent,2026-10-15,19,0.1,0.02,0.12,eur,0.1,,',
-      'invoice,2026-10-01,K1,"\'=Weiß, ""AG""",R1,sent,2026-10-15,0,0.2,0,0.2,eur,,,',
-      'invoice,2026-10-31,K1,"\'=Weiß, ""AG""",R2,cancelled,2026-10-15,,1000,100,1100,jpy,0,,',
-      'payment,2026-10-31,K1,"\'=Weiß, ""AG""",R1,completed,,,,,0.32,eur,,P1,stripe',
-      'refund,2026-10-31,K1,"\'=Weiß, ""AG""",R1,refunded,,,,,-2.5,eur,,P0,api',
-      'refund,2026-10-31,K1,"\'=Weiß, ""AG""",R1,refunded,,,,,-0.5,eur,,P0,api',
+      'invoice,issued,2026-10-01,2026-10-01,K1,"\'=Weiß, ""AG""",R1,2026-10-15,19,0.1,0.02,0.12,eur,,',
+      'invoice,issued,2026-10-01,2026-10-01,K1,"\'=Weiß, ""AG""",R1,2026-10-15,0,0.2,0,0.2,eur,,',
+      'invoice,issued,2026-10-31,2026-09-30,K1,"\'=Weiß, ""AG""",R0,2026-10-15,,100,19,119,eur,,',
+      'payment,collected,2026-10-31,2026-10-31,K1,"\'=Weiß, ""AG""",R1,,,,,0.32,eur,P1,stripe',
+      'payment,collected,2026-10-31,2026-08-01,K1,"\'=Weiß, ""AG""",R1,,,,,5,eur,P0,api',
+      'refund,refunded,2026-10-31,2026-10-31,K1,"\'=Weiß, ""AG""",R1,,,,,-2.5,eur,P0,api',
+      'refund,refunded,2026-10-31,2026-09-30,K1,"\'=Weiß, ""AG""",R1,,,,,-2,eur,P0,api',
+      'refund,refunded,2026-10-31,2026-10-31,K1,"\'=Weiß, ""AG""",R1,,,,,-0.5,eur,P0,api',
     ]);
   });
 

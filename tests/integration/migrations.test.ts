@@ -114,7 +114,7 @@ test('an embedded database from before the first release is refused', async () =
     sql`create table drizzle.__drizzle_migrations as select 1 as id, ${journal.entries[0]?.when}::bigint + 1 as created_at`,
   );
   await close();
-  const env = { dataDir, databaseUrl: null, databaseUrlDirect: null, databasePooler: null };
+  const env = { dataDir, databaseUrl: null, databaseUrlDirect: null, databasePooler: null, timeZone: 'UTC' };
   await expect(openDatabase(env)).rejects.toThrow(FOREIGN);
   rmSync(dataDir, { recursive: true });
 });

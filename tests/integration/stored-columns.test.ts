@@ -26,6 +26,7 @@ const WRITTEN: Partial<Record<TableName, string[]>> = {
 const CHECKED: Record<string, [string, string]> = { currency: ['usd', 'gbp'], country: ['AT', 'CH'] };
 
 const base = useDatabase();
+const bookedOn = () => ({ today: '2026-04-01', timeZone: 'UTC' });
 /** Two ids of the table that a column refers to. */
 const others: Record<string, [number, number]> = {};
 
@@ -79,7 +80,7 @@ async function write(name: TableName, kind: 'inserted' | 'updated', row: Values)
     ...{ moves: [], handedOver: [], abandoned: [], audits: [], tasks: [], concerned: [], absentNumbers: [] },
     ...{ emails: [], touched: [], changes: [], warnings: [] },
   } as unknown as Plan;
-  await commit(base.db, { plan, events: [], runId: null });
+  await commit(base.db, { plan, events: [], runId: null, bookedOn });
 }
 
 async function latest(name: TableName): Promise<Values> {

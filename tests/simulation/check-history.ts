@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { toCalendarDate } from '@/lib/dates';
 import { plans } from './draw-plan';
 import { judge } from './oracle';
+import { checkBooks } from './oracle/books';
 import { ANNOUNCING, type Difference, type Look, type Truth } from './oracle/story';
 import { isFailingRun, type Plan } from './plan';
 import { count, type Played, play, type Tally, versionOf } from './play';
@@ -141,6 +142,7 @@ async function runHistory(stage: Stage, plan: Plan, seed: number): Promise<Outco
   const { steps, mishaps } = played;
   let tables = await stage.tables();
   fail('inbox', checkInbox(played, tables));
+  fail('books', [...checkBooks(tables), ...played.months.compare(tables)]);
   fail('strays', checkStrays(played, tables, false));
   const first = judge(truthOf(played), withoutStrays(tables, played.setup.ours), false);
   fail('after the deliveries', first.differences);
@@ -152,6 +154,7 @@ async function runHistory(stage: Stage, plan: Plan, seed: number): Promise<Outco
       if (runs > MOST_RUNS) throw new WrongEnd('runs that bring news', [], played.log);
       tables = await stage.tables();
       fail('strays after a run', checkStrays(played, tables, true));
+      fail('books after a run', [...checkBooks(tables), ...played.months.compare(tables)]);
       const last = judge(truthOf(played), withoutStrays(tables, played.setup.ours), true);
       fail('after a run', last.differences);
       ties += last.ties;

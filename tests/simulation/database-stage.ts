@@ -162,6 +162,7 @@ const CLEARED = [
     'payments',
     'payment_tombstones',
     'staff_tasks',
+    'accounting_entries',
     'audit_log',
   ],
   ...['subscription_items', 'invoices', 'subscriptions', 'stripe_customers', 'customer_services'],
@@ -182,7 +183,7 @@ const ACTOR = { type: 'cli', id: 'simulation', name: 'simulation' } as const;
 /** The functions that pages and programs call. */
 export function databaseHands(deps: SyncDeps): Hands {
   const { db, now } = deps;
-  const writer = () => ({ actor: ACTOR, source: 'api' as const, now: now(), timeZone: 'UTC' });
+  const writer = () => ({ actor: ACTOR, source: 'api' as const, now: now(), timeZone: deps.timeZone });
   const items = () =>
     db
       .select({
@@ -253,6 +254,7 @@ const LEFT_OUT: Partial<Record<TableName, string[]>> = {
   merged: CLOCKS,
   tombstones: CLOCKS,
   tasks: CLOCKS,
+  entries: ['created_at', 'customer_name'],
 };
 
 type Rows = Record<TableName, Record<string, unknown>[]>;

@@ -1,9 +1,11 @@
+import { toCalendarDate } from '@/lib/dates';
 import { fromMinorUnits } from '@/lib/money';
 import { refundPayment } from '@/lib/stripe-local/actions';
 import { seededChance } from '@/lib/stripe-local/chance';
 import type { WorldEvent } from '@/lib/stripe-local/model';
 import { renderEvent } from '@/lib/stripe-local/render/event';
 import { createWorld, type World } from '@/lib/stripe-local/world';
+import { SealedMonths } from './oracle/books';
 import { ANNOUNCING, type Deeds, type EventTimes, type Look, type Setup } from './oracle/story';
 import { doHere, noDeeds, pick } from './own-steps';
 import { type Fate, isFailingRun, type Plan, type Step } from './plan';
@@ -15,7 +17,8 @@ import { INVOICE_STEPS, intentWithoutInvoice, tried } from './stripe-steps/invoi
 import type { Steps } from './stripe-steps/scene';
 import { SUBSCRIPTION_STEPS } from './stripe-steps/subscriptions';
 
-const START = Date.parse('2026-03-15T22:30:00Z');
+/** A few days before a month ends, and some minutes before midnight in some of the time zones. */
+const START = Date.parse('2026-03-28T22:30:00Z');
 const HOUR = 3_600_000;
 /** The time before a failing run, so that earlier lost events are older than the window of the next run. */
 const LONG_AFTER = 96 * HOUR;
@@ -58,6 +61,7 @@ export class Played {
   /** Readable sentences, in order. */
   readonly log: string[] = [];
   readonly faults: string[] = [];
+  readonly months = new SealedMonths();
   readonly counts = { deliveries: 0, crashes: 0, runs: 0 };
   readonly steps: Tally = {};
   /** What went wrong on purpose. */
@@ -132,7 +136,16 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     }
   };
 
+  /** When a month is over, its entries are handed over. */
+  const handOver = async (): Promise<void> => {
+    const today = toCalendarDate(now(), timeZone);
+    if (!played.months.isOver(today)) return;
+    const differences = played.months.seal(today, await stage.tables());
+    played.faults.push(...differences.map(({ what }) => `${what} have changed`));
+  };
+
   const attempt = async (event: WorldEvent, fate: Fate, tries: number): Promise<void> => {
+    await handOver();
     const sent = bodies.get(event.id) ?? toBody(renderEvent(event, versionOf(plan, event)));
     bodies.set(event.id, sent);
     played.payloads.set(event.id, sent.body);
@@ -197,6 +210,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
   };
 
   const act = async (step: Step): Promise<void> => {
+    await handOver();
     if (step.kind === 'run') return runReconciliation(step);
     if (step.kind === 'stray') return sendStrays(step);
     if (step.kind === 'replay') return replay(step);

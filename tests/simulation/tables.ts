@@ -13,6 +13,7 @@ export const TABLES = {
   refunds: schema.refunds,
   disputes: schema.disputes,
   events: schema.stripeEvents,
+  entries: schema.accountingEntries,
 };
 type Name = keyof typeof TABLES;
 
@@ -66,6 +67,18 @@ const COLUMNS = {
   disputes: [
     ...(['id', 'payment_id', 'stripe_dispute_id', 'amount', 'currency', 'status'] as const),
     ...(['evidence_due_at', 'funds_withdrawn_at', 'funds_returned_at'] as const),
+  ],
+  entries: [
+    ...(['id', 'record', 'invoice_id', 'payment_id', 'booked_on', 'original_date', 'reverses'] as const),
+    ...([
+      'net',
+      'tax',
+      'gross',
+      'currency',
+      'customer_number',
+      'invoice_number',
+      'payment_reference',
+    ] as const),
   ],
   events: ['id', 'type', 'outcome', 'payload', 'stripe_created', 'processed_at', 'warnings'],
 } as const satisfies { [N in Name]: readonly (keyof (typeof TABLES)[N]['$inferSelect'])[] };

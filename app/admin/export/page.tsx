@@ -40,7 +40,8 @@ export default async function ExportPage() {
             }}
           >
             <Text size="sm">
-              A month’s invoices, with a row for each tax rate, and the payments received and refunded in that
+              What is posted in a month: invoices, with a row for each tax rate, payments, and what came back.
+              Once the month is over, its file stays the same: what becomes known later is posted in a later
               month.
             </Text>
           </ExportForm>

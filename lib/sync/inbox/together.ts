@@ -3,7 +3,7 @@ import type { Draft } from '../decide/draft';
 import { type Keys, noKeys, uniteKeys } from '../store/keys';
 import type { SyncDeps } from '../sync-deps';
 import { Inquiry, type Lacking, readAndDecide } from '../sync-loop';
-import { settingsOf, storeOf } from '../synchronize';
+import { bookedOn, settingsOf, storeOf } from '../synchronize';
 import { customerOf, type Delivery, decideDelivery, type Taken } from './delivery';
 
 /** So that the first does not wait for too many others. */
@@ -90,6 +90,7 @@ async function takeAll(
   // A second delivery of what is unmatched tries again, and is no duplicate.
   if (group.length > 1 && result.some(({ outcome }) => outcome === 'unmatched')) return null;
   const events = result.flatMap(({ entry }) => entry ?? []);
-  if (events.length > 0) await store.commit({ plan, events, runId: null }, key);
+  const given = { plan, events, runId: null, bookedOn: () => bookedOn(deps) };
+  if (events.length > 0) await store.commit(given, key);
   return result;
 }

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import {
+  accountingEntries,
   customerServices,
   customers,
   disputes,
@@ -53,12 +54,17 @@ export async function beginDryRun({ db, now }: { db: Database; now(): Date }): P
     { table: reconciliationChanges, where: sql`false` },
     { table: reconciliationFailures, where: sql`resolved_at is null` },
     { table: reconciliationSeen, where: sql`false` },
-    // Of what a run only forgets, nothing.
-    ...[toolCalls, oauthAccessTokens, oauthRefreshTokens, oauthClientAssertions, oauthClients].map(
-      (table) => ({
-        table,
-        where: sql`false`,
-      }),
-    ),
+    // Of what a run only forgets, or only adds to, nothing.
+    ...[
+      accountingEntries,
+      toolCalls,
+      oauthAccessTokens,
+      oauthRefreshTokens,
+      oauthClientAssertions,
+      oauthClients,
+    ].map((table) => ({
+      table,
+      where: sql`false`,
+    })),
   ]);
 }

@@ -4,6 +4,7 @@ import type { SyncDeps } from '../sync-deps';
 import type { Run } from './lease';
 import type { StripeDeps } from './step';
 import { attachPayments } from './steps/attach-payments';
+import { bookMissed } from './steps/book-missed';
 import { checkLists } from './steps/check-lists';
 import { clearAccess } from './steps/clear-access';
 import { reconcileCreditNotes } from './steps/credit-notes';
@@ -84,6 +85,7 @@ export const STEPS: Step[] = [
   { name: 'unseen disputes', phase: 'money_back', needs: 'stripe', page: unseen('dispute') },
   { name: 'payments of what came back', phase: 'money_back', needs: 'database', page: attachPayments },
   { name: 'overdue invoices', phase: 'overdue', needs: 'database', page: markOverdue },
+  { name: 'missed entries', phase: 'overdue', needs: 'database', page: bookMissed },
   { name: 'counts of lists', phase: 'overdue', needs: 'database', page: checkLists },
   { name: 'bodies of old events', phase: 'overdue', needs: 'database', page: dropOldBodies },
   { name: 'old tool calls', phase: 'overdue', needs: 'database', page: clearAccess },

@@ -10,7 +10,7 @@ import { mergeKeys, noKeys } from '../store/keys';
 import { read } from '../store/read';
 import type { SyncDeps } from '../sync-deps';
 import { Inquiry, readAndDecide } from '../sync-loop';
-import { settingsOf } from '../synchronize';
+import { bookedOn, settingsOf } from '../synchronize';
 
 /** Items and checkouts may name what the other had. @param deps of the transaction: Stripe is not asked */
 export async function settleMerged(deps: SyncDeps, customerId: number): Promise<void> {
@@ -30,7 +30,8 @@ async function settle(deps: SyncDeps, id: string): Promise<void> {
   };
   const decided = await readAndDecide((keys) => read(deps.db, keys), question, new Inquiry(false));
   if ('wanted' in decided) throw new Error('Stripe was to be asked within a transaction');
-  await commit(deps.db, { plan: decided.plan, events: [], runId: null }).catch(orAgain);
+  const given = { plan: decided.plan, events: [], runId: null, bookedOn: () => bookedOn(deps) };
+  await commit(deps.db, given).catch(orAgain);
 }
 
 function decide(draft: Draft, id: string): void {

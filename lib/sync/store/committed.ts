@@ -21,8 +21,16 @@ export interface EventEntry {
   before: string | null;
 }
 
+/** The calendar date on which something is booked, and whose calendar that is. */
+export interface BookedOn {
+  today: string;
+  timeZone: string;
+}
+
 export interface Commit {
   plan: Plan;
   events: EventEntry[];
   runId: number | null;
+  /** Asked when it is written, which may be long after the decision. */
+  bookedOn(): BookedOn;
 }

@@ -35,7 +35,8 @@ export function encode(all: Commit[]): Record<(typeof NAMES)[number], string> {
   const keys = [...new Set(all.flatMap(toLockKeys))].sort();
   const parts = [...lists].map(([name, texts]) => `,"${name}":[${texts.join()}]`);
   const run = lists.has('changes') ? `,"run":${all[0]?.runId}` : '';
-  const text = `{"keys":${JSON.stringify(keys)}${run}${parts.join('')}}`;
+  const day = JSON.stringify(all[0]?.bookedOn());
+  const text = `{"keys":${JSON.stringify(keys)},"day":${day}${run}${parts.join('')}}`;
   const plan = tables.length === 0 ? text : toTemplate(text, tables.length);
   const payloads = all.flatMap(({ events }) =>
     events.flatMap(({ before, payload }) => (before === null ? [payload] : [])),

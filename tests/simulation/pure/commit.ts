@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Plan, TablePlan } from '@/lib/sync/decide/plan';
 import type { Commit } from '@/lib/sync/store/committed';
 import { type TableName as Planned, type StoredLink, TABLE_NAMES } from '@/lib/sync/store/rows';
+import { bookModel } from './book';
 import { storeEvent } from './inbox';
 import {
   checkReferences,
@@ -30,7 +31,7 @@ function makeIds(tables: ModelTables, plan: Plan): Made {
   return made;
 }
 
-function write(writer: Writer, { plan, events, runId }: Commit): void {
+function write(writer: Writer, { plan, events, runId, bookedOn }: Commit): void {
   const { tables, made, now } = writer;
   compareAbsent(tables, plan);
   for (const { stripe_customer_id, version } of plan.touched) {
@@ -76,6 +77,13 @@ function write(writer: Writer, { plan, events, runId }: Commit): void {
   writer.insert('refunds', plan.refunds);
   writer.update('disputes', plan.disputes);
   writer.insert('disputes', plan.disputes);
+  const written = ({ inserted, updated }: TablePlan<{ id: number }>) =>
+    [...inserted, ...updated].map(({ id }) => Number(toId(id, made)));
+  bookModel(tables, {
+    invoices: written(plan.invoices),
+    payments: written(plan.payments),
+    ...bookedOn(),
+  });
   for (const id of plan.abandoned) removeIfEmpty(tables, Number(toId(id, made)));
   const stored = (changes: Plan['changes']) =>
     changes.map((one) => ({ ...one, entity_id: toId(one.entity_id, made) }));

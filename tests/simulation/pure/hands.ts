@@ -11,6 +11,7 @@ import type { SyncDeps } from '@/lib/sync/sync-deps';
 import { OF_MERGED, OWN_INVOICE } from '../setup';
 import type { Hands, Making, NewPayment } from '../stage';
 import { defaultsOf } from '../tables';
+import { bookModel } from './book';
 import type { Model, ModelProcess } from './model';
 import type { ModelTables, RowOf, TableName } from './tables';
 
@@ -23,6 +24,11 @@ export function modelHands(model: Model, process: ModelProcess, deps: SyncDeps):
   const { rows } = tables;
   const ownerOf = (subscriptionId: number) => rows.subscriptions.get(subscriptionId);
   const write = <T>(work: () => T) => process.stating(() => tables.atOnce(work));
+  const { timeZone } = deps;
+  const book = (payment: number) => {
+    const today = toCalendarDate(model.now(), timeZone);
+    bookModel(tables, { invoices: [], payments: [payment], today, timeZone });
+  };
   return {
     ...modelMaking(model),
     now: model.now,
@@ -48,6 +54,7 @@ export function modelHands(model: Model, process: ModelProcess, deps: SyncDeps):
         forgetMoneyBack(tables, id);
         tables.delete('payments', id);
         settleModelInvoice(model, found.invoice_id);
+        book(id);
       }),
     updatePayment: (id, { amount: wanted, status }) =>
       write(() => {
@@ -59,8 +66,14 @@ export function modelHands(model: Model, process: ModelProcess, deps: SyncDeps):
         const refunded_amount = agreeModelRefunds(tables, before, after, model.now());
         tables.put('payments', id, { ...after, refunded_amount });
         settleModelInvoice(model, before.invoice_id);
+        book(id);
       }),
-    recordPayment: (payment) => write(() => insertPayment(model, payment)),
+    recordPayment: (payment) =>
+      write(() => {
+        const made = insertPayment(model, payment);
+        book(made.id);
+        return made;
+      }),
     linkStripeCustomer: (id, link) => linkStripeCustomer({ ...deps, stripe: null }, ACTOR, id, link),
     linkItem: async (id, serviceNumber) => {
       const found = ownerOf(rows.items.get(id)?.subscription_id ?? 0);

@@ -9,6 +9,7 @@ import type { Store } from '@/lib/sync/store/store';
 import type { SyncDeps } from '@/lib/sync/sync-deps';
 import type { Crash } from '../plan';
 import type { Hands } from '../stage';
+import { type Booking, bookModel } from './book';
 import { checkNews, commitModel } from './commit';
 import { modelHands } from './hands';
 import { dropModelBodies, dropsBodies, failModelEvent } from './inbox';
@@ -67,6 +68,10 @@ export class ModelProcess implements Store {
 
   async dropBodies(): Promise<void> {
     if (this.model.dropsBodies) await this.stating(() => this.dropBodiesNow());
+  }
+
+  bookMissed(booking: Booking): Promise<void> {
+    return this.stating(() => this.bookNow(booking));
   }
 
   async commit(commit: Commit): Promise<void> {
@@ -138,6 +143,10 @@ export class ModelProcess implements Store {
 
   protected dropBodiesNow(): void | Promise<void> {
     dropModelBodies(this.model.tables, this.model.now());
+  }
+
+  protected bookNow(booking: Booking): void | Promise<void> {
+    bookModel(this.model.tables, booking);
   }
 
   private pass(mayConflict = false): void {

@@ -1,4 +1,5 @@
 import { DECIDED_DISPUTES } from '@/db/schema';
+import { toCalendarDate } from '@/lib/dates';
 import {
   type ListRequest,
   listProviderCheckouts,
@@ -59,11 +60,19 @@ export const NIGHT_STEPS: Record<string, (night: Night) => Promise<void>> = {
   'payments of what came back': attachPayments,
   // No history has overdue invoices of its own or counted lists.
   'overdue invoices': async () => {},
+  'missed entries': missedEntries,
   'counts of lists': async () => {},
   'bodies of old events': ({ process }) => process.dropBodies(),
   // No history is that long.
   'old tool calls': async () => {},
 };
+
+async function missedEntries({ model, process, deps: { now, timeZone } }: Night): Promise<void> {
+  const { invoices, payments } = model.tables.rows;
+  const at = { today: toCalendarDate(now(), timeZone), timeZone };
+  await process.bookMissed({ invoices: [...invoices.keys()], payments: [], ...at });
+  await process.bookMissed({ invoices: [], payments: [...payments.keys()], ...at });
+}
 
 /** Reads one of Stripe's lists. */
 function listed(kind: 'subscription' | 'invoice', status: string | null) {

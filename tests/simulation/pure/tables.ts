@@ -1,4 +1,4 @@
-import type { KeptCheckout } from '@/db/schema';
+import type { accountingEntries, KeptCheckout } from '@/db/schema';
 import type {
   StoredCustomer,
   StoredDispute,
@@ -46,7 +46,10 @@ export interface ModelRows {
   tombstones: Map<string, { reference: string }>;
   tasks: Map<number, StaffTask & { id: number; done_at: Date | null; done_by: string | null }>;
   events: Map<string, ModelEvent>;
+  entries: Map<number, ModelEntry>;
 }
+
+export type ModelEntry = Omit<typeof accountingEntries.$inferSelect, 'created_at' | 'customer_name'>;
 
 export type TableName = keyof ModelRows;
 export type RowOf<Name extends TableName> = ModelRows[Name] extends Map<unknown, infer Row> ? Row : never;
@@ -78,6 +81,7 @@ export class ModelTables {
     tombstones: new Map(),
     tasks: new Map(),
     events: new Map(),
+    entries: new Map(),
   };
   /** The last id of each table. A rollback does not take it back. */
   readonly ids: Record<string, number> = {};

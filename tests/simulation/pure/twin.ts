@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import fc from 'fast-check';
 import { type Database, pgErrorCode, rows } from '@/db/database';
+import { bookEntries } from '@/lib/book-entries';
 import type { ProviderEvent } from '@/lib/stripe/to-event';
 import { type Chance, seededChance } from '@/lib/stripe-local/chance';
 import { failEvent } from '@/lib/sync/inbox/inbox';
@@ -17,6 +18,7 @@ import { plans } from '../draw-plan';
 import type { Crash, Plan } from '../plan';
 import { play } from '../play';
 import type { Hands } from '../stage';
+import { type Booking, bookModel } from './book';
 import { asJsonb, commitModel } from './commit';
 import { dropModelBodies, failModelEvent, oldest } from './inbox';
 import { Model, ModelProcess } from './model';
@@ -191,6 +193,16 @@ class TwinProcess extends ModelProcess {
     );
   }
 
+  protected override bookNow(booking: Booking): Promise<void> {
+    const { db, tables, now } = this.twin;
+    const { timeZone } = booking;
+    return this.twin.both(
+      'missed entries were booked',
+      () => bookEntries(db, booking, { now: now(), timeZone }),
+      () => bookModel(tables, booking),
+    );
+  }
+
   private async commitBoth(given: Commit): Promise<void> {
     const { twin } = this;
     if (given.runId !== null)
@@ -250,7 +262,8 @@ function twinHands(twin: TwinModel, database: Hands, model: Hands): Hands {
 /** An earlier commit that is late or wrong in some way. Both sides must refuse it, or apply it alike. */
 function spoil({ past, chance, tables }: TwinModel): Commit {
   const at = Math.floor(chance.draw() * past.length);
-  const commit = structuredClone(past[at] as Commit);
+  const { bookedOn, ...given } = past[at] as Commit;
+  const commit = { ...structuredClone(given), bookedOn };
   const spoilIt = WAYS[Math.floor(chance.draw() * WAYS.length)];
   spoilIt?.(commit, tables);
   return commit;
@@ -316,6 +329,8 @@ const WAYS: Way[] = [
 ];
 
 const SEQUENCES = {
+  entries: 'accounting_entries_id_seq',
+  tasks: 'staff_tasks_id_seq',
   customers: 'customers_id_seq',
   services: 'customer_services_id_seq',
   subscriptions: 'subscriptions_id_seq',

@@ -12,6 +12,6 @@ export async function GET(request: Request): Promise<Response> {
   await requireStaff();
   const { data: month } = calendarMonth.safeParse(new URL(request.url).searchParams.get('month'));
   if (month === undefined) notFound();
-  const { db, env } = await getRuntime();
-  return csvResponse(`accounting-${month}`, accountingCsv(db, month, env.timeZone));
+  const { db } = await getRuntime();
+  return csvResponse(`accounting-${month}`, accountingCsv(db, month));
 }

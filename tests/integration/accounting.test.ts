@@ -1,0 +1,183 @@
+import { eq, sql } from 'drizzle-orm';
+import { expect, test } from 'vitest';
+import { rows } from '@/db/database';
+import { accountingEntries, invoices } from '@/db/schema';
+import { bookHistory } from '@/lib/book-entries';
+import { accountingCsv } from '@/lib/exports/accounting/accounting-csv';
+import { invoiceKind } from '@/lib/invoices/save-invoices';
+import { currencyDecimals } from '@/lib/money';
+import { deletePayment } from '@/lib/payments/delete-payment';
+import { recordPayment } from '@/lib/payments/record-payment';
+import { updatePayment } from '@/lib/payments/update-payment';
+import { saveRecord } from '@/lib/records/save-records';
+import * as act from '@/lib/stripe-local/actions';
+import { createCustomer } from '../support/factories';
+import { useSync } from '../support/sync';
+
+const NOVEMBER = new Date('2026-11-03T12:00:00Z');
+const sync = useSync({ withKey: true, now: new Date('2026-10-20T12:00:00Z') });
+
+async function exported(month: string): Promise<string> {
+  const parts: string[] = [];
+  for await (const part of accountingCsv(sync.db, month)) parts.push(part);
+  return parts.join('');
+}
+
+/** What a month's file says: record, event, date, original date, invoice, gross. */
+async function postedIn(month: string) {
+  const [, ...lines] = (await exported(month)).trim().split('\r\n');
+  return lines.map((line) => {
+    const cells = line.split(',');
+    return [0, 1, 2, 3, 6, 11].map((at) => cells[at]);
+  });
+}
+
+/** An invoice of our own over 119 EUR, as staff send it. */
+async function sendOwn(number: string) {
+  const { customer_number } = await createCustomer(sync.db);
+  const values = { number, customer_number, status: 'sent', subtotal: 100, tax: 19, total: 119 };
+  const { id } = await saveRecord(sync.db, invoiceKind, { values }, sync.writer());
+  const [invoice] = await sync.db.select().from(invoices).where(eq(invoices.id, id));
+  if (!invoice) throw new Error('the invoice is gone');
+  return invoice;
+}
+
+const numberOf = async (id: string) => String((await sync.invoiceOf(id))?.number);
+
+test('a month that is over stays as it was exported, whatever becomes of its invoices and payments', async () => {
+  const { world } = sync;
+  const pay = (of: { id: number; customer_id: number }, payment_reference: string, payment_date: string) =>
+    recordPayment(
+      sync.db,
+      { invoice_id: of.id, customer_id: of.customer_id, amount: 119, payment_date, payment_reference },
+      sync.writer(),
+    );
+  // October
+  const partial = await sync.bill();
+  await sync.happen(() => act.payInvoicePart(world, partial, 5_000));
+  const [failing, won, lost, pending, credited, voided] = [
+    await sync.collect(),
+    await sync.collect(),
+    await sync.collect(),
+    await sync.collect(),
+    await sync.bill(),
+    await sync.bill(),
+  ];
+  const refund = act.refundPayment(world, { invoice: failing.invoice }).object.id;
+  const returned = act.openDispute(world, { invoice: won.invoice }).object.id;
+  act.moveDispute(world, returned, 'under_review');
+  act.moveDispute(world, returned, 'lost');
+  const open = act.openDispute(world, { invoice: lost.invoice }).object.id;
+  const late = act.refundPayment(world, { invoice: pending.invoice, status: 'pending' }).object.id;
+  const own = [await sendOwn('OWN-1'), await sendOwn('OWN-2'), await sendOwn('OWN-3')] as const;
+  const { payment: changed } = await pay(own[0], 'BANK-1', '2026-10-20');
+  const { payment: deleted } = await pay(own[1], 'BANK-2', '2026-10-20');
+  await sync.run();
+  const october = await exported('2026-10');
+  const paidThen = [failing, won, lost, pending].map(async (one) => [await numberOf(one.invoice), '119']);
+  expect((await postedIn('2026-10')).filter(([record]) => record !== 'invoice').sort()).toEqual(
+    [
+      ...[
+        ...(await Promise.all(paidThen)),
+        [await numberOf(partial), '50'],
+        ['OWN-1', '119'],
+        ['OWN-2', '119'],
+      ].map((one) => ['payment', 'collected', '2026-10-20', '2026-10-20', ...one]),
+      ['refund', 'refunded', '2026-10-20', '2026-10-20', await numberOf(failing.invoice), '-119'],
+      ['refund', 'refunded', '2026-10-20', '2026-10-20', await numberOf(won.invoice), '-119'],
+    ].sort(),
+  );
+
+  // November
+  sync.runtime.setNow(NOVEMBER);
+  await sync.happen(() => act.payInvoice(world, partial));
+  act.settleRefund(world, refund, 'failed');
+  const before = world.disputes.get(returned);
+  if (before) world.disputes.put({ ...before, status: 'won' }); // a bank may think again
+  act.moveDispute(world, open, 'under_review');
+  act.moveDispute(world, open, 'lost');
+  act.settleRefund(world, late, 'succeeded');
+  act.createCreditNote(world, { invoice: credited, amount: 1_900 });
+  await sync.happen(() => act.voidInvoice(world, voided));
+  await sync.run();
+  await updatePayment(sync.db, changed.id, { amount: 100 }, sync.writer());
+  await deletePayment(sync.db, deleted.id, sync.writer());
+  await pay(own[1], 'BANK-LATE', '2026-10-31');
+  await saveRecord(sync.db, invoiceKind, { id: own[2].id, values: { status: 'cancelled' } }, sync.writer());
+  expect(await exported('2026-10')).toBe(october);
+  const [on, was] = ['2026-11-03', '2026-10-20'];
+  expect((await postedIn('2026-11')).sort()).toEqual(
+    [
+      ['invoice', 'cancelled', on, was, await numberOf(voided), '-119'],
+      ['invoice', 'cancelled', on, was, 'OWN-3', '-119'],
+      ['credit', 'credited', on, on, await numberOf(credited), '-19'],
+      ['payment', 'collected', on, on, await numberOf(partial), '69'],
+      ['payment', 'collection_reversed', on, was, 'OWN-1', '-119'],
+      ['payment', 'collected', on, was, 'OWN-1', '100'],
+      ['payment', 'collection_reversed', on, was, 'OWN-2', '-119'],
+      ['payment', 'collected', on, '2026-10-31', 'OWN-2', '119'],
+      ['refund', 'refund_reversed', on, was, await numberOf(failing.invoice), '119'],
+      ['refund', 'refund_reversed', on, was, await numberOf(won.invoice), '119'],
+      ['refund', 'refunded', on, was, await numberOf(lost.invoice), '-119'],
+      ['refund', 'refunded', on, was, await numberOf(pending.invoice), '-119'],
+    ].sort(),
+  );
+});
+
+test('what is posted and taken back in one month is not in its file', async () => {
+  sync.runtime.setNow(new Date('2026-12-10T12:00:00Z'));
+  const own = await sendOwn('OWN-DEC');
+  const { payment } = await recordPayment(
+    sync.db,
+    {
+      ...{ invoice_id: own.id, customer_id: own.customer_id, amount: 119 },
+      ...{ payment_date: '2026-12-01', payment_reference: 'BANK-DEC' },
+    },
+    sync.writer(),
+  );
+  await updatePayment(sync.db, payment.id, { amount: 19, payment_date: '2026-12-05' }, sync.writer());
+  expect((await postedIn('2026-12')).filter(([record]) => record === 'payment')).toEqual([
+    ['payment', 'collected', '2026-12-05', '2026-12-05', 'OWN-DEC', '19'],
+  ]);
+});
+
+test('books that are made of what is there come to the sums of those that were kept', async () => {
+  const sums = () =>
+    rows(
+      sync.db,
+      sql`select record, invoice_id, payment_id, sum(gross)::text as sum from accounting_entries
+        group by 1, 2, 3 having sum(gross) <> 0 order by 1, 2, 3`,
+    );
+  const kept = await sums();
+  await sync.db.delete(accountingEntries);
+  await bookHistory(sync.db, 'UTC');
+  expect(await sums()).toEqual(kept);
+  const made = await sync.db.$count(accountingEntries);
+  await bookHistory(sync.db, 'UTC');
+  await sync.run();
+  expect(await sync.db.$count(accountingEntries)).toBe(made);
+});
+
+test('SQL and TypeScript know the same decimals of a currency', async () => {
+  const codes = [
+    'eur',
+    'jpy',
+    'isk',
+    'ugx',
+    'bhd',
+    'tnd',
+    'kwd',
+    'usd',
+    'xaf',
+    'krw',
+    'lyd',
+    'huf',
+    'clp',
+    'vnd',
+  ];
+  const found = await rows<{ code: string; decimals: number }>(
+    sync.db,
+    sql`select code, currency_decimals(code) as decimals from unnest(${`{${codes}}`}::text[]) code`,
+  );
+  expect(found).toEqual(codes.map((code) => ({ code, decimals: currencyDecimals(code) })));
+});
