@@ -77,6 +77,11 @@ BEGIN
       WHERE NOT EXISTS (SELECT FROM staff_tasks t WHERE t.kind = told.kind AND t.subject = told.subject)
       ON CONFLICT ON CONSTRAINT staff_tasks_subject DO NOTHING;
   END IF;
+  IF plan ? 'tasksOver' THEN
+    UPDATE staff_tasks t SET done_at = now(), done_by = 'Stripe', updated_at = now()
+      FROM jsonb_to_recordset(plan -> 'tasksOver') AS o(kind text, subject text)
+      WHERE t.kind = o.kind AND t.subject = o.subject AND t.done_at IS NULL;
+  END IF;
   IF plan ? 'audits' THEN
     INSERT INTO audit_log (actor_type, actor_id, actor_name, action, entity, entity_id, before, after)
       SELECT actor_type, actor_id, actor_name, action, entity, entity_id, before, after

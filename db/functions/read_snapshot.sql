@@ -6,7 +6,8 @@ CREATE OR REPLACE FUNCTION read_snapshot(
   event_ids text[], stripe_customers_by_id text[], whole text[], checkouts text[], linked int[], numbers text[],
   emails text[], subscriptions_by_id text[], subscription_ids int[], items_by_id text[], service_ids int[],
   service_numbers text[], invoices_by_id text[], "references" text[], seconds timestamptz[], objects text[],
-  reported text[], refunds_by_id text[], disputes_by_id text[], payment_ids int[], intents text[]
+  reported text[], refunds_by_id text[], disputes_by_id text[], payment_ids int[], intents text[],
+  tasks text[]
 ) RETURNS text LANGUAGE plpgsql STABLE
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_hashjoin = off SET enable_mergejoin = off
@@ -31,6 +32,7 @@ DECLARE
   disputes_found json;
   tombstones json;
   billing json;
+  told json;
   events json;
 BEGIN
   IF items_by_id IS NOT NULL THEN
@@ -160,6 +162,12 @@ BEGIN
   IF "references" IS NOT NULL THEN
     SELECT json_agg(t.reference) INTO tombstones FROM payment_tombstones t WHERE t.reference = ANY ("references");
   END IF;
+  IF tasks IS NOT NULL THEN
+    SELECT json_agg(wanted.key) INTO told FROM unnest(tasks) AS wanted(key) WHERE EXISTS (
+      SELECT FROM staff_tasks t WHERE t.kind = split_part(wanted.key, ' ', 1)
+        AND t.subject = substr(wanted.key, strpos(wanted.key, ' ') + 1)
+    );
+  END IF;
   IF objects IS NOT NULL OR reported IS NOT NULL OR checkouts IS NOT NULL THEN
     SELECT json_agg(e ORDER BY e.id, e.checkout NULLS FIRST) INTO events FROM (
       SELECT e.id, e.outcome, e.attempts, e.payload, e.failure_reason IS NULL AS "isStorable", NULL::jsonb AS checkout
@@ -177,7 +185,7 @@ BEGIN
     'links', links, 'customers', customers_found, 'merged', merged, 'withEmail', with_email,
     'services', services,
     'subscriptions', subscriptions_found, 'items', items, 'invoices', invoices_found, 'payments', payments_found,
-    'refunds', refunds_found, 'disputes', disputes_found, 'tombstones', tombstones,
+    'refunds', refunds_found, 'disputes', disputes_found, 'tombstones', tombstones, 'told', told,
     'billing', billing, 'events', events, 'outcomes', (
       -- One after the other: for all of them at once a whole index is read, while statistics know of few events.
       SELECT json_agg(o) FROM unnest(event_ids) AS wanted(id) CROSS JOIN LATERAL (

@@ -13,7 +13,7 @@ export const staffTasks = pgTable(
     /** A sentence for staff, with numbers and amounts, and nothing personal. */
     message: text().notNull(),
     /** The record that it is about, if there is one here. */
-    entity: text().$type<'customer' | 'invoice' | 'payment'>(),
+    entity: text().$type<'invoice' | 'payment'>(),
     entity_id: integer(),
     done_at: instant(),
     done_by: text(),

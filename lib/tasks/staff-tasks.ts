@@ -1,6 +1,6 @@
-import { and, desc, eq, isNotNull, isNull } from 'drizzle-orm';
+import { and, desc, eq, inArray, isNotNull, isNull, or } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { staffTasks } from '@/db/schema';
+import { invoices, payments, staffTasks } from '@/db/schema';
 import { AppError } from '../errors';
 import { MAX_ID } from '../page';
 import { literal } from '../page-query';
@@ -10,7 +10,7 @@ export interface StaffTask {
   kind: keyof typeof TASK_KINDS;
   subject: string;
   message: string;
-  entity: 'customer' | 'invoice' | 'payment' | null;
+  entity: 'invoice' | 'payment' | null;
   entity_id: number | null;
 }
 
@@ -18,6 +18,8 @@ export interface StaffTask {
 export const TASK_KINDS = {
   payment_differs: 'Stripe and a recorded payment differ',
   payment_exceeds_due: 'Paid more than Stripe asks for',
+  customer_missing: 'Billed at Stripe without a customer',
+  money_came_back: 'A bank took money back',
 } as const;
 
 export type StoredTask = typeof staffTasks.$inferSelect;
@@ -30,12 +32,20 @@ export async function tellStaff(tx: Database, tasks: StaffTask[]): Promise<void>
 /** So many are listed. */
 export const MAX_TASKS = 100;
 
-/** Open tasks, the newest first; or those that were done last. */
-export function listStaffTasks(db: Database, { done = false } = {}): Promise<StoredTask[]> {
+/** Open tasks, the newest first, of one kind or of all; or those that were done last. */
+export function listStaffTasks(
+  db: Database,
+  { done = false, kind }: { done?: boolean; kind?: StaffTask['kind'] } = {},
+): Promise<StoredTask[]> {
   return db
     .select()
     .from(staffTasks)
-    .where(done ? isNotNull(staffTasks.done_at) : isNull(staffTasks.done_at))
+    .where(
+      and(
+        done ? isNotNull(staffTasks.done_at) : isNull(staffTasks.done_at),
+        kind && eq(staffTasks.kind, kind),
+      ),
+    )
     .orderBy(desc(done ? staffTasks.done_at : staffTasks.id))
     .limit(literal(MAX_TASKS));
 }
@@ -44,17 +54,25 @@ export function countOpenTasks(db: Database): Promise<number> {
   return db.$count(staffTasks, isNull(staffTasks.done_at));
 }
 
-/** Open tasks about one record. */
+/** Open tasks about one record; of a customer those about its invoices and payments, too. */
 export function listTasksOf(
   db: Database,
-  entity: NonNullable<StaffTask['entity']>,
+  entity: 'customer' | 'invoice' | 'payment',
   id: number,
 ): Promise<StoredTask[]> {
-  const isIts = and(eq(staffTasks.entity, entity), eq(staffTasks.entity_id, Math.min(id, MAX_ID)));
+  const { entity_id } = staffTasks;
+  const isOf = (name: 'invoice' | 'payment') => eq(staffTasks.entity, name);
+  const its = (table: typeof invoices | typeof payments) =>
+    inArray(entity_id, db.select({ id: table.id }).from(table).where(eq(table.customer_id, known)));
+  const known = Math.min(id, MAX_ID);
+  const isIts =
+    entity === 'customer'
+      ? or(and(isOf('invoice'), its(invoices)), and(isOf('payment'), its(payments)))
+      : and(isOf(entity), eq(entity_id, known));
   return db
     .select()
     .from(staffTasks)
-    .where(and(isIts, isNull(staffTasks.done_at)))
+    .where(and(isNull(staffTasks.done_at), isIts))
     .orderBy(staffTasks.id);
 }
 

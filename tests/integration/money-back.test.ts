@@ -119,6 +119,7 @@ const openDispute =
     expect((await scene.rows()).disputes[id]).toMatchObject(row);
 
 const EXCESS = ['payment', 'refunded_amount', '119.00 EUR', '238.00 EUR', 'reported'];
+const TAKEN_BACK = ['dispute', 'money_came_back', null, null, 'reported'];
 const DATED = expect.any(Date);
 
 describe('money that comes back silently at Stripe is recorded by the next run', () => {
@@ -184,12 +185,32 @@ describe('money that comes back silently at Stripe is recorded by the next run',
       ({ scene, invoice }) => act.returnDebit(scene.world, { invoice }),
       run(REFUNDED),
     ),
+    'a direct debit that the bank returns is a task for staff until the bank gives the money back': inSql(
+      (at) => {
+        at.id = act.returnDebit(at.scene.world, { invoice: at.invoice }).object.id;
+      },
+      run(REFUNDED),
+      async ({ scene, invoice, id }) => {
+        const { tasks, invoices } = await scene.rows();
+        expect(tasks[`money_came_back ${id}`]).toMatchObject({
+          ...{ entity: 'invoice', entity_id: invoices[invoice]?.id, done_by: null },
+          message: expect.stringMatching(
+            /^The bank took back 119\.00 EUR of invoice .*: the customer owes 119\.00 EUR\.$/,
+          ),
+        });
+        const before = scene.world.disputes.get(id);
+        if (before) scene.world.disputes.put({ ...before, status: 'won' });
+      },
+      run(KEPT),
+      async ({ scene, id }) =>
+        expect((await scene.rows()).tasks[`money_came_back ${id}`]).toMatchObject({ done_by: 'Stripe' }),
+    ),
     'a lost dispute of a refunded payment counts once, and the excess is reported': inMemory(
       refund(),
       run(),
       dispute({ amount: 11_900 }),
       move('lost'),
-      run(REFUNDED, ['dispute', 'created', null, '119.00 EUR'], EXCESS),
+      run(REFUNDED, ['dispute', 'created', null, '119.00 EUR'], EXCESS, TAKEN_BACK),
     ),
     'a credit note long after payment refunds the part that went through Stripe': inSql(
       later(40),

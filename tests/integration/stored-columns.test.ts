@@ -77,7 +77,16 @@ async function write(name: TableName, kind: 'inserted' | 'updated', row: Values)
   const plan = {
     ...Object.fromEntries(TABLE_NAMES.map((table) => [table, nothing])),
     [name]: { ...nothing, [kind]: [row] },
-    ...{ moves: [], handedOver: [], abandoned: [], audits: [], tasks: [], concerned: [], absentNumbers: [] },
+    ...{
+      moves: [],
+      handedOver: [],
+      abandoned: [],
+      audits: [],
+      tasks: [],
+      tasksOver: [],
+      concerned: [],
+      absentNumbers: [],
+    },
     ...{ emails: [], touched: [], changes: [], warnings: [] },
   } as unknown as Plan;
   await commit(base.db, { plan, events: [], runId: null, bookedOn });

@@ -109,7 +109,42 @@ testRules({
       finalized('in_1', { customer: null }),
       (scene) => scene.take(finalized('in_1', { customer: null }), 1),
     ],
-    rows: { events: { evt_1: { outcome: 'unmatched', attempts: 2 } }, invoices: { in_1: null } },
+    rows: {
+      events: { evt_1: { outcome: 'unmatched', attempts: 2 } },
+      invoices: { in_1: null },
+      tasks: { 'customer_missing in_1': { entity: null, done_by: null } },
+    },
+    counts: { tasks: 1 },
+  },
+  'an invoice or a subscription without a customer is reported by one run, which completes': {
+    inSql: true,
+    events: [
+      async (scene) => {
+        const { world } = scene;
+        const customer = act.createCustomer(world).object.id;
+        const { id } = act.createInvoice(world, { customer, lines: [{ amount: 100 }] }).object;
+        const { object: invoice } = act.finalizeInvoice(world, id);
+        world.invoices.put({ ...invoice, customer: null as never });
+        const { object: subscription } = act.createSubscription(world, {
+          customer,
+          items: [{ unitAmount: 990 }],
+        });
+        world.subscriptions.put({ ...subscription, customer: null as never });
+        expect(await scene.night()).toMatchObject({
+          status: 'completed',
+          changes: expect.arrayContaining([
+            ['subscription', 'customer_missing', null, null, 'reported'],
+            ['invoice', 'customer_missing', null, null, 'reported'],
+          ]),
+          failures: [],
+        });
+        expect(await scene.night(60)).toEqual({ status: 'completed', changes: [], failures: [] });
+        expect(Object.keys((await scene.rows()).tasks).sort()).toEqual([
+          `customer_missing ${id}`,
+          `customer_missing ${subscription.id}`,
+        ]);
+      },
+    ],
   },
   'an event of a connected account is kept and changes nothing, also when it is replayed': {
     inSql: true,

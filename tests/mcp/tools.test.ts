@@ -127,6 +127,7 @@ describe('answers', () => {
       ...master,
       name: 'Ünïcode "AG"',
       unpaid_invoices: { currency: 'eur', count: 1, total: 19.99, other_currencies: [] },
+      open_tasks: [],
       open_sales_documents_total: 1,
       open_sales_documents: [
         {

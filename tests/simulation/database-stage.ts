@@ -253,7 +253,7 @@ const LEFT_OUT: Partial<Record<TableName, string[]>> = {
   events: ['api_version', 'livemode', ...CLOCKS],
   merged: CLOCKS,
   tombstones: CLOCKS,
-  tasks: CLOCKS,
+  tasks: [...CLOCKS, 'done_at'],
   entries: ['created_at', 'customer_name'],
 };
 

@@ -21,6 +21,7 @@ export function draftOf({ rows, settings, answers = unavailable, ...snapshot }: 
       merged: new Map(),
       withEmail: new Map(),
       tombstones: new Set(),
+      told: new Set(),
       events: new Map(),
       ...snapshot,
       rows: {

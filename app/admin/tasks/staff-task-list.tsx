@@ -44,7 +44,7 @@ export function StaffTaskList({ label, tasks, timeZone }: Props) {
 
 const titleOf = ({ kind }: StoredTask) => TASK_KINDS[kind as keyof typeof TASK_KINDS] ?? kind;
 
-const PATHS = { customer: '/admin/customers', invoice: '/admin/invoices', payment: '/admin/payments' };
+const PATHS = { invoice: '/admin/invoices', payment: '/admin/payments' };
 
 function What({ task: { message, entity, entity_id } }: { task: StoredTask }) {
   return (

@@ -11,6 +11,7 @@ import { listOpenSalesDocuments } from '@/lib/sales-documents/queries';
 import { salesDocumentRow } from '@/lib/sales-documents/schema';
 import { listServices } from '@/lib/services/queries';
 import { serviceRow } from '@/lib/services/schema';
+import { listTasksOf } from '@/lib/tasks/staff-tasks';
 import { defineTool } from '../define-tool';
 import { withoutPrice } from '../without-price';
 
@@ -30,6 +31,7 @@ const output = z.object({
   open_sales_documents: z
     .array(salesDocumentRow.omit({ customer: true }))
     .describe(`Draft, sent or accepted; the newest ${MAX_PER_PAGE}`),
+  open_tasks: z.array(z.string()).describe('To decide'),
   services_total: z.int(),
   services: z.array(serviceRow.omit({ customer: true })).describe(`Active; the first ${MAX_PER_PAGE}`),
 });
@@ -59,12 +61,14 @@ function toKey(by: z.output<typeof input>): { id: number } | { customer_number: 
 }
 
 async function readBills(db: Database, customer: { id: number; currency: string }) {
-  const [unpaid, documents] = await Promise.all([
+  const [unpaid, documents, tasks] = await Promise.all([
     sumUnpaidInvoices(db, customer),
     listOpenSalesDocuments(db, customer.id),
+    listTasksOf(db, 'customer', customer.id),
   ]);
   return {
     unpaid_invoices: unpaid,
+    open_tasks: tasks.map(({ message }) => message),
     open_sales_documents_total: documents.total,
     open_sales_documents: documents.data.map(withoutCustomer),
   };

@@ -43,6 +43,8 @@ export class Draft extends Lookups {
   readonly concerned = new Set<string>();
   readonly audits: AuditEntry[] = [];
   readonly tasks: StaffTask[] = [];
+  /** Tasks that are done by themselves. */
+  readonly tasksOver: Pick<StaffTask, 'kind' | 'subject'>[] = [];
   readonly abandoned: number[] = [];
   wanted: { kind: WantedKind; id: string; version: number | null } | undefined;
   unreported: { what: string; reason: string } | undefined;
@@ -85,6 +87,14 @@ export class Draft extends Lookups {
     if (answer) return answer;
     this.wanted ??= { kind, id, version };
     return { state: 'unavailable', reason: 'not_asked_yet' };
+  }
+
+  /** Tells staff of something once, and says among the changes that it was reported. */
+  tell(task: StaffTask, about: Pick<FieldChange, 'entity' | 'entity_id' | 'stripe_id'>): void {
+    const isKnown = this.tasks.some(({ kind, subject }) => kind === task.kind && subject === task.subject);
+    if (isKnown || this.isTold(task)) return;
+    this.tasks.push(task);
+    this.changes.push({ ...about, field: task.kind, before: null, after: null, outcome: 'reported' });
   }
 
   /** Leaves it undecided, because Stripe did not tell what the daily job has to know. */

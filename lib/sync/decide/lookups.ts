@@ -1,4 +1,5 @@
 import { isSure } from '../../customers/sure-link';
+import type { StaffTask } from '../../tasks/staff-tasks';
 import { secondKey } from '../store/keys';
 import type {
   StoredCustomer,
@@ -97,6 +98,12 @@ export class Lookups extends MoneyLookups {
     const found = this.services.all().find((service) => service.service_number === number);
     if (!found) this.require({ serviceNumbers: [number] });
     return found;
+  }
+
+  isTold({ kind, subject }: Pick<StaffTask, 'kind' | 'subject'>): boolean {
+    const key = `${kind} ${subject}`;
+    this.require({ tasks: [key] });
+    return this.snapshot.told.has(key);
   }
 
   /** Events of the inbox, those that are decided on among them; without a body only checkouts. */

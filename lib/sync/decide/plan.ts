@@ -28,6 +28,7 @@ export interface Plan extends TablePlans {
   abandoned: number[];
   audits: AuditEntry[];
   tasks: Draft['tasks'];
+  tasksOver: Draft['tasksOver'];
   concerned: string[];
   /** Customer numbers that nobody had, and who had an e-mail address. */
   absentNumbers: string[];
@@ -60,6 +61,7 @@ export function toPlan(draft: Draft): Plan {
     abandoned: draft.abandoned,
     audits: draft.audits,
     tasks: draft.tasks,
+    tasksOver: draft.tasksOver,
     concerned: [...draft.concerned],
     absentNumbers: [...draft.met.absentNumbers],
     emails: [...draft.met.emails].map(([email, ids]) => ({ email, ids })),
@@ -87,7 +89,15 @@ function afterMoves(draft: Draft, row: StoredPayment): StoredPayment {
 
 /** A link whose version alone is raised does not count. */
 export function isEmpty(plan: Plan): boolean {
-  const lists = [plan.changes, plan.moves, plan.handedOver, plan.abandoned, plan.audits, plan.tasks];
+  const lists = [
+    plan.changes,
+    plan.moves,
+    plan.handedOver,
+    plan.abandoned,
+    plan.audits,
+    plan.tasks,
+    plan.tasksOver,
+  ];
   return lists.every((list) => list.length === 0) && TABLE_NAMES.every((name) => isUnchanged(plan[name]));
 }
 

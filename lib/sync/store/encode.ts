@@ -66,7 +66,7 @@ export function toLockKeys({ plan: { concerned, emails, payments }, events }: Co
 }
 
 function toLists({ plan, events, runId }: Commit): [string, unknown[]][] {
-  const { moves, handedOver, abandoned, absentNumbers, emails, touched, audits, tasks } = plan;
+  const { moves, handedOver, abandoned, absentNumbers, emails, touched, audits, tasks, tasksOver } = plan;
   const entries = events.map(({ payload: _, ...entry }) => entry);
   const lists = {
     moves,
@@ -77,6 +77,7 @@ function toLists({ plan, events, runId }: Commit): [string, unknown[]][] {
     touched,
     audits: audits.map(toAuditRow),
     tasks,
+    tasksOver,
     eventsInserted: entries.filter(({ before }) => before === null),
     eventsUpdated: entries.filter(({ before }) => before !== null),
     changes: runId === null ? [] : plan.changes,

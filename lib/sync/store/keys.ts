@@ -28,6 +28,8 @@ export interface Keys {
   disputes: string[];
   /** Objects with a second: all events that Stripe created of it then. */
   seconds: string[];
+  /** Tasks that staff may have been told of, by kind and subject. */
+  tasks: string[];
   /** Subscriptions whose applied events are wanted, the latest first. */
   reported: string[];
 }
@@ -56,6 +58,7 @@ export function noKeys(): Keys {
     disputes: [],
     seconds: [],
     reported: [],
+    tasks: [],
   };
 }
 

@@ -21,6 +21,7 @@ export async function read(db: Database, keys: Keys): Promise<Snapshot> {
     merged: new Map(state.merged?.map(({ number, customer_id }) => [number, customer_id])),
     withEmail: toIds(state.withEmail ?? []),
     tombstones: new Set(state.tombstones),
+    told: new Set(state.told),
     events: new Map(
       [...(state.outcomes ?? []).map(withoutPayload), ...(state.events ?? [])].map((event) => [
         event.id,
@@ -40,6 +41,7 @@ interface State extends Record<keyof Rows, Json[] | null> {
   merged: { number: string; customer_id: number }[] | null;
   withEmail: { id: number; email: string }[] | null;
   tombstones: string[] | null;
+  told: string[] | null;
   events: StoredEvent[] | null;
   outcomes: Pick<StoredEvent, 'id' | 'outcome' | 'attempts'>[] | null;
 }
@@ -114,6 +116,7 @@ const NAMES = [
   'disputes',
   'paymentIds',
   'intents',
+  'tasks',
 ] as const;
 
 function toParameters(keys: Keys): Record<(typeof NAMES)[number], string | null> {

@@ -23,5 +23,7 @@ export interface Snapshot {
   /** Customers by the e-mail addresses that were asked for, as the database compares them. */
   withEmail: Map<string, number[]>;
   tombstones: Set<string>;
+  /** Those of the tasks that were asked for that staff know of. */
+  told: Set<string>;
   events: Map<string, StoredEvent>;
 }

@@ -71,7 +71,14 @@ function write(writer: Writer, { plan, events, runId, bookedOn }: Commit): void 
     if ([...tables.rows.payments.values()].some((row) => isTold(row.payment_reference)))
       throw conflict('money');
   }
-  for (const task of plan.tasks) tables.tell(task);
+  for (const task of plan.tasks)
+    tables.tell({ ...task, entity_id: toId(task.entity_id, made) as number | null });
+  for (const { kind, subject } of plan.tasksOver) {
+    for (const task of tables.rows.tasks.values()) {
+      const isIt = task.kind === kind && task.subject === subject && task.done_by === null;
+      if (isIt) tables.put('tasks', task.id, { ...task, done_by: 'Stripe' });
+    }
+  }
   writer.delete('refunds', plan.refunds);
   writer.update('refunds', plan.refunds);
   writer.insert('refunds', plan.refunds);

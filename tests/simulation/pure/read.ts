@@ -70,6 +70,11 @@ export function readModel({ rows }: ModelTables, keys: Keys): Snapshot {
         .filter(([, ids]) => ids.length > 0),
     ),
     tombstones: new Set(keys.payments.filter((reference) => rows.tombstones.has(reference))),
+    told: new Set(
+      [...rows.tasks.values()]
+        .map(({ kind, subject }) => `${kind} ${subject}`)
+        .filter((key) => keys.tasks.includes(key)),
+    ),
     events: readEvents(rows.events, keys),
   };
 }

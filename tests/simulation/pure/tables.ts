@@ -44,7 +44,7 @@ export interface ModelRows {
   refunds: Map<number, StoredRefund>;
   disputes: Map<number, StoredDispute>;
   tombstones: Map<string, { reference: string }>;
-  tasks: Map<number, StaffTask & { id: number; done_at: Date | null; done_by: string | null }>;
+  tasks: Map<number, StaffTask & { id: number; done_by: string | null }>;
   events: Map<string, ModelEvent>;
   entries: Map<number, ModelEntry>;
 }
@@ -118,7 +118,7 @@ export class ModelTables {
     const isIt = (one: StaffTask) => one.kind === task.kind && one.subject === task.subject;
     if ([...this.rows.tasks.values()].some(isIt)) return;
     const id = this.nextId('tasks');
-    this.put('tasks', id, { ...task, id, done_at: null, done_by: null });
+    this.put('tasks', id, { ...task, id, done_by: null });
   }
 
   /** Does work in a transaction, which is rolled back if it throws. */

@@ -1,17 +1,21 @@
 import { Alert, Anchor, Text } from '@mantine/core';
 import Link from 'next/link';
 import { getRuntime } from '@/lib/runtime';
-import { listTasksOf, type StaffTask } from '@/lib/tasks/staff-tasks';
+import { listTasksOf, type StoredTask } from '@/lib/tasks/staff-tasks';
 
 interface Props {
-  entity: NonNullable<StaffTask['entity']>;
+  entity: Parameters<typeof listTasksOf>[1];
   id: number;
 }
 
 /** What a person has still to decide about a record. */
 export async function RecordTasks({ entity, id }: Props) {
   const { db } = await getRuntime();
-  const tasks = await listTasksOf(db, entity, id);
+  return <TaskNotice tasks={await listTasksOf(db, entity, id)} />;
+}
+
+/** Open tasks, where somebody looks at what they are about. */
+export function TaskNotice({ tasks }: { tasks: StoredTask[] }) {
   if (tasks.length === 0) return null;
   return (
     <Alert color="orange" variant="light" mb="lg" title="To be decided">

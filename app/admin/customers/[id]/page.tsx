@@ -24,6 +24,7 @@ import { ListSkeleton } from '../../_components/lists/list-skeleton';
 import { PageHeader } from '../../_components/page/page-header';
 import { Section } from '../../_components/page/section';
 import { MoneyBackSection } from '../../_components/records/money-back/money-back-section';
+import { RecordTasks } from '../../_components/records/record-tasks';
 import { PATH } from '../path';
 import { Balance } from './balance';
 import { CustomerActions } from './customer-actions';
@@ -86,6 +87,7 @@ export default async function CustomerPage({ params, searchParams }: Props) {
         }
       />
       <RecordNotice notice={notice} done={DONE} />
+      <RecordTasks entity="customer" id={id} />
       <Stack gap="xl">
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing="xl">
           <Stack gap="xl">

@@ -24,6 +24,7 @@ import { ListSkeleton } from '../../_components/lists/list-skeleton';
 import { PageHeader } from '../../_components/page/page-header';
 import { CustomerSection } from '../../_components/records/customer-section';
 import { invoiceName } from '../../_components/records/invoice-list';
+import { RecordTasks } from '../../_components/records/record-tasks';
 import { PATH } from '../path';
 import { check } from './actions';
 import { InvoiceActions } from './invoice-actions';
@@ -78,6 +79,7 @@ export default async function InvoicePage({ params, searchParams }: Props) {
       />
       <CheckNotice outcome={search.get('check')} last={lastCheck} />
       <RecordNotice notice={search.get('notice')} done={DONE} />
+      <RecordTasks entity="invoice" id={id} />
       <InvoiceNotices invoice={invoice} timeZone={env.timeZone} />
       <Stack gap="xl">
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing="xl">

@@ -4,6 +4,7 @@ import type { ProviderInvoice } from '../../../stripe/provider';
 import type { StoredInvoice } from '../../store/rows';
 import { createdChange, differing, isSameState, toChanges } from '../changes';
 import { linkCustomer } from '../customer/link-customer';
+import { reportUnowned } from '../customer/unowned';
 import type { Draft } from '../draft';
 import { markGone } from '../gone';
 import { type Decision, decideOrder, recheckAt, type Source } from '../order';
@@ -21,7 +22,10 @@ export function applyInvoice(
   failedAt: Date | null = null,
 ): { applied: Applied; invoice: StoredInvoice | null } {
   const { customer } = incoming;
-  if (!customer) return { applied: 'unmatched', invoice: null };
+  if (!customer) {
+    reportUnowned(draft, 'invoice', incoming.id);
+    return { applied: 'unmatched', invoice: null };
+  }
   const { stripeCustomerId } = customer;
   const { customerId } = linkCustomer(draft, customer);
   const stored = draft.invoice(incoming.id);

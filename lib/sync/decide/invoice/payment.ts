@@ -1,6 +1,7 @@
 import { toCalendarDate } from '../../../dates';
 import { fromThousandths, toAmountText, toThousandths } from '../../../money';
 import { isIntent } from '../../../payments/stripe-payment';
+import type { StaffTask } from '../../../tasks/staff-tasks';
 import type { StoredInvoice, StoredPayment } from '../../store/rows';
 import { createdChange, toChanges } from '../changes';
 import type { Draft } from '../draft';
@@ -113,13 +114,14 @@ function leaveRecorded(
   const counted = recorded.filter(isIts).reduce((sum, one) => sum + toThousandths(one.amount), 0);
   if (counted === toThousandths(amount)) return;
   const [told, ours] = [amount, fromThousandths(counted)].map((sum) => toAmountText(sum, currency));
-  draft.tasks.push({
+  const task: StaffTask = {
     kind: 'payment_differs',
     subject: `${stripeId} ${first.payment_reference}`,
     message: `Stripe collected ${told} for invoice ${number ?? stripeId}, of which payment ${known} counts ${ours}. Correct the payment, or delete it: the next reconciliation then records Stripe's.`,
     entity: 'payment',
     entity_id: first.id,
-  });
+  };
+  draft.tell(task, subjectOf(first));
 }
 
 /** @param isExact false: it may include what was paid outside Stripe, so it never lowers the payment */

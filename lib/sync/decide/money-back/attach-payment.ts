@@ -3,6 +3,7 @@ import type { Draft } from '../draft';
 import { findStored } from './find-payment';
 import { KINDS, type MoneyBackKind } from './kinds';
 import { settleMoneyBack } from './settle';
+import { tellTakenBack } from './taken-back';
 
 export function attachPayment<Kind extends MoneyBackKind>(draft: Draft, kind: Kind, stripeId: string): void {
   const { find, put } = KINDS[kind];
@@ -15,5 +16,7 @@ export function attachPayment<Kind extends MoneyBackKind>(draft: Draft, kind: Ki
   const subject = { entity: kind, entity_id: row.id, stripe_id: stripeId };
   draft.changes.push(...toChanges(subject, { payment_id: null }, after));
   put(draft, { ...row, ...after });
+  const dispute = kind === 'dispute' ? draft.dispute(stripeId) : undefined;
+  if (dispute) tellTakenBack(draft, dispute, payment);
   settleMoneyBack(draft, payment, { told: kind === 'refund' ? draft.refund(stripeId) : undefined });
 }

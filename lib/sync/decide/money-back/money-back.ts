@@ -8,6 +8,7 @@ import { decideOrder, type Source } from '../order';
 import { findPayment } from './find-payment';
 import { KINDS, type MoneyBackKind, type MoneyBackRows } from './kinds';
 import { settleMoneyBack } from './settle';
+import { tellTakenBack } from './taken-back';
 
 /** What leads to no payment of ours is kept all the same, and reported. */
 export function applyMoneyBack<Kind extends MoneyBackKind>(
@@ -51,7 +52,10 @@ export function applyMoneyBack<Kind extends MoneyBackKind>(
   // Looked at again while it is pending, it tells nothing that a list would not have told.
   const isNews = !stored || (stored.status === 'pending' && 'status' in state && state.status !== 'pending');
   const told = isNews && kind === 'refund' ? draft.refund(take.id) : undefined;
-  if (payment) settleMoneyBack(draft, payment, { told });
+  if (!payment) return;
+  settleMoneyBack(draft, payment, { told });
+  const dispute = kind === 'dispute' ? draft.dispute(take.id) : undefined;
+  if (dispute) tellTakenBack(draft, dispute, payment);
 }
 
 interface Questions {

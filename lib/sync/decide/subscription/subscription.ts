@@ -7,6 +7,7 @@ import type { StoredSubscription } from '../../store/rows';
 import { createdChange, isSameState, toChanges } from '../changes';
 import { adoptSold, isWaiting } from '../checkout/adopt-sold';
 import { linkCustomer } from '../customer/link-customer';
+import { reportUnowned } from '../customer/unowned';
 import type { Draft } from '../draft';
 import { eventsOfSecond } from '../events-of-second';
 import { type Decision, decideOrder, recheckAt, type Source } from '../order';
@@ -26,7 +27,10 @@ export function applySubscription(
   source: Source,
   isDeletion = false,
 ): Applied {
-  if (!incoming.customer) return 'unmatched';
+  if (!incoming.customer) {
+    reportUnowned(draft, 'subscription', incoming.id);
+    return 'unmatched';
+  }
   const { stripeCustomerId } = incoming.customer;
   const link = linkCustomer(draft, incoming.customer);
   const { row, isNew } = findOrAdd(draft, incoming.id, link.customerId, stripeCustomerId);
