@@ -1,10 +1,13 @@
 import pino, { type Logger as PinoLogger } from 'pino';
+import { logStream } from './log-stream';
 
 export type Logger = PinoLogger;
 
 /** JSON lines on stdout. Never give it a request body, a token, or a driver's error message. */
 export function createLogger(level: string): Logger {
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime });
+  const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
+  const stream = logStream();
+  return stream ? pino(options, stream) : pino(options);
 }
 
 /** Where it happened, without the message. */

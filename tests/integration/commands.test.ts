@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, statSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -76,6 +76,23 @@ describe('arguments', () => {
     expect(() => COMMANDS[name].read(args)).toThrow(expect.objectContaining({ sentences: [sentence] }));
     vi.unstubAllEnvs();
   });
+});
+
+test('a process whose log is on a full disk goes on, and ends', async () => {
+  const log = join(await bundledCommands(), 'lib/log.js');
+  const script = `import(${JSON.stringify(log)}).then(({ createLogger }) => {
+    const log = createLogger('info');
+    log.info('one');
+    setTimeout(() => { log.info('two'); console.error('alive'); process.exit(3); }, 100);
+  })`;
+  const full = openSync('/dev/full', 'w');
+  const child = spawnSync(process.execPath, ['-e', script], {
+    stdio: ['ignore', full, 'pipe'],
+    timeout: 10_000,
+    encoding: 'utf8',
+  });
+  closeSync(full);
+  expect([child.status, child.stderr]).toEqual([3, 'alive\n']);
 });
 
 describe('a server with the embedded database', () => {

@@ -123,7 +123,13 @@ async function bundleCommands(folder: string): Promise<string> {
     await build({
       ...BUNDLE,
       absWorkingDir: ROOT,
-      entryPoints: ['lib/cli/*.ts', 'db/lock.ts', 'tests/bench/run.ts', 'tests/simulation/run.ts'],
+      entryPoints: [
+        'lib/cli/*.ts',
+        'lib/log.ts',
+        'db/lock.ts',
+        'tests/bench/run.ts',
+        'tests/simulation/run.ts',
+      ],
       outbase: ROOT,
       outdir: folder,
       splitting: true,
