@@ -6,6 +6,8 @@ import { drizzle as drizzlePostgres } from 'drizzle-orm/postgres-js';
 import postgres from 'postgres';
 import type { Database } from './database';
 import { holdsDatabase, openFiles } from './database-folder';
+import { DiskRoom } from './disk-room';
+import { EmbeddedClient } from './embedded-client';
 import { lockDataDir } from './lock';
 import type { Pooler } from './pooler';
 import { keepPrivate } from './private-files';
@@ -65,9 +67,10 @@ export function openPostgres(
  *
  * @throws DataDirBusyError while another process has the folder open
  * @throws DamagedDatabaseError if the folder holds files but not a whole database
+ * @throws NoRoomError if the disk has too little room for it
  */
-export function openEmbedded(dataDir: string): Promise<DatabaseHandle> {
-  return openFolder(dataDir, {});
+export function openEmbedded(dataDir: string, room = new DiskRoom(dataDir)): Promise<DatabaseHandle> {
+  return openFolder(dataDir, room, {});
 }
 
 /** A backup cannot be restored into a folder that holds a database. */
@@ -80,26 +83,36 @@ export class DataDirTakenError extends Error {}
  */
 export async function restoreEmbedded(dataDir: string, image: Blob): Promise<DatabaseHandle> {
   if (holdsDatabase(dataDir)) throw new DataDirTakenError();
-  return openFolder(dataDir, { loadDataDir: image });
+  return openFolder(dataDir, new DiskRoom(dataDir), { loadDataDir: image });
 }
 
 /** The number of files PGlite keeps open. Its default is 1,000, and many systems allow a process 256. */
 const MAX_FILES = 100;
+/** The size to which checkpoints shorten the write-ahead log. Its default is a gigabyte. */
+const MAX_LOG = '64MB';
+const START_PARAMS = [
+  `max_files_per_process=${MAX_FILES}`,
+  `max_wal_size=${MAX_LOG}`,
+  'min_wal_size=32MB',
+].flatMap((setting) => ['-c', setting]);
 
-async function openFolder(dataDir: string, options: { loadDataDir?: Blob }): Promise<DatabaseHandle> {
+async function openFolder(
+  dataDir: string,
+  room: DiskRoom,
+  options: { loadDataDir?: Blob },
+): Promise<DatabaseHandle> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const unlock = lockDataDir(dataDir);
+  const create = (path: string) =>
+    PGlite.create({
+      fs: new PrivateFs(path, room),
+      extensions: { pg_trgm },
+      startParams: [...PGlite.defaultStartParams, ...START_PARAMS],
+      ...options,
+    });
   try {
     keepPrivate(dataDir);
-    const client = await openFiles(dataDir, (path) =>
-      PGlite.create({
-        fs: new PrivateFs(path),
-        extensions: { pg_trgm },
-        startParams: [...PGlite.defaultStartParams, '-c', `max_files_per_process=${MAX_FILES}`],
-        ...options,
-      }),
-    );
-    return embeddedHandle(client, unlock);
+    return embeddedHandle(await EmbeddedClient.create(room, () => openFiles(dataDir, room, create)), unlock);
   } catch (error) {
     unlock();
     throw error;
@@ -115,9 +128,9 @@ export async function openInMemory(template?: Blob): Promise<DatabaseHandle & { 
   return { ...embeddedHandle(client), client };
 }
 
-function embeddedHandle(client: PGlite, unlock?: () => void): DatabaseHandle {
+function embeddedHandle(client: PGlite | EmbeddedClient, unlock?: () => void): DatabaseHandle {
   return {
-    db: drizzlePglite({ client }),
+    db: drizzlePglite({ client: client as PGlite }),
     kind: 'embedded',
     close: async () => {
       await client.close();

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
+import { type DiskRoom, isNoSpace, NoRoomError } from './disk-room';
 
 /** The folder of an embedded database holds files but not a whole database. */
 export class DamagedDatabaseError extends Error {}
@@ -24,10 +25,23 @@ export function holdsDatabase(dataDir: string): boolean {
  * files, so such a folder must never reach it.
  *
  * @throws DamagedDatabaseError if any file is missing; the files that are there stay
+ * @throws NoRoomError if the disk has too little room; PostgreSQL would take that for damage
  */
-export async function openFiles(dataDir: string, create: Create): Promise<PGlite> {
+export async function openFiles(dataDir: string, room: DiskRoom, create: Create): Promise<PGlite> {
+  room.wasMissed = false;
+  const isNew = !holdsDatabase(dataDir);
+  room.requireRoom(isNew);
+  try {
+    return await (isNew
+      ? makeFiles(pathOf(dataDir), markerOf(dataDir), create)
+      : openExisting(dataDir, create));
+  } catch (error) {
+    throw room.wasMissed || isNoSpace(error) ? new NoRoomError(error) : error;
+  }
+}
+
+async function openExisting(dataDir: string, create: Create): Promise<PGlite> {
   const path = pathOf(dataDir);
-  if (!holdsDatabase(dataDir)) return makeFiles(path, markerOf(dataDir), create);
   if (!existsSync(join(path, 'PG_VERSION'))) throw new DamagedDatabaseError('PG_VERSION is missing');
   const client = await create(path).catch((error: unknown) => {
     throw new DamagedDatabaseError('PostgreSQL cannot start', { cause: error });

@@ -24,6 +24,7 @@ export function pgErrorCode(error: unknown): string | undefined {
 
 export const UNIQUE_VIOLATION = '23505';
 export const FOREIGN_KEY_VIOLATION = '23503';
+export const DISK_FULL = '53100';
 
 // Class 08 connection, 53 resources, 57P operator intervention; the rest are the drivers' own.
 const UNAVAILABLE =
@@ -32,6 +33,11 @@ const UNAVAILABLE =
 /** True where the database could not be reached or turned us away, so that trying again may help. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   return UNAVAILABLE.test(pgErrorCode(error) ?? '');
+}
+
+/** True if the database refused a write because its disk is full. */
+export function isDiskFullError(error: unknown): boolean {
+  return pgErrorCode(error) === DISK_FULL;
 }
 
 /**

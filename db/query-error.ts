@@ -1,5 +1,7 @@
 import { PgPreparedQuery } from 'drizzle-orm/pg-core';
+import { DISK_FULL } from './database';
 import { noteNoRoom, noteRoom } from './disk-full';
+import { NoRoomError } from './disk-room';
 import { noteFailure } from './schema-doubt';
 
 /**
@@ -8,6 +10,8 @@ import { noteFailure } from './schema-doubt';
  */
 class QueryError extends Error {
   override readonly name = 'QueryError';
+  /** By it a staff page's error boundary knows the error: Next.js sends nothing else of it to the browser. */
+  readonly digest: string | undefined;
 
   constructor(
     statement: string,
@@ -15,6 +19,7 @@ class QueryError extends Error {
     readonly constraint: string | undefined,
   ) {
     super(`${code}${constraint ? ` (${constraint})` : ''} in: ${statement.slice(0, 500)}`);
+    if (code === DISK_FULL) this.digest = DISK_FULL;
   }
 }
 
@@ -35,7 +40,7 @@ prepared.queryWithCache = async function (statement, parameters, query) {
     >;
     if (typeof code !== 'string') throw error;
     noteFailure(code);
-    noteNoRoom(statement, code);
+    if (!(error instanceof NoRoomError)) noteNoRoom(statement, code);
     throw new QueryError(statement, code, (constraint ?? constraint_name) as string | undefined);
   }
 };

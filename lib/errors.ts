@@ -13,6 +13,7 @@ export const ERROR_STATUS = {
   too_many_requests: 429,
   internal: 500,
   unavailable: 503,
+  insufficient_storage: 507,
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_STATUS;
@@ -45,6 +46,14 @@ export class AppError extends Error {
 /** The 422 of a single field. */
 export function invalidField(field: string, message: string): AppError {
   return new AppError('validation_failed', `${field}: ${message}`, [{ field, message }]);
+}
+
+/** The 507 of a write that found no room on the database's disk. */
+export function diskFull(): AppError {
+  return new AppError(
+    'insufficient_storage',
+    'The disk of the database is full, so nothing was saved. Try again once an administrator has freed some space.',
+  );
 }
 
 /** Stops a command or the start of the server: each line is a sentence for the person who started it. */

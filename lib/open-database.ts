@@ -1,7 +1,9 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DatabaseHandle, DataDirTakenError, openEmbedded, restoreEmbedded } from '@/db/client';
+import { isDiskFullError } from '@/db/database';
 import { DamagedDatabaseError } from '@/db/database-folder';
+import { isNoSpace, NoRoomError } from '@/db/disk-room';
 import { DataDirBusyError } from '@/db/lock';
 import { migrate } from '@/db/migrate';
 import { bookHistory } from './book-entries';
@@ -60,14 +62,22 @@ async function openEmbeddedDatabase(dataDir: string, timeZone: string): Promise<
   makeDataDir(dataDir);
   const handle = await openEmbedded(dataDir).catch((error: unknown) => {
     if (error instanceof DataDirBusyError) throw new DatabaseBusyError(dataDir, error.pid, error.socket);
-    if (!(error instanceof DamagedDatabaseError)) throw error;
+    if (!(error instanceof DamagedDatabaseError)) throw explainNoRoom(error, dataDir);
     throw new StartError([
       `The embedded database in ${dataDir} is damaged (${error.message}): put back the missing files, or restore a backup into another DATA_DIR with npm run restore.`,
     ]);
   });
-  await migrate(handle).catch((error: unknown) => handle.close().finally(() => explainRefusal(error)));
-  await bookHistory(handle.db, timeZone);
+  await migrate(handle)
+    .then(() => bookHistory(handle.db, timeZone))
+    .catch((error: unknown) => handle.close().finally(() => explainRefusal(explainNoRoom(error, dataDir))));
   return handle;
+}
+
+function explainNoRoom(error: unknown, dataDir: string): unknown {
+  if (!(error instanceof NoRoomError || isDiskFullError(error) || isNoSpace(error))) return error;
+  return new StartError([
+    `The disk of DATA_DIR ${dataDir} has too little room for the embedded database: free some space, then start again. The database is not damaged.`,
+  ]);
 }
 
 /**
@@ -84,11 +94,13 @@ export async function restoreDatabase(
   const image = new Blob([contents], { type: 'application/x-gzip' });
   const handle = await restoreEmbedded(dataDir, image).catch((error: unknown) => {
     if (error instanceof DataDirBusyError) throw new DatabaseBusyError(dataDir, error.pid, undefined);
-    if (!(error instanceof DataDirTakenError)) throw new StartError([`${file} is not a complete backup.`]);
-    throw new StartError([`There is a database in ${dataDir} already: give an empty DATA_DIR.`]);
+    if (error instanceof DataDirTakenError)
+      throw new StartError([`There is a database in ${dataDir} already: give an empty DATA_DIR.`]);
+    const known = explainNoRoom(error, dataDir);
+    throw known === error ? new StartError([`${file} is not a complete backup.`]) : known;
   });
   await migrate(handle)
-    .catch(explainRefusal)
+    .catch((error: unknown) => explainRefusal(explainNoRoom(error, dataDir)))
     .finally(() => handle.close());
 }
 

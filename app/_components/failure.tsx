@@ -9,15 +9,20 @@ export interface FailureProps {
   component?: 'main' | 'div';
 }
 
+/** SQLSTATE disk_full, which is the digest of a write that found no room. */
+const DISK_FULL = '53100';
+
 /** What error.tsx shows. The message stays on the server; its digest finds it in the log. */
 export function Failure({ error, reset, component = 'main' }: FailureProps) {
   return (
-    <MessagePage
-      component={component}
-      title="Something went wrong"
-      text={`The page could not be shown.${error.digest ? ` Reference: ${error.digest}` : ''}`}
-    >
+    <MessagePage component={component} title="Something went wrong" text={textOf(error.digest)}>
       <Button onClick={reset}>Try again</Button>
     </MessagePage>
   );
+}
+
+function textOf(digest: string | undefined): string {
+  if (digest === DISK_FULL)
+    return 'The disk of the database is full, so nothing was saved. Try again once an administrator has freed some space.';
+  return `The page could not be shown.${digest ? ` Reference: ${digest}` : ''}`;
 }

@@ -1,8 +1,6 @@
 import { DrizzleQueryError } from 'drizzle-orm';
-import { isDatabaseUnavailable, pgErrorCode } from '@/db/database';
+import { isDatabaseUnavailable, isDiskFullError, pgErrorCode } from '@/db/database';
 import { StartError } from '../errors';
-
-const DISK_FULL = '53100';
 
 /**
  * An error in sentences for whoever ran a command. A driver's message holds the query's parameters, that
@@ -10,8 +8,7 @@ const DISK_FULL = '53100';
  */
 export function sentencesOf(error: unknown): string[] {
   if (error instanceof StartError) return error.sentences;
-  if (pgErrorCode(error) === DISK_FULL)
-    return ['The disk of the database is full: make room, and try again.'];
+  if (isDiskFullError(error)) return ['The disk of the database is full: make room, and try again.'];
   if (isDatabaseUnavailable(error))
     return ['The database does not answer: start it, or correct its address.'];
   const code = pgErrorCode(error);

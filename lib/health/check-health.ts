@@ -25,7 +25,7 @@ export const health = z.object({
       description: 'refuses: many deliveries had no valid signature, and none was accepted since.',
     }),
     disk: z.enum(['ok', 'low', 'full', 'unknown']).meta({
-      description: 'full: a write found no room; low: little is left on the disk of the embedded database.',
+      description: 'full: writes find no room; low: little is left on the disk of the embedded database.',
     }),
   }),
   alerts: z.array(alert).optional().meta({ description: 'Only for whoever sends CRON_SECRET.' }),

@@ -76,7 +76,7 @@ export async function listAlerts(
       ) as last on true`,
   );
   if (!found) throw new Error('a query without from answers one row');
-  const disk = await checkDisk(env);
+  const disk = await checkDisk(db, env);
   return { alerts: [...ofDisk(disk, limits), ...toAlerts(found, env)], everRun: found.overdue !== null };
 }
 
@@ -137,7 +137,7 @@ function ofDisk(disk: Disk, { diskMb }: Env['alerts']): Alert[] {
   if (disk === 'ok') return [];
   const message =
     disk === 'full'
-      ? 'The database could not write: its disk is full.'
+      ? 'The disk of the database is full: nothing can be saved until there is room again.'
       : `The disk of DATA_DIR has less than ${diskMb} MB left.`;
   return [{ code: `disk_${disk}`, message }];
 }

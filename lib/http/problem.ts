@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { isDatabaseUnavailable, pgErrorCode } from '@/db/database';
-import { AppError, type ErrorCode } from '../errors';
+import { isDatabaseUnavailable, isDiskFullError, pgErrorCode } from '@/db/database';
+import { AppError, diskFull, type ErrorCode } from '../errors';
 import { type Logger, stackOf } from '../log';
 
 /** RFC 9457. */
@@ -38,6 +38,7 @@ const TITLES: Record<ErrorCode, string> = {
   too_many_requests: 'Too many requests',
   internal: 'Internal error',
   unavailable: 'Service unavailable',
+  insufficient_storage: 'Insufficient storage',
 };
 
 export function toProblem(error: AppError): Problem {
@@ -74,6 +75,7 @@ export function toAppError(error: unknown, ref: string, log: Logger): AppError {
   if (CONTENDED.test(code ?? '')) {
     return new AppError('unavailable', 'Others are writing the same. Try again in a few seconds.');
   }
+  if (isDiskFullError(error)) return diskFull();
   return isDatabaseUnavailable(error)
     ? new AppError('unavailable', 'The database does not answer. Try again in a few seconds.')
     : new AppError('internal', `Something went wrong on our side (ref ${ref}). Try again later.`);

@@ -143,5 +143,13 @@ function bodyFailures(...codes: Parameters<typeof errors>): Responses {
 }
 
 function failures(...codes: Parameters<typeof errors>): Responses {
-  return errors('unauthenticated', 'forbidden', 'method_not_allowed', 'internal', 'unavailable', ...codes);
+  return errors(
+    'unauthenticated',
+    'forbidden',
+    'method_not_allowed',
+    'internal',
+    'unavailable',
+    'insufficient_storage',
+    ...codes,
+  );
 }

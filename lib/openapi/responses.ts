@@ -1,4 +1,4 @@
-import { AppError, ERROR_STATUS, type ErrorCode } from '../errors';
+import { AppError, diskFull, ERROR_STATUS, type ErrorCode } from '../errors';
 import { type Problem, toProblem } from '../http/problem';
 import { schemaRef } from './schemas';
 
@@ -37,6 +37,7 @@ const EXAMPLES: Record<ApiErrorCode, AppError> = {
     'Something went wrong on our side (ref 0b9c8e4e-6d2f-4c1a-9f57-3c9d1e8a7b60). Try again later.',
   ),
   unavailable: new AppError('unavailable', 'The database does not answer. Try again in a few seconds.'),
+  insufficient_storage: diskFull(),
 };
 
 const HEADERS_OF: Partial<Record<ErrorCode, string[]>> = {

@@ -178,30 +178,57 @@ describe('a full disk', () => {
     env.alerts.diskMb = 200;
   });
 
-  test('health alerts from a write that found no room until a write finds some', async () => {
+  /** Payments, events and new tables find no room. */
+  const NO_ROOM = [
+    `create function no_room() returns trigger language plpgsql as
+      $$ begin raise exception 'could not extend file' using errcode = '53100'; end $$`,
+    `create function no_room_for_tables() returns event_trigger language plpgsql as
+      $$ begin raise exception 'could not extend file' using errcode = '53100'; end $$`,
+    'create trigger no_room before insert on payments for each row execute function no_room()',
+    'create trigger no_room before insert on stripe_events for each row execute function no_room()',
+    `create event trigger no_room on ddl_command_start when tag in ('CREATE TABLE AS')
+      execute function no_room_for_tables()`,
+  ];
+
+  async function fillDisk() {
+    for (const statement of NO_ROOM) await server.runtime.db.execute(sql.raw(statement));
+  }
+  async function makeRoom() {
+    const { db } = server.runtime;
+    await db.execute(sql`drop event trigger no_room`);
+    await db.execute(sql`drop function no_room_for_tables`);
+    await db.execute(sql`drop function no_room cascade`);
+  }
+
+  test('a write that finds no room is answered with 507, and health alerts until there is room', async () => {
     const { db } = server.runtime;
     const { body } = await openInvoice();
-    const post = async (reference: string) =>
-      (await call('POST', '', { ...body, amount: 1, payment_reference: reference })).status;
-    await db.execute(sql`
-      create function no_room() returns trigger language plpgsql as
-      $$ begin raise exception 'could not extend file' using errcode = '53100'; end $$`);
-    await db.execute(
-      sql`create trigger no_room before insert on payments for each row execute function no_room()`,
-    );
-    expect(await post('DISK-1')).toBe(503);
-    const message = 'The database could not write: its disk is full.';
-    const alerts = [{ code: 'disk_full', message }];
-    const full = { ...well, status: 'degraded', disk: 'full', alerts };
+    const post = (reference: string) =>
+      call('POST', '', { ...body, amount: 1, payment_reference: reference });
+    await fillDisk();
+    const refused = await post('DISK-1');
+    expectProblem(refused, 'insufficient_storage');
+    expect(refused.body.detail).toMatch(/^The disk of the database is full, so nothing was saved\./);
+    const message = 'The disk of the database is full: nothing can be saved until there is room again.';
+    const full = { ...well, status: 'degraded', disk: 'full', alerts: [{ code: 'disk_full', message }] };
     expect(await healthLater()).toEqual(full);
     // Reads, rows that are changed in place and other tables prove nothing.
     expect((await call('GET')).status).toBe(200);
     await openInvoice();
     await db.execute(sql`update access_tokens set last_used_at = now()`);
     expect(await healthLater()).toEqual(full);
-    await db.execute(sql`drop trigger no_room on payments`);
-    expect(await post('DISK-2')).toBe(201);
+    await makeRoom();
     expect(await healthLater()).toEqual(well);
+    expect((await post('DISK-2')).status).toBe(201);
+  });
+
+  test('the webhook answers 500 when the disk is full, so that Stripe delivers again', async () => {
+    await fillDisk();
+    const event = { id: 'evt_full', object: 'event', type: 'invoice.paid', created: 1, data: { object: {} } };
+    const told = await deliver(server.url, event, server.runtime.now());
+    expect([told.status, told.body]).toMatchObject([500, { error: 'Internal error' }]);
+    await makeRoom();
+    await healthLater();
   });
 
   test('health looks at the database once in ten seconds, however many ask', async () => {

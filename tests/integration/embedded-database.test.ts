@@ -16,8 +16,9 @@ import {
 import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openEmbedded } from '@/db/client';
+import { type DatabaseHandle, openEmbedded } from '@/db/client';
 import { type Database, rows } from '@/db/database';
+import { DiskRoom, NoRoomError } from '@/db/disk-room';
 import { DataDirBusyError, lockDataDir } from '@/db/lock';
 import { staffSecret } from '@/lib/auth/session/staff-secret';
 import { parseEnv } from '@/lib/env';
@@ -112,7 +113,7 @@ describe('the lock of the embedded database', () => {
     await first.db.execute('select 1');
     await first.close();
     await (await openDatabase(env)).close();
-    expect(readdirSync(dataDir)).toEqual(['pglite']);
+    expect(readdirSync(dataDir)).toEqual(['pglite', 'pglite-reserve']);
   });
 
   test('a folder that cannot be written is named', async () => {
@@ -233,6 +234,104 @@ describe('a damaged embedded database', () => {
     writeFileSync(join(unfinished, 'pglite-unfinished'), '');
     await (await openEmbedded(unfinished)).close();
     expect(readdirSync(unfinished)).toEqual(['pglite']);
+  });
+});
+
+describe('an embedded database on a small disk', () => {
+  const MEGABYTE = 2 ** 20;
+  class SmallDisk extends DiskRoom {
+    megabytes = 1000;
+    override free = () => this.megabytes * MEGABYTE;
+  }
+  let small: string;
+  let disk: SmallDisk;
+  let handle: DatabaseHandle;
+  const names = () => rows(handle.db, sql`select customer_number from customers order by id`);
+  const add = (customer_number: string) => createCustomer(handle.db, { customer_number });
+  const noRoom = expect.objectContaining({ code: '53100' });
+
+  beforeEach(async () => {
+    small = mkdtempSync(join(folder, 'small-'));
+    cpSync(dataDir, small, { recursive: true });
+    disk = new SmallDisk(small);
+    handle = await openEmbedded(small, disk);
+    await add('K-FIRST');
+    return () => handle.close();
+  });
+
+  test('writes are refused before the disk is full, reads go on, and writes go on when there is room', async () => {
+    disk.megabytes = 31;
+    await expect(add('K-SECOND')).rejects.toEqual(noRoom);
+    expect(await names()).toEqual([{ customer_number: 'K-FIRST' }]);
+    disk.megabytes = 33;
+    await add('K-THIRD');
+    expect(await names()).toEqual([{ customer_number: 'K-FIRST' }, { customer_number: 'K-THIRD' }]);
+  });
+
+  test('a transaction that uses up the room is rolled back', async () => {
+    const work = handle.db.transaction(async (tx) => {
+      await createCustomer(tx, { customer_number: 'K-SECOND' });
+      disk.megabytes = 31;
+      await createCustomer(tx, { customer_number: 'K-THIRD' });
+    });
+    await expect(work).rejects.toEqual(noRoom);
+    expect(await names()).toEqual([{ customer_number: 'K-FIRST' }]);
+  });
+
+  test('after its log found no room the database refuses statements, and opens again when there is room', async () => {
+    const transaction = handle.db.transaction(async (tx) => {
+      await createCustomer(tx, { customer_number: 'K-SECOND' });
+      disk.logFailures += 1;
+      await createCustomer(tx, { customer_number: 'K-THIRD' });
+    });
+    await expect(transaction).rejects.toEqual(noRoom);
+    disk.megabytes = 0;
+    await expect(names()).rejects.toEqual(noRoom);
+    disk.megabytes = 1000;
+    expect(await Promise.all([names(), names()])).toEqual(
+      Array.from({ length: 2 }, () => [{ customer_number: 'K-FIRST' }]),
+    );
+    await add('K-FOURTH');
+  });
+
+  test('the reserve is kept while there is room, and gives its room to the log once', () => {
+    const reserve = join(small, 'pglite-reserve');
+    expect(statSync(reserve)).toMatchObject({ size: 16 * MEGABYTE });
+    expect([disk.spendReserve(), disk.spendReserve(), existsSync(reserve)]).toEqual([true, false, false]);
+    disk.megabytes = 47;
+    disk.keepReserve();
+    expect(existsSync(reserve)).toBe(false);
+    disk.megabytes = 48;
+    disk.keepReserve();
+    expect(existsSync(reserve)).toBe(true);
+  });
+
+  test('the log does not grow for as long as the database is open', async () => {
+    const segments = () =>
+      readdirSync(join(small, 'pglite/pg_wal')).filter((name) => /^[\dA-F]{24}$/.test(name));
+    for (let written = 0; written < 160; written += 16)
+      await handle.db.execute(
+        sql`select pg_logical_emit_message(false, 'test', repeat('x', 1000000)) from generate_series(1, 16)`,
+      );
+    expect(segments().length).toBeLessThan(7);
+  });
+
+  test('a database is not opened without room, and is not called damaged', async () => {
+    await handle.close();
+    disk.spendReserve();
+    disk.megabytes = 31;
+    await expect(openEmbedded(small, disk)).rejects.toBeInstanceOf(NoRoomError);
+    disk.megabytes = 32;
+    handle = await openEmbedded(small, disk);
+    expect(await names()).toEqual([{ customer_number: 'K-FIRST' }]);
+  });
+
+  test('a new database is not begun without room for it', async () => {
+    const empty = mkdtempSync(join(folder, 'empty-'));
+    const full = new SmallDisk(empty);
+    full.megabytes = 79;
+    await expect(openEmbedded(empty, full)).rejects.toBeInstanceOf(NoRoomError);
+    expect(readdirSync(empty)).toEqual([]);
   });
 });
 
