@@ -1,5 +1,5 @@
 import { type DatabaseHandle, isDriverPatched, openPostgres } from '@/db/client';
-import { pgErrorCode } from '@/db/database';
+import { type Database, pgErrorCode } from '@/db/database';
 import { migrate } from '@/db/migrate';
 import { isDirect, probePooler, TRANSACTION_POOLER } from '@/db/pooler';
 import { bookHistory } from './book-entries';
@@ -73,10 +73,18 @@ export async function migrateServer({
   const url = databaseUrlDirect ?? databaseUrl;
   if (!url) return;
   requirePatchedDriver();
+  await withServer(url, async (db) => {
+    await migrate({ db }).catch(explainRefusal);
+    await bookHistory(db, timeZone);
+  });
+}
+
+/** Uses a server's database, of whatever version. @throws StartError saying what is wrong with the address */
+export async function withServer<T>(url: string, use: (db: Database) => Promise<T>): Promise<T> {
   const handle = openPostgres(url, { max: 1, pooler: TRANSACTION_POOLER });
-  await tryServer(handle, url, () => migrate(handle).catch(explainRefusal));
-  await bookHistory(handle.db, timeZone);
+  const answer = await tryServer(handle, url, () => use(handle.db));
   await handle.close();
+  return answer;
 }
 
 function requirePatchedDriver(): void {

@@ -53,6 +53,8 @@ async function tryBoth(
 
 async function runHere(command: Command, wanted: unknown, terminal: Terminal): Promise<number> {
   const env = readEnv(command.variables);
+  const code = (await command.runUnopened?.(wanted, env, terminal)) ?? null;
+  if (code !== null) return code;
   await command.prepare?.(env);
   const runtime = await createRuntime(env, {
     scratch: command.isDryRun?.(wanted) ?? false,

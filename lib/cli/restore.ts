@@ -1,23 +1,47 @@
-import { readFile } from 'node:fs/promises';
+import { access, readFile } from 'node:fs/promises';
+import { sql } from 'drizzle-orm';
+import { type Database, rows } from '@/db/database';
+import { describeContents, placeOf } from '../backup-contents';
 import { readArguments } from '../commands/read-arguments';
 import { readEnv } from '../env';
 import { DATABASE_VARIABLES } from '../env-variables';
 import { StartError } from '../errors';
 import { withFile } from '../file-problem';
 import { restoreDatabase } from '../open-database';
+import { withServer } from '../open-server';
+import { runPgTool } from '../pg-tools';
 import { runCommand } from './run-command';
 
 const USAGE = [
   'Usage: npm run restore -- FILE',
-  'Makes the embedded database from a file of npm run backup, in a DATA_DIR that has none.',
+  'Makes the database from a file of npm run backup: the one of DATABASE_URL, which must be empty, with pg_restore;',
+  'else the embedded one, in a DATA_DIR that has none.',
 ];
 
 runCommand(async (args) => {
   const { positionals } = readArguments(args, { usage: USAGE, positionals: 1 });
   const [file] = positionals;
   if (!file) throw new StartError(USAGE);
-  const { databaseUrl, dataDir } = readEnv(DATABASE_VARIABLES);
-  if (databaseUrl) throw new StartError(['DATABASE_URL is set: restore that database with pg_restore.']);
+  const { databaseUrl, databaseUrlDirect, dataDir } = readEnv(DATABASE_VARIABLES);
+  const url = databaseUrlDirect ?? databaseUrl;
+  if (url) return restoreServer(url, file);
   await restoreDatabase(dataDir, file, await withFile(file, () => readFile(file)));
   console.log(`Restored into ${dataDir}.`);
 });
+
+async function restoreServer(url: string, file: string): Promise<void> {
+  await withFile(file, () => access(file));
+  if (!(await withServer(url, isEmpty))) {
+    throw new StartError([`There are tables in ${placeOf(url)} already: give an empty database.`]);
+  }
+  await runPgTool('pg_restore', url, ['--no-owner', '--no-privileges', '--single-transaction', file]);
+  console.log(`Restored ${await withServer(url, describeContents)} into ${placeOf(url)}.`);
+}
+
+async function isEmpty(db: Database): Promise<boolean> {
+  const found = await rows(
+    db,
+    sql`select from pg_tables where schemaname not in ('pg_catalog', 'information_schema') limit 1`,
+  );
+  return found.length === 0;
+}

@@ -1,18 +1,22 @@
-import { open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { describeContents, placeOf } from '../backup-contents';
 import { DATABASE_VARIABLES } from '../env-variables';
 import { StartError } from '../errors';
 import { withFile } from '../file-problem';
-import { command } from './command';
+import { withServer } from '../open-server';
+import { runPgTool } from '../pg-tools';
+import { command, type Terminal } from './command';
 import { readArguments } from './read-arguments';
 
 const USAGE = [
   'Usage: npm run backup -- FILE',
-  'Writes all of the embedded database into a new file, which npm run restore takes.',
-  'It holds personal data and hashes of secrets: only its owner may read it.',
+  'Writes the whole database into a new file, which npm run restore takes: the one of DATABASE_URL with pg_dump, else',
+  'the embedded one.',
+  'The file holds personal data and hashes of secrets: only its owner may read it.',
 ];
 
-/** A file that the embedded database can be made from again; while a server runs on it, the server writes it. */
+/** A file that the database can be made from again. While a server runs on the embedded one, that server writes it. */
 export const backup = command<{ file: string }>({
   usage: USAGE,
   variables: DATABASE_VARIABLES,
@@ -22,37 +26,59 @@ export const backup = command<{ file: string }>({
     if (!file) throw new StartError(USAGE);
     return { file };
   },
-  async run({ file }, { dumpDatabase }, { cwd, print }) {
-    if (!dumpDatabase) {
-      throw new StartError([
-        'This is for the embedded database: back up the one of DATABASE_URL with pg_dump.',
-      ]);
-    }
-    const path = resolve(cwd, file);
-    const size = await withFile(file, () => write(path, dumpDatabase));
-    print(`${file}: ${(size / 1e6).toFixed(1)} MB. Keep it where nobody else reads it.`);
+  async runUnopened({ file }, { databaseUrl, databaseUrlDirect }, terminal) {
+    const url = databaseUrlDirect ?? databaseUrl;
+    if (!url) return null;
+    const contents = await withServer(url, describeContents);
+    if (contents === null)
+      throw new StartError([`Nothing was saved: ${placeOf(url)} has none of our tables.`]);
+    await write(file, terminal, `${placeOf(url)} with ${contents}`, (part) =>
+      runPgTool('pg_dump', url, ['--format=custom', `--file=${part}`]),
+    );
+    return 0;
+  },
+  async run({ file }, { db, env, dumpDatabase }, terminal) {
+    if (!dumpDatabase) throw new Error('only the embedded database is opened for a backup');
+    const contents = `the embedded database in ${env.dataDir} with ${await describeContents(db)}`;
+    await write(file, terminal, contents, async (part) => {
+      const image = await dumpDatabase();
+      await writeFile(part, new Uint8Array(await image.arrayBuffer()));
+    });
     return 0;
   },
 });
 
-/** Whoever finds the file finds all of it. @returns its size in bytes */
-async function write(path: string, dump: () => Promise<Blob>): Promise<number> {
+/** Writes the file under another name first, so that nobody finds a part of it under its own. */
+async function write(
+  file: string,
+  { cwd, print }: Terminal,
+  contents: string,
+  dump: (part: string) => Promise<void>,
+): Promise<void> {
+  const path = resolve(cwd, file);
   const part = `${path}.part`;
-  const reserved = await open(path, 'wx', 0o600);
-  try {
-    await reserved.close();
-    const image = await dump();
-    const target = await open(part, 'w', 0o600);
+  await withFile(file, async () => {
+    await (await open(path, 'wx', 0o600)).close();
     try {
-      await target.writeFile(new Uint8Array(await image.arrayBuffer()));
-      await target.sync();
-    } finally {
-      await target.close();
+      await rm(part, { force: true });
+      await (await open(part, 'wx', 0o600)).close();
+      await dump(part);
+      await sync(part);
+      await rename(part, path);
+    } catch (error) {
+      await Promise.all([path, part].map((one) => rm(one, { force: true })));
+      throw error;
     }
-    await rename(part, path);
-    return image.size;
-  } catch (error) {
-    await Promise.all([path, part].map((one) => rm(one, { force: true })));
-    throw error;
+  });
+  const { size } = await stat(path);
+  print(`${file}: ${(size / 1e6).toFixed(1)} MB, ${contents}. Keep it where nobody else reads it.`);
+}
+
+async function sync(path: string): Promise<void> {
+  const written = await open(path, 'r+');
+  try {
+    await written.sync();
+  } finally {
+    await written.close();
   }
 }

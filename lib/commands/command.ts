@@ -37,6 +37,12 @@ export interface Command<Wanted = unknown> {
   /** What it does where DATABASE_URL is set, before that database is opened as one of this version. */
   prepare?(env: Env): Promise<void>;
   /**
+   * Does the work without opening the database of DATABASE_URL as one of this version.
+   *
+   * @returns the exit code; null if the database has to be opened
+   */
+  runUnopened?(wanted: Wanted, env: Env, terminal: Terminal): Promise<number | null>;
+  /**
    * @returns the exit code
    * @throws StartError, AppError: their sentences are told, with exit code 1
    */

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { sql } from 'drizzle-orm';
-import { beforeEach, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { type DatabaseHandle, openPostgres } from '@/db/client';
 import { rows } from '@/db/database';
 import { isMigrated, migrate } from '@/db/migrate';
@@ -88,6 +88,69 @@ describe.runIf(server)('the database of DATABASE_URL', () => {
         current_setting('idle_in_transaction_session_timeout') as c`,
     );
     expect(found).toEqual({ a: '30s', b: '10s', c: '1min' });
+  });
+
+  describe('backups', () => {
+    const other = `${name}_restored`;
+    const file = join(mkdtempSync(join(tmpdir(), 'w5t-backup-')), 'w5t.dump');
+    const backUp = (to = file, env: Record<string, string> = {}) =>
+      runCommandFile('backup', [to], { DATABASE_URL: url, ...env });
+    const restore = (database: string) =>
+      runCommandFile('restore', [file], { DATABASE_URL: withDatabase(address, database) });
+    afterAll(() => rmSync(dirname(file), { recursive: true, force: true }));
+    beforeEach(async () => {
+      await migrate(own.handle);
+      await createCustomer(own.handle.db, { customer_number: 'K-KEPT' });
+      return () => rmSync(file, { force: true });
+    });
+
+    test('a backup says what it saved, is private, and is restored into an empty database', async () => {
+      const saved = await backUp();
+      expect(saved).toMatchObject({ code: 0, err: '' });
+      expect(saved.out).toMatch(
+        new RegExp(
+          `: [\\d.]+ MB, the database ${name} on \\S+ with 1 customer, 0 invoices and 0 payments\\. `,
+        ),
+      );
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+      await onServer(address, `create database ${other}`);
+      try {
+        expect(await restore(other)).toMatchObject({
+          code: 0,
+          out: expect.stringMatching(/^Restored 1 customer, 0 invoices and 0 payments into the database /),
+          err: '',
+        });
+        expect(await restore(other)).toMatchObject({
+          code: 1,
+          err: expect.stringMatching(/^There are tables in the database \S+ on \S+ already/),
+        });
+      } finally {
+        await onServer(address, `drop database ${other} with (force)`);
+      }
+    });
+
+    test('a database of another version is backed up, and an empty one is not', async () => {
+      await own.handle.db.execute(sql`delete from drizzle.__drizzle_migrations where id > 1`);
+      expect(await backUp()).toMatchObject({ code: 0, err: '' });
+      await onServer(address, `drop database ${name} with (force)`);
+      await onServer(address, `create database ${name}`);
+      const refused = await backUp(`${file}.empty`);
+      expect(refused).toMatchObject({ code: 1, out: '' });
+      expect(refused.err).toMatch(/^Nothing was saved: the database \S+ on \S+ has none of our tables\.\n$/);
+      expect(readdirSync(dirname(file))).toEqual(['w5t.dump']);
+    });
+
+    test('a backup without pg_dump leaves no file and names what is missing', async () => {
+      const refused = await backUp(file, { PATH: '/nowhere' });
+      expect(refused).toMatchObject({ code: 1, out: '' });
+      expect(refused.err).toMatch(/^pg_dump was not found: install PostgreSQL's client programs\.\n$/);
+      expect(readdirSync(dirname(file))).toEqual([]);
+    });
+
+    test('a backup reads an address with parameters that only the driver knows', async () => {
+      const address = `${url}${url.includes('?') ? '&' : '?'}channel_binding=prefer&work_mem=8MB`;
+      expect(await backUp(file, { DATABASE_URL: address })).toMatchObject({ code: 0, err: '' });
+    });
   });
 
   test('a production build on Vercel migrates, and a preview does not', async () => {
