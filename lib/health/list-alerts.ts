@@ -5,7 +5,7 @@ import type { runStatus } from '@/db/schema';
 import type { Env } from '../env';
 import { deadBefore } from '../sync/reconcile/lease';
 import { checkDisk, type Disk } from './disk';
-import { lacksSecret, manyRefusals } from './webhook-refusals';
+import { manyRefusals, refusalText } from './webhook-refusals';
 
 /** Something that a person has to look at. */
 export const alert = z.object({
@@ -77,10 +77,10 @@ export async function listAlerts(
   );
   if (!found) throw new Error('a query without from answers one row');
   const disk = await checkDisk(db, env);
-  return { alerts: [...ofDisk(disk, limits), ...toAlerts(found, env)], everRun: found.overdue !== null };
+  return { alerts: [...ofDisk(disk, limits), ...toAlerts(db, found, env)], everRun: found.overdue !== null };
 }
 
-function toAlerts(found: Found, env: Pick<Env, 'alerts' | 'stripe'>): Alert[] {
+function toAlerts(db: Database, found: Found, env: Pick<Env, 'alerts' | 'stripe'>): Alert[] {
   const limits = env.alerts;
   const { run_id, silent_run, changes, failed_events: failed, other_mode_events: others, refused } = found;
   const deliveries = counted(refused ?? 0, 'delivery', 'deliveries');
@@ -106,13 +106,7 @@ function toAlerts(found: Found, env: Pick<Env, 'alerts' | 'stripe'>): Alert[] {
       `Reconciliation run ${silent_run} has stopped: its process ended before the run did.`,
       { run_id: silent_run },
     ),
-    ...is(
-      'webhook_refuses',
-      refused !== null,
-      lacksSecret(env)
-        ? `${deliveries} to Stripe’s webhook were refused, because no STRIPE_WEBHOOK_SECRET is set: it is the signing secret of the endpoint.`
-        : `${deliveries} to Stripe’s webhook had no valid signature, and none was accepted since: compare STRIPE_WEBHOOK_SECRET with the signing secret of the endpoint.`,
-    ),
+    ...is('webhook_refuses', refused !== null, `${deliveries} to Stripe’s webhook ${refusalText(db, env)}`),
     ...is('inbox_failures', failed > 0, `${counted(failed, 'Stripe event')} failed.`),
     ...is(
       'inbox_other_mode',

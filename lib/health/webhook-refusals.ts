@@ -21,17 +21,24 @@ interface World {
 
 interface Tally {
   count: number;
+  /** Seconds by which our clock is ahead of the last delivery, if our secret signed it. Null: no secret of ours did. */
+  age: number | null;
   /** While it runs, nothing is written: anybody can be refused. */
   pause?: NodeJS.Timeout | undefined;
 }
 
 const tallies = perProcess('refusals', () => new WeakMap<Database, Tally>());
 
-/** Counts a delivery whose signature was refused: one write and one line of the log a minute, however many come. */
-export function countRefusal(world: World): void {
-  const tally = tallies.get(world.db) ?? { count: 0 };
+/**
+ * Counts a delivery whose signature was refused: one write and one line of the log a minute, however many come.
+ *
+ * @param age seconds since our own secret signed it, if only its time is wrong; negative in the future; else null
+ */
+export function countRefusal(world: World, age: number | null): void {
+  const tally = tallies.get(world.db) ?? { count: 0, age };
   tallies.set(world.db, tally);
   tally.count += 1;
+  tally.age = age;
   if (!tally.pause) tell(world, tally);
 }
 
@@ -42,10 +49,8 @@ function tell(world: World, tally: Tally): void {
     tally.pause = undefined;
     if (tally.count > 0) tell(world, tally);
   }, MINUTE_MS).unref();
-  const reason = lacksSecret(world.env)
-    ? 'no STRIPE_WEBHOOK_SECRET is set'
-    : 'their signatures are not valid';
-  world.log.warn({ refused: count }, `webhook refused deliveries: ${reason}`);
+  const clock = tally.age !== null && { clock_ahead_seconds: tally.age };
+  world.log.warn({ refused: count, ...clock }, `webhook refused deliveries: ${reasonOf(world.env, tally)}`);
   waitUntil(
     addRefusals(world.db, count).catch((error: unknown) => {
       tally.count += count; // told with the next ones
@@ -54,8 +59,28 @@ function tell(world: World, tally: Tally): void {
   );
 }
 
+function reasonOf(env: World['env'], { age }: Tally): string {
+  if (lacksSecret(env)) return 'no STRIPE_WEBHOOK_SECRET is set';
+  if (age === null) return 'their signatures are not valid';
+  return 'their signatures are valid, but their times differ from the clock of this server';
+}
+
+/** What was wrong with many refused deliveries, and what to do about it: the second half of a sentence. */
+export function refusalText(db: Database, env: Pick<Env, 'stripe'>): string {
+  if (lacksSecret(env))
+    return 'were refused, because no STRIPE_WEBHOOK_SECRET is set: it is the signing secret of the endpoint.';
+  const age = tallies.get(db)?.age ?? null;
+  if (age !== null)
+    return `were refused, because the clock of this server is ${inWords(Math.abs(age))} ${age > 0 ? 'ahead of' : 'behind'} Stripe’s: set it, for example by NTP.`;
+  return 'had no valid signature, and none was accepted since: compare STRIPE_WEBHOOK_SECRET with the signing secret of the endpoint.';
+}
+
+function inWords(seconds: number): string {
+  return seconds < 600 ? `${seconds} seconds` : `${Math.round(seconds / 60)} minutes`;
+}
+
 /** Without a secret no signature can be valid. */
-export const lacksSecret = ({ stripe }: Pick<Env, 'stripe'>): boolean => stripe.webhookSecrets.length === 0;
+const lacksSecret = ({ stripe }: Pick<Env, 'stripe'>): boolean => stripe.webhookSecrets.length === 0;
 
 // The database's clock on both sides. An accepted delivery begins the count anew, whichever process took it.
 const accepted = sql`exists (

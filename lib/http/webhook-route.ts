@@ -53,7 +53,7 @@ async function receive(runtime: Runtime, request: HttpRequest): Promise<Response
   );
   if (!verified.ok) {
     if (verified.reason === 'invalid_payload') return answer(400, { error: 'Invalid payload' });
-    countRefusal(runtime);
+    countRefusal(runtime, verified.reason === 'wrong_time' ? verified.age : null);
     return answer(400, { error: 'Invalid signature' });
   }
   const { event, payload } = verified;

@@ -6,7 +6,9 @@ const TOLERANCE = 300;
 
 export type Verified =
   | { ok: true; event: ProviderEvent; payload: string }
-  | { ok: false; reason: 'invalid_signature' | 'invalid_payload' };
+  | { ok: false; reason: 'invalid_signature' | 'invalid_payload' }
+  /** Our secret signed it, but too long ago or in the future by our clock: `age` is in seconds. */
+  | { ok: false; reason: 'wrong_time'; age: number };
 
 /**
  * Checks a delivery's signature over its bytes, then reads it.
@@ -21,20 +23,23 @@ export function verifyEvent(
   now: Date,
 ): Verified {
   const payload = decodeExactly(bytes);
-  if (!header || payload === null || !isTimely(header, now)) {
+  const signedAt = timeOf(header ?? '');
+  if (!header || payload === null || signedAt === null) return { ok: false, reason: 'invalid_signature' };
+  if (!secrets.some((secret) => isSigned(payload, header, secret, signedAt))) {
     return { ok: false, reason: 'invalid_signature' };
   }
-  if (!secrets.some((secret) => isSigned(payload, header, secret, now))) {
-    return { ok: false, reason: 'invalid_signature' };
+  const age = now.getTime() / 1000 - signedAt;
+  if (Math.floor(age) > TOLERANCE || age < -TOLERANCE) {
+    return { ok: false, reason: 'wrong_time', age: Math.round(age) };
   }
   const event = parseEvent(payload);
   return event ? { ok: true, event, payload } : { ok: false, reason: 'invalid_payload' };
 }
 
-function isSigned(payload: string, header: string, secret: string, now: Date): boolean {
+function isSigned(payload: string, header: string, secret: string, signedAt: number): boolean {
   try {
     const { signature } = Stripe.webhooks;
-    return signature?.verifyHeader(payload, header, secret, TOLERANCE, undefined, now.getTime()) ?? false;
+    return signature?.verifyHeader(payload, header, secret, TOLERANCE, undefined, signedAt * 1000) ?? false;
   } catch {
     return false; // whatever it stumbles over, `v1=` among it: what cannot be read proves nothing
   }
@@ -58,10 +63,10 @@ function decodeExactly(bytes: Uint8Array): string | null {
   }
 }
 
-/** Of one timestamp, plain characters, and not from the future, all of which the SDK would let pass. */
-function isTimely(header: string, now: Date): boolean {
+/** The signed timestamp, in seconds. Null unless there is exactly one, in plain digits: the SDK reads more. */
+function timeOf(header: string): number | null {
   const times = header.split(',').filter((part) => part.trim().startsWith('t='));
   const [time = ''] = times;
   const isPlain = /^[\x20-\x7e]*$/.test(header) && /^t=\d{1,15}$/.test(time);
-  return isPlain && times.length === 1 && Number(time.slice(2)) <= now.getTime() / 1000 + TOLERANCE;
+  return isPlain && times.length === 1 ? Number(time.slice(2)) : null;
 }

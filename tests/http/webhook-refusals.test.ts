@@ -15,9 +15,11 @@ const server = useApi(
 
 describe('deliveries that were refused', () => {
   let sent = 0;
-  const send = (secret: string) => {
+  /** @param off seconds by which our clock is ahead of Stripe's */
+  const send = (secret: string, off = 0) => {
     sent += 1;
     const { now } = server.runtime;
+    const signedAt = new Date(now().getTime() - off * 1000);
     const event = {
       id: `evt_${sent}`,
       type: 'payout.paid',
@@ -25,7 +27,9 @@ describe('deliveries that were refused', () => {
       livemode: false,
       data: { object: { id: 'po_1', object: 'payout' } },
     };
-    return deliver(server.url, event, now(), { header: signatureOf(JSON.stringify(event), now(), secret) });
+    return deliver(server.url, event, now(), {
+      header: signatureOf(JSON.stringify(event), signedAt, secret),
+    });
   };
 
   async function refuse(times: number): Promise<void> {
@@ -143,6 +147,34 @@ describe('deliveries that were refused', () => {
     env.stripe.webhookSecrets = secrets;
     vi.restoreAllMocks();
   });
+
+  test.each([
+    [600, 'ahead of', '10 minutes'],
+    [-301, 'behind', '301 seconds'],
+    [86_400, 'ahead of', '1440 minutes'],
+  ])(
+    'a clock that is off by %d seconds is named as the reason of refused deliveries',
+    async (off, where, by) => {
+      const { db, log, env, now } = server.runtime;
+      const warned = vi.spyOn(log, 'warn');
+      for (let i = 0; i < 10; i += 1) await send(WEBHOOK_SECRET, off);
+      await written(1);
+      await minute();
+      await written(10);
+      const differ = 'their signatures are valid, but their times differ from the clock of this server';
+      expect(warned.mock.calls[0]).toEqual([
+        { refused: 1, clock_ahead_seconds: off },
+        `webhook refused deliveries: ${differ}`,
+      ]);
+      const clock = `the clock of this server is ${by} ${where} Stripe’s: set it, for example by NTP.`;
+      expect((await listTasks(db, now(), env))[0]?.message).toBe(
+        `10 deliveries to Stripe’s webhook were refused, because ${clock}`,
+      );
+      await send('whsec_wrong');
+      expect((await listTasks(db, now(), env))[0]?.message).toMatch(/had no valid signature/);
+      vi.restoreAllMocks();
+    },
+  );
 
   test('refused deliveries count for three days after the last', async () => {
     const { db, env, now } = server.runtime;
