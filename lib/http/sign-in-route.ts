@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { enterCode } from '../auth/second-factor/enter-code';
 import { beginPasskeySignIn, finishPasskeySignIn } from '../auth/second-factor/passkey-sign-in';
 import { CODE_PATH, SIGN_IN_PATH, safeNextPath } from '../auth/session/staff-path';
+import { logFailedSignIn } from '../auth/sign-in/log-failed-sign-in';
 import { signIn } from '../auth/sign-in/sign-in';
 import { AppError } from '../errors';
 import { answerDoor, type Given } from './door';
@@ -13,8 +14,11 @@ const passkeyAnswer = z.object({ id: z.string().max(1024) }).loose();
 /** The door of the sign-in page. Whoever has an authenticator app goes on to the page that asks for its code. */
 export async function answerSignIn(request: Request): Promise<Response> {
   return answerDoor(request, SIGN_IN_PATH, async (runtime, given) => {
-    const typed = { email: text(given.email), password: text(given.password) };
-    const { cookies, needsCode } = await signIn(runtime, typed, request.headers);
+    const email = text(given.email).replaceAll('\0', ''); // the database does not take one
+    const typed = { email, password: text(given.password) };
+    const { headers } = request;
+    const attempt = { by: 'password', email, headers } as const;
+    const { cookies, needsCode } = await logFailedSignIn(runtime, attempt, signIn(runtime, typed, headers));
     const next = safeNextPath(text(given.next));
     return { cookies, next: needsCode ? `${CODE_PATH}?${new URLSearchParams({ next })}` : next };
   });
@@ -22,8 +26,13 @@ export async function answerSignIn(request: Request): Promise<Response> {
 
 /** The door of that page. */
 export async function answerCode(request: Request): Promise<Response> {
+  const { headers } = request;
   return answerDoor(request, CODE_PATH, async (runtime, given) => ({
-    cookies: await enterCode(runtime, text(given.code), request.headers),
+    cookies: await logFailedSignIn(
+      runtime,
+      { by: 'code', headers },
+      enterCode(runtime, text(given.code), headers),
+    ),
     next: safeNextPath(text(given.next)),
   }));
 }
@@ -39,8 +48,13 @@ export async function answerPasskey(request: Request): Promise<Response> {
     const parsed = passkeyAnswer.safeParse(given.response);
     if (!parsed.success) throw new AppError('validation_failed', 'There is no passkey in this request.');
     const response = parsed.data as unknown as AuthenticationResponseJSON;
+    const { headers } = request;
     return {
-      cookies: await finishPasskeySignIn(runtime, response, request.headers),
+      cookies: await logFailedSignIn(
+        runtime,
+        { by: 'passkey', headers },
+        finishPasskeySignIn(runtime, response, headers),
+      ),
       next: safeNextPath(text(given.next)),
     };
   });

@@ -1,7 +1,7 @@
 import crypto from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import * as actions from '@/app/admin/account/actions';
 import { staffPasskeys, staffSessions, staffTwoFactors, staffUsers } from '@/db/schema';
 import { commandActor } from '@/lib/audit/record-audit';
@@ -43,6 +43,24 @@ describe('signing in', () => {
     expect(await tell('unknown@example.com')).toEqual(known);
     expect(hashed).toHaveLength(2);
     expect(hashed[1]).toEqual(hashed[0]);
+  });
+
+  test.each([
+    ['a wrong password', { email: ` ${GRACE.email.toUpperCase()}` }, { staff_id: expect.any(String) }],
+    ['an address that nobody has', { email: 'correct horse battery' }, { staff_id: null }],
+    ['a zero byte in the address', { email: 'gr\0ace@example.com' }, { staff_id: expect.any(String) }],
+    ['a very long address', { email: 'x'.repeat(10_000) }, { staff_id: null }],
+  ])('a sign-in with %s is logged with its address, without what was typed', async (_, typed, found) => {
+    const warned = vi.spyOn(server.runtime.log, 'warn');
+    const failed = () => warned.mock.calls.filter(([, message]) => message === 'sign-in failed');
+    const password = 'battery staple';
+    expect((await attempt({ ...typed, password, from: '198.51.100.7' })).status).toBe(401);
+    expect(failed()).toEqual([[{ by: 'password', address: '198.51.100.7', ...found }, 'sign-in failed']]);
+    expect(JSON.stringify(warned.mock.calls)).not.toMatch(/battery|@/);
+    warned.mockClear();
+    expect((await attempt(GRACE)).status).toBe(200);
+    expect(failed()).toEqual([]);
+    warned.mockRestore();
   });
 
   test('passwords are hashed off the event loop', () => {
