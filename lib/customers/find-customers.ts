@@ -2,6 +2,7 @@ import type { Database } from '@/db/database';
 import { composed, containsPattern, hasTrigram, letterPairs } from '../search-text';
 import {
   readBeginnings,
+  readByNumber,
   readByPairs,
   readByTrigram,
   readFew,
@@ -27,6 +28,15 @@ export async function findCustomers(db: Database, query: string): Promise<Custom
   // Whoever had the text as its number before a merge may have it within something else.
   if (found.length < WANTED)
     found = withoutDoubles(found, await findWithin(db, query, WANTED - found.length));
+  return toMatches(found);
+}
+
+/** The customers whose number is a text or begins with it, for readers from whom all other fields are hidden. */
+export async function findCustomersByNumber(db: Database, query: string): Promise<CustomerMatches> {
+  return toMatches(await readByNumber(db, { query }));
+}
+
+function toMatches(found: Found[]): CustomerMatches {
   const matches = found.slice(0, MAX_MATCHES).map(toCustomerSnippet);
   return customerMatches.parse({ count: matches.length, truncated: found.length > MAX_MATCHES, matches });
 }

@@ -48,6 +48,19 @@ const beginningsUpTo = (most: number) =>
 export const readFew = beginningsUpTo(FEW);
 export const readSome = beginningsUpTo(SOME);
 
+/** Those whose number is the text or begins with it. No other field is searched. */
+export const readByNumber = statement(['query'], (db, { query }) => {
+  const exact = sql`select id from (${numbered([query])}) named`;
+  const begun = sql`select customer_id from customers_beginning(${once(query)}, ${sql.raw(String(WANTED))})
+    where field = 'number'`;
+  return db
+    .select(snippetColumns)
+    .from(customers)
+    .where(sql`${customers.id} = any(array(${exact} union ${begun}))`)
+    .orderBy(sql`${customers.id} = any(array(${exact})) desc`, asc(customers.customer_number))
+    .limit(WANTED);
+});
+
 const has = (pattern: SQL) => sql`${customers.search_text} like ${once(pattern)}`;
 /** The same, of which no index knows. */
 const shows = (pattern: SQL, searched: SQLWrapper = customers.search_text) =>

@@ -80,7 +80,7 @@ describe('scopes', () => {
   test('a masked answer names no person, and says that it is masked', async () => {
     const call = await as(['mcp:read', 'without_personal_data']);
     for (const [name, args] of [
-      ['find-customer-tool', { query: 'mueller' }],
+      ['find-customer-tool', { query: 'k1' }],
       ['get-customer-tool', { id: customerId }],
       ['list-invoices-tool', {}],
       ['list-services-tool', { fields: ['name', 'customer'] }],
@@ -94,6 +94,41 @@ describe('scopes', () => {
       expect(JSON.stringify(body)).toContain('[masked]');
     }
   });
+});
+
+describe('what is masked', () => {
+  const ask = async (name: string, args: object) => {
+    const call = await as(['mcp:read', 'without_personal_data']);
+    const { body } = await call('tools/call', { name, arguments: args });
+    return { isError: body.result?.isError === true, text: JSON.stringify(body.result?.content), body };
+  };
+
+  test.each(['mueller@example.com', 'mueller', 'm', 'Müller GmbH', 'example.com', '@', ' ', '%'])(
+    'the text %j finds no customer',
+    async (query) => {
+      const { isError, text } = await ask('find-customer-tool', { query });
+      expect(isError).toBe(true);
+      expect(text).not.toContain('K1');
+    },
+  );
+
+  test.each(['K1', 'k'])('the customer number %s finds its customer', async (query) => {
+    expect(contentOf((await ask('find-customer-tool', { query })).body)).toMatchObject({
+      count: 1,
+      matches: [{ customer_number: 'K1', name: '[masked]', email: '[masked]' }],
+    });
+  });
+
+  test.each([{}, { summary: true }, { fields: ['id'] }])(
+    'services are not searched by their domain, with %j',
+    async (more) => {
+      const found = await ask('list-services-tool', { domain: 'm', ...more });
+      const missed = await ask('list-services-tool', { domain: 'x', ...more });
+      expect(found.isError).toBe(true);
+      expect(found.text).toContain('domain: This access hides personal data');
+      expect(missed.text).toBe(found.text);
+    },
+  );
 });
 
 test('a masked name of a service holds no address, and no part of one', () => {

@@ -13,6 +13,8 @@ type Row = Record<string, unknown>;
 interface ListDeclaration<Filters extends z.ZodObject, RowSchema extends z.ZodObject>
   extends Pick<ToolDeclaration<Filters, z.ZodObject>, 'name' | 'title' | 'scope' | 'description'> {
   filters: Filters;
+  /** Filters on what is masked: a reader of masked answers may not use them. */
+  personalFilters?: (keyof z.output<Filters> & string)[];
   row: RowSchema;
   list(db: Database, filters: z.output<Filters>): Promise<Page<Row>>;
   /** Counts and sums of everything that the filters find. */
@@ -34,7 +36,7 @@ const answerFields = {
 export function defineListTool<Filters extends z.ZodObject, RowSchema extends z.ZodObject>(
   declared: ListDeclaration<Filters, RowSchema>,
 ): Tool {
-  const { filters, row, list, summarize, summaryRow, withoutMoney, ...tool } = declared;
+  const { filters, personalFilters = [], row, list, summarize, summaryRow, withoutMoney, ...tool } = declared;
   const asIs = (one: Row) => one;
   return defineTool({
     ...tool,
@@ -49,7 +51,8 @@ export function defineListTool<Filters extends z.ZodObject, RowSchema extends z.
       next_page: z.int().nullable().optional(),
       summary: z.array(summaryRow).optional(),
     }),
-    run: async (db, input, { reads }) => {
+    run: async (db, input, { reads, masked }) => {
+      if (masked) refusePersonal(input, personalFilters);
       const { fields, summary, ...given } = input as z.output<Filters> & {
         fields?: string[];
         summary?: boolean;
@@ -72,6 +75,16 @@ export function defineListTool<Filters extends z.ZodObject, RowSchema extends z.
     },
     requireFit,
   } as ToolDeclaration<z.ZodObject, z.ZodObject>);
+}
+
+/** The rows that a filter finds tell letter by letter what it was compared with. */
+function refusePersonal(given: Row, personalFilters: string[]): void {
+  const used = personalFilters.find((name) => given[name] !== undefined);
+  if (used === undefined) return;
+  throw new AppError(
+    'validation_failed',
+    `${used}: This access hides personal data, so this is not searched. Leave it out.`,
+  );
 }
 
 function requireFit(answer: Row, length: number): void {
