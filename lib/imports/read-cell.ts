@@ -1,3 +1,4 @@
+import { unescapeFormulas } from '../csv';
 import type { CellType } from './columns';
 
 const BOOLEANS: Record<string, boolean> = {
@@ -9,15 +10,12 @@ const BOOLEANS: Record<string, boolean> = {
   '0': false,
 };
 
-// What csv-stringify puts an apostrophe before, so that no spreadsheet takes it for a formula.
-const ESCAPED = /^'+[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
-
 /** A cell that is not empty as its JSON value; what cannot be read stays the text that it is, with what is wrong. */
 export type CellValue = { value: unknown } | { problem: string };
 
 /** @param decimalComma numbers look like 1.234,56 */
 export function readCell(cell: string, type: CellType, decimalComma: boolean): CellValue {
-  const text = unescapeFormula(cell);
+  const text = unescapeFormulas(cell);
   switch (type) {
     case 'text':
       return { value: text };
@@ -32,11 +30,6 @@ export function readCell(cell: string, type: CellType, decimalComma: boolean): C
     case 'number':
       return decimalComma ? readCommaNumber(text.trim()) : readNumber(text.trim());
   }
-}
-
-/** A cell without the apostrophe that keeps spreadsheets from taking it for a formula. */
-export function unescapeFormula(cell: string): string {
-  return ESCAPED.test(cell) ? cell.slice(1) : cell;
 }
 
 function readBoolean(text: string): CellValue {

@@ -1,8 +1,8 @@
+import { unescapeFormulas } from '../csv';
 import { StartError } from '../errors';
 import type { Column } from './columns';
 import type { FileOptions } from './file-format';
 import { parseRows } from './parse-rows';
-import { unescapeFormula } from './read-cell';
 
 const DELIMITERS = [',', ';', '\t'];
 const MAX_HEADER = 100_000;
@@ -33,7 +33,7 @@ export function readHeader(raw: string, known: Column[], options: FileOptions): 
   const byName = new Map(known.map((column) => [column.name, column]));
   const unknown: string[] = [];
   const columns = cells.map((cell) => {
-    const theirs = unescapeFormula(cell).trim();
+    const theirs = unescapeFormulas(cell).trim();
     const ours = nameOf(theirs, options, byName);
     if (ours === undefined) unknown.push(theirs);
     return { theirs, ours: (ours && byName.get(ours)) || null };

