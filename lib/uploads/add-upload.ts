@@ -6,7 +6,7 @@ import { AppError, invalidField, StartError } from '../errors';
 import { withFile } from '../file-problem';
 import type { Runtime } from '../runtime';
 import { MAX_UPLOAD_BYTES, MAX_UPLOADS } from './upload-limits';
-import { deleteFolder, fileOf, listFolders, type Upload, writeUpload } from './upload-store';
+import { deleteFolder, fileOf, takePlace, type Upload, writeUpload } from './upload-store';
 
 /** Read of what is too much: who is cut off while sending sees no answer. */
 const DRAINED_BYTES = 8_000_000;
@@ -24,14 +24,14 @@ export async function addUpload(
   { kind, name, uploaded_by }: Pick<Upload, 'kind' | 'uploaded_by'> & { name: string },
   body: AsyncIterable<Uint8Array>,
 ): Promise<Upload> {
-  if ((await listFolders(dataDir)).length >= MAX_UPLOADS) {
-    throw new AppError('conflict', `${MAX_UPLOADS} files are waiting to be imported: remove one first.`);
-  }
   const id = newId();
   const file_name = toFileName(name);
   const path = fileOf(dataDir, { id, file_name });
   try {
     await withFile(path, async () => {
+      if (!takePlace(dataDir, id, MAX_UPLOADS)) {
+        throw new AppError('conflict', `${MAX_UPLOADS} files are waiting to be imported: remove one first.`);
+      }
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       await pipeline(limited(body), createWriteStream(path, { flags: 'wx', mode: 0o600 }));
     });

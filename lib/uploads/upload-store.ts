@@ -1,3 +1,4 @@
+import { mkdirSync, readdirSync } from 'node:fs';
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
@@ -45,6 +46,15 @@ export async function listUploads(dataDir: string): Promise<Upload[]> {
 /** The ids of uploads, those that are still arriving among them. */
 export async function listFolders(dataDir: string): Promise<string[]> {
   return (await orNothing(readdir(uploadsFolder(dataDir)))) ?? [];
+}
+
+/** Makes the folder of an upload, unless there are so many already. Does not wait, so that no other comes in between. */
+export function takePlace(dataDir: string, id: string, most: number): boolean {
+  const folder = uploadsFolder(dataDir);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (readdirSync(folder).length >= most) return false;
+  mkdirSync(folderOf(dataDir, id), { mode: 0o700 });
+  return true;
 }
 
 /** With all that was made of it. */

@@ -164,4 +164,13 @@ describe('an admin', () => {
       expect.stringContaining('remove one'),
     ]);
   });
+
+  test('no more than ten files are kept of many that are sent at once', async () => {
+    const answers = await Promise.all(Array.from({ length: 15 }, () => upload('a')));
+    expect(answers.map(({ status }) => status).sort()).toEqual([
+      ...Array(10).fill(201),
+      ...Array(5).fill(409),
+    ]);
+    expect(await listFolders(dataDir)).toHaveLength(10);
+  });
 });
