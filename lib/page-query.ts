@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import { type Page, type PageRequest, pageBounds, toPage } from './page';
 
 /** Reads one page, and counts only where the page itself does not tell the total. */
@@ -21,3 +21,7 @@ export function literal(value: number): number {
   if (!Number.isSafeInteger(value) || value < 0) throw new RangeError('not a whole number');
   return sql.raw(String(value)) as unknown as number;
 }
+
+/** The instant at which a date begins in a time zone, as PostgreSQL computes it: also of the year 10000. */
+export const startOfDaySql = (date: string, timeZone: string): SQL =>
+  sql`(${date}::date::timestamp at time zone ${timeZone}::text)`;

@@ -3,6 +3,7 @@ import type { Database } from '@/db/database';
 import { toolCalls } from '@/db/schema';
 import { type CursorPage, type PageStart, readCursorPage } from '../cursor-page';
 import { addDays, startOfDay } from '../dates';
+import { startOfDaySql } from '../page-query';
 import { containsPattern } from '../search-text';
 import type { CallFilters } from './filters';
 
@@ -62,6 +63,6 @@ function conditions(
     outcome === undefined ? undefined : eq(t.outcome, outcome),
     customer_id === undefined ? undefined : eq(t.customer_id, customer_id),
     from === undefined ? undefined : gte(t.called_at, startOfDay(from, zone)),
-    to === undefined ? undefined : lt(t.called_at, startOfDay(addDays(to, 1), zone)),
+    to === undefined ? undefined : lt(t.called_at, startOfDaySql(addDays(to, 1), zone)),
   );
 }

@@ -211,6 +211,20 @@ describe('an export of accounting', () => {
     ]);
   });
 
+  test('the export of the last month there is holds its last day', async () => {
+    const { db } = base;
+    const { id, customer_id } = await createInvoice(db, { number: 'LAST', invoice_date: '9999-12-31' });
+    await createInvoice(db, { number: 'BEFORE', invoice_date: '9999-11-30' });
+    const at = new Date('9999-12-31T23:00:00Z');
+    const paid = { invoice_id: id, customer_id, payment_date: '9999-12-01', payment_reference: 'LAST' };
+    const payment = await createPayment(db, { ...paid, status: 'refunded', refunded_amount: '1' });
+    await createRefund(db, { payment_id: payment.id, amount: '1', issued_at: at });
+    await bookAll(at);
+    const { code, said } = await exportAccounting('--month', '9999-12');
+    expect(code).toBe(0);
+    expect(said.slice(1).map((line) => line.split(',')[0])).toEqual(['"invoice"', '"payment"', '"refund"']);
+  });
+
   test.each([[[]], [['--month', '2026-13']], [['--month', '2026-1']], [['--month', '0000-01']]])(
     'an export with %j asks for a month',
     async (args) => {

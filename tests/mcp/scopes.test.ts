@@ -4,6 +4,8 @@ import { accessTokens, staffUsers, toolCalls } from '@/db/schema';
 import type { Scope } from '@/lib/auth/tokens/access-token';
 import { maskAnswer } from '@/lib/mcp/mask';
 import { clearToolCalls } from '@/lib/tool-calls/clear-tool-calls';
+import { callFilters } from '@/lib/tool-calls/filters';
+import { listToolCalls } from '@/lib/tool-calls/list-tool-calls';
 import { flushToolCalls } from '@/lib/tool-calls/record-tool-call';
 import { createCustomer, createInvoice, createServer, createService } from '../support/factories';
 import { type RpcAnswer, useMcpServer } from './serve-mcp';
@@ -250,6 +252,12 @@ describe('the log of calls', () => {
     await flushToolCalls(mcp.runtime);
     const [last] = await mcp.db.select().from(toolCalls).orderBy(desc(toolCalls.id)).limit(1);
     expect(last).toMatchObject({ caller_name: 'Test', staff_email, client_id: null });
+  });
+
+  test.each([['9999-12-31'], ['2026-03-15']])('the log of calls is listed up to %s', async (to) => {
+    const filters = callFilters.parse({ to });
+    const page = await listToolCalls(mcp.db, filters, { limit: 5, timeZone: 'Europe/Berlin' });
+    expect(page).toMatchObject({ data: expect.arrayContaining([expect.anything()]) });
   });
 
   test('the log of calls is cleared after the days it is kept', async () => {

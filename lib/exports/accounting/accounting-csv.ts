@@ -60,7 +60,7 @@ const BATCH = 1000;
  */
 export function accountingCsv(db: Database, month: string): AsyncGenerator<string> {
   const from = `${month}-01`;
-  const until = `${addDays(from, 31).slice(0, 7)}-01`;
+  const until = addDays(from, 31).replace(/\d\d$/, '01');
   return toCsv([...COLUMNS], readAll(db, from, until));
 }
 
