@@ -1,7 +1,9 @@
 import { eq } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { oauthClients } from '@/db/schema';
+import { oauthClients, staffVerifications } from '@/db/schema';
+import type { Runtime } from '../runtime';
 import { DOCUMENT_CLIENT } from './discover-client';
+import { hashOAuthToken } from './oauth-token';
 import { isLoopback } from './redirects';
 import { MASK_ASKED, type ReadScope, toReadScopes } from './scopes';
 
@@ -53,6 +55,32 @@ export async function readConsentRequest(
     isLocal: !isWeb,
     scopes: toReadScopes((query.get('scope') ?? '').split(' ')),
     asksMasked: query.has(MASK_ASKED),
+  };
+}
+
+/** Longer than the provider takes a consent. */
+const KEPT_MS = 1_200_000;
+
+/**
+ * Takes a consent before it is given, so that its page is answered once.
+ *
+ * @param query the address of the consent, as the provider has made it
+ * @returns frees it again; null if it was answered already
+ */
+export async function claimConsent(
+  { db, now }: Pick<Runtime, 'db' | 'now'>,
+  query: URLSearchParams,
+): Promise<(() => Promise<void>) | null> {
+  const id = `consent ${hashOAuthToken(query.get('sig') ?? '')}`;
+  const claim = { id, identifier: 'answered consent', value: '' };
+  const [claimed] = await db
+    .insert(staffVerifications)
+    .values({ ...claim, expiresAt: new Date(now().getTime() + KEPT_MS) })
+    .onConflictDoNothing()
+    .returning({ id: staffVerifications.id });
+  if (!claimed) return null;
+  return async () => {
+    await db.delete(staffVerifications).where(eq(staffVerifications.id, id));
   };
 }
 

@@ -21,6 +21,8 @@ export function redirectProblem(uri: string, schemes: readonly string[]): string
   }
   // Its spelling is compared later, character by character: one that a browser reads otherwise is none.
   if (/[\s\\\p{Cc}]/u.test(uri)) return 'must have no spaces, backslashes or control characters';
+  // A browser reads https:evil.example as https://evil.example, and a person reads something else.
+  if (/^https?:/i.test(uri) && !/^https?:\/\/[^/]/i.test(uri)) return 'must have two slashes before its host';
   if (url.protocol === 'https:') return LOOPBACK.test(url.hostname) ? 'must be http on this machine' : null;
   if (url.protocol === 'http:') return isLoopback(uri) ? null : 'must be https';
   return schemes.includes(url.protocol.slice(0, -1))

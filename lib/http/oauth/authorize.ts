@@ -16,6 +16,9 @@ const PASSED_ON = [
   ...['request', 'request_uri', 'response_mode'],
 ];
 
+/** A SHA-256 in base64url (RFC 7636, 4.2). */
+const S256 = /^[\w-]{43}$/;
+
 /**
  * The address at which a client sends a person's browser. The provider checks everything, then leads to our
  * sign-in, or to the consent, which is asked for each time: any program may pass for one that is known.
@@ -80,8 +83,9 @@ async function redirectTo(
     return refuse(error ?? 'invalid_request', searchParams);
   }
   // The provider has found the client and its redirect to be right.
-  if (searchParams.get('prompt') === 'none') {
-    const told = { error: 'interaction_required', state: searchParams.get('state'), iss: issuerOf(env) };
+  const problem = problemOf(searchParams);
+  if (problem !== null) {
+    const told = { error: problem, state: searchParams.get('state'), iss: issuerOf(env) };
     const back = errorAddress(searchParams.get('redirect_uri') ?? '', told);
     return (await mayGoBack(db, clientId, back)) ? seeOther(back.href) : refuse(told.error, searchParams);
   }
@@ -90,6 +94,13 @@ async function redirectTo(
     return seeOther(owes ? `${DUE_PATH}?next=${encodeURIComponent(page)}` : page);
   }
   return seeOther(`/sign-in?next=${encodeURIComponent(asked.pathname + asked.search)}`);
+}
+
+/** What the provider does not look at: it would find out when the code is redeemed, or not at all. */
+function problemOf(asked: URLSearchParams): string | null {
+  if (asked.get('prompt') === 'none') return 'interaction_required';
+  const isOfQuery = (asked.get('response_mode') ?? 'query') === 'query';
+  return isOfQuery && S256.test(asked.get('code_challenge') ?? '') ? null : 'invalid_request';
 }
 
 /** Where the answer is asked for in the fragment, the error stands there. */

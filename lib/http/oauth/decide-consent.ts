@@ -2,6 +2,7 @@ import { staffActor } from '@/lib/auth/session/staff-session';
 import { findStaff } from '@/lib/auth/staff/find-staff';
 import { REFUSED_PATH } from '@/lib/oauth/addresses';
 import { recordConsent } from '@/lib/oauth/connected-apps';
+import { claimConsent } from '@/lib/oauth/consent-request';
 import { MASK, OFFLINE, type ReadScope } from '@/lib/oauth/scopes';
 import type { Runtime } from '@/lib/runtime';
 import { askProvider } from './ask-provider';
@@ -28,6 +29,9 @@ export async function decideConsent(
 ): Promise<string> {
   const staff = await findStaff(runtime, headers);
   if (!staff) return `${REFUSED_PATH}?error=expired`;
+  const asked = new URLSearchParams(query);
+  const release = await claimConsent(runtime, asked);
+  if (!release) return `${REFUSED_PATH}?error=expired`;
   const accept = scopes.length > 0;
   const granted = [...scopes, ...(masked ? [MASK] : [])];
   const answer = await askProvider(runtime, {
@@ -38,9 +42,10 @@ export async function decideConsent(
   const body = (await answer.json().catch(() => null)) as { url?: unknown } | null;
   if (!answer.ok || typeof body?.url !== 'string') {
     runtime.log.warn({ component: 'oauth', status: answer.status }, 'consent refused');
+    await release();
     return `${REFUSED_PATH}?error=${answer.status === 429 ? 'too_many_requests' : 'expired'}`;
   }
-  const clientId = new URLSearchParams(query).get('client_id') ?? '';
+  const clientId = asked.get('client_id') ?? '';
   if (accept) await recordConsent(runtime.db, { clientId, actor: staffActor(staff), scopes: granted });
   return body.url;
 }

@@ -6,7 +6,7 @@ import { listConnectedApps } from '@/lib/oauth/connected-apps';
 import { addOwnClient } from '@/lib/oauth/own-clients';
 import { readWayBack } from '@/lib/oauth/way-back';
 import { SECRET } from '../../support/sign-in';
-import { ALL_SCOPES, CALLBACK, ISSUER, PUBLIC_URL, RESOURCE, useFlow } from './flow';
+import { ALL_SCOPES, CALLBACK, CHALLENGE, ISSUER, PUBLIC_URL, RESOURCE, useFlow } from './flow';
 
 const flow = useFlow();
 const REFUSED = '/oauth/refused';
@@ -70,6 +70,10 @@ describe('metadata', () => {
 const WRONG: [string, Params, string][] = [
   ['without PKCE', { code_challenge: null, code_challenge_method: null }, 'invalid_request'],
   ['with plain PKCE', { code_challenge_method: 'plain' }, 'invalid_request'],
+  ['with a challenge that is no SHA-256', { code_challenge: 'a' }, 'invalid_request'],
+  ['with a padded challenge', { code_challenge: `${CHALLENGE}=` }, 'invalid_request'],
+  ['with an answer in the fragment', { response_mode: 'fragment' }, 'invalid_request'],
+  ['with an answer by POST', { response_mode: 'form_post' }, 'invalid_request'],
   ['for a resource elsewhere', { resource: 'https://other.example/mcp' }, 'invalid_target'],
   ['for another path here', { resource: `${PUBLIC_URL}/api` }, 'invalid_target'],
   ['with an unknown scope', { scope: 'mcp:write' }, 'invalid_scope'],
@@ -88,7 +92,7 @@ describe('a wrong authorization request', () => {
 
   const atSite: typeof WRONG = [
     ...WRONG,
-    ['with an answer in the fragment', { response_type: 'token' }, 'unsupported_response_type'],
+    ['with a token for its answer', { response_type: 'token' }, 'unsupported_response_type'],
   ];
   test.each(atSite)(
     'a request %s of a site’s client ends on our page, with a link back',
@@ -214,6 +218,23 @@ describe('consent', () => {
     const page = await flow.authorize(await flow.client(), { scope: 'customers:read' });
     page.searchParams.set('scope', 'customers:read billing:read offline_access without_personal_data');
     expect((await flow.consent(page, ['billing:read'])).pathname).toBe(REFUSED);
+  });
+
+  test.each([
+    ['allowed', ALL_SCOPES, ALL_SCOPES],
+    ['denied', [], ALL_SCOPES],
+    ['allowed, then denied', ALL_SCOPES, []],
+  ] as const)('a consent page that was %s is answered once', async (_, first, second) => {
+    const page = await flow.authorize(await flow.client());
+    expect((await flow.consent(page, [...first])).href).toMatch(/^http:\/\/127\.0\.0\.1:4711/);
+    const again = await flow.consent(page, [...second]);
+    expect([again.pathname, again.searchParams.get('error')]).toEqual([REFUSED, 'expired']);
+  });
+
+  test('a consent page that is sent many times at once gives one code', async () => {
+    const page = await flow.authorize(await flow.client());
+    const sent = await Promise.all(Array.from({ length: 5 }, () => flow.consent(page, ALL_SCOPES)));
+    expect(sent.filter(({ searchParams }) => searchParams.has('code'))).toHaveLength(1);
   });
 
   test('a consent cannot give more than was asked for', async () => {

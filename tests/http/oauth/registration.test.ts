@@ -45,6 +45,7 @@ describe('dynamic registration', () => {
   test.each([
     ...['http://x.example/cb', 'javascript:alert(1)', 'evil://callback', 'https://x.example/cb#x'],
     ...['https://a:b@x.example/cb', 'http://localhost.evil.example/', ''],
+    ...['https:evil.example', 'https:/evil.example/cb', 'HTTPS:///evil.example', 'http:127.0.0.1/cb'],
   ])('a registration with the redirect "%s" is refused', async (redirect) => {
     const answer = await flow.register({ redirect_uris: redirect ? [redirect] : [] });
     expect([answer.status, await answer.json()]).toMatchObject([400, { error: 'invalid_redirect_uri' }]);
