@@ -67,9 +67,11 @@ function contentSecurityPolicy(nonce: string, development: boolean): string {
   ].join('; ');
 }
 
+const SIGN_IN_STEPS = ['/sign-in', '/sign-in/code', '/sign-in/due'];
+
 /** A client opens them in a window of its own, and waits there for what comes back. */
 function isOfPopup(pathname: string): boolean {
-  return pathname === '/sign-in' || pathname.startsWith('/oauth/');
+  return SIGN_IN_STEPS.includes(pathname) || pathname.startsWith('/oauth/');
 }
 
 function fixedHeaders(https: boolean, ofPopup: boolean): Record<string, string> {

@@ -1,9 +1,11 @@
 import fc from 'fast-check';
+import { NextRequest } from 'next/server';
 import { describe, expect, test } from 'vitest';
 import { serverUrl } from '@/db/server-url';
 import { safeNextPath } from '@/lib/auth/session/staff-path';
 import { carriedName, carryParameters } from '@/lib/lost-parameter';
 import { dashboardPathOf, dashboardUrl } from '@/lib/stripe/dashboard';
+import { proxy } from '@/proxy';
 
 describe('the page after signing in', () => {
   const SITE = 'https://admin.example.com';
@@ -108,4 +110,18 @@ test.each([
   ['live', 'https://dashboard.stripe.com/invoices/in_1'],
 ] as const)('%s objects link to %s', (mode, url) => {
   expect(dashboardUrl(mode, 'invoices/in_1')).toBe(url);
+});
+
+test.each([
+  ['/sign-in', 'unsafe-none'],
+  ['/sign-in/code', 'unsafe-none'],
+  ['/sign-in/due', 'unsafe-none'],
+  ['/oauth/consent', 'unsafe-none'],
+  ['/sign-in/codes', 'same-origin'],
+  ['/sign-in/invitation/x', 'same-origin'],
+  ['/sign-in/first/x', 'same-origin'],
+  ['/admin', 'same-origin'],
+])('the page %s, which a client may open in a popup or not, has the opener policy %s', (path, policy) => {
+  const answer = proxy(new NextRequest(`https://admin.example.com${path}`));
+  expect(answer.headers.get('cross-origin-opener-policy')).toBe(policy);
 });
