@@ -15,7 +15,7 @@ import {
 } from './support/server-actions';
 import { HTTPS_URL, useSite } from './support/use-site';
 
-const FORGED = '__Secure-w5t.session_token=forged.signature';
+const FORGED = '__Host-w5t.session_token=forged.signature';
 /** What only somebody signed in, or an admin, may read. */
 const DATA = /K1\d{4}|€\d|example\.(com|org)|payment_reference|Mary Jackson/;
 
@@ -102,7 +102,7 @@ describe('signing in', () => {
   test('the session cookie is out of reach of scripts, other sites and plain http', async () => {
     const answer = await attempt();
     const [name, ...flags] = (answer.headers.getSetCookie()[0] ?? '').toLowerCase().split('; ');
-    expect(name).toMatch(/^__secure-w5t\.session_token=/);
+    expect(name).toMatch(/^__host-w5t\.session_token=/);
     for (const flag of ['httponly', 'secure', 'samesite=lax', 'path=/', 'max-age=43200']) {
       expect(flags).toContain(flag);
     }

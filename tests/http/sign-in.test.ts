@@ -7,8 +7,11 @@ import { staffPasskeys, staffSessions, staffTwoFactors, staffUsers } from '@/db/
 import { commandActor } from '@/lib/audit/record-audit';
 import { demandTwoFactor } from '@/lib/auth/second-factor/demand';
 import { getStaffAuth } from '@/lib/auth/session/staff-auth';
+import { signIn } from '@/lib/auth/sign-in/sign-in';
+import { findStaff } from '@/lib/auth/staff/find-staff';
 import { asAction } from '../support/next-request';
-import { GRACE, quickHash, useHash, useSignIn } from '../support/sign-in';
+import { testRuntime } from '../support/runtime';
+import { GRACE, quickHash, SECRET, useHash, useSignIn } from '../support/sign-in';
 
 const hashed: { length: unknown; options: unknown }[] = [];
 useHash((...args) => {
@@ -29,6 +32,21 @@ describe('signing in', () => {
     expect(session?.user).toMatchObject({ email: GRACE.email, role: 'staff' });
     await server.runtime.db.delete(staffSessions);
     expect(await api.getSession({ headers: new Headers({ cookie }) })).toBeNull();
+  });
+
+  test('over https every cookie of a session belongs to this host alone', async () => {
+    const env = { PUBLIC_URL: 'https://admin.example.com', BETTER_AUTH_SECRET: SECRET };
+    const runtime = testRuntime(server.runtime.db, { env });
+    const { cookies } = await signIn(runtime, GRACE, new Headers());
+    const [cookie = ''] = cookies;
+    expect(cookie).toMatch(
+      /^__Host-w5t\.session_token=[^;]+; Max-Age=43200; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+    );
+    const asks = (sent: string) => findStaff(runtime, new Headers({ cookie: sent }));
+    expect(await asks(cookie.split(';')[0] ?? '')).toMatchObject({ email: GRACE.email });
+    expect(await asks(cookie.replace('__Host-', '__Secure-').split(';')[0] ?? '')).toBeNull();
+    expect(await asks(cookie.replace('__Host-', '').split(';')[0] ?? '')).toBeNull();
+    await runtime.db.delete(staffSessions);
   });
 
   test('a wrong password and an unknown address get the same answer, for as much work', async () => {

@@ -1,7 +1,7 @@
 import { parseCookies } from 'better-auth/cookies';
 import type { Runtime } from '../../runtime';
 import { getStaffAuth } from '../session/staff-auth';
-import { AUTH_PATH, COOKIE_PREFIX } from '../session/staff-cookie';
+import { AUTH_PATH, authCookiePrefix } from '../session/staff-cookie';
 import { countedAddress, UNKNOWN_ADDRESS } from '../sign-in/counted-address';
 import { ADDRESS_HEADER } from '../sign-in/sign-in-request';
 
@@ -38,5 +38,5 @@ export function askBetterAuth(runtime: Runtime, { path, body, headers, cookies }
 
 /** As better-auth names a cookie of its own. */
 export function authCookieName(publicUrl: string, name: string): string {
-  return `${publicUrl.startsWith('https://') ? '__Secure-' : ''}${COOKIE_PREFIX}.${name}`;
+  return `${authCookiePrefix(publicUrl)}.${name}`;
 }

@@ -18,7 +18,7 @@ import { notePasskey } from '../second-factor/note-passkey';
 import { passkeyPlugin, twoFactorPlugin } from '../second-factor/plugins';
 import { countSignIn, forgiveSignIn, secondsUntil } from '../sign-in/sign-in-limit';
 import { ADDRESS_HEADER, originOf } from '../sign-in/sign-in-request';
-import { AUTH_PATH, COOKIE_PREFIX } from './staff-cookie';
+import { AUTH_PATH, authCookiePrefix } from './staff-cookie';
 import { staffSecret } from './staff-secret';
 
 export type StaffAuth = ReturnType<typeof createStaffAuth>;
@@ -96,9 +96,11 @@ function createStaffAuth(runtime: Runtime) {
       },
     },
     advanced: {
-      cookiePrefix: COOKIE_PREFIX,
+      cookiePrefix: authCookiePrefix(env.publicUrl),
       ipAddress: { ipAddressHeaders: [ADDRESS_HEADER], ipv6Subnet: 64 },
-      useSecureCookies: env.publicUrl.startsWith('https://'),
+      // It would put __Secure- before the prefix.
+      useSecureCookies: false,
+      defaultCookieAttributes: { secure: env.publicUrl.startsWith('https://') },
       database: { generateId: () => runtime.newId() },
     },
     hooks: {
