@@ -71,7 +71,13 @@ describe('a passkey', () => {
     await visit(page, `${site.url}/sign-in?next=/admin/account`);
     await press(page, 'Use a passkey');
     await arrive(page, '/admin/account');
-    await confirm(page, 'Remove Work laptop', 'Remove passkey');
+    await press(page, 'Remove Work laptop');
+    const removal = page.getByRole('form', { name: 'Remove Work laptop' });
+    await removal.getByLabel('Your password').fill('not my password');
+    await press(page, 'Remove passkey');
+    await page.getByText('Is not your password.').waitFor();
+    await removal.getByLabel('Your password').fill(KEYS.password);
+    await press(page, 'Remove passkey');
     await told(page, 'The passkey is removed.');
     await page.context().clearCookies();
     await visit(page, `${site.url}/sign-in`);

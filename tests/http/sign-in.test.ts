@@ -6,9 +6,10 @@ import * as actions from '@/app/admin/account/actions';
 import { staffPasskeys, staffSessions, staffTwoFactors, staffUsers } from '@/db/schema';
 import { commandActor } from '@/lib/audit/record-audit';
 import { demandTwoFactor } from '@/lib/auth/second-factor/demand';
+import { removePasskey } from '@/lib/auth/second-factor/passkeys';
 import { getStaffAuth } from '@/lib/auth/session/staff-auth';
 import { signIn } from '@/lib/auth/sign-in/sign-in';
-import { findStaff } from '@/lib/auth/staff/find-staff';
+import { findStaff, findStaffSession } from '@/lib/auth/staff/find-staff';
 import { asAction } from '../support/next-request';
 import { testRuntime } from '../support/runtime';
 import { GRACE, quickHash, SECRET, useHash, useSignIn } from '../support/sign-in';
@@ -186,10 +187,31 @@ describe('the account of staff who owe something', () => {
       expect(one).toMatchObject({ reason: { digest } });
     }
   }
+
+  test('a passkey is removed with the password of its owner only', async () => {
+    const { db } = server.runtime;
+    const [owner] = await db.select().from(staffUsers);
+    const key = { publicKey: 'key', counter: 0, deviceType: 'multiDevice', backedUp: true } as const;
+    await db
+      .insert(staffPasskeys)
+      .values({ ...key, id: 'mine', credentialID: 'mine', userId: owner?.id ?? '' });
+    for (const password of ['wrong', '', GRACE.password.toUpperCase()]) {
+      const refused = await act(() => actions.removePasskey('mine', password));
+      expect(refused).toEqual({ problem: expect.stringMatching(/not your password/) });
+    }
+    expect(await db.$count(staffPasskeys)).toBe(1);
+    const session = await findStaffSession(server.runtime, new Headers({ cookie }));
+    if (!session) throw new Error('the session is gone');
+    const remove = (id: string) => removePasskey(server.runtime, session, GRACE.password, id);
+    await expect(remove('another')).rejects.toMatchObject({ code: 'not_found' });
+    await remove('mine');
+    expect(await db.$count(staffPasskeys)).toBe(0);
+  });
+
   const others = [
     () => actions.startPasskey(GRACE.password),
     () => actions.storePasskey('Mine', {} as never),
-    () => actions.removePasskey('none'),
+    () => actions.removePasskey('none', GRACE.password),
     () => actions.renewCodes(GRACE.password),
     () => actions.turnOffApp(GRACE.password),
   ];

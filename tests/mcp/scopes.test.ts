@@ -255,6 +255,8 @@ describe('the log of calls', () => {
   });
 
   test.each([['9999-12-31'], ['2026-03-15']])('the log of calls is listed up to %s', async (to) => {
+    await mcp.callTool('list-servers-tool', {});
+    await flushToolCalls(mcp.runtime);
     const filters = callFilters.parse({ to });
     const page = await listToolCalls(mcp.db, filters, { limit: 5, timeZone: 'Europe/Berlin' });
     expect(page).toMatchObject({ data: expect.arrayContaining([expect.anything()]) });

@@ -15,7 +15,6 @@ import { rememberDevice } from '@/lib/auth/sign-in/sign-in-origin';
 import { AppError } from '@/lib/errors';
 import { getRuntime } from '@/lib/runtime';
 import { leaveFor } from '../_components/forms/record/leave-for';
-import { refusalOf } from '../_components/forms/refusal-of';
 import { problemOf, toProblems } from '../_components/forms/to-problems';
 import { PATH } from './path';
 import { toPicture } from './to-picture';
@@ -127,11 +126,16 @@ export async function storePasskey(
   leaveFor(`${PATH}?notice=passkey`);
 }
 
-export async function removePasskey(id: string): Promise<void> {
-  const { staff } = await requireSession();
-  const { db } = await getRuntime();
-  const code = await refusalOf(removeKey(db, staff, id));
-  leaveFor(`${PATH}?notice=${code ?? 'passkey-removed'}`);
+/** Signs in by a passkey no more. */
+export async function removePasskey(id: string, password: string): Promise<{ problem: string }> {
+  const session = await requireSession();
+  try {
+    await removeKey(await getRuntime(), session, password, id);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'not_found') leaveFor(`${PATH}?notice=not_found`);
+    return refused(error);
+  }
+  leaveFor(`${PATH}?notice=passkey-removed`);
 }
 
 function refused(error: unknown): { problem: string } {

@@ -6,11 +6,15 @@ import type {
   RegistrationResponseJSON,
 } from '@simplewebauthn/browser';
 import { useState } from 'react';
-import { ConfirmButton } from '../_components/forms/confirm-button';
 import { PasswordGate } from './password-gate';
 
 interface Props {
-  passkeys: { id: string; name: string; added: string; remove(): Promise<void> }[];
+  passkeys: {
+    id: string;
+    name: string;
+    added: string;
+    remove(password: string): Promise<{ problem: string }>;
+  }[];
   start(password: string): Promise<{ problem: string } | { options: PublicKeyCredentialCreationOptionsJSON }>;
   store(name: string, response: RegistrationResponseJSON): Promise<{ problem: string }>;
 }
@@ -18,32 +22,40 @@ interface Props {
 /** A person's passkeys, and another one. */
 export function Passkeys({ passkeys, start, store }: Props) {
   const [isAdding, setAdding] = useState(false);
+  const [removed, setRemoved] = useState<string>();
   return (
     <Stack gap="md" p="md">
       <Text size="sm" c="dimmed">
         A passkey signs you in with your fingerprint, face or PIN, without a password or a code.
       </Text>
       {passkeys.map(({ id, name, added, remove }) => (
-        <Group key={id} justify="space-between" gap="xs">
-          <Box miw={0}>
-            <Text size="sm" fw={500} className="break-anywhere">
-              {name}
-            </Text>
-            <Text size="xs" c="dimmed">
-              Added {added}
-            </Text>
-          </Box>
-          <ConfirmButton
-            action={remove}
-            question="Remove this passkey?"
-            confirm="Remove passkey"
-            color="red.9"
-            aria-label={`Remove ${name}`}
-            consequences={[name, 'It no longer signs you in here. Delete it on your device too.']}
-          >
-            Remove
-          </ConfirmButton>
-        </Group>
+        <Stack key={id} gap="sm">
+          <Group justify="space-between" gap="xs">
+            <Box miw={0}>
+              <Text size="sm" fw={500} className="break-anywhere">
+                {name}
+              </Text>
+              <Text size="xs" c="dimmed">
+                Added {added}
+              </Text>
+            </Box>
+            {removed !== id && (
+              <Button variant="default" aria-label={`Remove ${name}`} onClick={() => setRemoved(id)}>
+                Remove
+              </Button>
+            )}
+          </Group>
+          {removed === id && (
+            <PasswordGate
+              label={`Remove ${name}`}
+              submit="Remove passkey"
+              color="red.9"
+              ask={async (password) => (await remove(password))?.problem}
+            >
+              <Text size="sm">It will no longer sign you in here. Delete it on your device too.</Text>
+            </PasswordGate>
+          )}
+        </Stack>
       ))}
       {isAdding ? (
         <PasswordGate

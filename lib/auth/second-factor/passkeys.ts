@@ -9,7 +9,7 @@ import { AppError, invalidField } from '../../errors';
 import { literal } from '../../page-query';
 import type { Runtime } from '../../runtime';
 import { confirmPassword } from '../account/confirm-password';
-import { type OwnLogin, writeOwn } from '../account/write-own';
+import { writeOwn } from '../account/write-own';
 import { toRefusal } from '../sign-in/sign-in-refusal';
 import type { StaffSession } from '../staff/find-staff';
 import { askBetterAuth } from './ask-better-auth';
@@ -74,12 +74,19 @@ export async function keepPasskey(
   if (!answer.ok) throw toRefusal(answer, 'The passkey could not be verified. Try again.');
 }
 
-/** @throws AppError not_found */
-export async function removePasskey(db: Database, login: OwnLogin, id: string): Promise<void> {
-  await writeOwn(db, login, 'remove_passkey', async (tx) => {
+/** @throws AppError validation_failed for a wrong password; not_found */
+export async function removePasskey(
+  runtime: Runtime,
+  session: StaffSession,
+  password: string,
+  id: string,
+): Promise<void> {
+  await confirmPassword(runtime, session, password);
+  const { staff } = session;
+  await writeOwn(runtime.db, staff, 'remove_passkey', async (tx) => {
     const [removed] = await tx
       .delete(staffPasskeys)
-      .where(and(eq(staffPasskeys.id, id), eq(staffPasskeys.userId, login.id)))
+      .where(and(eq(staffPasskeys.id, id), eq(staffPasskeys.userId, staff.id)))
       .returning({ name: staffPasskeys.name });
     if (!removed) throw new AppError('not_found', 'There is no such passkey.');
     return { passkey: removed.name };

@@ -243,7 +243,7 @@ export const actionArguments = (otherId: string, uploadId: string): Record<strin
   'app/admin/account/actions.ts#turnOffApp': ['x'],
   'app/admin/account/actions.ts#startPasskey': ['x'],
   'app/admin/account/actions.ts#storePasskey': ['Forged', { id: 'forged' }],
-  'app/admin/account/actions.ts#removePasskey': ['forged'],
+  'app/admin/account/actions.ts#removePasskey': ['forged', 'forged'],
   'app/admin/_components/forms/record/actions.ts#save': [
     'customer',
     1,
