@@ -24,17 +24,18 @@ class LogStream {
   }
 
   private writeNext(): void {
+    const piece = this.waiting;
+    this.waiting = Buffer.alloc(0);
     this.isWriting = true;
-    write(this.fd, this.waiting, (error, written) => {
+    write(this.fd, piece, (error, written) => {
       this.isWriting = false;
-      if (error && !isBusy(error)) return;
-      this.waiting = this.waiting.subarray(written);
-      if (error) setTimeout(() => this.write(''), RETRY_MS);
-      else if (this.waiting.length > 0) this.writeNext();
+      this.waiting = Buffer.concat([error ? piece : piece.subarray(written), this.waiting]);
+      if (error && isBusy(error)) setTimeout(() => this.write(''), RETRY_MS);
+      else if (!error && this.waiting.length > 0) this.writeNext();
     });
   }
 
-  /** A line that is being written may be written twice: the process ends before that is known. */
+  /** What is being written is left out: that write goes on while the process ends. */
   private writeRest(): void {
     for (let tries = 0; this.waiting.length > 0 && tries < MOST_TRIES_AT_EXIT; tries += 1) {
       try {

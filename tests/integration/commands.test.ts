@@ -95,6 +95,18 @@ test('a process whose log is on a full disk goes on, and ends', async () => {
   expect([child.status, child.stderr]).toEqual([3, 'alive\n']);
 });
 
+test('a process writes each line of its log once, also those just before its end', async () => {
+  const log = join(await bundledCommands(), 'lib/log.js');
+  const script = `import(${JSON.stringify(log)}).then(({ createLogger }) => {
+    const log = createLogger('info');
+    for (const line of ['one', 'two', 'three']) log.info(line);
+    process.exit();
+  })`;
+  const { stdout } = spawnSync(process.execPath, ['-e', script], { encoding: 'utf8' });
+  const lines = stdout.trimEnd().split('\n');
+  expect(lines.map((line) => JSON.parse(line).msg)).toEqual(['one', 'two', 'three']);
+});
+
 describe('a server with the embedded database', () => {
   const files = useFiles();
   const { folder } = files;
