@@ -6,6 +6,7 @@ import * as webhook from '@/app/api/stripe/webhook/route';
 import * as mcp from '@/app/mcp/route';
 import * as unavailable from '@/app/unavailable/route';
 import { rows } from '@/db/database';
+import { accessTokens } from '@/db/schema';
 import { disownMigrations, FOREIGN } from '../support/database';
 import { expectProblem, usePayments } from '../support/payments-server';
 import { temporaryFolder } from '../support/run-command';
@@ -220,6 +221,28 @@ describe('a full disk', () => {
     await makeRoom();
     expect(await healthLater()).toEqual(well);
     expect((await post('DISK-2')).status).toBe(201);
+  });
+
+  test('the use of a token is tried to be noted once a minute while the disk is full', async () => {
+    const { db } = server.runtime;
+    await db.update(accessTokens).set({ last_used_at: null });
+    await fillDisk();
+    await db.execute(
+      sql`create trigger no_room before update on access_tokens for each row execute function no_room()`,
+    );
+    server.logged.length = 0;
+    const failures = () => server.logged.filter(({ ref }) => ref === 'last_used_at').length;
+    server.later(120);
+    for (let i = 0; i < 5; i += 1) expect((await call('GET')).status).toBe(200);
+    await vi.waitFor(() => expect(failures()).toBe(1));
+    server.later(61);
+    for (let i = 0; i < 5; i += 1) await call('GET');
+    await vi.waitFor(() => expect(failures()).toBe(2));
+    await makeRoom();
+    server.later(61);
+    await call('GET');
+    await healthLater();
+    expect(failures()).toBe(2);
   });
 
   test('the webhook answers 500 when the disk is full, so that Stripe delivers again', async () => {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { and, eq, isNull, or, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
+import { perProcess } from '@/db/per-process';
 import { accessScope, accessTokens } from '@/db/schema';
 import { statement } from '@/db/statement';
 
@@ -18,6 +19,9 @@ export interface AccessToken {
 }
 
 const MINUTE_MS = 60_000;
+
+/** While the disk is full, each request would try, fail and be logged. */
+const touches = perProcess('token-touches', () => ({ failedAt: 0 }));
 
 const TOKEN = /^w5t_[A-Za-z0-9_-]{43}$/;
 
@@ -66,9 +70,15 @@ export async function touchAccessToken(
   now: Date,
 ): Promise<void> {
   if (last_used_at && now.getTime() - last_used_at.getTime() < MINUTE_MS) return;
+  if (Math.abs(now.getTime() - touches.failedAt) < MINUTE_MS) return;
   const stale = sql`${accessTokens.last_used_at} < ${now.toISOString()}::timestamptz - interval '1 minute'`;
-  await db
-    .update(accessTokens)
-    .set({ last_used_at: now })
-    .where(and(eq(accessTokens.id, id), or(isNull(accessTokens.last_used_at), stale)));
+  try {
+    await db
+      .update(accessTokens)
+      .set({ last_used_at: now })
+      .where(and(eq(accessTokens.id, id), or(isNull(accessTokens.last_used_at), stale)));
+  } catch (error) {
+    touches.failedAt = now.getTime();
+    throw error;
+  }
 }
