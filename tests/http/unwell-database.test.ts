@@ -233,13 +233,13 @@ describe('a full disk', () => {
     server.logged.length = 0;
     const failures = () => server.logged.filter(({ ref }) => ref === 'last_used_at').length;
     server.later(120);
-    for (let i = 0; i < 5; i += 1) expect((await call('GET')).status).toBe(200);
-    await vi.waitFor(() => expect(failures()).toBe(1));
-    server.later(61);
-    for (let i = 0; i < 5; i += 1) await call('GET');
-    await vi.waitFor(() => expect(failures()).toBe(2));
+    for (const tried of [1, 2]) {
+      expect((await call('GET')).status).toBe(200);
+      await vi.waitFor(() => expect(failures()).toBe(tried));
+      for (let i = 0; i < 5; i += 1) expect((await call('GET')).status).toBe(200);
+      server.later(61);
+    }
     await makeRoom();
-    server.later(61);
     await call('GET');
     await healthLater();
     expect(failures()).toBe(2);
