@@ -11,6 +11,7 @@ import { recordPayment } from '@/lib/payments/record-payment';
 import { updatePayment } from '@/lib/payments/update-payment';
 import { saveRecord } from '@/lib/records/save-records';
 import * as act from '@/lib/stripe-local/actions';
+import { unquotedLines } from '../support/csv';
 import { createCustomer } from '../support/factories';
 import { useSync } from '../support/sync';
 
@@ -25,7 +26,7 @@ async function exported(month: string): Promise<string> {
 
 /** What a month's file says: record, event, date, original date, invoice, gross. */
 async function postedIn(month: string) {
-  const [, ...lines] = (await exported(month)).trim().split('\r\n');
+  const [, ...lines] = unquotedLines((await exported(month)).trim());
   return lines.map((line) => {
     const cells = line.split(',');
     return [0, 1, 2, 3, 6, 11].map((at) => cells[at]);
