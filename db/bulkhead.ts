@@ -1,5 +1,5 @@
-/** Of a wait that took too long, or of too many at once: as the database says that a lock cannot be had. */
-class BusyError extends Error {
+/** Work that found no place, with the error code of a lock that cannot be had. */
+export class BusyError extends Error {
   readonly code = '55P03';
 }
 
@@ -8,6 +8,8 @@ interface Limits {
   /** Of one key, at once: what waits for one lock leaves room for all others. */
   perKey: number;
   waiting: number;
+  /** How much work of one key may wait. If absent, only `waiting` limits it. */
+  waitingPerKey?: number;
   /** Milliseconds. */
   patience: number;
 }
@@ -27,11 +29,12 @@ export class Bulkhead {
 
   /**
    * @param key of what waits for the same lock
-   * @throws BusyError where too many wait already, or this one has waited for too long
+   * @param signal ends the wait when it aborts; work that has begun goes on
+   * @throws BusyError where too many wait already, or this one has waited for too long or was aborted
    */
-  async run<T>(key: string | undefined, work: () => Promise<T>): Promise<T> {
+  async run<T>(key: string | undefined, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     if (this.hasRoom(key)) this.count(key, 1);
-    else await this.turn(key);
+    else await this.turn(key, signal);
     try {
       return await work();
     } finally {
@@ -53,11 +56,18 @@ export class Bulkhead {
     else this.keys.set(key, ofKey);
   }
 
-  private turn(key: string | undefined): Promise<void> {
-    if (this.waiting.length >= this.limits.waiting) throw new BusyError('too many wait');
+  private isFull(key: string | undefined): boolean {
+    const { waiting, waitingPerKey = waiting } = this.limits;
+    if (this.waiting.length >= waiting) return true;
+    return key !== undefined && this.waiting.filter((one) => one.key === key).length >= waitingPerKey;
+  }
+
+  private turn(key: string | undefined, signal: AbortSignal | undefined): Promise<void> {
+    if (this.isFull(key)) throw new BusyError('too many wait');
     return new Promise((resolve, reject) => {
       const leave = () => {
         clearTimeout(timer);
+        signal?.removeEventListener('abort', giveUp);
         this.waiting = this.waiting.filter((one) => one !== entry);
       };
       const entry: Waiting = {
@@ -68,10 +78,12 @@ export class Bulkhead {
           resolve();
         },
       };
-      const timer = setTimeout(() => {
+      const giveUp = () => {
         leave();
-        reject(new BusyError('waited too long'));
-      }, this.limits.patience);
+        reject(new BusyError('left, or waited too long'));
+      };
+      const timer = setTimeout(giveUp, this.limits.patience);
+      signal?.addEventListener('abort', giveUp);
       this.waiting.push(entry);
     });
   }

@@ -22,6 +22,17 @@ export const LIMITS = {
   /** How long open requests may keep a server that stops. */
   stopMs: 6000,
   headerBytes: 16_384,
+  /** How many requests a connection may send ahead of the answer that it waits for. */
+  sentAhead: 16,
+  /** How many requests Next answers at once, in total and for one client: the rest waits. */
+  pagesAtOnce: 4,
+  pagesOfClient: 3,
+  /** How many may wait, and for how long. */
+  pagesWaiting: 512,
+  pagesWaitingOfClient: 256,
+  pagePatienceMs: 10_000,
+  /** After which a request that Next still answers leaves its place to another one. */
+  pagePlaceMs: 2000,
   connections: maxConnections(),
 };
 

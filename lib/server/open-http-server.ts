@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Env } from '../env';
 import type { Logger } from '../log';
 import { toNetworks } from '../networks';
@@ -9,6 +9,7 @@ import { createListener, type Handler } from './listener';
 import { createSlowBodies, type SlowBodies } from './slow-bodies';
 import { stopServers } from './stop-servers';
 import { createTraffic, type Traffic } from './traffic';
+import { oneAtATime } from './turns';
 
 /** Our server, listening. */
 export interface OpenHttpServer {
@@ -39,7 +40,13 @@ export async function openHttpServer(settings: Settings, handle: Handler): Promi
   );
   const slow = createSlowBodies(limits.uploadMs);
   const listener = createListener(handle, { trusted: toNetworks(trustedProxies), limits, slow, log });
-  const servers = await listen(() => limitedServer(limits, traffic, slow).on('request', listener), settings);
+  const servers = await listen(() => {
+    const answer = (request: IncomingMessage, response: ServerResponse) => {
+      traffic.addRequest(request, response);
+      void listener(request, response);
+    };
+    return limitedServer(limits, traffic, slow).on('request', oneAtATime(answer, limits.sentAhead));
+  }, settings);
   // No file left for a new connection, for instance: without a listener the error would end the process.
   const lost = seldom(FULL_AGAIN_MS, () => log.warn('connections cannot be accepted'));
   for (const server of servers) server.on('error', lost);
@@ -60,8 +67,7 @@ function limitedServer(limits: Limits, traffic: Traffic, slow: SlowBodies): Serv
     if (socket.writableLength > 0 || !traffic.isAnswering(socket)) socket.destroy();
   });
   server.on('clientError', createErrorListener(slow, traffic));
-  server.on('connection', traffic.addConnection);
-  return server.on('request', traffic.addRequest);
+  return server.on('connection', traffic.addConnection);
 }
 
 function seldom(everyMs: number, tell: () => void): () => void {

@@ -18,14 +18,8 @@ export interface Traffic {
 /** @param refused is called for a connection above the limit, which is closed */
 export function createTraffic(maxConnections: number, refused: () => void): Traffic {
   const connections = new Set<Socket>();
-  const responses = new Set<ServerResponse>();
-  /** How many requests of a connection wait for their answers: some clients send several ahead. */
-  const open = new Map<Socket, number>();
-  const count = (socket: Socket, step: number) => {
-    const requests = (open.get(socket) ?? 0) + step;
-    if (requests > 0) open.set(socket, requests);
-    else open.delete(socket);
-  };
+  /** The response that each connection waits for; a connection has one at a time, see oneAtATime. */
+  const open = new Map<Duplex, ServerResponse>();
   let finishing = false;
   return {
     addConnection(socket) {
@@ -38,19 +32,14 @@ export function createTraffic(maxConnections: number, refused: () => void): Traf
     },
     addRequest({ socket }, response) {
       if (finishing) response.shouldKeepAlive = false;
-      responses.add(response);
-      count(socket, 1);
-      response.once('close', () => {
-        responses.delete(response);
-        count(socket, -1);
-      });
+      open.set(socket, response);
+      response.once('close', () => open.delete(socket));
     },
     isAnswering: (socket) => open.has(socket),
-    hasBegunAnswer: (socket) =>
-      [...responses].some(({ req, headersSent }) => headersSent && req.socket === socket),
+    hasBegunAnswer: (socket) => open.get(socket)?.headersSent ?? false,
     letFinish() {
       finishing = true;
-      for (const response of responses) response.shouldKeepAlive = false;
+      for (const response of open.values()) response.shouldKeepAlive = false;
     },
     closeIdle() {
       for (const socket of connections) if (!open.has(socket)) socket.destroy();

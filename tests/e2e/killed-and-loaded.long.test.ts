@@ -225,8 +225,6 @@ describe.runIf(canSeeProcesses)('npm start, with hostile clients and 256 open fi
   const get = (path: string) =>
     fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(20_000) });
   const countFiles = () => readdirSync(`/proc/${pid}/fd`).length;
-  const memory = () =>
-    Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
 
   test('1,500 upgrade requests leave no file open', async () => {
     const before = countFiles();
@@ -244,7 +242,7 @@ describe.runIf(canSeeProcesses)('npm start, with hostile clients and 256 open fi
   }, 120_000);
 
   test('120 unfinished bodies of 9 MiB cost little memory', async () => {
-    const before = memory();
+    const before = memoryOf(pid);
     let largest = 0;
     const piece = Buffer.alloc(MIB);
     const held = [];
@@ -253,10 +251,10 @@ describe.runIf(canSeeProcesses)('npm start, with hostile clients and 256 open fi
       for (let sent = 0; sent < 9; sent += 1) connection.socket.write(piece);
       held.push(connection);
       if (i % 20 === 19) await sleep(300);
-      largest = Math.max(largest, memory());
+      largest = Math.max(largest, memoryOf(pid));
     }
     await sleep(2000);
-    largest = Math.max(largest, memory());
+    largest = Math.max(largest, memoryOf(pid));
     expect((await get('/api/health')).status).toBe(200);
     for (const { socket } of held) socket.destroy();
     expect((largest - before) / MIB).toBeLessThan(120);
@@ -270,3 +268,59 @@ describe.runIf(canSeeProcesses)('npm start, with hostile clients and 256 open fi
     expect(Math.max(...ofBodies)).toBeLessThan(35_000);
   }, 60_000);
 });
+
+describe.runIf(canSeeProcesses)('npm start, asked for more pages than it can render', () => {
+  const ASKING = 200;
+  const MEASURED_MS = 8000;
+
+  test('health, the webhook and the API answer within a second while 200 connections ask for pages', async () => {
+    const env = { DATA_DIR: await makeDataDir(join(folder, 'pages')), STRIPE_WEBHOOK_SECRET: 'whsec_test' };
+    const { server, port } = await startServer(env);
+    const url = `http://127.0.0.1:${port}`;
+    expect((await fetch(`${url}/sign-in`)).status).toBe(200);
+    const made = await runCommandFile('token', ['create', '--name', 'ERP', '--scopes', 'payments:read'], env);
+    const headers = { authorization: `Bearer ${made.out.trim()}` };
+    const doors = {
+      health: () => fetch(`${url}/api/health`),
+      webhook: () => fetch(`${url}/api/stripe/webhook`, { method: 'POST', body: '{}' }),
+      api: () => fetch(`${url}/api/w5t/payments`, { headers }),
+    };
+    const pid = childOf(server);
+    const times: number[] = [];
+    const statuses = new Set<string>();
+    let memory = 0;
+    let isOver = false;
+    const askForPages = async (_: unknown, i: number) => {
+      // Some leave before they have an answer, and some send many requests ahead.
+      const requests = head('GET /sign-in', { Connection: i % 20 === 0 ? 'keep-alive' : 'close' });
+      while (!isOver) {
+        const { socket, closed } = openRaw(port, i % 20 === 0 ? requests.repeat(2000) : requests);
+        if (i % 2 === 0) setTimeout(() => socket.destroy(), 500);
+        await closed;
+        await sleep(20);
+      }
+    };
+    const measure = async ([name, ask]: [string, () => Promise<Response>]) => {
+      while (!isOver) {
+        const from = performance.now();
+        const { status } = await ask();
+        times.push(performance.now() - from);
+        statuses.add(`${name} ${status}`);
+        memory = Math.max(memory, memoryOf(pid));
+      }
+    };
+    setTimeout(() => (isOver = true), MEASURED_MS);
+    await Promise.all([
+      ...Array.from({ length: ASKING }, askForPages),
+      ...Object.entries(doors).map(measure),
+    ]);
+    expect(statuses).toEqual(new Set(['health 200', 'webhook 400', 'api 200']));
+    times.sort((a, b) => a - b);
+    expect(times[Math.floor(times.length * 0.99)]).toBeLessThan(1000);
+    expect(memory / MIB).toBeLessThan(700);
+  }, 120_000);
+});
+
+function memoryOf(pid: string): number {
+  return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
+}

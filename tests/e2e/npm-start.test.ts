@@ -139,11 +139,16 @@ describe('a server on the embedded database', () => {
     expect(paths.filter((path) => (statSync(join(dataDir, path)).mode & 0o077) !== 0)).toEqual([]);
   });
 
-  test.runIf(existsSync('/proc/self'))('the thread pool has threads beside those that hash passwords', () => {
-    const parent = server?.child.pid;
-    const pid = readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim();
-    expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).toMatch(/(^|\0)UV_THREADPOOL_SIZE=([5-9]|\d\d+)\0/);
-  });
+  test.runIf(existsSync('/proc/self'))(
+    'the server has threads beside those that hash, and few memory arenas',
+    () => {
+      const parent = server?.child.pid;
+      const pid = readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim();
+      const environ = readFileSync(`/proc/${pid}/environ`, 'utf8');
+      expect(environ).toMatch(/(^|\0)UV_THREADPOOL_SIZE=([5-9]|\d\d+)\0/);
+      expect(environ).toMatch(/(^|\0)MALLOC_ARENA_MAX=2\0/);
+    },
+  );
 
   test('a server that is told to stop ends without an error and gives the database up', async () => {
     expect(existsSync(join(dataDir, 'lock.json'))).toBe(true);

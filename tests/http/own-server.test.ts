@@ -7,6 +7,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createLogger } from '@/lib/log';
 import { LIMITS, type Limits } from '@/lib/server/limits';
 import { type OpenHttpServer, openHttpServer } from '@/lib/server/open-http-server';
+import { inPlaces } from '@/lib/server/page-places';
 import { UPLOAD_PATH } from '@/lib/uploads/upload-limits';
 import { head, openRaw } from '../support/raw-connection';
 
@@ -282,6 +283,176 @@ describe('slow clients', () => {
     const { closed, text } = openRaw(port, head('GET /'));
     expect(await closed).toBeLessThan(4000);
     expect(text()).toContain('Keep-Alive: timeout=1');
+  });
+});
+
+describe('requests sent ahead', () => {
+  /** Answers when the test says so. */
+  function held() {
+    const open: ServerResponse[] = [];
+    const answer: Answer = (_, response) => void open.push(response);
+    return { open, answer };
+  }
+
+  test('the requests of a connection are answered one at a time, in order', async () => {
+    const { open, answer } = held();
+    const { port, seen } = await serve(answer);
+    const paths = ['/a', '/b', '/c'];
+    const { socket, text } = openRaw(port, paths.map((path) => head(`GET ${path}`)).join(''));
+    for (const [index, path] of paths.entries()) {
+      await vi.waitFor(() => expect(seen.map(({ url }) => url)).toEqual(paths.slice(0, index + 1)));
+      await sleep(30);
+      expect(seen).toHaveLength(index + 1);
+      open[index]?.end(path);
+    }
+    await vi.waitFor(() => expect(text()).toMatch(/\/a.*\/b.*\/c$/s));
+    socket.destroy();
+  });
+
+  test('a connection that sends 2000 requests ahead is closed after one of them has begun', async () => {
+    const { answer } = held();
+    const { port, seen } = await serve(answer);
+    const { closed } = openRaw(port, head('GET /sign-in').repeat(2000));
+    expect(await closed).toBeLessThan(1000);
+    expect(seen).toHaveLength(1);
+  });
+
+  test('requests behind one with a body close their connection, so that no bodies pile up', async () => {
+    const { open, answer } = held();
+    const { port, seen } = await serve(answer);
+    const post = `${head('POST /b', { 'Content-Length': 3 })}abc`;
+    const fits = openRaw(port, head('GET /a') + post);
+    await vi.waitFor(() => expect(seen).toHaveLength(1));
+    open[0]?.end('a');
+    await vi.waitFor(() => expect(seen).toHaveLength(2));
+    open[1]?.end('b');
+    await vi.waitFor(() => expect(fits.text()).toMatch(/a.*b$/s));
+    fits.socket.destroy();
+    const { closed } = openRaw(port, head('GET /a') + post + post);
+    expect(await closed).toBeLessThan(1000);
+    expect(seen.map(({ url }) => url)).toEqual(['/a', '/b', '/a']);
+  });
+
+  test('a request whose client has left before its turn never begins, and a stop does not wait for it', async () => {
+    const { answer } = held();
+    const { port, seen } = await serve(answer);
+    const { socket } = openRaw(port, head('GET /a').repeat(5));
+    await vi.waitFor(() => expect(seen).toHaveLength(1));
+    socket.destroy();
+    await sleep(100);
+    expect(seen).toHaveLength(1);
+    const from = performance.now();
+    await server?.stop();
+    expect(performance.now() - from).toBeLessThan(SHORT.stopMs);
+  });
+
+  test('requests behind an answer that ends its connection are not begun', async () => {
+    const { port, seen } = await serve();
+    const { closed } = openRaw(port, head('GET /a', { Connection: 'close' }) + head('GET /b'));
+    await closed;
+    expect(seen.map(({ url }) => url)).toEqual(['/a']);
+  });
+});
+
+describe('places for pages', () => {
+  const limits = {
+    pagesAtOnce: 2,
+    pagesOfClient: 1,
+    pagesWaiting: 3,
+    pagesWaitingOfClient: 2,
+    pagePatienceMs: 400,
+    pagePlaceMs: 5000,
+  };
+
+  /** Serves pages that end when the test says so. */
+  async function servePages(changed = {}) {
+    const begun: string[] = [];
+    const ends = new Map<string, () => void>();
+    const pages = inPlaces(
+      ({ url = '' }, response) => {
+        begun.push(url);
+        return new Promise((done) => {
+          const end = () => done(void response.end(url));
+          ends.set(url, end);
+        });
+      },
+      { ...SHORT, ...limits, ...changed },
+    );
+    const { port } = await serve(pages, { trustedProxies: ['127.0.0.1'] });
+    const ask = (path: string, client: string) =>
+      openRaw(port, head(`GET ${path}`, { 'X-Forwarded-For': client, Connection: 'close' }));
+    return { begun, ends, ask, until: (paths: string[]) => vi.waitFor(() => expect(begun).toEqual(paths)) };
+  }
+
+  test('pages wait for a place, and those of one client leave places to others', async () => {
+    const { begun, ends, ask, until } = await servePages();
+    const first = ask('/a1', '198.51.100.1');
+    await until(['/a1']);
+    ask('/a2', '198.51.100.1');
+    await sleep(50);
+    expect(begun).toEqual(['/a1']);
+    ask('/b', '198.51.100.2');
+    await until(['/a1', '/b']);
+    ends.get('/a1')?.();
+    await until(['/a1', '/b', '/a2']);
+    await first.closed;
+    expect(first.text()).toMatch(/^HTTP\/1\.1 200 .*\/a1/s);
+  });
+
+  test.each([
+    ['too many pages wait', ['1', '2', '3', '4', '5', '6']],
+    ['too many pages of one client wait', ['1', '1', '1', '1']],
+  ])('a page is refused with 503 and Retry-After if %s', async (_, clients) => {
+    const { ask } = await servePages({ pagePatienceMs: 5000 });
+    const asked = clients.map((client, i) => ask(`/${i}`, `198.51.100.${client}`));
+    const last = asked.at(-1);
+    expect(await last?.closed).toBeLessThan(2000);
+    expect(last?.text()).toMatch(/^HTTP\/1\.1 503 .*Retry-After: \d/s);
+    expect(asked.slice(0, -1).map(({ text }) => text())).toEqual(asked.slice(1).map(() => ''));
+  });
+
+  test('a page that has waited for too long is refused', async () => {
+    const { ask } = await servePages();
+    ask('/a', '198.51.100.1');
+    const second = ask('/b', '198.51.100.1');
+    expect(await second.closed).toBeGreaterThan(limits.pagePatienceMs - 10);
+    expect(second.text()).toMatch(/^HTTP\/1\.1 503 /);
+  });
+
+  test('a page whose client has left while it waited takes no place', async () => {
+    const { begun, ends, ask, until } = await servePages({ pagesWaiting: 1, pagePatienceMs: 5000 });
+    ask('/a', '198.51.100.1');
+    await until(['/a']);
+    const left = ask('/left', '198.51.100.1');
+    await sleep(50);
+    left.socket.destroy();
+    await left.closed;
+    await sleep(50);
+    ask('/b', '198.51.100.1');
+    await sleep(50);
+    ends.get('/a')?.();
+    await until(['/a', '/b']);
+    expect(begun).not.toContain('/left');
+  });
+
+  test('a page whose client has left keeps its place until its work ends', async () => {
+    const { begun, ends, ask, until } = await servePages();
+    const left = ask('/a', '198.51.100.1');
+    await until(['/a']);
+    left.socket.destroy();
+    const waits = ask('/b', '198.51.100.1');
+    await sleep(50);
+    expect(begun).toEqual(['/a']);
+    ends.get('/a')?.();
+    await until(['/a', '/b']);
+    waits.socket.destroy();
+  });
+
+  test('a page that takes long leaves its place to others', async () => {
+    const { ask, until } = await servePages({ pagePlaceMs: 100 });
+    ask('/a', '198.51.100.1');
+    ask('/b', '198.51.100.1');
+    await until(['/a', '/b']);
   });
 });
 

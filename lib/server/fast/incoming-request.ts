@@ -37,7 +37,8 @@ class IncomingHeaders {
   }
 }
 
-function abortedWith(response: ServerResponse): AbortController {
+/** Aborts if the client leaves before its answer is complete. */
+export function abortedWith(response: ServerResponse): AbortController {
   const aborting = new AbortController();
   response.once('close', () => {
     if (!response.writableFinished) aborting.abort();

@@ -1,0 +1,63 @@
+import { setImmediate } from 'node:timers/promises';
+import { Bulkhead, BusyError } from '@/db/bulkhead';
+import { abortedWith } from './fast/incoming-request';
+import type { Limits } from './limits';
+import type { Handler } from './listener';
+import { refuse } from './refuse';
+
+const RETRY_AFTER_S = 2;
+const TURNS = 100;
+
+/**
+ * Lets few pages be rendered at once, because rendering occupies the only thread that answers everything else.
+ * The rest waits, or is refused with 503. A request keeps its place until its work ends, even if its client has
+ * left, but no longer than `pagePlaceMs`: uploads and exports take minutes and hardly any processor time.
+ */
+export function inPlaces(handle: Handler, limits: Limits): Handler {
+  const places = new Bulkhead({
+    atOnce: limits.pagesAtOnce,
+    perKey: limits.pagesOfClient,
+    waiting: limits.pagesWaiting,
+    waitingPerKey: limits.pagesWaitingOfClient,
+    patience: limits.pagePatienceMs,
+  });
+  return async (request, response) => {
+    const client = request.headers['x-forwarded-for']?.toString(); // set by our server, see setForwarding
+    let work: Promise<void> | undefined;
+    const begin = async () => {
+      await letOthersIn();
+      if (response.destroyed) return;
+      work = handle(request, response);
+      await settledWithin(work, limits.pagePlaceMs);
+    };
+    try {
+      await places.run(client, begin, abortedWith(response).signal);
+    } catch (error) {
+      if (!(error instanceof BusyError)) throw error;
+      if (response.destroyed) return;
+      response.setHeader('Retry-After', RETRY_AFTER_S);
+      refuse(
+        request,
+        response,
+        503,
+        'Too many pages are asked for at the moment. Try again in a few seconds.',
+      );
+    }
+    await work;
+  };
+}
+
+/**
+ * Turns the event loop before a page is rendered. Node accepts one connection a turn, so without these turns a
+ * short request would wait until every page that connected before it is rendered.
+ */
+async function letOthersIn(): Promise<void> {
+  for (let turn = 0; turn < TURNS; turn += 1) await setImmediate();
+}
+
+function settledWithin(work: Promise<void>, ms: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms);
+    work.finally(() => clearTimeout(timer)).then(resolve, reject);
+  });
+}
