@@ -24,8 +24,33 @@ export interface FieldError {
   message: string;
 }
 
-/** An error whose text is ours and may be shown to whoever asked. Anything else stays in the log. */
-export class AppError extends Error {
+/**
+ * An error class whose `instanceof` holds across bundles. Next bundles pages, routes and instrumentation separately,
+ * so each has its own copy of the class, and an error may be thrown by one copy and caught by another: what is shared
+ * by `perProcess` keeps the functions of the bundle that came first.
+ */
+class OwnError extends Error {
+  /** Names the class in every bundle. Each subclass declares its own, because a build may rename classes. */
+  static readonly kind: string = 'OwnError';
+
+  static override [Symbol.hasInstance](error: unknown): boolean {
+    if (!(typeof error === 'object' && error !== null)) return false;
+    // biome-ignore lint/complexity/noThisInStatic: the class that stands right of instanceof
+    const { kind } = this;
+    for (
+      let made: unknown = error.constructor;
+      typeof made === 'function';
+      made = Object.getPrototypeOf(made)
+    ) {
+      if (Object.hasOwn(made, 'kind') && 'kind' in made && made.kind === kind) return true;
+    }
+    return false;
+  }
+}
+
+/** An error whose text is ours and may be shown to the client. Any other error stays in the log. */
+export class AppError extends OwnError {
+  static override readonly kind = 'AppError';
   override readonly name = 'AppError';
 
   constructor(
@@ -57,7 +82,8 @@ export function diskFull(): AppError {
 }
 
 /** Stops a command or the start of the server: each line is a sentence for the person who started it. */
-export class StartError extends Error {
+export class StartError extends OwnError {
+  static override readonly kind: string = 'StartError';
   override readonly name: string = 'StartError';
 
   constructor(readonly sentences: string[]) {
@@ -67,14 +93,10 @@ export class StartError extends Error {
 
 /** The database is older than the code: nothing works until it is migrated, or another one is given. */
 export class NotMigratedError extends StartError {
+  static override readonly kind = 'NotMigratedError';
   override readonly name = 'NotMigratedError';
 
   constructor(sentence = 'The database of DATABASE_URL is not migrated: run npm run db:migrate first.') {
     super([sentence]);
   }
-}
-
-/** By name: the class of another bundle of Next's is another one. */
-export function isNotMigrated(error: unknown): error is NotMigratedError {
-  return error instanceof Error && error.name === 'NotMigratedError';
 }

@@ -25,6 +25,8 @@ export interface OpenOptions {
 
 /** Another process has the embedded database open. */
 export class DatabaseBusyError extends StartError {
+  static override readonly kind = 'DatabaseBusyError';
+
   constructor(
     dataDir: string,
     readonly pid: number,

@@ -4,7 +4,7 @@ import type { DatabaseHandle } from '@/db/client';
 import type { Database } from '@/db/database';
 import { isSchemaDoubted, trustSchema } from '@/db/schema-doubt';
 import { type Env, isBuilding, readEnv } from './env';
-import { AppError, isNotMigrated, StartError } from './errors';
+import { AppError, NotMigratedError, StartError } from './errors';
 import { createLogger, type Logger, stackOf } from './log';
 import { type OpenOptions, openDatabase } from './open-database';
 import { requireMigrated } from './require-migrated';
@@ -60,7 +60,7 @@ export async function builtRuntime(): Promise<Runtime | null> {
 /** The runtime, or the 503 to answer where it cannot be had: why was logged, and is its cause. */
 export function runtimeOrError(): Promise<Runtime | AppError> {
   return getRuntime().catch((error: unknown) => {
-    const sentences = error instanceof StartError || isNotMigrated(error) ? error.sentences : undefined;
+    const sentences = error instanceof StartError ? error.sentences : undefined;
     createLogger('error').error({ sentences, stack: stackOf(error) }, 'the service cannot start');
     return cannotServe(error);
   });
@@ -70,11 +70,12 @@ export function runtimeOrError(): Promise<Runtime | AppError> {
 export async function explainFailure({ db }: Pick<Runtime, 'db'>, error: unknown): Promise<unknown> {
   if (!isSchemaDoubted()) return error;
   const found = await settleDoubt(db).catch((cause: unknown) => cause);
-  return isNotMigrated(found) ? cannotServe(found) : error;
+  return found instanceof NotMigratedError ? cannotServe(found) : error;
 }
 
 function cannotServe(cause: unknown): AppError {
-  const sentence = isNotMigrated(cause) ? cause.message : 'The service cannot start. Try again later.';
+  const sentence =
+    cause instanceof NotMigratedError ? cause.message : 'The service cannot start. Try again later.';
   return Object.assign(new AppError('unavailable', sentence), { cause });
 }
 

@@ -1,5 +1,5 @@
 import { perProcess } from '@/db/per-process';
-import { AppError, isNotMigrated } from '../errors';
+import { AppError, NotMigratedError } from '../errors';
 import { checkHealth, down, type Health } from '../health/check-health';
 import { builtRuntime, explainFailure, type Runtime, runtimeOrError, worldOf } from '../runtime';
 import { isStopping } from '../stopping';
@@ -47,7 +47,7 @@ function lastProbe(world: Pick<Runtime, 'now'>): Promise<Health> {
 async function probe(): Promise<Health> {
   const runtime = await runtimeOrError();
   if (runtime instanceof AppError) {
-    return down(isNotMigrated(runtime.cause) ? 'not_migrated' : 'unreachable');
+    return down(runtime.cause instanceof NotMigratedError ? 'not_migrated' : 'unreachable');
   }
   const health = await checkHealth(runtime);
   const isBehind = health.database !== 'ok' && (await explainFailure(runtime, null)) !== null;

@@ -3,7 +3,7 @@ import { cookies, headers } from 'next/headers';
 import { forbidden, redirect } from 'next/navigation';
 import { cache } from 'react';
 import type { Actor } from '../../audit/record-audit';
-import { AppError, isNotMigrated } from '../../errors';
+import { AppError, NotMigratedError } from '../../errors';
 import { explainFailure, getRuntime } from '../../runtime';
 import { signIn } from '../sign-in/sign-in';
 import type { Credentials } from '../sign-in/sign-in-request';
@@ -30,7 +30,7 @@ export async function currentStaff(): Promise<StaffMember | null> {
 
 /** A page cannot answer 503: the address that does says why, and leads back. */
 function showUnavailable(error: unknown): never {
-  if (isNotMigrated(error) || error instanceof AppError) redirect(UNAVAILABLE_PATH);
+  if (error instanceof NotMigratedError || error instanceof AppError) redirect(UNAVAILABLE_PATH);
   throw error;
 }
 
