@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { commandActor } from '@/lib/audit/record-audit';
 import { accountKey } from '@/lib/auth/sign-in/device-cookie';
@@ -68,6 +69,27 @@ describe('wrong passwords', () => {
     for (let i = 1; i <= 5; i += 1) expect(await told({ from: `2001:db8:0:7::${i}` })).toBe('401');
     expect(await told({ from: '2001:db8:0:7:ffff::1' })).toBe('429 30');
     expect(await told({ from: '2001:db8:0:8::1' })).toBe('401');
+  });
+
+  test('an IPv6 network of 56 bits fails ten times an hour for an account, one of 48 bits twenty times', async () => {
+    const from = (network: number, i: number) => `2001:db8:9:${(network * 256 + i).toString(16)}::1`;
+    for (let i = 0; i < 10; i += 1) expect(await told({ from: from(1, i) })).toBe('401');
+    expect(await told({ from: from(1, 10) })).toBe('429 3600');
+    for (let i = 0; i < 10; i += 1) expect(await told({ from: from(2 + (i % 4), i) })).toBe('401');
+    expect(await told({ from: from(9, 1) })).toBe('429 3600');
+    expect(await told({ from: '2001:db8:a::1' })).toBe('401');
+    expect(await told({ ...GRACE })).toBe('200');
+    passTime(3600);
+    expect(await told({ ...GRACE, from: from(9, 1) })).toBe('200');
+  });
+
+  test('one IPv6 network keeps no unknown device of another network off an account', async () => {
+    const answers: string[] = [];
+    for (let i = 0; i < 150; i += 1) {
+      answers.push(await told({ from: `2001:db8:9:${(i * 256).toString(16)}::1` }));
+    }
+    expect(answers.filter((answer) => answer === '401')).toHaveLength(20);
+    expect(await told({ ...GRACE, from: '2001:db8:a::1' })).toBe('200');
   });
 
   test('chains and texts that are not addresses count as one address', async () => {
@@ -189,7 +211,7 @@ describe('a known device', () => {
 
 describe('the queue of passwords to hash', () => {
   const QUEUE = Symbol.for('w5t.hash-queue');
-  const LIMITS = { running: 2, waiting: 8, patienceMs: 600_000 };
+  const LIMITS = { running: 2, waiting: 8, ofNetwork: 3, patienceMs: 600_000 };
   const release = () => {
     isHeld = false;
     for (const { end } of held.splice(0)) end();
@@ -240,6 +262,36 @@ describe('the queue of passwords to hash', () => {
     release();
     await Promise.all(all);
     for (let i = 0; i < 5; i += 1) expect(await told({ from })).toBe('401');
+  });
+
+  test.each([
+    ['one address', () => STRANGER],
+    ['one IPv6 network of 48 bits', (i: number) => `2001:db8:7:${i * 256}::1`],
+  ])('sign-ins of %s leave places in the queue to other unknown devices', async (_, from) => {
+    isHeld = true;
+    const crowded = Array.from({ length: 12 }, (_, i) =>
+      told({ email: `p${i}@example.com`, password: 'crowd', from: from(i) }),
+    );
+    const refused: string[] = [];
+    for (const one of crowded) void one.then((answer) => refused.push(answer));
+    await until(() => expect(refused).toEqual(Array(9).fill('429 5')));
+    const others = Array.from({ length: 7 }, () => told({ ...GRACE }));
+    await sleep(200);
+    release();
+    expect(await Promise.all(others)).toEqual(Array(7).fill('200'));
+    await Promise.all(crowded);
+  });
+
+  test('a sign-in that has to wait anyway takes no place in the queue', async () => {
+    await fail(5, STRANGER);
+    isHeld = true;
+    const running = [told({ ...ADA }), told({ ...ADA })];
+    await until(() => expect(held).toHaveLength(2));
+    expect(await Promise.all(Array.from({ length: 8 }, () => told({ from: STRANGER })))).toEqual(
+      Array(8).fill('429 30'),
+    );
+    release();
+    expect(await Promise.all(running)).toEqual(['200', '200']);
   });
 
   test('a new password passes through the same queue', async () => {

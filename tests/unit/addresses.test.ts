@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { countedAddress } from '@/lib/auth/sign-in/counted-address';
+import { countedAddress, widerNetworks } from '@/lib/auth/sign-in/counted-address';
 import { isWithin, normalAddress, toNetworks } from '@/lib/networks';
 import { fetchDocument, isPublicAddress, publicLookup } from '@/lib/oauth/fetch-document';
 import { clientAddress } from '@/lib/server/client-address';
@@ -59,6 +59,19 @@ describe('the address of a client', () => {
     ['[2001:db8::1]', 'unknown'],
   ])('failures from %j are counted for %s', (header, counted) => {
     expect(countedAddress(header)).toBe(counted);
+  });
+
+  test.each([
+    ['2001:db8:1:2ff', ['2001:db8:1:200::/56', '2001:db8:1::/48']],
+    ['2001:db8:0:ab', ['2001:db8:0:0::/56', '2001:db8:0::/48']],
+    ['0:0:0:0', ['0:0:0:0::/56', '0:0:0::/48']],
+    ['fe80:0:0:ffff', ['fe80:0:0:ff00::/56', 'fe80:0:0::/48']],
+  ])('the wider networks of %s:: are %j', (network, wider) => {
+    expect(widerNetworks(`${network}::`)).toEqual(wider);
+  });
+
+  test.each(['192.0.2.1', 'unknown'])('%s has no wider networks', (address) => {
+    expect(widerNetworks(address)).toEqual([]);
   });
 });
 

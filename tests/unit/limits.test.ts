@@ -87,14 +87,14 @@ describe('the queue for password hashing', () => {
   afterEach(() => vi.useRealTimers());
 
   /** A queue whose work ends when the test says so. */
-  function controlled(limits: { running: number; waiting: number }) {
-    const queue = createHashQueue({ ...limits, patienceMs: 5000 });
+  function controlled(limits: { running: number; waiting: number; ofNetwork?: number }) {
+    const queue = createHashQueue({ ofNetwork: 1, ...limits, patienceMs: 5000 });
     const begun: string[] = [];
     const ends = new Map<string, (error?: Error) => void>();
     const refused: string[] = [];
-    const enter = (name: string, isKnown = false) =>
+    const enter = (name: string, isKnown = false, network = name) =>
       queue(
-        isKnown,
+        isKnown ? null : network,
         () =>
           new Promise<void>((resolve, reject) => {
             begun.push(name);
@@ -133,6 +133,19 @@ describe('the queue for password hashing', () => {
     await end('a');
     await end('known 1');
     expect(begun).toEqual(['a', 'known 1', 'known 2']);
+  });
+
+  test('strangers of one network have few places, running and waiting, and get them back', async () => {
+    const { enter, end, begun, refused } = controlled({ running: 1, waiting: 8, ofNetwork: 2 });
+    for (const name of ['a', 'b', 'c']) void enter(name, false, 'one');
+    void enter('d', false, 'other');
+    void enter('known', true);
+    await turn();
+    expect(refused).toEqual(['c too_many_requests 5']);
+    for (const name of ['a', 'known', 'b']) await end(name);
+    void enter('e', false, 'one');
+    await end('d');
+    expect(begun).toEqual(['a', 'known', 'b', 'd', 'e']);
   });
 
   test('failed hashing gives its turn to the next sign-in', async () => {

@@ -24,7 +24,7 @@ export async function confirmPassword(
   const until = await countSignIn(db, email, origin, now());
   if (until) throw tooManyAttempts(secondsUntil(until, now()));
   const hash = await findPasswordHash(db, email);
-  const isRight = hash !== null && (await queueForHash(true, () => verifyPassword({ hash, password })));
+  const isRight = hash !== null && (await queueForHash(null, () => verifyPassword({ hash, password })));
   if (!isRight) throw invalidField(field, 'is not your password');
   await forgiveSignIn(db, email, origin, now());
 }

@@ -25,5 +25,5 @@ export async function renewRecoveryCodes(
   const images = { before: user, after: user };
   await auditStaff(runtime.db, ownActor(user), 'renew_recovery_codes', images);
   const { generateBackupCodes } = getStaffAuth(runtime).api;
-  return (await queueForHash(true, () => generateBackupCodes({ body: { password }, headers }))).backupCodes;
+  return (await queueForHash(null, () => generateBackupCodes({ body: { password }, headers }))).backupCodes;
 }

@@ -34,7 +34,7 @@ export async function beginTwoFactor(
   await confirmPassword(runtime, session, password);
   const { enableTwoFactor } = getStaffAuth(runtime).api;
   try {
-    const made = await queueForHash(true, () => enableTwoFactor({ body: { password }, headers }));
+    const made = await queueForHash(null, () => enableTwoFactor({ body: { password }, headers }));
     if (made.method !== 'totp') throw new Error('better-auth made no secret');
     return { uri: made.totpURI, recoveryCodes: made.backupCodes };
   } catch (error) {

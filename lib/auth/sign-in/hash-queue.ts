@@ -7,6 +7,8 @@ export interface HashQueueLimits {
   running: number;
   /** How many may wait for that. */
   waiting: number;
+  /** How many strangers of one network may run or wait, so that its requests do not take all places. */
+  ofNetwork: number;
   /** How long each of them may, in milliseconds. */
   patienceMs: number;
 }
@@ -19,8 +21,8 @@ interface Waiter {
 /** Seconds after which somebody who was turned away may try again. */
 const RETRY_AFTER = 5;
 
-/** Lets in whoever is next, runs the work and passes the turn on. */
-export type HashQueue = <T>(isKnown: boolean, work: () => Promise<T>) => Promise<T>;
+/** Runs work when it is its turn. @param network of a stranger; null for a known device */
+export type HashQueue = <T>(network: string | null, work: () => Promise<T>) => Promise<T>;
 
 /**
  * A bulkhead for passwords, each of which costs a core for a tenth of a second. Known devices go first,
@@ -28,12 +30,34 @@ export type HashQueue = <T>(isKnown: boolean, work: () => Promise<T>) => Promise
  *
  * @throws AppError too_many_requests (the queue's functions), for whoever finds no place or waits too long
  */
-export function createHashQueue({ running, waiting, patienceMs }: HashQueueLimits): HashQueue {
+export function createHashQueue({ running, waiting, ofNetwork, patienceMs }: HashQueueLimits): HashQueue {
   let active = 0;
+  const networks = new Map<string, number>();
   const known: Waiter[] = [];
   const strangers: Waiter[] = [];
 
-  return async (isKnown, work) => {
+  return async (network, work) => {
+    if (network !== null) enterNetwork(network);
+    try {
+      return await inTurn(network === null, work);
+    } finally {
+      if (network !== null) leaveNetwork(network);
+    }
+  };
+
+  function enterNetwork(network: string): void {
+    const present = networks.get(network) ?? 0;
+    if (present >= ofNetwork) throw tooMany();
+    networks.set(network, present + 1);
+  }
+
+  function leaveNetwork(network: string): void {
+    const present = (networks.get(network) ?? 0) - 1;
+    if (present > 0) networks.set(network, present);
+    else networks.delete(network);
+  }
+
+  async function inTurn<T>(isKnown: boolean, work: () => Promise<T>): Promise<T> {
     if (active < running) active += 1;
     else await turn(isKnown);
     try {
@@ -43,7 +67,7 @@ export function createHashQueue({ running, waiting, patienceMs }: HashQueueLimit
       if (next) next.enter();
       else active -= 1;
     }
-  };
+  }
 
   async function turn(isKnown: boolean): Promise<void> {
     if (known.length + strangers.length >= waiting) {
@@ -78,8 +102,8 @@ function tooMany(): AppError {
 }
 
 /** The queue of this process: one core stays free of passwords, where there are two. */
-export const queueForHash: HashQueue = (isKnown, work) => {
+export const queueForHash: HashQueue = (network, work) => {
   const running = Math.max(1, availableParallelism() - 1);
-  const queue = perProcess('hash-queue', () => createHashQueue({ running, waiting: 8, patienceMs: 5000 }));
-  return queue(isKnown, work);
+  const limits = { running, waiting: 8, ofNetwork: 3, patienceMs: 5000 };
+  return perProcess('hash-queue', () => createHashQueue(limits))(network, work);
 };

@@ -7,6 +7,9 @@ export interface SignInCounter {
   expires_at: Date;
 }
 
+/** @param before undefined if nothing is counted yet */
+export type SignInRule = (before: SignInCounter | undefined, now: Date) => SignInCounter;
+
 /** Failures of an origin before it has to wait at all. */
 export const FREE_FAILURES = 5;
 /** Failures of an account an hour over all devices that it does not know. */
@@ -25,12 +28,20 @@ export function countFailure(before: SignInCounter | undefined, now: Date): Sign
   };
 }
 
-/** One more of all unknown devices together, in the hour that began with the first of them. */
-export function countStrangeFailure(before: SignInCounter | undefined, now: Date): SignInCounter {
-  const failures = liveFailures(before, now) + 1;
-  const expires_at = failures > 1 && before ? before.expires_at : later(now, HOUR_MS);
-  return { failures, wait_until: failures < MAX_STRANGE_FAILURES ? now : expires_at, expires_at };
+/** Counts failures in the hour that begins with the first of them; after `max` no more are tried in it. */
+function upTo(max: number): SignInRule {
+  return (before, now) => {
+    const failures = liveFailures(before, now) + 1;
+    const expires_at = failures > 1 && before ? before.expires_at : later(now, HOUR_MS);
+    return { failures, wait_until: failures < max ? now : expires_at, expires_at };
+  };
 }
+
+/** One more failure of all unknown devices together. */
+export const countStrangeFailure = upTo(MAX_STRANGE_FAILURES);
+
+/** One more failure of the wider networks of an IPv6 address, in the order of `widerNetworks`. */
+export const countNetworkFailure = [upTo(10), upTo(20)];
 
 function liveFailures(before: SignInCounter | undefined, now: Date): number {
   return before && before.expires_at > now ? before.failures : 0;

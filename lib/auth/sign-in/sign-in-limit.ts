@@ -2,8 +2,9 @@ import { and, eq, inArray, sql } from 'drizzle-orm';
 import { type Database, lockKey } from '@/db/database';
 import { staffSignInFailures as failures } from '@/db/schema';
 import { transact } from '@/db/transaction';
+import { widerNetworks } from './counted-address';
 import { accountKey } from './device-cookie';
-import { countFailure, countStrangeFailure, type SignInCounter } from './sign-in-delays';
+import { countFailure, countNetworkFailure, countStrangeFailure, type SignInRule } from './sign-in-delays';
 
 /** Where somebody signs in from: a device that the account knows, else an address. */
 export interface SignInOrigin {
@@ -11,8 +12,6 @@ export interface SignInOrigin {
   /** As `countedAddress` gives it. */
   address: string;
 }
-
-type Rule = (before: SignInCounter | undefined, now: Date) => SignInCounter;
 
 const STRANGERS = 'strangers';
 
@@ -33,12 +32,9 @@ export async function countSignIn(
   const rules = rulesOf(origin);
   return transact(db, async (tx) => {
     await lockKey(tx, `staff sign-in ${account}`);
-    const held = await tx
-      .select()
-      .from(failures)
-      .where(and(eq(failures.account, account), inArray(failures.origin, [...rules.keys()])));
-    const waits = held.map(({ wait_until }) => wait_until).filter((until) => until > now);
-    if (waits.length > 0) return new Date(Math.max(...waits.map(Number)));
+    const held = await findCounters(tx, account, [...rules.keys()]);
+    const until = latestWait(held, now);
+    if (until) return until;
     const counted = [...rules].map(([name, rule]) => {
       const before = held.find((row) => row.origin === name);
       return { account, origin: name, ...rule(before, now) };
@@ -56,6 +52,28 @@ export async function countSignIn(
       });
     return null;
   });
+}
+
+/** When the next try may be, without counting one; null if it may be now. */
+export async function findSignInWait(
+  db: Database,
+  email: string,
+  origin: SignInOrigin,
+  now: Date,
+): Promise<Date | null> {
+  return latestWait(await findCounters(db, accountKey(email), [...rulesOf(origin).keys()]), now);
+}
+
+function findCounters(db: Database, account: string, origins: string[]) {
+  return db
+    .select()
+    .from(failures)
+    .where(and(eq(failures.account, account), inArray(failures.origin, origins)));
+}
+
+function latestWait(held: { wait_until: Date }[], now: Date): Date | null {
+  const waits = held.map(({ wait_until }) => wait_until).filter((until) => until > now);
+  return waits.length > 0 ? new Date(Math.max(...waits.map(Number))) : null;
 }
 
 /** From now to then, in whole seconds. */
@@ -76,13 +94,13 @@ export async function forgiveSignIn(
   counted = 1,
 ): Promise<void> {
   const ofAccount = eq(failures.account, accountKey(email));
-  const [own = '', shared] = rulesOf(origin).keys();
+  const [own = '', ...shared] = rulesOf(origin).keys();
   await db.delete(failures).where(and(ofAccount, eq(failures.origin, own)));
-  if (shared === undefined) return;
+  if (shared.length === 0) return;
   await db
     .update(failures)
     .set({ failures: sql`greatest(${failures.failures} - ${counted}::int, 0)`, wait_until: now })
-    .where(and(ofAccount, eq(failures.origin, shared)));
+    .where(and(ofAccount, inArray(failures.origin, shared)));
 }
 
 /** Nothing counts against the account any more, whoever tried. */
@@ -90,10 +108,14 @@ export async function forgetSignIns(db: Database, email: string): Promise<void> 
   await db.delete(failures).where(eq(failures.account, accountKey(email)));
 }
 
-function rulesOf({ deviceId, address }: SignInOrigin): Map<string, Rule> {
+/** The counters of an origin: its own one first, then those that it shares with others. */
+function rulesOf({ deviceId, address }: SignInOrigin): Map<string, SignInRule> {
   if (deviceId !== null) return new Map([[`device ${deviceId}`, countFailure]]);
-  return new Map([
+  return new Map<string, SignInRule>([
     [`address ${address}`, countFailure],
+    ...widerNetworks(address).map(
+      (network, i) => [`network ${network}`, countNetworkFailure[i] ?? countFailure] as const,
+    ),
     [STRANGERS, countStrangeFailure],
   ]);
 }

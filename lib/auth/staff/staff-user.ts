@@ -78,5 +78,5 @@ export async function choosePassword({ randomBytes }: StaffWorld, given: string 
     const bounds = `${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH}`;
     throw invalidField('password', `must have ${bounds} characters`);
   }
-  return { password, hash: await queueForHash(true, () => hashPassword(password)) };
+  return { password, hash: await queueForHash(null, () => hashPassword(password)) };
 }
