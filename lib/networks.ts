@@ -35,6 +35,19 @@ export function normalAddress(text: string): string | null {
   return isIP(address) ? address.toLowerCase() : null;
 }
 
+/**
+ * The wider networks that an address belongs to, the widest last: a customer of a provider often has an IPv6 network
+ * of 56 or 48 bits, and with it hundreds of counted addresses.
+ *
+ * @param address as `countedAddress` gives it: an IPv6 network of 64 bits, an IPv4 address or `unknown`
+ */
+export function widerNetworks(address: string): string[] {
+  const [first, second, third, fourth = '0'] = address.slice(0, -2).split(':');
+  if (third === undefined) return []; // IPv4, or unknown
+  const high = (Number.parseInt(fourth, 16) & 0xff00).toString(16);
+  return [`${first}:${second}:${third}:${high}::/56`, `${first}:${second}:${third}::/48`];
+}
+
 function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIP(address) === 6 ? 'ipv6' : 'ipv4';
 }

@@ -1,6 +1,7 @@
 import { and, desc, eq, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { oauthAccessTokens, oauthClients, oauthConsents, staffUsers } from '@/db/schema';
+import { transact } from '@/db/transaction';
 import { type Actor, auditNumber, recordAudit } from '../audit/record-audit';
 import { AppError } from '../errors';
 import { DOCUMENT_CLIENT } from './discover-client';
@@ -62,7 +63,7 @@ export async function disconnectApp(
   id: string,
   { of, actor }: { of: string | null; actor: Actor },
 ): Promise<void> {
-  await db.transaction(async (tx) => {
+  await transact(db, async (tx) => {
     const isMeant = and(eq(oauthConsents.id, id), of === null ? undefined : eq(oauthConsents.userId, of));
     const [consent] = await tx.delete(oauthConsents).where(isMeant).returning();
     if (!consent) throw new AppError('not_found', 'This app no longer exists.');
@@ -80,7 +81,7 @@ export async function recordConsent(
   { clientId, actor, scopes }: { clientId: string; actor: Actor; scopes: string[] },
 ): Promise<void> {
   const after = { client_id: clientId, user_id: actor.id, scopes };
-  await db.transaction(async (tx) => {
+  await transact(db, async (tx) => {
     await endBeyond(tx, { clientId, userId: actor.id }, scopes);
     await recordAudit(tx, { ...entryOf(clientId, actor, 'connect'), before: null, after });
   });

@@ -1,6 +1,7 @@
 import { and, desc, eq, isNull, type SQL } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { oauthClients } from '@/db/schema';
+import { transact } from '@/db/transaction';
 import { type Actor, auditNumber, recordAudit } from '../audit/record-audit';
 import { AppError } from '../errors';
 import type { Runtime } from '../runtime';
@@ -74,7 +75,7 @@ export async function addOwnClient(
   if (problems.length > 0) throw new AppError('validation_failed', 'The client is not complete.', problems);
   const authMethod = hasSecret ? 'client_secret_basic' : 'none';
   const metadata = { name: name.trim(), redirectUris: uris, uri: null, authMethod } as const;
-  return world.db.transaction(async (tx) => {
+  return transact(world.db, async (tx) => {
     const made = await insertClient({ ...world, db: tx }, metadata, { secret, registeredFrom: null });
     const after = { client_id: made.clientId, name: metadata.name, redirect_uris: uris };
     await recordAudit(tx, { ...entryOf(made.clientId, actor, 'create'), before: null, after });
@@ -88,7 +89,7 @@ export async function addOwnClient(
  * @throws AppError not_found
  */
 export async function removeOwnClient(db: Database, id: string, actor: Actor): Promise<void> {
-  await db.transaction(async (tx) => {
+  await transact(db, async (tx) => {
     const [gone] = await tx
       .delete(oauthClients)
       .where(and(eq(oauthClients.id, id), isOwn()))

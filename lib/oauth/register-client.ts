@@ -1,7 +1,9 @@
 import { symmetricEncrypt } from 'better-auth/crypto';
-import { and, eq, gt, isNotNull, isNull, lt, or, sql } from 'drizzle-orm';
+import { and, count, eq, gt, isNotNull, isNull, lt, or, sql } from 'drizzle-orm';
 import { type Database, lockKey } from '@/db/database';
 import { oauthClients, oauthConsents } from '@/db/schema';
+import { transact } from '@/db/transaction';
+import { widerNetworks } from '../networks';
 import type { Runtime } from '../runtime';
 import {
   type AuthMethod,
@@ -17,6 +19,8 @@ const DAY_MS = 86_400_000;
 const MAX_REGISTRATIONS = 20;
 /** Nobody has consented to yet: registered ones, and documents. */
 const MAX_UNUSED = 2000;
+/** Of them those of one address, of its IPv6 network of 56 bits, and of that of 48. */
+const MAX_UNUSED_OF = [60, 60, 120];
 /** Documents of one host that nobody has consented to yet. */
 const MAX_OF_HOST = 20;
 const METHODS: AuthMethod[] = ['client_secret_basic', 'client_secret_post', 'none'];
@@ -44,19 +48,44 @@ export async function registerClient(
   const now = world.now();
   const parsed = parseClientMetadata(given, { schemes: env.oauth.redirectSchemes, methods: METHODS });
   if (isProblem(parsed)) return parsed;
-  return db.transaction(async (tx) => {
-    await lockKey(tx, 'oauth registration'); // of many at once each would count none of the others
-    await clearUnusedClients(tx, now);
-    const hourAgo = new Date(now.getTime() - HOUR_MS);
-    const isRecent = and(eq(oauthClients.registeredFrom, address), gt(oauthClients.createdAt, hourAgo));
-    const isFull =
-      (await tx.$count(oauthClients, isRecent)) >= MAX_REGISTRATIONS ||
-      (await tx.$count(oauthClients, and(isUnused(tx), isNotNull(oauthClients.registeredFrom)))) >=
-        MAX_UNUSED;
-    if (isFull)
-      return { error: 'slow_down', error_description: 'Too many clients were registered. Try again later.' };
-    const made = await insertClient({ ...world, db: tx }, parsed, { secret, registeredFrom: address });
-    return { ...parsed, ...made };
+  return transact(
+    db,
+    async (tx) => {
+      await lockKey(tx, 'oauth registration'); // of many at once each would count none of the others
+      await clearUnusedClients(tx, now);
+      const hourAgo = new Date(now.getTime() - HOUR_MS);
+      const isRecent = and(eq(oauthClients.registeredFrom, address), gt(oauthClients.createdAt, hourAgo));
+      const isFull =
+        (await tx.$count(oauthClients, isRecent)) >= MAX_REGISTRATIONS ||
+        (await hasManyUnused(tx, address)) ||
+        (await tx.$count(oauthClients, and(isUnused(tx), isNotNull(oauthClients.registeredFrom)))) >=
+          MAX_UNUSED;
+      if (isFull)
+        return {
+          error: 'slow_down',
+          error_description: 'Too many clients were registered. Try again later.',
+        };
+      const made = await insertClient({ ...world, db: tx }, parsed, { secret, registeredFrom: address });
+      return { ...parsed, ...made };
+    },
+    'oauth registration',
+  );
+}
+
+/** So that no network takes the place of all others until its unused clients are cleared. */
+async function hasManyUnused(tx: Database, address: string): Promise<boolean> {
+  const networks = [address, ...widerNetworks(address)];
+  const { registeredFrom } = oauthClients;
+  // An IPv6 address begins like its widest network, which ends with `::/48`.
+  const isNear = sql`starts_with(${registeredFrom}, ${networks.at(-1)?.replace(/::\/48$/, ':')})`;
+  const near = await tx
+    .select({ from: registeredFrom, clients: count() })
+    .from(oauthClients)
+    .where(and(isUnused(tx), isNear))
+    .groupBy(registeredFrom);
+  return networks.some((network, i) => {
+    const own = near.filter(({ from }) => from && [from, ...widerNetworks(from)].includes(network));
+    return own.reduce((sum, { clients }) => sum + clients, 0) >= (MAX_UNUSED_OF[i] ?? 0);
   });
 }
 

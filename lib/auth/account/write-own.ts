@@ -27,10 +27,14 @@ export async function writeOwn(
   verb: string,
   work: (tx: Database, user: StaffUser) => Promise<Record<string, unknown>>,
 ): Promise<void> {
-  await transact(db, async (tx) => {
-    await lockKey(tx, 'staff');
-    const user = await getStaffUser(tx, { id: login.id });
-    const extra = await work(tx, user);
-    await auditStaff(tx, ownActor(login), verb, { before: user, after: user, extra });
-  });
+  await transact(
+    db,
+    async (tx) => {
+      await lockKey(tx, 'staff');
+      const user = await getStaffUser(tx, { id: login.id });
+      const extra = await work(tx, user);
+      await auditStaff(tx, ownActor(login), verb, { before: user, after: user, extra });
+    },
+    'staff',
+  );
 }

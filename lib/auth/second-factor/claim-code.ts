@@ -25,13 +25,17 @@ export async function claimCode(
   const { identifier, value, expiresAt, id } = staffVerifications;
   const claim = { identifier: `claimed code ${userId}`, value: hashToken(`${userId} ${code}`) };
   const isClaimed = and(eq(identifier, claim.identifier), eq(value, claim.value), gt(expiresAt, at));
-  return transact(db, async (tx) => {
-    await lockKey(tx, claim.identifier);
-    if ((await tx.$count(staffVerifications, isClaimed)) > 0) return null;
-    const row = { ...claim, id: newId(), expiresAt: new Date(at.getTime() + KEPT_MS) };
-    await tx.insert(staffVerifications).values(row);
-    return async () => {
-      await db.delete(staffVerifications).where(eq(id, row.id));
-    };
-  });
+  return transact(
+    db,
+    async (tx) => {
+      await lockKey(tx, claim.identifier);
+      if ((await tx.$count(staffVerifications, isClaimed)) > 0) return null;
+      const row = { ...claim, id: newId(), expiresAt: new Date(at.getTime() + KEPT_MS) };
+      await tx.insert(staffVerifications).values(row);
+      return async () => {
+        await db.delete(staffVerifications).where(eq(id, row.id));
+      };
+    },
+    claim.identifier,
+  );
 }

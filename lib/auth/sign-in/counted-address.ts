@@ -17,19 +17,6 @@ export function countedAddress(forwardedFor: string | null): string {
   return isIP(address) === 4 ? address : `${networkOf(address)}::`;
 }
 
-/**
- * The wider networks that an address belongs to, the widest last: a customer of a provider often has an IPv6 network
- * of 56 or 48 bits, and with it hundreds of counted addresses.
- *
- * @param address as `countedAddress` gives it
- */
-export function widerNetworks(address: string): string[] {
-  const [first, second, third, fourth = '0'] = address.slice(0, -2).split(':');
-  if (third === undefined) return []; // IPv4, or unknown
-  const high = (Number.parseInt(fourth, 16) & 0xff00).toString(16);
-  return [`${first}:${second}:${third}:${high}::/56`, `${first}:${second}:${third}::/48`];
-}
-
 /** The first four of the eight groups, in the one spelling that the URL standard gives them. */
 function networkOf(address: string): string {
   const [left = [], right = []] = new URL(`http://[${address}]`).hostname

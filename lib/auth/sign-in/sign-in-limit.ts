@@ -2,7 +2,7 @@ import { and, eq, inArray, sql } from 'drizzle-orm';
 import { type Database, lockKey } from '@/db/database';
 import { staffSignInFailures as failures } from '@/db/schema';
 import { transact } from '@/db/transaction';
-import { widerNetworks } from './counted-address';
+import { widerNetworks } from '../../networks';
 import { accountKey } from './device-cookie';
 import { countFailure, countNetworkFailure, countStrangeFailure, type SignInRule } from './sign-in-delays';
 
@@ -30,28 +30,32 @@ export async function countSignIn(
 ): Promise<Date | null> {
   const account = accountKey(email);
   const rules = rulesOf(origin);
-  return transact(db, async (tx) => {
-    await lockKey(tx, `staff sign-in ${account}`);
-    const held = await findCounters(tx, account, [...rules.keys()]);
-    const until = latestWait(held, now);
-    if (until) return until;
-    const counted = [...rules].map(([name, rule]) => {
-      const before = held.find((row) => row.origin === name);
-      return { account, origin: name, ...rule(before, now) };
-    });
-    await tx
-      .insert(failures)
-      .values(counted)
-      .onConflictDoUpdate({
-        target: [failures.account, failures.origin],
-        set: {
-          failures: sql`excluded.failures`,
-          wait_until: sql`excluded.wait_until`,
-          expires_at: sql`excluded.expires_at`,
-        },
+  return transact(
+    db,
+    async (tx) => {
+      await lockKey(tx, `staff sign-in ${account}`);
+      const held = await findCounters(tx, account, [...rules.keys()]);
+      const until = latestWait(held, now);
+      if (until) return until;
+      const counted = [...rules].map(([name, rule]) => {
+        const before = held.find((row) => row.origin === name);
+        return { account, origin: name, ...rule(before, now) };
       });
-    return null;
-  });
+      await tx
+        .insert(failures)
+        .values(counted)
+        .onConflictDoUpdate({
+          target: [failures.account, failures.origin],
+          set: {
+            failures: sql`excluded.failures`,
+            wait_until: sql`excluded.wait_until`,
+            expires_at: sql`excluded.expires_at`,
+          },
+        });
+      return null;
+    },
+    `sign-in ${account}`,
+  );
 }
 
 /** When the next try may be, without counting one; null if it may be now. */

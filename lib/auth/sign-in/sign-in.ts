@@ -1,7 +1,7 @@
+import { widerNetworks } from '../../networks';
 import type { Runtime } from '../../runtime';
 import { clearExpired } from '../clear-expired';
 import { getStaffAuth } from '../session/staff-auth';
-import { widerNetworks } from './counted-address';
 import { queueForHash } from './hash-queue';
 import { findSignInWait, type SignInOrigin, secondsUntil } from './sign-in-limit';
 import { findOrigin, rememberDevice } from './sign-in-origin';

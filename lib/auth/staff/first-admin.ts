@@ -30,15 +30,19 @@ type World = Pick<Runtime, 'db' | 'now' | 'newId' | 'randomBytes'>;
  */
 export async function issueFirstAdminToken({ db, now, newId, randomBytes }: World): Promise<string | null> {
   const token = randomBytes(32).toString('base64url');
-  return transact(db, async (tx) => {
-    await lockKey(tx, 'staff');
-    await tx.delete(staffVerifications).where(eq(staffVerifications.identifier, PURPOSE));
-    if ((await tx.$count(staffUsers)) > 0) return null;
-    const expiresAt = new Date(now().getTime() + HOUR_MS);
-    const row = { id: newId(), identifier: PURPOSE, value: hashToken(token), expiresAt };
-    await tx.insert(staffVerifications).values(row);
-    return token;
-  });
+  return transact(
+    db,
+    async (tx) => {
+      await lockKey(tx, 'staff');
+      await tx.delete(staffVerifications).where(eq(staffVerifications.identifier, PURPOSE));
+      if ((await tx.$count(staffUsers)) > 0) return null;
+      const expiresAt = new Date(now().getTime() + HOUR_MS);
+      const row = { id: newId(), identifier: PURPOSE, value: hashToken(token), expiresAt };
+      await tx.insert(staffVerifications).values(row);
+      return token;
+    },
+    'staff',
+  );
 }
 
 /** Whether this token makes the first admin; asking does not use it up. */

@@ -16,13 +16,17 @@ export async function writeStaff<T>(
   actor: Actor,
   work: (tx: Database) => Promise<T>,
 ): Promise<T> {
-  return transact(db, async (tx) => {
-    await lockKey(tx, 'staff');
-    if (actor.type === 'staff' && !(await isAdmin(tx, actor.id))) {
-      throw new AppError('forbidden', 'Only admins can manage staff.');
-    }
-    return work(tx);
-  });
+  return transact(
+    db,
+    async (tx) => {
+      await lockKey(tx, 'staff');
+      if (actor.type === 'staff' && !(await isAdmin(tx, actor.id))) {
+        throw new AppError('forbidden', 'Only admins can manage staff.');
+      }
+      return work(tx);
+    },
+    'staff',
+  );
 }
 
 /**

@@ -1,6 +1,7 @@
 import { and, desc, eq, getTableColumns, isNull, type SQL } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { accessTokens, staffUsers } from '@/db/schema';
+import { transact } from '@/db/transaction';
 import { type Actor, recordAudit } from '../../audit/record-audit';
 import { AppError, invalidField } from '../../errors';
 import type { Page, PageRequest } from '../../page';
@@ -38,7 +39,7 @@ export async function createAccessToken(
   randomBytes: (size: number) => Buffer,
 ): Promise<{ id: number; token: string }> {
   const token = newTokenText(randomBytes);
-  const id = await db.transaction(async (tx) => {
+  const id = await transact(db, async (tx) => {
     const staff_email = input.staff_email && (await holdStaff(tx, input.staff_email));
     const values = { ...input, staff_email, created_by: actor.name, token_hash: hashToken(token) };
     const [row] = await tx.insert(accessTokens).values(values).returning(SHOWN);
@@ -83,7 +84,7 @@ export function tokenState(
  * @throws AppError not_found for an unknown or already revoked one
  */
 export async function revokeAccessToken(db: Database, id: number, by: Revoker): Promise<void> {
-  await db.transaction(async (tx) => {
+  await transact(db, async (tx) => {
     const revoked = await revokeWhere(tx, eq(accessTokens.id, id), by);
     if (revoked === 0)
       throw new AppError('not_found', `There is no access token ${id} that could be revoked.`);

@@ -89,6 +89,24 @@ describe('dynamic registration', () => {
     expect((await flow.register(REDIRECTS, '10.9.9.9')).status).toBe(429);
   });
 
+  test('IPv6 networks of 56 and 48 bits leave registrations to others until theirs are used or cleared', async () => {
+    const register = async (network: number, i: number) =>
+      (await flow.register(REDIRECTS, `2001:db8:7:${(network * 256 + i).toString(16)}::1`)).status;
+    const statuses = async (network: number) => {
+      const all: number[] = [];
+      for (let i = 0; i < 61; i += 1) all.push(await register(network, i));
+      return all;
+    };
+    expect(await statuses(1)).toEqual([...Array(60).fill(201), 429]);
+    expect(await statuses(2)).toEqual([...Array(60).fill(201), 429]);
+    expect(await register(3, 1)).toBe(429);
+    expect((await flow.register(REDIRECTS, '2001:db8:8:100::1')).status).toBe(201);
+    expect((await flow.register(REDIRECTS)).status).toBe(201);
+    const { db, now } = flow.server.runtime;
+    await clearUnusedClients(db, new Date(now().getTime() + 90_000_000));
+    expect(await register(1, 1)).toBe(201);
+  });
+
   test('a registered client that is not used is cleared after a day', async () => {
     const { db, now } = flow.server.runtime;
     const [used, unused] = [await flow.client(), await flow.client()];
