@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type NextRequest, NextResponse } from 'next/server';
+import { perProcess } from '@/db/per-process';
 import { SESSION_COOKIES } from '@/lib/auth/session/staff-cookie';
 import { PATH_HEADER } from '@/lib/auth/session/staff-path';
 import { readEnv } from '@/lib/env';
@@ -16,8 +17,8 @@ export const config = {
 export function proxy(request: NextRequest): Response {
   const { pathname, search } = request.nextUrl;
   if (pathname.startsWith('/api/')) return isReadable(pathname) ? NextResponse.next() : answerUnknownPath();
-  const env = readEnv();
-  const fixed = fixedHeaders(env.publicUrl.startsWith('https://'), isOfPopup(pathname));
+  const env = pageEnv();
+  const fixed = fixedHeaders(env.isHttps, isOfPopup(pathname));
   if (!isReadable(pathname)) return new NextResponse('Not found', { status: 404, headers: fixed });
   // To a script it answers for itself: one could make nothing of a redirect.
   const isScript = request.headers.has('next-action') || request.headers.get('accept') === 'application/json';
@@ -35,6 +36,14 @@ export function proxy(request: NextRequest): Response {
   for (const [name, value] of Object.entries(fixed)) response.headers.set(name, value);
   response.headers.set('content-security-policy', policy);
   return response;
+}
+
+/** Read once, because checking all variables takes longer than the rest of this file. */
+function pageEnv(): { isHttps: boolean; development: boolean } {
+  return perProcess('page-env', () => {
+    const { publicUrl, development } = readEnv();
+    return { isHttps: publicUrl.startsWith('https://'), development };
+  });
 }
 
 /** What cannot be decoded Next would answer with a plain-text 500. */

@@ -37,10 +37,11 @@ runCommand(async (args) => {
   const runtime = await getRuntime();
   const { log, close } = runtime;
   const next = createNext(env);
+  const secret = runtime.randomBytes(32).toString('base64url');
   const pages = inPlaces(next.handle, LIMITS);
   const handle = env.fastPaths ? fastFirst(FAST_ROUTES, pages) : pages;
   const stopped = untilStopped(); // it may be told so as soon as it answers
-  const server = await openHttpServer({ ...env, log }, handle);
+  const server = await openHttpServer({ ...env, log, secret }, handle);
   console.log(`Listening on ${env.port} of ${listenAddresses(env).join(' and ')}: ${env.publicUrl}`);
   if (process.connected) process.send?.('listening');
   const isStopped = await Promise.race([sleep(QUIET_MS, false), stopped.then(() => true)]);

@@ -22,11 +22,14 @@ export const LIMITS = {
   /** How long open requests may keep a server that stops. */
   stopMs: 6000,
   headerBytes: 16_384,
+  headers: 200,
   /** How many requests a connection may send ahead of the answer that it waits for. */
   sentAhead: 16,
   /** How many requests Next answers at once, in total and for one client: the rest waits. */
   pagesAtOnce: 4,
   pagesOfClient: 3,
+  routesAtOnce: 16,
+  routesOfClient: 12,
   /** How many may wait, and for how long. */
   pagesWaiting: 512,
   pagesWaitingOfClient: 256,

@@ -13,6 +13,10 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => Pr
 
 interface Settings {
   trusted: BlockList;
+  /** See setForwarding. */
+  secret: string;
+  /** Whether clients reach the server by https only. */
+  isHttps: boolean;
   limits: Limits;
   slow: SlowBodies;
   log: Logger;
@@ -22,10 +26,17 @@ interface Settings {
 const OWN_LIMIT = /^\/(api|mcp)(\/[^%\\.?]*)?(\?|$)/;
 
 /** Hands on what is fit to be answered, and answers the rest. */
-export function createListener(handle: Handler, { trusted, limits, slow, log }: Settings) {
+export function createListener(handle: Handler, { trusted, secret, isHttps, limits, slow, log }: Settings) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    if (!setForwarding(request, trusted)) return void request.socket.destroy();
-    if (!hasTarget(request)) return refuse(request, response, 400, 'There is no such address.');
+    if (isHttps) response.setHeader('Strict-Transport-Security', 'max-age=31536000');
+    if (request.rawHeaders.length > 2 * limits.headers) {
+      return refuse(request, response, 431, `There are more than ${limits.headers} headers.`);
+    }
+    if (!hasOneHost(request)) return refuse(request, response, 400, 'Send one valid Host header.');
+    if (!setTarget(request)) return refuse(request, response, 400, 'There is no such address.');
+    if (!setForwarding(request, trusted, secret)) return void request.socket.destroy();
+    // No `Request` can be made with this method, so Next would fail.
+    if (request.method === 'TRACE') return refuse(request, response, 405, 'TRACE is not allowed.');
     if (isUpgrade(request)) return refuse(request, response, 400, 'There is nothing to upgrade to.');
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     if (!OWN_LIMIT.test(request.url ?? '')) {
@@ -47,9 +58,27 @@ export function createListener(handle: Handler, { trusted, limits, slow, log }: 
   };
 }
 
-/** A path, or an absolute address; `*` is for OPTIONS alone, which has nothing to say of a whole server. */
-function hasTarget({ url = '' }: IncomingMessage): boolean {
-  return url.startsWith('/') || URL.canParse(url);
+const HOST = /^([\w.-]*|\[[\da-f:.]+\])(:\d+)?$/i;
+
+/** RFC 9112, 3.2: proxies that disagree about which of two counts would answer for one site with the other. */
+function hasOneHost({ headers, rawHeaders }: IncomingMessage): boolean {
+  const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host');
+  return hosts.length <= 1 && HOST.test(headers.host ?? '');
+}
+
+/**
+ * Makes a path of an absolute address, whose host counts instead of the header (RFC 9112, 3.2.2).
+ *
+ * @returns false for what is no address of a page, such as the `*` of OPTIONS
+ */
+function setTarget(request: IncomingMessage): boolean {
+  const { url = '' } = request;
+  if (url.startsWith('/')) return true;
+  const target = URL.canParse(url) ? new URL(url) : null;
+  if (!target || !/^https?:$/.test(target.protocol) || target.username || target.password) return false;
+  request.url = target.pathname + target.search;
+  request.headers.host = target.host;
+  return true;
 }
 
 /** An offer of HTTP/2 may be passed over (RFC 9110, 7.8); some clients make it with every request. */

@@ -17,7 +17,9 @@ export interface OpenHttpServer {
   stop(): Promise<void>;
 }
 
-interface Settings extends Pick<Env, 'host' | 'port' | 'trustedProxies'> {
+interface Settings extends Pick<Env, 'host' | 'port' | 'trustedProxies' | 'publicUrl'> {
+  /** See setForwarding. */
+  secret: string;
   log: Logger;
   limits?: Limits;
 }
@@ -31,7 +33,7 @@ const FULL_AGAIN_MS = 60_000;
  * @throws StartError where the port cannot be had
  */
 export async function openHttpServer(settings: Settings, handle: Handler): Promise<OpenHttpServer> {
-  const { trustedProxies, log, limits = LIMITS } = settings;
+  const { trustedProxies, publicUrl, secret, log, limits = LIMITS } = settings;
   const traffic = createTraffic(
     limits.connections,
     seldom(FULL_AGAIN_MS, () => {
@@ -39,7 +41,14 @@ export async function openHttpServer(settings: Settings, handle: Handler): Promi
     }),
   );
   const slow = createSlowBodies(limits.uploadMs);
-  const listener = createListener(handle, { trusted: toNetworks(trustedProxies), limits, slow, log });
+  const listener = createListener(handle, {
+    trusted: toNetworks(trustedProxies),
+    secret,
+    isHttps: publicUrl.startsWith('https://'),
+    limits,
+    slow,
+    log,
+  });
   const servers = await listen(() => {
     const answer = (request: IncomingMessage, response: ServerResponse) => {
       traffic.addRequest(request, response);
@@ -62,6 +71,7 @@ function limitedServer(limits: Limits, traffic: Traffic, slow: SlowBodies): Serv
     maxHeaderSize: limits.headerBytes,
     highWaterMark: limits.pageBody + 1, // a page's body waits in its stream
   });
+  server.maxHeadersCount = 0; // none is dropped: the listener refuses too many
   // Also called when keep-alive is over. An answer that takes its time is not its client's fault.
   server.setTimeout(limits.unreadMs, (socket) => {
     if (socket.writableLength > 0 || !traffic.isAnswering(socket)) socket.destroy();

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Bulkhead, BusyError } from '@/db/bulkhead';
 import { abortedWith } from './fast/incoming-request';
+import { isOwnRequest } from './forwarding';
 import type { Limits } from './limits';
 import type { Handler } from './listener';
 import { refuse } from './refuse';
@@ -14,14 +15,16 @@ const TURNS = 100;
  * left, but no longer than `pagePlaceMs`: uploads and exports take minutes and hardly any processor time.
  */
 export function inPlaces(handle: Handler, limits: Limits): Handler {
-  const places = new Bulkhead({
-    atOnce: limits.pagesAtOnce,
-    perKey: limits.pagesOfClient,
+  const common = {
     waiting: limits.pagesWaiting,
     waitingPerKey: limits.pagesWaitingOfClient,
     patience: limits.pagePatienceMs,
-  });
+  };
+  const pages = new Bulkhead({ ...common, atOnce: limits.pagesAtOnce, perKey: limits.pagesOfClient });
+  // They render nothing, and a sign-in waits for its turn to hash: it keeps no page waiting.
+  const routes = new Bulkhead({ ...common, atOnce: limits.routesAtOnce, perKey: limits.routesOfClient });
   return async (request, response) => {
+    if (isOwnRequest(request)) return handle(request, response); // a request with a place waits for it
     const client = request.headers['x-forwarded-for']?.toString(); // set by our server, see setForwarding
     let work: Promise<void> | undefined;
     const begin = async () => {
@@ -31,6 +34,7 @@ export function inPlaces(handle: Handler, limits: Limits): Handler {
       await settledWithin(work, limits.pagePlaceMs);
     };
     try {
+      const places = request.url?.startsWith('/api/') ? routes : pages;
       await places.run(client, begin, abortedWith(response).signal);
     } catch (error) {
       if (!(error instanceof BusyError)) throw error;

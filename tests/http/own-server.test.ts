@@ -5,6 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createLogger } from '@/lib/log';
+import { isOwnRequest } from '@/lib/server/forwarding';
 import { LIMITS, type Limits } from '@/lib/server/limits';
 import { type OpenHttpServer, openHttpServer } from '@/lib/server/open-http-server';
 import { inPlaces } from '@/lib/server/page-places';
@@ -22,6 +23,8 @@ const SHORT: Limits = {
   stopMs: 700,
 };
 
+const SECRET = 'a-secret-of-the-process';
+
 let server: OpenHttpServer | undefined;
 afterEach(() => server?.stop());
 
@@ -35,7 +38,16 @@ async function serve(answer: Answer = (_, response) => void response.end('ok'), 
   const port = await freePort();
   const seen: IncomingMessage[] = [];
   server = await openHttpServer(
-    { host: null, port, trustedProxies: [], log: createLogger('silent'), limits: SHORT, ...settings },
+    {
+      host: null,
+      port,
+      trustedProxies: [],
+      publicUrl: 'http://localhost',
+      secret: SECRET,
+      log: createLogger('silent'),
+      limits: SHORT,
+      ...settings,
+    },
     async (request, response) => {
       seen.push(request);
       await answer(request, response);
@@ -74,6 +86,43 @@ describe('forwarding headers', () => {
         'x-forwarded-port': '1',
       },
     ]);
+  });
+});
+
+describe('requests that Next sends to our server', () => {
+  const CLIENT = { 'x-forwarded-for': '198.51.100.1', 'x-forwarded-host': 'admin.example.com' };
+  const told = ({ headers }: IncomingMessage) => [headers['x-forwarded-for'], headers['x-forwarded-host']];
+
+  test('a request that carries the headers of another one keeps the client and the host of that one', async () => {
+    const { url, seen } = await serve();
+    await fetch(url);
+    const copied = seen[0]?.headers['x-w5t-own-request']?.toString() ?? '';
+    await fetch(url, { headers: { ...CLIENT, 'x-w5t-own-request': copied } });
+    const again = seen[1]?.headers['x-w5t-own-request']?.toString() ?? '';
+    await fetch(url, { headers: { ...CLIENT, 'x-w5t-own-request': again } });
+    await fetch(url, { headers: { ...CLIENT, 'x-w5t-own-request': `${SECRET} guessed` } });
+    await fetch(url, { headers: { ...CLIENT, 'x-w5t-own-request': '' } });
+    expect(seen.slice(1).map(told)).toEqual([
+      ['198.51.100.1', 'admin.example.com'],
+      ['198.51.100.1', 'admin.example.com'],
+      ['127.0.0.1', undefined],
+      ['127.0.0.1', undefined],
+    ]);
+    expect(seen.map(isOwnRequest)).toEqual([false, true, true, false, false]);
+  });
+
+  test('a page that waits for such a request does not wait for its own place', async () => {
+    const { url } = await serve(
+      inPlaces(
+        async (request, response) => {
+          const isFirst = !isOwnRequest(request);
+          const own = { 'x-w5t-own-request': request.headers['x-w5t-own-request']?.toString() ?? '' };
+          response.end(isFirst ? await (await fetch(url, { headers: own })).text() : 'inner');
+        },
+        { ...SHORT, pagesAtOnce: 1, pagesOfClient: 1, pagePlaceMs: 60_000 },
+      ),
+    );
+    expect(await (await fetch(url)).text()).toBe('inner');
   });
 });
 
@@ -131,7 +180,7 @@ describe('bodies', () => {
     },
   );
 
-  test.each(['/api/../sign-in', '/api/./x', '/api\\x', '/api/a%2e%2e/x', 'http://localhost/api/x'])(
+  test.each(['/api/../sign-in', '/api/./x', '/api\\x', '/api/a%2e%2e/x', 'http://localhost/sign-in'])(
     'a body for %s, which may lead elsewhere, is limited',
     async (path) => {
       const { port, seen } = await serve(size);
@@ -186,12 +235,65 @@ describe('bodies', () => {
   });
 });
 
-test('a request for * is refused', async () => {
-  const { port, seen } = await serve();
-  const { closed, text } = openRaw(port, head('GET *'));
-  await closed;
-  expect(text()).toMatch(/^HTTP\/1\.1 400 /);
-  expect(seen).toEqual([]);
+describe('targets, hosts and headers', () => {
+  test.each([
+    ['GET *', {}, 400],
+    ['GET ftp://localhost/', {}, 400],
+    ['GET http://user@localhost/', {}, 400],
+    ['GET javascript:alert(1)', {}, 400],
+    ['TRACE /', {}, 405],
+    ['TRACK /sign-in', {}, 400],
+    ['GET /', { host: 'other.example' }, 400],
+    ['GET /', { HOST: 'localhost' }, 400],
+    ['GET /', { Host: 'a.example, b.example' }, 400],
+    ['GET /', { Host: 'a.example/x' }, 400],
+    ['GET /', Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`x${i}`, ''])), 431],
+  ])('%s with headers %j is refused', async (request, headers, status) => {
+    const { port, seen } = await serve();
+    const { closed, text } = openRaw(port, head(request, headers as Record<string, string>));
+    await closed;
+    expect(text()).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(seen).toEqual([]);
+  });
+
+  test('empty headers do not hide how long a body is', async () => {
+    const { port, seen } = await serve();
+    const empty = Array.from({ length: 998 }, (_, i) => [`x${i}`, '']);
+    const { closed, text } = openRaw(
+      port,
+      head('POST /sign-in', Object.fromEntries([...empty, ['Content-Length', LIMITS.pageBody + 1]])),
+    );
+    await closed;
+    expect(text()).toMatch(/^HTTP\/1\.1 431 /);
+    expect(seen).toEqual([]);
+  });
+
+  test.each([
+    ['http://other.example/sign-in?a=1', '/sign-in?a=1', 'other.example'],
+    ['HTTPS://Other.example:8443', '/', 'other.example:8443'],
+    ['http://[::1]:80/a/../b', '/b', '[::1]'],
+  ])('the absolute target %s is answered as its path, and names the host', async (target, url, host) => {
+    const { port, seen } = await serve();
+    const { closed, text } = openRaw(port, head(`GET ${target}`, { Connection: 'close' }));
+    await closed;
+    expect(text()).toMatch(/^HTTP\/1\.1 200 /);
+    expect(seen.map((request) => [request.url, request.headers.host])).toEqual([[url, host]]);
+  });
+
+  test('every answer of an https address tells browsers to stay with https, refusals too', async () => {
+    const hsts = async (publicUrl: string, path: string) => {
+      const { url } = await serve(undefined, { publicUrl });
+      const answer = await fetch(url + path, {
+        method: path === '/' ? 'GET' : 'POST',
+        body: path === '/' ? null : ' '.repeat(LIMITS.pageBody + 1),
+      });
+      await server?.stop();
+      return answer.headers.get('strict-transport-security');
+    };
+    expect(await hsts('https://admin.example.com', '/')).toBe('max-age=31536000');
+    expect(await hsts('https://admin.example.com', '/sign-in')).toBe('max-age=31536000');
+    expect(await hsts('http://localhost', '/')).toBeNull();
+  });
 });
 
 describe('slow clients', () => {
@@ -497,7 +599,17 @@ describe('connections', () => {
   });
 
   const open = (host: string | null, port: number) =>
-    openHttpServer({ host, port, trustedProxies: [], log: createLogger('silent') }, async () => {});
+    openHttpServer(
+      {
+        host,
+        port,
+        trustedProxies: [],
+        publicUrl: 'http://localhost',
+        secret: SECRET,
+        log: createLogger('silent'),
+      },
+      async () => {},
+    );
 
   test('an address in use is reported, and leaves nothing listening', async () => {
     const taken = createServer();
