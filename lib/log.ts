@@ -1,11 +1,17 @@
 import pino, { type Logger as PinoLogger } from 'pino';
+import { limitLines } from './log-limit';
 import { logStream } from './log-stream';
 
 export type Logger = PinoLogger;
 
 /** JSON lines on stdout. Never give it a request body, a token, or a driver's error message. */
 export function createLogger(level: string): Logger {
-  const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
+  const options = {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    hooks: { logMethod: limitLines },
+  };
   const stream = logStream();
   return stream ? pino(options, stream) : pino(options);
 }

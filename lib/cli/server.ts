@@ -11,6 +11,7 @@ import { fastFirst } from '../server/fast/fast-first';
 import { FAST_ROUTES } from '../server/fast/routes';
 import { LIMITS } from '../server/limits';
 import { requirePort } from '../server/listen';
+import { logConsole } from '../server/log-console';
 import { createNext } from '../server/next-handler';
 import { openHttpServer } from '../server/open-http-server';
 import { inPlaces } from '../server/page-places';
@@ -43,6 +44,7 @@ runCommand(async (args) => {
   const stopped = untilStopped(); // it may be told so as soon as it answers
   const server = await openHttpServer({ ...env, log, secret }, handle);
   console.log(`Listening on ${env.port} of ${listenAddresses(env).join(' and ')}: ${env.publicUrl}`);
+  logConsole(log); // from here on, what others print may come from a request
   if (process.connected) process.send?.('listening');
   const isStopped = await Promise.race([sleep(QUIET_MS, false), stopped.then(() => true)]);
   if (!isStopped) await Promise.race([next.open(), stopped]); // where it cannot be opened, this process ends

@@ -35,10 +35,11 @@ export async function findAuthMethod(db: Database, clientId: string): Promise<st
   return client?.method ?? null;
 }
 
-/** Both parts are encoded as in a form (RFC 6749, 2.3.1). */
+/** Both parts are encoded as in a form (RFC 6749, 2.3.1). Null for what cannot be stored, as a NUL. */
 function decode(text: string): string | null {
   try {
-    return decodeURIComponent(text.replace(/\+/g, ' '));
+    const decoded = decodeURIComponent(text.replace(/\+/g, ' '));
+    return decoded.includes('\0') ? null : decoded;
   } catch {
     return null;
   }

@@ -133,6 +133,31 @@ describe('a server on the embedded database', () => {
     }
   });
 
+  test('whatever a stranger sends, each line of the log is one line of JSON', async () => {
+    const before = server?.output().length ?? 0;
+    const forged = '/x%0A%7B%22level%22:50,%22msg%22:%22forged%22%7D%1B%5B31m';
+    const action = { 'next-action': `40${'0'.repeat(40)}` };
+    const garbage = {
+      method: 'POST',
+      body: 'x',
+      headers: { 'content-type': 'multipart/form-data; boundary=x' },
+    };
+    const asked: [path: string, init: RequestInit][] = [
+      [forged, {}],
+      ['/sign-in', { method: 'POST', body: 'garbage', headers: { 'next-action': 'abc\t{}' } }],
+      ['/sign-in', { method: 'POST', body: '[]', headers: { ...action, origin: 'https://evil.example' } }],
+      ['/api/auth/oauth2/authorize?client_id=a%00b', {}],
+      ...Array.from({ length: 60 }, () => ['/sign-in', garbage] as [string, RequestInit]),
+    ];
+    for (const [path, init] of asked) await fetch(url + path, { redirect: 'manual', ...init });
+    expect((await fetch(`${url}/_next/image?url=${forged}&w=64&q=75`)).status).toBe(404);
+    const written = (server?.output() ?? '').slice(before).trim().split('\n');
+    const lines = written.map((line) => JSON.parse(line));
+    expect(lines.length).toBeGreaterThan(3);
+    expect(lines.length).toBeLessThan(100);
+    expect(lines.filter((line) => /forged|garbage|select /.test(JSON.stringify(line)))).toEqual([]);
+  });
+
   test('the files of a server with an open umask are for their owner alone', () => {
     const paths = readdirSync(dataDir, { recursive: true, encoding: 'utf8' });
     expect(paths.length).toBeGreaterThan(1000);

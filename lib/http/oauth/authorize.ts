@@ -7,6 +7,7 @@ import { errorAddress, mayGoBack } from '@/lib/oauth/way-back';
 import { type Runtime, runtimeOrError } from '@/lib/runtime';
 import { problemResponse } from '../problem';
 import { askProvider } from './ask-provider';
+import { hasNul } from './read-form';
 
 /** What may stand in the address more than once. */
 const REPEATED = ['resource'];
@@ -41,10 +42,11 @@ export async function answerAuthorize(request: Request): Promise<Response> {
   return redirectTo(runtime, location, { asked: url, owes });
 }
 
-/** @returns null where a parameter is there twice */
+/** @returns null if a parameter is there twice, or has a NUL character */
 function toProviderQuery(runtime: Runtime, given: URLSearchParams): URLSearchParams | null {
   const names = [...given.keys()];
   if (names.some((name) => !REPEATED.includes(name) && given.getAll(name).length > 1)) return null;
+  if (hasNul(given)) return null;
   const query = new URLSearchParams();
   for (const name of PASSED_ON) {
     const value = given.get(name);

@@ -10,9 +10,15 @@ export async function readForm(request: Request): Promise<URLSearchParams | stri
   try {
     const form = new URLSearchParams(Buffer.from(await readBody(request, MAX_BYTES)).toString());
     const twice = [...form.keys()].find((name) => name !== 'resource' && form.getAll(name).length > 1);
-    return twice === undefined ? form : `${twice.slice(0, 40)} is there more than once.`;
+    if (twice !== undefined) return `${twice.slice(0, 40)} is there more than once.`;
+    return hasNul(form) ? 'A value contains a NUL character.' : form;
   } catch (error) {
     if (error instanceof AppError) return error.message;
     throw error;
   }
+}
+
+/** PostgreSQL refuses statements with this character, which no right request has. */
+export function hasNul(given: URLSearchParams): boolean {
+  return [...given.values()].some((value) => value.includes('\0'));
 }

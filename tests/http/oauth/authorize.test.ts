@@ -174,6 +174,14 @@ describe('a wrong authorization request', () => {
     expect(back.searchParams.get('code')).toBeNull();
   });
 
+  test.each(['client_id', 'redirect_uri', 'state', 'resource', 'scope', 'code_challenge'])(
+    'a request with a NUL in %s is refused, and not asked of the database',
+    async (name) => {
+      const page = await flow.authorize(await flow.client(), { [name]: 'a\0b' });
+      expect([page.pathname, page.searchParams.get('error')]).toEqual(['/oauth/refused', 'invalid_request']);
+    },
+  );
+
   test('a request that gives a parameter twice is refused', async () => {
     const client = await flow.client();
     const query = `client_id=${client}&client_id=other&response_type=code`;

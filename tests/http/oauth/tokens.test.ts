@@ -50,6 +50,24 @@ test('a client goes from registration over consent to a call, a refresh and its 
   await expectEnded({ client, ...second.body });
 });
 
+test.each<[string, Record<string, string | null>, Record<string, string>, number]>([
+  ['the client', { client_id: 'a\0b' }, {}, 400],
+  ['a code', { code: 'a\0b' }, {}, 400],
+  ['a secret', { client_secret: 'a\0b' }, {}, 400],
+  ['the name of a header', { client_id: null }, { authorization: `Basic ${btoa('a%00b:c')}` }, 401],
+  ['the bytes of a header', { client_id: null }, { authorization: `Basic ${btoa('a\0b:c')}` }, 401],
+])('a NUL in %s is an error of the client', async (_, form, headers, status) => {
+  const asked = {
+    grant_type: 'authorization_code',
+    client_id: 'x',
+    code: 'y',
+    redirect_uri: CALLBACK,
+    ...form,
+  };
+  expect((await flow.token(asked, headers)).status).toBe(status);
+  expect((await flow.post('revoke', { token: 't', ...form }, headers)).status).toBe(status);
+});
+
 describe('codes', () => {
   test.each<[string, Record<string, string | null>, string]>([
     [

@@ -1,0 +1,36 @@
+import { stripVTControlCharacters } from 'node:util';
+import { type Logger, stackOf } from '../log';
+
+const METHODS = ['debug', 'dir', 'error', 'info', 'log', 'trace', 'warn'] as const;
+const SHOWN = 200;
+
+/**
+ * Writes what Next and other libraries print as lines of our log. They print parts of requests, over several lines
+ * and with escape sequences, so that a stranger could forge lines. The message of an error may hold personal data
+ * and is left out.
+ */
+export function logConsole(log: Logger): void {
+  for (const method of METHODS) {
+    console[method] = (...given: unknown[]) => {
+      const error = given.find((one) => one instanceof Error);
+      const text = given.filter((one) => typeof one === 'string').join(' ');
+      log[method === 'error' || error ? 'error' : 'warn'](printedOf(text, error), 'a library printed');
+    };
+  }
+  process.removeAllListeners('warning').on('warning', (warning) => {
+    log.warn(printedOf('', warning), 'a library printed');
+  });
+}
+
+function printedOf(text: string, error: Error | undefined) {
+  const [line = ''] = stripVTControlCharacters(text)
+    .trim()
+    .split(/[\r\n\u2028\u2029]/);
+  const { digest, code } = (error ?? {}) as { digest?: unknown; code?: unknown };
+  return {
+    printed: line.slice(0, SHOWN),
+    ...(error && { error: error.name, stack: stackOf(error) }),
+    ...(typeof digest === 'string' && { digest: digest.slice(0, SHOWN) }),
+    ...(typeof code === 'string' && { code: code.slice(0, SHOWN) }),
+  };
+}

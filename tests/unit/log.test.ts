@@ -1,0 +1,88 @@
+import pino from 'pino';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { limitLines } from '@/lib/log-limit';
+import { logConsole } from '@/lib/server/log-console';
+
+let written: string[] = [];
+const log = pino({ base: null, hooks: { logMethod: limitLines } }, { write: (line) => written.push(line) });
+const library = console;
+const lines = () => written.map((line) => JSON.parse(line));
+
+beforeEach(() => {
+  written = [];
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+});
+afterEach(() => {
+  vi.runAllTimers();
+  vi.useRealTimers();
+});
+
+describe('lines a second', () => {
+  test('twenty warnings of one message are written a second, and then how many were left out', () => {
+    for (let i = 0; i < 50; i += 1) log.warn({ i }, 'refused');
+    log.error('another message');
+    expect(lines().map(({ msg }) => msg)).toEqual([...Array(20).fill('refused'), 'another message']);
+    written = [];
+    vi.advanceTimersByTime(1000);
+    expect(lines()).toMatchObject([{ level: 40, dropped: 30, message: 'refused' }]);
+    written = [];
+    log.warn('refused');
+    vi.advanceTimersByTime(1000);
+    expect(lines()).toMatchObject([{ msg: 'refused' }]);
+  });
+
+  test('lines about what was allowed are all written', () => {
+    for (let i = 0; i < 50; i += 1) log.info('webhook');
+    expect(written).toHaveLength(50);
+  });
+});
+
+describe('what a library prints', () => {
+  const methods = { ...console };
+  const warnings = process.listeners('warning');
+  beforeEach(() => logConsole(log));
+  afterEach(() => {
+    Object.assign(console, methods);
+    process.removeAllListeners('warning');
+    for (const listener of warnings) process.on('warning', listener);
+  });
+
+  test.each([
+    ['a forged line', ['/x\n{"level":50,"msg":"forged"}'], '/x'],
+    ['a carriage return', ['a\r{"level":50}'], 'a'],
+    ['a line separator', ['a\u2028{"level":50}'], 'a'],
+    [
+      'colours and cursor movements',
+      ['\u001b[31mred\u001b[0m \u001b]0;title\u0007\u001b[2Jtext'],
+      'red text',
+    ],
+    ['several values', [' ⨯ ', 'a', { secret: 'x' }, 7], '⨯  a'],
+    ['a long text', ['a'.repeat(5000)], 'a'.repeat(200)],
+    ['nothing', [], ''],
+  ])('%s becomes one short line of our log', (_, given, printed) => {
+    library.log(...given);
+    expect(written).toHaveLength(1);
+    expect(written[0]?.indexOf('\n')).toBe((written[0]?.length ?? 0) - 1);
+    expect(lines()[0]).toMatchObject({ level: 40, msg: 'a library printed', printed });
+    expect(lines()[0]).not.toHaveProperty('secret');
+  });
+
+  test('an error is written with its stack and without its message', () => {
+    const error = Object.assign(new TypeError('select from staff where email = grace@example.com'), {
+      digest: '123',
+      code: '22021',
+    });
+    library.error(' ⨯', error);
+    expect(lines()).toMatchObject([
+      { level: 50, error: 'TypeError', digest: '123', code: '22021', printed: '⨯' },
+    ]);
+    expect(lines()[0].stack).toMatch(/^\s+at /);
+    expect(written.join('')).not.toMatch(/select|grace/);
+  });
+
+  test('a warning of Node is a line too', () => {
+    process.emit('warning', new Error('with what somebody sent'));
+    expect(lines()).toMatchObject([{ level: 40, error: 'Error' }]);
+    expect(written.join('')).not.toContain('somebody');
+  });
+});
