@@ -69,6 +69,26 @@ describe('deliveries that were refused', () => {
     await server.runtime.db.delete(webhookRefusals);
   });
 
+  test.each([
+    ['no signature', null],
+    ['an empty signature', ''],
+    ['a signature without a time', `v1=${'0'.repeat(64)}`],
+    ['a signature that is too short', 't=1,v1=00'],
+    ['an old kind of signature', `t=1,v0=${'0'.repeat(64)}`],
+  ])('requests with %s are no deliveries of Stripe, and alert nobody', async (_, signature) => {
+    for (let i = 0; i < 12; i += 1) {
+      const { status } = await fetch(`${server.url}/api/stripe/webhook`, {
+        method: 'POST',
+        body: '{}',
+        headers: signature === null ? {} : { 'stripe-signature': signature },
+      });
+      expect(status).toBe(400);
+    }
+    await refuse(1);
+    await written(1);
+    expect(await ask()).toEqual({ status: 'ok', webhook: 'ok', codes: [] });
+  });
+
   test('ten refused deliveries and none accepted are an alert, until one is accepted', async () => {
     await refuse(9);
     await written(1);
