@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -8,9 +9,13 @@ import { makeDataDir, runCommandFile } from '../support/command-server';
 import { ensureBuild, NEXT, START } from '../support/next-build';
 import { temporaryFolder } from '../support/run-command';
 import { type Command, freePort, runToEnd, startUntil } from './support/commands';
+import { listServerActions } from './support/server-actions';
 import { UNPATCHED, unpatchedDriver } from './support/unpatched-driver';
 
 const ON_SERVER = { DATABASE_URL: 'postgres://a:b@127.0.0.1:1/c', BETTER_AUTH_SECRET: 'x'.repeat(32) };
+
+/** On this machine, but not the address from which Next asks our server. */
+const PROXY = '127.0.0.2';
 
 const folder = temporaryFolder();
 let unpatched: { NODE_OPTIONS: string };
@@ -106,7 +111,7 @@ describe('a server on the embedded database', () => {
     url = `http://127.0.0.1:${port}`;
     // The worst that an operator may have: files for everybody, and few of them open.
     const command = `umask 0; ulimit -n 256; exec ${process.execPath} ${START}`;
-    const env = { DATA_DIR: dataDir, PORT: String(port), LOG_LEVEL: 'error' };
+    const env = { DATA_DIR: dataDir, PORT: String(port), LOG_LEVEL: 'error', TRUSTED_PROXIES: PROXY };
     server = await startUntil(/Listening/, ['bash', '-c', command], env);
   });
   afterAll(async () => {
@@ -132,6 +137,30 @@ describe('a server on the embedded database', () => {
       expect([response.status, errors]).toEqual([422, [{ field, message: 'is not known' }]]);
     }
   });
+
+  test.runIf(existsSync('/proc/self'))(
+    'a server action of another page is answered behind a proxy',
+    async () => {
+      const action = listServerActions('1').find(({ name }) => name.endsWith('connect/actions.ts#check'));
+      if (!action) throw new Error('the action is not built');
+      const headers = {
+        accept: 'text/x-component',
+        'content-type': 'text/plain;charset=UTF-8',
+        'next-action': action.id,
+        origin: 'https://admin.example.com',
+        'x-forwarded-host': 'admin.example.com',
+        'x-forwarded-proto': 'https',
+        'x-forwarded-for': '198.51.100.7',
+      };
+      for (const path of [action.path, '/sign-in']) {
+        const sent = request(url + path, { method: 'POST', headers, localAddress: PROXY }).end('[]');
+        const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+        answer.resume();
+        const target = answer.headers['x-action-redirect'];
+        expect([path, target]).toEqual([path, expect.stringMatching(/^\/sign-in\?/)]);
+      }
+    },
+  );
 
   test('whatever a stranger sends, each line of the log is one line of JSON', async () => {
     const before = server?.output().length ?? 0;

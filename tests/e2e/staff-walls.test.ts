@@ -81,10 +81,11 @@ describe('headers', () => {
     'the answer of %s may be neither guessed at nor framed',
     async (path) => {
       const { headers } = await site.fetch(path, { as: null });
-      expect([headers.get('x-content-type-options'), headers.get('x-frame-options')]).toEqual([
-        'nosniff',
-        'DENY',
-      ]);
+      expect([
+        headers.get('x-content-type-options'),
+        headers.get('x-frame-options'),
+        headers.get('strict-transport-security'),
+      ]).toEqual(['nosniff', 'DENY', 'max-age=31536000']);
       expect(headers.get('x-powered-by')).toBeNull();
     },
   );
