@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type SQL, sql } from 'drizzle-orm';
 import { expect, inject, test } from 'vitest';
+import * as register from '@/app/api/auth/oauth2/register/route';
 import * as health from '@/app/api/health/route';
 import * as webhook from '@/app/api/stripe/webhook/route';
 import * as payments from '@/app/api/w5t/payments/route';
@@ -18,8 +19,14 @@ import { deliver, WEBHOOK_SECRET } from '../support/stripe-events';
 const AT_ONCE = 12;
 
 const server = useApi(
-  { '/api/health': health, '/api/stripe/webhook': webhook, '/api/w5t/payments': payments, '/mcp': mcp },
-  { STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET },
+  {
+    '/api/auth/oauth2/register': register,
+    '/api/health': health,
+    '/api/stripe/webhook': webhook,
+    '/api/w5t/payments': payments,
+    '/mcp': mcp,
+  },
+  { STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET, BETTER_AUTH_SECRET: 'a-secret-of-tests-with-enough-characters' },
 );
 let drawn = 0;
 
@@ -67,7 +74,12 @@ async function deliverEvents(type: string, customer: string): Promise<number[]> 
   return Promise.all(Array.from({ length: AT_ONCE }, send));
 }
 
-const lookAround = async () => measureReads(server.url, await server.token('mcp:read'));
+/** Issued before anything is locked, because issuing a token waits among the writers. */
+let reader: Promise<string> | undefined;
+const lookAround = async () => {
+  reader ??= server.token('mcp:read');
+  return measureReads(server.url, await reader);
+};
 
 test('writes for one invoice all succeed at once, and others are answered meanwhile', async () => {
   await lookAround(); // health keeps its answer, so that a busy machine does not exceed its time limit
@@ -113,6 +125,23 @@ if (postgres) {
     const ids = sql.raw(invoices.map(({ id }) => id).join());
     const seen = await whileLocked(sql`select from invoices where id in (${ids}) for update`, () =>
       work(invoices),
+    );
+    expect(seen.statuses).toEqual(Array(AT_ONCE).fill(201));
+    requireQuick(seen, seen.quiet);
+  });
+
+  test('12 registrations of OAuth clients that wait for their lock keep no other request waiting', async () => {
+    const lock = sql`select pg_advisory_xact_lock(hashtextextended('oauth registration', 0))`;
+    const register = async (i: number) => {
+      const { status } = await fetch(`${server.url}/api/auth/oauth2/register`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-forwarded-for': `198.51.100.${i}` },
+        body: JSON.stringify({ redirect_uris: ['https://app.example/callback'] }),
+      });
+      return status;
+    };
+    const seen = await whileLocked(lock, () =>
+      Promise.all(Array.from({ length: AT_ONCE }, (_, i) => register(i))),
     );
     expect(seen.statuses).toEqual(Array(AT_ONCE).fill(201));
     requireQuick(seen, seen.quiet);

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { NextRequest } from 'next/server';
 import { describe, expect, test } from 'vitest';
 import type { DatabaseHandle } from '@/db/client';
 import type { Database } from '@/db/database';
@@ -12,6 +13,7 @@ import { StartError } from '@/lib/errors';
 import { worldOf } from '@/lib/runtime';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { tryServer } from '@/lib/try-server';
+import { proxy } from '@/proxy';
 
 type Variables = Record<string, string>;
 
@@ -173,4 +175,17 @@ test.each([
   const execute = () => Promise.reject(Object.assign(new Error('refused'), { code }));
   const handle = { db: { execute }, kind: 'postgres', close: async () => {} } as unknown as DatabaseHandle;
   await expect(tryServer(handle, 'postgres://h/d', async () => {})).rejects.toThrow(sentence);
+});
+
+test('pages check the variables of the server once, and not at every request', () => {
+  const ask = () => proxy(new NextRequest('http://localhost/sign-in')).headers.get('content-security-policy');
+  const { PORT } = process.env;
+  expect(ask()).toContain("default-src 'self'");
+  process.env.PORT = 'wrong';
+  try {
+    expect(ask()).toContain("default-src 'self'");
+  } finally {
+    if (PORT === undefined) delete process.env.PORT;
+    else process.env.PORT = PORT;
+  }
 });
