@@ -29,7 +29,7 @@ export function invoiceRow(customer: CustomerRow, netMinor: number, opening: Ope
     due_date,
     ...amounts,
     amount_paid: amountText(paid, customer.currency),
-    amount_due: amountText(total - paid, customer.currency),
+    amount_due: amountText(status === 'cancelled' ? 0 : total - paid, customer.currency),
     paid_at,
     payment_failed_at: null,
     uncollectible: false,

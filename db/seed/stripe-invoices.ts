@@ -83,7 +83,6 @@ export function stripeInvoice(source: Source, bill: Bill, standing: Standing): I
   const offStripe = stands === 'paid' && byInvoice && !failed && chance.happens(0.08);
   return {
     ...row,
-    ...(row.status === 'cancelled' && { amount_due: '0' }),
     payment_failed_at,
     uncollectible: stands === 'written off',
     amount_off_stripe: offStripe ? row.total : '0',

@@ -64,6 +64,7 @@ function toStripeColumns(values: Row, before: Row | null, { timeZone }: RecordWr
   for (const name of ['paid_at', 'payment_failed_at']) {
     if (columns[name] !== undefined) columns[name] = toInstant(columns[name], timeZone);
   }
+  if (values.status === 'cancelled') columns.amount_due = '0';
   return { ...columns, ...toAmounts(values, before) };
 }
 
@@ -85,7 +86,11 @@ function checkOurs(writing: Writing): FieldError[] {
   if (before || problems.length > 0) return problems;
   const foreign = Object.keys(ofStripe).filter((name) => values[name] && Number(values[name]) !== 0);
   const due = String(after.amount_due);
-  const isDue = values.amount_due === undefined || toAmountColumn(values.amount_due) === due;
+  // Files of other programs, and our own older ones, say what was due before a cancelled invoice was cancelled.
+  const isDue =
+    after.status === 'cancelled' ||
+    values.amount_due === undefined ||
+    toAmountColumn(values.amount_due) === due;
   return [
     ...foreign.map((name) => wrong(name, 'is only for Stripe invoices, which have a stripe_invoice_id')),
     ...(isDue

@@ -5,8 +5,9 @@ import { unpaidStatusSql } from '../overdue';
 
 /**
  * Recomputes a local invoice from what is left of its completed payments; `settled` is the same in TypeScript. An invoice that Stripe manages takes
- * its state from Stripe alone and stays as it is; so does the status of a draft or a cancelled one. What was imported
- * as paid stays paid, until payments come to as much (`paidWithout`). The caller holds the invoice's row lock.
+ * its state from Stripe alone and stays as it is; so does the status of a draft or a cancelled one, and a cancelled
+ * invoice owes nothing. What was imported as paid stays paid, until payments come to as much (`paidWithout`). The
+ * caller holds the invoice's row lock.
  *
  * @param today calendar date in the time zone of the service: past the due date means overdue
  * @param change by how much its payments are more than before, as a decimal text
@@ -49,7 +50,7 @@ function settlement(touched: SQL, { today, instant }: { today: SQL; instant: SQL
   return sql`
     update invoices i set
       amount_paid = p.paid,
-      amount_due = greatest(i.total - p.paid, 0),
+      amount_due = case when i.status = 'cancelled' then 0 else greatest(i.total - p.paid, 0) end,
       status = case
         when i.status in ('draft', 'cancelled') then i.status
         when p.paid >= i.total then 'paid'

@@ -36,17 +36,16 @@ export function paidWithout({ amount_paid }: Pick<Invoice, 'amount_paid'>, ofInv
   return paid > sumOf(ofInvoice) ? paid : 0;
 }
 
-/** How an invoice stands of which so many thousandths are paid. */
+/** The amounts and the status of an invoice once `paid` thousandths of it are paid. A cancelled invoice owes nothing. */
 export function settledBy(invoice: Owed, paid: number, { today, now }: At): Settled {
-  const due = Math.max(0, toThousandths(invoice.total) - paid);
+  const { status, paid_at } = invoice;
+  const due = status === 'cancelled' ? 0 : Math.max(0, toThousandths(invoice.total) - paid);
   const amounts = { amount_paid: fromThousandths(paid), amount_due: fromThousandths(due) };
-  if (invoice.status === 'draft' || invoice.status === 'cancelled') {
-    return { ...amounts, status: invoice.status, paid_at: invoice.paid_at };
-  }
-  if (due === 0) return { ...amounts, status: 'paid', paid_at: invoice.paid_at ?? now };
+  if (status === 'draft' || status === 'cancelled') return { ...amounts, status, paid_at };
+  if (due === 0) return { ...amounts, status: 'paid', paid_at: paid_at ?? now };
   const { due_date, payment_failed_at, uncollectible } = invoice;
-  const status = unpaidStatus({ due_date, paymentFailed: payment_failed_at !== null, uncollectible }, today);
-  return { ...amounts, status, paid_at: null };
+  const unpaid = { due_date, paymentFailed: payment_failed_at !== null, uncollectible };
+  return { ...amounts, status: unpaidStatus(unpaid, today), paid_at: null };
 }
 
 /** What is left of completed payments, in thousandths. */

@@ -85,6 +85,7 @@ export interface ProviderInvoice {
   tax: string;
   total: string;
   amountPaid: string;
+  /** What Stripe still counts as remaining, also of a void invoice, which nobody owes. */
   amountDue: string;
   /** Paid without Stripe; null: the payload does not tell. */
   amountOffStripe: string | null;

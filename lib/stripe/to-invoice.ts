@@ -54,7 +54,7 @@ export function toProviderInvoice(object: unknown): ProviderInvoice | null {
     tax: money(tax),
     total: money(total),
     amountPaid: money(paid),
-    amountDue: money(status === 'void' ? 0 : amountDue(payload, paid)),
+    amountDue: money(amountDue(payload, paid)),
     amountCredited: credited === null ? null : money(credited),
     amountOffStripe: offStripe === null ? null : money(offStripe),
     paymentIntentId: paymentIntentOf(payload),

@@ -106,7 +106,7 @@ async function settle(tx: ISql, invoiceId: number, today: string) {
   await tx`
     update invoices i set
       amount_paid = p.paid,
-      amount_due = greatest(i.total - p.paid, 0),
+      amount_due = case when i.status = 'cancelled' then 0 else greatest(i.total - p.paid, 0) end,
       status = case
         when i.status in ('draft', 'cancelled') then i.status
         when p.paid >= i.total then 'paid'

@@ -140,6 +140,26 @@ describe('an import of payments and Stripe invoices', () => {
     expect(twice[1]).toMatch(/: 0 new, 0 changed, 1 unchanged, 1 rejected/);
     expect((await importing('invoices', [header, changed]))[0]).toBe('line 2 Stripe manages this invoice');
   });
+
+  test('a cancelled invoice is imported with nothing due, whatever its file says is due', async () => {
+    const file = [
+      'number,customer_number,status,invoice_date,total,amount_paid,amount_due,stripe_invoice_id',
+      'CA-1,P1,cancelled,2026-03-01,100,,,',
+      'CA-2,P1,cancelled,2026-03-01,100,20,80,',
+      'CA-3,P1,cancelled,2026-03-01,100,0,0,',
+      'CA-4,P1,cancelled,2026-03-01,100,0,100,in_ca4',
+    ];
+    expect(await importing('invoices', file)).toContain('f.csv: 4 new, 0 changed, 0 unchanged, 0 rejected.');
+    for (const number of ['CA-1', 'CA-2', 'CA-3', 'CA-4']) {
+      expect(await invoiceOf(number)).toMatchObject({ status: 'cancelled', amount_due: '0.000' });
+    }
+    await importing('payments', [
+      'payment_reference,invoice_number,amount,payment_date,refunded_amount,refunded_at',
+      'CA-2-PAID,CA-2,20,2026-03-02,20,2026-03-09',
+    ]);
+    const settled = { status: 'cancelled', amount_paid: '20.000', amount_due: '0.000' };
+    expect(await invoiceOf('CA-2')).toMatchObject(settled);
+  });
 });
 
 describe('an import of lines', () => {

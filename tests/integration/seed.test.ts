@@ -27,7 +27,7 @@ function violations({ today, timeZone }: { today: string; timeZone: string }): [
     ...breaking(sql`invoices i`, {
       'an invoice whose total is not net plus tax': sql`i.total <> i.subtotal + i.tax`,
       'an amount due that is not what is left': sql`
-        i.amount_due <> case when i.status = 'cancelled' and ${managed} then 0 else greatest(i.total - i.amount_paid, 0) end`,
+        i.amount_due <> case when i.status = 'cancelled' then 0 else greatest(i.total - i.amount_paid, 0) end`,
       'a paid invoice with something left, or a time of payment on any other': sql`
         i.status = 'paid' and (i.amount_paid <> i.total or i.amount_due <> 0) or (i.status = 'paid') <> (i.paid_at is not null)`,
       'money on a draft or cancelled invoice': sql`i.status in ('draft', 'cancelled') and i.amount_paid <> 0`,

@@ -74,11 +74,12 @@ export async function createService(db: Database, overrides: New<typeof customer
 
 const SUMS = { subtotal: '100', tax: '19', total: '119' };
 
-/** A sent invoice of a new customer over 119.00 EUR, nothing paid. */
+/** A sent invoice of a new customer over 119.00 EUR, nothing paid. A cancelled one owes nothing. */
 export async function createInvoice(db: Database, overrides: New<typeof invoices> = {}) {
   const customer_id = await customerOf(db, overrides);
   const dates = { invoice_date: '2026-03-01', due_date: '2026-03-31' };
-  const sums = { ...SUMS, amount_due: overrides.total ?? SUMS.total };
+  const amount_due = overrides.status === 'cancelled' ? '0' : (overrides.total ?? SUMS.total);
+  const sums = { ...SUMS, amount_due };
   const defaults = { number: `R${next()}`, customer_id, status: 'sent' as const, ...dates, ...sums };
   return insert(db, invoices, defaults, overrides);
 }

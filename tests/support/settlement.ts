@@ -71,7 +71,8 @@ export class PaymentModel {
   settle(invoice: ModelInvoice): void {
     const paid = paidFor(invoice.id, [...this.payments.values()]);
     invoice.amount_paid = paid;
-    invoice.amount_due = invoice.total > paid ? invoice.total - paid : 0n;
+    const isOwed = invoice.status !== 'cancelled' && invoice.total > paid;
+    invoice.amount_due = isOwed ? invoice.total - paid : 0n;
     if (['draft', 'cancelled'].includes(invoice.status)) return;
     if (paid >= invoice.total) {
       invoice.status = 'paid';
@@ -231,7 +232,7 @@ const INVOICES: NewInvoice[] = [
   { total: '80', due_date: '2026-03-16', customer_id: 2 },
   { total: '-20', due_date: '2026-03-16' },
   { total: '50', due_date: null, status: 'draft', number: null },
-  { total: '119', due_date: '2026-03-01', status: 'cancelled', amount_paid: '30', amount_due: '89' },
+  { total: '119', due_date: '2026-03-01', status: 'cancelled', amount_paid: '30', amount_due: '0' },
   { total: '30', due_date: '2026-03-01', stripe_invoice_id: 'in_open' },
   { total: '50', due_date: null, status: 'paid', amount_paid: '50', stripe_invoice_id: 'in_paid' },
   { total: '900', due_date: '2026-03-16', currency: 'jpy', stripe_invoice_id: 'in_yen' },

@@ -88,7 +88,6 @@ describe('an invoice of any API version', () => {
     ['yen', { currency: 'JPY', total: 1200 }, { currency: 'jpy', total: '1200' }],
     ['dinars', { currency: 'kwd', total: 12345 }, { total: '12.345' }],
     ['subtotal before a discount', { subtotal: 20000, tax: 1900 }, { subtotal: '100.00', tax: '19.00' }],
-    ['voided', { status: 'void', amount_remaining: 11900 }, { amountDue: '0.00' }],
     ['twelve digits', { total: 99_999_999_999_999 }, { total: '999999999999.99' }],
     ['a credit', { total: -500, amount_due: 0 }, { total: '-5.00', amountDue: '0.00' }],
     [

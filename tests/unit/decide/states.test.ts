@@ -77,6 +77,13 @@ describe('an invoice', () => {
     expect(warnings).toEqual(reported(object).status ? [] : ['unknown invoice status parked']);
   });
 
+  test.each([
+    ['void', { status: 'void', amount_remaining: 11900 }, {}],
+    ['of unknown status and cancelled here', { status: 'parked' }, { status: 'cancelled' }],
+  ] as const)('an invoice that is %s owes nothing', (_, object, stored) => {
+    expect(stateOf(object, stored)).toMatchObject({ status: 'cancelled', amount_due: '0' });
+  });
+
   test('an invoice keeps the first time that its payment failed', () => {
     const failing = { ...reported({}), paymentFailed: true };
     const failedAt = (payment_failed_at: Date | null) =>

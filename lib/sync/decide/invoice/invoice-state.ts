@@ -12,9 +12,10 @@ export function toInvoiceState(
   const { currency, subtotal, tax, total, number } = provider;
   const due_date = provider.dueAt ? toCalendarDate(provider.dueAt, draft.timeZone) : null;
   const payment_failed_at = firstOf(stored.payment_failed_at, provider.paymentFailed ? draft.now : null);
+  const status = toStatus(draft, { ...stored, due_date, payment_failed_at }, provider);
   return {
     number,
-    status: toStatus(draft, { ...stored, due_date, payment_failed_at }, provider),
+    status,
     invoice_date: provider.issuedAt ? toCalendarDate(provider.issuedAt, draft.timeZone) : stored.invoice_date,
     due_date,
     currency,
@@ -22,7 +23,7 @@ export function toInvoiceState(
     tax,
     total,
     amount_paid: provider.amountPaid,
-    amount_due: provider.amountDue,
+    amount_due: status === 'cancelled' ? '0' : provider.amountDue,
     paid_at: provider.paidAt ?? (provider.status === 'paid' ? stored.paid_at : null),
     payment_failed_at,
     uncollectible: provider.status === null ? stored.uncollectible : provider.status === 'uncollectible',
