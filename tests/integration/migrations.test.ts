@@ -18,7 +18,7 @@ import {
   FOREIGN,
   useDatabase,
 } from '../support/database';
-import { createCustomer } from '../support/factories';
+import { createCustomer, createInvoice } from '../support/factories';
 
 const DB = join(import.meta.dirname, '../../db');
 const read = (...path: string[]) => readFileSync(join(DB, ...path), 'utf8');
@@ -104,6 +104,17 @@ test('migrating installs the functions, and leaves those of a later version alon
   await db.execute(sql`drop schema drizzle cascade`);
   expect(await isMigrated(db)).toBe(false);
   await other.close();
+});
+
+test('a migration takes what was due off invoices that were cancelled before it', async () => {
+  const { id } = await createInvoice(base.db, { status: 'cancelled', amount_paid: '30', amount_due: '89' });
+  const open = await createInvoice(base.db, { amount_due: '89' });
+  await base.db.execute(sql.raw(read('migrations', '0011_cancelled_invoices.sql')));
+  const due = await rows(base.db, sql`select id, amount_due from invoices order by id`);
+  expect(due).toEqual([
+    { id, amount_due: '0.000' },
+    { id: open.id, amount_due: '89.000' },
+  ]);
 });
 
 test('an embedded database from before the first release is refused', async () => {
