@@ -84,6 +84,7 @@ export interface ProviderInvoice {
   subtotal: string;
   tax: string;
   total: string;
+  /** What customers paid, overpayments included. */
   amountPaid: string;
   /** What Stripe still counts as remaining, also of a void invoice, which nobody owes. */
   amountDue: string;

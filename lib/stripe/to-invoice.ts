@@ -79,8 +79,21 @@ function toStatus(payload: Json): ProviderInvoice['status'] {
 
 function amountPaid(payload: Json): number {
   const paid = asAmount(payload.amount_paid);
-  if (paid !== null && !isSettledOutOfBand(payload)) return Math.max(0, paid);
+  if (paid !== null && !isSettledOutOfBand(payload)) return withOverpaid(payload, Math.max(0, paid));
   return payload.paid === true ? Math.max(0, asAmount(payload.amount_due) ?? 0) : 0;
+}
+
+/**
+ * From basil on, what was overpaid is in `amount_overpaid`, which may stand beside `amount_paid` or be a part of it.
+ * The payments decide where the payload lists them all. Without them, the part that `amount_paid` has beyond
+ * `amount_due` is what was overpaid; older versions tell it in this way only.
+ */
+function withOverpaid(payload: Json, paid: number): number {
+  const listed = listedPayments(payload)?.filter(({ status }) => status === 'paid') ?? [];
+  if (listed.length > 0) return Math.max(paid, sumOf(listed));
+  const overpaid = paid > 0 ? (asAmount(payload.amount_overpaid) ?? 0) : 0;
+  const isPartOfIt = paid - (asAmount(payload.amount_due) ?? 0) >= overpaid;
+  return isPartOfIt ? paid : paid + overpaid;
 }
 
 /** Before basil `amount_paid` left out what was paid out of band, and all of it still counted as remaining. */
@@ -109,17 +122,22 @@ function amountOffStripe(payload: Json, paid: number): number | null {
   if (reported !== null) return reported;
   if (isSettledOutOfBand(payload)) return paid - Math.max(0, asAmount(payload.amount_paid) ?? 0);
   if (typeof payload.paid_out_of_band === 'boolean') return 0;
-  const payments = asObject(payload.payments);
-  if (Array.isArray(payments.data) && payments.has_more !== true) {
-    return payments.data.map(asObject).reduce((sum, entry) => sum + paidOff(entry), 0);
-  }
+  const listed = listedPayments(payload);
+  if (listed) return sumOf(listed.filter(isPaidRecord));
   return paid === 0 ? 0 : null;
 }
 
-function paidOff(invoicePayment: Json): number {
-  const isRecord = asObject(invoicePayment.payment).type === 'payment_record';
-  return isRecord && invoicePayment.status === 'paid' ? (asAmount(invoicePayment.amount_paid) ?? 0) : 0;
+/** The payments of an invoice; null if the payload does not list all of them. */
+function listedPayments(payload: Json): Json[] | null {
+  const { data, has_more } = asObject(payload.payments);
+  return Array.isArray(data) && has_more !== true ? data.map(asObject) : null;
 }
+
+const isPaidRecord = ({ payment, status }: Json) =>
+  asObject(payment).type === 'payment_record' && status === 'paid';
+
+const sumOf = (invoicePayments: Json[]) =>
+  invoicePayments.reduce((sum, { amount_paid }) => sum + (asAmount(amount_paid) ?? 0), 0);
 
 function paymentIntentOf(payload: Json): string | null {
   const own = asId(payload.payment_intent);

@@ -13,7 +13,7 @@ const FIELDS = new Set(
   cancel_at cancel_at_period_end canceled_at ended_at pause_collection behavior resumes_at
   number status_transitions finalized_at paid_at effective_at date due_date paid closed forgiven attempted
   paid_out_of_band subtotal tax total total_excluding_tax total_taxes total_tax_amounts
-  amount_paid amount_due amount_remaining amount_paid_off_stripe
+  amount_paid amount_due amount_remaining amount_paid_off_stripe amount_overpaid
   pre_payment_credit_notes_amount post_payment_credit_notes_amount
   payments payment payment_intent charge last_payment_error payment_status client_reference_id`.split(/\s+/),
 );

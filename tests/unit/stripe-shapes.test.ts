@@ -39,6 +39,7 @@ describe('an invoice of any API version', () => {
   const oldStatus = (more: object) => ({ status: undefined, ...more });
   const paidOff = (off: string | null) => ({ amountOffStripe: off });
   const paid = { status: 'paid', amount_paid: 11900 };
+  const overpaid = { status: 'paid', amount_remaining: 0, amount_overpaid: 2000 };
   const numbers = (...found: [string, string][]) => ({
     customerNumbers: found.map(([number, source]) => ({ number, source })),
   });
@@ -94,6 +95,37 @@ describe('an invoice of any API version', () => {
       'out of band, in old versions',
       { status: 'paid', paid: true, ...OUT_OF_BAND },
       { amountPaid: '119.00', amountDue: '0.00', ...paidOff('119.00') },
+    ],
+    ['overpaid, beside what was paid', { ...overpaid, amount_paid: 11900 }, { amountPaid: '139.00' }],
+    ['overpaid, within what was paid', { ...overpaid, amount_paid: 13900 }, { amountPaid: '139.00' }],
+    [
+      'overpaid, within what was paid by its payments',
+      { ...overpaid, amount_paid: 11900, ...payments({ ...intent('pi_1', 'paid'), amount_paid: 11900 }) },
+      { amountPaid: '119.00' },
+    ],
+    [
+      'overpaid, told by its payments alone',
+      { ...paid, ...payments({ ...intent('pi_1', 'paid'), amount_paid: 13900 }) },
+      { amountPaid: '139.00', amountDue: '0.00' },
+    ],
+    [
+      'overpaid, with more payments than are listed',
+      {
+        ...overpaid,
+        amount_paid: 11900,
+        payments: { data: [{ ...intent('pi_1', 'paid'), amount_paid: 100 }], has_more: true },
+      },
+      { amountPaid: '139.00' },
+    ],
+    [
+      'overpaid before basil',
+      { ...paid, amount_paid: 13900, amount_remaining: -2000 },
+      { amountPaid: '139.00', amountDue: '0.00' },
+    ],
+    [
+      'a draft that says it is overpaid',
+      { status: 'draft', amount_paid: 0, amount_overpaid: 2000 },
+      { amountPaid: '0.00' },
     ],
     ['told off Stripe', { ...paid, amount_paid_off_stripe: 1900 }, paidOff('19.00')],
     ['a payment record', { status: 'paid', ...payments(record) }, paidOff('19.00')],
