@@ -1,4 +1,4 @@
-import { count, sum } from 'drizzle-orm';
+import { count, sql, sum } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Database } from '@/db/database';
 import { invoices } from '@/db/schema';
@@ -15,6 +15,10 @@ export const invoiceSums = z.object({
   total: z.number(),
   amount_paid: z.number(),
   amount_due: z.number(),
+  /** Neither paid nor due: by credit notes, or by the customer's balance at Stripe. */
+  settled_by_credit: z.number(),
+  /** Of `amount_due`: Stripe has given up collecting it. */
+  written_off: z.number(),
 });
 
 /** Counts and sums of the invoices that the filters find, per currency and status. */
@@ -23,15 +27,20 @@ export async function summarizeInvoices(
   filters: InvoiceFilters,
 ): Promise<z.infer<typeof invoiceSums>[]> {
   if ((filters.customer_id ?? 0) > MAX_ID) return [];
-  const { currency, status } = invoices;
+  const { currency, status, total, amount_paid, amount_due } = invoices;
   const found = await db
     .select({
       currency,
       status,
       count: count(),
-      total: sum(invoices.total),
-      amount_paid: sum(invoices.amount_paid),
-      amount_due: sum(invoices.amount_due),
+      total: sum(total),
+      amount_paid: sum(amount_paid),
+      amount_due: sum(amount_due),
+      // Nothing of a cancelled invoice is settled: its total was never to be paid.
+      settled_by_credit: sum(
+        sql`case when ${status} <> 'cancelled' then greatest(${total} - ${amount_paid} - ${amount_due}, 0) end`,
+      ),
+      written_off: sum(sql`case when ${invoices.uncollectible} then ${amount_due} end`),
     })
     .from(invoices)
     .where(matchInvoices(filters))
@@ -42,5 +51,7 @@ export async function summarizeInvoices(
     total: toJsonAmount(row.total ?? '0'),
     amount_paid: toJsonAmount(row.amount_paid ?? '0'),
     amount_due: toJsonAmount(row.amount_due ?? '0'),
+    settled_by_credit: toJsonAmount(row.settled_by_credit ?? '0'),
+    written_off: toJsonAmount(row.written_off ?? '0'),
   }));
 }

@@ -51,6 +51,15 @@ describe('the list of invoices', () => {
     }
   });
 
+  test('the page of an invoice that is paid without payments says why', async () => {
+    const page = await site.open('/admin/invoices?customer=k-desk&status=paid');
+    await rows(page).click();
+    await heading(page, /Invoice DESK-0/);
+    const facts = await page.locator('dl').first().textContent();
+    expect(facts).toMatch(/Paid outside Stripe€89\.00Settled with the balance at Stripe€30\.00Open€0\.00$/);
+    await page.getByText('€89.00 was paid outside Stripe. €30.00 was settled with').waitFor();
+  });
+
   test('the list of invoices says when a filter or a page finds no invoice', async () => {
     const page = await site.open('/admin/invoices?customer=nobody');
     await page.getByText('No invoices found').waitFor();

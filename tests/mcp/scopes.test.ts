@@ -1,6 +1,6 @@
 import { desc, eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { accessTokens, staffUsers, toolCalls } from '@/db/schema';
+import { accessTokens, invoices, staffUsers, toolCalls } from '@/db/schema';
 import type { Scope } from '@/lib/auth/tokens/access-token';
 import { maskAnswer } from '@/lib/mcp/mask';
 import { clearToolCalls } from '@/lib/tool-calls/clear-tool-calls';
@@ -171,13 +171,45 @@ describe('answers that fit', () => {
     }
   });
 
+  test('a summary says which part of the totals no payment shows', async () => {
+    const { id: customer_id } = await createCustomer(mcp.db, { customer_number: 'K-SUMS' });
+    const create = (status: 'paid' | 'overdue' | 'cancelled' | 'draft', values: object) =>
+      createInvoice(mcp.db, { customer_id, currency: 'chf', total: '100', status, ...values });
+    await create('paid', {
+      amount_paid: '70',
+      amount_due: '0',
+      amount_off_stripe: '70',
+      stripe_invoice_id: 'in_off',
+    });
+    await create('paid', { amount_paid: '120', amount_due: '0', stripe_invoice_id: 'in_debt' });
+    await create('overdue', { uncollectible: true, stripe_invoice_id: 'in_written_off' });
+    await create('cancelled', {});
+    await create('draft', { number: null });
+    const { structuredContent } = await mcp.callTool('list-invoices-tool', { summary: true, customer_id });
+    const of = (status: string, count: number, [paid, due, settled, writtenOff]: number[]) => ({
+      ...{ currency: 'chf', status, count, total: 100 * count, amount_paid: paid, amount_due: due },
+      ...{ settled_by_credit: settled, written_off: writtenOff },
+    });
+    expect(structuredContent).toEqual({
+      total: 5,
+      summary: [
+        of('draft', 1, [0, 100, 0, 0]),
+        of('paid', 2, [190, 0, 30, 0]),
+        of('overdue', 1, [0, 100, 0, 100]),
+        of('cancelled', 1, [0, 0, 0, 0]),
+      ],
+    });
+    await mcp.db.delete(invoices).where(eq(invoices.customer_id, customer_id));
+  });
+
   test('a summary counts and adds up by currency and status', async () => {
     const { structuredContent } = await mcp.callTool('list-invoices-tool', { summary: true });
+    const none = { currency: 'eur', amount_paid: 0, settled_by_credit: 0, written_off: 0 };
     expect(structuredContent).toEqual({
       total: 3,
       summary: [
-        { currency: 'eur', status: 'sent', count: 2, total: 238, amount_paid: 0, amount_due: 238 },
-        { currency: 'eur', status: 'overdue', count: 1, total: 119, amount_paid: 0, amount_due: 119 },
+        { ...none, status: 'sent', count: 2, total: 238, amount_due: 238 },
+        { ...none, status: 'overdue', count: 1, total: 119, amount_due: 119 },
       ],
     });
     const narrowed = await mcp.callTool('list-invoices-tool', { summary: true, status: 'overdue' });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { comingPresets, pastPresets } from '@/lib/date-presets';
 import { addDays, fromEpoch, startOfDay, toCalendarDate, toEpoch } from '@/lib/dates';
+import { besidePayments } from '@/lib/invoices/beside-payments';
 import { lineTotals } from '@/lib/invoices/line-totals';
 import {
   currencyDecimals,
@@ -179,5 +180,44 @@ describe('dates', () => {
       'Next quarter': '2027-01-01 2027-03-31',
     });
     expect(rangesOf(comingPresets('2026-11-30'))['This week']).toBe('2026-11-30 2026-12-06');
+  });
+});
+
+describe('what payments do not show of an invoice', () => {
+  type Invoice = Parameters<typeof besidePayments>[0];
+  const PAID: Invoice = {
+    ...{ status: 'paid', total: 119, amount_paid: 119, amount_due: 0, amount_credited: 0 },
+    ...{ amount_off_stripe: 0, stripe_invoice_id: 'in_1', uncollectible: false },
+  };
+  const NONE = { offStripe: 0, fromBalance: 0, toBalance: 0, beyondTotal: 0, overpaid: 0, writtenOff: 0 };
+  const OURS = { stripe_invoice_id: null, amount_off_stripe: null };
+
+  test.each<[string, Partial<Invoice>, Partial<typeof NONE>]>([
+    ['is paid as a whole', {}, {}],
+    ['was paid outside Stripe', { amount_off_stripe: 119 }, { offStripe: 119 }],
+    ['was settled with credit', { amount_paid: 0 }, { fromBalance: 119 }],
+    ['was settled with credit in part', { amount_paid: 89.1 }, { fromBalance: 29.9 }],
+    ['is open, less the credit', { status: 'sent', amount_paid: 0, amount_due: 19 }, { fromBalance: 100 }],
+    ['was credited in part', { amount_paid: 100, amount_credited: 19 }, {}],
+    ['was credited after payment', { amount_credited: 19 }, {}],
+    ['collected a debt as well', { amount_paid: 139 }, { beyondTotal: 20 }],
+    ['asks for a debt as well', { status: 'overdue', amount_paid: 0, amount_due: 139 }, { beyondTotal: 20 }],
+    ['has a negative total', { total: -5, amount_paid: 0 }, { toBalance: 5 }],
+    ['is free', { total: 0, amount_paid: 0 }, {}],
+    ['is a draft', { status: 'draft', amount_paid: 0, amount_due: 19 }, {}],
+    ['is cancelled', { status: 'cancelled', amount_paid: 0 }, {}],
+    [
+      'is written off',
+      { status: 'overdue', uncollectible: true, amount_paid: 0, amount_due: 119 },
+      { writtenOff: 119 },
+    ],
+    ['is ours and overpaid', { ...OURS, amount_paid: 139.3 }, { overpaid: 20.3 }],
+    ['is ours and open', { ...OURS, status: 'sent', amount_paid: 0.1, amount_due: 118.9 }, {}],
+  ])('an invoice that %s is explained', (_, invoice, expected) => {
+    expect(besidePayments({ ...PAID, ...invoice })).toEqual({ ...NONE, ...expected });
+  });
+
+  test('what was paid outside Stripe is not known until Stripe tells', () => {
+    expect(besidePayments({ ...PAID, amount_off_stripe: null })).toEqual({ ...NONE, offStripe: null });
   });
 });

@@ -203,6 +203,10 @@ async function fillDesk(db: Database) {
     status: 'converted',
     converted_to_invoice_id: invoice.id,
   });
+  await createInvoice(db, {
+    ...{ customer_id, number: 'DESK-0', status: 'paid', stripe_invoice_id: 'in_desk' },
+    ...{ total: '119', amount_paid: '89', amount_off_stripe: '89', amount_due: '0' },
+  });
   const { id: server_id } = await createServer(db, { hostname: 'aa.desk.example', ipv4: ['192.0.2.9'] });
   const of = { customer_id, service_number: 'S-DESK', server_id, domain: 'desk.example' };
   const service = await createService(db, of);

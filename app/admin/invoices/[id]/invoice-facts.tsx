@@ -1,3 +1,4 @@
+import { besidePayments } from '@/lib/invoices/beside-payments';
 import type { InvoiceDetails } from '@/lib/invoices/get-invoice';
 import type { WithMoneyBack } from '@/lib/invoices/money-back';
 import { formatDate } from '../../../_components/format';
@@ -14,7 +15,8 @@ interface Props {
 /** What is owed, by when, and what came in. */
 export function InvoiceFacts({ invoice, timeZone }: Props) {
   const money = (amount: number) => <Money amount={amount} currency={invoice.currency} />;
-  const overpaid = invoice.amount_paid - invoice.total;
+  const moneyIfAny = (amount: number) => (amount > 0 ? money(amount) : undefined);
+  const beside = besidePayments(invoice);
   return (
     <Section title="Invoice">
       <Facts
@@ -27,11 +29,15 @@ export function InvoiceFacts({ invoice, timeZone }: Props) {
           Total: money(invoice.total),
           Paid: money(invoice.amount_paid),
           'Paid on': invoice.paid_at ? <Instant at={invoice.paid_at} timeZone={timeZone} /> : undefined,
-          'Paid outside Stripe': invoice.amount_off_stripe ? money(invoice.amount_off_stripe) : undefined,
-          Refunded: invoice.refunded_amount > 0 ? money(invoice.refunded_amount) : undefined,
-          Credited: invoice.amount_credited > 0 ? money(invoice.amount_credited) : undefined,
+          'Paid outside Stripe': moneyIfAny(beside.offStripe ?? 0),
+          Refunded: moneyIfAny(invoice.refunded_amount),
+          Credited: moneyIfAny(invoice.amount_credited),
+          'Settled with the balance at Stripe': moneyIfAny(beside.fromBalance),
+          'Added to the balance at Stripe': moneyIfAny(beside.toBalance),
+          'Earlier balance or overpaid at Stripe': moneyIfAny(beside.beyondTotal),
           Open: money(invoice.amount_due),
-          'Credit (overpaid)': overpaid > 0 ? money(overpaid) : undefined,
+          'Written off': moneyIfAny(beside.writtenOff),
+          'Credit (overpaid)': moneyIfAny(beside.overpaid),
         }}
       />
     </Section>

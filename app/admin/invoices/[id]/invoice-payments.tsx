@@ -1,4 +1,7 @@
 import { Stack, Text } from '@mantine/core';
+import { besidePayments } from '@/lib/invoices/beside-payments';
+import type { InvoiceDetails } from '@/lib/invoices/get-invoice';
+import type { WithMoneyBack } from '@/lib/invoices/money-back';
 import { listDeletedPayments } from '@/lib/payments/list-deleted';
 import { listPaymentsForStaff } from '@/lib/payments/list-for-staff';
 import { listMoneyBack, ofInvoice } from '@/lib/payments/money-back-rows';
@@ -10,21 +13,19 @@ import { Section } from '../../_components/page/section';
 import { MoneyBackSection } from '../../_components/records/money-back/money-back-section';
 import { PaymentList } from '../../_components/records/payment-list';
 import { DeletedPayments } from './deleted-payments';
+import { whyPaid } from './why-paid';
 
 const MAX_ROWS = 100;
 
-interface Props {
-  invoiceId: number;
-  customerId: number;
-}
-
 /** The latest payments of an invoice, and what came back of them. */
-export async function InvoicePayments({ invoiceId, customerId }: Props) {
+export async function InvoicePayments({ invoice }: { invoice: WithMoneyBack<InvoiceDetails> }) {
   const { db, env } = await getRuntime();
-  const filter = { invoice: `#${invoiceId}` };
+  const { id, customer } = invoice;
+  const filter = { invoice: `#${id}` };
   const page = await listPaymentsForStaff(db, staffFilters.parse(filter), {});
-  const moneyBack = await listMoneyBack(db, ofInvoice(invoiceId), MAX_ROWS);
-  const deleted = await listDeletedPayments(db, { id: invoiceId, customer_id: customerId });
+  const moneyBack = await listMoneyBack(db, ofInvoice(id), MAX_ROWS);
+  const deleted = await listDeletedPayments(db, { id, customer_id: customer.id });
+  const none = deleted.length > 0 ? 'None left.' : 'None yet.';
   const all = <TextLink href={toHref('/admin/payments', filter)}>All payments</TextLink>;
   return (
     <Stack gap="xl">
@@ -33,7 +34,7 @@ export async function InvoicePayments({ invoiceId, customerId }: Props) {
           <PaymentList payments={page.data} />
         ) : (
           <Text size="sm" c="dimmed" p="md">
-            {deleted.length > 0 ? 'None left.' : 'None yet.'}
+            {whyPaid(invoice, besidePayments(invoice)) ?? none}
           </Text>
         )}
         <DeletedPayments deleted={deleted} timeZone={env.timeZone} />

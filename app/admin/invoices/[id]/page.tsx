@@ -99,7 +99,7 @@ export default async function InvoicePage({ params, searchParams }: Props) {
         <LineSection lines={await listLines(db, 'invoice', id)} currency={invoice.currency} />
         <LastCheckSection last={lastCheck} timeZone={env.timeZone} />
         <Suspense fallback={<ListSkeleton rows={1} />}>
-          <InvoicePayments invoiceId={id} customerId={invoice.customer.id} />
+          <InvoicePayments invoice={invoice} />
         </Suspense>
       </Stack>
     </>
