@@ -1,5 +1,5 @@
--- Keeps the sums of items (see keep_sums), each on the day of its subscription. Whoever writes either holds the lock of
--- their Stripe customer, so that neither misses what the other writes.
+-- Keeps the sums of items (see keep_sums), each on its own day, which depends on its subscription too. A writer of either
+-- holds the lock of their Stripe customer, so that neither misses what the other writes.
 DO $keep$ BEGIN
 CREATE OR REPLACE FUNCTION sum_subscription_items() RETURNS trigger LANGUAGE plpgsql AS $body$
 BEGIN
@@ -40,17 +40,21 @@ END $body$;
     FOR EACH STATEMENT EXECUTE FUNCTION sum_subscription_items();
   CREATE OR REPLACE TRIGGER sum_deleted AFTER DELETE ON subscription_items REFERENCING OLD TABLE AS changed
     FOR EACH STATEMENT EXECUTE FUNCTION sum_subscription_items();
-  CREATE OR REPLACE TRIGGER sum_updated AFTER UPDATE OF subscription_id, amount, currency ON subscription_items
+  CREATE OR REPLACE TRIGGER sum_updated AFTER UPDATE OF subscription_id, amount, currency, current_period_end ON subscription_items
     FOR EACH ROW WHEN (
-      (OLD.subscription_id, OLD.amount, OLD.currency) IS DISTINCT FROM (NEW.subscription_id, NEW.amount, NEW.currency)
+      (OLD.subscription_id, OLD.amount, OLD.currency, OLD.current_period_end)
+      IS DISTINCT FROM (NEW.subscription_id, NEW.amount, NEW.currency, NEW.current_period_end)
     ) EXECUTE FUNCTION sum_subscription_items();
   CREATE OR REPLACE TRIGGER sum_truncated AFTER TRUNCATE ON subscription_items
     FOR EACH STATEMENT EXECUTE FUNCTION sum_subscription_items();
   CREATE OR REPLACE TRIGGER sum_updated
-    AFTER UPDATE OF next_billing_date, status, cancel_at, cancel_at_period_end ON subscriptions
+    AFTER UPDATE OF next_billing_date, status, cancel_at, cancel_at_period_end, pause_behavior, pause_resumes_at
+      ON subscriptions
     FOR EACH ROW WHEN (
-      (OLD.next_billing_date, OLD.status, OLD.cancel_at, OLD.cancel_at_period_end)
-      IS DISTINCT FROM (NEW.next_billing_date, NEW.status, NEW.cancel_at, NEW.cancel_at_period_end)
+      (OLD.next_billing_date, OLD.status, OLD.cancel_at, OLD.cancel_at_period_end, OLD.pause_behavior,
+        OLD.pause_resumes_at)
+      IS DISTINCT FROM (NEW.next_billing_date, NEW.status, NEW.cancel_at, NEW.cancel_at_period_end, NEW.pause_behavior,
+        NEW.pause_resumes_at)
     ) EXECUTE FUNCTION sum_subscription_items();
   CREATE OR REPLACE TRIGGER delete_items BEFORE DELETE ON subscriptions
     FOR EACH ROW EXECUTE FUNCTION delete_items();

@@ -323,11 +323,11 @@ describe('sums', () => {
     );
   const RENEWALS = {
     services: sql`select currency, price as amount from customer_services
-      where status = 'active' and ends_on is null and next_billing_date between '2026-03-02' and '2026-03-04'`,
+      where status = 'active' and (ends_on is null or ends_on > next_billing_date)
+        and next_billing_date between '2026-03-02' and '2026-03-04'`,
     subscriptions: sql`select i.currency, i.amount from subscriptions s
         join subscription_items i on i.subscription_id = s.id
-      where s.status in ('trialing', 'active', 'past_due') and s.cancel_at is null and not s.cancel_at_period_end
-        and s.next_billing_date between '2026-03-02' and '2026-03-04'
+      where item_renewal_day(i, s) between '2026-03-02' and '2026-03-04'
         and i.amount is not null and i.currency is not null`,
   };
 
@@ -361,11 +361,13 @@ describe('sums', () => {
     await expectRight();
   });
 
-  test('items are added up on the day of their subscription', async () => {
+  test('items are added up on the day on which they renew', async () => {
     const item = () => oneOf([null, currency()]);
+    const noonOrNone = () => oneOf([`${day(5)}T12:00:00Z`, null]);
     const sub = () => sql`(select id from subscriptions order by random() limit 1)`;
-    const insertItem = () => sql`insert into subscription_items (subscription_id, amount, currency)
-      select id, ${amount()}, ${item()} from subscriptions order by random() limit 2`;
+    const insertItem = () => sql`insert into subscription_items
+        (subscription_id, amount, currency, current_period_end)
+      select id, ${amount()}, ${item()}, ${noonOrNone()} from subscriptions order by random() limit 2`;
     const writes = [
       () => sql`insert into subscriptions (customer_id, status, next_billing_date)
         values (${ids.customer}, ${of(subscriptionStatus)}, ${dayOrNone()})`,
@@ -373,8 +375,12 @@ describe('sums', () => {
       insertItem,
       () => sql`update subscriptions set status = ${of(subscriptionStatus)}, next_billing_date = ${dayOrNone()}
         where ${some('subscriptions')}`,
-      () => sql`update subscriptions set cancel_at_period_end = ${oneOf([true, false, false])}
-        where ${some('subscriptions')}`,
+      () => sql`update subscriptions set cancel_at_period_end = ${oneOf([true, false, false])},
+        cancel_at = ${noonOrNone()} where ${some('subscriptions')}`,
+      () => sql`update subscriptions set pause_behavior = ${oneOf(['void', null])},
+        pause_resumes_at = ${noonOrNone()} where ${some('subscriptions')}`,
+      () => sql`update subscription_items set current_period_end = ${noonOrNone()}
+        where ${some('subscription_items')}`,
       () => sql`update subscription_items set amount = ${amount()}, currency = ${item()}
         where ${some('subscription_items')}`,
       () => sql`update subscription_items set subscription_id = ${sub()} where ${some('subscription_items')}`,
