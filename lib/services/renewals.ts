@@ -11,6 +11,10 @@ import { readServices } from './list-for-staff';
 import type { ServiceRow } from './schema';
 
 const s = customerServices;
+/** As the indexes over it say. */
+const NEXT_BILLING = sql`coalesce(${s.next_billing_date}, 'infinity')`;
+/** Before `infinity`, where the indexes have the rows without a date. */
+export const LAST_DAY = '9999-12-31';
 
 /** What renews: services of ours, or subscriptions at Stripe. */
 export const RENEWING = ['services', 'subscriptions'] as const;
@@ -35,20 +39,20 @@ export interface RenewalSum {
   total: number;
 }
 
-/** One page of the active services by the day on which they are billed next. */
+/** One page of the active services that are billed before they end, by the day on which they are billed next. */
 export async function listServiceRenewals(
   db: Database,
   days: Days,
   start: PageStart,
   size: number,
 ): Promise<SortedPage<ServiceRow>> {
-  const sorted = { table: s, where: renews(days), by: sql`${s.next_billing_date}`, descends: false };
+  const sorted = { table: s, where: renews(days), by: NEXT_BILLING, descends: false };
   return readSortedPage(db, sorted, { start, size }, readServices);
 }
 
 /**
  * What active services, or items of live subscriptions as far as their prices tell it, renew for, by month and
- * currency. It is kept as they are written.
+ * currency. Each item counts on its own day. The sums are kept as services and items are written.
  */
 export async function sumRenewals(
   db: Database,
@@ -67,11 +71,10 @@ export async function sumRenewals(
   return sums.map((row) => ({ ...row, total: toJsonAmount(row.total) }));
 }
 
-/** As the partial index over them says. */
 function renews({ from, to }: Days): SQL | undefined {
   return and(
-    sql`${s.status} = 'active' and ${s.ends_on} is null and ${s.next_billing_date} is not null`,
-    from === undefined ? undefined : sql`${s.next_billing_date} >= ${from}::date`,
-    to === undefined ? undefined : sql`${s.next_billing_date} <= ${to}::date`,
+    sql`${s.status} = 'active' and (${s.ends_on} is null or ${s.next_billing_date} < ${s.ends_on})`,
+    from === undefined ? undefined : sql`${NEXT_BILLING} >= ${from}::date`,
+    sql`${NEXT_BILLING} <= ${to ?? LAST_DAY}::date`,
   );
 }

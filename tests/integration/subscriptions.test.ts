@@ -1,4 +1,7 @@
-import { beforeAll, expect, test } from 'vitest';
+import { eq, sql } from 'drizzle-orm';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { customerServices, subscriptions } from '@/db/schema';
+import { listServiceRenewals, sumRenewals } from '@/lib/services/renewals';
 import { type SubscriptionFilters, subscriptionFilters } from '@/lib/subscriptions/filters';
 import {
   listInvoicesOf,
@@ -7,6 +10,7 @@ import {
   MAX_SERVICES,
 } from '@/lib/subscriptions/list-related';
 import { getSubscription, listSubscriptions } from '@/lib/subscriptions/queries';
+import { listSubscriptionRenewals } from '@/lib/subscriptions/renewals';
 import { useDatabase } from '../support/database';
 import {
   createCustomer,
@@ -104,4 +108,89 @@ test('the services of a subscription’s customer are offered by number', async 
   const offered = await listServiceChoices(base.db, customer_id);
   expect(offered.map(({ service_number }) => service_number)).toEqual(['S001', 'S777']);
   expect(offered.length).toBeLessThanOrEqual(MAX_SERVICES);
+});
+
+describe('renewals', () => {
+  beforeEach(() => base.db.execute(sql`truncate subscriptions, customer_services cascade`));
+
+  const instant = (text: string) => new Date(`${text}Z`);
+  const DECEMBER = instant('2026-12-15T10:00');
+  const JUNE = instant('2027-06-15T10:00');
+  const VOID = { pause_behavior: 'void' } as const;
+  const WITHOUT_JUNE = { '2026-12': 10 };
+  const NOTHING = {};
+
+  /** A subscription with a monthly item of 10.00 due in December and a yearly item of 1,200.00 due in June. */
+  const subscribe = async (values: object, [monthly, yearly]: (Date | null)[] = [DECEMBER, JUNE]) => {
+    const { id } = await createSubscription(base.db, { next_billing_date: '2026-12-15', ...values });
+    const of = { subscription_id: id, currency: 'eur' };
+    await createSubscriptionItem(base.db, { ...of, amount: '10', current_period_end: monthly });
+    await createSubscriptionItem(base.db, { ...of, amount: '1200', current_period_end: yearly });
+    return id;
+  };
+  const sumsOf = async (of: 'services' | 'subscriptions') => {
+    const sums = await sumRenewals(base.db, of, {});
+    return Object.fromEntries(sums.map(({ month, total }) => [month.slice(0, 7), total]));
+  };
+
+  test.each<[string, object, object]>([
+    ['goes on', {}, { '2026-12': 10, '2027-06': 1200 }],
+    ['ends in June, as the yearly item does', { cancel_at: JUNE }, WITHOUT_JUNE],
+    ['ends in July', { cancel_at: instant('2027-07-01T00:00') }, { '2026-12': 10, '2027-06': 1200 }],
+    ['ends with its first period', { cancel_at: DECEMBER, cancel_at_period_end: true }, NOTHING],
+    ['ends with its period, on a day that is not known', { cancel_at_period_end: true }, NOTHING],
+    ['is paused and bills nothing', VOID, NOTHING],
+    ['is paused until May', { ...VOID, pause_resumes_at: instant('2027-05-01T00:00') }, { '2027-06': 1200 }],
+    [
+      'is paused and keeps its drafts',
+      { pause_behavior: 'keep_as_draft' },
+      { '2026-12': 10, '2027-06': 1200 },
+    ],
+    ['is unpaid', { status: 'unpaid' }, NOTHING],
+  ])('the renewals of a subscription that %s are counted by item', async (_, values, expected) => {
+    const id = await subscribe(values);
+    expect(await sumsOf('subscriptions')).toEqual(expected);
+    const { data } = await listSubscriptionRenewals(
+      base.db,
+      { from: '2026-12-01', to: '2026-12-31' },
+      {},
+      25,
+    );
+    expect(data.map((row) => row.id)).toEqual('2026-12' in expected ? [id] : []);
+    await base.db.delete(subscriptions);
+    expect(await sumsOf('subscriptions')).toEqual({});
+  });
+
+  test.each([
+    // In Berlin the first instant is 2026-12-01, in Los Angeles 2026-11-30.
+    ['east of Greenwich', '2026-12-01', ['2026-11-30T23:30', '2027-06-30T22:30'], ['2026-12', '2027-07']],
+    ['west of Greenwich', '2026-11-30', ['2026-12-01T05:00', '2027-05-31T05:00'], ['2026-11', '2027-05']],
+    [
+      'in a month that is too short',
+      '2026-11-30',
+      ['2026-11-30T10:00', '2027-02-28T10:00'],
+      ['2026-11', '2027-02'],
+    ],
+  ])('an item renews in the month of its own calendar day %s', async (_, next_billing_date, ends, months) => {
+    await subscribe({ next_billing_date }, ends.map(instant));
+    expect(Object.keys(await sumsOf('subscriptions'))).toEqual(months);
+  });
+
+  test('an item without a period renews with its subscription', async () => {
+    await subscribe({ cancel_at: instant('2027-01-01T00:00') }, [null, null]);
+    expect(await sumsOf('subscriptions')).toEqual({ '2026-12': 1210 });
+  });
+
+  test('a service that ends is billed until then', async () => {
+    const service = { status: 'active', price: '10', next_billing_date: '2026-12-15' } as const;
+    for (const ends_on of [null, '2027-06-15', '2026-12-16']) {
+      const { id } = await createService(base.db, { ...service, ends_on });
+      expect(await sumsOf('services')).toEqual({ '2026-12': 10 });
+      expect((await listServiceRenewals(base.db, {}, {}, 25)).data.map((row) => row.id)).toEqual([id]);
+      await base.db.delete(customerServices).where(eq(customerServices.id, id));
+    }
+    await createService(base.db, { ...service, ends_on: '2026-12-15' });
+    expect(await sumsOf('services')).toEqual({});
+    expect((await listServiceRenewals(base.db, {}, {}, 25)).data).toEqual([]);
+  });
 });

@@ -14,7 +14,8 @@ type Renewing = ServiceRow | ListedSubscription;
 
 export const RENEWALS = {
   title: 'Renewals',
-  description: 'By next billing date, from today on unless you choose other dates.',
+  description:
+    'By next billing date, from today on unless you choose other dates. The sums count each item of a subscription on its own date.',
   path: '/admin/renewals',
   noun: 'renewal',
   yet: 'Active services and live subscriptions appear here as soon as they have a billing date.',
