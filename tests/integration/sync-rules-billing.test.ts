@@ -87,6 +87,16 @@ testRules({
     },
     counts: { payments: 1 },
   },
+  'an event that records a payment is processed, though its invoice is old news': {
+    inSql: true,
+    events: [succeeded('in_1', {}, { at: 1 }), paid('in_1', {}, { at: 2 }), succeeded('in_1', {}, { at: 1 })],
+    orders: [[1, 0, 2]],
+    rows: {
+      payments: { in_1: { of: 'in_1', ...collected('119', '2026-03-15') } },
+      events: { evt_1: { outcome: 'processed' }, evt_3: { outcome: 'stale' } },
+    },
+    counts: { payments: 1 },
+  },
   'a failed payment of an invoice that was paid since is noted, and the invoice stays paid': {
     inSql: true,
     events: [failed('in_1'), paid('in_1')],

@@ -54,10 +54,11 @@ const invoice = ({ isPaid, hasFailed, recordsPayment }: Effects = {}): Handler =
     const provider = isPaid ? { ...reported, status: 'paid' as const } : reported;
     const failedAt = hasFailed ? event.created : null;
     const { applied, invoice: row } = applyInvoice(draft, provider, sourceOf(event), failedAt);
-    if (row && recordsPayment) {
-      applyPayment(draft, provider.id, row, { ...provider, paidAt: provider.paidAt ?? event.created });
-    }
-    return applied;
+    if (!row || !recordsPayment) return applied;
+    const known = draft.changes.length;
+    applyPayment(draft, provider.id, row, { ...provider, paidAt: provider.paidAt ?? event.created });
+    // The payment is news even if the state of its invoice is not.
+    return draft.changes.length > known ? 'applied' : applied;
   },
 });
 
