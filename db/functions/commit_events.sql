@@ -1,18 +1,22 @@
--- What commit_plan writes of the inbox. Where another delivery was first, a new event fails with 23505 and one that is
--- tried again with 40001. So does an event whose customer was erased in the meantime; erasing takes the same lock.
+-- What commit_plan writes of the inbox, with the bodies of the new events and then those of the known ones. Where another
+-- delivery was first, a new event fails with 23505 and one that is tried again with 40001. So does an event whose
+-- customer was erased in the meantime; erasing takes the same lock.
 CREATE OR REPLACE FUNCTION commit_events(plan jsonb, payloads text[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   written int;
 BEGIN
-  IF plan ? 'eventsInserted' THEN
+  IF plan ?| ARRAY['eventsInserted', 'eventsUpdated'] THEN
     -- By the keys of both tables: joined, every customer there is would be looked at.
     IF EXISTS (
       SELECT FROM customers c WHERE c.erased_at IS NOT NULL AND c.id = ANY (ARRAY(
         SELECT l.customer_id FROM stripe_customers l WHERE l.stripe_customer_id = ANY (ARRAY(
-          SELECT jsonb_array_elements_text(e -> 'owners') FROM jsonb_array_elements(plan -> 'eventsInserted') AS e
+          SELECT jsonb_array_elements_text(e -> 'owners') FROM jsonb_array_elements(
+            coalesce(plan -> 'eventsInserted', '[]') || coalesce(plan -> 'eventsUpdated', '[]')) AS e
         ))
       ))
     ) THEN RAISE SQLSTATE '40001'; END IF;
+  END IF;
+  IF plan ? 'eventsInserted' THEN
     INSERT INTO stripe_events (id, type, api_version, livemode, stripe_created, object_id, stripe_customer_id,
         payload, outcome, warnings, changes, processed_at)
       SELECT id, type, api_version, livemode, stripe_created, object_id, stripe_customer_id,
@@ -22,6 +26,9 @@ BEGIN
   END IF;
   IF plan ? 'eventsUpdated' THEN
     UPDATE stripe_events e SET
+        -- An earlier attempt may have failed with another body.
+        type = r.type, api_version = r.api_version, livemode = r.livemode, stripe_created = r.stripe_created,
+        object_id = r.object_id, stripe_customer_id = r.stripe_customer_id, payload = r.payload,
         -- What was applied stays so, with what it left for staff, though a replay finds a later state.
         outcome = CASE WHEN e.outcome = 'processed' AND r.outcome = 'stale' THEN e.outcome ELSE r.outcome END,
         warnings = CASE WHEN e.outcome = 'processed' AND r.outcome = 'stale' THEN e.warnings ELSE r.warnings END,
@@ -29,9 +36,16 @@ BEGIN
         -- What an earlier attempt changed was changed by it, too.
         changes = e.changes || r.changes, attempts = e.attempts + 1, error_code = NULL, failure_reason = NULL,
         updated_at = now()
-      FROM jsonb_to_recordset(plan -> 'eventsUpdated') AS r(
-        id text, outcome event_outcome, warnings jsonb, processed_at timestamptz, changes jsonb, before text
-      )
+      FROM (
+        SELECT u.*, given.payload
+        FROM ROWS FROM (jsonb_to_recordset(plan -> 'eventsUpdated') AS (
+          id text, type text, api_version text, livemode boolean, stripe_created timestamptz, object_id text,
+          stripe_customer_id text, outcome event_outcome, warnings jsonb, processed_at timestamptz, changes jsonb,
+          before text
+        )) WITH ORDINALITY AS u
+        JOIN unnest(payloads) WITH ORDINALITY AS given(payload, place)
+          ON given.place = u.ordinality + coalesce(jsonb_array_length(plan -> 'eventsInserted'), 0)
+      ) r
       -- As the decision saw it.
       WHERE e.id = r.id AND e.outcome::text || ' ' || e.attempts = r.before;
     GET DIAGNOSTICS written = ROW_COUNT;

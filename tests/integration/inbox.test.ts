@@ -21,6 +21,7 @@ import {
   createSubscription,
   createSubscriptionItem,
 } from '../support/factories';
+import { NOON } from '../support/stripe-events';
 import { DAY, GRACE, typed, useSync } from '../support/sync';
 
 const sync = useSync({ env: { EVENT_RETENTION_DAYS: '40' } });
@@ -291,6 +292,58 @@ describe('a replay by staff', () => {
     ),
   ] as const)('whether a replay is offered is %s for %o', (offered, event) => {
     expect(isReplayable(event)).toBe(offered);
+  });
+});
+
+describe('an event that is delivered again with another body', () => {
+  const bodyOf = (event: object, invoice: object) =>
+    JSON.stringify({
+      ...{ object: 'event', type: 'invoice.finalized', livemode: false, api_version: '2026-10-28.endive' },
+      ...{ created: NOON, ...event },
+      data: { object: { object: 'invoice', status: 'open', currency: 'eur', total: 11_900, ...invoice } },
+    });
+  const GOOD = { id: 'in_body', customer: 'cus_body', amount_due: 11_900, amount_remaining: 11_900 };
+  const fails = (body: string) => expect(sync.takeBody(body)).rejects.toThrow('no code of three letters');
+
+  test('the inbox keeps the body that was applied, and not the one that failed before', async () => {
+    const bad = bodyOf(
+      { id: 'evt_body', created: NOON - 60, api_version: '2020-08-27' },
+      { ...GOOD, id: 'in_bad', customer: 'cus_bad', currency: 'euro' },
+    );
+    await fails(bad);
+    expect(await sync.eventOf('evt_body')).toMatchObject({ outcome: 'failed', payload: bad });
+    const good = bodyOf({ id: 'evt_body' }, GOOD);
+    expect(await sync.takeBody(good)).toBe('processed');
+    expect(await sync.eventOf('evt_body')).toMatchObject({
+      ...{ outcome: 'processed', attempts: 2, payload: good, api_version: '2026-10-28.endive' },
+      ...{ object_id: 'in_body', stripe_customer_id: 'cus_body', stripe_created: new Date(NOON * 1000) },
+    });
+    expect(await replayForStaff(sync.deps(), GRACE, 'evt_body')).toBe('processed');
+    await fails(bad);
+    expect(await sync.eventOf('evt_body')).toMatchObject({ outcome: 'processed', payload: good });
+  });
+
+  test('the inbox keeps the body that failed last, which its reason is about', async () => {
+    const first = bodyOf({ id: 'evt_twice' }, { ...GOOD, id: 'in_first', currency: 'euro' });
+    const second = bodyOf({ id: 'evt_twice' }, { ...GOOD, id: 'in_second', currency: 'eurocent' });
+    await fails(first);
+    await fails(second);
+    const stored = { payload: second, object_id: 'in_second', attempts: 2 };
+    expect(await sync.eventOf('evt_twice')).toMatchObject(stored);
+    expect((await sync.eventOf('evt_twice'))?.failure_reason).toContain('eurocent');
+  });
+
+  test('several events that are tried again together keep their own bodies', async () => {
+    const bodies = ['a', 'b', 'c'].map((name) =>
+      bodyOf({ id: `evt_again_${name}` }, { ...GOOD, id: `in_${name}` }),
+    );
+    for (const name of ['a', 'c']) {
+      await fails(bodyOf({ id: `evt_again_${name}` }, { ...GOOD, id: `in_${name}`, currency: 'euro' }));
+    }
+    const outcomes = await Promise.all(bodies.map((body) => sync.takeBody(body)));
+    expect(outcomes).toEqual(['processed', 'processed', 'processed']);
+    const stored = await Promise.all(['a', 'b', 'c'].map((name) => sync.eventOf(`evt_again_${name}`)));
+    expect(stored.map((event) => event?.payload)).toEqual(bodies);
   });
 });
 

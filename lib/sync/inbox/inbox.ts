@@ -12,7 +12,11 @@ const SETTLED: StoredOutcome[] = ['processed', 'stale', 'ignored'];
 
 export const isSettled = (outcome: StoredOutcome) => SETTLED.includes(outcome);
 
-/** Changes nothing of an event that another delivery has settled. @param failure_reason if it cannot be applied at all */
+/**
+ * Keeps the body that failed last. Changes nothing of an event that another delivery has settled.
+ *
+ * @param failure_reason if it cannot be applied at all
+ */
 export async function failEvent(
   db: Database,
   event: ProviderEvent,
@@ -21,17 +25,14 @@ export async function failEvent(
   failure_reason: string | null = null,
 ): Promise<void> {
   const isErased = await tellsOfErased(db, { event, payload });
+  const { id, ...told } = toRow(event, isErased ? withoutPersonalData(payload) : payload);
+  const failed = { ...told, outcome: 'failed' as const, error_code, failure_reason };
   await db
     .insert(stripeEvents)
-    .values({
-      ...toRow(event, isErased ? withoutPersonalData(payload) : payload),
-      outcome: 'failed',
-      error_code,
-      failure_reason,
-    })
+    .values({ id, ...failed })
     .onConflictDoUpdate({
       target: stripeEvents.id,
-      set: { outcome: 'failed', error_code, failure_reason, attempts: sql`${stripeEvents.attempts} + 1` },
+      set: { ...failed, attempts: sql`${stripeEvents.attempts} + 1` },
       setWhere: sql`${stripeEvents.outcome} in ('failed', 'unmatched')`,
     });
 }

@@ -2,9 +2,10 @@ import { getTableName } from 'drizzle-orm';
 import type { AuditEntry } from '../../audit/record-audit';
 import { keyOfReference } from '../../payments/lock-payment';
 import type { TablePlan } from '../decide/plan';
-import type { Commit } from './committed';
+import type { Commit, EventEntry } from './committed';
 import { TABLE_NAMES, TABLES } from './rows';
 
+/** `payloads` are the bodies of the new events, and then those of the known ones. */
 export const NAMES = ['plan', 'tables', 'payloads'] as const;
 
 /** Never unescaped in JSON, so it can separate texts; escaped, it marks an id that the commit makes. */
@@ -38,11 +39,14 @@ export function encode(all: Commit[]): Record<(typeof NAMES)[number], string> {
   const day = JSON.stringify(all[0]?.bookedOn());
   const text = `{"keys":${JSON.stringify(keys)},"day":${day}${run}${parts.join('')}}`;
   const plan = tables.length === 0 ? text : toTemplate(text, tables.length);
-  const payloads = all.flatMap(({ events }) =>
-    events.flatMap(({ before, payload }) => (before === null ? [payload] : [])),
-  );
+  const events = all.flatMap((given) => given.events);
+  const payloads = [...events.filter(isNew), ...events.filter(isKnown)].map(({ payload }) => payload);
   return { plan, tables: `{${tables}}`, payloads: payloads.join(SEPARATOR) };
 }
+
+const isNew = ({ before }: EventEntry) => before === null;
+const isKnown = ({ before }: EventEntry) => before !== null;
+const withoutPayload = ({ payload: _, ...entry }: EventEntry) => entry;
 
 /** For PostgreSQL's `format`, which is given the new ids. */
 function toTemplate(plan: string, places: number): string {
@@ -67,7 +71,6 @@ export function toLockKeys({ plan: { concerned, emails, payments }, events }: Co
 
 function toLists({ plan, events, runId }: Commit): [string, unknown[]][] {
   const { moves, handedOver, abandoned, absentNumbers, emails, touched, audits, tasks, tasksOver } = plan;
-  const entries = events.map(({ payload: _, ...entry }) => entry);
   const lists = {
     moves,
     handedOver,
@@ -78,8 +81,8 @@ function toLists({ plan, events, runId }: Commit): [string, unknown[]][] {
     audits: audits.map(toAuditRow),
     tasks,
     tasksOver,
-    eventsInserted: entries.filter(({ before }) => before === null),
-    eventsUpdated: entries.filter(({ before }) => before !== null),
+    eventsInserted: events.filter(isNew).map(withoutPayload),
+    eventsUpdated: events.filter(isKnown).map(withoutPayload),
     changes: runId === null ? [] : plan.changes,
   };
   const ofTables = TABLE_NAMES.flatMap((name): [string, unknown[]][] => {

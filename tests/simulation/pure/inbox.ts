@@ -41,13 +41,13 @@ export function storeEvent(
     return;
   }
   if (!stored || `${stored.outcome} ${stored.attempts}` !== before) throw new StateError('40001', event.id);
-  const { outcome, processed_at } = event;
+  const { outcome } = event;
   const isKept = stored.outcome === 'processed' && outcome === 'stale';
   tables.put('events', event.id, {
     ...stored,
+    ...event,
     outcome: isKept ? stored.outcome : outcome,
     warnings: isKept ? stored.warnings : warnings,
-    processed_at,
     changes: [...stored.changes, ...changes],
     attempts: stored.attempts + 1,
     error_code: null,
