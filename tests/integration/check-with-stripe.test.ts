@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { refunds } from '@/db/schema';
 import { listAudit } from '@/lib/audit/list-audit';
 import { recordPayment } from '@/lib/payments/record-payment';
@@ -8,7 +8,7 @@ import type { Checked } from '@/lib/sync/staff/check';
 import { type Checkable, checkWithStripe } from '@/lib/sync/staff/check-with-stripe';
 import { getLastCheck } from '@/lib/sync/staff/last-check';
 import { createInvoice, createPayment } from '../support/factories';
-import { GRACE, useSync } from '../support/sync';
+import { DAY, GRACE, useSync } from '../support/sync';
 
 const sync = useSync({ withKey: true });
 const check = (entity: Checkable, id: number, deps = sync.deps()) => checkWithStripe(deps, GRACE, entity, id);
@@ -57,6 +57,70 @@ test('a check of a payment that was recorded after its refund was found counts t
   const { payment } = await recordPayment(sync.db, input, sync.writer());
   expect(fields(await check('payment', payment.id))).toContain('payment refunded_amount');
   expect(await sync.paymentOf('pi_later')).toMatchObject({ refunded_amount: '5.000' });
+});
+
+describe('a refund that was found before its payment intent belonged to an invoice', () => {
+  /** `belong` makes the intent what the invoice was paid by. */
+  async function refundEarly(intent: string) {
+    const { invoice, payment } = await sync.collect();
+    sync.collectAlone(intent);
+    act.refundPayment(sync.world, { paymentIntent: intent, amount: 500 });
+    await sync.bringInSync();
+    const refundOf = async () =>
+      (await sync.db.select().from(refunds).where(eq(refunds.stripe_payment_intent_id, intent)))[0];
+    expect(await refundOf()).toMatchObject({ payment_id: null, stripe_invoice_id: null });
+    const belong = () => {
+      const [paid] = sync.world.invoicePayments.where('invoice', invoice);
+      if (!paid) throw new Error(`${invoice} was not paid`);
+      const { world } = sync;
+      world.invoicePayments.put({ ...paid, payment: { type: 'payment_intent', payment_intent: intent } });
+    };
+    const expectFound = async () => {
+      expect(await refundOf()).toMatchObject({ payment_id: payment.id, stripe_invoice_id: invoice });
+      expect(await sync.paymentOf(invoice)).toMatchObject({ refunded_amount: '5.000' });
+    };
+    return { invoice, belong, refundOf, expectFound };
+  }
+
+  test.each(['invoice', 'payment'] as const)('it is found by a check of the %s', async (entity) => {
+    const { invoice, belong, expectFound } = await refundEarly(`pi_early_${entity}`);
+    belong();
+    const record = entity === 'invoice' ? await sync.invoiceOf(invoice) : await sync.paymentOf(invoice);
+    expect(fields(await check(entity, record?.id ?? 0))).toContain('payment refunded_amount');
+    await expectFound();
+    expect(await sync.bringInSync()).toEqual([]);
+  });
+
+  test('it is found by the next run, which asks again only for a month', async () => {
+    const early = await refundEarly('pi_early_run');
+    await sync.night();
+    expect(await early.refundOf()).toMatchObject({ payment_id: null });
+    early.belong();
+    await sync.night();
+    await early.expectFound();
+
+    const late = await refundEarly('pi_late_run');
+    sync.later(40 * DAY);
+    late.belong();
+    await sync.night();
+    expect(await late.refundOf()).toMatchObject({ payment_id: null });
+    expect(fields(await check('invoice', (await sync.invoiceOf(late.invoice))?.id ?? 0))).toContain(
+      'payment refunded_amount',
+    );
+    await late.expectFound();
+  });
+
+  test('a run that Stripe does not answer names the failure, and leaves the refund for the next', async () => {
+    const { belong, refundOf, expectFound } = await refundEarly('pi_early_fault');
+    belong();
+    const isAsked = ({ path }: { path: string }) => path === '/v1/invoice_payments';
+    sync.api.faults.add({ when: isAsked, fault: { kind: 'status', status: 500, shouldRetry: false } });
+    expect((await sync.night()).failures).toBeGreaterThan(0);
+    sync.api.faults.clear();
+    expect(await refundOf()).toMatchObject({ payment_id: null });
+    await sync.night();
+    await expectFound();
+  });
 });
 
 test('a check of a record that Stripe does not know is refused and leaves no audit entry', async () => {

@@ -1,21 +1,27 @@
 import { toChanges } from '../changes';
 import type { Draft } from '../draft';
-import { findStored } from './find-payment';
+import { askInvoice, findStored } from './find-payment';
 import { KINDS, type MoneyBackKind } from './kinds';
 import { settleMoneyBack } from './settle';
 import { tellTakenBack } from './taken-back';
 
+/** Finds the payment of a refund or dispute that was recorded without one. Stripe is asked if no name leads to it. */
 export function attachPayment<Kind extends MoneyBackKind>(draft: Draft, kind: Kind, stripeId: string): void {
   const { find, put } = KINDS[kind];
   const row = find(draft, stripeId);
   if (!row || row.payment_id !== null) return;
-  const { stripe_payment_intent_id: intent, stripe_charge_id: charge, stripe_invoice_id: invoice } = row;
-  const payment = findStored(draft, [intent, charge, invoice]);
-  if (!payment) return;
-  const after = { payment_id: payment.id };
+  const { stripe_payment_intent_id: intent, stripe_charge_id: charge } = row;
+  const named = findStored(draft, [intent, charge, row.stripe_invoice_id]);
+  // An intent may have become a payment of an invoice since.
+  const isAsked = !named && row.stripe_invoice_id === null && intent !== null;
+  const invoice = isAsked ? askInvoice(draft, stripeId, intent) : row.stripe_invoice_id;
+  const payment = named ?? findStored(draft, [invoice]);
+  if (!payment && invoice === row.stripe_invoice_id) return;
+  const after = { payment_id: payment?.id ?? null };
   const subject = { entity: kind, entity_id: row.id, stripe_id: stripeId };
   draft.changes.push(...toChanges(subject, { payment_id: null }, after));
-  put(draft, { ...row, ...after });
+  put(draft, { ...row, ...after, stripe_invoice_id: invoice });
+  if (!payment) return;
   const dispute = kind === 'dispute' ? draft.dispute(stripeId) : undefined;
   if (dispute) tellTakenBack(draft, dispute, payment);
   settleMoneyBack(draft, payment, { told: kind === 'refund' ? draft.refund(stripeId) : undefined });

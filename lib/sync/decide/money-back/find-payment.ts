@@ -16,10 +16,16 @@ export function findPayment(draft: Draft, source: Source): Found {
   if (known)
     return { payment: known, stripe_invoice_id: draft.invoiceOf(known).invoice?.stripe_invoice_id ?? null };
   if (!intent) return { payment: undefined, stripe_invoice_id: null };
-  const asked = draft.ask('invoicePaid', intent, '');
-  if (asked.state !== 'found') draft.leave(`what ${source.id} was paid for`, asked);
-  const invoice = asked.state === 'found' ? asked.object : null;
+  const invoice = askInvoice(draft, source.id, intent);
   return { payment: findStored(draft, [invoice]), stripe_invoice_id: invoice };
+}
+
+/** The invoice that Stripe names for a payment intent; null if it has none so far, or Stripe does not answer. */
+export function askInvoice(draft: Draft, moneyBackId: string, intent: string): string | null {
+  const asked = draft.ask('invoicePaid', intent, '');
+  if (asked.state === 'found') return asked.object;
+  draft.leave(`what ${moneyBackId} was paid for`, asked);
+  return null;
 }
 
 export function findStored(draft: Draft, names: (string | null)[]): StoredPayment | undefined {

@@ -9,6 +9,10 @@ import type { Run } from '../lease';
 import { nextAfter, STEP_PAGE } from '../step';
 import { inRun } from '../sync-object';
 
+const DAY_MS = 86_400_000;
+/** For so long after it was made is it asked which invoice a refund or dispute belongs to. */
+const ASKED_DAYS = 32;
+
 export async function attachPayments(deps: SyncDeps, run: Run, after: string | null): Promise<string | null> {
   const [done = '', id = '0'] = after?.split(' ') ?? [];
   const kind = done === 'dispute' ? 'dispute' : 'refund';
@@ -27,16 +31,20 @@ export async function attachPayments(deps: SyncDeps, run: Run, after: string | n
   return kind === 'refund' ? 'dispute 0' : null;
 }
 
-function withPayment({ db }: SyncDeps, kind: MoneyBackKind, after: number) {
+/** Those that a payment of ours belongs to, and recent ones whose intent may belong to an invoice by now. */
+function withPayment({ db, stripe, now }: SyncDeps, kind: MoneyBackKind, after: number) {
+  const since = new Date(now().getTime() - ASKED_DAYS * DAY_MS).toISOString();
   const [table, column] =
     kind === 'refund' ? [sql`refunds`, sql`stripe_refund_id`] : [sql`disputes`, sql`stripe_dispute_id`];
   return rows<{ id: number; stripe_id: string }>(
     db,
     sql`select t.id, t.${column} as stripe_id from ${table} t
-      where t.payment_id is null and t.id > ${after}::int and exists (
+      where t.payment_id is null and t.id > ${after}::int and (exists (
         select from payments p where p.stripe_payment_intent_id = t.stripe_payment_intent_id
           or p.payment_reference in (t.stripe_payment_intent_id, t.stripe_charge_id, t.stripe_invoice_id)
           or p.id = (select collected_by_payment_id from invoices i where i.stripe_invoice_id = t.stripe_invoice_id))
+        or ${stripe !== null}::boolean and t.stripe_invoice_id is null and t.stripe_payment_intent_id is not null
+          and t.provider_gone_at is null and t.issued_at >= ${since}::timestamptz)
       order by t.id limit ${sql.raw(String(STEP_PAGE))}`,
   );
 }
