@@ -40,6 +40,23 @@ export function startOfDay(date: string, timeZone: string): Date {
   return new Date(after);
 }
 
+/** Whether a text names a time zone that this runtime knows. */
+export function isTimeZone(text: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: text }) !== null;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether days begin at the same instants in both time zones, looked at in each month of a year from an instant on. */
+export function haveSameDays(one: string, other: string, from: Date): boolean {
+  const [year = 0, month = 1] = toCalendarDate(from, 'UTC').split('-').map(Number);
+  return Array.from({ length: 12 }, (_, i) => new Date(Date.UTC(year, month + i, 1)))
+    .map((first) => toCalendarDate(first, 'UTC'))
+    .every((date) => startOfDay(date, one).getTime() === startOfDay(date, other).getTime());
+}
+
 /** Seconds since the epoch, as Stripe writes instants. */
 export function fromEpoch(seconds: number): Date {
   const instant = new Date(0);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isTimeZone } from './dates';
 import { toNetworks } from './networks';
 
 const text = z.string().min(1);
@@ -102,14 +103,6 @@ export function list(value: string | undefined): string[] {
     .split(',')
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '');
-}
-
-function isTimeZone(value: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: value }) !== null;
-  } catch {
-    return false;
-  }
 }
 
 function isNetworkList(value: string): boolean {

@@ -23,7 +23,8 @@ export interface FieldChange {
     | 'invoice'
     | 'payment'
     | 'refund'
-    | 'dispute';
+    | 'dispute'
+    | 'account';
   entity_id: number | null;
   stripe_id: string | null;
   field: string;

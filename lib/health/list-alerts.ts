@@ -17,6 +17,7 @@ export const alert = z.object({
     'inbox_failures',
     'inbox_other_mode',
     'webhook_refuses',
+    'time_zone_differs',
     'counts_wrong',
     'disk_full',
     'disk_low',
@@ -40,6 +41,7 @@ type Found = {
   failed_events: number;
   other_mode_events: number;
   refused: number | null;
+  account_zone: string | null;
   wrong_lists: string | null;
 };
 
@@ -51,7 +53,7 @@ type Found = {
 export async function listAlerts(
   db: Database,
   now: Date,
-  env: Pick<Env, 'alerts' | 'databaseUrl' | 'dataDir' | 'stripe'>,
+  env: Pick<Env, 'alerts' | 'databaseUrl' | 'dataDir' | 'stripe' | 'timeZone'>,
 ): Promise<{ alerts: Alert[]; everRun: boolean }> {
   const limits = env.alerts;
   const at = sql`${now.toISOString()}::timestamptz`;
@@ -68,6 +70,8 @@ export async function listAlerts(
         (select count(*) from stripe_events where outcome = 'ignored' and warnings <> '[]'
           and created_at > ${at} - make_interval(days => ${OTHER_MODE_DAYS}::int))::int as other_mode_events,
         ${manyRefusals} as refused,
+        (select after from reconciliation_changes where run_id = last.id and entity = 'account'
+          and field = 'time_zone' and before = ${env.timeZone}::text limit 1) as account_zone,
         (select string_agg(rtrim(replace(list, '_', ' '), 's') || 's', ', ' order by list) from wrong_counts) as wrong_lists
       from (select 1) as one
       left join lateral (
@@ -80,7 +84,11 @@ export async function listAlerts(
   return { alerts: [...ofDisk(disk, limits), ...toAlerts(db, found, env)], everRun: found.overdue !== null };
 }
 
-function toAlerts(db: Database, found: Found, env: Pick<Env, 'alerts' | 'stripe'>): Alert[] {
+function toAlerts(
+  db: Database,
+  found: Found,
+  env: Pick<Env, 'alerts' | 'stripe' | 'timeZone'>,
+): Alert[] {
   const limits = env.alerts;
   const { run_id, silent_run, changes, failed_events: failed, other_mode_events: others, refused } = found;
   const deliveries = counted(refused ?? 0, 'delivery', 'deliveries');
@@ -112,6 +120,12 @@ function toAlerts(db: Database, found: Found, env: Pick<Env, 'alerts' | 'stripe'
       'inbox_other_mode',
       others > 0,
       `${counted(others, 'event')} came from the wrong Stripe mode (test or live): the webhook’s secret and the keys do not match.`,
+    ),
+    ...is(
+      'time_zone_differs',
+      found.account_zone !== null,
+      `The Stripe account uses the time zone ${found.account_zone}, and dates here are in ${env.timeZone}: an invoice can have another date, and month, than at Stripe. Set APP_TIMEZONE to the account’s time zone.`,
+      run,
     ),
     ...is(
       'counts_wrong',

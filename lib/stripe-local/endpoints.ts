@@ -9,6 +9,11 @@ import type { World } from './world';
 
 /** By path, `:id` standing for one segment. */
 export const ENDPOINTS: Record<string, Endpoint> = {
+  '/v1/account': ({ world }) => ({
+    id: 'acct_local',
+    object: 'account',
+    settings: { dashboard: { display_name: null, timezone: world.timeZone } },
+  }),
   '/v1/customers': listOf(
     'customer',
     (world) => world.customers,

@@ -41,10 +41,13 @@ export async function saveWorld(world: World, file: string): Promise<void> {
  * @returns null where there is no such file
  * @throws StartError where it is not one of ours
  */
-export async function loadWorld(file: string, given: { now(): Date }): Promise<World | null> {
+export async function loadWorld(
+  file: string,
+  given: { now(): Date; timeZone?: string },
+): Promise<World | null> {
   const saved = await readSaved(file);
   if (!saved) return null;
-  const world = createWorld({ now: given.now, chance: seededChance(saved.chance) });
+  const world = createWorld({ ...given, chance: seededChance(saved.chance) });
   for (const name of COLLECTIONS) {
     const collection = world[name] as unknown as Collection<{ id: string; created: number }>;
     for (const entry of saved.deleted[name] ?? []) collection.bury(entry);

@@ -17,6 +17,8 @@ import type { CreditNote, Dispute, Refund } from './model-returns';
 export interface World {
   now(): Date;
   readonly chance: Chance;
+  /** Of the account's dashboard. */
+  timeZone: string;
   readonly customers: Collection<Customer>;
   readonly subscriptions: Collection<Subscription>;
   readonly invoices: Collection<Invoice>;
@@ -32,10 +34,11 @@ export interface World {
 }
 
 /** An empty world. */
-export function createWorld(given: { now(): Date; chance: Chance }): World {
+export function createWorld(given: { now(): Date; chance: Chance; timeZone?: string }): World {
   return {
     now: given.now,
     chance: given.chance,
+    timeZone: given.timeZone ?? 'Etc/UTC',
     customers: new Collection(),
     subscriptions: new Collection(['customer']),
     invoices: new Collection(['customer', 'subscription']),

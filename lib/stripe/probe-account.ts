@@ -1,5 +1,7 @@
 import Stripe from 'stripe';
-import { isGone, stripeErrorCode } from './fetch';
+import { isTimeZone } from '../dates';
+import { isGone, stripeErrorCode, unavailable } from './fetch';
+import { asId, asObject, asText } from './read';
 
 /** Whether a key opens the account that we know: `other` knows none of the customers it was asked for. */
 export type Probe = 'known' | 'other' | 'refused' | { silent: string };
@@ -30,5 +32,26 @@ async function isKnown(stripe: Stripe, id: string): Promise<boolean> {
   } catch (error) {
     if (isGone(error)) return false;
     throw error;
+  }
+}
+
+/** An account of Stripe's, and the time zone of its dashboard and its reports. */
+export interface Account {
+  id: string | null;
+  timeZone: string | null;
+}
+
+/**
+ * Reads the account that a key belongs to. Never throws for what Stripe or the network does.
+ *
+ * @returns the reason if it cannot be read; a restricted key may not read it
+ */
+export async function fetchAccount(stripe: Stripe): Promise<Account | { reason: string }> {
+  try {
+    const account = asObject(await stripe.accounts.retrieveCurrent());
+    const zone = asText(asObject(asObject(account.settings).dashboard).timezone);
+    return { id: asId(account), timeZone: zone !== null && isTimeZone(zone) ? zone : null };
+  } catch (error) {
+    return { reason: unavailable(error).reason };
   }
 }

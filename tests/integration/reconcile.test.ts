@@ -14,6 +14,10 @@ import {
   subscriptions,
 } from '@/db/schema';
 import { seedDatabase } from '@/db/seed';
+import { parseEnv } from '@/lib/env';
+import { checkHealth } from '@/lib/health/check-health';
+import { listAlerts } from '@/lib/health/list-alerts';
+import { listTasks } from '@/lib/overview/list-tasks';
 import * as act from '@/lib/stripe-local/actions';
 import { fillFromDatabase } from '@/lib/stripe-local/fill-from-database';
 import { beginDryRun } from '@/lib/sync/reconcile/dry-run';
@@ -220,6 +224,48 @@ describe('a run that Stripe fails', () => {
   test('a run without an API key skips Stripe and says so', async () => {
     const skipped = { status: 'completed', stripeSkipped: true };
     expect(await sync.run({ withKey: false })).toMatchObject(skipped);
+  });
+});
+
+describe('the time zone of the Stripe account', () => {
+  const alertsIn = async (timeZone: string) => {
+    const { alerts } = await listAlerts(sync.db, sync.now(), { ...parseEnv({}), timeZone });
+    return alerts.filter(({ code }) => code === 'time_zone_differs');
+  };
+  const onAccount = ({ path }: { path: string }) => path === '/v1/account';
+
+  test('staff are told if the account has other days, until a setting or a later run ends it', async () => {
+    sync.world.timeZone = 'America/New_York';
+    const { runId, status, changes } = await sync.run();
+    expect([status, changes]).toEqual(['completed', 1]);
+    expect(await logOf(runId)).toMatchObject([
+      { entity: 'account', stripe_id: 'acct_local', before: 'UTC', after: 'America/New_York' },
+    ]);
+    const message = expect.stringMatching(
+      /time zone America\/New_York, and dates here are in UTC: .* Set APP_TIMEZONE/,
+    );
+    const told = { code: 'time_zone_differs', message, run_id: runId };
+    expect(await alertsIn('UTC')).toEqual([told]);
+    expect(await alertsIn('America/New_York')).toEqual([]);
+    expect((await checkHealth({ ...sync.runtime, now: sync.now })).status).toBe('ok');
+    expect(await listTasks(sync.db, sync.now(), sync.runtime.env)).toContainEqual(told);
+    sync.world.timeZone = 'Etc/UTC';
+    await sync.run();
+    expect(await alertsIn('UTC')).toEqual([]);
+  });
+
+  test.each([
+    ['is refused to the key', 'America/New_York', { kind: 'status', status: 403, shouldRetry: false }],
+    ['is answered with a page', 'America/New_York', { kind: 'garbage' }],
+    ['is not known here', 'Mars/Phobos', { kind: 'latency', ms: 1 }],
+    ['is empty', '', { kind: 'latency', ms: 1 }],
+  ] as const)('a run completes without a warning if the time zone %s', async (_, timeZone, fault) => {
+    sync.world.timeZone = timeZone;
+    sync.api.faults.add({ when: onAccount, fault });
+    expect(await sync.run()).toMatchObject({ status: 'completed', changes: 0, failures: 0 });
+    expect(await alertsIn('UTC')).toEqual([]);
+    sync.api.faults.clear();
+    sync.world.timeZone = 'Etc/UTC';
   });
 });
 

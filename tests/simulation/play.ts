@@ -90,6 +90,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
   const world = createWorld({
     now: () => new Date(clock.ms + plan.skew * 1000),
     chance: seededChance(seed),
+    timeZone: plan.timeZone,
   });
   const { hasKey, timeZone, linkByEmail } = plan;
   await stage.begin({ world, seed, hasKey, timeZone, linkByEmail, now });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { comingPresets, pastPresets } from '@/lib/date-presets';
-import { addDays, fromEpoch, startOfDay, toCalendarDate, toEpoch } from '@/lib/dates';
+import { addDays, fromEpoch, haveSameDays, startOfDay, toCalendarDate, toEpoch } from '@/lib/dates';
 import { besidePayments } from '@/lib/invoices/beside-payments';
 import { lineTotals } from '@/lib/invoices/line-totals';
 import {
@@ -181,6 +181,23 @@ describe('dates', () => {
     });
     expect(rangesOf(comingPresets('2026-11-30'))['This week']).toBe('2026-11-30 2026-12-06');
   });
+});
+
+test.each([
+  ['UTC', 'Etc/UTC', true],
+  ['Asia/Kolkata', 'Asia/Calcutta', true],
+  ['Europe/Berlin', 'Europe/Vienna', true],
+  ['Europe/Berlin', 'Europe/London', false],
+  ['UTC', 'Europe/London', false],
+  ['Europe/Berlin', 'Africa/Tunis', false],
+  ['Pacific/Kiritimati', 'Pacific/Pago_Pago', false],
+])('whether %s and %s have the same days is %s', (one, other, same) => {
+  for (const from of ['2026-01-15T12:00:00Z', '2026-07-15T12:00:00Z']) {
+    expect([haveSameDays(one, other, new Date(from)), haveSameDays(other, one, new Date(from))]).toEqual([
+      same,
+      same,
+    ]);
+  }
 });
 
 describe('what payments do not show of an invoice', () => {

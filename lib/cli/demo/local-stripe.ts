@@ -19,11 +19,13 @@ export async function prepareWorld(
   env: Env,
   options: { now(): Date; randomBytes(size: number): Buffer; fresh: boolean },
 ): Promise<World> {
-  const saved = options.fresh ? null : await loadWorld(worldFile(env), options);
+  const { now } = options;
+  const { timeZone } = env;
+  const saved = options.fresh ? null : await loadWorld(worldFile(env), { now, timeZone });
   if (saved) return saved;
   const chance = seededChance(options.randomBytes(4).readUInt32BE());
-  const world = createWorld({ now: options.now, chance });
-  await fillFromDatabase(world, db, { timeZone: env.timeZone });
+  const world = createWorld({ now, chance, timeZone });
+  await fillFromDatabase(world, db, { timeZone });
   await saveWorld(world, worldFile(env));
   return world;
 }

@@ -7,6 +7,7 @@ import { attachPayments } from './steps/attach-payments';
 import { bookMissed } from './steps/book-missed';
 import { checkLists } from './steps/check-lists';
 import { clearAccess } from './steps/clear-access';
+import { compareTimeZone } from './steps/compare-time-zone';
 import { reconcileCreditNotes } from './steps/credit-notes';
 import { dropOldBodies } from './steps/drop-old-bodies';
 import { linkCheckouts } from './steps/link-checkouts';
@@ -84,6 +85,7 @@ export const STEPS: Step[] = [
   { name: 'disputes', phase: 'money_back', needs: 'stripe', page: disputeList },
   { name: 'unseen disputes', phase: 'money_back', needs: 'stripe', page: unseen('dispute') },
   { name: 'payments of what came back', phase: 'money_back', needs: 'database', page: attachPayments },
+  { name: 'time zone of the account', phase: 'money_back', needs: 'stripe', page: compareTimeZone },
   { name: 'overdue invoices', phase: 'overdue', needs: 'database', page: markOverdue },
   { name: 'missed entries', phase: 'overdue', needs: 'database', page: bookMissed },
   { name: 'counts of lists', phase: 'overdue', needs: 'database', page: checkLists },

@@ -19,6 +19,7 @@ import type { MoneyBackKind } from '@/lib/sync/decide/money-back/kinds';
 import type { Ordered } from '@/lib/sync/decide/order';
 import { applyRetrieved } from '@/lib/sync/decide/retrieved';
 import { settleMoved } from '@/lib/sync/decide/subscription/settle-moved';
+import { ASKED_DAYS } from '@/lib/sync/reconcile/steps/attach-payments';
 import { refundsFrom } from '@/lib/sync/reconcile/steps/money-back-window';
 import { findInSync } from '@/lib/sync/reconcile/steps/reconcile-lists';
 import { decideMissing } from '@/lib/sync/reconcile/steps/record-missing-payments';
@@ -58,6 +59,8 @@ export const NIGHT_STEPS: Record<string, (night: Night) => Promise<void>> = {
   disputes: listedDisputes,
   'unseen disputes': unseen('dispute'),
   'payments of what came back': attachPayments,
+  // The account of a history has the time zone of its plan.
+  'time zone of the account': async () => {},
   // No history has overdue invoices of its own or counted lists.
   'overdue invoices': async () => {},
   'missed entries': missedEntries,
@@ -212,7 +215,7 @@ function isBehind({ invoices }: ModelRows, id: string, changedAt: Date): boolean
 
 async function attachPayments(night: Night): Promise<void> {
   for (const kind of ['refund', 'dispute'] as const) {
-    const ids = await night.select((rows) => withPayment(rows, kind));
+    const ids = await night.select((rows) => withPayment(rows, kind, night.deps));
     await night.each(kind, ids, async (id) => {
       await inRun(night.deps, night.work, {
         stripeCustomerId: null,
@@ -223,8 +226,9 @@ async function attachPayments(night: Night): Promise<void> {
   }
 }
 
-/** Refunds or disputes without a payment, if there is one by now. */
-function withPayment(rows: ModelRows, kind: MoneyBackKind): string[] {
+/** Refunds or disputes without a payment, if there is one by now, or Stripe may name their invoice by now. */
+function withPayment(rows: ModelRows, kind: MoneyBackKind, { stripe, now }: Night['deps']): string[] {
+  const since = now().getTime() - ASKED_DAYS * DAY_MS;
   const known = [...rows.payments.values()];
   const collectedBy = new Map(
     [...rows.invoices.values()].map((one) => [one.stripe_invoice_id, one.collected_by_payment_id]),
@@ -232,14 +236,17 @@ function withPayment(rows: ModelRows, kind: MoneyBackKind): string[] {
   const all = kind === 'refund' ? KNOWN.refund(rows) : KNOWN.dispute(rows);
   return all
     .filter((row) => row.payment_id === null)
-    .filter(({ stripe_payment_intent_id: intent, stripe_charge_id: charge, stripe_invoice_id: invoice }) =>
-      known.some(
+    .filter((row) => {
+      const { stripe_payment_intent_id: intent, stripe_charge_id: charge, stripe_invoice_id: invoice } = row;
+      const isNamed = known.some(
         (one) =>
           (intent !== null && one.stripe_payment_intent_id === intent) ||
           [intent, charge, invoice].includes(one.payment_reference) ||
           one.id === collectedBy.get(invoice),
-      ),
-    )
+      );
+      const mayBelong = intent !== null && invoice === null && row.provider_gone_at === null;
+      return isNamed || (stripe !== null && mayBelong && row.issued_at.getTime() >= since);
+    })
     .sort(byId)
     .flatMap(({ stripeId }) => stripeId ?? []);
 }

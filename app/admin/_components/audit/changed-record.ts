@@ -13,6 +13,7 @@ const KINDS: Record<NamedChange['entity'], string> = {
   payment: 'Payment',
   refund: 'Refund',
   dispute: 'Dispute',
+  account: 'Stripe account',
 };
 
 const PLACES: Partial<Record<NamedChange['entity'], string>> = {
@@ -36,6 +37,7 @@ const FIELDS: Record<string, string> = {
   refunded_amount: 'Refunded',
   stripe_charge_id: 'Charge',
   stripe_payment_intent_id: 'Payment intent',
+  time_zone: 'Time zone',
 };
 
 /** What a changed record is called, and its page where it is still there. */
@@ -66,9 +68,10 @@ export function changedField({ field }: Pick<Change, 'field'>): string {
   return FIELDS[field] ?? formatField(field);
 }
 
-/** What is reported of money that came back, where before and after do not tell it; null: they do. */
+/** What is reported, if before and after do not tell it; null if they do. */
 export function changedSentence({ entity, field, before, after, outcome }: Change): string | null {
   if (outcome !== 'reported') return null;
+  if (entity === 'account') return `${after} at Stripe, ${before} in APP_TIMEZONE`;
   if (entity === 'payment' && field === 'refunded_amount') return `${after} of ${before} was returned`;
   if (entity !== 'refund' && entity !== 'dispute') return null;
   if (field === 'payment_id') return 'No matching payment';

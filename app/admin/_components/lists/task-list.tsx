@@ -35,6 +35,7 @@ const PLACES: Record<Task['code'], string> = {
   inbox_failures: '/admin/webhooks?outcome=failed',
   inbox_other_mode: '/admin/webhooks?outcome=other_mode',
   webhook_refuses: '/admin/webhooks',
+  time_zone_differs: '/admin/reconciliation',
   counts_wrong: '/admin',
   disk_full: '/admin',
   disk_low: '/admin',

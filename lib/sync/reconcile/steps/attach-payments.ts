@@ -11,7 +11,7 @@ import { inRun } from '../sync-object';
 
 const DAY_MS = 86_400_000;
 /** For so long after it was made is it asked which invoice a refund or dispute belongs to. */
-const ASKED_DAYS = 32;
+export const ASKED_DAYS = 32;
 
 export async function attachPayments(deps: SyncDeps, run: Run, after: string | null): Promise<string | null> {
   const [done = '', id = '0'] = after?.split(' ') ?? [];
