@@ -75,13 +75,15 @@ async function ask({ db, env, now }: Asked): Promise<Health> {
     database: 'ok',
     checks: {
       reconciliation: everRun ? reconciliationOf(codes) : 'none',
-      inbox: codes.has('inbox_failures') || codes.has('inbox_other_mode') ? 'failures' : 'ok',
+      inbox: OF_INBOX.some((code) => codes.has(code)) ? 'failures' : 'ok',
       webhook: codes.has('webhook_refuses') ? 'refuses' : 'ok',
       disk: codes.has('disk_full') ? 'full' : codes.has('disk_low') ? 'low' : 'ok',
     },
     alerts,
   };
 }
+
+const OF_INBOX = ['inbox_failures', 'inbox_other_mode', 'inbox_thin'] as const;
 
 function reconciliationOf(codes: Set<Alert['code']>): Health['checks']['reconciliation'] {
   if (codes.has('reconciliation_overdue')) return 'overdue';

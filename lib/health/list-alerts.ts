@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { type Database, rows } from '@/db/database';
 import type { runStatus } from '@/db/schema';
 import type { Env } from '../env';
+import { isThin } from '../sync/inbox/event-filters';
+import { PING } from '../sync/inbox/event-types';
 import { deadBefore } from '../sync/reconcile/lease';
 import { checkDisk, type Disk } from './disk';
 import { manyRefusals, refusalText } from './webhook-refusals';
@@ -16,6 +18,7 @@ export const alert = z.object({
     'reconciliation_drift',
     'inbox_failures',
     'inbox_other_mode',
+    'inbox_thin',
     'webhook_refuses',
     'time_zone_differs',
     'counts_wrong',
@@ -27,8 +30,8 @@ export const alert = z.object({
 });
 export type Alert = z.infer<typeof alert>;
 
-/** Days for which an event of the other mode is told. */
-const OTHER_MODE_DAYS = 7;
+/** Days for which an event of the other mode, or a thin one, is told. */
+const IGNORED_DAYS = 7;
 
 type Found = {
   /** Null before the first run. */
@@ -40,6 +43,7 @@ type Found = {
   changes: number | null;
   failed_events: number;
   other_mode_events: number;
+  thin_events: number;
   refused: number | null;
   account_zone: string | null;
   wrong_lists: string | null;
@@ -67,13 +71,17 @@ export async function listAlerts(
           and heartbeat_at < ${deadBefore(now).toISOString()}::timestamptz) as silent_run,
         last.id as run_id, last.status, last.changes_count as changes,
         (select count(*) from stripe_events where outcome = 'failed')::int as failed_events,
-        (select count(*) from stripe_events where outcome = 'ignored' and warnings <> '[]'
-          and created_at > ${at} - make_interval(days => ${OTHER_MODE_DAYS}::int))::int as other_mode_events,
+        ignored.other_mode_events, ignored.thin_events,
         ${manyRefusals} as refused,
         (select after from reconciliation_changes where run_id = last.id and entity = 'account'
           and field = 'time_zone' and before = ${env.timeZone}::text limit 1) as account_zone,
         (select string_agg(rtrim(replace(list, '_', ' '), 's') || 's', ', ' order by list) from wrong_counts) as wrong_lists
-      from (select 1) as one
+      from (
+        select (count(*) filter (where not ${isThin}))::int as other_mode_events,
+          (count(*) filter (where ${isThin} and type <> ${PING}))::int as thin_events
+        from stripe_events where outcome = 'ignored' and warnings <> '[]'
+          and created_at > ${at} - make_interval(days => ${IGNORED_DAYS}::int)
+      ) as ignored
       left join lateral (
         select id, status, changes_count from reconciliation_runs where status <> 'running'
         order by started_at desc, id desc limit 1
@@ -120,6 +128,11 @@ function toAlerts(
       'inbox_other_mode',
       others > 0,
       `${counted(others, 'event')} came from the wrong Stripe mode (test or live): the webhook’s secret and the keys do not match.`,
+    ),
+    ...is(
+      'inbox_thin',
+      found.thin_events > 0,
+      `${counted(found.thin_events, 'thin event')} arrived, which cannot be applied: choose snapshot payloads for the endpoint in Stripe.`,
     ),
     ...is(
       'time_zone_differs',

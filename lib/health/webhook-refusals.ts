@@ -42,6 +42,15 @@ export function countRefusal(world: World, age: number | null): void {
   if (!tally.pause) tell(world, tally);
 }
 
+const unreadable = perProcess('unreadable', () => new WeakMap<Database, number>());
+
+/** Counts a body that Stripe signed and that is not an event. Each has its line in the log: only Stripe can sign. */
+export function countUnreadable({ db, log }: World): void {
+  const count = (unreadable.get(db) ?? 0) + 1;
+  unreadable.set(db, count);
+  log.warn({ unreadable: count }, 'webhook refused a signed body that is not an event');
+}
+
 function tell(world: World, tally: Tally): void {
   const { count } = tally;
   tally.count = 0;

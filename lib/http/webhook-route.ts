@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { pgErrorCode } from '@/db/database';
 import { AppError } from '../errors';
-import { countRefusal } from '../health/webhook-refusals';
+import { countRefusal, countUnreadable } from '../health/webhook-refusals';
 import { stackOf } from '../log';
 import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
 import { verifyEvent } from '../stripe/verify-event';
@@ -48,7 +48,10 @@ async function receive(runtime: Runtime, request: HttpRequest): Promise<Response
   const header = request.headers.get('stripe-signature');
   const verified = verifyEvent(bytes, header, env.stripe.webhookSecrets, now());
   if (!verified.ok) {
-    if (verified.reason === 'invalid_payload') return answer(400, { error: 'Invalid payload' });
+    if (verified.reason === 'invalid_payload') {
+      countUnreadable(runtime);
+      return answer(400, { error: 'Invalid payload' });
+    }
     if (isLikeStripes(header)) countRefusal(runtime, verified.reason === 'wrong_time' ? verified.age : null);
     return answer(400, { error: 'Invalid signature' });
   }

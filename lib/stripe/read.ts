@@ -38,6 +38,13 @@ export function asInstant(value: unknown): Date | null {
   return seconds !== null && seconds > 0 && seconds < 32_503_680_000 ? fromEpoch(seconds) : null;
 }
 
+/** An instant as version 2 of Stripe's API writes it: `2026-03-15T12:00:00.000Z`. */
+export function asIsoInstant(value: unknown): Date | null {
+  const milliseconds =
+    typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value) ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(milliseconds) ? null : fromEpoch(milliseconds / 1000);
+}
+
 /** The id of a reference, be it a string or the expanded object. */
 export function asId(value: unknown): string | null {
   return asText(value) ?? asText(asObject(value).id);

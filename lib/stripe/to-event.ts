@@ -1,7 +1,10 @@
 import type { ProviderCustomer } from './provider';
-import { asId, asInstant, asObject, asText, type Json } from './read';
+import { asId, asInstant, asIsoInstant, asObject, asText, type Json } from './read';
 
-/** The envelope of a delivery; `object` is in whatever shape its API version has. */
+/**
+ * The envelope of a delivery; `object` is in whatever shape its API version has. An endpoint sends snapshots or thin
+ * events: https://docs.stripe.com/event-destinations#thin-events
+ */
 export interface ProviderEvent {
   id: string;
   type: string;
@@ -14,13 +17,17 @@ export interface ProviderEvent {
   objectId: string | null;
   stripeCustomerId: string | null;
   previousAttributes: Json | null;
+  /** It names its object, and does not hold it. */
+  isThin: boolean;
 }
 
 /** @returns null for JSON that is no event */
 export function toProviderEvent(body: unknown): ProviderEvent | null {
   const payload = asObject(body);
-  const data = asObject(payload.data);
-  const [id, type, created] = [asText(payload.id), asText(payload.type), asInstant(payload.created)];
+  const isThin = payload.object === 'v2.core.event';
+  const data = isThin ? { object: {} } : asObject(payload.data);
+  const [id, type] = [asText(payload.id), asText(payload.type)];
+  const created = isThin ? asIsoInstant(payload.created) : asInstant(payload.created);
   const isObject = typeof data.object === 'object' && data.object !== null;
   if (id === null || type === null || created === null || !isObject) return null;
   const object = asObject(data.object);
@@ -32,9 +39,10 @@ export function toProviderEvent(body: unknown): ProviderEvent | null {
     account: asText(payload.account),
     created,
     object,
-    objectId: asText(object.id),
+    objectId: isThin ? asId(payload.related_object) : asText(object.id),
     stripeCustomerId: asText(object.object) === 'customer' ? asText(object.id) : asId(object.customer),
     previousAttributes: data.previous_attributes ? asObject(data.previous_attributes) : null,
+    isThin,
   };
 }
 

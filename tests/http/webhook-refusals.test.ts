@@ -266,13 +266,27 @@ describe('the signature', () => {
     expect((await answerTo(event, { header: sign(JSON.stringify(event)) })).status).toBe(200);
   });
 
-  test.each(['not json', 'null', '[]', '{"id":"evt_x"}'])(
-    'a signed body %s is refused as no event',
-    async (body) => {
-      const answer = await answerTo({}, { body, header: signatureOf(body, at(0)) });
-      expect(answer).toEqual({ status: 400, body: { error: 'Invalid payload' } });
-    },
-  );
+  const SNAPSHOT = '"object":"event","type":"invoice.paid","created":1773576000';
+  test.each([
+    'not json',
+    'null',
+    '[]',
+    '{"id":"evt_x"}',
+    `{"id":"evt_x",${SNAPSHOT}}`,
+    `{"id":"evt_x",${SNAPSHOT},"data":{}}`,
+    '{"id":"evt_x","object":"v2.core.event","type":"v1.invoice.paid","created":"soon"}',
+    '{"object":"v2.core.event","type":"v1.invoice.paid","created":"2026-03-15T12:00:00.000Z"}',
+  ])('a signed body %s is refused as no event, logged and counted', async (body) => {
+    const warned = vi.spyOn(server.runtime.log, 'warn');
+    const answer = await answerTo({}, { body, header: signatureOf(body, at(0)) });
+    expect(answer).toEqual({ status: 400, body: { error: 'Invalid payload' } });
+    await answerTo({}, { body, header: signatureOf(body, at(0)) });
+    const counts = warned.mock.calls.map(([line]) => (line as unknown as { unreadable: number }).unreadable);
+    expect(counts).toEqual([counts[0], (counts[0] ?? 0) + 1]);
+    expect(warned.mock.calls[0]?.[1]).toBe('webhook refused a signed body that is not an event');
+    expect(JSON.stringify(warned.mock.calls)).not.toContain('evt_x');
+    vi.restoreAllMocks();
+  });
 
   test('a signed body over 1 MiB is answered 413', async () => {
     const body = JSON.stringify({ ...draw(), pad: 'x'.repeat(1_100_000) });

@@ -1,8 +1,12 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import * as webhook from '@/app/api/stripe/webhook/route';
+import { stripeEvents } from '@/db/schema';
+import { listAlerts } from '@/lib/health/list-alerts';
+import { listTasks } from '@/lib/overview/list-tasks';
 import { updatePayment } from '@/lib/payments/update-payment';
 import { replayEvent } from '@/lib/sync/inbox/handle-event';
+import { listEvents } from '@/lib/sync/inbox/inbox-queries';
 import { replayForStaff } from '@/lib/sync/inbox/replay-for-staff';
 import { reconcile } from '@/lib/sync/reconcile/reconcile';
 import { useApi } from '../support/api';
@@ -72,6 +76,58 @@ describe('a delivery', () => {
     expect(await outcome(older)).toBe('stale');
     const unmatched = draw(finalized('in_6', { customer: null }));
     expect([await outcome(unmatched), await outcome(unmatched)]).toEqual(['unmatched', 'unmatched']);
+  });
+
+  describe('that is a thin event', () => {
+    const thin = (more: object) => ({
+      ...{ id: `evt_thin_${++drawn}`, object: 'v2.core.event', livemode: false },
+      ...{ type: 'v1.invoice.paid', created: '2026-03-15T12:00:00.123Z' },
+      related_object: { id: 'in_thin', type: 'invoice', url: '/v1/invoices/in_thin' },
+      ...more,
+    });
+    const sentence = 'this endpoint sends thin events: choose snapshot payloads for it in Stripe';
+
+    test.each([
+      ['about an invoice', {}],
+      ['of a type that snapshots have', { type: 'invoice.paid' }],
+      ['without an object', { related_object: null }],
+      [
+        'with data of its own',
+        { data: { object: { id: 'in_thin', customer: 'cus_thin' } }, type: 'invoice.paid' },
+      ],
+      ['that is a ping', { type: 'v2.core.event_destination.ping', related_object: null }],
+    ])('%s it is stored, changes nothing and is explained to staff', async (_, more) => {
+      const event = thin(more);
+      expect(await send(event)).toEqual({ status: 200, body: { received: true, outcome: 'ignored' } });
+      expect(await sync.eventOf(event.id)).toMatchObject({
+        ...{ outcome: 'ignored', warnings: [sentence], payload: JSON.stringify(event) },
+        ...{ stripe_created: new Date('2026-03-15T12:00:00.123Z'), stripe_customer_id: null },
+      });
+      expect(await sync.invoiceOf('in_thin')).toBeUndefined();
+      expect(await outcome(event)).toBe('duplicate');
+      expect(await replayForStaff(sync.deps(), GRACE, event.id)).toBe('ignored');
+    });
+
+    test('staff are told about thin events, but not about a ping or the wrong mode', async () => {
+      const { db, env, now } = server.runtime;
+      await db.delete(stripeEvents);
+      const codes = async () =>
+        (await listAlerts(db, new Date(), env)).alerts.map(({ code, message }) => [code, message]);
+      await send(thin({ type: 'v2.core.event_destination.ping' }));
+      expect(await codes()).toEqual([]);
+      await send(thin({}));
+      expect(await codes()).toEqual([
+        [
+          'inbox_thin',
+          expect.stringMatching(/^1 thin event arrived, which cannot be applied: choose snapshot/),
+        ],
+      ]);
+      const page = { limit: 25, timeZone: 'UTC' };
+      expect((await listEvents(db, { outcome: 'other_mode' }, page)).count).toBe(0);
+      expect((await listEvents(db, { outcome: 'thin' }, page)).count).toBe(2);
+      expect((await listTasks(db, now(), env)).map(({ code }) => code)).toContain('inbox_thin');
+      await db.delete(stripeEvents);
+    });
   });
 
   test('an event of the other mode is kept with a warning, and applied by staff alone', async () => {

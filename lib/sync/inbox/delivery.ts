@@ -7,7 +7,7 @@ import { decideEvent, keysOfEvent } from '../decide/event';
 import type { EventEntry } from '../store/committed';
 import { type Keys, mergeKeys, noKeys } from '../store/keys';
 import type { StoredOutcome } from '../store/rows';
-import { type HandledEvent, isHandled } from './event-types';
+import { type HandledEvent, isHandled, THIN_WARNING } from './event-types';
 import { isSettled, toRow } from './inbox';
 
 export type EventOutcome = 'processed' | 'duplicate' | 'stale' | 'ignored' | 'unmatched';
@@ -58,7 +58,8 @@ export function decideDelivery(draft: Draft, delivered: Delivery): Taken {
   draft.arrived.set(event.id, arrived);
   const known = draft.changes.length;
   draft.warnings.clear();
-  if (expectedMode) draft.warnings.add(wrongMode(event, expectedMode));
+  if (event.isThin) draft.warnings.add(THIN_WARNING);
+  else if (expectedMode) draft.warnings.add(wrongMode(event, expectedMode));
   const handled = handledOf(delivery);
   const outcome = handled ? decideEvent(draft, handled) : 'ignored';
   arrived.outcome = outcome;
@@ -80,9 +81,10 @@ function toReduced(delivery: Delivery): Delivery {
   return { ...delivery, event: fromInbox(payload), payload };
 }
 
-/** An event of the other mode, of a connected account or of another type is kept, and changes nothing. */
+/** A thin event, and one of the other mode, of a connected account or of another type is kept, and changes nothing. */
 function handledOf({ event, expectedMode }: Delivery): HandledEvent | null {
-  return expectedMode === null && event.account === null && isHandled(event) ? event : null;
+  const isOurs = expectedMode === null && event.account === null;
+  return isOurs && !event.isThin && isHandled(event) ? event : null;
 }
 
 function wrongMode({ livemode }: ProviderEvent, mode: StripeMode): string {

@@ -1,14 +1,21 @@
+import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { eventOutcome } from '@/db/schema';
 import { dateRange, isInOrder, oneOf, textLine, WRONG_ORDER } from '../../fields';
-import { HANDLED_EVENT_TYPES } from './event-types';
+import { HANDLED_EVENT_TYPES, THIN_WARNING } from './event-types';
 
 export const OTHER_TYPES = 'other';
 /** Ignored because they came from Stripe's other mode than the keys are of. */
 export const OTHER_MODE = 'other_mode';
 
+/** Ignored because they only name their object. */
+export const THIN = 'thin';
+
+/** Of `stripe_events`. */
+export const isThin = sql`warnings @> ${JSON.stringify([THIN_WARNING])}::jsonb`;
+
 export const EVENT_TYPES = [...HANDLED_EVENT_TYPES, OTHER_TYPES];
-export const EVENT_OUTCOMES = [...eventOutcome.enumValues, OTHER_MODE] as const;
+export const EVENT_OUTCOMES = [...eventOutcome.enumValues, OTHER_MODE, THIN] as const;
 
 export const eventFilters = z
   .object({

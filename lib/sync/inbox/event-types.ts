@@ -20,6 +20,12 @@ export type HandledEvent = ProviderEvent & { type: HandledEventType };
 export const isHandled = (event: ProviderEvent): event is HandledEvent =>
   HANDLED_EVENT_TYPES.includes(event.type);
 
+/** What staff are told of an event that only names its object. */
+export const THIN_WARNING = 'this endpoint sends thin events: choose snapshot payloads for it in Stripe';
+
+/** Sent from Stripe's Workbench to try out an endpoint; it is thin, whatever else the endpoint sends. */
+export const PING = 'v2.core.event_destination.ping';
+
 export const SUBSCRIPTION_EVENT_TYPES = HANDLED_EVENT_TYPES.filter((type) =>
   type.startsWith('customer.subscription.'),
 );

@@ -7,7 +7,7 @@ import { constant, type PageStart, readCursorPage } from '../../cursor-page';
 import { fromEpoch, toEpoch } from '../../dates';
 import { AppError } from '../../errors';
 import { literal } from '../../page-query';
-import { type EventFilters, OTHER_MODE, OTHER_TYPES } from './event-filters';
+import { type EventFilters, isThin, OTHER_MODE, OTHER_TYPES, THIN } from './event-filters';
 import { HANDLED_EVENT_TYPES } from './event-types';
 
 const e = stripeEvents;
@@ -104,7 +104,9 @@ function conditions(
 }
 
 function hasOutcome(outcome: NonNullable<EventFilters['outcome']>): SQL {
-  if (outcome === OTHER_MODE) return sql`${e.outcome} = 'ignored' and ${e.warnings} <> '[]'`;
+  const isExplained = sql`${e.outcome} = 'ignored' and ${e.warnings} <> '[]'`;
+  if (outcome === OTHER_MODE) return sql`${isExplained} and not ${isThin}`;
+  if (outcome === THIN) return sql`${isExplained} and ${isThin}`;
   return sql`${e.outcome} = ${constant(outcome)}`;
 }
 

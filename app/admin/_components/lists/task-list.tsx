@@ -34,6 +34,7 @@ const PLACES: Record<Task['code'], string> = {
   reconciliation_drift: '/admin/reconciliation',
   inbox_failures: '/admin/webhooks?outcome=failed',
   inbox_other_mode: '/admin/webhooks?outcome=other_mode',
+  inbox_thin: '/admin/webhooks?outcome=thin',
   webhook_refuses: '/admin/webhooks',
   time_zone_differs: '/admin/reconciliation',
   counts_wrong: '/admin',

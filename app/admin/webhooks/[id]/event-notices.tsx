@@ -1,4 +1,5 @@
 import { Alert, List, ListItem, Text } from '@mantine/core';
+import { THIN_WARNING } from '@/lib/sync/inbox/event-types';
 import type { StoredEvent } from '@/lib/sync/inbox/inbox-queries';
 import { failureText } from '../../_components/display/failure-text';
 import { Notice } from '../../_components/page/notice';
@@ -46,7 +47,9 @@ export function EventNotices({ event, replayed }: Props) {
       {warnings.length > 0 && (
         <Alert color="orange" variant="light" title={warnings.length === 1 ? 'A warning' : 'Warnings'}>
           <Warnings warnings={warnings} />
-          {outcome === 'ignored' && <Text size="sm">A replay applies it anyway.</Text>}
+          {outcome === 'ignored' && !warnings.includes(THIN_WARNING) && (
+            <Text size="sm">A replay applies it anyway.</Text>
+          )}
         </Alert>
       )}
     </>
