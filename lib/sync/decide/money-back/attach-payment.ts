@@ -16,12 +16,11 @@ export function attachPayment<Kind extends MoneyBackKind>(draft: Draft, kind: Ki
   const isAsked = !named && row.stripe_invoice_id === null && intent !== null;
   const invoice = isAsked ? askInvoice(draft, stripeId, intent) : row.stripe_invoice_id;
   const payment = named ?? findStored(draft, [invoice]);
-  if (!payment && invoice === row.stripe_invoice_id) return;
-  const after = { payment_id: payment?.id ?? null };
+  if (!payment) return;
+  const after = { payment_id: payment.id };
   const subject = { entity: kind, entity_id: row.id, stripe_id: stripeId };
   draft.changes.push(...toChanges(subject, { payment_id: null }, after));
   put(draft, { ...row, ...after, stripe_invoice_id: invoice });
-  if (!payment) return;
   const dispute = kind === 'dispute' ? draft.dispute(stripeId) : undefined;
   if (dispute) tellTakenBack(draft, dispute, payment);
   settleMoneyBack(draft, payment, { told: kind === 'refund' ? draft.refund(stripeId) : undefined });
