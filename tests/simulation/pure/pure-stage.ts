@@ -127,6 +127,7 @@ export class ModelApi {
         get(pattern)(id, params);
     const list = (pattern: string) => (params: Params) => get(pattern)('', params);
     const client = {
+      accounts: { retrieveCurrent: (params: Params = {}) => this.ask('/v1/account', '', params) },
       customers: { retrieve: retrieve('/v1/customers/:id') },
       subscriptions: { retrieve: retrieve('/v1/subscriptions/:id'), list: list('/v1/subscriptions') },
       invoices: { retrieve: retrieve('/v1/invoices/:id'), list: list('/v1/invoices') },
