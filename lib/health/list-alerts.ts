@@ -92,11 +92,7 @@ export async function listAlerts(
   return { alerts: [...ofDisk(disk, limits), ...toAlerts(db, found, env)], everRun: found.overdue !== null };
 }
 
-function toAlerts(
-  db: Database,
-  found: Found,
-  env: Pick<Env, 'alerts' | 'stripe' | 'timeZone'>,
-): Alert[] {
+function toAlerts(db: Database, found: Found, env: Pick<Env, 'alerts' | 'stripe' | 'timeZone'>): Alert[] {
   const limits = env.alerts;
   const { run_id, silent_run, changes, failed_events: failed, other_mode_events: others, refused } = found;
   const deliveries = counted(refused ?? 0, 'delivery', 'deliveries');

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { type Database, rows } from '@/db/database';
 import { leftOf } from '../invoices/settled';
 import { fromThousandths, toAmountText, toThousandths } from '../money';
-import { tellStaff } from '../tasks/staff-tasks';
+import { type StaffTask, tellStaff } from '../tasks/staff-tasks';
 import type { LockedInvoice } from './check-payment';
 import type { StoredPayment } from './lock-payment';
 import { namesStripeMoney } from './stripe-payment';
@@ -20,29 +20,46 @@ export async function warnOfExcess(
   before: StoredPayment | null,
   after: StoredPayment,
 ): Promise<string | undefined> {
-  if (!invoice || invoice.stripe_invoice_id === null || after.source === 'stripe') return undefined;
-  const isSameInvoice = before?.invoice_id === after.invoice_id;
-  const paid = leftOf(after);
-  if (paid <= (before && isSameInvoice ? leftOf(before) : 0)) return undefined;
-  const asked = toThousandths(invoice.amount_due) + toThousandths(invoice.amount_off_stripe ?? '0');
-  const all = paid + (namesStripeMoney(after.payment_reference) ? 0 : await recordedBeside(tx, after));
-  if (all <= asked) return undefined;
-  const { currency } = invoice;
-  const [sum, due] = [all, asked].map((amount) => toAmountText(fromThousandths(amount), currency));
-  const warning = `With payment ${after.id}, ${sum} is recorded of invoice ${invoice.number ?? invoice.stripe_invoice_id}, for which Stripe asks ${due}.`;
-  await tellStaff(tx, [
-    {
-      kind: 'payment_exceeds_due',
-      subject: `${after.id} ${sum}`,
-      message: `${warning} Correct the payment, or refund what is too much.`,
-      entity: 'payment',
-      entity_id: after.id,
-    },
-  ]);
-  return warning;
+  if (!invoice || !isMoreAtStripe(invoice, before, after)) return undefined;
+  const task = toExcessTask(invoice, after, await recordedBeside(tx, after));
+  if (!task) return undefined;
+  await tellStaff(tx, [task]);
+  return task.message;
 }
 
-/** What else was recorded here of the invoice, in thousandths, and is not Stripe's own money. */
+type Owed = Pick<
+  LockedInvoice,
+  'number' | 'currency' | 'amount_due' | 'amount_off_stripe' | 'stripe_invoice_id'
+>;
+
+/** Whether it makes more of an invoice of Stripe's paid than before. */
+export function isMoreAtStripe(
+  { stripe_invoice_id }: Owed,
+  before: StoredPayment | null,
+  after: StoredPayment,
+): boolean {
+  if (stripe_invoice_id === null || after.source === 'stripe') return false;
+  const was = before?.invoice_id === after.invoice_id ? leftOf(before) : 0;
+  return leftOf(after) > was;
+}
+
+/** @param beside what else was recorded here of the invoice, in thousandths, and is not Stripe's own money */
+export function toExcessTask(invoice: Owed, after: StoredPayment, beside: number): StaffTask | undefined {
+  const { id, payment_reference } = after;
+  const { number, currency, amount_due, amount_off_stripe, stripe_invoice_id } = invoice;
+  const asked = toThousandths(amount_due) + toThousandths(amount_off_stripe ?? '0');
+  const all = leftOf(after) + (namesStripeMoney(payment_reference) ? 0 : beside);
+  if (all <= asked) return undefined;
+  const [sum, due] = [all, asked].map((amount) => toAmountText(fromThousandths(amount), currency));
+  return {
+    kind: 'payment_exceeds_due',
+    subject: `${id} ${sum}`,
+    message: `With payment ${id}, ${sum} is recorded of invoice ${number ?? stripe_invoice_id}, for which Stripe asks ${due}.`,
+    entity: 'payment',
+    entity_id: id,
+  };
+}
+
 async function recordedBeside(tx: Database, { id, invoice_id }: StoredPayment): Promise<number> {
   const [found] = await rows<{ sum: string }>(
     tx,

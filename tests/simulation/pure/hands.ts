@@ -1,8 +1,9 @@
 import { toCalendarDate } from '@/lib/dates';
 import { AppError } from '@/lib/errors';
-import { settled } from '@/lib/invoices/settled';
+import { leftOf, settled } from '@/lib/invoices/settled';
 import { cameBack } from '@/lib/payments/came-back';
 import { checkPayment, referenceTaken } from '@/lib/payments/check-payment';
+import { isMoreAtStripe, toExcessTask } from '@/lib/payments/excess';
 import { alreadyCounted, namesStripeMoney } from '@/lib/payments/stripe-payment';
 import { relinkItem } from '@/lib/sync/staff/link-item';
 import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
@@ -67,11 +68,13 @@ export function modelHands(model: Model, process: ModelProcess, deps: SyncDeps):
         tables.put('payments', id, { ...after, refunded_amount });
         settleModelInvoice(model, before.invoice_id);
         book(id);
+        warnOfModelExcess(tables, before, { ...after, refunded_amount });
       }),
     recordPayment: (payment) =>
       write(() => {
         const made = insertPayment(model, payment);
         book(made.id);
+        warnOfModelExcess(tables, null, made);
         return made;
       }),
     linkStripeCustomer: (id, link) => linkStripeCustomer({ ...deps, stripe: null }, ACTOR, id, link),
@@ -140,6 +143,25 @@ function refuseCountedModel(
         (row.invoice_id === invoice_id && invoice?.stripe_invoice_id != null)),
   );
   if (counted) throw alreadyCounted(counted);
+}
+
+/** Like `warnOfExcess`. */
+function warnOfModelExcess(tables: ModelTables, before: StoredPayment | null, after: StoredPayment): void {
+  const invoice = tables.rows.invoices.get(after.invoice_id);
+  if (!invoice || !isMoreAtStripe(invoice, before, after)) return;
+  const beside = [...tables.rows.payments.values()].filter(
+    (one) =>
+      one.invoice_id === after.invoice_id &&
+      one.id !== after.id &&
+      one.source !== 'stripe' &&
+      !namesStripeMoney(one.payment_reference),
+  );
+  const task = toExcessTask(
+    invoice,
+    after,
+    beside.reduce((sum, one) => sum + leftOf(one), 0),
+  );
+  if (task) tables.tell(task);
 }
 
 /** Creates rows like the factories of the tests. */
