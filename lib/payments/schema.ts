@@ -25,7 +25,7 @@ const fields = {
   payment_date: calendarDate.meta({ description: 'The day of the payment.', examples: ['2026-03-10'] }),
   payment_reference: textLine(255, normalReference).meta({
     description:
-      'Names the payment: a POST with a known reference updates. One line of readable text, kept and looked up in NFC and without characters that show nothing.',
+      'Names the payment: a POST with a known reference updates. One line of readable text, kept and looked up in NFC, without characters that show nothing, with spaces of any kind as one and none at the ends.',
     // What the checks of a text line come to, for those who read the schema.
     pattern: '^[^\\p{Cc}\\p{Cs}]*[^\\p{Z}\\p{C}\\p{Default_Ignorable_Code_Point}][^\\p{Cc}\\p{Cs}]*$',
     examples: ['BANK-2026-0310'],

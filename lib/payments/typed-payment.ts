@@ -17,7 +17,7 @@ export const typedDate = trimmed.pipe(paymentInput.shape.payment_date);
 const typedPayment = z.object({
   amount: typedAmount,
   payment_date: typedDate,
-  payment_reference: z.string().overwrite(normalReference).trim().pipe(paymentInput.shape.payment_reference),
+  payment_reference: z.string().overwrite(normalReference).pipe(paymentInput.shape.payment_reference),
 });
 
 /** Names of its fields. */

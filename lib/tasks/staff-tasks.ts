@@ -20,6 +20,7 @@ export const TASK_KINDS = {
   payment_exceeds_due: 'Paid more than Stripe asks for',
   customer_missing: 'Billed at Stripe without a customer',
   money_came_back: 'A bank took money back',
+  reference_collides: 'Two payments with one reference',
 } as const;
 
 export type StoredTask = typeof staffTasks.$inferSelect;

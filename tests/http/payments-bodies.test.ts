@@ -153,6 +153,9 @@ describe('values of the wrong kind', () => {
     ['BA\u00adNK-4', 'BANK-4'],
     ['BANK\u2060\u180e\u034f\u115f\u3164\ufe0f\u{e0041}-5', 'BANK-5'],
     ['e\u200d\u0301', '\u00e9'],
+    ['TS-1 ', 'TS-1'],
+    ['\u00a0TS-1\u2009', 'TS-1'],
+    [' A\u202f\u3000 1 ', 'A 1'],
     ['x\u200b'.repeat(255), 'x'.repeat(255)],
   ])('the reference %j is read as %j', (written, seen) => {
     const text = textWith('payment_reference', JSON.stringify(written));
@@ -200,7 +203,7 @@ describe('bodies over HTTP', () => {
 
   test('a reference that looks like another names the same payment', async () => {
     const { body } = await openInvoice();
-    const [written, seen] = ['CAFE\u0301\u200b-1', 'CAF\u00c9-1'];
+    const [written, seen] = ['\u2009CAFE\u0301\u200b\u00a0\u00a0-1 ', 'CAF\u00c9 -1'];
     const { body: payment } = await call('POST', '', { ...body, payment_reference: written });
     expect(payment.payment_reference).toBe(seen);
     const answers = [

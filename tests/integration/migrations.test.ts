@@ -9,6 +9,7 @@ import { openEmbedded } from '@/db/client';
 import { rows } from '@/db/database';
 import { ForeignMigrationsError, isMigrated, migrate } from '@/db/migrate';
 import * as schema from '@/db/schema';
+import { paymentTombstones } from '@/db/schema';
 import { openDatabase } from '@/lib/open-database';
 import { requireMigrated } from '@/lib/require-migrated';
 import {
@@ -18,7 +19,7 @@ import {
   FOREIGN,
   useDatabase,
 } from '../support/database';
-import { createCustomer, createInvoice } from '../support/factories';
+import { createCustomer, createInvoice, createPayment } from '../support/factories';
 
 const DB = join(import.meta.dirname, '../../db');
 const read = (...path: string[]) => readFileSync(join(DB, ...path), 'utf8');
@@ -115,6 +116,44 @@ test('a migration takes what was due off invoices that were cancelled before it'
     { id, amount_due: '0.000' },
     { id: open.id, amount_due: '89.000' },
   ]);
+});
+
+test('a migration folds the spaces of references, and staff are told where two come to the same', async () => {
+  const references = ['AB\u00a0\u00a01 ', ' TS-1', 'TS-1\u2009', 'TS-1', 'B\u3000 2', 'plain'];
+  const ids: number[] = [];
+  for (const payment_reference of references)
+    ids.push((await createPayment(base.db, { payment_reference })).id);
+  await base.db
+    .insert(paymentTombstones)
+    .values([{ reference: 'in_1 ' }, { reference: 'in_2' }, { reference: ' in_2' }]);
+  const statements = read('migrations', '0016_folded_references.sql').split('--> statement-breakpoint');
+  for (const statement of statements) await base.db.execute(sql.raw(statement));
+  const found = await rows<{ id: number; reference: string }>(
+    base.db,
+    sql`select id, payment_reference as reference from payments where id in ${ids} order by id`,
+  );
+  // TS-1 is taken by the row that had it all along.
+  expect(found.map(({ reference }) => reference)).toEqual([
+    'AB 1',
+    ' TS-1',
+    'TS-1\u2009',
+    'TS-1',
+    'B 2',
+    'plain',
+  ]);
+  const told = await rows(
+    base.db,
+    sql`select subject, entity_id, message from staff_tasks where kind = 'reference_collides'`,
+  );
+  expect(told).toEqual([
+    {
+      subject: ids.slice(1, 4).join(' '),
+      entity_id: ids[3],
+      message: expect.stringContaining(`${ids.slice(1, 4).join(', ')} `),
+    },
+  ]);
+  const tombstones = await rows(base.db, sql`select reference from payment_tombstones order by reference`);
+  expect(tombstones).toEqual([{ reference: 'in_1' }, { reference: 'in_2' }]);
 });
 
 test('an embedded database from before the first release is refused', async () => {

@@ -89,7 +89,7 @@ test.each<[string, Record<string, unknown>, typeof ONE]>([
   ['list-invoices', { page: 900 }, TWO],
   ['list-services', { page: 900 }, TWO],
   ['list-sales-documents', { page: 900 }, TWO],
-  ['get-customer', { customer_number: 'K77' }, { queries: 4, trips: 2 }],
+  ['get-customer', { customer_number: 'K77' }, { queries: 5, trips: 2 }],
   ['find-customer', { query: 'K77' }, { queries: 3, trips: 3 }],
   ['find-customer', { query: 'nobody' }, { queries: 3, trips: 3 }],
 ])('the tool %s with %j sends %o', async (name, args, expected) => {

@@ -78,7 +78,8 @@ export function useSync({ server, env, now, withKey = false }: SyncOptions = {})
   beforeAll(async () => {
     const runtime =
       server?.runtime ?? testRuntime(base?.db as Database, { ...(env && { env }), ...(now && { now }) });
-    const world = createWorld({ now: runtime.now, chance: seededChance(11) });
+    const { timeZone } = runtime.env;
+    const world = createWorld({ now: runtime.now, chance: seededChance(11), timeZone });
     const api = await startStripeLocal({ world, secretKey: KEY });
     const client = createStripeClient(KEY, api.url, 10_000);
     if (withKey) runtime.stripe = client;

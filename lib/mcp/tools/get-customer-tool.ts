@@ -31,7 +31,7 @@ const output = z.object({
   open_sales_documents: z
     .array(salesDocumentRow.omit({ customer: true }))
     .describe(`Draft, sent or accepted; the newest ${MAX_PER_PAGE}`),
-  open_tasks: z.array(z.string()).describe('To decide'),
+  open_tasks: z.array(z.string()),
   services_total: z.int(),
   services: z.array(serviceRow.omit({ customer: true })).describe(`Active; the first ${MAX_PER_PAGE}`),
 });
@@ -41,7 +41,7 @@ export const getCustomerTool = defineTool({
   title: 'Get customer',
   scope: 'customers:read',
   description:
-    'Everything about one customer: contact details, active services, open offers and order confirmations, and the sum of unpaid (sent or overdue) invoices. Give exactly one of id or customer_number; find-customer-tool finds either. For other services, single invoices or older documents use the list tools with customer_id.',
+    'Everything about one customer: contact details, active services, open offers and order confirmations, and the sum of unpaid (sent or overdue) invoices. Give id or customer_number, which find-customer-tool finds. For other services, single invoices or older documents use the list tools.',
   input,
   output,
   run: async (db, by, { reads }) => {

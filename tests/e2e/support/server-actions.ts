@@ -212,6 +212,7 @@ export const actionArguments = (otherId: string, uploadId: string): Record<strin
   ],
   'app/admin/tokens/clients/actions.ts#removeClient': ['none'],
   'app/admin/apps/actions.ts#disconnect': ['none'],
+  'app/admin/tasks/actions.ts#finish': [1],
   'app/admin/connect/actions.ts#check': [],
   'app/admin/connect/actions.ts#issueFor': ['Forged'],
   'app/oauth/consent/actions.ts#decide': [
