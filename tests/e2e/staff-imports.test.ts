@@ -105,6 +105,8 @@ describe('the export', () => {
       page.getByRole('form', { name: 'Accounting' }).getByRole('button').press('Enter'),
     ]);
     expect(month.suggestedFilename()).toMatch(/^accounting-\d{4}-\d\d\.csv$/);
-    expect(readFileSync(await month.path(), 'utf8')).toMatch(/^\ufeff"record","event","date",.*\r\n"invoice","issued",/);
+    expect(readFileSync(await month.path(), 'utf8')).toMatch(
+      /^\ufeff"record","event","date",.*\r\n"invoice","issued",/,
+    );
   });
 });

@@ -41,7 +41,7 @@ export const getCustomerTool = defineTool({
   title: 'Get customer',
   scope: 'customers:read',
   description:
-    'Everything about one customer: contact details, active services, open offers and order confirmations, and the sum of unpaid (sent or overdue) invoices. Give id or customer_number, which find-customer-tool finds. For other services, single invoices or older documents use the list tools.',
+    'Everything about one customer: contact details, active services, open offers and order confirmations, and the sum of unpaid (sent or overdue) invoices. Give id or customer_number, which find-customer-tool finds. For other services, invoices or older documents use the list tools.',
   input,
   output,
   run: async (db, by, { reads }) => {
