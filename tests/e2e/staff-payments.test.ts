@@ -191,4 +191,30 @@ describe('refunds and disputes', () => {
     await page.waitForURL(`${site.url}/admin/payments/refunds#unmatched`);
     expect(await rowsOf(page, 'No matching payment').textContent()).toMatch(/No matching payment.*€5\.00/);
   });
+
+  test('a task stands on the overview, its invoice and the overdue invoices until somebody has done it', async () => {
+    const text = 'The bank took back 71.00 EUR of invoice W2E-1';
+    const page = await site.open('/admin');
+    await page.getByRole('link', { name: /^\d tasks? (is|are) waiting for a decision\.$/ }).click();
+    await page.waitForURL(`${site.url}/admin/tasks`);
+    await page
+      .locator('tbody tr')
+      .filter({ hasText: text })
+      .getByRole('link', { name: 'Open the invoice' })
+      .click();
+    await page.waitForURL(/\/admin\/invoices\/\d+$/);
+    const notice = page.getByRole('alert').filter({ hasText: text });
+    await notice.waitFor();
+    await visit(page, `${site.url}/admin/overdue`);
+    await notice.getByRole('link', { name: 'Open the tasks' }).click();
+    await page.waitForURL(`${site.url}/admin/tasks`);
+    await page
+      .getByRole('button', { name: /^Done: A bank took money back/ })
+      .locator('visible=true')
+      .click();
+    await page.getByRole('status').filter({ hasText: 'The task is done.' }).waitFor();
+    expect(await page.getByRole('button', { name: /^Done: A bank took money back/ }).count()).toBe(0);
+    expect(await rowsOf(page, 'Done').textContent()).toMatch(`${text}: the customer owes 71.00 EUR.`);
+    expect(await rowsOf(page, 'Done').textContent()).toMatch('grace@example.com');
+  });
 });

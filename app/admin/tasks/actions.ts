@@ -11,5 +11,5 @@ export async function finish(id: number): Promise<void> {
   const staff = await requireStaff();
   const { db, now } = await getRuntime();
   const refused = await refusalOf(finishTask(db, id, { by: staff.email, now: now() }));
-  leaveFor(`/admin/tasks${refused === undefined ? '?notice=done' : ''}`);
+  leaveFor(`/admin/tasks${refused === null ? '?notice=done' : ''}`);
 }

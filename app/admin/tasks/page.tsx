@@ -33,7 +33,11 @@ export default async function TasksPage({ searchParams }: { searchParams: Promis
         {open.length === 0 && (
           <Nothing title="No open tasks" text="They appear here as soon as there is one." />
         )}
-        {open.length > 0 && <StaffTaskList label="Open tasks" tasks={open} timeZone={env.timeZone} />}
+        {open.length > 0 && (
+          <Section title="Open">
+            <StaffTaskList label="Open tasks" tasks={open} timeZone={env.timeZone} />
+          </Section>
+        )}
         {done.length > 0 && (
           <Section title="Done">
             <StaffTaskList label="Done tasks" tasks={done} timeZone={env.timeZone} />

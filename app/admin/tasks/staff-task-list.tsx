@@ -1,6 +1,5 @@
-import { Anchor } from '@mantine/core';
-import Link from 'next/link';
 import { type StoredTask, TASK_KINDS } from '@/lib/tasks/staff-tasks';
+import { TextLink } from '../../_components/links';
 import { Instant } from '../_components/display/instant';
 import { SubmitButton } from '../_components/forms/submit-button';
 import { RecordList } from '../_components/lists/record-list';
@@ -51,9 +50,7 @@ function What({ task: { message, entity, entity_id } }: { task: StoredTask }) {
     <>
       {message}{' '}
       {entity && entity_id !== null && (
-        <Anchor component={Link} href={`${PATHS[entity]}/${entity_id}`} inherit>
-          Open the {entity}
-        </Anchor>
+        <TextLink href={`${PATHS[entity]}/${entity_id}`}>Open the {entity}</TextLink>
       )}
     </>
   );

@@ -15,6 +15,7 @@ import { addStaffUser } from '@/lib/auth/staff/add-staff-user';
 import type { Scope } from '@/lib/auth/tokens/access-token';
 import { createAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
 import { addDays } from '@/lib/dates';
+import { tellStaff } from '@/lib/tasks/staff-tasks';
 import {
   createCustomer,
   createInvoice,
@@ -74,7 +75,7 @@ export async function fillCompany(db: Database) {
     ...(await fillErasable(db)),
     /** Payments that are only read, and others that are changed. */
     paid: await fillPayments(db, 'E2E'),
-    changed: await fillPayments(db, 'W2E'),
+    changed: await fillTask(db, await fillPayments(db, 'W2E')),
   };
 }
 
@@ -257,6 +258,14 @@ async function fillPayments(db: Database, name: string) {
     ids.push((await createPayment(db, { ...on, payment_reference, amount: String(100 - i) })).id);
   }
   return { invoice: invoice.id, ids };
+}
+
+/** A task about the invoice. */
+async function fillTask<Paid extends { invoice: number }>(db: Database, paid: Paid): Promise<Paid> {
+  const message = 'The bank took back 71.00 EUR of invoice W2E-1: the customer owes 71.00 EUR.';
+  const about = { entity: 'invoice' as const, entity_id: paid.invoice };
+  await tellStaff(db, [{ kind: 'money_came_back', subject: 'dp_e2e', message, ...about }]);
+  return paid;
 }
 
 /** K-BROKEN, who has a payment that cannot be read, behind more than one batch of the export. */

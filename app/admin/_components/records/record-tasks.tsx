@@ -1,7 +1,7 @@
-import { Alert, Anchor, Text } from '@mantine/core';
-import Link from 'next/link';
+import { Alert, Text } from '@mantine/core';
 import { getRuntime } from '@/lib/runtime';
 import { listTasksOf, type StoredTask } from '@/lib/tasks/staff-tasks';
+import { TextLink } from '../../../_components/links';
 
 interface Props {
   entity: Parameters<typeof listTasksOf>[1];
@@ -24,9 +24,7 @@ export function TaskNotice({ tasks }: { tasks: StoredTask[] }) {
           {task.message}
         </Text>
       ))}
-      <Anchor component={Link} href="/admin/tasks" size="sm">
-        Open the tasks
-      </Anchor>
+      <TextLink href="/admin/tasks">Open the tasks</TextLink>
     </Alert>
   );
 }
