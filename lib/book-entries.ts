@@ -32,7 +32,10 @@ const book = statement(
     sql`select book_entries(${invoices}::int[], ${payments}::int[], ${today}::date, ${timeZone}::text)`,
 );
 
-/** Posts all that is there, each on its own day, where nothing was posted yet. */
+/** Posts all that is there, each on its own day, where nothing was posted yet, however long it takes. */
 export async function bookHistory(db: Database, timeZone: string): Promise<void> {
-  await db.execute(sql`select book_history(${timeZone})`);
+  await db.transaction(async (tx) => {
+    await tx.execute(sql`select set_config('statement_timeout', '0', true)`);
+    await tx.execute(sql`select book_history(${timeZone})`);
+  });
 }

@@ -54,8 +54,10 @@ BEGIN
         JOIN payment_tombstones t ON t.reference = p.payment_reference
     ) OR EXISTS (
       -- A program has just recorded the same money under one of these ids, whose keys this plan locks.
-      SELECT FROM jsonb_populate_recordset(NULL::payments, plan -> 'paymentsInserted') p
-        JOIN payments o ON o.payment_reference IN (p.stripe_payment_intent_id, p.stripe_charge_id)
+      SELECT FROM payments WHERE payment_reference = ANY (ARRAY(
+        SELECT unnest(ARRAY[p.stripe_payment_intent_id, p.stripe_charge_id])
+          FROM jsonb_populate_recordset(NULL::payments, plan -> 'paymentsInserted') p
+      ))
     ) THEN RAISE SQLSTATE '40001'; END IF;
   END IF;
   IF plan ? 'paymentsUpdated' THEN

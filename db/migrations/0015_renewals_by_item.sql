@@ -1,4 +1,4 @@
 -- Renewals were added up by other rules: the functions of this version add them up anew.
 DELETE FROM "sums" WHERE "of" LIKE '%\_renewals';--> statement-breakpoint
 DELETE FROM "sum_deltas" WHERE "of" LIKE '%\_renewals';
--- Functions: 15f000076e803ce2230a3708f905d95775e8f85cfd05d443a4f9e360f97a7f82
+-- Functions: bc8259e31d727bed0749887f2e70ead6c30d058e26f3e305490a8f5e447948bc

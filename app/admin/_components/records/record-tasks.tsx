@@ -24,7 +24,9 @@ export function TaskNotice({ tasks }: { tasks: StoredTask[] }) {
           {task.message}
         </Text>
       ))}
-      <TextLink href="/admin/tasks">Open the tasks</TextLink>
+      <TextLink href="/admin/tasks" c="inherit" td="underline">
+        Open the tasks
+      </TextLink>
     </Alert>
   );
 }
