@@ -107,7 +107,7 @@ export function checkMoneyBack(given: Case): void {
     compareMoneyBack(given, dispute, expectedDispute(given, dispute), disputes.get(dispute.id));
 }
 
-/** Of an invoice's money that people recorded under another of its intents, it may have come back as well. */
+/** People may record an invoice's money under several of its ids: it came back from whichever was known then. */
 function compareMoneyBack(
   given: Case,
   { id, paymentIntent }: Refund | Dispute,
@@ -117,8 +117,9 @@ function compareMoneyBack(
   const { truth, tables } = given;
   const invoice = truth.intents.get(paymentIntent);
   const found = tables.payments.find((one) => one.id === row?.payment_id)?.payment_reference;
-  const isOfInvoice = invoice !== undefined && truth.intents.get(found ?? '') === invoice;
-  const payment_id = expected.payment_id === null && isOfInvoice ? row?.payment_id : expected.payment_id;
+  const isOfInvoice =
+    invoice !== undefined && (truth.intents.get(found ?? '') === invoice || found === invoice);
+  const payment_id = isOfInvoice ? row?.payment_id : expected.payment_id;
   compare(given, `money back ${id}`, { ...expected, payment_id }, row);
 }
 

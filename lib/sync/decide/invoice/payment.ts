@@ -75,23 +75,22 @@ function findRecorded(
 ): StoredPayment[] {
   const named = moneyIds.flatMap((id) => draft.payment(id) ?? []);
   const others = draft.recordedOf(invoice).filter((one) => !named.includes(one));
-  return [...named, ...others.filter((one) => isMoneyOf(draft, one, reference, invoice, moneyIds))];
+  return [...named, ...others.filter((one) => isMoneyOf(draft, one, reference, invoice))];
 }
 
-/** Stripe is asked what an intent paid that it has not named; a charge is taken for the invoice's unless it names another. */
+/**
+ * Stripe is asked what an intent paid. If it cannot be asked, and for a charge, it is taken for the invoice's money: an
+ * event names the last of several payments alone, and nothing may count twice.
+ */
 function isMoneyOf(
   draft: Draft,
   { id, payment_reference }: StoredPayment,
   reference: string,
   { collected_by_payment_id, stripe_customer_id }: StoredInvoice,
-  moneyIds: string[],
 ): boolean {
-  if (id === collected_by_payment_id) return true;
-  const isAnother = moneyIds.some((one) => isIntent(one) === isIntent(payment_reference));
-  if (!isIntent(payment_reference)) return !isAnother;
+  if (id === collected_by_payment_id || !isIntent(payment_reference)) return true;
   const asked = draft.ask('invoicePaid', payment_reference, stripe_customer_id ?? '');
-  if (asked.state === 'found') return asked.object === reference;
-  return !isAnother;
+  return asked.state !== 'found' || asked.object === reference;
 }
 
 /** They stay as they are, and count. Where they do not say what Stripe says, staff decide. */
