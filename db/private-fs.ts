@@ -6,7 +6,7 @@ type Options = Parameters<NodeFS['init']>[1];
 type Attributes = { mode?: number | undefined };
 type Write = (stream: { path?: string }, ...more: unknown[]) => number;
 
-/** The file system of Emscripten over node's, as far as modes and writes go through it. */
+/** The parts of Emscripten's file system on top of node's that set modes and write. */
 interface Nodefs {
   node_ops: { mknod(parent: unknown, name: string, mode: number, dev: unknown): unknown };
   stream_ops: { write: Write };

@@ -3,8 +3,8 @@ import { stringify } from 'csv-stringify/sync';
 /** What makes a spreadsheet take a cell for a formula, if it stands first in the cell. */
 const FORMULA = '[=+\\-@\\t\\r\\uff1d\\uff0b\\uff0d\\uff20]';
 /**
- * Where a cell may begin: a spreadsheet in a country with decimal commas splits a file at semicolons, whatever is
- * quoted, and some split at tabs. Spaces and quotes that it drops may follow.
+ * Where a cell may begin. Where decimals have commas, spreadsheets split a file at semicolons, even inside quotes,
+ * and some split at tabs. Spaces and quotes that it drops may follow.
  */
 const START = '(?<=^|[;\\t\\r\\n])';
 const DROPPED = `[ \\u00a0"']*`;

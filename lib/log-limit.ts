@@ -8,8 +8,8 @@ const WARN = 40;
 const counted = perProcess('log-lines', () => new Map<string, number>());
 
 /**
- * A hook of pino that limits warnings and errors, because strangers can cause them. Other lines follow from what
- * somebody was allowed to do.
+ * A hook of pino that limits warnings and errors, because strangers can cause them. Only permitted actions cause
+ * other lines.
  */
 export function limitLines(this: Logger, given: Parameters<LogFn>, write: LogFn, level: number): void {
   if (level < WARN) {

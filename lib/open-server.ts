@@ -79,7 +79,7 @@ export async function migrateServer({
   });
 }
 
-/** Uses a server's database, of whatever version. @throws StartError saying what is wrong with the address */
+/** Connects to the database of a server for one piece of work. Its schema may be of any version. @throws StartError saying what is wrong with the address */
 export async function withServer<T>(url: string, use: (db: Database) => Promise<T>): Promise<T> {
   const handle = openPostgres(url, { max: 1, pooler: TRANSACTION_POOLER });
   const answer = await tryServer(handle, url, () => use(handle.db));

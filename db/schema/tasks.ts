@@ -2,12 +2,19 @@ import { sql } from 'drizzle-orm';
 import { index, integer, pgTable, text, unique } from 'drizzle-orm/pg-core';
 import { id, instant, timestamps } from './columns';
 
-/** What a person has to decide, and no row shows by itself. It is open until somebody says that it is done. */
+export type TaskKind =
+  | 'payment_differs'
+  | 'payment_exceeds_due'
+  | 'customer_missing'
+  | 'money_came_back'
+  | 'reference_collides';
+
+/** What no other row shows and a person has to decide. A task is open until somebody marks it as done. */
 export const staffTasks = pgTable(
   'staff_tasks',
   {
     id: id(),
-    kind: text().notNull(),
+    kind: text().$type<TaskKind>().notNull(),
     /** Names it among those of its kind: told again, it is the same task. */
     subject: text().notNull(),
     /** A sentence for staff, with numbers and amounts, and nothing personal. */

@@ -48,7 +48,7 @@ export const backup = command<{ file: string }>({
   },
 });
 
-/** Writes the file under another name first, so that nobody finds a part of it under its own. */
+/** Writes to another name first, so that a file with the given name is never incomplete. */
 async function write(
   file: string,
   { cwd, print }: Terminal,

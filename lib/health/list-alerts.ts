@@ -30,7 +30,7 @@ export const alert = z.object({
 });
 export type Alert = z.infer<typeof alert>;
 
-/** Days for which an event of the other mode, or a thin one, is told. */
+/** Days for which an alert reports an event of the other mode, or a thin one. */
 const IGNORED_DAYS = 7;
 
 type Found = {

@@ -21,7 +21,7 @@ interface World {
 
 interface Tally {
   count: number;
-  /** Seconds by which our clock is ahead of the last delivery, if our secret signed it. Null: no secret of ours did. */
+  /** Seconds by which our clock is ahead of the last delivery. Null if none of our secrets signed it. */
   age: number | null;
   /** While it runs, nothing is written: anybody can be refused. */
   pause?: NodeJS.Timeout | undefined;

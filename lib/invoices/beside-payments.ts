@@ -12,7 +12,7 @@ export interface BesidePayments {
   toBalance: number;
   /** Paid or due beyond the total of Stripe's invoice: a debt on the customer's balance, or an overpayment. */
   beyondTotal: number;
-  /** Paid beyond the total of an invoice of ours. */
+  /** Paid beyond the total, on invoices of our own. */
   overpaid: number;
   /** Still due, although Stripe has given up collecting it. */
   writtenOff: number;

@@ -5,7 +5,7 @@ import { fromThousandths, toAmountText, toThousandths } from '../money';
 import { type StaffTask, tellStaff } from '../tasks/staff-tasks';
 import type { LockedInvoice } from './check-payment';
 import type { StoredPayment } from './lock-payment';
-import { namesStripeMoney } from './stripe-payment';
+import { namesStripeMoney, STRIPE_MONEY } from './stripe-payment';
 
 /**
  * Tells staff, and whoever writes the payment, that more is recorded of an invoice of Stripe's than it asks for. The
@@ -23,7 +23,7 @@ export async function warnOfExcess(
   if (!invoice || !isMoreAtStripe(invoice, before, after)) return undefined;
   const task = toExcessTask(invoice, after, await recordedBeside(tx, after));
   if (!task) return undefined;
-  await tellStaff(tx, [task]);
+  await tellStaff(tx, task);
   return task.message;
 }
 
@@ -65,7 +65,7 @@ async function recordedBeside(tx: Database, { id, invoice_id }: StoredPayment): 
     tx,
     sql`select coalesce(sum(amount - refunded_amount), 0)::text as sum from payments
       where invoice_id = ${invoice_id}::int and id <> ${id}::int and status = 'completed' and source <> 'stripe'
-        and payment_reference !~ '^(pi|ch|py)_'`,
+        and payment_reference !~ ${STRIPE_MONEY}`,
   );
   return toThousandths(found?.sum ?? '0');
 }

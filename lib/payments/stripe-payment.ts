@@ -3,18 +3,20 @@ import { type Database, rows } from '@/db/database';
 import { invoices, payments, stripeCustomers } from '@/db/schema';
 import { AppError } from '../errors';
 
-/** Whether a reference is an id that Stripe has for money: of a payment intent, or a charge (`py_`: by bank debit). */
-export const namesStripeMoney = (reference: string): boolean => /^(pi|ch|py)_/.test(reference);
+/** Matches the ids that Stripe gives to money: payment intents and charges (`py_`: by bank debit), in SQL as well. */
+export const STRIPE_MONEY = '^(pi|ch|py)_';
+const stripeMoney = new RegExp(STRIPE_MONEY);
+
+export const namesStripeMoney = (reference: string): boolean => stripeMoney.test(reference);
 
 export const isIntent = (id: string): boolean => id.startsWith('pi_');
 
-/** What a payment is to be known by. */
 interface Named {
   payment_reference: string;
   invoice_id: number;
 }
 
-/** The Stripe customer whose decisions a payment must be in turn with; undefined: it names no money of Stripe's. */
+/** The Stripe customer whose lock a write needs, if it names money of Stripe's for an invoice of that customer. */
 export async function ownerOfMoney(
   db: Database,
   { payment_reference, invoice_id }: Named,
@@ -27,7 +29,7 @@ export async function ownerOfMoney(
   return found?.owner ?? undefined;
 }
 
-/** Makes sync, which may just be deciding on the same invoice, decide again. The caller holds the owner's key. */
+/** Makes sync decide again if it is just deciding on the same invoice. The caller holds the owner's key. */
 export async function interruptSync(tx: Database, owner: string): Promise<void> {
   await tx
     .update(stripeCustomers)
@@ -59,7 +61,6 @@ export async function refuseCounted(
   if (counted) throw alreadyCounted(counted);
 }
 
-/** Money that Stripe reported is counted once. */
 export function alreadyCounted({
   id,
   payment_reference,

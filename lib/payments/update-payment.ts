@@ -60,7 +60,7 @@ function refuseReadOnly(current: PaymentRow, changes: PaymentUpdate): void {
   if (problems.length > 0) throw new AppError('validation_failed', 'The body is not valid.', problems);
 }
 
-/** Of a payment that comes to name Stripe's money. */
+/** The same as `ownerOfMoney`, for a payment with its changes. */
 async function ownerOfChanged(db: Database, id: number, changes: PaymentUpdate): Promise<string | undefined> {
   if (changes.payment_reference === undefined && changes.invoice_id === undefined) return undefined;
   const [before] = await db

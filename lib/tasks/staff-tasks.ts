@@ -1,33 +1,25 @@
 import { and, desc, eq, inArray, isNotNull, isNull, or } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { invoices, payments, staffTasks } from '@/db/schema';
+import { invoices, payments, staffTasks, type TaskKind } from '@/db/schema';
 import { AppError } from '../errors';
 import { MAX_ID } from '../page';
 import { literal } from '../page-query';
 
-/** See `staffTasks` for what the fields mean. */
-export interface StaffTask {
-  kind: keyof typeof TASK_KINDS;
-  subject: string;
-  message: string;
-  entity: 'invoice' | 'payment' | null;
-  entity_id: number | null;
-}
+export type StoredTask = typeof staffTasks.$inferSelect;
+export type StaffTask = Pick<StoredTask, 'kind' | 'subject' | 'message' | 'entity' | 'entity_id'>;
 
-/** What each kind is called over its tasks. */
-export const TASK_KINDS = {
+/** What each kind is called on the pages. */
+export const TASK_KINDS: Record<TaskKind, string> = {
   payment_differs: 'Stripe and a recorded payment differ',
   payment_exceeds_due: 'Paid more than Stripe asks for',
   customer_missing: 'Billed at Stripe without a customer',
   money_came_back: 'A bank took money back',
   reference_collides: 'Two payments with one reference',
-} as const;
+};
 
-export type StoredTask = typeof staffTasks.$inferSelect;
-
-/** Tells staff of something, in the transaction of what caused it; what was told before is not told again. */
-export async function tellStaff(tx: Database, tasks: StaffTask[]): Promise<void> {
-  if (tasks.length > 0) await tx.insert(staffTasks).values(tasks).onConflictDoNothing();
+/** Adds a task in the transaction of what caused it, unless staff were told of it before. */
+export async function tellStaff(tx: Database, task: StaffTask): Promise<void> {
+  await tx.insert(staffTasks).values(task).onConflictDoNothing();
 }
 
 /** So many are listed. */
@@ -78,7 +70,7 @@ export function listTasksOf(
 }
 
 /**
- * Notes that somebody has seen to a task. Who was first stays.
+ * Marks a task as done. If it is done already, it stays with whoever did it first.
  *
  * @param by the e-mail address of a member of staff
  * @throws AppError not_found

@@ -9,7 +9,6 @@ import { openEmbedded } from '@/db/client';
 import { rows } from '@/db/database';
 import { ForeignMigrationsError, isMigrated, migrate } from '@/db/migrate';
 import * as schema from '@/db/schema';
-import { paymentTombstones } from '@/db/schema';
 import { openDatabase } from '@/lib/open-database';
 import { requireMigrated } from '@/lib/require-migrated';
 import {
@@ -124,7 +123,7 @@ test('a migration folds the spaces of references, and staff are told where two c
   for (const payment_reference of references)
     ids.push((await createPayment(base.db, { payment_reference })).id);
   await base.db
-    .insert(paymentTombstones)
+    .insert(schema.paymentTombstones)
     .values([{ reference: 'in_1 ' }, { reference: 'in_2' }, { reference: ' in_2' }]);
   const statements = read('migrations', '0016_folded_references.sql').split('--> statement-breakpoint');
   for (const statement of statements) await base.db.execute(sql.raw(statement));

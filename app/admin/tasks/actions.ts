@@ -6,7 +6,7 @@ import { finishTask } from '@/lib/tasks/staff-tasks';
 import { leaveFor } from '../_components/forms/record/leave-for';
 import { refusalOf } from '../_components/forms/refusal-of';
 
-/** Notes that somebody has seen to a task. */
+/** Marks a task as done. */
 export async function finish(id: number): Promise<void> {
   const staff = await requireStaff();
   const { db, now } = await getRuntime();

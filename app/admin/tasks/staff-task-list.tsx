@@ -41,7 +41,7 @@ export function StaffTaskList({ label, tasks, timeZone }: Props) {
   );
 }
 
-const titleOf = ({ kind }: StoredTask) => TASK_KINDS[kind as keyof typeof TASK_KINDS] ?? kind;
+const titleOf = ({ kind }: StoredTask) => TASK_KINDS[kind];
 
 const PATHS = { invoice: '/admin/invoices', payment: '/admin/payments' };
 

@@ -15,7 +15,7 @@ interface Attempt {
 /**
  * Logs a sign-in that failed because what was typed is wrong, with the client's address and the account.
  *
- * @throws whatever the sign-in threw
+ * @throws the error of the sign-in
  */
 export async function logFailedSignIn<T>(
   runtime: Runtime,

@@ -264,7 +264,7 @@ async function fillPayments(db: Database, name: string) {
 async function fillTask<Paid extends { invoice: number }>(db: Database, paid: Paid): Promise<Paid> {
   const message = 'The bank took back 71.00 EUR of invoice W2E-1: the customer owes 71.00 EUR.';
   const about = { entity: 'invoice' as const, entity_id: paid.invoice };
-  await tellStaff(db, [{ kind: 'money_came_back', subject: 'dp_e2e', message, ...about }]);
+  await tellStaff(db, { kind: 'money_came_back', subject: 'dp_e2e', message, ...about });
   return paid;
 }
 

@@ -8,13 +8,13 @@ interface Props {
   id: number;
 }
 
-/** What a person has still to decide about a record. */
+/** The open tasks of a record. */
 export async function RecordTasks({ entity, id }: Props) {
   const { db } = await getRuntime();
   return <TaskNotice tasks={await listTasksOf(db, entity, id)} />;
 }
 
-/** Open tasks, where somebody looks at what they are about. */
+/** A notice of open tasks, for pages that show what they are about. */
 export function TaskNotice({ tasks }: { tasks: StoredTask[] }) {
   if (tasks.length === 0) return null;
   return (

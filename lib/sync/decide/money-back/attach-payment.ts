@@ -21,7 +21,6 @@ export function attachPayment<Kind extends MoneyBackKind>(draft: Draft, kind: Ki
   const subject = { entity: kind, entity_id: row.id, stripe_id: stripeId };
   draft.changes.push(...toChanges(subject, { payment_id: null }, after));
   put(draft, { ...row, ...after, stripe_invoice_id: invoice });
-  const dispute = kind === 'dispute' ? draft.dispute(stripeId) : undefined;
-  if (dispute) tellTakenBack(draft, dispute, payment);
+  if (kind === 'dispute') tellTakenBack(draft, stripeId, payment);
   settleMoneyBack(draft, payment, { told: kind === 'refund' ? draft.refund(stripeId) : undefined });
 }

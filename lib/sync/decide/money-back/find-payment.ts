@@ -1,3 +1,4 @@
+import { isIntent } from '../../../payments/stripe-payment';
 import type { ProviderDispute, ProviderRefund } from '../../../stripe/provider';
 import type { StoredPayment } from '../../store/rows';
 import type { Draft } from '../draft';
@@ -30,7 +31,7 @@ export function askInvoice(draft: Draft, moneyBackId: string, intent: string): s
 
 export function findStored(draft: Draft, names: (string | null)[]): StoredPayment | undefined {
   const known = names.filter((name) => name !== null);
-  const [byIntent] = known.flatMap((name) => (name.startsWith('pi_') ? draft.paymentsByIntent(name) : []));
+  const [byIntent] = known.flatMap((name) => (isIntent(name) ? draft.paymentsByIntent(name) : []));
   if (byIntent) return byIntent;
   const [byReference] = known.flatMap((name) => draft.payment(name) ?? []);
   return byReference ?? known.flatMap((name) => (name.startsWith('in_') ? recordedOf(draft, name) : []))[0];

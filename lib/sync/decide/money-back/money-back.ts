@@ -54,8 +54,7 @@ export function applyMoneyBack<Kind extends MoneyBackKind>(
   const told = isNews && kind === 'refund' ? draft.refund(take.id) : undefined;
   if (!payment) return;
   settleMoneyBack(draft, payment, { told });
-  const dispute = kind === 'dispute' ? draft.dispute(take.id) : undefined;
-  if (dispute) tellTakenBack(draft, dispute, payment);
+  if (kind === 'dispute') tellTakenBack(draft, take.id, payment);
 }
 
 interface Questions {
