@@ -36,6 +36,7 @@ BEGIN
         ('credit', -i.amount_credited, coalesce((i.provider_as_of AT TIME ZONE time_zone)::date, today)),
         ('write_off', CASE WHEN i.uncollectible AND i.status = 'overdue' THEN -i.amount_due ELSE 0 END,
           coalesce((i.provider_as_of AT TIME ZONE time_zone)::date, today)),
+        ('balance', coalesce(i.balance_applied, 0), i.invoice_date),
         -- Paid, though no payment is recorded here: without Stripe, or before the invoice was imported.
         ('paid_elsewhere', greatest(0, CASE WHEN i.stripe_invoice_id IS NULL THEN i.amount_paid
           ELSE coalesce(i.amount_off_stripe, 0) END - coalesce(p.recorded, 0)),

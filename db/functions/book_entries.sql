@@ -25,7 +25,7 @@ BEGIN
   ), by_sum AS MATERIALIZED (
     SELECT DISTINCT f.payment_id FROM facts f WHERE f.is_sum AND f.record = 'payment'
   ), known AS MATERIALIZED (
-    SELECT e.*, e.record IN ('credit', 'write_off', 'paid_elsewhere')
+    SELECT e.*, e.record IN ('credit', 'write_off', 'balance', 'paid_elsewhere')
         OR e.record = 'payment' AND e.payment_id IN (SELECT payment_id FROM by_sum) AS is_sum
       FROM (
         SELECT * FROM accounting_entries WHERE invoice_id = ANY (all_invoices) AND payment_id IS NULL

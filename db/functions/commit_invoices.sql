@@ -8,13 +8,13 @@ BEGIN
     INSERT INTO invoices (
       id, number, customer_id, subscription_id, status, invoice_date, due_date, currency, subtotal, tax, total,
       amount_paid, amount_due, paid_at, payment_failed_at, uncollectible, amount_off_stripe, amount_credited,
-      collected_by_payment_id, stripe_invoice_id,
+      balance_applied, collected_by_payment_id, stripe_invoice_id,
       stripe_customer_id, stripe_synced_at, provider_as_of, provider_gone_at, recheck_at
     )
       OVERRIDING SYSTEM VALUE SELECT
       id, number, customer_id, subscription_id, status, invoice_date, due_date, currency, subtotal, tax, total,
       amount_paid, amount_due, paid_at, payment_failed_at, uncollectible, amount_off_stripe, amount_credited,
-      collected_by_payment_id, stripe_invoice_id,
+      balance_applied, collected_by_payment_id, stripe_invoice_id,
       stripe_customer_id, stripe_synced_at, provider_as_of, provider_gone_at, recheck_at
       FROM jsonb_populate_recordset(NULL::invoices, plan -> 'invoicesInserted');
   END IF;
@@ -26,7 +26,7 @@ BEGIN
       amount_paid = r.amount_paid, amount_due = r.amount_due, paid_at = r.paid_at,
       payment_failed_at = r.payment_failed_at, uncollectible = r.uncollectible,
       amount_off_stripe = r.amount_off_stripe, amount_credited = r.amount_credited,
-      collected_by_payment_id = r.collected_by_payment_id,
+      balance_applied = r.balance_applied, collected_by_payment_id = r.collected_by_payment_id,
       stripe_invoice_id = r.stripe_invoice_id, stripe_customer_id = r.stripe_customer_id,
       stripe_synced_at = r.stripe_synced_at,
       provider_as_of = r.provider_as_of, provider_gone_at = r.provider_gone_at,

@@ -11,7 +11,7 @@ export const accountingEntries = pgTable(
   {
     id: id(),
     record: text()
-      .$type<'invoice' | 'credit' | 'write_off' | 'paid_elsewhere' | 'payment' | 'refund'>()
+      .$type<'invoice' | 'credit' | 'write_off' | 'balance' | 'paid_elsewhere' | 'payment' | 'refund'>()
       .notNull(),
     /** The invoice it is of, and the payment, which may be deleted by now. */
     invoice_id: integer().notNull(),

@@ -31,6 +31,11 @@ export const invoices = pgTable(
     amount_off_stripe: money(),
     /** Of the total, by Stripe's credit notes, before and after payment. */
     amount_credited: money().notNull().default('0'),
+    /**
+     * Of the total, paid from the customer's balance at Stripe. Below zero: the invoice also collects an earlier debt,
+     * or its negative total was added to the balance. Null: no part of it, or not known yet.
+     */
+    balance_applied: money(),
     /** The payment that a program or staff recorded of what Stripe collected, before sync could. */
     collected_by_payment_id: integer(),
     stripe_invoice_id: text().unique(),

@@ -35,6 +35,7 @@ export function invoiceRow(customer: CustomerRow, netMinor: number, opening: Ope
     uncollectible: false,
     amount_off_stripe: null,
     amount_credited: '0',
+    balance_applied: null,
     collected_by_payment_id: null,
     stripe_invoice_id: null,
     stripe_customer_id: null,

@@ -10,9 +10,11 @@ export interface BesidePayments {
   fromBalance: number;
   /** Added to the customer's balance at Stripe, because the total is negative. */
   toBalance: number;
-  /** Paid or due beyond the total of Stripe's invoice: a debt on the customer's balance, or an overpayment. */
+  /** Collected beyond the total, since the customer's balance at Stripe was a debt. */
+  earlierDebt: number;
+  /** Paid or due beyond the total, as long as Stripe has not told the balance: an earlier debt, or an overpayment. */
   beyondTotal: number;
-  /** Paid beyond the total, on invoices of our own. */
+  /** Paid beyond the total and an earlier debt. */
   overpaid: number;
   /** Still due, although Stripe has given up collecting it. */
   writtenOff: number;
@@ -26,29 +28,32 @@ type Amounts = Pick<
   | 'amount_due'
   | 'amount_credited'
   | 'amount_off_stripe'
+  | 'balance_applied'
+  | 'written_off'
   | 'stripe_invoice_id'
-  | 'uncollectible'
 >;
 
 /**
  * Explains an invoice whose payments do not add up to its total. Stripe takes the balance of a customer into account
- * before it collects the rest. So the balance is what is neither paid, due nor credited.
+ * before it collects the rest. If Stripe has not told the balance, it is what is neither paid, due nor credited.
  */
 export function besidePayments(invoice: Amounts): BesidePayments {
-  const { status, uncollectible, amount_off_stripe } = invoice;
+  const { status, amount_off_stripe, balance_applied } = invoice;
   const total = thousandths(invoice.total);
   const paid = thousandths(invoice.amount_paid);
   const due = thousandths(invoice.amount_due);
   const isStripes = invoice.stripe_invoice_id !== null;
   const isFinal = isStripes && status !== 'draft' && status !== 'cancelled';
   const rest = isFinal ? total - paid - due : 0;
+  const balance = isFinal && balance_applied !== null ? thousandths(balance_applied) : null;
   return {
     offStripe: isStripes ? amount_off_stripe : 0,
-    fromBalance: positive(total > 0 ? rest - thousandths(invoice.amount_credited) : 0),
+    fromBalance: positive(balance ?? (total > 0 ? rest - thousandths(invoice.amount_credited) : 0)),
     toBalance: positive(isFinal ? -total : 0),
-    beyondTotal: positive(total >= 0 ? -rest : 0),
-    overpaid: positive(isStripes ? 0 : paid - total),
-    writtenOff: positive(uncollectible && status === 'overdue' ? due : 0),
+    earlierDebt: positive(balance !== null && total >= 0 ? -balance : 0),
+    beyondTotal: positive(balance === null && total >= 0 ? -rest : 0),
+    overpaid: positive(isStripes ? (balance === null || total < 0 ? 0 : balance - rest) : paid - total),
+    writtenOff: invoice.written_off,
   };
 }
 

@@ -2,7 +2,6 @@ import { eq } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customers, invoices } from '@/db/schema';
 import { AppError } from '../errors';
-import { toJsonAmount } from '../money';
 import { MAX_ID } from '../page';
 import { invoiceColumns, toInvoiceRow } from './queries';
 
@@ -16,7 +15,6 @@ export async function getInvoice(db: Database, id: number) {
       paid_at: invoices.paid_at,
       payment_failed_at: invoices.payment_failed_at,
       uncollectible: invoices.uncollectible,
-      amount_off_stripe: invoices.amount_off_stripe,
       stripe_customer_id: invoices.stripe_customer_id,
       stripe_synced_at: invoices.stripe_synced_at,
       provider_as_of: invoices.provider_as_of,
@@ -26,8 +24,7 @@ export async function getInvoice(db: Database, id: number) {
     .innerJoin(customers, eq(customers.id, invoices.customer_id))
     .where(eq(invoices.id, Math.min(id, MAX_ID)));
   if (!found) throw new AppError('not_found', `There is no invoice ${id}.`);
-  const { amount_off_stripe: off } = found;
-  return { ...found, ...toInvoiceRow(found), amount_off_stripe: off === null ? null : toJsonAmount(off) };
+  return { ...found, ...toInvoiceRow(found) };
 }
 
 export type InvoiceDetails = Awaited<ReturnType<typeof getInvoice>>;

@@ -12,6 +12,9 @@ const COLUMNS = [
   ...Object.keys(invoiceRow.shape).filter((column) => column !== 'customer'),
   'refunded_amount',
   'amount_credited',
+  'amount_off_stripe',
+  'balance_applied',
+  'written_off',
   ...CUSTOMER_COLUMNS,
 ];
 

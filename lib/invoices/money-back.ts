@@ -8,6 +8,12 @@ export type WithMoneyBack<Row> = Row & {
   refunded_amount: number;
   /** Of the total, by credit notes. */
   amount_credited: number;
+  /** Paid in cash or by transfer, and only noted at Stripe; null if Stripe has not told. */
+  amount_off_stripe: number | null;
+  /** Of the total, paid from the customer's balance at Stripe; null: no part of it, or not known. */
+  balance_applied: number | null;
+  /** Still due, although Stripe has given up collecting it. */
+  written_off: number;
   /** When Stripe last could not collect it. */
   payment_failed_at: Date | null;
 };
@@ -22,6 +28,10 @@ export async function addMoneyBack<Row extends { id: number }>(
     .select({
       id: invoices.id,
       credited: invoices.amount_credited,
+      offStripe: invoices.amount_off_stripe,
+      balance: invoices.balance_applied,
+      isWrittenOff: sql<boolean>`${invoices.uncollectible} and ${invoices.status} = 'overdue'`,
+      due: invoices.amount_due,
       failed: invoices.payment_failed_at,
       refunded: sql<string>`coalesce(sum(${payments.refunded_amount}), 0)::text`,
     })
@@ -35,13 +45,21 @@ export async function addMoneyBack<Row extends { id: number }>(
     )
     .groupBy(invoices.id);
   const byId = new Map(found.map((one) => [one.id, one]));
-  return rows.map((row) => ({
-    ...row,
-    refunded_amount: toJsonAmount(byId.get(row.id)?.refunded ?? '0'),
-    amount_credited: toJsonAmount(byId.get(row.id)?.credited ?? '0'),
-    payment_failed_at: byId.get(row.id)?.failed ?? null,
-  }));
+  return rows.map((row) => {
+    const more = byId.get(row.id);
+    return {
+      ...row,
+      refunded_amount: toJsonAmount(more?.refunded ?? '0'),
+      amount_credited: toJsonAmount(more?.credited ?? '0'),
+      amount_off_stripe: amountOrNull(more?.offStripe),
+      balance_applied: amountOrNull(more?.balance),
+      written_off: toJsonAmount(more?.isWrittenOff ? more.due : '0'),
+      payment_failed_at: more?.failed ?? null,
+    };
+  });
 }
+
+const amountOrNull = (amount: string | null | undefined) => (amount == null ? null : toJsonAmount(amount));
 
 /** Invoices of whose payments some came back, but not all. */
 export function isRefundedInPart(): SQL {

@@ -108,6 +108,8 @@ export interface Invoice {
   readonly total: number;
   /** As Stripe means it: what was to be paid at first; it falls with credit notes, not with payments. */
   readonly amountDue: number;
+  /** The customer's balance when the invoice was made: credit below zero, a debt above it. */
+  readonly startingBalance: number;
   readonly amountPaid: number;
   /** The part of `amountPaid` that Stripe did not collect itself. */
   readonly amountPaidOffStripe: number;

@@ -3,6 +3,7 @@ const ADDED_TO_INVOICES = {
   prePaymentCreditNotesAmount: 0,
   postPaymentCreditNotesAmount: 0,
   effectiveAt: null,
+  startingBalance: 0,
 };
 
 /** A saved record with the fields that it has by now; an event holds some too. */

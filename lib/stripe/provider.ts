@@ -92,6 +92,8 @@ export interface ProviderInvoice {
   amountOffStripe: string | null;
   /** Of the total, by credit notes, before and after payment; null: the payload does not tell. */
   amountCredited: string | null;
+  /** Paid from the customer's balance, less what was added to it; null: not told. */
+  balanceApplied: string | null;
   paymentIntentId: string | null;
   /** All payment intents and charges that the payload names. */
   moneyIds: string[];

@@ -25,6 +25,8 @@ export function toProviderInvoice(object: unknown): ProviderInvoice | null {
   const tax = taxOf(payload, total);
   const offStripe = amountOffStripe(payload, paid);
   const credited = amountCredited(payload);
+  const due = amountDue(payload, paid);
+  const balance = balanceApplied(payload, paid + due > total);
   const status = toStatus(payload);
   return {
     id,
@@ -54,8 +56,9 @@ export function toProviderInvoice(object: unknown): ProviderInvoice | null {
     tax: money(tax),
     total: money(total),
     amountPaid: money(paid),
-    amountDue: money(amountDue(payload, paid)),
+    amountDue: money(due),
     amountCredited: credited === null ? null : money(credited),
+    balanceApplied: balance === null ? null : money(balance),
     amountOffStripe: offStripe === null ? null : money(offStripe),
     paymentIntentId: paymentIntentOf(payload),
     moneyIds: moneyIdsOf(payload),
@@ -67,6 +70,17 @@ function amountCredited(payload: Json): number | null {
   const before = asAmount(payload.pre_payment_credit_notes_amount);
   const after = asAmount(payload.post_payment_credit_notes_amount);
   return before === null && after === null ? null : (before ?? 0) + (after ?? 0);
+}
+
+/**
+ * Null for a draft: Stripe takes the balance into account when it finalizes the invoice. A balance of zero says
+ * something only about an invoice of which more than its total was asked: it tells an overpayment from an earlier debt.
+ */
+function balanceApplied(payload: Json, isBeyondTotal: boolean): number | null {
+  const before = asAmount(payload.starting_balance);
+  const after = asAmount(payload.ending_balance);
+  if (before === null || after === null) return null;
+  return after - before || (isBeyondTotal ? 0 : null);
 }
 
 function toStatus(payload: Json): ProviderInvoice['status'] {

@@ -80,12 +80,12 @@ describe('payments as CSV', () => {
 test('a file of invoices has their customers, and no text in it is a formula', async () => {
   const HEADER =
     'id,number,status,invoice_date,due_date,currency,subtotal,tax,total,amount_paid,amount_due,' +
-    'stripe_invoice_id,refunded_amount,amount_credited,customer_id,customer_number,customer_name';
+    'stripe_invoice_id,refunded_amount,amount_credited,amount_off_stripe,balance_applied,written_off,customer_id,customer_number,customer_name';
   const { id: customer_id } = await createCustomer(base.db, { customer_number: 'K-INV', company: '=1+1' });
   const { id } = await createInvoice(base.db, { customer_id, number: '@1', due_date: '2026-04-01' });
   expect(await invoiceLinesOf({ customer: 'K-INV' })).toEqual([
     HEADER,
-    `${id},'@1,sent,2026-03-01,2026-04-01,eur,100,19,119,0,119,,0,0,${customer_id},K-INV,'=1+1`,
+    `${id},'@1,sent,2026-03-01,2026-04-01,eur,100,19,119,0,119,,0,0,,,0,${customer_id},K-INV,'=1+1`,
   ]);
   expect(await invoiceLinesOf({ customer: 'nobody' })).toEqual([HEADER]);
 });
@@ -181,6 +181,11 @@ describe('an export of accounting', () => {
     await createInvoice(db, { ...on, number: null, status: 'draft' });
     await createInvoice(db, { ...on, number: 'R0', invoice_date: '2026-09-30' });
     await createInvoice(db, { ...on, number: 'R3', invoice_date: '2026-11-01' });
+    const atStripe = { ...on, invoice_date: '2026-10-02', status: 'paid', amount_due: '0' } as const;
+    const fromCredit = { ...atStripe, amount_paid: '89', balance_applied: '30' };
+    await createInvoice(db, { ...fromCredit, number: 'S1', stripe_invoice_id: 'in_credit' });
+    const withDebt = { ...atStripe, amount_paid: '139', balance_applied: '-20' };
+    await createInvoice(db, { ...withDebt, number: 'S2', stripe_invoice_id: 'in_debt' });
     const paid = { invoice_id: lined.id, customer_id, payment_date: '2026-10-31', amount: '0.32' };
     await createPayment(db, { ...paid, payment_reference: 'P1', source: 'stripe' });
     await createPayment(db, { ...paid, payment_reference: 'P2', status: 'failed' });
@@ -202,7 +207,11 @@ describe('an export of accounting', () => {
       HEADER,
       'invoice,issued,2026-10-01,2026-10-01,K1,\'=Weiß, "AG",R1,2026-10-15,19,0.1,0.02,0.12,eur,,',
       'invoice,issued,2026-10-01,2026-10-01,K1,\'=Weiß, "AG",R1,2026-10-15,0,0.2,0,0.2,eur,,',
+      'invoice,issued,2026-10-02,2026-10-02,K1,\'=Weiß, "AG",S1,2026-10-15,,100,19,119,eur,,',
+      'invoice,issued,2026-10-02,2026-10-02,K1,\'=Weiß, "AG",S2,2026-10-15,,100,19,119,eur,,',
       'invoice,issued,2026-10-31,2026-09-30,K1,\'=Weiß, "AG",R0,2026-10-15,,100,19,119,eur,,',
+      'balance,balance_used,2026-10-02,2026-10-02,K1,\'=Weiß, "AG",S1,,,,,30,eur,,',
+      'balance,balance_increased,2026-10-02,2026-10-02,K1,\'=Weiß, "AG",S2,,,,,-20,eur,,',
       'payment,collected,2026-10-31,2026-10-31,K1,\'=Weiß, "AG",R1,,,,,0.32,eur,P1,stripe',
       'payment,collected,2026-10-31,2026-08-01,K1,\'=Weiß, "AG",R1,,,,,5,eur,P0,api',
       'refund,refunded,2026-10-31,2026-10-31,K1,\'=Weiß, "AG",R1,,,,,-2.5,eur,P0,api',

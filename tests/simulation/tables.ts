@@ -53,7 +53,14 @@ const COLUMNS = {
   invoices: [
     ...(['id', 'stripe_invoice_id', 'stripe_customer_id', 'customer_id', 'subscription_id'] as const),
     ...(['number', 'status', 'invoice_date', 'due_date', 'currency', 'subtotal', 'tax', 'total'] as const),
-    ...(['amount_paid', 'amount_due', 'amount_off_stripe', 'amount_credited', 'paid_at'] as const),
+    ...([
+      'amount_paid',
+      'amount_due',
+      'amount_off_stripe',
+      'amount_credited',
+      'paid_at',
+      'balance_applied',
+    ] as const),
     ...(['payment_failed_at', 'uncollectible', 'provider_gone_at'] as const),
   ],
   payments: [

@@ -204,9 +204,17 @@ describe('what payments do not show of an invoice', () => {
   type Invoice = Parameters<typeof besidePayments>[0];
   const PAID: Invoice = {
     ...{ status: 'paid', total: 119, amount_paid: 119, amount_due: 0, amount_credited: 0 },
-    ...{ amount_off_stripe: 0, stripe_invoice_id: 'in_1', uncollectible: false },
+    ...{ amount_off_stripe: 0, balance_applied: null, stripe_invoice_id: 'in_1', written_off: 0 },
   };
-  const NONE = { offStripe: 0, fromBalance: 0, toBalance: 0, beyondTotal: 0, overpaid: 0, writtenOff: 0 };
+  const NONE = {
+    offStripe: 0,
+    fromBalance: 0,
+    toBalance: 0,
+    earlierDebt: 0,
+    beyondTotal: 0,
+    overpaid: 0,
+    writtenOff: 0,
+  };
   const OURS = { stripe_invoice_id: null, amount_off_stripe: null };
 
   test.each<[string, Partial<Invoice>, Partial<typeof NONE>]>([
@@ -219,13 +227,27 @@ describe('what payments do not show of an invoice', () => {
     ['was credited after payment', { amount_credited: 19 }, {}],
     ['collected a debt as well', { amount_paid: 139 }, { beyondTotal: 20 }],
     ['asks for a debt as well', { status: 'overdue', amount_paid: 0, amount_due: 139 }, { beyondTotal: 20 }],
+    ['collected a known debt', { balance_applied: -20, amount_paid: 139 }, { earlierDebt: 20 }],
+    ['was overpaid', { balance_applied: 0, amount_paid: 139 }, { overpaid: 20 }],
+    [
+      'collected a known debt and was overpaid',
+      { balance_applied: -20, amount_paid: 149 },
+      { earlierDebt: 20, overpaid: 10 },
+    ],
+    ['was settled with known credit', { balance_applied: 29.9, amount_paid: 89.1 }, { fromBalance: 29.9 }],
+    [
+      'was settled with known credit and credited after',
+      { balance_applied: 29.9, amount_paid: 89.1, amount_credited: 50 },
+      { fromBalance: 29.9 },
+    ],
+    ['has a known negative total', { total: -5, balance_applied: -5, amount_paid: 0 }, { toBalance: 5 }],
     ['has a negative total', { total: -5, amount_paid: 0 }, { toBalance: 5 }],
     ['is free', { total: 0, amount_paid: 0 }, {}],
     ['is a draft', { status: 'draft', amount_paid: 0, amount_due: 19 }, {}],
     ['is cancelled', { status: 'cancelled', amount_paid: 0 }, {}],
     [
       'is written off',
-      { status: 'overdue', uncollectible: true, amount_paid: 0, amount_due: 119 },
+      { status: 'overdue', written_off: 119, amount_paid: 0, amount_due: 119 },
       { writtenOff: 119 },
     ],
     ['is ours and overpaid', { ...OURS, amount_paid: 139.3 }, { overpaid: 20.3 }],

@@ -127,6 +127,23 @@ describe('an invoice of any API version', () => {
       { status: 'draft', amount_paid: 0, amount_overpaid: 2000 },
       { amountPaid: '0.00' },
     ],
+    [
+      'credit of the balance',
+      { starting_balance: -5000, ending_balance: -2000 },
+      { balanceApplied: '30.00' },
+    ],
+    ['a debt of the balance', { starting_balance: 2000, ending_balance: 0 }, { balanceApplied: '-20.00' }],
+    ['a balance that did not change', { starting_balance: 0, ending_balance: 0 }, { balanceApplied: null }],
+    [
+      'overpaid, with a balance that did not change',
+      { ...paid, amount_paid: 13900, starting_balance: 0, ending_balance: 0 },
+      { balanceApplied: '0.00' },
+    ],
+    [
+      'a draft, before its balance is known',
+      { status: 'draft', starting_balance: -5000, ending_balance: null },
+      { balanceApplied: null },
+    ],
     ['told off Stripe', { ...paid, amount_paid_off_stripe: 1900 }, paidOff('19.00')],
     ['a payment record', { status: 'paid', ...payments(record) }, paidOff('19.00')],
     ['not told what was off Stripe', paid, paidOff(null)],

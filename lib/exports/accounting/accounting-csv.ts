@@ -38,11 +38,12 @@ const COLUMNS = [
 type Entry = typeof accountingEntries.$inferSelect;
 
 /** In the order of the file, with what an entry of each is called: above zero, below zero, taken back. */
-const RECORDS = ['invoice', 'credit', 'write_off', 'paid_elsewhere', 'payment', 'refund'] as const;
+const RECORDS = ['invoice', 'credit', 'write_off', 'balance', 'paid_elsewhere', 'payment', 'refund'] as const;
 const EVENTS: Record<Entry['record'], [more: string, less: string, takenBack: string]> = {
   invoice: ['issued', 'issued', 'cancelled'],
   credit: ['credit_withdrawn', 'credited', 'credit_withdrawn'],
   write_off: ['write_off_reversed', 'written_off', 'write_off_reversed'],
+  balance: ['balance_used', 'balance_increased', 'balance_increased'],
   paid_elsewhere: ['paid_elsewhere', 'paid_elsewhere_reversed', 'paid_elsewhere_reversed'],
   payment: ['collected', 'collection_reversed', 'collection_reversed'],
   refund: ['refunded', 'refunded', 'refund_reversed'],
@@ -53,7 +54,7 @@ const BATCH = 1000;
 
 /**
  * What an accountant posts in a month as CSV, piece by piece: invoices, a row for each tax rate, what was credited,
- * written off, or paid without a payment; then payments; then what came back. Once the month is over, the file is the
+ * written off, paid from the balance at Stripe, or paid without a payment; then payments; then what came back. Once the month is over, the file is the
  * same for ever, except that the name of an erased customer goes.
  *
  * @param month as `calendarMonth` takes it

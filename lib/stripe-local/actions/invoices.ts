@@ -15,6 +15,8 @@ export interface InvoiceInput {
   dueDate?: number | null;
   /** The date to print on the invoice, in seconds. */
   effectiveAt?: number;
+  /** The customer's balance: credit below zero, a debt above it. */
+  startingBalance?: number;
   metadata?: Metadata;
 }
 
@@ -45,7 +47,8 @@ export function createInvoice(world: World, input: InvoiceInput): Done<Invoice> 
       subtotal,
       tax: input.tax ?? 0,
       total,
-      amountDue: Math.max(0, total),
+      startingBalance: input.startingBalance ?? 0,
+      amountDue: Math.max(0, total + (input.startingBalance ?? 0)),
       amountPaid: 0,
       amountPaidOffStripe: 0,
       prePaymentCreditNotesAmount: 0,

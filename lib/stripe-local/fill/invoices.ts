@@ -96,6 +96,7 @@ function toInvoice(
     amountDue: amountPaid + minor(row.amount_due),
     amountPaid,
     amountPaidOffStripe: row.amount_off_stripe === null ? unknownOff : minor(row.amount_off_stripe),
+    startingBalance: Number(row.total) < 0 ? 0 : -minor(row.balance_applied ?? '0'),
     prePaymentCreditNotesAmount: creditedBefore,
     postPaymentCreditNotesAmount: minor(row.amount_credited) - creditedBefore,
     attempted: status === 'paid' || row.payment_failed_at !== null,

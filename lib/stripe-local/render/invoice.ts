@@ -45,7 +45,7 @@ export function renderInvoice(invoice: Invoice, shape: Shape): Json {
     discounts: [],
     due_date: invoice.dueDate,
     effective_at: invoice.effectiveAt ?? invoice.finalizedAt,
-    ending_balance: invoice.finalizedAt === null ? null : 0,
+    ending_balance: invoice.finalizedAt === null ? null : endingBalance(invoice),
     footer: null,
     from_invoice: null,
     hosted_invoice_url: null,
@@ -74,7 +74,7 @@ export function renderInvoice(invoice: Invoice, shape: Shape): Json {
     rendering: null,
     shipping_cost: null,
     shipping_details: null,
-    starting_balance: 0,
+    starting_balance: invoice.startingBalance,
     statement_descriptor: null,
     status: invoice.status,
     status_transitions: {
@@ -91,6 +91,11 @@ export function renderInvoice(invoice: Invoice, shape: Shape): Json {
     total_excluding_tax: invoice.total - invoice.tax,
     webhooks_delivered_at: invoice.created,
   };
+}
+
+/** A total below zero, or less than the credit, leaves a credit. */
+function endingBalance({ total, startingBalance }: Pick<Invoice, 'total' | 'startingBalance'>): number {
+  return Math.min(0, total + startingBalance);
 }
 
 function parentOf(invoice: Invoice): Json | null {

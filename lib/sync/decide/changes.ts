@@ -17,7 +17,7 @@ const BOOKKEEPING = new Set([
   'synced_ends_on',
 ]);
 
-const AMOUNTS = /^(subtotal|tax|total|amount(_\w+)?|refunded_amount|price)$/;
+const AMOUNTS = /^(subtotal|tax|total|amount(_\w+)?|balance_applied|refunded_amount|price)$/;
 
 /** The values that differ from a row's, compared as what they mean: 19.9 is 19.900. */
 export function differing<Values extends Row>(row: Row, values: Values): Partial<Values> {

@@ -15,6 +15,7 @@ export function checkBooks({ invoices, payments, entries }: Tables): Difference[
     if (isUnknown || row.status === 'draft' || row.status === 'cancelled') continue;
     expected.set(`invoice ${row.id}`, Number(row.total));
     expected.set(`credit ${row.id}`, -Number(row.amount_credited));
+    expected.set(`balance ${row.id}`, Number(row.balance_applied));
     const isWrittenOff = row.uncollectible && row.status === 'overdue';
     expected.set(`write_off ${row.id}`, isWrittenOff ? -Number(row.amount_due) : 0);
   }

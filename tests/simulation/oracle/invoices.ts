@@ -124,6 +124,7 @@ function expectedRows({ truth, tables, full }: Case, { about, event }: Moment<In
     total: money(about.total),
     amount_paid: money(about.amountPaid),
     amount_credited: money(about.prePaymentCreditNotesAmount + about.postPaymentCreditNotesAmount),
+    balance_applied: balanceApplied(about) === 0 ? null : money(balanceApplied(about)),
     amount_due: money(about.status === 'void' ? 0 : Math.max(0, about.amountDue - about.amountPaid)),
     paid_at: about.paidAt,
     uncollectible: about.status === 'uncollectible',
@@ -146,4 +147,10 @@ function keptOpen<T extends { status: string }>(story: Moment<Invoice>[], row: T
   if (failures.must) return [row];
   const mayBeLate = failures.may || story.some(({ about }) => about.dueDate !== null);
   return (mayBeLate ? ['sent', 'overdue'] : ['sent']).map((status) => ({ ...row, status }));
+}
+
+/** Credit pays up to the total; a debt is collected with it. The worlds have no total below zero. */
+function balanceApplied({ total, startingBalance, finalizedAt }: Invoice): number {
+  if (finalizedAt === null) return 0;
+  return startingBalance > 0 ? -startingBalance : Math.min(total, -startingBalance);
 }

@@ -39,7 +39,7 @@ export function bookModel(tables: ModelTables, { invoices, payments, today, time
     facts.filter((fact) => fact.isSum && fact.record === 'payment').map((fact) => fact.payment_id),
   );
   const isSum = ({ record, payment_id }: ModelEntry) =>
-    ['credit', 'write_off', 'paid_elsewhere'].includes(record) ||
+    ['credit', 'write_off', 'balance', 'paid_elsewhere'].includes(record) ||
     (record === 'payment' && bySum.has(payment_id));
   const known = [...rows.entries.values()].filter((one) =>
     one.payment_id === null ? all.has(one.invoice_id) : payments.includes(one.payment_id),
@@ -98,6 +98,11 @@ function ofInvoice({ rows }: ModelTables, invoice: StoredInvoice, today: string,
       record: 'write_off' as const,
       sum: invoice.uncollectible && status === 'overdue' ? -toThousandths(invoice.amount_due) : 0,
       original_date: told,
+    },
+    {
+      record: 'balance' as const,
+      sum: toThousandths(invoice.balance_applied ?? '0'),
+      original_date: invoice_date,
     },
     {
       record: 'paid_elsewhere' as const,

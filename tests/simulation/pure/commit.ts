@@ -201,7 +201,16 @@ const UPDATED: Partial<{ [Name in TableName]: (keyof RowOf<Name>)[] }> = {
 
 const AMOUNTS: Partial<Record<TableName, string[]>> = {
   items: ['amount'],
-  invoices: ['subtotal', 'tax', 'total', 'amount_paid', 'amount_due', 'amount_off_stripe', 'amount_credited'],
+  invoices: [
+    'subtotal',
+    'tax',
+    'total',
+    'amount_paid',
+    'amount_due',
+    'amount_off_stripe',
+    'amount_credited',
+    'balance_applied',
+  ],
   payments: ['amount', 'provider_amount', 'refunded_amount'],
   refunds: ['amount'],
   disputes: ['amount'],

@@ -49,6 +49,7 @@ export const INVOICE_STEPS: Steps = {
       currency: CURRENCIES[c] ?? 'eur',
       metadata: numberMetadata(scene, c),
       ...(b % 2 === 0 && { dueDate: epochNow(scene.world) + c * DAY }),
+      ...(b % 4 === 1 && { startingBalance: (c - 2) * 700 }),
       ...(b % 3 === 0 && { effectiveAt: epochNow(scene.world) + (b - 3) * 10 * DAY }),
     });
     return `${owner.id} is to be invoiced: ${object.id}`;

@@ -37,6 +37,7 @@ describe('an invoice', () => {
     paid_at: null,
     amount_paid: '0.000',
     amount_off_stripe: null,
+    balance_applied: null,
     amount_credited: '0.000',
     stripe_customer_id: null,
   } as unknown as StoredInvoice;

@@ -27,6 +27,7 @@ const PLACES: Partial<Record<NamedChange['entity'], string>> = {
 const FIELDS: Record<string, string> = {
   amount_credited: 'Credited',
   amount_off_stripe: 'Paid outside Stripe',
+  balance_applied: 'Settled with the balance at Stripe',
   evidence_due_at: 'Evidence due',
   funds_returned_at: 'Funds returned',
   funds_withdrawn_at: 'Funds withdrawn',

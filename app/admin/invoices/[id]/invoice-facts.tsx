@@ -34,6 +34,7 @@ export function InvoiceFacts({ invoice, timeZone }: Props) {
           Credited: moneyIfAny(invoice.amount_credited),
           'Settled with the balance at Stripe': moneyIfAny(beside.fromBalance),
           'Added to the balance at Stripe': moneyIfAny(beside.toBalance),
+          'Earlier debt at Stripe, collected with it': moneyIfAny(beside.earlierDebt),
           'Earlier balance or overpaid at Stripe': moneyIfAny(beside.beyondTotal),
           Open: money(invoice.amount_due),
           'Written off': moneyIfAny(beside.writtenOff),

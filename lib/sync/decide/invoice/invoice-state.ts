@@ -28,6 +28,7 @@ export function toInvoiceState(
     payment_failed_at,
     uncollectible: provider.status === null ? stored.uncollectible : provider.status === 'uncollectible',
     amount_off_stripe: provider.amountOffStripe ?? knownOffStripe(stored, provider),
+    balance_applied: provider.balanceApplied,
     amount_credited: provider.amountCredited ?? stored.amount_credited,
     stripe_customer_id: stored.stripe_customer_id ?? provider.customer?.stripeCustomerId ?? null,
   };

@@ -27,6 +27,7 @@ export function newInvoice(
     payment_failed_at: null,
     uncollectible: false,
     amount_off_stripe: null,
+    balance_applied: null,
     amount_credited: '0',
     collected_by_payment_id: null,
     stripe_invoice_id: id,
