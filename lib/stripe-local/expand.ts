@@ -2,6 +2,7 @@ import { findCharge } from './charges';
 import { ApiError } from './errors';
 import { EXPANDABLE, type Kind } from './expandable';
 import type { Invoice, WorldObject } from './model';
+import { EMBEDDED } from './render/invoice';
 import { renderObject } from './render/object';
 import { embeddedList, type Json, type Shape } from './render/shape';
 import type { World } from './world';
@@ -64,7 +65,7 @@ function includePayments(view: View, object: Json): Json[] {
   const payments = [...view.world.invoicePayments.where('invoice', id)]
     .reverse()
     .map((payment) => renderObject(payment, view.shape));
-  object.payments = embeddedList(payments, `/v1/invoice_payments?invoice=${id}`);
+  object.payments = embeddedList(payments, `/v1/invoice_payments?invoice=${id}`, EMBEDDED);
   return payments;
 }
 

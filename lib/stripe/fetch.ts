@@ -33,6 +33,9 @@ export type Fetched<T> =
  */
 const INVOICE_EXPAND = ['customer', 'payments.data.payment.payment_intent', 'amount_paid_off_stripe'];
 
+/** The payments of an invoice that are read. If it has more, its own amounts count. */
+const MAX_PAYMENTS = 100;
+
 /** Retrieves one object by its id. Never throws for what Stripe or the network does. */
 export async function fetchObject<Kind extends keyof ProviderObjects>(
   stripe: Stripe,
@@ -74,7 +77,16 @@ function retrieve(stripe: Stripe, kind: keyof ProviderObjects, id: string) {
   if (kind === 'subscription') return stripe.subscriptions.retrieve(id, { expand: ['customer'] });
   if (kind === 'refund') return stripe.refunds.retrieve(id);
   if (kind === 'dispute') return stripe.disputes.retrieve(id);
-  return stripe.invoices.retrieve(id, { expand: INVOICE_EXPAND });
+  return retrieveInvoice(stripe, id);
+}
+
+/** An invoice with its payments, of which Stripe includes only ten. */
+async function retrieveInvoice(stripe: Stripe, invoice: string) {
+  const found = await stripe.invoices.retrieve(invoice, { expand: INVOICE_EXPAND });
+  if (!found.payments?.has_more) return found;
+  const expand = ['data.payment.payment_intent'];
+  found.payments = await stripe.invoicePayments.list({ invoice, limit: MAX_PAYMENTS, expand });
+  return found;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { get } from 'node:http';
 import Stripe from 'stripe';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fetchObject } from '@/lib/stripe/fetch';
 import * as act from '@/lib/stripe-local/actions';
 import { seededChance } from '@/lib/stripe-local/chance';
 import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
@@ -216,6 +217,22 @@ describe('lists of the local Stripe API', () => {
 });
 
 describe('objects of the local Stripe API', () => {
+  test('an invoice with more payments than Stripe includes is fetched with all of them', async () => {
+    tick();
+    const id = open(1200);
+    for (let i = 0; i < 11; i += 1) act.payInvoicePart(world, id, 100);
+    act.payInvoice(world, id);
+    const [invoice] = (await stripe.invoices.list({ limit: 1, expand: ['data.payments'] })).data;
+    expect(invoice?.payments).toMatchObject({ has_more: true, data: { length: 10 } });
+    const fetched = await fetchObject(stripe, () => new Date(now), 'invoice', id);
+    const intents = [...world.invoicePayments.where('invoice', id)].flatMap(({ payment }) =>
+      payment.type === 'payment_intent' ? payment.payment_intent : [],
+    );
+    expect(new Set(intents).size).toBe(12);
+    const moneyIds = expect.arrayContaining(intents);
+    expect(fetched).toMatchObject({ state: 'found', object: { id, moneyIds, amountPaid: '12.00' } });
+  });
+
   test('an invoice is expanded by up to four levels, and its payments only on demand', async () => {
     tick();
     const id = open(1000);

@@ -3,8 +3,8 @@ import { renderAddress } from './address';
 import { renderLine } from './invoice-line';
 import { embeddedList, type Json, type Shape } from './shape';
 
-/** Lines that Stripe puts into the invoice itself; the rest is at /v1/invoices/:id/lines. */
-export const EMBEDDED_LINES = 10;
+/** Lines, or payments, that Stripe puts into the invoice itself; the rest has an address of its own. */
+export const EMBEDDED = 10;
 
 export function renderInvoice(invoice: Invoice, shape: Shape): Json {
   // Before basil `amount_paid` did not hold what was paid off Stripe.
@@ -56,7 +56,7 @@ export function renderInvoice(invoice: Invoice, shape: Shape): Json {
     lines: embeddedList(
       invoice.lines.map((line) => renderLine(invoice, line, shape)),
       `/v1/invoices/${invoice.id}/lines`,
-      EMBEDDED_LINES,
+      EMBEDDED,
     ),
     livemode: false,
     metadata: invoice.metadata,
