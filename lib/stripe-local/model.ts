@@ -121,6 +121,8 @@ export interface Invoice {
   readonly attemptCount: number;
   readonly nextPaymentAttempt: number | null;
   readonly finalizedAt: number | null;
+  /** The invoice that this one is a revision of. */
+  readonly revises: string | null;
   /** The date on the invoice if it was set; otherwise null, and the invoice has the date of its finalization. */
   readonly effectiveAt: number | null;
   readonly paidAt: number | null;

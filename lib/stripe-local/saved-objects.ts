@@ -4,6 +4,7 @@ const ADDED_TO_INVOICES = {
   postPaymentCreditNotesAmount: 0,
   effectiveAt: null,
   startingBalance: 0,
+  revises: null,
 };
 
 /** A saved record with the fields that it has by now; an event holds some too. */

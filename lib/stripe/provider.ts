@@ -71,6 +71,8 @@ export interface ProviderInvoice {
   number: string | null;
   customer: ProviderCustomer | null;
   stripeSubscriptionId: string | null;
+  /** The invoice that this one replaces. Stripe voided it when it finalized this one. */
+  revises: string | null;
   /** Null: a status that Stripe added after this was written. */
   status: 'draft' | 'open' | 'paid' | 'uncollectible' | 'void' | null;
   providerStatus: string | null;

@@ -40,6 +40,7 @@ export function toProviderInvoice(object: unknown): ProviderInvoice | null {
       other: payload.metadata,
     }),
     stripeSubscriptionId: asId(parent.subscription) ?? asId(payload.subscription),
+    revises: revisedBy(payload, status),
     status,
     providerStatus: asText(payload.status),
     issuedAt:
@@ -64,6 +65,11 @@ export function toProviderInvoice(object: unknown): ProviderInvoice | null {
     moneyIds: moneyIdsOf(payload),
     paymentFailed: payload.status === 'open' && payload.attempted === true && hasFailedIntent(payload),
   };
+}
+
+function revisedBy({ from_invoice }: Json, status: ProviderInvoice['status']): string | null {
+  const { action, invoice } = asObject(from_invoice);
+  return action === 'revision' && status !== 'draft' ? asId(invoice) : null;
 }
 
 function amountCredited(payload: Json): number | null {

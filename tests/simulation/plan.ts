@@ -105,6 +105,7 @@ export const STEP_WEIGHTS = {
   pause: 1,
   checkout: 4,
   invoice: 6,
+  revise: 2,
   finalize: 6,
   pay: 9,
   payPart: 3,

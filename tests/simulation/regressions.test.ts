@@ -107,6 +107,27 @@ const tellOnly = (scene: Scene, { events }: Parameters<Scene['tell']>[0], type: 
 const recheckSoon = (scene: Scene, id: string) =>
   scene.edit('subscriptions', id, { recheck_at: scene.now() });
 
+describe('a revision of an invoice', () => {
+  const revised = (hasKey: boolean) => async (scene: Scene) => {
+    own()(scene);
+    scene.hasKey = hasKey;
+    const first = atStripe.invoice(scene);
+    await scene.tell(first);
+    await tellOnly(scene, atStripe.invoice(scene, { revises: first.id }), 'invoice.finalized');
+    const cancelled = { status: 'cancelled', amount_due: '0.000' };
+    const stored = async () => (await scene.rows()).invoices[first.id];
+    expect(await stored()).toMatchObject({ ...cancelled, recheck_at: hasKey ? null : expect.any(Date) });
+    await withKey(true)(scene);
+    await scene.night();
+    expect(await stored()).toMatchObject({ ...cancelled, recheck_at: null });
+  };
+
+  testRules({
+    'an invoice owes nothing from the event of its revision on': revised(true),
+    'an invoice owes nothing from the event of its revision on, while Stripe cannot be asked': revised(false),
+  });
+});
+
 describe('an amount paid outside of Stripe', () => {
   /** Pays an invoice of 90, partly outside of Stripe, and delivers the finalization and one more event. */
   async function pay(scene: Scene, offStripe: number | true, type: string) {

@@ -15,6 +15,8 @@ export interface InvoiceInput {
   dueDate?: number | null;
   /** The date to print on the invoice, in seconds. */
   effectiveAt?: number;
+  /** An open invoice, which is voided when this one is finalized. */
+  revises?: string;
   /** The customer's balance: credit below zero, a debt above it. */
   startingBalance?: number;
   metadata?: Metadata;
@@ -57,6 +59,7 @@ export function createInvoice(world: World, input: InvoiceInput): Done<Invoice> 
       attemptCount: 0,
       nextPaymentAttempt: null,
       finalizedAt: null,
+      revises: input.revises ?? null,
       effectiveAt: input.effectiveAt ?? null,
       paidAt: null,
       voidedAt: null,
@@ -74,7 +77,7 @@ export function createInvoice(world: World, input: InvoiceInput): Done<Invoice> 
 }
 
 /**
- * Draft → open, or paid at once where nothing is due.
+ * Draft → open, or paid at once where nothing is due. The invoice that it revises is voided.
  * → (payment_intent.created), invoice.updated, invoice.finalized, (invoice.sent | invoice.paid, invoice.payment_succeeded)
  *
  * @param options.number in place of the customer's next one
@@ -103,6 +106,7 @@ export function finalizeInvoice(world: World, id: string, options: { number?: st
     } else if (invoice.collectionMethod === 'send_invoice') {
       emit(world, 'invoice.sent', invoice);
     }
+    if (invoice.revises !== null) voidInvoice(world, invoice.revises);
     return invoice;
   });
 }

@@ -103,6 +103,7 @@ function toInvoice(
     attemptCount: status === 'paid' || row.payment_failed_at !== null ? 1 : 0,
     nextPaymentAttempt: null,
     finalizedAt: status === 'draft' ? null : issued,
+    revises: null,
     effectiveAt: null,
     paidAt: row.paid_at && toEpoch(row.paid_at),
     voidedAt: status === 'void' ? issued : null,

@@ -47,7 +47,7 @@ export function renderInvoice(invoice: Invoice, shape: Shape): Json {
     effective_at: invoice.effectiveAt ?? invoice.finalizedAt,
     ending_balance: invoice.finalizedAt === null ? null : endingBalance(invoice),
     footer: null,
-    from_invoice: null,
+    from_invoice: invoice.revises === null ? null : { action: 'revision', invoice: invoice.revises },
     hosted_invoice_url: null,
     invoice_pdf: null,
     issuer: { type: 'self' },

@@ -23,10 +23,10 @@ export function keysOfSubscription(provider: ProviderSubscription | null): Parti
 
 export function keysOfInvoice(provider: ProviderInvoice | null): Partial<Keys> {
   if (!provider) return {};
-  const { id, customer, stripeSubscriptionId } = provider;
+  const { id, customer, stripeSubscriptionId, revises } = provider;
   return {
     ...keysOfCustomer(customer),
-    invoices: [id],
+    invoices: revises === null ? [id] : [id, revises],
     subscriptions: stripeSubscriptionId ? [stripeSubscriptionId] : [],
   };
 }

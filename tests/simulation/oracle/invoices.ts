@@ -1,4 +1,4 @@
-import type { Invoice } from '@/lib/stripe-local/model';
+import type { Invoice, WorldEvent } from '@/lib/stripe-local/model';
 import type { InvoiceRow } from '../tables';
 import {
   allowedMoments,
@@ -56,11 +56,14 @@ function checkOwn(given: Case, row: InvoiceRow): void {
 
 function checkInvoice(given: Case, story: Moment<Invoice>[], row: InvoiceRow): void {
   const { truth, full, verdict } = given;
-  const allowed = allowedMoments(given, story, (second) => {
+  const reported = allowedMoments(given, story, (second) => {
     const rankOf = ({ about }: Moment<Invoice>) => RANKS[about.status] ?? RANKS.open; // unknown counts as open
     const highest = Math.max(...second.map(rankOf));
     return second.filter((moment) => rankOf(moment) === highest);
   });
+  // An event of its revision tells that it is void, and nothing else of it.
+  const isRevised = !full && isReplaced(truth.history, row.stripe_invoice_id);
+  const allowed = isRevised ? [...reported, ...reported.map(toVoid)] : reported;
   const failures = failuresOf(given, story);
   const wanted = allowed.flatMap((moment) =>
     keptStatuses(truth, story, moment, 'draft').flatMap((status) => {
@@ -82,6 +85,17 @@ function checkInvoice(given: Case, story: Moment<Invoice>[], row: InvoiceRow): v
   const mustKnow = full && row.status === 'paid' && !isOwn && !truth.deleted.has(id);
   if (off === null ? mustKnow : !known.includes(off)) differ(given, `${what} amount_off_stripe`, known, off);
 }
+
+function isReplaced(history: readonly WorldEvent[], id: string | null): boolean {
+  return history.some(
+    ({ about }) => about.object === 'invoice' && about.revises === id && about.status !== 'draft',
+  );
+}
+
+const toVoid = (moment: Moment<Invoice>): Moment<Invoice> => ({
+  ...moment,
+  about: { ...moment.about, status: 'void' },
+});
 
 interface Failures {
   /** The row must show that a payment failed. */

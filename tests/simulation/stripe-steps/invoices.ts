@@ -55,7 +55,18 @@ export const INVOICE_STEPS: Steps = {
     return `${owner.id} is to be invoiced: ${object.id}`;
   }),
 
-  finalize: onInvoice(['draft'], (scene, { id }) => {
+  revise: onInvoice(['open', 'uncollectible'], ({ world }, found, { b }) => {
+    if (found.amountPaid > 0 || world.customers.get(found.customer)?.deleted) return null;
+    const { customer, currency, id } = found;
+    const lines = [{ amount: 1000 + b * 990 }];
+    const { object } = act.createInvoice(world, { customer, currency, lines, revises: id });
+    return `${id} is to be replaced by ${object.id}`;
+  }),
+
+  finalize: onInvoice(['draft'], (scene, { id, revises }) => {
+    const revised = scene.world.invoices.get(revises ?? '');
+    const mayRevise = ['open', 'uncollectible'].includes(revised?.status ?? '') && revised?.amountPaid === 0;
+    if (revises !== null && !mayRevise) return null;
     act.finalizeInvoice(scene.world, id);
     return `${id} is finalized`;
   }),

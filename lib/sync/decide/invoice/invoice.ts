@@ -49,7 +49,32 @@ export function applyInvoice(
       provider_gone_at: null,
     }),
   });
+  if (taken) cancelRevised(draft, decision.take, invoice, decision.asOf);
   return { applied: taken ? 'applied' : decision, invoice };
+}
+
+/**
+ * Stripe voids an invoice when it finalizes its revision, and no handled event reports that. Both would be owed until
+ * the next reconciliation. If Stripe cannot be asked, the original is cancelled here and checked again later.
+ */
+function cancelRevised(
+  draft: Draft,
+  { revises }: ProviderInvoice,
+  { stripe_customer_id }: StoredInvoice,
+  asOf: Date,
+): void {
+  const row = revises === null ? undefined : draft.invoice(revises);
+  const isOwed = row?.status === 'sent' || row?.status === 'overdue';
+  if (!isOwed || revises === null || row.stripe_customer_id !== stripe_customer_id) return;
+  const fetched = draft.ask('invoice', revises, stripe_customer_id ?? '');
+  if (fetched.state === 'found') {
+    const fetchedAsOf = latest(fetched.asOf, row.provider_as_of ?? fetched.asOf);
+    applyInvoice(draft, fetched.object, { origin: 'fetched', asOf: fetchedAsOf });
+    return;
+  }
+  const state = { status: 'cancelled', amount_due: '0' } as const;
+  const provider_as_of = latest(asOf, row.provider_as_of ?? asOf);
+  update(draft, row, false, state, { provider_as_of, recheck_at: draft.now });
 }
 
 /** A list does not tell: bank debits under way are attempted too. */
