@@ -9,7 +9,7 @@ import journal from './migrations/meta/_journal.json';
 
 const FOLDER = { migrationsFolder: join(process.cwd(), 'db/migrations') };
 
-/** The database was made by migrations that are gone, so that none of ours can follow them. */
+/** The database was created by migrations that no longer exist, so that the current ones cannot follow them. */
 export class ForeignMigrationsError extends Error {}
 
 /** A newer version of the program has migrated the database. */
@@ -37,7 +37,7 @@ export class NotUnicodeError extends Error {}
  */
 export async function migrate({ db }: Pick<DatabaseHandle, 'db'>): Promise<void> {
   await db.transaction(async (tx) => {
-    // Whatever limits the role has: a migration takes as long as it takes, and so does waiting for another.
+    // Override the role's time limits: a migration may take long, and so may waiting for another one.
     await tx.execute(
       sql`select set_config(name, '0', true) from pg_settings where name in ('statement_timeout', 'lock_timeout')`,
     );

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 
 /** Permissions of everybody but the owner. */
 const OTHERS = 0o077;
-/** What DATA_DIR holds of ours: an operator may have given a folder that has other things in it. */
+/** Our own entries of DATA_DIR. An operator may have chosen a folder that also holds other things. */
 const OURS = /^(pglite|lock\.json|demo\.json|better-auth-secret|stripe-local)/;
 
 /**
- * Takes DATA_DIR and what it holds of ours from everybody but its owner. What belongs to another user is left as
- * it is: only that user can change it.
+ * Makes DATA_DIR and our entries in it accessible to their owner only. Entries of another user are left as they are,
+ * since only that user can change them.
  */
 export function keepPrivate(dataDir: string): void {
   restrict(dataDir);

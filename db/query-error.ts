@@ -5,8 +5,8 @@ import { NoRoomError } from './disk-room';
 import { noteFailure } from './schema-doubt';
 
 /**
- * A statement that failed: its text and the server's code. Drizzle's own error holds the parameters, and
- * the driver's the values that collided: personal data that whoever logs an error would log with it.
+ * A failed statement: its text and the server's code. Drizzle's own error holds the parameters, and the driver's error
+ * holds the values that collided. Both are personal data, and would be logged with the error.
  */
 class QueryError extends Error {
   override readonly name = 'QueryError';

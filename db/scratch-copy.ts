@@ -8,8 +8,8 @@ export interface Copied {
 }
 
 /**
- * Puts temporary copies before tables, for as long as the connection lives: whatever reads or writes
- * them from now on meets the copies. The connection is read-only, so that any other table is safe.
+ * Hides tables behind temporary copies until the connection ends. Every statement on it reads and writes the copies.
+ * The connection is read-only, so that all other tables are safe.
  *
  * @param db a single connection
  */

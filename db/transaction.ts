@@ -19,7 +19,7 @@ export class ChangedMeanwhileError extends Error {
   readonly code = SERIALIZATION_FAILURE;
 }
 
-// The embedded database is not in it: it has one connection, nobody to wait for, and no clock to stop a statement by.
+// The embedded database is left out: it has one connection, no other writer, and cannot stop a statement by time.
 const servers = perProcess('writers', () => new WeakMap<Database, Bulkhead>());
 
 /** Limits how many connections to a server writing may take at once: a third of them are left to reading. */

@@ -14,7 +14,7 @@ export const accessTokens = pgTable('access_tokens', {
   last_used_at: instant(),
   revoked_at: instant(),
   created_by: text(),
-  /** Whose it is, where it is somebody's: it ends when they are removed. Stays as it was. */
+  /** The member of staff it belongs to, if any. The token ends when they are removed; the column stays as it was. */
   staff_email: text(),
   ...timestamps,
 });

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { integer, numeric, text, timestamp } from 'drizzle-orm/pg-core';
 
-/** Columns every table of ours starts and ends with. */
+/** Columns that every table starts and ends with. */
 export const id = () => integer().primaryKey().generatedAlwaysAsIdentity();
 
 /** An instant, in the database as timestamptz, in the code as `Date`. */

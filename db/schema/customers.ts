@@ -81,7 +81,7 @@ export const customers = pgTable(
   ],
 );
 
-/** Customers that were merged into another one: what names such a number means that one, and nobody else is given it. */
+/** Numbers of merged customers. Each means the customer that it was merged into, and is never given to another one. */
 export const mergedCustomers = pgTable(
   'merged_customers',
   {
@@ -101,7 +101,7 @@ export const mergedCustomers = pgTable(
   ],
 );
 
-/** A customer number of ours that Stripe reported, as `ProviderCustomerNumber`, its time as ISO 8601. */
+/** A customer number that Stripe reported, as `ProviderCustomerNumber`, with its time as ISO 8601. */
 export interface NotedNumber {
   number: string;
   source: (typeof numberSource.enumValues)[number];
@@ -116,7 +116,7 @@ export type NotedDetail = Omit<NotedNumber, 'number'> & {
   value: Record<string, string | null>;
 };
 
-/** Which of our customers a Stripe customer is; one of ours may have several at Stripe. */
+/** Links a Stripe customer to a customer. A customer may have several Stripe customers. */
 export const stripeCustomers = pgTable(
   'stripe_customers',
   {
@@ -125,12 +125,12 @@ export const stripeCustomers = pgTable(
       .notNull()
       .references(() => customers.id),
     linked_by: stripeLinkedBy().notNull(),
-    /** Where the number stands by which it is linked; null: nobody noted it. */
+    /** The source of the number that links it. Null if the source was not noted. */
     number_source: numberSource(),
     /** This and the next as in `NumberOrigin`. */
     number_reported_at: instant(),
     number_reported_by: text(),
-    /** Every number that was reported of it, each where it was reported first; its own while nobody here has them. */
+    /** Every number reported for it, with its first source. Its own numbers only while no customer has them. */
     numbers: jsonb().$type<NotedNumber[]>().notNull().default([]),
     /** What the customer that was created for it is made of. */
     details: jsonb().$type<NotedDetail[]>().notNull().default([]),

@@ -25,7 +25,7 @@ export const imports = pgTable(
   (t) => [index('imports_created').on(t.created_at, t.id)],
 );
 
-/** Drafts have no number: files know them again by a key, which each of ours has. */
+/** Import keys of drafts. A draft has no number, so files find it again by this key. */
 export const draftImportKeys = pgTable('draft_import_keys', {
   import_key: text().primaryKey().default(sql`'draft-' || gen_random_uuid()`),
   invoice_id: integer()
@@ -34,7 +34,7 @@ export const draftImportKeys = pgTable('draft_import_keys', {
     .references(() => invoices.id, { onDelete: 'cascade' }),
 });
 
-/** Refunds that files told of, so that the same file records none twice, whatever became of it since. */
+/** Refunds that files contained, so that importing a file again records none twice, even if one changed since. */
 export const importedRefunds = pgTable('imported_refunds', {
   reference: text().primaryKey(),
   payment_id: integer()

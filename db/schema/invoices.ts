@@ -50,7 +50,7 @@ export const invoices = pgTable(
   },
   (t) => [
     uniqueIndex('invoices_number_local').on(t.number).where(sql`${t.stripe_invoice_id} is null`),
-    // For the beginning of a number too, whatever the database's collation.
+    // Also finds the beginning of a number, in any collation of the database.
     index('invoices_number').on(t.number.op('text_pattern_ops')),
     // For the end of one.
     index('invoices_number_end').on(sql`reverse(${t.number}) text_pattern_ops`),

@@ -15,7 +15,7 @@ const line = {
   tax_rate: numeric({ precision: 5, scale: 2 }).notNull(),
 };
 
-/** What an invoice of ours is made of; one that was imported, or is Stripe's, may have its totals alone. */
+/** The lines of our own invoices. An imported invoice, or one of Stripe's, may have only totals. */
 export const invoiceLines = pgTable(
   'invoice_lines',
   {

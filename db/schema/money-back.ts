@@ -7,11 +7,11 @@ import { payments } from './payments';
 /** What refunds and disputes have in common. */
 const columns = {
   id: id(),
-  /** Null: it leads to no payment of ours, or that was deleted. */
+  /** Null if its payment is unknown or was deleted. */
   payment_id: integer().references(() => payments.id, { onDelete: 'set null' }),
   stripe_payment_intent_id: text(),
   stripe_charge_id: text(),
-  /** The invoice that the money was paid for, as far as Stripe told. */
+  /** The invoice that the money was paid for, if Stripe reported it. */
   stripe_invoice_id: text(),
   amount: money().notNull(),
   currency: currency(),

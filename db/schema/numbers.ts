@@ -2,8 +2,8 @@ import { boolean, integer, pgTable, text } from 'drizzle-orm/pg-core';
 import { timestamps } from './columns';
 
 /**
- * How numbers look. The next one is one more than the highest there is (`take_number`), taken in the transaction that
- * uses it: whoever takes another one of the series waits, and no number is left out.
+ * The formats of numbers. The next number is the highest plus one (`take_number`). It is taken in the transaction that
+ * uses it, and the next writer of the series waits, so that no number is skipped.
  */
 export const numberSeries = pgTable('number_series', {
   /** `invoice`, `offer`, `order_confirmation` or `service`; a customer's is one more than the highest K number. */

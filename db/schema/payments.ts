@@ -23,7 +23,7 @@ export const payments = pgTable(
     refunded_amount: money().notNull().default('0'),
     status: paymentStatus().notNull().default('completed'),
     source: paymentSource().notNull(),
-    /** What sync itself last wrote into `amount`; a difference means that somebody changed it. */
+    /** The value that sync last wrote into `amount`. If `amount` differs, a person or a program changed it. */
     provider_amount: money(),
     /** The same of `payment_date`; null: it is not known, and the date stays. */
     provider_payment_date: date(),

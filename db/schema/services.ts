@@ -24,7 +24,7 @@ export const customerServices = pgTable(
     billing_interval: billingInterval().notNull().default('month'),
     start_date: date(),
     next_billing_date: date(),
-    /** What sync wrote there last: any other date is somebody's own. */
+    /** The date that sync wrote last. If the date differs, a person set it. */
     synced_billing_date: date(),
     /** The day it ends on: when all subscriptions that bill it are to end, or what people entered. */
     ends_on: date(),

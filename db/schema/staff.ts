@@ -16,7 +16,7 @@ export const staffUsers = pgTable('staff_users', {
   image: text(),
   role: staffRole().notNull().default('staff'),
   twoFactorEnabled: boolean('two_factor_enabled').notNull().default(false),
-  /** Somebody else knows the password: an own one is chosen at the next sign-in. */
+  /** Another person set the password, so that its owner must choose a new one at the next sign-in. */
   passwordTemporary: boolean('password_temporary').notNull().default(false),
   ...times,
 });
@@ -104,7 +104,7 @@ export const staffPasskeys = pgTable(
 /** One row, or none while everything is as it comes; ours, not better-auth's. */
 export const staffSettings = pgTable('staff_settings', {
   id: integer().primaryKey(),
-  /** Nobody gets past sign-in without a second factor. */
+  /** Sign-in requires a second factor. */
   two_factor_required: boolean().notNull().default(false),
   ...timestamps,
 });
@@ -125,7 +125,7 @@ export const staffRateLimits = pgTable(
 export const staffSignInFailures = pgTable(
   'staff_sign_in_failures',
   {
-    /** SHA-256 of the e-mail address as it was typed, whether somebody has it or not. */
+    /** SHA-256 of the e-mail address as typed, whether or not an account has it. */
     account: text().notNull(),
     /** Whence: an address, a known device, or all unknown devices together. */
     origin: text().notNull(),

@@ -20,13 +20,13 @@ export const subscriptions = pgTable(
     ended_at: instant(),
     /** What Stripe does with its invoices while collection is paused; null: it is not. */
     pause_behavior: text(),
-    /** Null: until somebody resumes it. */
+    /** Null while no resume date is set. */
     pause_resumes_at: instant(),
     /** When a checkout of it was completed that was paid or needed no payment. */
     checkout_completed_at: instant(),
     /** Null until a checkout links it. */
     stripe_subscription_id: text().unique(),
-    /** Whose it is at Stripe: tells the rows to move when that customer turns out to be another of ours. */
+    /** Its Stripe customer. When that one is linked to another customer, these rows move with it. */
     stripe_customer_id: text(),
     stripe_synced_at: instant(),
     /** The provider's time of the state this row holds; null: no state received yet (a stub). */
@@ -34,7 +34,7 @@ export const subscriptions = pgTable(
     /** Set while the state was decided without the provider's word; the daily job looks it up. */
     recheck_at: instant(),
     provider_gone_at: instant(),
-    /** The subscription of ours that its checkout names, while it is not the one: see `adoptSold`. */
+    /** The sold subscription that its checkout names, until it becomes that one: see `adoptSold`. */
     checkout_reference: integer(),
     /** Staff want it to stay a subscription of its own. */
     reference_declined: boolean().notNull().default(false),

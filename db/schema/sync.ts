@@ -115,7 +115,7 @@ export const reconciliationRuns = pgTable(
     /** The lease: a running run whose heartbeat is older than its length is dead and may be taken over. */
     heartbeat_at: instant().notNull(),
     finished_at: instant(),
-    /** Objects created at Stripe since then are listed whatever their status; null: all of history. */
+    /** Objects created at Stripe since then are listed in any status. Null lists all of history. */
     window_from: instant(),
     /** True once all of Stripe's lists were read: the next run's window starts here. */
     lists_completed: boolean().notNull().default(false),

@@ -9,7 +9,7 @@ export type TaskKind =
   | 'money_came_back'
   | 'reference_collides';
 
-/** What no other row shows and a person has to decide. A task is open until somebody marks it as done. */
+/** A decision that a person has to make and that no other row shows. A task is open until it is marked as done. */
 export const staffTasks = pgTable(
   'staff_tasks',
   {

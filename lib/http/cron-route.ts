@@ -24,7 +24,7 @@ export const cronAnswer = z.object({
     .meta({ description: 'Without STRIPE_SECRET_KEY only our own rows are looked at.' }),
 });
 
-/** What it answers whoever does not bear CRON_SECRET. */
+/** The answer to a caller without CRON_SECRET. */
 export function cronRefused(): AppError {
   return new AppError('unauthenticated', 'Send CRON_SECRET as "Authorization: Bearer <CRON_SECRET>".');
 }

@@ -32,7 +32,7 @@ export async function answerDoor(
   const isForm = request.headers.get('accept')?.includes('text/html') ?? false;
   let given: Given = {};
   try {
-    // Another site must not sign its visitors in as somebody else; no browser leaves out whose page it is.
+    // Another site must not sign its visitors in to a foreign account. Every browser sends the origin of the page.
     if (isOwnOrigin(request, runtime.env.publicUrl) === false) {
       throw new AppError('forbidden', 'Signing in works from our own pages only.');
     }

@@ -27,8 +27,8 @@ export function jsonWithEtag(request: HttpRequest, body: unknown, init: Response
 }
 
 /**
- * What `If-Match` and `If-None-Match` ask of the state that a write would replace (null: there is none);
- * undefined: nothing. RFC 9110, 13.1
+ * The condition of `If-Match` and `If-None-Match` on the state that a write would replace (null: the resource does not
+ * exist). Undefined if there is no condition. RFC 9110, 13.1
  */
 export function preconditionOf({ headers }: HttpRequest): ((current: unknown) => boolean) | undefined {
   const wanted = headers.get('if-match');

@@ -1,4 +1,4 @@
-/** What every answer carries, whoever sends it. */
+/** The headers of every answer, from Next as well as from our own server. */
 export const FIXED_HEADERS = {
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',

@@ -22,7 +22,7 @@ const WITHOUT_RUNTIME = worldOf({ logLevel: 'silent' });
 /** `/api/health` */
 export const healthRoute: Route = { ...methodNotAllowed('GET, HEAD'), GET: answerHealth, HEAD: answerHealth };
 
-/** Tells anybody whether the service works, and whoever bears CRON_SECRET what is wrong. */
+/** Answers every caller whether the service works, and explains each cause to a caller with CRON_SECRET. */
 async function answerHealth(request: HttpRequest): Promise<Response> {
   const runtime = await builtRuntime();
   const found = isStopping() ? down('ok') : await lastProbe(runtime ?? WITHOUT_RUNTIME);
@@ -34,7 +34,7 @@ async function answerHealth(request: HttpRequest): Promise<Response> {
   });
 }
 
-/** Whoever asks while a probe is under way waits for the same one. */
+/** Callers that ask while a probe runs wait for that probe. */
 function lastProbe(world: Pick<Runtime, 'now'>): Promise<Health> {
   const now = world.now().getTime();
   const last = probes.get(world);

@@ -1,5 +1,5 @@
 /**
- * Whether a browser's request comes from a page of ours: of the address that was asked, or of PUBLIC_URL.
+ * Whether a browser's request comes from one of our own pages: at the requested address, or at PUBLIC_URL.
  *
  * @returns null where the request does not say
  */

@@ -66,7 +66,7 @@ export function problemResponse(error: AppError, headers: Record<string, string>
 // Other transactions were in the way: in a circle, six times over, or for longer than we wait.
 const CONTENDED = /^(40...|55P03|57014)$/;
 
-/** An error of ours as it is; any other is logged under `ref` and answered with that alone. */
+/** Returns an AppError as it is. Any other error is logged under `ref`, and the answer contains only `ref`. */
 export function toAppError(error: unknown, ref: string, log: Logger): AppError {
   if (error instanceof AppError) return error;
   const code = pgErrorCode(error);

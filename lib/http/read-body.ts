@@ -1,7 +1,7 @@
 import { AppError } from '../errors';
 import type { HttpRequest } from './request';
 
-/** The largest body any door of ours reads: 1 MiB. */
+/** The largest body that any route reads: 1 MiB. */
 export const MAX_BODY_BYTES = 1_048_576;
 
 // A sender that is cut off while sending sees a reset and no answer: read on a while, keeping nothing.

@@ -92,7 +92,7 @@ async function answer(runtime: Runtime, ref: string, run: () => Promise<Response
   }
 }
 
-/** Runs for whoever may. What only reads begins while the token is still looked up, where that was valid lately. */
+/** Runs the handler for an allowed caller. A read starts during the token lookup if the token was valid recently. */
 async function authorized(
   runtime: Runtime,
   { scope }: Endpoint,

@@ -11,7 +11,7 @@ import { answerDoor, type Given } from './door';
 /** Whether a device is a passkey's, better-auth finds out; here it only has to be an object. */
 const passkeyAnswer = z.object({ id: z.string().max(1024) }).loose();
 
-/** The door of the sign-in page. Whoever has an authenticator app goes on to the page that asks for its code. */
+/** Signs in from the sign-in page. Accounts with an authenticator app continue to the page that asks for its code. */
 export async function answerSignIn(request: Request): Promise<Response> {
   return answerDoor(request, SIGN_IN_PATH, async (runtime, given) => {
     const email = text(given.email).replaceAll('\0', ''); // the database does not take one
@@ -42,7 +42,7 @@ export async function answerPasskeyOptions(request: Request): Promise<Response> 
   return answerDoor(request, SIGN_IN_PATH, (runtime) => beginPasskeySignIn(runtime, request.headers));
 }
 
-/** The door for whoever has a passkey. */
+/** Signs in with a passkey. */
 export async function answerPasskey(request: Request): Promise<Response> {
   return answerDoor(request, SIGN_IN_PATH, async (runtime, given) => {
     const parsed = passkeyAnswer.safeParse(given.response);

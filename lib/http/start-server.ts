@@ -22,7 +22,7 @@ export async function startServer(): Promise<void> {
   );
 }
 
-/** Printed and not logged: whoever reads this terminal may do anything here anyway, whoever reads logs not. */
+/** Printed and not logged: readers of this terminal already control the server, readers of logs do not. */
 async function offerFirstAdmin(runtime: Runtime): Promise<void> {
   try {
     const token = await issueFirstAdminToken(runtime);
@@ -36,7 +36,7 @@ async function offerFirstAdmin(runtime: Runtime): Promise<void> {
   }
 }
 
-/** Whatever way the server was started, it does not run half. */
+/** However the server was started, it never runs incompletely. */
 async function openRuntime(): Promise<Runtime | null> {
   try {
     return await getRuntime();

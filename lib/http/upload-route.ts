@@ -13,7 +13,7 @@ const uploadQuery = z.strictObject({
   name: z.string().max(1000),
 });
 
-/** Takes a file that an admin uploads, as the request's body. Whoever may not is answered before any of it is read. */
+/** Receives an admin's file as the request's body. Other callers are refused before the body is read. */
 export async function answerUpload(request: Request): Promise<Response> {
   const runtime = await runtimeOrError();
   if (runtime instanceof AppError) return problemResponse(runtime);

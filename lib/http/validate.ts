@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { AppError, type FieldError } from '../errors';
 import { carriedName } from '../lost-parameter';
 
-// A body of a megabyte may hold a hundred thousand fields that nobody knows, or one with such a name.
+// A body of a megabyte may hold a hundred thousand unknown fields, or one with a name of that size.
 const MAX_ERRORS = 100;
 const MAX_FIELD = 100;
 

@@ -4,14 +4,14 @@ import type { Traffic } from './traffic';
 
 const TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';
 
-/** As Node answers by itself where nobody listens for these errors. */
+/** Node's own answer if no listener handles these errors. */
 const ANSWERS: Record<string, string> = {
   [TIMEOUT]: '408 Request Timeout',
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
   HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
 };
 
-/** What becomes of a connection whose request is none, or takes too long: only a slow body may go on. */
+/** Ends a connection whose request is malformed or takes too long. Only a slow body may continue. */
 export function createErrorListener(slow: SlowBodies, traffic: Traffic) {
   return (error: NodeJS.ErrnoException, socket: Duplex): void => {
     const { code = '' } = error;

@@ -20,6 +20,6 @@ export async function receiveBody(request: IncomingMessage, limit: number): Prom
     request.once('close', () => resolve('broken off'));
   });
   request.removeAllListeners('readable');
-  await setImmediate(); // the stream forgets that somebody listened
+  await setImmediate(); // the stream does not notice that its listener is gone
   return outcome;
 }

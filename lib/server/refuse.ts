@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 const DRAINED_BYTES = 2_097_152;
-/** How long whoever is refused may read the answer before the connection ends. */
+/** How long a refused client may read the answer before the connection ends. */
 export const LINGER_MS = 1000;
 
 /**

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { LINGER_MS } from './refuse';
 
-/** Bodies that may take longer than others to arrive, as long as nobody has answered them. */
+/** Bodies that may take longer than others to arrive, until their request is answered. */
 export interface SlowBodies {
   add(request: IncomingMessage, response: ServerResponse): void;
   has(socket: Duplex): boolean;

@@ -40,7 +40,7 @@ export const happenedAnswer = z.object({
     z.object({
       event_id: z.string(),
       type: z.string(),
-      /** Null: nobody was there, or nothing was delivered on purpose. */
+      /** Null if the webhook did not answer, or if nothing was delivered on purpose. */
       status: z.number().nullable(),
       outcome: z.string().nullable(),
       body: z.unknown(),
@@ -50,7 +50,7 @@ export const happenedAnswer = z.object({
 
 export type HappenedAnswer = z.infer<typeof happenedAnswer>;
 
-/** Makes things happen in the world of a running server, for whoever sits at its machine. */
+/** Makes things happen in the world of a running server, for programs on its machine. */
 export async function answerControl(
   options: ControlOptions,
   req: IncomingMessage,

@@ -40,7 +40,7 @@ export interface DeliveryAnswer {
   body: unknown;
 }
 
-/** One attempt; whoever calls it retries or not. @throws where nobody answers within 30 s */
+/** Makes one attempt; the caller decides about retries. @throws if there is no answer within 30 s */
 export async function deliverEvent(
   to: Signing & { url: string; event: WorldEvent },
 ): Promise<DeliveryAnswer> {

@@ -55,7 +55,7 @@ export function matchesInvoicePayment(query: Query, world: World): (payment: Inv
     (record === undefined || (payment.type === 'payment_record' && payment.payment_record === record));
 }
 
-/** What is asked for of a parameter with these values. @throws ApiError 400 where there is no such one */
+/** The requested value of a parameter. @throws ApiError 400 if it is not one of these values */
 export function oneOf(query: Query, values: string[], param = 'status'): string | undefined {
   const value = query.filters.get(param);
   if (value === undefined || values.includes(value)) return value;

@@ -5,7 +5,7 @@ import type { Invoice } from './model';
 import type { CreditNote, Dispute, Refund } from './model-returns';
 import type { World } from './world';
 
-/** The invoice named, whatever its state, or the newest that fits. @throws ControlError 404, 409 */
+/** The named invoice in any state, or the newest that fits. @throws ControlError 404, 409 */
 export function findInvoiceWith(
   target: Happening,
   wanted: (invoice: Invoice) => boolean,

@@ -73,7 +73,7 @@ export function findInvoice(target: Target, ...statuses: Invoice['status'][]): I
   return newest(target, target.world.invoices, (invoice) => statuses.includes(invoice.status));
 }
 
-/** @throws ControlError 404 where there is none, 409 where several customers' invoices have this number */
+/** @throws ControlError 404 if no invoice has this number, 409 if invoices of several customers have it */
 export function findInvoiceByNumber({ world, customer }: Target, number: string): Invoice {
   const found = [...world.invoices.values()].filter((invoice) => invoice.number === number);
   const [first, ...others] = customer ? found.filter((invoice) => invoice.customer === customer.id) : found;

@@ -92,7 +92,7 @@ function pay(target: Happening): Happened {
   return { action: `Stripe collected the invoice ${object.number}.`, objects: [object] };
 }
 
-/** Completes an open checkout where there is one. */
+/** Completes an open checkout, if one exists. */
 function checkOut(target: Happening): Happened {
   const { world, customer } = target;
   const open = [...world.checkoutSessions.values()].find(

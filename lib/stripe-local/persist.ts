@@ -38,8 +38,8 @@ export async function saveWorld(world: World, file: string): Promise<void> {
 }
 
 /**
- * @returns null where there is no such file
- * @throws StartError where it is not one of ours
+ * @returns null if the file does not exist
+ * @throws StartError if this program did not write the file
  */
 export async function loadWorld(
   file: string,

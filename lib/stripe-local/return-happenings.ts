@@ -75,7 +75,7 @@ function settle(
   return { action: `The refund ${id} is ${status} now.`, objects: [object] };
 }
 
-/** Half of what is left to pay, so that it stays open; of a paid one all, refunded as far as it can be. */
+/** Half of the remaining amount, so that the invoice stays open. Of a paid invoice all, and as much as possible is refunded. */
 function partsOf(world: World, invoice: Invoice) {
   const amount = creditable(world, invoice);
   if (amount <= 0) throw new ControlError(409, `Nothing is left of the invoice ${invoice.number} to credit.`);

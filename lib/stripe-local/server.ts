@@ -13,7 +13,7 @@ export interface StripeLocalOptions {
   world: World;
   /** 0, or left out: any free one. */
   port?: number;
-  /** Whoever asks must give this key. */
+  /** Requests must carry this key. */
   secretKey: string;
   /** The Stripe-Version that it insists on, so that an SDK upgrade is noticed; the SDK's own unless given. */
   apiVersion?: string;

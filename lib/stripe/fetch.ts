@@ -48,7 +48,7 @@ export async function fetchObject<Kind extends keyof ProviderObjects>(
     const response = await retrieve(stripe, kind, id);
     const object = MAPPERS[kind](response) as ProviderObjects[Kind] | null;
     if (object) return { state: 'found', object, asOf: responseTime(response, started, now()) };
-    // Whatever else is no such object, a proxy's page or half an answer, says nothing of it.
+    // Any other answer, such as a proxy's page or half an object, does not tell whether the object exists.
     return isDeleted(response) ? { state: 'gone' } : { state: 'unavailable', reason: 'invalid_answer' };
   } catch (error) {
     return isGone(error) ? { state: 'gone' } : unavailable(error);

@@ -88,7 +88,7 @@ export interface ProviderInvoice {
   total: string;
   /** What customers paid, overpayments included. */
   amountPaid: string;
-  /** What Stripe still counts as remaining, also of a void invoice, which nobody owes. */
+  /** What Stripe still counts as remaining. A void invoice has a remaining amount, too, although it is not owed. */
   amountDue: string;
   /** Paid without Stripe; null: the payload does not tell. */
   amountOffStripe: string | null;

@@ -32,7 +32,7 @@ export function asInteger(value: unknown): number | null {
   return typeof number === 'number' && Number.isSafeInteger(number) ? number : null;
 }
 
-/** Seconds since the epoch to an instant; 0 and nonsense are none. */
+/** Converts seconds since the epoch to an instant. Returns null for 0 and for anything that is not a number. */
 export function asInstant(value: unknown): Date | null {
   const seconds = asInteger(value);
   return seconds !== null && seconds > 0 && seconds < 32_503_680_000 ? fromEpoch(seconds) : null;

@@ -20,7 +20,7 @@ export function toProviderCheckout(
     id,
     customer: toProviderCustomer(payload, { other: payload.metadata }),
     stripeSubscriptionId: asId(payload.subscription),
-    // Metadata is set by whoever made the checkout; the other may stand in a link that the payer followed.
+    // The program that created the checkout sets metadata. The payer may have set the other in a payment link.
     reference: toReference(
       asMetadata(payload.metadata).subscription_id ?? asText(payload.client_reference_id),
     ),
@@ -29,7 +29,7 @@ export function toProviderCheckout(
   };
 }
 
-/** Whatever else stands there is none of our ids. */
+/** Returns null for a text that cannot be one of our ids. */
 function toReference(text: string | null): number | null {
   const id = /^\d{1,10}$/.test(text?.trim() ?? '') ? Number(text) : 0;
   return id >= 1 && id <= MAX_ID ? id : null;

@@ -2,7 +2,7 @@ import type { ProviderCustomer } from './provider';
 import { asId, asInstant, asIsoInstant, asObject, asText, type Json } from './read';
 
 /**
- * The envelope of a delivery; `object` is in whatever shape its API version has. An endpoint sends snapshots or thin
+ * The envelope of a delivery. `object` has the shape of the event's API version. An endpoint sends snapshots or thin
  * events: https://docs.stripe.com/event-destinations#thin-events
  */
 export interface ProviderEvent {

@@ -1,4 +1,4 @@
-/** Stripe names a value that no column of ours can hold; the message says which, for staff to read. */
+/** Stripe sent a value that no column can hold. The message names it; staff read it. */
 export class UnstorableError extends Error {
   override readonly name = 'UnstorableError';
 }

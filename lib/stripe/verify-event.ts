@@ -41,7 +41,7 @@ function isSigned(payload: string, header: string, secret: string, signedAt: num
     const { signature } = Stripe.webhooks;
     return signature?.verifyHeader(payload, header, secret, TOLERANCE, undefined, signedAt * 1000) ?? false;
   } catch {
-    return false; // whatever it stumbles over, `v1=` among it: what cannot be read proves nothing
+    return false; // Any error means that the header is malformed. A signature that cannot be read proves nothing.
   }
 }
 

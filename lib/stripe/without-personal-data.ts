@@ -1,8 +1,8 @@
 import { asObject, type Json } from './read';
 
 /**
- * Whatever is read of events, and none of it personal: every other field is left out, so that what Stripe adds some day
- * is not kept by mistake.
+ * The fields of events that are read and hold no personal data. Every other field is left out, so that a field that
+ * Stripe adds later is not kept by mistake.
  */
 const FIELDS = new Set(
   `id object type api_version livemode account created data previous_attributes

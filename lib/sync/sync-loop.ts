@@ -48,7 +48,7 @@ export class Inquiry {
     this.known.set(`${wanted.kind} ${wanted.id}`, { fetched, version: wanted.version });
   }
 
-  /** An answer holds as long as nobody decided on the Stripe customer since it was asked for. */
+  /** An answer is valid until another decision about the Stripe customer is made. */
   readonly answers = ((kind: WantedKind, id: string, version: number | null) => {
     const answer = this.known.get(`${kind} ${id}`);
     if (answer?.version === version) return answer.fetched;

@@ -34,9 +34,10 @@ export interface Done<T> {
 }
 
 /**
- * If somebody else has written since the read, all of it is repeated under the lock of the Stripe customer. Stripe is
- * asked while nothing is locked. Of two deliveries of one event one is applied: in this process those of one Stripe
- * customer wait for each other; otherwise the later commit finds another version, or the event, and begins again.
+ * Reads, decides and commits. If another transaction has written since the read, all of it is repeated under the lock of
+ * the Stripe customer. Stripe is asked while nothing is locked. Of two deliveries of one event, one is applied. In one
+ * process, deliveries of one Stripe customer run in turn. Otherwise the later commit finds a newer row version, or the
+ * event itself, and starts again.
  */
 export async function synchronize<T>(deps: SyncDeps, work: Work<T>): Promise<Done<T>> {
   const store = storeOf(deps);

@@ -9,7 +9,7 @@ const FAST_LEVEL = 1;
 const fixed = Object.entries(FIXED_HEADERS);
 const compress = promisify(gzip);
 
-/** Sends an answer as Next would, compressed for whoever takes that. */
+/** Sends an answer as Next would, compressed if the client accepts it. */
 export async function sendResponse(
   request: IncomingMessage,
   answer: Response,

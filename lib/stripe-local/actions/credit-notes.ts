@@ -18,8 +18,8 @@ export interface CreditNoteInput {
 }
 
 /**
- * Takes its amount off what is left to pay, and gives the rest back as told.
- * → (refund.created, charge.refunded), credit_note.created, invoice.updated; where nothing is left to pay then
+ * Reduces the remaining amount, and gives the rest back as the input says.
+ * → (refund.created, charge.refunded), credit_note.created, invoice.updated; if nothing remains to be paid then
  * (payment_intent.canceled), invoice.updated, invoice.paid
  */
 export function createCreditNote(world: World, input: CreditNoteInput): Done<CreditNote> {

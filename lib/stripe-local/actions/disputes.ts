@@ -79,7 +79,7 @@ export function untouched(world: World, payment: Collected): number {
   return unrefunded(world, payment) - disputedOf(world, payment.latestCharge);
 }
 
-// A bank may take what was refunded too: nobody there knows of it yet.
+// A bank may also take back a refunded amount, since it does not know of the refund yet.
 function disputable(world: World, payment: Collected): number {
   return payment.amountReceived - disputedOf(world, payment.latestCharge);
 }

@@ -1,14 +1,14 @@
 import type { Customer, Invoice, Subscription } from '../model';
 import { getFrom, type World, WorldError } from '../world';
 
-/** @throws WorldError where there is none, or it was deleted */
+/** @throws WorldError if the customer does not exist or was deleted */
 export function liveCustomer(world: World, id: string): Customer {
   const customer = getFrom(world.customers, id, 'customer');
   if (customer.deleted) throw new WorldError(`No such customer: '${id}'`);
   return customer;
 }
 
-/** @throws WorldError where there is none, or it has ended */
+/** @throws WorldError if the subscription does not exist or has ended */
 export function liveSubscription(world: World, id: string): Subscription {
   const subscription = getFrom(world.subscriptions, id, 'subscription');
   if (hasEnded(subscription)) {
@@ -21,7 +21,7 @@ export function hasEnded(subscription: Subscription): boolean {
   return subscription.status === 'canceled' || subscription.status === 'incomplete_expired';
 }
 
-/** @throws WorldError where there is none, or it has another status */
+/** @throws WorldError if the invoice does not exist or has another status */
 export function invoiceThatIs(world: World, id: string, ...statuses: Invoice['status'][]): Invoice {
   const invoice = getFrom(world.invoices, id, 'invoice');
   if (!statuses.includes(invoice.status)) {

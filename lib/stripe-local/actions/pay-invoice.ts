@@ -50,7 +50,7 @@ export function payInvoice(
  * A part of what is open: off Stripe, or collected beside the invoice's own payment intent
  * → (payment_intent.succeeded), invoice_payment.paid, invoice.updated
  *
- * @param amount less than what is left to pay
+ * @param amount less than the remaining amount
  */
 export function payInvoicePart(
   world: World,

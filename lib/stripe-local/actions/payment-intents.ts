@@ -61,7 +61,7 @@ export function cancelIntent(world: World, invoice: Invoice): void {
   );
 }
 
-/** What the intent is to collect follows what is left of the invoice, as it does at Stripe. */
+/** The intent's amount follows the invoice's remaining amount, as at Stripe. */
 export function resizeIntent(world: World, invoice: Invoice): void {
   const amount = invoice.amountDue - invoice.amountPaid;
   const payment = defaultPayment(world, invoice);

@@ -74,7 +74,7 @@ export function settleRefund(
   });
 }
 
-/** What is left of a payment to refund; nothing while its bank has it back. */
+/** The refundable rest of a payment; 0 while its bank has taken it back. */
 export function refundable(world: World, payment: Collected): number {
   return isChargedBack(world, payment) ? 0 : unrefunded(world, payment);
 }

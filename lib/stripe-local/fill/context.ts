@@ -7,6 +7,6 @@ type StripeCustomerId = string;
 export interface Filling {
   world: World;
   calendar: Calendar;
-  /** The Stripe customer of one of ours: this one where it is known, else its first, else a new one. */
+  /** The Stripe customer of a customer: the given one if it is known, else its first one, else a new one. */
   customerOf(ourId: number, stripeId: string | null): StripeCustomerId;
 }

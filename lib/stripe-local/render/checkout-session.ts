@@ -1,7 +1,7 @@
 import type { CheckoutSession } from '../model';
 import type { Json } from './shape';
 
-/** The same in every version, as far as the model goes. */
+/** The fields of the model are the same in every version. */
 export function renderCheckoutSession(session: CheckoutSession): Json {
   return {
     id: session.id,

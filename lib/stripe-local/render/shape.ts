@@ -1,6 +1,6 @@
 export type Json = { [key: string]: unknown };
 
-/** Where an API version's objects differ, as far as the model goes. */
+/** The differences between API versions in the fields of the model. */
 export interface Shape {
   version: string;
   /** https://docs.stripe.com/changelog/basil: periods on the items, `parent`, `payments`, no `paid`. */

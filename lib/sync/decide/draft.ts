@@ -33,13 +33,13 @@ export type Answers = <K extends WantedKind>(
 export class Draft extends Lookups {
   readonly changes: FieldChange[] = [];
   readonly warnings = new Set<string>();
-  /** Stripe customers that turned out to be another of ours, or surely so. */
+  /** Stripe customers whose link now leads to another customer, or has become sure. */
   readonly moved: string[] = [];
-  /** All that a Stripe customer has goes to another customer of ours, whether it was read or not. */
+  /** Stripe customers whose rows all move to another customer, including rows that were not read. */
   readonly moves: { stripe_customer_id: string; customer_id: number }[] = [];
   /** All invoices of one subscription become those of another, including those that were not read. */
   readonly handedOver: { from: number; to: number }[] = [];
-  /** Stripe customers that are decided on: their versions are raised, whatever changes. */
+  /** Stripe customers that this decision concerns. Their versions are raised even if no row changes. */
   readonly concerned = new Set<string>();
   readonly audits: AuditEntry[] = [];
   readonly tasks: StaffTask[] = [];

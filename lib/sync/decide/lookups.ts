@@ -12,7 +12,7 @@ import type { StoredEvent } from '../store/snapshot';
 import { MoneyLookups } from './money-lookups';
 
 export class Lookups extends MoneyLookups {
-  /** Numbers that nobody had, and customers found by their e-mail address: the commit checks that it is still so. */
+  /** Numbers that no customer had, and customers found by e-mail address. The commit checks both again. */
   readonly met = { absentNumbers: new Set<string>(), emails: new Map<string, number[]>() };
   /** The event that is decided on, and those decided before it: they need not be in the inbox yet. */
   readonly arrived = new Map<string, StoredEvent>();

@@ -9,7 +9,7 @@ export type Source =
   | { origin: 'listed'; asOf: Date };
 
 export type Decision<T> =
-  /** Take this state, as of then; recheck where nobody could tell for sure. */
+  /** Take this state, as of this time; recheck if the order of two states is uncertain. */
   { take: T; asOf: Date; recheck: boolean } | 'unchanged' | 'stale';
 
 type Stored = { provider_as_of: Date | null; recheck_at: Date | null; provider_gone_at: Date | null };

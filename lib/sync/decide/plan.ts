@@ -30,7 +30,7 @@ export interface Plan extends TablePlans {
   tasks: Draft['tasks'];
   tasksOver: Draft['tasksOver'];
   concerned: string[];
-  /** Customer numbers that nobody had, and who had an e-mail address. */
+  /** Customer numbers that no customer had, and the customers that had an e-mail address. */
   absentNumbers: string[];
   emails: { email: string; ids: number[] }[];
   /** Links whose versions are raised though nothing else of them changes. */

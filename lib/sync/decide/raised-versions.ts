@@ -20,7 +20,7 @@ export function touched(
   });
 }
 
-/** Whoever decides on a service at the same time, from another subscription, notices it by the version. */
+/** Raise the version of a service, so that a simultaneous decision about another of its subscriptions conflicts. */
 export function billedAnew(draft: Draft, updated: StoredService[]): StoredService[] {
   const concerned = new Set<number | null>();
   for (const id of draft.items.changed.keys()) {
@@ -45,7 +45,7 @@ export function billedAnew(draft: Draft, updated: StoredService[]): StoredServic
   });
 }
 
-/** Whoever decides at the same time on a payment of which something came back notices it by the version. */
+/** Raise the version of a refunded payment, so that a simultaneous decision about it conflicts. */
 export function paidBackAnew(
   draft: Draft,
   { inserted, updated }: Record<'inserted' | 'updated', StoredPayment[]>,

@@ -23,7 +23,7 @@ export const isHandled = (event: ProviderEvent): event is HandledEvent =>
 /** What staff are told of an event that only names its object. */
 export const THIN_WARNING = 'this endpoint sends thin events: choose snapshot payloads for it in Stripe';
 
-/** Sent from Stripe's Workbench to try out an endpoint; it is thin, whatever else the endpoint sends. */
+/** Sent from Stripe's Workbench to try an endpoint. It is thin even if the endpoint sends snapshots. */
 export const PING = 'v2.core.event_destination.ping';
 
 export const SUBSCRIPTION_EVENT_TYPES = HANDLED_EVENT_TYPES.filter((type) =>

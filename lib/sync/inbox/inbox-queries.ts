@@ -117,7 +117,7 @@ function names(id: string): SQL {
 
 const CURSOR = /^(\d{1,11})\.([!-~]{1,255})$/;
 
-/** A cursor that is none stands before everything, so that the page is the first. */
+/** An invalid cursor returns the first page. */
 const cursorOr = (text: string | undefined) => (CURSOR.test(text ?? '') ? text : undefined);
 
 function beyond(cursor: string, backwards: boolean): SQL {

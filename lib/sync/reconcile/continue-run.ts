@@ -2,9 +2,9 @@ import { waitUntil } from '@vercel/functions';
 import type { Env } from '../../env';
 import type { Logger } from '../../log';
 
-/** Of the 300 s that Vercel gives a function, what is left after a page that has begun is done. */
+/** The part of Vercel's 300 s that remains after a page that has begun is done. */
 const BUDGET_MS = 240_000;
-/** Long enough to be taken in; the run itself goes on without whoever asked. */
+/** Long enough for the request to arrive. The run goes on without its caller. */
 const HANDOVER_MS = 10_000;
 
 export function runDeadline({ env, now }: { env: Pick<Env, 'vercel'>; now(): Date }): { deadline?: Date } {

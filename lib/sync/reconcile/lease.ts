@@ -47,7 +47,7 @@ export async function beat(db: Database, run: Run, now: Date): Promise<void> {
   if (now.getTime() - run.heartbeatAt.getTime() >= HEARTBEAT_MS) await checkpoint(db, run, now);
 }
 
-/** Gives the lease up, so that whoever comes next goes on from the checkpoint at once. */
+/** Releases the lease, so that the next call continues from the checkpoint at once. */
 export async function releaseRun(db: Database, run: Run): Promise<void> {
   await checkpoint(db, run, new Date(0));
 }

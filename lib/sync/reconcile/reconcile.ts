@@ -25,7 +25,7 @@ export interface Progress {
 
 export interface ReconcileResult {
   runId: number;
-  /** `running`: somebody else's; `stopped`: it was told to, and goes on with the next call. */
+  /** `running`: another process runs it; `stopped`: it was told to stop, and the next call continues it. */
   status: 'completed' | 'completed_with_errors' | 'failed' | 'running' | 'stopped';
   checked: number;
   changes: number;

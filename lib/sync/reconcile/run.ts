@@ -18,7 +18,7 @@ export interface RunRequest {
   startedBy: string | null;
 }
 
-/** The database allows one at a time. @returns the id of somebody else's run while one is alive */
+/** Starts a run; the database allows one at a time. @returns the id of another process's run while it is alive */
 export async function acquireRun(
   db: Database,
   now: Date,

@@ -79,7 +79,7 @@ export const STEPS: Step[] = [
   // Only now is known whose each Stripe customer is: a checkout is linked to its own customer's alone.
   { name: 'checkouts', phase: 'payments', needs: 'stripe', page: linkCheckouts },
   { name: 'subscriptions of checkouts', phase: 'payments', needs: 'stripe', page: recheckSubscriptions },
-  // Only now is there a payment of whatever was collected.
+  // By now, every collected amount has a payment.
   { name: 'refunds', phase: 'money_back', needs: 'stripe', page: refundList },
   { name: 'unseen refunds', phase: 'money_back', needs: 'stripe', page: unseen('refund') },
   { name: 'disputes', phase: 'money_back', needs: 'stripe', page: disputeList },

@@ -24,7 +24,7 @@ const MAY_BE: ReadonlySet<Obstacle> = new Set([
 ]);
 
 export interface Reference {
-  /** The subscription of ours that the checkout names. */
+  /** The sold subscription that the checkout names. */
   id: number;
   /** Null: nothing, the next that Stripe tells will do it. */
   obstacle: Obstacle | null;

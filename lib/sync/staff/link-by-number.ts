@@ -45,7 +45,7 @@ async function linkOne(
   const held = await readHolder(deps.db, stripeCustomerId);
   if (held?.id === to && held.linked_by === 'staff') return { outcome: 'already' } as const;
   const isAsSeen = held?.customer_number.toLowerCase() === filed_under.toLowerCase();
-  const from = held && isAsSeen ? held.id : 0; // nobody's, so that it is refused
+  const from = held && isAsSeen ? held.id : 0; // matches no customer, so that the link is refused
   const [confirmed] = await confirmLinks(deps, actor, [{ stripeCustomerId, from, to }]);
   return confirmed?.refusal ? refused(confirmed.refusal) : ({ outcome: 'linked' } as const);
 }

@@ -19,8 +19,8 @@ export interface Seen {
 }
 
 /**
- * All that one has becomes the other's, and whatever names its number means the other. It cannot be undone.
- * Stripe customers for which either was created are linked to the one that stays, as if by staff.
+ * Moves everything of one customer to another, which keeps the first one's number as an alias. It cannot be undone.
+ * Stripe customers for which either was created are linked to the remaining one, as if by staff.
  *
  * @param taken the fields in which the one that stays takes over what the other has; it keeps all others
  * @throws AppError validation_failed if they are the same; not_found; conflict if one changed or was erased

@@ -12,7 +12,7 @@ const COLUMNS = [
   'reason',
 ];
 
-/** `customer_number` is the proposal, empty where there is none. */
+/** `customer_number` is the proposed customer, or empty. */
 export function proposalsCsv(db: Database): AsyncGenerator<string> {
   return toCsv(COLUMNS, readRecords(db));
 }

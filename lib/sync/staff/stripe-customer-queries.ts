@@ -47,7 +47,7 @@ export async function listCreatedForStripe(db: Database, page: PageStart & { lim
           stripe_customer_id,
           created_at: stripeCustomers.created_at,
           customer: snippetColumns,
-          // The first of ours that has the same e-mail address.
+          // The first customer with the same e-mail address.
           same: sql<string | null>`(select s.customer_number from customers s
             where lower(s.email) = lower(${customers.email}) and s.id <> ${customers.id} order by s.id limit 1)`,
         })

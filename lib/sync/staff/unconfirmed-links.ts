@@ -12,7 +12,7 @@ export type UnconfirmedLink = {
   /** The customer that it is filed under. */
   from: number;
   from_number: string;
-  /** How many of ours have the address, those left out that were created for Stripe. */
+  /** The number of customers with the address, without those created for Stripe. */
   matches: number;
   /** The customer that it may be: `from` where its e-mail links it already; null: none, or several. */
   to: number | null;

@@ -5,7 +5,7 @@ interface Waiting<Given, Done> {
 }
 
 const AT_ONCE = 2;
-/** So that nobody waits for too many others; larger ones cost less, but leave other cores without work. */
+/** Limits how long one call waits for others. Larger batches cost less, but leave other cores without work. */
 const MOST = 8;
 
 export class Batches<Given, Done> {
@@ -24,7 +24,7 @@ export class Batches<Given, Done> {
 
   private start(): void {
     this.underWay += 1;
-    // Whoever was answered by one batch asks at once for the next.
+    // A caller that one batch answered asks for the next one at once.
     process.nextTick(async () => {
       while (this.waiting.length > 0) await this.next(this.waiting.splice(0, MOST));
       this.underWay -= 1;

@@ -56,8 +56,8 @@ function toTemplate(plan: string, places: number): string {
 }
 
 /**
- * Of whoever is decided on, and of whom an event that changes nothing tells: nobody is erased meanwhile. And of the
- * references under which a program may just be recording the same money.
+ * Lock keys for every Stripe customer this commit concerns, so that none can be erased at the same time; and for the
+ * references under which a program may be recording the same money at this moment.
  */
 export function toLockKeys({ plan: { concerned, emails, payments }, events }: Commit): string[] {
   const told = events.flatMap(({ owners, stripe_customer_id: own }) =>

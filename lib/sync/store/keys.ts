@@ -1,13 +1,13 @@
 /** What a snapshot is read by. What a row leads to comes with it: see `read`. */
 export interface Keys {
   events: string[];
-  /** Stripe customers: their links, and the customers of ours that they are. */
+  /** Ids of Stripe customers, to read their links and linked customers. */
   stripeCustomers: string[];
   /** Stripe customers all of whose subscriptions are wanted. */
   whole: string[];
   /** Stripe customers whose completed checkouts are wanted. */
   checkouts: string[];
-  /** Customers of ours, all of whose links are wanted. */
+  /** Ids of our customers, to read all their links. */
   linked: number[];
   /** Customer numbers, in any case. */
   numbers: string[];

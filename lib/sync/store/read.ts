@@ -33,7 +33,7 @@ export async function read(db: Database, keys: Keys): Promise<Snapshot> {
 
 type Json = Record<string, unknown>;
 
-/** What `read_snapshot` answers; null: there is none, or none was asked for. */
+/** The answer of `read_snapshot`. Null if nothing was asked for or found. */
 interface State extends Record<keyof Rows, Json[] | null> {
   billing:
     | { customer_service_id: number; subscription_id: number; until: string; endsAt: string | null }[]

@@ -15,7 +15,7 @@ export interface Store {
   read(keys: Keys | (() => Keys)): Promise<Snapshot>;
   /** All of it or nothing. @throws a conflict if a row has changed since it was read: `isVersionConflict` */
   commit(commit: Commit, about: string | undefined): Promise<void>;
-  /** Under the lock of a key; null: there is none to take. All that it commits is undone if it fails. */
+  /** Runs the work under the lock of a key, or without a lock if the key is null. If it fails, its commits are undone. */
   locked<T>(key: string | null, work: (store: Store) => Promise<T>): Promise<T>;
 }
 

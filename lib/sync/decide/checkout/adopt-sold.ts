@@ -8,15 +8,15 @@ import { toItemState } from '../subscription/item-state';
 import { type BilledItem, matchSold, type SoldItem } from './match-sold';
 import { mergeIntoSold } from './merge-into-sold';
 
-/** Whether a subscription's checkout names one of ours that it has not become. */
+/** Whether a subscription's checkout names a sold subscription that has not become it. */
 export const isWaiting = <Row extends Waiting>(row: Row): row is Row & { checkout_reference: number } =>
   row.checkout_reference !== null && !row.reference_declined;
 
 type Waiting = Pick<StoredSubscription, 'checkout_reference' | 'reference_declined'>;
 
 /**
- * Only if Stripe has reported just what was sold: whoever pays may write any reference into a payment link.
- * Any reported state counts, so it does not matter when the checkout came. The customer's link must be sure.
+ * Adopts only if Stripe has reported exactly what was sold, since a payer can write any reference into a payment link.
+ * Any reported state counts, so the order of the events does not matter. The customer's link must be sure.
  */
 export function adoptSold(
   draft: Draft,

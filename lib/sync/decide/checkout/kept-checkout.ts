@@ -4,7 +4,7 @@ import { toProviderCheckout } from '../../../stripe/to-checkout';
 import { asReported, fromInbox } from '../../../stripe/to-event';
 import type { StoredEvent } from '../../store/snapshot';
 
-/** Null: it bought no subscription of ours. */
+/** Null if it did not buy a known subscription. */
 export function toKeptCheckout(payload: string): KeptCheckout | null {
   const { object, account } = fromInbox(payload);
   const checkout = toProviderCheckout(object);

@@ -2,7 +2,7 @@ import type { billingInterval } from '@/db/schema';
 import { toMinorUnits } from '../../../money';
 import type { ProviderBilled } from '../../../stripe/provider';
 
-/** What we sold: an item of ours that has no id at Stripe yet, and its service. */
+/** An item that we sold and that has no id at Stripe yet, and its service. */
 export interface SoldItem {
   id: number;
   quantity: number;

@@ -6,7 +6,7 @@ import type { StoredLink } from '../../store/rows';
 import type { Draft } from '../draft';
 import { takesPrecedence } from './claims';
 
-/** The customer's own object first, then the earliest event. Returns `noted` itself where there is nothing to note. */
+/** The customer's own object wins, then the earliest event. Returns `noted` unchanged if nothing is new. */
 export function noteDetails(noted: NotedDetail[], reported: ProviderDetail[]): NotedDetail[] {
   return reported.reduce((details, one) => {
     const before = details.find(({ field }) => field === one.field);

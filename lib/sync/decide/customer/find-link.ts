@@ -23,7 +23,7 @@ export function findLink(draft: Draft, reported: ProviderCustomer, before?: Link
   return only && others.length === 0 ? { customerId: only.id, linkedBy: 'email', origin: null } : undefined;
 }
 
-/** An erased customer is nobody's any more but of those Stripe customers that it had. */
+/** Never link another Stripe customer to an erased customer. It keeps those that it had. */
 function firstOfNumbers(draft: Draft, reported: ProviderCustomerNumber[]) {
   const [first] = reported.flatMap(({ number, ...origin }) => {
     const customer = draft.customerByNumber(number);

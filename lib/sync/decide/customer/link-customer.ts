@@ -98,7 +98,7 @@ function strengthen(draft: Draft, reported: ProviderCustomer, stored: StoredLink
   return link;
 }
 
-/** Own numbers only while nobody here has them, so that it is linked once somebody gets one. */
+/** The object's own numbers that no customer has yet, so that it is linked once a customer gets one. */
 function numbersOf(
   draft: Draft,
   noted: StoredLink['numbers'],
@@ -141,7 +141,7 @@ function note(draft: Draft, stripeCustomerId: string, values: Partial<StoredLink
   if (stored) draft.links.put({ ...stored, ...values });
 }
 
-/** Stripe bills something to nobody whom it calls a customer: it is kept out of the tables, and staff are told. */
+/** Reports an object that Stripe bills to no customer. It is kept out of the tables, and staff get a task. */
 export function reportUnowned(draft: Draft, entity: 'invoice' | 'subscription', id: string): void {
   const task = {
     kind: 'customer_missing' as const,

@@ -6,7 +6,7 @@ export type LinkedBy = StoredLink['linked_by'];
 export interface Link {
   customerId: number;
   linkedBy: LinkedBy;
-  /** Of the number it is linked by; null: by none, or nobody noted where that stands. */
+  /** The source of the number that links it. Null if no number does, or if the source was not noted. */
   origin: NumberOrigin | null;
 }
 

@@ -34,7 +34,7 @@ export function toInvoiceState(
   };
 }
 
-/** What is known of an amount holds until another is paid. */
+/** The known amount holds until the paid amount changes. */
 function knownOffStripe(stored: StoredInvoice, { amountPaid }: ProviderInvoice): string | null {
   return Number(stored.amount_paid) === Number(amountPaid) ? stored.amount_off_stripe : null;
 }

@@ -18,8 +18,8 @@ export interface Collected {
 }
 
 /**
- * Once, however often it arrives; its amount, and with it its date, are corrected while nobody changed them;
- * never brought back once deleted. Until Stripe tells what was paid without it, all counts as collected.
+ * Records a payment once, however often it is reported. Corrects its amount and date unless a person changed them, and
+ * never brings back a deleted payment. Until Stripe reports the amount paid outside it, all counts as collected.
  *
  * @param reference Stripe's id of the invoice
  */

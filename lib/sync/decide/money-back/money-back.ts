@@ -10,7 +10,7 @@ import { KINDS, type MoneyBackKind, type MoneyBackRows } from './kinds';
 import { settleMoneyBack } from './settle';
 import { tellTakenBack } from './taken-back';
 
-/** What leads to no payment of ours is kept all the same, and reported. */
+/** Keeps and reports a refund or dispute even if its payment is unknown. */
 export function applyMoneyBack<Kind extends MoneyBackKind>(
   draft: Draft,
   kind: Kind,

@@ -44,7 +44,7 @@ export function toServiceDates(
   };
 }
 
-/** Stripe's date comes first. Without one, the date that sync wrote last is cleared; any other is somebody's own. */
+/** Stripe's date wins. Without one, clear the date only if sync wrote it; a date that a person set stays. */
 function follow(own: { stored: string | null; synced: string | null }, reported: string | null): typeof own {
   if (reported === own.stored) return own;
   if (reported !== null) return { stored: reported, synced: reported };

@@ -19,7 +19,7 @@ import { endOf, isActivated, toSubscriptionState } from './subscription-state';
 
 export type Applied = 'applied' | 'unchanged' | 'stale' | 'unmatched';
 
-/** @param isDeletion Stripe deleted it: cancelled whatever the payload says, and for ever */
+/** @param isDeletion Stripe deleted it: it stays cancelled for good, even if the payload says otherwise */
 export function applySubscription(
   draft: Draft,
   incoming: ProviderSubscription,

@@ -31,7 +31,7 @@ export async function attachPayments(deps: SyncDeps, run: Run, after: string | n
   return kind === 'refund' ? 'dispute 0' : null;
 }
 
-/** Those that a payment of ours belongs to, and recent ones whose intent may belong to an invoice by now. */
+/** Those whose payment exists here, and recent ones whose intent may belong to an invoice by now. */
 function withPayment({ db, stripe, now }: SyncDeps, kind: MoneyBackKind, after: number) {
   const since = new Date(now().getTime() - ASKED_DAYS * DAY_MS).toISOString();
   const [table, column] =

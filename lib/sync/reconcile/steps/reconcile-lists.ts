@@ -58,7 +58,7 @@ export async function reconcilePage(
   return page.next;
 }
 
-/** Who somebody is was asked when it was reported; a list that tells it again is no reason to ask. */
+/** The customer was asked about when it was reported. A list that repeats it is no reason to ask again. */
 const ANSWERS = ((kind: WantedKind) =>
   kind === 'customer' ? { state: 'unavailable', reason: 'no_api_key' } : undefined) as Answers;
 

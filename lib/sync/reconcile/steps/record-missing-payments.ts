@@ -10,7 +10,7 @@ import type { Run } from '../lease';
 import { nextAfter, STEP_PAGE } from '../step';
 import { inRun, retrieveAndApply } from '../sync-object';
 
-/** Also corrects what was recorded before all was collected or known, by our own rows, whatever their age. */
+/** Also corrects payments recorded before everything was collected or known. It reads our own rows of any age. */
 export async function recordMissingPayments(
   deps: SyncDeps,
   run: Run,
