@@ -10,7 +10,7 @@ export interface PageStart {
 /** A page that costs the same however deep it is, because nothing before it is read or counted. */
 export interface CursorPage<Row> {
   data: Row[];
-  /** Cursors of the neighbouring pages; null where there is none. */
+  /** Cursors of the neighbouring pages. Null if that page does not exist. */
   previous: string | null;
   next: string | null;
 }

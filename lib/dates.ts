@@ -16,7 +16,7 @@ export function toCalendarDate(instant: Date, timeZone: string): string {
     formatter = { format };
     formatters.set(timeZone, formatter);
   }
-  // Whoever writes many records asks for the same moment again and again, and formatting is slow.
+  // Writing many records asks for the same moment again and again, and formatting is slow.
   const at = instant.getTime();
   if (formatter.last?.at !== at) formatter.last = { at, date: formatter.format.format(instant) };
   return formatter.last.date;

@@ -49,9 +49,9 @@ export interface Env {
   alerts: {
     /** Hours after which the daily run counts as missing, on top of its 24. */
     overdueHours: number;
-    /** A run that repairs more fields than these is told: so many webhooks were missed. */
+    /** Health reports a run that repairs more fields than this, since that many webhooks were missed. */
     driftChanges: number;
-    /** Megabytes below which what is left on the disk of the embedded database is told. */
+    /** Health reports the disk of the embedded database if it has less free space than this, in megabytes. */
     diskMb: number;
   };
   /** Off: Next answers every path, as on Vercel. */

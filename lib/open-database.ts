@@ -83,9 +83,9 @@ function explainNoRoom(error: unknown, dataDir: string): unknown {
 }
 
 /**
- * Makes the embedded database of a folder from a file that `npm run backup` wrote, and brings it to this version.
+ * Restores the embedded database of a folder from a file that `npm run backup` wrote, and migrates it to this version.
  *
- * @throws StartError where there is a database already, or the file is none
+ * @throws StartError if the folder has a database already, or the file is not a backup
  */
 export async function restoreDatabase(
   dataDir: string,

@@ -37,7 +37,7 @@ export async function openServer(url: string, { databasePooler }: ServerEnv): Pr
 }
 
 /**
- * Opens one session, straight to the server, whose temporary tables nobody else meets; any other it reads only.
+ * Opens one direct session to the server. Its temporary tables are its own, and it can only read all other tables.
  *
  * @throws StartError saying what to do; NotMigratedError
  */
@@ -60,10 +60,10 @@ export async function openScratch(url: string, { databaseUrlDirect }: ServerEnv)
 }
 
 /**
- * Brings the database of DATABASE_URL to this version, by DATABASE_URL_DIRECT where that is set. Nothing where it is embedded:
- * that is migrated when it is opened.
+ * Migrates the database of DATABASE_URL to this version, through DATABASE_URL_DIRECT if that is set. Does nothing for the
+ * embedded database, which is migrated when it is opened.
  *
- * @throws StartError saying what to do; NotMigratedError where no migration of ours can
+ * @throws StartError with advice; NotMigratedError if our migrations cannot follow the database's
  */
 export async function migrateServer({
   databaseUrl,

@@ -6,7 +6,7 @@ import { StartError } from './errors';
 
 const ANSWER_MS = 15_000;
 
-/** What a server of DATABASE_URL may answer that its owner can put right; the first that fits is told. */
+/** Errors of the server of DATABASE_URL that its owner can correct. The first that matches is reported. */
 const SENTENCES: { code: RegExp; url?: RegExp; sentence: string }[] = [
   {
     code: /^42501$/,

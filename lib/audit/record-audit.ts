@@ -46,7 +46,7 @@ export interface AuditEntry {
   after: Record<string, unknown> | null;
 }
 
-/** Part of the transaction that writes: what is not audited did not happen. */
+/** Part of the transaction that writes, so that every committed change is audited. */
 export async function recordAudit(tx: Database, entry: AuditEntry): Promise<void> {
   const { actor, before, after } = entry;
   await insertEntry(tx, {

@@ -6,10 +6,10 @@ import { StartError } from '../errors';
 const STOPPED = 'Stopped: the server ends what it is at, and keeps it; the same command again does the rest.';
 
 /**
- * Lets a running server carry out a command, showing what it answers.
+ * Lets a running server run a command, and prints its answer.
  *
- * @returns the exit code; null where nobody listens
- * @throws StartError where it may not be asked, or stops before it has answered
+ * @returns the exit code; null if no server listens
+ * @throws StartError if the server may not be asked, or stops before it has answered
  */
 export async function askServer(
   path: string,
@@ -30,7 +30,7 @@ export async function askServer(
       await drained();
     }
   } catch {
-    // As with an end without an exit code: nobody knows how far it came.
+    // As with an end without an exit code, it is unknown how far the command got.
   } finally {
     socket.destroy();
   }

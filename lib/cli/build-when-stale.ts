@@ -30,11 +30,11 @@ const SOURCES = [
 ];
 
 /**
- * Makes the production build, without checking types, if there is none or a source is newer. Of several processes
+ * Makes the production build, without checking types, if it is missing or older than a source. Of several processes
  * one builds and the others wait.
  *
  * @param announce is called before a build, which takes about a minute
- * @throws StartError with the compiler's words where it fails
+ * @throws StartError with the compiler's message if the build fails
  */
 export async function buildWhenStale(announce: () => void = () => {}): Promise<void> {
   if (!isStale(newestSource())) return;

@@ -20,7 +20,7 @@ import { flushToolCalls } from '../tool-calls/record-tool-call';
 import { runCommand } from './run-command';
 import { untilStopped } from './until-stopped';
 
-/** Loading Next lets nobody in between: who waits for the first answer comes before it. A page's request does not wait. */
+/** Loading Next blocks the process, so it starts after the first answer is sent. A request for a page starts it at once. */
 const QUIET_MS = 100;
 
 // By default V8 lets the heap double before it collects, which costs 150 MB while many pages are rendered.

@@ -1,2 +1,2 @@
-/** The signals by which a process of ours is told to stop. */
+/** The signals that stop our processes. */
 export const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

@@ -1,6 +1,6 @@
 import { STOP_SIGNALS } from './stop-signals';
 
-/** Waits until this process is told to stop, by a signal or because its parent is gone. */
+/** Waits until this process must stop: it got a signal, or its parent is gone. */
 export function untilStopped(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of STOP_SIGNALS) process.on(signal, () => resolve());

@@ -12,9 +12,9 @@ export interface Terminal {
   print(line: string): void;
   /** stderr; `isTTY` where what it shows may be drawn over. */
   progress: { isTTY: boolean; write(text: string): void };
-  /** Where whoever runs it stands: relative paths begin there. */
+  /** The caller's working directory, where relative paths start. */
   cwd: string;
-  /** Aborted when it is told to stop, where it `stopsInOrder`. */
+  /** Aborted when the command must stop, if it `stopsInOrder`. */
   signal: AbortSignal;
   /** Waits until what was printed has gone: for those who print much. */
   drained(): Promise<void>;

@@ -28,7 +28,7 @@ export const COMMANDS = {
 
 export type CommandName = keyof typeof COMMANDS;
 
-/** Whether there is a command of a name that somebody sent. */
+/** Whether a received name is the name of a command. */
 export function isCommandName(name: string): name is CommandName {
   return Object.hasOwn(COMMANDS, name);
 }

@@ -7,7 +7,7 @@ type Parsed<T extends Options> = ReturnType<
   typeof parseArgs<{ args: string[]; allowPositionals: true; options: T }>
 >;
 
-/** Not an error: somebody asked how a command is used. */
+/** Not an error: the user asked how a command is used. */
 export class HelpAsked extends Error {
   constructor(readonly usage: string[]) {
     super(usage.join('\n'));

@@ -23,7 +23,7 @@ export async function runReconciliation(
   }
 }
 
-/** What a run could not bring in sync, and what came of it. */
+/** The objects that a run could not bring in sync, each with its outcome. */
 export async function printResult(
   { db }: Pick<Runtime, 'db'>,
   { runId, status, checked, changes, failures }: ReconcileResult,

@@ -3,8 +3,8 @@ import { isDatabaseUnavailable, isDiskFullError, pgErrorCode } from '@/db/databa
 import { StartError } from '../errors';
 
 /**
- * An error in sentences for whoever ran a command. A driver's message holds the query's parameters, that
- * is, personal data: only its code is told.
+ * An error in sentences for the user of a command. A driver's message holds the query's parameters, that is, personal
+ * data, so only its code is printed.
  */
 export function sentencesOf(error: unknown): string[] {
   if (error instanceof StartError) return error.sentences;

@@ -17,11 +17,11 @@ const MAX_AT_ONCE = 4;
 const REQUEST_MS = 10_000;
 
 /**
- * Carries out commands of other processes while this one has the embedded database. Only the owner of the
- * data directory may connect. A command whose process hangs up goes on to its end, like any transaction; one
- * that is under way when the server stops is told so by the end of the connection.
+ * Runs commands of other processes while this one has the embedded database. Only the owner of the data directory can
+ * connect. A command whose caller disconnects runs to its end, like any transaction. If the server stops while a command
+ * runs, the connection ends without an exit code.
  *
- * @returns stops taking commands, once those under way have ended; the end of the process does so too
+ * @returns a function that stops accepting commands and waits for running ones; the end of the process does so too
  */
 export async function serveCommands(runtime: Runtime): Promise<() => Promise<void>> {
   let running = 0;
@@ -57,7 +57,7 @@ async function listen(server: Server, path: string): Promise<void> {
     server.on('error', failed); // stays: what cannot be accepted later must not end the server
     server.once('listening', done);
   });
-  const mask = process.umask(0o177); // the socket is made at once: nobody else gets in between
+  const mask = process.umask(0o177); // the socket is created at once, before another process can take its path
   server.listen(path);
   process.umask(mask);
   await listening;
@@ -65,7 +65,7 @@ async function listen(server: Server, path: string): Promise<void> {
 }
 
 async function converse(runtime: Runtime, socket: Socket, isBusy: boolean): Promise<void> {
-  socket.on('error', () => {}); // whoever hangs up is not told anything
+  socket.on('error', () => {}); // a caller that disconnected gets no answer
   socket.setTimeout(REQUEST_MS, () => socket.destroy());
   const send = (message: CommandMessage) => socket.writable && socket.write(`${JSON.stringify(message)}\n`);
   try {
@@ -79,7 +79,7 @@ async function converse(runtime: Runtime, socket: Socket, isBusy: boolean): Prom
   }
 }
 
-/** Whoever hangs up wants no more of what stops in order. */
+/** A caller that disconnects stops its command, if it `stopsInOrder`. */
 function hangUpOf(socket: Socket): Pick<Terminal, 'signal' | 'drained'> {
   const stop = new AbortController();
   const { signal } = stop;

@@ -85,7 +85,7 @@ async function writePassword(
   { input, print }: Terminal,
 ): Promise<void> {
   const given = input?.replace(/\r?\n$/, '') || undefined;
-  // Whoever pipes one in knows it already; one that is printed has been seen by somebody else.
+  // A piped password is known to its owner. A printed one may have been seen by another person.
   const password = { password: given, passwordTemporary: given === undefined };
   const written =
     verb === 'add'

@@ -26,9 +26,9 @@ export const commandMessage = z.union([
 export type CommandMessage = z.infer<typeof commandMessage>;
 
 /**
- * The first line that comes; whatever follows is thrown away.
+ * Reads the first line and discards the rest.
  *
- * @throws Error where it is longer than MAX_LINE, or the other side hangs up before its end
+ * @throws Error if the line is longer than MAX_LINE, or the other side disconnects before its end
  */
 export function readLine(socket: Socket): Promise<string> {
   return new Promise((resolve, reject) => {

@@ -42,8 +42,8 @@ export type ListReader<Filter extends string, Row extends Counted> = (
 
 /**
  * Makes the queries of a list: one for a page with its total, and one for the total of a page beyond the last.
- * Filters by what is counted cost the same whatever there is; any other filter must have an index of its own,
- * by which its rows are counted.
+ * Filters by counted columns have a constant cost. Any other filter needs an index of its own, by which its rows are
+ * counted.
  */
 export function listReader<Filter extends string, Row extends Counted>(
   queries: ListQueries<Filter, Row>,

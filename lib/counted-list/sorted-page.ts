@@ -90,7 +90,7 @@ export async function addCount<Row>(
   return { ...page, count: isWhole ? page.data.length : await countSome(tx, rows) };
 }
 
-/** @param near looks at no more than so many rows of the order, whatever matches */
+/** @param near the number of rows that are read in the order, whether they match or not */
 async function readIds(
   tx: Database,
   { table, where, by, descends, few }: SortedRows,

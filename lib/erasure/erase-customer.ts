@@ -21,14 +21,14 @@ import { redactRows } from './redact-rows';
 import { columnsOf } from './text-columns';
 import { whatIsOpen } from './what-is-open';
 
-/** What lists, tools and exports call whoever was erased. */
+/** The name of an erased customer in lists, tools and exports. */
 export const ERASED_NAME = 'Erased customer';
 
 /**
- * Replaces what is personal of a customer wherever it stands; the books keep their numbers, amounts and dates. Its Stripe
- * customers stay its own for good, so that whatever Stripe sends of them is booked, and nothing personal is stored.
+ * Replaces all personal data of a customer. The books keep their numbers, amounts and dates. Its Stripe customers stay
+ * linked to it for good, so that later events are booked without storing personal data.
  *
- * @throws AppError not_found; conflict where something of it is open, or it was erased before
+ * @throws AppError not_found; conflict if some business with it is open, or if it was erased before
  */
 export async function eraseCustomer(
   db: Database,
@@ -107,7 +107,7 @@ async function lockCustomer(tx: Database, id: number): Promise<string[]> {
     .from(customers)
     .where(eq(customers.id, Math.min(id, MAX_ID)))
     .for('update');
-  // Nobody gets another one from now on.
+  // The links can no longer change.
   if ((await stripeCustomersOf(tx, id)).join() !== known.join()) throw new ChangedMeanwhileError();
   return known;
 }

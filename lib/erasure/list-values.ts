@@ -14,8 +14,8 @@ interface Known extends Record<string, unknown> {
 }
 
 /**
- * What is known of a customer, now and as the audit log has it (of those merged into it, too), and what Stripe reported: names, e-mail addresses,
- * phone numbers, streets. A town or a postal code alone says of nobody who it is.
+ * The personal values of a customer: names, e-mail addresses, phone numbers and streets. They come from the customer, from
+ * the audit log (also of customers merged into it), and from Stripe. A town or a postal code alone identifies no person.
  */
 export async function listValues(db: Database, customerId: number): Promise<string[]> {
   const id = Math.min(customerId, MAX_ID);

@@ -64,14 +64,14 @@ const ALL: Redacted[] = [
   { table: auditLog, rows: auditsOf, key: 'id' },
 ];
 
-/** Fields of records in the audit log that are emptied whatever they hold. */
+/** Fields of records in the audit log that are always emptied. */
 const EMPTIED = new Set([
   ...columnsOf('customers', 'cleared', 'derived'),
   ...columnsOf('customer_services', 'cleared'),
   ...columnsOf('stripe_customers', 'cleared'),
 ]);
 
-/** Replaces what is known of a customer wherever else it may stand in rows of its own. */
+/** Replaces the customer's personal values in all other columns of its own rows. */
 export async function redactRows(
   tx: Database,
   subject: Subject,

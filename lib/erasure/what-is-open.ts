@@ -24,7 +24,7 @@ export async function whatIsOpen(db: Database, id: number): Promise<string[]> {
     s.service_number,
     and(eq(s.customer_id, id), notInArray(s.status, ['cancelled', 'terminated'])),
   );
-  // What was sold here and never became one of Stripe's bills nobody.
+  // A sold subscription that never appeared at Stripe is not billed.
   const isAtStripe = or(isNotNull(b.stripe_subscription_id), ne(b.status, 'incomplete'));
   const live = and(eq(b.customer_id, id), ne(b.status, 'cancelled'), isNull(b.provider_gone_at), isAtStripe);
   const subscribed = await namesOf(db, b, b.id, live);

@@ -40,7 +40,7 @@ interface Today {
  * the day it went (see `COUNTED_BACK`), in the service's time zone: the days that are over stay as they were. Of a
  * payment that was noted as refunded without a refund that says how, nothing counts.
  *
- * @param wanted the currency of the days, where there is one; else that of most payments
+ * @param wanted the currency of the days, if it has payments; else the currency of most payments
  */
 export async function getMoneyReceived(
   db: Database,

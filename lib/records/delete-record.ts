@@ -6,17 +6,17 @@ import { AppError } from '../errors';
 import { outdated } from './outdated';
 import type { RecordKind, RecordWriter, Row } from './record-kind';
 
-/** A record, and its version as whoever writes it saw it. */
+/** A record, and the version that the writer last read. */
 export interface Seen {
   id: number;
   version: number;
 }
 
 /**
- * Deletes a record that nothing refers to; its last state stays in the audit log.
+ * Deletes a record that no other record refers to. Its last state stays in the audit log.
  *
- * @throws AppError not_found; precondition_failed where somebody else has changed it since; validation_failed where
- *   one like it is never deleted; conflict where another record refers to it
+ * @throws AppError not_found; precondition_failed if it has changed since; validation_failed if records of this kind and
+ *   status are never deleted; conflict if another record refers to it
  */
 export function deleteRecord(
   db: Database,
@@ -27,7 +27,7 @@ export function deleteRecord(
   return transact(db, (tx) => deleteRecordWithin(tx, kind, seen, writer));
 }
 
-/** The same for whoever has a transaction already. */
+/** The same within a transaction of the caller. */
 export async function deleteRecordWithin(
   tx: Database,
   kind: RecordKind,

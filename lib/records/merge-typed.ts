@@ -4,16 +4,16 @@ import { isLineField, linesText } from './typed-lines';
 export interface Merged {
   /** What the form goes on with: what was typed, and elsewhere what is stored. */
   typed: Typed;
-  /** The fields that somebody else has changed: as stored now, and as typed here, null where nothing was. */
+  /** The fields that another person has changed: as stored now, and as typed here (null if not typed). */
   theirs: { field: string; stored: string; typed: string | null }[];
 }
 
 /**
- * Brings together what two people made of one record. Lines are one field: two people's lines are not mixed.
+ * Merges the changes of two people to one record. Lines are one field, so that lines of two people are not mixed.
  *
  * @param opened the record as this form was opened with it
  * @param typed the form as it was sent
- * @param stored the record as somebody else has left it
+ * @param stored the record as the other person saved it
  */
 export function mergeTyped(opened: Typed, typed: Typed, stored: Typed): Merged {
   const merged: Merged = { typed: { ...typed }, theirs: [] };

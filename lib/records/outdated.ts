@@ -1,6 +1,6 @@
 import { AppError } from '../errors';
 
-/** Whoever wants to write a record saw another version of it. */
+/** The record has changed since the writer read it. */
 export function outdated(): AppError {
   return new AppError('precondition_failed', 'Somebody else has changed this since you opened it.');
 }

@@ -5,7 +5,7 @@ import type { Database } from '@/db/database';
 import type { Actor } from '../audit/record-audit';
 import type { FieldError } from '../errors';
 
-/** Whoever writes records, and the time it is. */
+/** Who is writing, and when. */
 export interface RecordWriter {
   actor: Actor;
   now: Date;
@@ -15,15 +15,15 @@ export interface RecordWriter {
   importId?: number | null;
 }
 
-/** A record as somebody wants it: of JSON values, by the names of our JSON fields. */
+/** The requested values of a record, keyed by JSON field name. */
 export interface Draft {
   /** The record that is meant; without it the one of the same key, or a new one. */
   id?: number | undefined;
-  /** The version that the writer saw; without it whatever is there is changed. */
+  /** The version that the writer last read. If absent, the write does not check for conflicts. */
   version?: number | undefined;
-  /** Refused where there is one of the same key. */
+  /** Refused if a record with the same key exists. */
   isNew?: boolean | undefined;
-  /** What is left out stays as it is; a new record takes what is usual. */
+  /** Omitted fields stay as they are. A new record gets their defaults. */
   values: Record<string, unknown>;
 }
 
@@ -31,7 +31,7 @@ export type Saved =
   | { outcome: 'created' | 'changed' | 'unchanged'; id: number }
   /** `field` of a problem is empty where the whole is meant. */
   | { outcome: 'refused'; problems: FieldError[] }
-  /** Somebody else has changed it since. */
+  /** The record has changed since the writer read it. */
   | { outcome: 'outdated'; id: number };
 
 /** A row of a table, by the names of its columns. */

@@ -8,10 +8,10 @@ import type { Draft, RecordKind, RecordWriter, Row, Saved, Writing } from './rec
 import { insertNew, updateChanged } from './write-rows';
 
 /**
- * Writes records of one kind in one transaction, each as far as the rules allow: one that is refused keeps no other
- * out. No two drafts may mean the same record.
+ * Writes records of one kind in one transaction. A refused record does not stop the others. No two drafts may mean the
+ * same record.
  *
- * @returns what became of each draft, in their order
+ * @returns the outcome of each draft, in their order
  */
 export function saveRecords(
   db: Database,
@@ -25,8 +25,7 @@ export function saveRecords(
 /**
  * Writes one record.
  *
- * @throws AppError validation_failed with its problems; not_found; precondition_failed where somebody else has changed
- *   it since
+ * @throws AppError validation_failed with its problems; not_found; precondition_failed if it has changed since
  */
 export async function saveRecord(
   db: Database,
@@ -38,7 +37,7 @@ export async function saveRecord(
   return requireSaved(saved);
 }
 
-/** The same for whoever has a transaction already. */
+/** The same within a transaction of the caller. */
 export async function saveRecordWithin(
   tx: Database,
   kind: RecordKind,

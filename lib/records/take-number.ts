@@ -7,9 +7,10 @@ import type { RecordWriter } from './record-kind';
 export type SeriesName = 'invoice' | 'offer' | 'order_confirmation' | 'service';
 
 /**
- * The next number of a series; nobody else takes one of it before the transaction ends, so that none is left out.
+ * Takes the next number of a series. Other writers of the series wait until the transaction ends, so that no number is
+ * skipped.
  *
- * @param date whose year counts, where years do; today where it is left out
+ * @param date its year counts in series with years; default: today
  */
 export async function takeNumber(
   tx: Database,

@@ -23,11 +23,11 @@ export function stepsFrom<Name extends string>({ steps }: SteppedKind<Name>, sta
 }
 
 /**
- * Takes a record a step on.
+ * Moves a record one step on.
  *
  * @param seen the record, and its version as the page showed it
- * @throws AppError not_found; validation_failed where its status does not allow the step, or there is none of this name;
- *   precondition_failed where somebody else has changed it since
+ * @throws AppError not_found; validation_failed if its status does not allow the step, or the step does not exist;
+ *   precondition_failed if it has changed since
  */
 export async function takeStep(
   db: Database,
@@ -40,7 +40,7 @@ export async function takeStep(
   await transact(db, async (tx) => {
     const [row]: Row[] = await tx.select().from(kind.table).where(eq(kind.table.id, seen.id)).for('update');
     if (!row) throw new AppError('not_found', 'It no longer exists.');
-    // Whoever saw another version is told that, rather than that the step is wrong.
+    // Report a changed version first: it is the reason why the step no longer fits.
     if (row.version === seen.version && !step?.from.includes(String(row.status))) {
       throw invalidField('status', `does not allow this step: ${row.status}`);
     }

@@ -8,7 +8,7 @@ type SingleField = 'text' | 'currency' | 'upper' | 'number' | 'amount' | 'flag' 
 /** How a field of a form reads as the JSON value of a record; `lines` are the fields of its lines. */
 export type TypedField = SingleField | 'lines';
 
-/** The fields of a form: what somebody typed into each, or would see in it; those of lines as `lines.0.text`. */
+/** The fields of a form with their typed or shown text. Fields of lines are named like `lines.0.text`. */
 export type Typed = Record<string, string>;
 
 /** The fields of a kind that a form has, and how each is read. */
@@ -51,7 +51,7 @@ function toLines(typed: Typed): unknown[] | undefined {
   return lines.map((line) => ofEach((name) => toValue(LINE_FIELDS[name], line[name].trim())));
 }
 
-/** A typed number as decimal text; null: it is none. */
+/** Parses a typed number into decimal text. Returns null if it is not a number. */
 export function toDecimal(text: string): string | null {
   const trimmed = text.trim();
   return NUMBER.test(trimmed) ? trimmed.replace(',', '.') : null;

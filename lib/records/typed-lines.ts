@@ -7,7 +7,7 @@ export const LINE_FIELDS = {
 } as const;
 
 export type LineField = keyof typeof LINE_FIELDS;
-/** A line of an invoice or a sales document as somebody typed it. */
+/** A typed line of an invoice or a sales document. */
 export type TypedLine = Record<LineField, string>;
 
 const NAME = new RegExp(`^lines\\.\\d+\\.(${Object.keys(LINE_FIELDS).join('|')})$`);

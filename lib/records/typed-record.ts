@@ -6,7 +6,7 @@ import type { RecordWriter, Row } from './record-kind';
 import { saveRecord } from './save-records';
 import { type Typed, type TypedKind, toTyped, toValues } from './typed-fields';
 
-/** A record as a form shows it, and its version, by which it is known whether somebody else has changed it since. */
+/** A record as a form shows it, and its version, which tells whether it has changed since. */
 export interface TypedRecord {
   version: number;
   typed: Typed;
@@ -30,11 +30,11 @@ export async function readTyped(db: Database, typedKind: TypedKind, id: number):
 }
 
 /**
- * Writes a record as somebody typed it.
+ * Writes a typed record.
  *
- * @param opened the record that is meant, and its version when its form was opened; null: a new one
- * @throws AppError validation_failed with its problems, each named as its field is; not_found; precondition_failed where
- *   somebody else has changed it since
+ * @param opened the record, and its version when its form was opened; null for a new one
+ * @throws AppError validation_failed with its problems, each under the name of its field; not_found; precondition_failed
+ *   if it has changed since
  */
 export async function saveTyped(
   db: Database,

@@ -67,7 +67,7 @@ export async function updateChanged(
   return ids;
 }
 
-/** Somebody else made a record of the same key at the same time, or deleted one that is named: now that can be read. */
+/** Another transaction created a record with the same key, or deleted a named one. Its result can be read now. */
 export function orAgain(error: unknown): never {
   const code = pgErrorCode(error);
   const mayPass = code === UNIQUE_VIOLATION || code === FOREIGN_KEY_VIOLATION;

@@ -17,13 +17,13 @@ import { salesDocumentKind } from './save-sales-documents';
 type Document = typeof salesDocuments.$inferSelect;
 
 /**
- * Makes of a document what follows it, a draft over the same lines for the same customer: of an accepted offer an order
- * confirmation or an invoice, of an order confirmation an invoice. Each once.
+ * Converts a document into a draft with the same lines for the same customer: an accepted offer into an order
+ * confirmation or an invoice, an order confirmation into an invoice. Each once.
  *
- * @param version of the document, as whoever wants it saw it
+ * @param version of the document, as the caller last read it
  * @returns the id of the new order confirmation or invoice
- * @throws AppError not_found; precondition_failed where the document has changed since; validation_failed where its
- *   status does not allow it
+ * @throws AppError not_found; precondition_failed if the document has changed since; validation_failed if its status does
+ *   not allow it
  */
 export async function convertDocument(
   db: Database,

@@ -16,7 +16,7 @@ const NEXT_BILLING = sql`coalesce(${s.next_billing_date}, 'infinity')`;
 /** Before `infinity`, where the indexes have the rows without a date. */
 export const LAST_DAY = '9999-12-31';
 
-/** What renews: services of ours, or subscriptions at Stripe. */
+/** What renews: our services, or subscriptions at Stripe. */
 export const RENEWING = ['services', 'subscriptions'] as const;
 
 /** Which renewals staff look at. */
@@ -51,7 +51,7 @@ export async function listServiceRenewals(
 }
 
 /**
- * What active services, or items of live subscriptions as far as their prices tell it, renew for, by month and
+ * The renewal amounts of active services, or of items of live subscriptions if their prices tell an amount, by month and
  * currency. Each item counts on its own day. The sums are kept as services and items are written.
  */
 export async function sumRenewals(

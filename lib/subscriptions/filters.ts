@@ -17,7 +17,7 @@ export const subscriptionFilters = z.object({
   id: textLine(255).optional(),
   /** Live ones with an item that pays for none of our services. */
   items: oneOf(['unlinked']).optional(),
-  /** Live ones whose checkout names another of ours that they have not become. */
+  /** Live subscriptions whose checkout names a sold subscription that they have not become. */
   checkout: oneOf(['waiting']).optional(),
   sort: z.enum(SORTS).catch('-created'),
   per_page: perPageParam,

@@ -121,7 +121,7 @@ function conditions(
   );
 }
 
-/** Its checkout names another of ours that it has not become, though its customer is known for sure. */
+/** Its checkout names a sold subscription that it has not become, although its customer's link is sure. */
 export function isWaitingForStaff(): SQL | undefined {
   return and(
     sql`${s.checkout_reference} is not null`, // as its partial index says

@@ -70,7 +70,7 @@ export function listTasksOf(
 }
 
 /**
- * Marks a task as done. If it is done already, it stays with whoever did it first.
+ * Marks a task as done. A task that is done already keeps the person who did it first.
  *
  * @param by the e-mail address of a member of staff
  * @throws AppError not_found

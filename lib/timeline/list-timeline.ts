@@ -18,7 +18,7 @@ const LIMIT = 30;
  *
  * @param options.withIgnored also the events that change nothing here
  * @param options.withCalls what programs asked about it too, which is for admins
- * @param options.before the cursor of an older page; what is none: the newest
+ * @param options.before the cursor of an older page; an invalid cursor returns the newest page
  */
 export function listTimeline(
   db: Database,

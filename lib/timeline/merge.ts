@@ -7,9 +7,9 @@ export interface TimelinePage {
 }
 
 /**
- * The newest entries of several sources, each of which goes on where it was left.
+ * Merges the newest entries of several sources, each from its own position.
  *
- * @param cursor as the page before gave it; what is none: from the newest
+ * @param cursor of the page before; an invalid cursor starts at the newest entries
  */
 export async function mergeSources(
   sources: Source[],

@@ -1,4 +1,4 @@
-/** What names nobody where a tool has taken it: numbers, dates, states, names of columns. */
+/** Arguments of tools that contain no personal data: numbers, dates, states and column names. */
 const KEPT = [
   ...['customer_number', 'status', 'service_type', 'type', 'fields'],
   ...['invoice_date_from', 'invoice_date_to', 'document_date_from', 'document_date_to'],

@@ -34,7 +34,7 @@ const DOORS = [
   ...['lib/uploads', 'lib/commands', 'lib/auth', 'lib/oauth', 'lib/tool-calls', 'lib/runtime.ts', 'lib/*.ts'],
 ];
 
-/** Pure leaves without imports of ours, which sample data is computed with too. */
+/** Pure leaves without own imports. Sample data is computed with them, too. */
 const BELOW_DB = ['lib/dates.ts', 'lib/money.ts', 'lib/overdue.ts'];
 
 interface Rule {

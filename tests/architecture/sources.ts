@@ -6,7 +6,7 @@ const ROOT = join(import.meta.dirname, '../..');
 
 export interface Import {
   line: number;
-  /** A file of ours as its path from the root; a package as it is written. */
+  /** The path of an own file from the root; a package by its name. */
   target: string;
 }
 

@@ -129,7 +129,7 @@ describe('two-factor authentication', () => {
   }, async () => {
     const page = await site.open('/admin/staff', { as: ADMIN, own: true });
     await confirm(page, 'Require it for everyone', 'Require it');
-    await arrive(page, '/sign-in/due'); // nobody is left out
+    await arrive(page, '/sign-in/due'); // every account is tried
     const { code } = await setUpApp(page, ADMIN.password);
     await page.getByRole('link', { name: 'I have saved them' }).click();
     await arrive(page, '/admin/staff');

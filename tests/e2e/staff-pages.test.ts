@@ -119,7 +119,7 @@ describe('signing in', () => {
     await page.getByRole('button', { name: `Account of ${KEYS.name}` }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await page.waitForURL(`${site.url}/sign-in`);
-    // What is left makes this a known device, which strangers cannot shut out.
+    // The remaining cookie makes this a known device, which strangers cannot lock out.
     expect(await page.context().cookies()).toMatchObject([
       { name: expect.stringMatching(/^w5t\.device\./), httpOnly: true, sameSite: 'Strict' },
     ]);

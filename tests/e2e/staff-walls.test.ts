@@ -16,7 +16,7 @@ import {
 import { HTTPS_URL, useSite } from './support/use-site';
 
 const FORGED = '__Host-w5t.session_token=forged.signature';
-/** What only somebody signed in, or an admin, may read. */
+/** Pages that only signed-in staff, or admins, can read. */
 const DATA = /K1\d{4}|€\d|example\.(com|org)|payment_reference|Mary Jackson/;
 
 // At last every action is carried out.

@@ -98,7 +98,7 @@ if (postgres) {
     );
     const other = openPostgres(withDatabase(postgres?.url ?? '', row?.name ?? ''), { max: 1 });
     try {
-      await lookAround(); // whatever is done for the first time only
+      await lookAround(); // the work that only the first request needs
       const quiet = await lookAround();
       let working: Promise<number[]> = Promise.resolve([]);
       const seen = await other.db.transaction(async (tx) => {

@@ -30,7 +30,7 @@ import {
 import { useSync } from '../support/sync';
 import { watchedDatabase } from '../support/watched-database';
 
-// What the tables hold after which events is told by tests/integration/sync-rules-*.test.ts.
+// tests/integration/sync-rules-*.test.ts test the rows after each event.
 const server = useApi({ '/api/stripe/webhook': webhook }, { STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET });
 const sync = useSync({ server });
 const GRACE = { type: 'staff', id: 'grace', name: 'Grace' } as const;

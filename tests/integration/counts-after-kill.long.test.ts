@@ -34,7 +34,7 @@ function startWriter(): ChildProcess {
   });
 }
 
-/** The server's own processes end as those of a killed one do: whatever they were at is undone. Waits until they are gone. */
+/** Ends the server's backends as if it was killed, so that their transactions are undone. Waits until they are gone. */
 const endSessions = async () =>
   await admin?.db.execute(
     sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = ${name}`,

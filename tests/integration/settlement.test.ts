@@ -188,7 +188,7 @@ function expectModel(model: PaymentModel, held: Ledger): void {
 
 const ACTIONS = { created: 'payment.create', changed: 'payment.update', deleted: 'payment.delete' };
 
-/** One audit entry with the payment before and after, and nothing touched but its invoices of ours. */
+/** Expects one audit entry with the payment before and after, and only its own invoices changed. */
 function expectWrite(before: Ledger, after: Ledger, verdict: Verdict, id: number): void {
   const [was, is] = [before, after].map(({ payments }) => payments.find((row) => row.id === id) ?? null);
   const entry = {

@@ -90,7 +90,7 @@ describe('a delivery during a fault of the database', () => {
     return typed(make(id).events, type);
   }
 
-  /** The next event, and what is there before it, by its type. */
+  /** The next event by its type, and the rows that exist before it. */
   const SCENES: Record<string, () => Promise<WorldEvent>> = {
     'customer.subscription.created': async () => {
       const { id, items } = await knownCustomer();

@@ -20,7 +20,7 @@ import { customer, type Scene, service, sold, testRules, type View } from '../su
 
 describe('customers that Stripe tells of', () => {
   const ADA = customer('C-1');
-  // Each with a part of what is known of the customer.
+  // Each has a part of the customer's known details.
   const parts = [
     finalized('in_1', { customer_name: null, customer_phone: '+49 1' }, { id: 'evt_c', at: 0 }),
     finalized(
@@ -330,7 +330,7 @@ describe.runIf(recorded.length > 0)('recorded events of many API versions', () =
     },
   });
 
-  /** What must not be, whatever Stripe sends. */
+  /** Must hold for all events that Stripe sends. */
   function inconsistencies({ customers, events, invoices, links, payments, subscriptions }: View): string[] {
     const linked = Object.values(links).map((link) => link.customer);
     const where = (rows: View['events'], isWrong: (row: View['events'][string]) => boolean) =>

@@ -28,7 +28,7 @@ const anything = fc.oneof(
 
 type Schema = Record<string, unknown>;
 
-/** Values of which most fit an argument's schema, so that a call gets as far as the database. */
+/** Values that mostly fit an argument's schema, so that a call reaches the database. */
 function argumentOf(schema: Schema): fc.Arbitrary<unknown> {
   const fitting = () => {
     if (Array.isArray(schema.enum)) return fc.constantFrom(...schema.enum);

@@ -15,7 +15,7 @@ export interface Plan {
   /** An e-mail address links customers automatically. Otherwise staff confirm each link. */
   linkByEmail: boolean;
   timeZone: string;
-  /** Seconds by which Stripe's clock is ahead of ours. */
+  /** Seconds by which Stripe's clock is ahead of the server's. */
   skew: number;
   versions: string[];
   ours: OurCustomer[];

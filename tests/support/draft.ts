@@ -12,7 +12,7 @@ interface Given extends Partial<Omit<Snapshot, 'rows'>> {
   answers?: Answers;
 }
 
-/** A decision over rows in memory; by default there are none, and Stripe cannot be asked. */
+/** A decision over rows in memory. By default it has no rows, and Stripe cannot be asked. */
 export function draftOf({ rows, settings, answers = unavailable, ...snapshot }: Given = {}): Draft {
   return new Draft(
     {

@@ -177,7 +177,7 @@ export function useRunScene() {
     });
   }
 
-  /** New Stripe customers: one of ours by its e-mail, an unknown one, and one that could not be fetched. */
+  /** New Stripe customers: a known one by e-mail, an unknown one, and one that could not be fetched. */
   async function newcomers(): Promise<void> {
     const { db, world } = sync;
     const known = await createCustomer(db);

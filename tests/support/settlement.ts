@@ -9,7 +9,7 @@ import { type PaymentChanges, type PaymentInput, paymentInput, paymentUpdate } f
 import { updatePayment } from '@/lib/payments/update-payment';
 import type { TestRuntime } from './runtime';
 
-/** Thousandths of a currency's unit: every amount of ours is a whole number of them. */
+/** Thousandths of a currency's unit. Every stored amount is a whole number of them. */
 type Thousandths = bigint;
 
 export type ModelInvoice = ReturnType<typeof toModelInvoice>;
@@ -83,7 +83,7 @@ export class PaymentModel {
     }
   }
 
-  /** What the nightly run does to invoices: of ours, what is past due is overdue. */
+  /** The nightly run's effect on our own invoices: those past due become overdue. */
   night(): void {
     for (const invoice of this.invoices.values()) {
       if (!invoice.isManaged && invoice.status === 'sent' && this.isPastDue(invoice))

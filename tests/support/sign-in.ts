@@ -54,7 +54,7 @@ export function useSignIn() {
       const { status, headers } = await attempt(tried);
       return status === 429 ? `429 ${headers.get('retry-after')}` : String(status);
     },
-    /** Signs somebody in. @returns the cookie of the device */
+    /** Signs an account in. @returns the cookie of the device */
     async knownDevice(who = GRACE, from?: string): Promise<string> {
       const answer = await attempt({ ...who, ...(from !== undefined && { from }) });
       const device = answer.headers.getSetCookie().find((text) => text.includes('.device.'));

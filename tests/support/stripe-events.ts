@@ -126,7 +126,7 @@ export const completed = told('checkout.session.completed', checkout);
 /** One that it does not handle. */
 export const voided = told('invoice.voided', openInvoice);
 
-/** Metadata that names a customer of ours. */
+/** Metadata that names a customer. */
 export const named = (customer_number: string) => ({ metadata: { customer_number } });
 
 /** The header of a signed delivery. */
@@ -134,7 +134,7 @@ export function signatureOf(payload: string, now: Date, secret = WEBHOOK_SECRET)
   return Stripe.webhooks.generateTestHeaderString({
     payload,
     secret,
-    timestamp: Math.floor(now.getTime() / 1000), // seconds, whatever its comment says
+    timestamp: Math.floor(now.getTime() / 1000), // in seconds, although the type's comment says otherwise
   });
 }
 

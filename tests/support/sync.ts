@@ -195,7 +195,7 @@ export function useSync({ server, env, now, withKey = false }: SyncOptions = {})
       return sync.changesOf(first);
     },
 
-    /** A Stripe customer that is linked to one of ours by its number, with a subscription to items at 9.90 EUR. */
+    /** A Stripe customer that its number links to a customer, with a subscription to items at 9.90 EUR. */
     async subscribe(
       ours: { id: number; customer_number: string },
       items: { metadata?: Record<string, string> }[],

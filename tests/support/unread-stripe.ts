@@ -9,8 +9,8 @@ const [SUBSCRIPTIONS, INVOICES] = [3, 5];
 const OF_EACH = 1 + SUBSCRIPTIONS + INVOICES;
 
 /**
- * A Stripe account of which nothing was read yet, and customers of ours that some of its own are: a quarter by number,
- * a quarter by an e-mail address of one alone, a quarter by that of two, a quarter by nothing.
+ * An unread Stripe account, and our customers. A quarter of its customers match by number, a quarter by the e-mail address
+ * of one customer, a quarter by the e-mail address of two, and a quarter match no customer.
  *
  * @param objects how many it has at least
  */

@@ -8,8 +8,8 @@ import { tryServer } from '../../try-server';
 import { DEMO } from './actor';
 
 /**
- * Makes sure that the database of DATABASE_URL is empty, or one that a demo filled when it was and that has
- * got nobody else's staff or access tokens since. Looks only, before anything is migrated or written.
+ * Checks that the database of DATABASE_URL is empty, or that a demo filled it and it has no other staff or access tokens
+ * since. It only reads, before anything is migrated or written.
  *
  * @throws StartError for any other
  */
@@ -27,7 +27,7 @@ export async function requireOwnDatabase(
   throw new StartError([`The database of DATABASE_URL holds ${found}: give the demo an empty database.`]);
 }
 
-/** What is not the demo's, in words; null where there is nothing. */
+/** Describes the rows that the demo did not create. Null if there are no such rows. */
 async function findForeign(tx: Database, staffEmail: string): Promise<string | null> {
   const used = await findUsedTable(tx);
   if (!used) return null;
@@ -50,7 +50,7 @@ async function findForeign(tx: Database, staffEmail: string): Promise<string | n
   return (await holds(tx, others)) ? 'access tokens that the demo did not make' : null;
 }
 
-/** The first table with a row, whoever made it; PostgreSQL's own, those of extensions and drizzle's aside. */
+/** The first table with a row, except tables of PostgreSQL, of extensions and of drizzle. */
 async function findUsedTable(tx: Database): Promise<string | null> {
   const tables = await rows<{ name: string }>(
     tx,

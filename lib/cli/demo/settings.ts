@@ -20,7 +20,7 @@ export type DemoSettings = z.infer<typeof settings>;
 /**
  * The settings of a data directory, or new ones; nothing is written.
  *
- * @throws StartError where the file is not one of ours
+ * @throws StartError if the demo did not write the file
  */
 export function readSettings(dataDir: string, randomBytes: (size: number) => Buffer): DemoSettings {
   const text = readText(fileOf(dataDir));

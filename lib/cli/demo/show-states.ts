@@ -83,7 +83,7 @@ async function storeRun(db: Database, now: Date): Promise<void> {
   ]);
 }
 
-/** A customer of a Stripe customer that matched nobody. */
+/** A customer created for a Stripe customer that matched no existing one. */
 async function createFromStripe(db: Database): Promise<void> {
   const [created] = await db
     .insert(customers)

@@ -9,7 +9,7 @@ interface Running {
   ownStripe: boolean;
 }
 
-/** What whoever started the demo wants to know: each command works when it is pasted. */
+/** The text that the demo prints once it runs. Each command in it works when pasted. */
 export function welcome({ env, settings, token, ownStripe }: Running): string {
   const url = env.publicUrl;
   return `

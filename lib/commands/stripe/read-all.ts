@@ -6,10 +6,10 @@ import type { Terminal } from '../command';
 import { runReconciliation } from '../run-reconciliation';
 
 /**
- * Takes a run to its end: a new one, or one whose process died, from where it was.
+ * Runs a new run, or continues one whose process died, to its end.
  *
- * @returns null where it was stopped
- * @throws StartError while somebody else's is under way
+ * @returns null if it was stopped
+ * @throws StartError while another process has a run
  */
 export async function readAll(runtime: Runtime, terminal: Terminal): Promise<ReconcileResult | null> {
   const { signal, progress } = terminal;

@@ -66,7 +66,7 @@ export function accountingCsv(db: Database, month: string): AsyncGenerator<strin
 }
 
 async function* readAll(db: Database, from: string, until: string) {
-  yield []; // the names of the columns, whatever follows
+  yield []; // writes the header even if no row follows
   for (const record of RECORDS) {
     for (let last: Entry | undefined, more = true; more; ) {
       const found = await readBatch(db, { record, from, until }, last);

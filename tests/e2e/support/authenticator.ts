@@ -20,7 +20,7 @@ export async function giveAuthenticator(page: Page): Promise<void> {
   const id = randomBytes(16);
   let userHandle = '';
   const clientData = (type: string, asked: Asked) => Buffer.from(JSON.stringify({ type, ...asked }));
-  // Somebody was there, and proved to be the owner.
+  // The user was present and was verified.
   const head = (flags: number) => Buffer.concat([sha256(Buffer.from(RP_ID)), Buffer.of(flags, 0, 0, 0, 0)]);
 
   await page.exposeFunction('makePasskey', (asked: Asked, user: string) => {

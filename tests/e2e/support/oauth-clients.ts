@@ -30,8 +30,8 @@ interface Stored {
 }
 
 /**
- * What both generations of the SDK ask of a program that signs somebody in: its answers are kept in memory, and
- * its browser is a page of the test's.
+ * The OAuth provider that both generations of the SDK ask for. It keeps its answers in memory, and its browser is a page
+ * of the test.
  */
 export function browserProvider(page: Page, known?: Known) {
   const document = known && 'document' in known ? known.document : undefined;

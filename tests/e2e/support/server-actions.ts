@@ -133,7 +133,7 @@ export async function interceptAction(page: Page, press: () => Promise<void>): P
   return action;
 }
 
-/** Sends it again, as somebody with this cookie, or without one. */
+/** Sends the action again with this cookie, or without a cookie. */
 export function sendAction({ url, headers, body }: SentAction, cookie?: string): Promise<Response> {
   return fetch(url, {
     method: 'POST',

@@ -24,6 +24,6 @@ export function unpatchedDriver(folder: string): { NODE_OPTIONS: string } {
   return { NODE_OPTIONS: `--import ${pathToFileURL(file).href}` };
 }
 
-/** What whoever starts it is told. */
+/** The message at start. */
 export const UNPATCHED =
   'The PostgreSQL driver lacks its patch, which npm ci --ignore-scripts leaves out: run npx patch-package, and npm run build again.';
