@@ -1,7 +1,11 @@
 import { waitUntil } from '@vercel/functions';
 import { z } from 'zod';
-import { type AccessToken, type Scope, touchAccessToken } from '../auth/tokens/access-token';
-import { beginVerification } from '../auth/tokens/begin-verification';
+import {
+  type AccessToken,
+  type Scope,
+  touchAccessToken,
+  verifyAccessToken,
+} from '../auth/tokens/access-token';
 import { AppError } from '../errors';
 import { MAX_ID } from '../page';
 import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
@@ -10,7 +14,7 @@ import { parseJson, readBody } from './read-body';
 import { type Handler, type HttpRequest, METHODS, type Method, type Params, type Route } from './request';
 import { validate, validateQuery } from './validate';
 
-/** An unknown parameter that is passed over (`dry_run`?) would be a promise. */
+/** Reject unknown parameters. Silently ignoring `dry_run` would suggest that it works. */
 const NO_QUERY = z.strictObject({});
 
 /** What an endpoint is given: everything checked already. */
@@ -61,9 +65,8 @@ export function route(endpoints: Partial<Record<Exclude<Method, 'HEAD' | 'OPTION
       const requestId = runtime.newId();
       const response = await answer(runtime, requestId, async () => {
         if (!declared) throw new AppError('method_not_allowed', `${method} is not allowed here.`);
-        return authorized(runtime, declared, request, async (token) =>
-          declared.run(await prepare(runtime, declared, { request, token, params: await params })),
-        );
+        const token = await authorize(runtime, declared, request);
+        return declared.run(await prepare(runtime, declared, { request, token, params: await params }));
       });
       if (!declared) response.headers.set('Allow', allow.Allow);
       response.headers.set('X-Request-Id', requestId);
@@ -92,22 +95,17 @@ async function answer(runtime: Runtime, ref: string, run: () => Promise<Response
   }
 }
 
-/** Runs the handler for an allowed caller. A read starts during the token lookup if the token was valid recently. */
-async function authorized(
-  runtime: Runtime,
-  { scope }: Endpoint,
-  request: HttpRequest,
-  run: (token: AccessToken) => Promise<Response>,
-): Promise<Response> {
-  const { expected, verified } = beginAuthentication(runtime, request);
-  const isReading = request.method === 'GET' || request.method === 'HEAD';
-  const begun = isReading && expected?.scopes.includes(scope) ? run(expected) : null;
-  begun?.catch(() => {}); // thrown below, where the token may know of it
-  const token = await verified;
-  if (!token.scopes.includes(scope)) {
-    throw new AppError('forbidden', `This access token lacks the scope ${scope}.`);
+/** @throws AppError unauthenticated without a valid token, forbidden if it lacks the scope */
+async function authorize(runtime: Runtime, { scope }: Endpoint, request: HttpRequest): Promise<AccessToken> {
+  const text = /^bearer +(\S+) *$/i.exec(request.headers.get('authorization') ?? '')?.[1];
+  const token = text ? await verifyAccessToken(runtime.db, text, runtime.now()) : null;
+  if (!token) {
+    const advice = 'Send a valid access token as "Authorization: Bearer <ACCESS_TOKEN>".';
+    throw new AppError('unauthenticated', advice);
   }
-  return begun ?? run(token);
+  noteUse(runtime, token);
+  if (token.scopes.includes(scope)) return token;
+  throw new AppError('forbidden', `This access token lacks the scope ${scope}.`);
 }
 
 async function prepare(
@@ -121,24 +119,12 @@ async function prepare(
   return { request, runtime, token, url, params, query, body };
 }
 
-function beginAuthentication(runtime: Runtime, request: HttpRequest) {
-  const text = /^bearer +(\S+) *$/i.exec(request.headers.get('authorization') ?? '')?.[1];
-  if (!text) throw unauthenticated();
-  const { expected, verified } = beginVerification(runtime.db, text, runtime.now());
-  return { expected, verified: verified.then((token) => noteUse(runtime, token)) };
-}
-
-const unauthenticated = () =>
-  new AppError('unauthenticated', 'Send a valid access token as "Authorization: Bearer <ACCESS_TOKEN>".');
-
-function noteUse(runtime: Runtime, token: AccessToken | null): AccessToken {
-  if (!token) throw unauthenticated();
+function noteUse(runtime: Runtime, token: AccessToken): void {
   waitUntil(
     touchAccessToken(runtime.db, token, runtime.now()).catch((error: unknown) => {
       toAppError(error, 'last_used_at', runtime.log); // logged; the request itself is not concerned
     }),
   );
-  return token;
 }
 
 async function readJson(request: HttpRequest): Promise<unknown> {
