@@ -3,6 +3,7 @@ import { createChance } from './chance';
 import { clientsOf } from './clients';
 import { buildCustomers } from './customers';
 import { buildInvoices } from './invoices';
+import { buildInvoiceLines, buildSalesDocumentLines } from './lines';
 import { buildMoneyBack } from './money-back';
 import { buildPayments } from './payments';
 import { fileProposals } from './proposals';
@@ -38,6 +39,7 @@ export function buildRows({ today, timeZone, seed = DEFAULT_SEED }: SeedOptions)
   const agreements = buildSubscriptions(source('subscriptions'), clients, 250);
   const subscriptions = agreements.map(({ row }) => row);
   const invoices = buildInvoices(source('invoices'), clients, agreements, 3000);
+  const documents = buildSalesDocuments(source('documents'), customers, invoices, 600);
   return fileProposals({
     customers,
     stripe_customers: billedByStripe(stripeCustomers, [...subscriptions, ...invoices]),
@@ -46,7 +48,9 @@ export function buildRows({ today, timeZone, seed = DEFAULT_SEED }: SeedOptions)
     subscriptions,
     subscription_items: agreements.flatMap(({ items }) => items),
     invoices,
-    sales_documents: buildSalesDocuments(source('documents'), customers, invoices, 600),
+    invoice_lines: buildInvoiceLines(source('invoice lines'), clients, invoices),
+    sales_documents: documents,
+    sales_document_lines: buildSalesDocumentLines(source('document lines'), clients, documents),
     ...buildMoneyBack(source('money back'), buildPayments(source('payments'), invoices, 2500)),
   });
 }

@@ -59,7 +59,7 @@ export function amountsOf(customer: CustomerRow, netMinor: number) {
 }
 
 /** Per cent. Companies elsewhere in the Union pay it at home (reverse charge), others outside not at all. */
-function taxRate({ country, vat_id, tax_exempt }: CustomerRow): number {
+export function taxRate({ country, vat_id, tax_exempt }: CustomerRow): number {
   const { vatRate } = placeOf(country);
   if (tax_exempt || vatRate === null) return 0;
   return country !== 'DE' && vat_id ? 0 : vatRate;

@@ -2,9 +2,11 @@ import type {
   customerServices,
   customers,
   disputes,
+  invoiceLines,
   invoices,
   payments,
   refunds,
+  salesDocumentLines,
   salesDocuments,
   servers,
   stripeCustomers,
@@ -27,7 +29,9 @@ export type ServiceRow = Seeded<typeof customerServices.$inferSelect>;
 export type SubscriptionRow = Seeded<typeof subscriptions.$inferSelect>;
 export type SubscriptionItemRow = Seeded<typeof subscriptionItems.$inferSelect>;
 export type InvoiceRow = Seeded<typeof invoices.$inferSelect>;
+export type InvoiceLineRow = Seeded<typeof invoiceLines.$inferSelect>;
 export type SalesDocumentRow = Seeded<typeof salesDocuments.$inferSelect>;
+export type SalesDocumentLineRow = Seeded<typeof salesDocumentLines.$inferSelect>;
 export type PaymentRow = Seeded<typeof payments.$inferSelect>;
 export type RefundRow = Seeded<typeof refunds.$inferSelect>;
 export type DisputeRow = Seeded<typeof disputes.$inferSelect>;
@@ -41,7 +45,9 @@ export interface SeedRows {
   subscriptions: SubscriptionRow[];
   subscription_items: SubscriptionItemRow[];
   invoices: InvoiceRow[];
+  invoice_lines: InvoiceLineRow[];
   sales_documents: SalesDocumentRow[];
+  sales_document_lines: SalesDocumentLineRow[];
   payments: PaymentRow[];
   refunds: RefundRow[];
   disputes: DisputeRow[];

@@ -162,6 +162,31 @@ function violations({ today, timeZone }: { today: string; timeZone: string }): [
         select 1 from invoices i join customers c on c.id = i.customer_id
         where i.tax <> case when c.tax_exempt then 0 when c.country = 'DE' then round(i.subtotal * 0.19, 2)
           when c.country in ('CH', 'GB', 'US', 'JP') or c.vat_id is not null then 0 else i.tax end`,
+      ...Object.fromEntries(
+        (
+          [
+            [
+              'invoice',
+              sql`invoices`,
+              sql`invoice_lines l on l.invoice_id = o.id`,
+              sql`o.stripe_invoice_id is null`,
+            ],
+            [
+              'document',
+              sql`sales_documents`,
+              sql`sales_document_lines l on l.sales_document_id = o.id`,
+              sql`true`,
+            ],
+          ] as const
+        ).map(([name, owners, lines, isOurs]) => [
+          `lines that do not add up to their ${name}`,
+          sql`select o.id from ${owners} o left join ${lines} where ${isOurs} group by o.id
+            having count(l.id) = 0 or count(distinct l.tax_rate) > 1 or sum(l.quantity * l.unit_price) <> o.subtotal
+              or round(o.subtotal * max(l.tax_rate) / 100, case o.currency when 'jpy' then 0 else 2 end) <> o.tax`,
+        ]),
+      ),
+      'lines of an invoice of Stripe': sql`
+        select 1 from invoice_lines l join invoices i on i.id = l.invoice_id where i.stripe_invoice_id is not null`,
       'a conversion into what is not its invoice': sql`
         select 1 from sales_documents d left join invoices i on i.id = d.converted_to_invoice_id
         where (d.status = 'converted') <> (i.id is not null)
@@ -205,6 +230,7 @@ const VARIETY: Record<number, Record<string, SQL>> = {
     'invoices paid off Stripe': sql`select 1 from invoices where amount_off_stripe > 0`,
     'invoices of a trial, with nothing to pay': sql`select 1 from invoices where total = 0`,
   },
+  6: { 'tax rates': sql`select distinct tax_rate from invoice_lines` },
   7: { 'statuses of subscriptions': sql`select distinct status from subscriptions` },
   8: { 'sources and statuses of payments': sql`select distinct source, status from payments` },
   10: {
