@@ -8,6 +8,7 @@ import { fillFromDatabase } from '../../stripe-local/fill-from-database';
 import { loadWorld, saveWorld } from '../../stripe-local/persist';
 import { type StripeLocal, startStripeLocal } from '../../stripe-local/server';
 import { createWorld, type World } from '../../stripe-local/world';
+import { storeDeliveries } from './store-deliveries';
 
 /**
  * The Stripe that a database goes with: as the last demo left it, or filled from the database.
@@ -26,6 +27,7 @@ export async function prepareWorld(
   const chance = seededChance(options.randomBytes(4).readUInt32BE());
   const world = createWorld({ now, chance, timeZone });
   await fillFromDatabase(world, db, { timeZone });
+  if (options.fresh) await storeDeliveries(db, world);
   await saveWorld(world, worldFile(env));
   return world;
 }

@@ -12,7 +12,6 @@ import { toCalendarDate } from '../../dates';
 import { literal } from '../../page-query';
 import { recordForInvoice } from '../../payments/record-for-invoice';
 import { DEMO_ACTOR } from './actor';
-import { storeDeliveries } from './store-deliveries';
 
 const HOUR = 3_600_000;
 const OVERPAID = 20;
@@ -24,7 +23,6 @@ interface When {
 
 /** Adds to the sample company what a sync that always went well would never show. */
 export async function showStates(db: Database, { now, timeZone }: When): Promise<void> {
-  await storeDeliveries(db, now);
   await storeRun(db, now);
   await createFromStripe(db);
   await overpay(db, { now, timeZone });

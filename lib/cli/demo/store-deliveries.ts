@@ -1,50 +1,74 @@
-import { and, desc, isNotNull } from 'drizzle-orm';
+import Stripe from 'stripe';
 import type { Database } from '@/db/database';
-import { invoices, stripeEvents } from '@/db/schema';
+import { stripeEvents } from '@/db/schema';
 import { fromEpoch, toEpoch } from '../../dates';
-import { literal } from '../../page-query';
+import { fromInbox } from '../../stripe/to-event';
+import { makeHappen } from '../../stripe-local/happenings';
+import type { Invoice, WorldEvent } from '../../stripe-local/model';
+import { renderEvent } from '../../stripe-local/render/event';
+import { act, emit, type World } from '../../stripe-local/world';
+import { keysOfDelivery } from '../../sync/inbox/delivery';
+import { toRow } from '../../sync/inbox/inbox';
 
 const DAY = 86_400;
 const COUNT = 36;
 
-/** Stripe's deliveries of the last days: almost all processed, two that failed, one without a matching customer. */
-export async function storeDeliveries(db: Database, now: Date): Promise<void> {
-  const paid = await db
-    .select({ object_id: invoices.stripe_invoice_id, stripe_customer_id: invoices.stripe_customer_id })
-    .from(invoices)
-    .where(and(isNotNull(invoices.stripe_invoice_id), isNotNull(invoices.paid_at)))
-    .orderBy(desc(invoices.id))
-    .limit(literal(COUNT));
-  const events = paid.map(({ object_id, stripe_customer_id }, i) => ({
-    ...eventOf(i, now),
-    object_id,
-    stripe_customer_id,
-    outcome: 'processed' as const,
-    processed_at: now,
-  }));
-  const failed = [2, 9].map((i) => ({
-    ...eventOf(COUNT + i, now),
-    object_id: `in_DemoFailed${i}`,
-    outcome: 'failed' as const,
-    error_code: 'stripe_timeout',
-    attempts: 3,
-  }));
-  const unmatched = { ...eventOf(COUNT, now), object_id: 'in_DemoUnmatched', outcome: 'unmatched' as const };
+/**
+ * Stripe's deliveries of the last days, with the bodies that Stripe would have sent. Almost all were processed. Two
+ * failed: one succeeds when it is replayed, and one names an amount that cannot be stored.
+ */
+export async function storeDeliveries(db: Database, world: World): Promise<void> {
+  const now = world.now();
+  const paid = [...world.invoices.values()]
+    .filter(({ status, amountPaid }) => status === 'paid' && amountPaid > 0)
+    .slice(-COUNT);
+  const processed = paid.map((invoice, i) => {
+    const created = toEpoch(now) - Math.round((i + 1) * (6.5 / COUNT) * DAY);
+    return {
+      ...rowOf(eventOf(world, invoice, created)),
+      outcome: 'processed' as const,
+      processed_at: fromEpoch(created + 2),
+    };
+  });
   await db
     .insert(stripeEvents)
-    .values([...events, ...failed, unmatched])
+    .values([...processed, missedPayment(world), ...unstorable(world, paid)])
     .onConflictDoNothing();
 }
 
-/** The ith, a few hours before the one before. */
-function eventOf(i: number, now: Date) {
-  const id = `evt_Demo${String(i).padStart(3, '0')}`;
-  const created = toEpoch(now) - Math.round((i % COUNT) * (6.5 / COUNT) * DAY) - 600;
-  return {
-    id,
-    type: 'invoice.paid',
-    livemode: false,
-    stripe_created: fromEpoch(created),
-    payload: JSON.stringify({ id, object: 'event', type: 'invoice.paid', created, livemode: false }),
-  };
+/** A payment at Stripe that nobody here heard of: the database did not answer in time. */
+function missedPayment(world: World) {
+  const { events } = act(world, () =>
+    makeHappen('invoice.paid', { world, customer: null, invoiceNumber: null }),
+  );
+  const event = events.find(({ type }) => type === 'invoice.paid');
+  if (!event) throw new Error('paying an invoice announces that it is paid');
+  return { ...rowOf(event), outcome: 'failed' as const, error_code: 'TimeoutError', attempts: 3 };
+}
+
+/** Reconciliation does not try it again, since it can never be applied. */
+function unstorable(world: World, [invoice]: Invoice[]) {
+  if (!invoice) return [];
+  const total = 10 ** 14;
+  const row = rowOf(eventOf(world, { ...invoice, total, amountPaid: total }, toEpoch(world.now()) - DAY));
+  return [{ ...row, outcome: 'failed' as const, ...whyUnstorable(row.payload), attempts: 1 }];
+}
+
+function whyUnstorable(payload: string) {
+  const event = fromInbox(payload);
+  try {
+    keysOfDelivery({ event, payload, expectedMode: null, again: false });
+  } catch (error) {
+    if (error instanceof Error) return { error_code: error.name, failure_reason: error.message };
+  }
+  throw new Error('this event can be stored');
+}
+
+function eventOf(world: World, invoice: Invoice, created: number): WorldEvent {
+  return { ...emit(world, 'invoice.paid', invoice), created };
+}
+
+function rowOf(event: WorldEvent) {
+  const payload = JSON.stringify(renderEvent(event, Stripe.API_VERSION));
+  return toRow(fromInbox(payload), payload);
 }
