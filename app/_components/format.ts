@@ -38,21 +38,27 @@ export function formatDay(instant: Date, timeZone: string): string {
   return formatDate(toCalendarDate(instant, timeZone));
 }
 
-/** An instant in the service's time zone, "1 Mar 2026, 14:05". */
+/** An instant in the service's time zone, "1 Mar 2026, 14:05 CET". */
 export function formatInstant(instant: Date | string, timeZone: string): string {
-  return new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'short', timeZone }).format(
-    typeof instant === 'string' ? Date.parse(instant) : instant,
-  );
+  return formatParts(instant, { ...DAY, ...MINUTE, timeZone });
 }
 
-/** The time of day of an instant, "14:05". */
+/** The time of day of an instant, "14:05 CET". */
 export function formatTime(instant: Date, timeZone: string): string {
-  return new Intl.DateTimeFormat(LOCALE, { timeStyle: 'short', timeZone }).format(instant);
+  return formatParts(instant, { ...MINUTE, timeZone });
 }
 
-/** The same to the second, "1 Mar 2026, 14:05:33". */
+/** The same to the second, "1 Mar 2026, 14:05:33 CET". */
 export function formatSecond(instant: Date | string, timeZone: string): string {
-  return new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'medium', timeZone }).format(
+  return formatParts(instant, { ...DAY, ...MINUTE, second: '2-digit', timeZone });
+}
+
+// Each part by itself: Intl refuses the name of the zone beside its ready-made styles.
+const DAY = { day: 'numeric', month: 'short', year: 'numeric' } as const;
+const MINUTE = { hour: '2-digit', minute: '2-digit', timeZoneName: 'short' } as const;
+
+function formatParts(instant: Date | string, parts: Intl.DateTimeFormatOptions): string {
+  return new Intl.DateTimeFormat(LOCALE, parts).format(
     typeof instant === 'string' ? Date.parse(instant) : instant,
   );
 }

@@ -2,7 +2,7 @@ import Link from 'next/link';
 import type { StateCount } from '@/lib/overview/sync-counts';
 import { formatField, formatNumber } from '../../../_components/format';
 import classes from './chart.module.css';
-import { statusColor } from './status-badge';
+import { statusColor } from './status-color';
 
 interface Props {
   counts: StateCount[];
