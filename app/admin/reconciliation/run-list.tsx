@@ -24,7 +24,11 @@ export function RunList({ runs, timeZone }: { runs: RunRow[]; timeZone: string }
       ]}
       entryOf={(run) => ({
         title: <Instant at={run.started_at} timeZone={timeZone} />,
-        detail: `${triggerText(run)} · ${formatCount(run.changes_count, 'change')}`,
+        detail: [
+          triggerText(run),
+          formatCount(run.changes_count, 'change'),
+          ...(run.failures_count > 0 ? [formatCount(run.failures_count, 'failure')] : []),
+        ].join(' · '),
         state: <StatusBadge status={run.status} />,
       })}
     />

@@ -36,12 +36,17 @@ export function TokenList({ tokens, now, timeZone }: Props) {
       ]}
       entryOf={(token) => ({
         title: nameOf(token),
-        detail: token.last_used_at ? (
+        detail: (
           <>
-            Last used <Instant at={token.last_used_at} timeZone={timeZone} />
+            {token.expires_at && <>Expires {day(token.expires_at)} · </>}
+            {token.last_used_at ? (
+              <>
+                Last used <Instant at={token.last_used_at} timeZone={timeZone} />
+              </>
+            ) : (
+              `Never used · ${token.scopes.join(', ')}`
+            )}
           </>
-        ) : (
-          `Never used · ${token.scopes.join(', ')}`
         ),
         state: state(token),
       })}

@@ -1,9 +1,9 @@
-import { Group } from '@mantine/core';
 import { type ReactNode, Suspense } from 'react';
 import type { z } from 'zod';
 import { toCalendarDate } from '@/lib/dates';
 import { getRuntime } from '@/lib/runtime';
 import { withParams } from '../../../_components/with-params';
+import { PageActions } from '../page/page-actions';
 import { PageHeader } from '../page/page-header';
 import { DownloadButton } from './download-button';
 import { FilterBar } from './filter-bar';
@@ -37,10 +37,7 @@ export async function ListPage<Schema extends z.ZodObject, Row>(props: Props<Sch
         title={list.title}
         description={list.description}
         actions={
-          <Group gap="xs">
-            {filters && list.csv && <DownloadButton href={file} />}
-            {actions}
-          </Group>
+          <PageActions primary={actions}>{filters && list.csv && <DownloadButton href={file} />}</PageActions>
         }
       />
       {notice}

@@ -12,7 +12,7 @@ interface Props {
 /** The place of a list that is on its way. */
 export function ListSkeleton({ rows = 25, headed = false, framed = true }: Props) {
   return (
-    <Paper withBorder={framed} radius="lg" role="status" className={classes.frame ?? ''}>
+    <Paper withBorder={framed} radius="lg" role="status" className={`${classes.frame} ${classes.list}`}>
       <VisuallyHidden>Loading</VisuallyHidden>
       {headed && <div className={classes.skeletonHead} />}
       {Array.from({ length: rows }, (_, row) => row).map((row) => (

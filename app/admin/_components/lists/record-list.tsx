@@ -41,7 +41,7 @@ interface Props<Row> {
 export function RecordList<Row>(props: Props<Row>) {
   const { label, rows, keyOf, hrefOf, columns, entryOf, sorting } = props;
   return (
-    <>
+    <div className={classes.list}>
       <div className={classes.wide}>
         <Table {...props} />
       </div>
@@ -55,7 +55,7 @@ export function RecordList<Row>(props: Props<Row>) {
           ))}
         </ul>
       </div>
-    </>
+    </div>
   );
 }
 

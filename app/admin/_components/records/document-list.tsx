@@ -54,7 +54,14 @@ function List({ documents, sorting, columns, titleOf }: ListProps) {
       columns={columns}
       entryOf={(document) => ({
         title: titleOf(document),
-        detail: `${document.document_number} · ${formatDate(document.document_date)}`,
+        detail: [
+          document.document_number,
+          formatField(document.type),
+          formatDate(document.document_date),
+          document.valid_until && `valid until ${formatDate(document.valid_until)}`,
+        ]
+          .filter(Boolean)
+          .join(' · '),
         figure: <Money amount={document.total} currency={document.currency} />,
         state: <StatusBadge status={document.status} />,
       })}

@@ -1,5 +1,5 @@
 import type { InvoiceRow } from '@/lib/invoices/schema';
-import { formatDate, formatDay } from '../../../_components/format';
+import { formatDate, formatDay, formatMoney } from '../../../_components/format';
 import { Money } from '../display/money';
 import { PaidAmount } from '../display/paid-amount';
 import { StatusBadge } from '../display/status-badge';
@@ -59,7 +59,13 @@ function List<Row extends ListedInvoice>({ invoices, timeZone, sorting, columns,
       columns={columns}
       entryOf={(invoice) => ({
         title: invoiceName(invoice),
-        detail: [detailOf(invoice), formatDate(invoice.invoice_date), failureOf(invoice, timeZone)]
+        detail: [
+          detailOf(invoice),
+          formatDate(invoice.invoice_date),
+          invoice.due_date && `due ${formatDate(invoice.due_date)}`,
+          failureOf(invoice, timeZone),
+          invoice.amount_due > 0 && `${formatMoney(invoice.amount_due, invoice.currency)} open`,
+        ]
           .filter(Boolean)
           .join(' · '),
         figure: totalOf(invoice),

@@ -15,7 +15,14 @@ interface Props {
 
 /** Payments of several customers. */
 export function PaymentList(props: Props) {
-  return <List {...props} columns={COLUMNS} titleOf={customerOf} />;
+  return (
+    <List
+      {...props}
+      columns={COLUMNS}
+      titleOf={customerOf}
+      detailOf={(payment) => [`invoice ${invoiceOf(payment)}`]}
+    />
+  );
 }
 
 /** Those of one. */
@@ -23,15 +30,17 @@ export function OwnPaymentList(props: Props) {
   const columns = COLUMNS.filter(({ label }) => label !== 'Customer').map((column) =>
     column.label === 'Reference' ? { ...column, width: '' } : column,
   );
-  return <List {...props} columns={columns} titleOf={invoiceOf} />;
+  return <List {...props} columns={columns} titleOf={invoiceOf} detailOf={() => []} />;
 }
 
 interface ListProps extends Props {
   columns: Column<NamedPayment>[];
   titleOf(payment: NamedPayment): string;
+  /** What else a card says, in parts. */
+  detailOf(payment: NamedPayment): string[];
 }
 
-function List({ payments, sorting, columns, titleOf }: ListProps) {
+function List({ payments, sorting, columns, titleOf, detailOf }: ListProps) {
   return (
     <RecordList
       label="Payments"
@@ -42,7 +51,9 @@ function List({ payments, sorting, columns, titleOf }: ListProps) {
       columns={columns}
       entryOf={(payment) => ({
         title: titleOf(payment),
-        detail: `${formatDate(payment.payment_date)} · ${payment.payment_reference}`,
+        detail: [formatDate(payment.payment_date), ...detailOf(payment), payment.payment_reference].join(
+          ' · ',
+        ),
         figure: amountOf(payment),
         state: stateOf(payment),
       })}

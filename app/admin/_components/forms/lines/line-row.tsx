@@ -49,9 +49,6 @@ export function LineRow({ index, count, line, net, problems, isNew, onChange, on
         ))}
       </Group>
       <Group justify="space-between" mt="xs" gap="xs">
-        <Text size="sm" c="dimmed">
-          Net: {net}
-        </Text>
         <Group gap={4}>
           <MoveButton index={index} isEnd={index === 0} to="up" onMove={() => onMove(-1)} />
           <MoveButton index={index} isEnd={index === count - 1} to="down" onMove={() => onMove(1)} />
@@ -61,6 +58,9 @@ export function LineRow({ index, count, line, net, problems, isNew, onChange, on
             </Button>
           )}
         </Group>
+        <Text size="sm" c="dimmed" className="figures">
+          Net: {net}
+        </Text>
       </Group>
     </Fieldset>
   );

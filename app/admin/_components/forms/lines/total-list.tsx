@@ -1,6 +1,7 @@
+import { Fragment } from 'react';
 import type { LineTotals } from '@/lib/invoices/line-totals';
 import { formatMoney } from '../../../../_components/format';
-import { Facts } from '../../display/facts';
+import classes from './lines.module.css';
 
 interface Props {
   totals: LineTotals;
@@ -8,16 +9,21 @@ interface Props {
 }
 
 /** What lines come to: without tax, the tax of each rate, and all. */
-export function TotalList({ totals, currency }: Props) {
-  const money = (amount: string) => <span className="figures">{formatMoney(Number(amount), currency)}</span>;
-  const taxes = totals.rates.map(({ tax_rate, tax }) => [`Tax ${Number(tax_rate)} %`, money(tax)]);
+export function TotalList({ totals: { subtotal, rates, total }, currency }: Props) {
+  const sums = [
+    ['Without tax', subtotal],
+    ...rates.map(({ tax_rate, tax }) => [`Tax ${Number(tax_rate)} %`, tax]),
+  ];
   return (
-    <Facts
-      facts={{
-        'Without tax': money(totals.subtotal),
-        ...Object.fromEntries(taxes),
-        Total: <strong>{money(totals.total)}</strong>,
-      }}
-    />
+    <dl className={classes.totals}>
+      {sums.map(([label, amount]) => (
+        <Fragment key={label}>
+          <dt>{label}</dt>
+          <dd>{formatMoney(Number(amount), currency)}</dd>
+        </Fragment>
+      ))}
+      <dt className={classes.sum}>Total</dt>
+      <dd className={classes.sum}>{formatMoney(Number(total), currency)}</dd>
+    </dl>
   );
 }

@@ -1,0 +1,57 @@
+'use client';
+
+import { Button } from '@mantine/core';
+import { IconChevronDown } from '@tabler/icons-react';
+import { Children, type MouseEvent, type ReactNode, useRef } from 'react';
+import classes from './page-actions.module.css';
+import { useOpenDetails } from './use-open-details';
+
+interface Props {
+  /** The one button that people most often come for. */
+  primary?: ReactNode;
+  /** Everything else. Two or more go into a menu. */
+  children?: ReactNode;
+  /** What cannot be taken back. It stands last in the menu, below a line. */
+  grave?: ReactNode;
+}
+
+/** What can be done with the record of a page: one button, and a menu with the rest. Works without scripts. */
+export function PageActions({ primary, children, grave }: Props) {
+  const frame = useRef<HTMLDivElement>(null);
+  useOpenDetails(frame);
+  const [usual, last] = [Children.toArray(children), Children.toArray(grave)];
+  const count = usual.length + last.length;
+  return (
+    <div ref={frame} className={classes.actions} data-actions>
+      {primary}
+      {count === 1 && [...usual, ...last]}
+      {count > 1 && (
+        <details className={classes.menu} data-menu>
+          <Button
+            component="summary"
+            variant="default"
+            size="sm"
+            rightSection={<IconChevronDown size={14} stroke={1.8} aria-hidden />}
+          >
+            More
+          </Button>
+          {/* biome-ignore lint/a11y/useKeyWithClickEvents: a key that presses an entry clicks it too */}
+          {/* biome-ignore lint/a11y/noStaticElementInteractions: only its entries can be clicked */}
+          <div className={classes.panel} onClick={close}>
+            {usual}
+            {usual.length > 0 && last.length > 0 && <hr className={classes.line} />}
+            {last.length > 0 && <div className={classes.grave}>{last}</div>}
+          </div>
+        </details>
+      )}
+    </div>
+  );
+}
+
+/** The menu gives the focus back to its button, where a dialog that an entry opened finds it again. */
+function close({ currentTarget, target }: MouseEvent): void {
+  if (!(target instanceof Element) || !target.closest('a, button[type="button"]')) return;
+  const menu = currentTarget.closest('details');
+  menu?.querySelector('summary')?.focus();
+  menu?.removeAttribute('open');
+}

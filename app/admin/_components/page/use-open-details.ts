@@ -1,0 +1,26 @@
+'use client';
+
+import { type RefObject, useEffect } from 'react';
+
+/** Closes what folds open inside of an element: by Escape, and by a press beside it. */
+export function useOpenDetails(frame: RefObject<HTMLElement | null>): void {
+  useEffect(() => {
+    const close = (except: EventTarget | null) => {
+      for (const one of frame.current?.querySelectorAll('details[open]') ?? []) {
+        if (!(except instanceof Node && one.contains(except))) one.removeAttribute('open');
+      }
+    };
+    const press = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape') return;
+      frame.current?.querySelector<HTMLElement>('details[open] > summary')?.focus();
+      close(null);
+    };
+    const point = (event: PointerEvent) => close(event.target);
+    document.addEventListener('keydown', press);
+    document.addEventListener('pointerdown', point);
+    return () => {
+      document.removeEventListener('keydown', press);
+      document.removeEventListener('pointerdown', point);
+    };
+  }, [frame]);
+}
