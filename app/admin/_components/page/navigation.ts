@@ -21,35 +21,62 @@ import {
   IconWebhook,
 } from '@tabler/icons-react';
 
-const NAVIGATION = [
-  { href: '/admin', label: 'Overview', icon: IconHome },
-  { href: '/admin/tasks', label: 'Tasks', icon: IconListCheck },
-  { href: '/admin/customers', label: 'Customers', icon: IconAddressBook },
-  { href: '/admin/invoices', label: 'Invoices', icon: IconFileInvoice },
-  { href: '/admin/payments', label: 'Payments', icon: IconCreditCard },
-  { href: '/admin/subscriptions', label: 'Subscriptions', icon: IconCalendarRepeat },
-  { href: '/admin/services', label: 'Services', icon: IconBox },
-  { href: '/admin/sales-documents', label: 'Sales documents', icon: IconFileText },
-  { href: '/admin/servers', label: 'Servers', icon: IconServer2 },
-  { href: '/admin/overdue', label: 'Overdue', icon: IconAlarm },
-  { href: '/admin/renewals', label: 'Renewals', icon: IconRepeat },
-  { href: '/admin/webhooks', label: 'Webhooks', icon: IconWebhook },
-  { href: '/admin/reconciliation', label: 'Reconciliation', icon: IconRefresh },
-  { href: '/admin/export', label: 'Export', icon: IconFileExport },
-  { href: '/admin/connect', label: 'Connect a client', icon: IconPlug },
-  { href: '/admin/apps', label: 'Connected apps', icon: IconApps },
+interface Entry {
+  href: string;
+  label: string;
+  icon: typeof IconHome;
+  forAdmins?: true;
+}
+
+const GROUPS: { label: string; entries: Entry[] }[] = [
+  {
+    label: 'Today',
+    entries: [
+      { href: '/admin', label: 'Overview', icon: IconHome },
+      { href: '/admin/tasks', label: 'Tasks', icon: IconListCheck },
+      { href: '/admin/overdue', label: 'Overdue', icon: IconAlarm },
+      { href: '/admin/renewals', label: 'Renewals', icon: IconRepeat },
+    ],
+  },
+  {
+    label: 'Records',
+    entries: [
+      { href: '/admin/customers', label: 'Customers', icon: IconAddressBook },
+      { href: '/admin/invoices', label: 'Invoices', icon: IconFileInvoice },
+      { href: '/admin/payments', label: 'Payments', icon: IconCreditCard },
+      { href: '/admin/subscriptions', label: 'Subscriptions', icon: IconCalendarRepeat },
+      { href: '/admin/services', label: 'Services', icon: IconBox },
+      { href: '/admin/sales-documents', label: 'Sales documents', icon: IconFileText },
+      { href: '/admin/servers', label: 'Servers', icon: IconServer2 },
+    ],
+  },
+  {
+    label: 'Stripe and files',
+    entries: [
+      { href: '/admin/webhooks', label: 'Webhooks', icon: IconWebhook },
+      { href: '/admin/reconciliation', label: 'Reconciliation', icon: IconRefresh },
+      { href: '/admin/imports', label: 'Import', icon: IconFileImport, forAdmins: true },
+      { href: '/admin/export', label: 'Export', icon: IconFileExport },
+    ],
+  },
+  {
+    label: 'Access and settings',
+    entries: [
+      { href: '/admin/connect', label: 'Connect a client', icon: IconPlug },
+      { href: '/admin/apps', label: 'Connected apps', icon: IconApps },
+      { href: '/admin/tokens', label: 'Access tokens', icon: IconKey, forAdmins: true },
+      { href: '/admin/staff', label: 'Staff', icon: IconUsers, forAdmins: true },
+      { href: '/admin/settings/numbers', label: 'Numbers', icon: IconHash, forAdmins: true },
+    ],
+  },
 ];
 
-const FOR_ADMINS = [
-  { href: '/admin/imports', label: 'Import', icon: IconFileImport },
-  { href: '/admin/tokens', label: 'Access tokens', icon: IconKey },
-  { href: '/admin/staff', label: 'Staff', icon: IconUsers },
-  { href: '/admin/settings/numbers', label: 'Numbers', icon: IconHash },
-];
-
-/** The entries of the side bar, in its order. */
+/** The groups of the side bar and their entries, in its order. */
 export function navigationFor(isAdmin: boolean) {
-  return isAdmin ? [...NAVIGATION, ...FOR_ADMINS] : NAVIGATION;
+  return GROUPS.map(({ label, entries }) => ({
+    label,
+    entries: entries.filter(({ forAdmins }) => isAdmin || !forAdmins),
+  }));
 }
 
 /** True where a page belongs to an entry: itself, or below it; the overview only itself. */

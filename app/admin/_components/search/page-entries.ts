@@ -26,7 +26,8 @@ const MAX_ENTRIES = 12;
 export function pageEntries(text: string, isAdmin: boolean): SearchAnswer['groups'] {
   const actions = isAdmin ? [...ACTIONS, ...FOR_ADMINS] : ACTIONS;
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const all = words.length === 0 ? actions : [...actions, ...navigationFor(isAdmin)];
+  const all =
+    words.length === 0 ? actions : [...actions, ...navigationFor(isAdmin).flatMap(({ entries }) => entries)];
   const entries = all
     .filter(({ label }) => words.every((word) => label.toLowerCase().includes(word)))
     .slice(0, MAX_ENTRIES)

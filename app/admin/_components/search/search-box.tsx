@@ -3,6 +3,7 @@
 import { IconSearch } from '@tabler/icons-react';
 import { useRouter } from 'next/navigation';
 import { type KeyboardEvent, useId, useState } from 'react';
+import { mayLeave } from '../page/unsaved-forms';
 import { pageEntries } from './page-entries';
 import classes from './search.module.css';
 import { SearchMessage } from './search-message';
@@ -25,6 +26,7 @@ export function SearchBox({ isAdmin, close }: { isAdmin: boolean; close(): void 
   const hasOptions = groups.length > 0;
 
   function go(href: string) {
+    if (!mayLeave()) return;
     close();
     router.push(href);
   }

@@ -1,6 +1,6 @@
 'use client';
 
-import { AppShell, Burger, Group, NavLink, Stack } from '@mantine/core';
+import { AppShell, Burger, Group, NavLink } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import Link from 'next/link';
 import { usePathname } from 'next/navigation';
@@ -12,6 +12,7 @@ import { SearchDialog } from '../search/search-dialog';
 import { SearchTrigger } from '../search/search-trigger';
 import { useSearchKey } from '../search/use-search-key';
 import { NavigationProgress } from './navigation-progress';
+import { PageMemory } from './page-memory';
 import classes from './shell.module.css';
 import { UserMenu } from './user-menu';
 
@@ -46,6 +47,7 @@ export function AdminShell({ user, isAdmin, children }: Props) {
       </a>
       <Suspense>
         <NavigationProgress />
+        <PageMemory />
       </Suspense>
       <AppShell.Header hiddenFrom="sm">
         <Group h="100%" px="md" justify="space-between">
@@ -84,21 +86,28 @@ export function AdminShell({ user, isAdmin, children }: Props) {
         <div className={classes.search}>
           <SearchTrigger open={search.open} />
         </div>
-        <Stack component="nav" aria-label="Main" gap={2} mt={{ base: 0, sm: 'md' }} flex={1}>
-          {navigationFor(isAdmin).map(({ href, label, icon: Icon }) => (
-            <NavLink
-              key={href}
-              component={Link}
-              href={href}
-              label={label}
-              active={isCurrent(href, pathname)}
-              aria-current={isCurrent(href, pathname) ? 'page' : undefined}
-              leftSection={<Icon size={18} stroke={1.6} aria-hidden />}
-              className={classes.link ?? ''}
-              onClick={close}
-            />
+        <nav aria-label="Main" className={classes.groups}>
+          {navigationFor(isAdmin).map((group) => (
+            <section key={group.label} aria-label={group.label}>
+              <p className={classes.group} aria-hidden>
+                {group.label}
+              </p>
+              {group.entries.map(({ href, label, icon: Icon }) => (
+                <NavLink
+                  key={href}
+                  component={Link}
+                  href={href}
+                  label={label}
+                  active={isCurrent(href, pathname)}
+                  aria-current={isCurrent(href, pathname) ? 'page' : undefined}
+                  leftSection={<Icon size={18} stroke={1.6} aria-hidden />}
+                  className={classes.link ?? ''}
+                  onClick={close}
+                />
+              ))}
+            </section>
           ))}
-        </Stack>
+        </nav>
         <UserMenu {...user} onLeave={close} />
       </AppShell.Navbar>
       <AppShell.Main id="content" className={classes.main}>

@@ -2,6 +2,7 @@
 
 import { usePathname, useSearchParams } from 'next/navigation';
 import { useEffect, useState } from 'react';
+import { isNavigation, isSearch } from '../page/unsaved-forms';
 import classes from './shell.module.css';
 
 /** Longer than any page takes; what was clicked may have been a download. */
@@ -31,17 +32,4 @@ export function NavigationProgress() {
     return () => clearTimeout(patience);
   }, [left]);
   return left === here ? <div className={classes.progress} aria-hidden /> : null;
-}
-
-/** A form that leads to a page; others are answered where they stand. */
-function isSearch(form: HTMLFormElement): boolean {
-  return form.method === 'get' && form.getAttribute('action')?.startsWith('/') === true;
-}
-
-/** A plain click on a link to another page of this site. */
-function isNavigation(event: MouseEvent): boolean {
-  if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return false;
-  const link = event.target instanceof Element ? event.target.closest('a') : null;
-  if (!link || link.target || link.hasAttribute('download') || link.origin !== location.origin) return false;
-  return link.pathname + link.search !== location.pathname + location.search;
 }

@@ -6,6 +6,7 @@ import Link from 'next/link';
 import { useTransition } from 'react';
 import { signOut } from '../../../sign-in/actions';
 import { forgetTyping } from '../forms/record/use-kept-typing';
+import { mayLeave } from '../page/unsaved-forms';
 import { UserButton } from './user-button';
 
 const SCHEMES = [
@@ -64,6 +65,7 @@ export function OpenedUserMenu({ name, email, onLeave }: Props) {
           leftSection={<IconLogout size={16} stroke={1.6} aria-hidden />}
           disabled={leaving}
           onClick={() => {
+            if (!mayLeave()) return;
             forgetTyping();
             startLeaving(() => signOut());
           }}

@@ -17,7 +17,7 @@ export function FormMessages({ problem, isKept }: Props) {
         </Alert>
       )}
       {isKept && (
-        <Alert color="blue" variant="light" role="status">
+        <Alert color="blue" variant="light" role="status" data-unsaved>
           What you typed is restored here. It is not saved yet.
         </Alert>
       )}

@@ -1,0 +1,104 @@
+/** The values that each form had before somebody typed into it. */
+const before = new WeakMap<HTMLFormElement, string>();
+/** Forms whose answer is awaited: their redirect may load a new document, which loses nothing. */
+const sending = new WeakSet<HTMLFormElement>();
+
+/** Asks before a page with a half-written form is left. @returns false: stay */
+export function mayLeave(): boolean {
+  return !isUnsaved() || window.confirm('Leave this page? What you typed is not saved.');
+}
+
+/**
+ * Watches the forms of the document, and asks before a closed tab, a link, the back button or a reload loses what was
+ * typed. @returns ends it
+ */
+export function watchForms(): () => void {
+  const end = new AbortController();
+  const { signal } = end;
+  for (const type of ['focusin', 'pointerdown'] as const) {
+    window.addEventListener(type, noteBefore, { capture: true, signal });
+  }
+  window.addEventListener('submit', noteSending, { capture: true, signal });
+  window.addEventListener('reset', noteAnswer, { capture: true, signal });
+  window.addEventListener('click', askAtLink, { capture: true, signal });
+  window.addEventListener(
+    'beforeunload',
+    (event) => isUnsaved((form) => !sending.has(form)) && event.preventDefault(),
+    {
+      signal,
+    },
+  );
+  navigationOf(window)?.addEventListener('navigate', askAtTraversal, { signal });
+  return () => end.abort();
+}
+
+/** True for a plain click on a link to another page of this site. */
+export function isNavigation(event: MouseEvent): boolean {
+  if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return false;
+  const link = event.target instanceof Element ? event.target.closest('a') : null;
+  if (!link || link.target || link.hasAttribute('download') || link.origin !== location.origin) return false;
+  return isElsewhere(link);
+}
+
+/** True for a form that leads to a page. Other forms are answered where they stand. */
+export function isSearch(form: HTMLFormElement): boolean {
+  return form.method === 'get' && form.getAttribute('action')?.startsWith('/') === true;
+}
+
+const isElsewhere = ({ pathname, search }: Pick<URL, 'pathname' | 'search'>) =>
+  pathname + search !== location.pathname + location.search;
+
+function isUnsaved(counts: (form: HTMLFormElement) => boolean = () => true): boolean {
+  return [...document.forms].some((form) => {
+    const values = before.get(form);
+    const isChanged = values !== undefined && values !== valuesOf(form);
+    return (isChanged || form.querySelector('[data-unsaved]') !== null) && counts(form);
+  });
+}
+
+function noteBefore({ target }: Event): void {
+  const form = target instanceof Element ? target.closest('form') : null;
+  if (form && !isSearch(form) && !before.has(form)) before.set(form, valuesOf(form));
+}
+
+function noteSending({ target }: Event): void {
+  if (target instanceof HTMLFormElement) sending.add(target);
+}
+
+/** React resets a form when its action has answered. Unless the answer complains, what was typed is saved. */
+function noteAnswer({ target }: Event): void {
+  if (!(target instanceof HTMLFormElement)) return;
+  setTimeout(() => {
+    sending.delete(target);
+    if (!target.querySelector('[aria-invalid="true"], [role="alert"]')) before.set(target, valuesOf(target));
+  });
+}
+
+function askAtLink(event: MouseEvent): void {
+  if (!isNavigation(event) || mayLeave()) return;
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+/** React's own fields begin with a dollar sign. */
+function valuesOf(form: HTMLFormElement): string {
+  const fields = [...new FormData(form)].filter(([name]) => !name.startsWith('$') && name !== 'opened');
+  return JSON.stringify(fields.map(([name, value]) => [name, value instanceof File ? value.name : value]));
+}
+
+/** What the Navigation API tells of a step back or forward; TypeScript does not know it yet. */
+interface NavigateEvent extends Event {
+  navigationType: 'push' | 'reload' | 'replace' | 'traverse';
+  destination: { url: string; sameDocument: boolean };
+}
+
+function askAtTraversal(event: Event): void {
+  const { navigationType, destination, cancelable } = event as NavigateEvent;
+  // Another document is asked for by `beforeunload`.
+  if (navigationType !== 'traverse' || !destination.sameDocument || !cancelable) return;
+  if (isElsewhere(new URL(destination.url)) && !mayLeave()) event.preventDefault();
+}
+
+/** Browsers without the API leave by the back button without a question. */
+const navigationOf = (owner: Window): EventTarget | undefined =>
+  'navigation' in owner ? (owner.navigation as EventTarget) : undefined;
