@@ -2,7 +2,18 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import type { Page } from 'playwright';
 import { describe, expect, test } from 'vitest';
 import { visit } from './support/browser';
-import { confirm, endSession, fillLine, hasFocus, line, press, signIn, tabTo, told } from './support/forms';
+import {
+  confirm,
+  endSession,
+  fillLine,
+  hasFocus,
+  line,
+  press,
+  signIn,
+  tabTo,
+  told,
+  use,
+} from './support/forms';
 import { violationsOf } from './support/looks';
 import { Fields, listServerActions, postAction } from './support/server-actions';
 import { useSite } from './support/use-site';
@@ -72,7 +83,9 @@ test('a customer rents a service, accepts an offer and pays its invoice; the too
   const documents = () => tools.call('list-sales-documents-tool', { customer_id });
   expect(await documents()).toMatchObject({ data: [{ type: 'offer', status: 'draft', total: 83.3 }] });
   await confirm(page, 'Mark as sent');
-  await told(page, 'The document is sent.');
+  await told(page, 'The document is marked as sent. No e-mail was sent.');
+  await page.getByText('Status: Draft → Sent').waitFor();
+  await page.getByText('1 × Discount at -€9.90, 19 % tax').first().waitFor();
   await confirm(page, 'Mark as accepted');
   await told(page, 'The document is accepted.');
   expect(await documents()).toMatchObject({ data: [{ status: 'accepted' }] });
@@ -81,11 +94,12 @@ test('a customer rents a service, accepts an offer and pays its invoice; the too
   await page.getByRole('cell', { name: 'Dedicated server' }).waitFor();
   expect(await documents()).toMatchObject({ total: 2 });
   await confirm(page, 'Mark as sent');
-  await told(page, 'The document is sent.');
+  await told(page, 'The document is marked as sent. No e-mail was sent.');
   await confirm(page, 'Create invoice', 'Create');
   await page.waitForURL(/\/admin\/invoices\/\d+\?notice=created$/);
-  await confirm(page, 'Send');
-  await told(page, 'The invoice is sent.');
+  await confirm(page, 'Issue');
+  await told(page, 'The invoice is issued. No e-mail was sent.');
+  await page.getByText('Status: Draft → Sent').waitFor();
   const year = new Date().getUTCFullYear();
   await page.getByRole('heading', { name: new RegExp(`^Invoice ${year}-\\d{6}`) }).waitFor();
   const owed = () => tools.call('list-invoices-tool', { customer_id });
@@ -223,16 +237,16 @@ describe('a draft', () => {
     const page = await site.open(INVOICES);
     const path = await draft(page);
     const [sender, deleter] = [await site.open(path), await site.open(path)];
-    await confirm(page, 'Send');
-    await told(page, 'The invoice is sent.');
+    await confirm(page, 'Issue');
+    await told(page, 'The invoice is issued. No e-mail was sent.');
     for (const [old, button, answer] of [
-      [sender, 'Send', 'Send'],
+      [sender, 'Issue', 'Issue'],
       [deleter, 'Delete', 'Delete draft'],
     ] as const) {
       await confirm(old, button, answer);
       await old.getByRole('alert').filter({ hasText: 'Somebody else changed this' }).waitFor();
     }
-    await page.getByRole('link', { name: 'Change due date' }).click();
+    await use(page, 'link', 'Change due date');
     await page.getByRole('textbox', { name: 'Due' }).fill('2020-01-01');
     await press(page, 'Change due date');
     await page.getByText('Must not be before the date of the invoice.').waitFor();
@@ -242,15 +256,17 @@ describe('a draft', () => {
     await page.getByText('31 Dec 2099').waitFor();
     await confirm(page, 'Cancel invoice');
     await told(page, 'The invoice is cancelled.');
-    expect(await page.getByRole('button', { name: /Send|Delete|Cancel/ }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: /Issue|Delete|Cancel/, includeHidden: true }).count()).toBe(
+      0,
+    );
   });
 });
 
 test('calling the actions of a draft writes no more than their forms can', async () => {
   const page = await site.open(INVOICES);
   const id = Number((await draft(page)).split('/').at(-1));
-  await confirm(page, 'Send');
-  await told(page, 'The invoice is sent.');
+  await confirm(page, 'Issue');
+  await told(page, 'The invoice is issued. No e-mail was sent.');
   const built = listServerActions('1');
   const call = async (name: string, args: unknown[]) => {
     const action = built.find((one) => one.name === `app/admin/_components/forms/record/actions.ts#${name}`);
@@ -276,7 +292,7 @@ test('calling the actions of a draft writes no more than their forms can', async
   const made = await call('save', ['new_invoice', null, state, new Fields(forged)]);
   expect(made).toMatch(/\/admin\/invoices\/\d+\?notice=created$/);
   await visit(page, site.url + made);
-  await page.getByRole('button', { name: 'Send' }).waitFor(); // a draft, without a number
+  await page.getByRole('button', { name: 'Issue' }).waitFor(); // a draft, without a number
   expect(await page.getByText('FORGED').count()).toBe(0);
   for (const version of [0, 1]) {
     expect(await call('step', ['invoice', id, version, 'send'])).toMatch(

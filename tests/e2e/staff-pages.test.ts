@@ -1,6 +1,8 @@
 import type { Page } from 'playwright';
 import { describe, expect, test } from 'vitest';
+import { visit } from './support/browser';
 import { ADMIN, KEYS, MONDAY, STAFF } from './support/company';
+import { fitsAt } from './support/every-page';
 import { confirm, press, signIn, told } from './support/forms';
 import { useSite } from './support/use-site';
 
@@ -152,7 +154,7 @@ describe('the frame of the pages', () => {
         await page.keyboard.press('Tab');
         return page.evaluate(() => document.activeElement?.textContent);
       })
-      .toBe('Download CSV');
+      .toBe('Record payment');
     await burger.click();
     await navigation.getByRole('link', { name: 'Overview' }).focus();
     await page.keyboard.press('Escape');
@@ -304,6 +306,142 @@ describe('questions of the desk, answered within two clicks or one search', () =
     await link(page, 'Access tokens').click();
     await page.waitForURL(/tokens$/);
     expect(await rows(page).filter({ hasText: 'ERP' }).textContent()).toContain('test');
+  });
+});
+
+describe('at every width', () => {
+  // The breakpoints of Mantine and of our style sheets, and the width from which lists are tables, each with its neighbours.
+  const edges = [576, 768, 992, 1024, 1100, 1200, 1408].flatMap((edge) => [edge - 1, edge, edge + 1]);
+
+  test('navigation and account can be reached, nothing scrolls sideways, and tables begin at 800 px of content', async () => {
+    const page = await site.open('/admin', { own: true });
+    const navigation = page.getByRole('navigation', { name: 'Main' });
+    for (const path of ['/admin', '/admin/invoices', `/admin/invoices/${site.facts.form.invoice}`]) {
+      await visit(page, site.url + path);
+      for (const width of [320, 390, ...edges, 1920]) {
+        await fitsAt(page, path, width);
+        const burger = page.getByRole('button', { name: 'Navigation' });
+        const isNarrow = await burger.isVisible();
+        if (isNarrow) await burger.click();
+        const account = page.getByRole('button', { name: /^Account of/ });
+        const reached = {
+          navigation: await navigation.isVisible(),
+          account: (await account.boundingBox())?.y ?? Infinity,
+        };
+        expect.soft({ path, width, isNarrow, ...reached }).toEqual({
+          path,
+          width,
+          isNarrow: width < 768,
+          navigation: true,
+          account: expect.toSatisfy((y: number) => y < 844),
+        });
+        if (isNarrow) await burger.click();
+        if (path !== '/admin/invoices') continue;
+        // The side bar and the padding take 300 px.
+        expect.soft([width, await page.locator('main table').isVisible()]).toEqual([width, width >= 1100]);
+      }
+    }
+  });
+
+  test('a card of an invoice keeps when it is due and what is open', async () => {
+    const page = await site.open(`/admin/invoices?number=%23${site.facts.form.unpaid}`, {
+      viewport: { width: 390, height: 844 },
+    });
+    const card = main(page).locator('#list li a').first();
+    await card.waitFor();
+    expect(await card.textContent()).toMatch(/ · due \d{1,2} \w{3,4} \d{4} · .*€\d+\.\d\d open/);
+  });
+});
+
+describe('finding one’s way', () => {
+  test('the tab of a record names it', async () => {
+    const page = await site.open('/admin');
+    const { wren, form } = site.facts;
+    for (const [path, title] of [
+      [`/admin/customers/${wren}`, /^Zaunkönig & Söhne · /],
+      [`/admin/customers/${wren}/edit`, /^Edit Zaunkönig & Söhne · /],
+      [`/admin/invoices/${form.invoice}`, new RegExp(`^Invoice #${form.invoice} · `)],
+      [`/admin/invoices/${form.invoice}/edit`, new RegExp(`^Edit draft #${form.invoice} · `)],
+      [`/admin/payments/${form.pending}`, /^Payment \S+/],
+      [`/admin/servers/${form.server}`, /^form\.example\.net · /],
+      [`/admin/sales-documents/${form.document}`, /^(Offer|Order confirmation) \S+ · /],
+      ['/admin/webhooks/evt_wren', /^invoice\.\S+ evt_wren · /],
+      ['/admin/reconciliation/1', /^Reconciliation run 1 · /],
+    ] as const) {
+      await visit(page, site.url + path);
+      await expect.poll(() => page.title(), { message: path }).toMatch(title);
+    }
+  });
+
+  test('the way back from a record keeps the filters of its list', async () => {
+    const page = await site.open('/admin/invoices?status=open&sort=-amount');
+    await main(page).locator('a[data-row]').first().click();
+    await page.waitForURL(/\/admin\/invoices\/\d+$/);
+    await main(page).getByRole('link', { name: 'Invoices', exact: true }).click();
+    await page.waitForURL(`${site.url}/admin/invoices?status=open&sort=-amount`);
+    await visit(page, `${site.url}/admin/invoices`);
+    await main(page).locator('a[data-row]').first().click();
+    await page.waitForURL(/\/admin\/invoices\/\d+$/);
+    await main(page).getByRole('link', { name: 'Invoices', exact: true }).click();
+    await page.waitForURL(`${site.url}/admin/invoices`);
+  });
+
+  test('the page of a record has one primary button, and its menu ends with what cannot be undone', async () => {
+    const page = await site.open('/admin');
+    const { form, old } = site.facts;
+    const last = async (path: string) => {
+      await visit(page, site.url + path);
+      await main(page).locator('details[data-menu] > summary').click();
+      const primary = main(page).locator('[data-actions] > [data-variant="filled"]');
+      const entries = main(page).locator('[data-actions] details :is(a, button)');
+      return [await primary.allInnerTexts(), (await entries.allInnerTexts()).at(-1)];
+    };
+    expect(await last(`/admin/customers/${old}`)).toEqual([['Edit'], 'Erase…']);
+    expect(await last(`/admin/invoices/${form.invoice}`)).toEqual([['Issue'], 'Delete']);
+    expect(await last(`/admin/sales-documents/${form.document}`)).toEqual([['Mark as sent'], 'Delete']);
+    expect(await last(`/admin/servers/${form.server}`)).toEqual([['Edit'], 'Decommission']);
+    expect(await last(`/admin/payments/${form.pending}`)).toEqual([['Confirm'], 'Delete']);
+    await page.keyboard.press('Escape');
+    expect(await main(page).locator('details[data-menu][open]').count()).toBe(0);
+  });
+
+  test('leaving a half-written form asks, and a saved one is left without a question', async () => {
+    const page = await site.open(`/admin/customers/${site.facts.form.customer}`, { own: true });
+    const asked: string[] = [];
+    let answer: 'accept' | 'dismiss' = 'dismiss';
+    page.on('dialog', async (dialog) => {
+      asked.push(dialog.type());
+      await dialog[answer]();
+    });
+    await page.getByRole('link', { name: 'Edit', exact: true }).click();
+    await page.waitForURL(/\/edit$/);
+    const city = page.getByLabel('City');
+    await city.fill('Half');
+    await page.getByRole('link', { name: 'Invoices', exact: true }).click();
+    await expect.poll(() => asked).toEqual(['confirm']);
+    await page.goBack({ timeout: 1000 }).catch(() => null); // it is held back
+    await expect.poll(() => asked).toEqual(['confirm', 'confirm']);
+    expect(page.url()).toMatch(/\/edit$/);
+    expect(await city.inputValue()).toBe('Half');
+    const stayed = page.evaluate(() => window.location.reload());
+    await expect.poll(() => asked).toEqual(['confirm', 'confirm', 'beforeunload']);
+    await stayed.catch(() => null);
+    expect(await city.inputValue()).toBe('Half');
+
+    await press(page, 'Save');
+    await told(page, 'Your changes are saved.');
+    await page.getByRole('link', { name: 'Edit', exact: true }).click();
+    await page.waitForURL(/\/edit$/);
+    await city.fill('Dropped');
+    answer = 'accept';
+    await page.getByRole('link', { name: 'Cancel', exact: true }).click();
+    await page.waitForURL(/\/customers\/\d+$/);
+    await page.getByRole('textbox', { name: 'Note' }).fill('Called back');
+    await press(page, 'Add note');
+    await told(page, 'The note is added.');
+    await page.getByRole('link', { name: 'Invoices', exact: true }).click();
+    await page.waitForURL(/\/admin\/invoices$/);
+    expect(asked).toEqual(['confirm', 'confirm', 'beforeunload', 'confirm']);
   });
 });
 

@@ -2,7 +2,7 @@ import type { Page } from 'playwright';
 import { describe, expect, test } from 'vitest';
 import type { PaymentRow } from '@/lib/payments/schema';
 import { STAFF, TODAY } from './support/company';
-import { confirm, endSession, hasFocus, press, signIn, told } from './support/forms';
+import { confirm, endSession, hasFocus, press, signIn, told, use } from './support/forms';
 import { violationsOf } from './support/looks';
 import { interceptAction, sendAction } from './support/server-actions';
 import { useSite } from './support/use-site';
@@ -137,7 +137,7 @@ describe('recording', () => {
 
 describe('changing', () => {
   const ask = async (page: Page, name: string) => {
-    await page.getByRole('button', { name, exact: true }).click();
+    await press(page, name);
     await page.getByRole('dialog').waitFor();
   };
   const yes = (page: Page, name: string) => page.getByRole('dialog').getByRole('button', { name });
@@ -151,7 +151,7 @@ describe('changing', () => {
     await page.getByText('Status: Completed → Refunded').waitFor();
     await page.getByText(`Changed by ${STAFF.email}`).waitFor();
     expect(await page.getByText('Changed by').count()).toBe(1);
-    expect(await page.getByRole('button', { name: 'Mark as refunded' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Mark as refunded', includeHidden: true }).count()).toBe(0);
     expect(await read(10)).toMatchObject({ status: 'refunded' });
   });
 
@@ -178,7 +178,7 @@ describe('changing', () => {
   test('a pending payment is edited and confirmed, another one failed', async () => {
     for (const n of [18, 19]) await write(n, 'PATCH', { status: 'pending' });
     const page = await site.open(path(18));
-    await page.getByRole('link', { name: 'Edit' }).click();
+    await use(page, 'link', 'Edit');
     await page.getByLabel('Amount in EUR').fill('12.34');
     await page.getByLabel('Reference').fill('W2E-019');
     await press(page, 'Save');
@@ -189,7 +189,7 @@ describe('changing', () => {
     await told(page, 'The payment is changed.');
     await confirm(page, 'Confirm', 'Confirm payment');
     await told(page, 'The payment is confirmed.');
-    expect(await page.getByRole('link', { name: 'Edit' }).count()).toBe(0);
+    expect(await page.getByRole('link', { name: 'Edit', includeHidden: true }).count()).toBe(0);
     expect(await read(18)).toMatchObject({
       status: 'completed',
       amount: 12.34,
@@ -217,7 +217,7 @@ describe('changing', () => {
     await page.getByText('This payment was deleted').waitFor();
     await page.getByText(`Deleted by ${STAFF.email}`).waitFor();
     await page.getByText('Payment reference: W2E-011').waitFor();
-    expect(await page.getByRole('button', { name: 'Delete' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Delete', includeHidden: true }).count()).toBe(0);
     expect(await read(11)).toBeNull();
     await page.getByRole('link', { name: 'W2E-1', exact: true }).click();
     await page.getByText(`was deleted by ${STAFF.email}`).first().waitFor();

@@ -1,4 +1,3 @@
-import { Group } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import type { Metadata } from 'next';
 import { requireAdmin } from '@/lib/auth/session/staff-session';
@@ -7,6 +6,7 @@ import { getRuntime } from '@/lib/runtime';
 import { LinkButton } from '../../_components/links';
 import { type SearchParams, toPageRequest, toParams } from '../../_components/search-params';
 import { CountedList } from '../_components/lists/counted-list';
+import { PageActions } from '../_components/page/page-actions';
 import { PageHeader } from '../_components/page/page-header';
 import { PATH } from './path';
 import { TokenList } from './token-list';
@@ -24,21 +24,24 @@ export default async function TokensPage({ searchParams }: { searchParams: Promi
         title="Access tokens"
         description="Programs and assistants use these to access the payments API and the tools."
         actions={
-          <Group gap="xs">
+          <PageActions
+            primary={
+              <LinkButton
+                href={`${PATH}/new`}
+                size="sm"
+                leftSection={<IconPlus size={16} stroke={1.8} aria-hidden />}
+              >
+                Issue token
+              </LinkButton>
+            }
+          >
             <LinkButton href={`${PATH}/calls`} size="sm" variant="default">
               Tool calls
             </LinkButton>
             <LinkButton href={`${PATH}/clients`} size="sm" variant="default">
               OAuth clients
             </LinkButton>
-            <LinkButton
-              href={`${PATH}/new`}
-              size="sm"
-              leftSection={<IconPlus size={16} stroke={1.8} aria-hidden />}
-            >
-              Issue token
-            </LinkButton>
-          </Group>
+          </PageActions>
         }
       />
       <CountedList

@@ -32,7 +32,21 @@ export async function fillLine(page: Page, n: number, text: string, price: strin
   await line(page, n).getByLabel('Price without tax').fill(price);
 }
 
-export const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
+export const press = (page: Page, name: string) => use(page, 'button', name);
+
+/** Follows a link, or presses a button, also one that stands in the menu of a page. */
+export async function use(page: Page, role: 'button' | 'link', name: string): Promise<void> {
+  await page
+    .getByRole(role, { name, exact: true, includeHidden: true })
+    .first()
+    .waitFor({ state: 'attached' });
+  if (await inMenu(page, role, name).count()) await page.locator('details[data-menu] > summary').click();
+  await page.getByRole(role, { name, exact: true }).click();
+}
+
+/** What stands in the closed menu of a page. */
+export const inMenu = (page: Page, role: 'button' | 'link', name: string): Locator =>
+  page.locator('details[data-menu]:not([open])').getByRole(role, { name, exact: true, includeHidden: true });
 
 /** Presses a button and says yes. */
 export async function confirm(page: Page, button: string, answer = button): Promise<void> {

@@ -1,12 +1,13 @@
 import { Stack, Text } from '@mantine/core';
 import { listAudit } from '@/lib/audit/list-audit';
+import type { RecordKind } from '@/lib/records/record-kind';
 import { getRuntime } from '@/lib/runtime';
 import { Section } from '../page/section';
 import { AuditTrail } from './audit-trail';
 import { withoutFields } from './without-fields';
 
 interface Props {
-  entity: 'customer' | 'server' | 'service';
+  entity: RecordKind['name'];
   id: number;
   /** Of those that were merged into it. */
   mergedIds?: number[];

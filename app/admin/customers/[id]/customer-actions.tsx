@@ -25,17 +25,18 @@ export function CustomerActions({ customer, state, isAdmin }: Props) {
       name={[name, customer_number].filter(Boolean).join(', ')}
       edit={{ href: `${PATH}/${id}/edit` }}
       removal={state.isReferredTo ? null : ALONE}
-    >
-      {isAdmin && (
-        <>
-          <LinkButton href={`${PATH}/${id}/merge`} size="sm" variant="default">
-            Merge with another customer…
-          </LinkButton>
-          <LinkButton href={`${PATH}/${id}/erase`} size="sm" variant="default">
-            Erase…
-          </LinkButton>
-        </>
-      )}
-    </RecordActions>
+      grave={
+        isAdmin
+          ? [
+              <LinkButton key="merge" href={`${PATH}/${id}/merge`} size="sm" variant="default">
+                Merge with another customer…
+              </LinkButton>,
+              <LinkButton key="erase" href={`${PATH}/${id}/erase`} size="sm" variant="default">
+                Erase…
+              </LinkButton>,
+            ]
+          : []
+      }
+    />
   );
 }

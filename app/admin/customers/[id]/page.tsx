@@ -1,5 +1,4 @@
 import { SimpleGrid, Stack } from '@mantine/core';
-import type { Metadata } from 'next';
 import { notFound, redirect } from 'next/navigation';
 import { Suspense } from 'react';
 import { requireStaff } from '@/lib/auth/session/staff-session';
@@ -23,6 +22,7 @@ import { RecordNotice } from '../../_components/forms/record/record-notice';
 import { ListSkeleton } from '../../_components/lists/list-skeleton';
 import { PageHeader } from '../../_components/page/page-header';
 import { Section } from '../../_components/page/section';
+import { titleOfRow } from '../../_components/page/title-of';
 import { MoneyBackSection } from '../../_components/records/money-back/money-back-section';
 import { RecordTasks } from '../../_components/records/record-tasks';
 import { PATH } from '../path';
@@ -37,7 +37,10 @@ import { DONE, ERASED, KEPT } from './step-text';
 import { StripeCustomers } from './stripe-customers';
 import { Timeline } from './timeline';
 
-export const metadata: Metadata = { title: 'Customer' };
+export const generateMetadata = titleOfRow('Customer', async (db, id) => {
+  const customer = await getCustomer(db, { id });
+  return customer && (customer.name || customer.customer_number);
+});
 
 interface Props {
   params: Promise<{ id: string }>;

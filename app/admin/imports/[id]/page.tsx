@@ -1,5 +1,4 @@
 import { Alert, Stack } from '@mantine/core';
-import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
 import { requireAdmin } from '@/lib/auth/session/staff-session';
 import { getRuntime } from '@/lib/runtime';
@@ -13,13 +12,17 @@ import { Instant } from '../../_components/display/instant';
 import { ConfirmButton } from '../../_components/forms/confirm-button';
 import { PageHeader } from '../../_components/page/page-header';
 import { RefreshWhile } from '../../_components/page/refresh-while';
+import { titleOf } from '../../_components/page/title-of';
 import { PATH } from '../path';
 import { remove, stop } from './actions';
 import { Mapping } from './mapping';
 import { RunProgress } from './run-progress';
 import { RunResult } from './run-result';
 
-export const metadata: Metadata = { title: 'Import a file' };
+export const generateMetadata = titleOf('Import a file', async (id, { runtime, staff }) => {
+  const upload = staff.role === 'admin' ? await findUpload(runtime.env.dataDir, id) : null;
+  return upload && `Import ${upload.file_name}`;
+});
 
 interface Props {
   params: Promise<{ id: string }>;

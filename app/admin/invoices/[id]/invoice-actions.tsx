@@ -1,16 +1,41 @@
+import { IconPlus } from '@tabler/icons-react';
 import type { InvoiceDetails } from '@/lib/invoices/get-invoice';
 import { invoiceSteps } from '@/lib/invoices/typed-invoice';
+import { takesPayments } from '@/lib/payments/check-payment';
 import { formatMoney } from '../../../_components/format';
+import { LinkButton } from '../../../_components/links';
+import { toHref } from '../../../_components/search-params';
+import { CheckButton } from '../../_components/audit/check/check-button';
 import { RecordActions } from '../../_components/forms/record/record-actions';
+import { PageActions } from '../../_components/page/page-actions';
 import { invoiceName } from '../../_components/records/invoice-list';
 import { isOwnDraft, isOwnUnpaid } from '../own-invoice';
 import { PATH } from '../path';
+import { check } from './actions';
 import { STEPS } from './step-text';
 
-/** What staff can do with an invoice of our own. */
+/** What staff can do with an invoice: with one that Stripe manages, look closer; with our own, everything else. */
 export function InvoiceActions({ invoice }: { invoice: InvoiceDetails }) {
-  const { id, customer, version } = invoice;
-  if (invoice.stripe_invoice_id !== null) return null;
+  const { id, customer, version, stripe_invoice_id: stripeId } = invoice;
+  const payment = takesPayments(invoice) && (
+    <LinkButton
+      href={toHref('/admin/payments/new', { invoice: `#${id}` })}
+      size="sm"
+      leftSection={<IconPlus size={16} aria-hidden />}
+    >
+      Record payment
+    </LinkButton>
+  );
+  if (stripeId !== null) {
+    return (
+      <PageActions primary={payment}>
+        <CheckButton action={check.bind(null, id)} />
+        <LinkButton href={toHref('/admin/webhooks', { id: stripeId })} size="sm" variant="default">
+          Events
+        </LinkButton>
+      </PageActions>
+    );
+  }
   const name = [
     invoiceName(invoice),
     formatMoney(invoice.total, invoice.currency),
@@ -25,6 +50,7 @@ export function InvoiceActions({ invoice }: { invoice: InvoiceDetails }) {
       record={invoice}
       noun="draft"
       name={name.join(', ')}
+      primary={payment}
       edit={editOf(invoice)}
       except={invoice.amount_paid > 0 ? ['cancel'] : []}
       removal={

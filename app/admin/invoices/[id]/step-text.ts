@@ -1,10 +1,12 @@
 export const STEPS = {
   send: {
-    label: 'Send',
-    question: 'Send this invoice?',
+    label: 'Issue',
+    question: 'Issue this invoice?',
     consequences: [
-      'It gets its number and counts as sent; its lines can no longer be changed. No e-mail is sent.',
+      'It gets its number and its lines can no longer be changed.',
+      'This service sends no e-mail: give the invoice to the customer yourself.',
     ],
+    isNext: true,
   },
   cancel: {
     label: 'Cancel invoice',
@@ -18,6 +20,6 @@ export const STEPS = {
 export const DONE = {
   created: 'The draft is saved.',
   saved: 'Your changes are saved.',
-  send: 'The invoice is sent.',
+  send: 'The invoice is issued. No e-mail was sent.',
   cancel: 'The invoice is cancelled.',
 };

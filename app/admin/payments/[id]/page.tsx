@@ -1,5 +1,4 @@
 import { Alert, SimpleGrid, Stack } from '@mantine/core';
-import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
 import { listAudit } from '@/lib/audit/list-audit';
 import { requireStaff } from '@/lib/auth/session/staff-session';
@@ -20,6 +19,7 @@ import { Instant } from '../../_components/display/instant';
 import { RecordTitle } from '../../_components/display/record-title';
 import { PageHeader } from '../../_components/page/page-header';
 import { Section } from '../../_components/page/section';
+import { titleOfRow } from '../../_components/page/title-of';
 import { MoneyBackSection } from '../../_components/records/money-back/money-back-section';
 import { RecordTasks } from '../../_components/records/record-tasks';
 import { PATH } from '../path';
@@ -28,7 +28,10 @@ import { PaymentActions } from './payment-actions';
 import { PaymentFacts } from './payment-facts';
 import { PaymentNotice } from './payment-notice';
 
-export const metadata: Metadata = { title: 'Payment' };
+export const generateMetadata = titleOfRow('Payment', async (db, id) => {
+  const { payment_reference } = await getPayment(db, id);
+  return `Payment ${payment_reference}`;
+});
 
 /** Far more than one payment has. */
 const MAX_ROWS = 100;

@@ -1,4 +1,3 @@
-import { Group } from '@mantine/core';
 import { etagOf } from '@/lib/http/etag';
 import type { PaymentContext } from '@/lib/payments/payment-context';
 import type { PaymentRow } from '@/lib/payments/schema';
@@ -6,6 +5,7 @@ import { formatMoney } from '../../../_components/format';
 import { LinkButton } from '../../../_components/links';
 import { CheckButton } from '../../_components/audit/check/check-button';
 import { ConfirmButton } from '../../_components/forms/confirm-button';
+import { PageActions } from '../../_components/page/page-actions';
 import { invoiceName } from '../../_components/records/invoice-list';
 import { PATH } from '../path';
 import { check, decide, markRefunded, remove } from './actions';
@@ -30,59 +30,73 @@ export function PaymentActions({ payment, invoice, isAtStripe }: Props) {
   const onInvoice = counts
     ? `The payment no longer counts towards invoice ${number}.`
     : `Invoice ${number} stays as it is.`;
+  const isPending = payment.status === 'pending';
+  const isCompleted = payment.status === 'completed';
   return (
-    <Group gap="xs" key={version}>
-      {isAtStripe && <CheckButton action={check.bind(null, id)} />}
-      {payment.status === 'pending' && (
-        <>
+    <PageActions
+      key={version}
+      primary={
+        isPending ? (
           <ConfirmButton
             action={decide.bind(null, id, version, 'completed')}
             question="Confirm this payment?"
             confirm="Confirm payment"
             consequences={[named, `The money has arrived. It counts towards invoice ${number} from now on.`]}
+            variant="filled"
           >
             Confirm
           </ConfirmButton>
+        ) : (
+          isCompleted && (
+            <LinkButton href={`${PATH}/${id}/refund`} size="sm">
+              Record refund
+            </LinkButton>
+          )
+        )
+      }
+      grave={[
+        isCompleted && (
           <ConfirmButton
-            action={decide.bind(null, id, version, 'failed')}
-            question="Mark this payment as failed?"
-            confirm="Mark as failed"
-            consequences={[named, `The money will not arrive. Invoice ${number} stays open.`]}
+            key="refunded"
+            action={markRefunded.bind(null, id, version)}
+            question="Mark this payment as refunded?"
+            confirm="Mark as refunded"
+            consequences={[named, `This records ${noted}; no money is moved. ${onInvoice}`]}
           >
-            Mark as failed
+            Mark as refunded
           </ConfirmButton>
-          <LinkButton href={`${PATH}/${id}/edit`} size="sm" variant="default">
-            Edit
-          </LinkButton>
-        </>
-      )}
-      {payment.status === 'completed' && (
-        <LinkButton href={`${PATH}/${id}/refund`} size="sm" variant="default">
-          Record refund
+        ),
+        <ConfirmButton
+          key="delete"
+          action={remove.bind(null, id, version)}
+          question="Delete this payment?"
+          confirm="Delete payment"
+          color="red.9"
+          consequences={[
+            named,
+            `${onInvoice} Its history is kept.${source === 'stripe' ? ' Nothing changes at Stripe.' : ''}`,
+          ]}
+        >
+          Delete
+        </ConfirmButton>,
+      ]}
+    >
+      {isAtStripe && <CheckButton action={check.bind(null, id)} />}
+      {isPending && (
+        <LinkButton href={`${PATH}/${id}/edit`} size="sm" variant="default">
+          Edit
         </LinkButton>
       )}
-      {payment.status === 'completed' && (
+      {isPending && (
         <ConfirmButton
-          action={markRefunded.bind(null, id, version)}
-          question="Mark this payment as refunded?"
-          confirm="Mark as refunded"
-          consequences={[named, `This records ${noted}; no money is moved. ${onInvoice}`]}
+          action={decide.bind(null, id, version, 'failed')}
+          question="Mark this payment as failed?"
+          confirm="Mark as failed"
+          consequences={[named, `The money will not arrive. Invoice ${number} stays open.`]}
         >
-          Mark as refunded
+          Mark as failed
         </ConfirmButton>
       )}
-      <ConfirmButton
-        action={remove.bind(null, id, version)}
-        question="Delete this payment?"
-        confirm="Delete payment"
-        color="red.9"
-        consequences={[
-          named,
-          `${onInvoice} Its history is kept.${source === 'stripe' ? ' Nothing changes at Stripe.' : ''}`,
-        ]}
-      >
-        Delete
-      </ConfirmButton>
-    </Group>
+    </PageActions>
   );
 }

@@ -1,5 +1,4 @@
 import { Alert, Stack, Text } from '@mantine/core';
-import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
 import type { ReactNode } from 'react';
 import { requireStaff } from '@/lib/auth/session/staff-session';
@@ -18,11 +17,12 @@ import { Pager } from '../../_components/lists/pager';
 import { PageHeader } from '../../_components/page/page-header';
 import { RefreshWhile } from '../../_components/page/refresh-while';
 import { Section } from '../../_components/page/section';
+import { titleOf } from '../../_components/page/title-of';
 import { FailureList } from '../failure-list';
 import { isSilent, phaseText, triggerText } from '../run-text';
 import { RunProgress } from './run-progress';
 
-export const metadata: Metadata = { title: 'Reconciliation run' };
+export const generateMetadata = titleOf('Reconciliation run', async (id) => `Reconciliation run ${id}`);
 
 interface Props {
   params: Promise<{ id: string }>;

@@ -1,4 +1,4 @@
-import { conversionsOf } from '@/lib/sales-documents/document-steps';
+import { type Conversion, conversionsOf } from '@/lib/sales-documents/document-steps';
 import type { SalesDocumentDetails } from '@/lib/sales-documents/get-sales-document';
 import { salesDocumentSteps } from '@/lib/sales-documents/typed-sales-document';
 import { formatMoney } from '../../../_components/format';
@@ -13,6 +13,7 @@ export function DocumentActions({ document }: { document: SalesDocumentDetails }
   const { id, version, status, document_number: number } = document;
   const name = `${number}, ${formatMoney(document.total, document.currency)}`;
   const isDraft = status === 'draft';
+  const [next, ...others] = conversionsOf(document);
   return (
     <RecordActions
       key={version}
@@ -24,21 +25,27 @@ export function DocumentActions({ document }: { document: SalesDocumentDetails }
       name={name}
       edit={isDraft ? { href: `${PATH}/${id}/edit` } : null}
       removal={isDraft ? 'Its number may be reused. The offer it came from can be converted again.' : null}
+      primary={next && conversion(next, 'filled')}
     >
-      {conversionsOf(document).map((to) => (
-        <ConfirmButton
-          key={to}
-          action={convert.bind(null, id, version, to)}
-          question={`Create ${CONVERSIONS[to].noun} from this document?`}
-          confirm="Create"
-          consequences={[
-            name,
-            'The new draft has the same customer and lines. A document can be converted once.',
-          ]}
-        >
-          {CONVERSIONS[to].label}
-        </ConfirmButton>
-      ))}
+      {others.map((to) => conversion(to, 'default'))}
     </RecordActions>
   );
+
+  function conversion(to: Conversion, variant: 'filled' | 'default') {
+    return (
+      <ConfirmButton
+        key={to}
+        action={convert.bind(null, id, version, to)}
+        question={`Create ${CONVERSIONS[to].noun} from this document?`}
+        confirm="Create"
+        consequences={[
+          name,
+          'The new draft has the same customer and lines. A document can be converted once.',
+        ]}
+        variant={variant}
+      >
+        {CONVERSIONS[to].label}
+      </ConfirmButton>
+    );
+  }
 }

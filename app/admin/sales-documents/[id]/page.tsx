@@ -1,5 +1,4 @@
 import { SimpleGrid, Stack } from '@mantine/core';
-import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { listLines } from '@/lib/invoices/line-rows';
@@ -9,6 +8,7 @@ import { formatDate, formatField } from '../../../_components/format';
 import { TextLink } from '../../../_components/links';
 import { orNotFound } from '../../../_components/or-not-found';
 import { type SearchParams, toHref, toId, toParams } from '../../../_components/search-params';
+import { History } from '../../_components/audit/history';
 import { Facts } from '../../_components/display/facts';
 import { Instant } from '../../_components/display/instant';
 import { Money } from '../../_components/display/money';
@@ -17,13 +17,17 @@ import { LineSection } from '../../_components/forms/lines/line-section';
 import { RecordNotice } from '../../_components/forms/record/record-notice';
 import { PageHeader } from '../../_components/page/page-header';
 import { Section } from '../../_components/page/section';
+import { titleOfRow } from '../../_components/page/title-of';
 import { CustomerSection } from '../../_components/records/customer-section';
 import { invoiceName } from '../../_components/records/invoice-list';
 import { PATH } from '../path';
 import { DocumentActions } from './document-actions';
 import { DONE } from './step-text';
 
-export const metadata: Metadata = { title: 'Sales document' };
+export const generateMetadata = titleOfRow('Sales document', async (db, id) => {
+  const { type, document_number } = await getSalesDocument(db, id);
+  return `${formatField(type)} ${document_number}`;
+});
 
 interface Props {
   params: Promise<{ id: string }>;
@@ -62,6 +66,7 @@ export default async function SalesDocumentPage({ params, searchParams }: Props)
           />
         </SimpleGrid>
         <LineSection lines={await listLines(db, 'sales_document', id)} currency={document.currency} />
+        <History entity="sales_document" id={id} kept={null} />
       </Stack>
     </>
   );

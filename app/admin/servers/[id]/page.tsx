@@ -1,5 +1,4 @@
 import { Stack, Text } from '@mantine/core';
-import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
 import { Suspense } from 'react';
 import { requireStaff } from '@/lib/auth/session/staff-session';
@@ -20,12 +19,13 @@ import { ListSkeleton } from '../../_components/lists/list-skeleton';
 import { Pager } from '../../_components/lists/pager';
 import { PageHeader } from '../../_components/page/page-header';
 import { Section } from '../../_components/page/section';
+import { titleOfRow } from '../../_components/page/title-of';
 import { ServiceList } from '../../_components/records/service-list';
 import { PATH } from '../path';
 import { ServerActions } from './server-actions';
 import { DONE, KEPT } from './step-text';
 
-export const metadata: Metadata = { title: 'Server' };
+export const generateMetadata = titleOfRow('Server', async (db, id) => (await getServer(db, id)).hostname);
 
 interface Props {
   params: Promise<{ id: string }>;

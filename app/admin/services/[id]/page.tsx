@@ -1,5 +1,4 @@
 import { SimpleGrid, Stack } from '@mantine/core';
-import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
 import { Suspense } from 'react';
 import { requireStaff } from '@/lib/auth/session/staff-session';
@@ -20,13 +19,17 @@ import { RecordNotice } from '../../_components/forms/record/record-notice';
 import { ListSkeleton } from '../../_components/lists/list-skeleton';
 import { PageHeader } from '../../_components/page/page-header';
 import { Section } from '../../_components/page/section';
+import { titleOfRow } from '../../_components/page/title-of';
 import { CustomerSection } from '../../_components/records/customer-section';
 import { PATH } from '../path';
 import { ServiceActions } from './service-actions';
 import { ServiceBilling } from './service-billing';
 import { DONE, KEPT } from './step-text';
 
-export const metadata: Metadata = { title: 'Service' };
+export const generateMetadata = titleOfRow('Service', async (db, id) => {
+  const { domain, name } = await getService(db, id);
+  return domain ?? name;
+});
 
 interface Props {
   params: Promise<{ id: string }>;

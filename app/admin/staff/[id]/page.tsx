@@ -1,5 +1,4 @@
 import { Stack } from '@mantine/core';
-import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
 import { listAuditOf } from '@/lib/audit/list-audit';
 import { getLoginState } from '@/lib/auth/session/login-state';
@@ -15,12 +14,15 @@ import { Facts } from '../../_components/display/facts';
 import { Instant } from '../../_components/display/instant';
 import { PageHeader } from '../../_components/page/page-header';
 import { Section } from '../../_components/page/section';
+import { titleOf } from '../../_components/page/title-of';
 import { PATH } from '../path';
 import { ROLE_LABELS, ROLE_TEXTS } from '../role-text';
 import { StaffNotice } from '../staff-notice';
 import { StaffActions } from './staff-actions';
 
-export const metadata: Metadata = { title: 'Member of staff' };
+export const generateMetadata = titleOf('Member of staff', async (id, { runtime, staff }) =>
+  staff.role === 'admin' ? (await getStaffUser(runtime.db, { id })).name : null,
+);
 
 interface Props {
   params: Promise<{ id: string }>;

@@ -1,7 +1,7 @@
-import { Group } from '@mantine/core';
 import type { StaffUser } from '@/lib/auth/staff/staff-user';
 import { LinkButton } from '../../../_components/links';
 import { ConfirmButton } from '../../_components/forms/confirm-button';
+import { PageActions } from '../../_components/page/page-actions';
 import { PATH } from '../path';
 import { changeRole, remove, resetFactor, signOutEverywhere } from './actions';
 
@@ -19,17 +19,36 @@ interface Props {
 export function StaffActions({ user, isSelf, hasPassword, hasFactor }: Props) {
   const { id, email } = user;
   return (
-    <Group gap="xs">
+    <PageActions
+      primary={
+        hasPassword ? (
+          <LinkButton href={`${PATH}/${id}/password`} size="sm" variant="default">
+            Reset password
+          </LinkButton>
+        ) : (
+          <LinkButton href={`${PATH}/${id}/invitation`} size="sm">
+            New invitation
+          </LinkButton>
+        )
+      }
+      grave={
+        !isSelf && (
+          <ConfirmButton
+            action={remove.bind(null, id)}
+            question="Remove this person?"
+            confirm="Remove person"
+            color="red.9"
+            consequences={[
+              email,
+              'They are signed out at once and cannot sign in again; access tokens assigned to them are revoked. Their history is kept.',
+            ]}
+          >
+            Remove
+          </ConfirmButton>
+        )
+      }
+    >
       {!isSelf && <RoleButton user={user} />}
-      {hasPassword ? (
-        <LinkButton href={`${PATH}/${id}/password`} size="sm" variant="default">
-          Reset password
-        </LinkButton>
-      ) : (
-        <LinkButton href={`${PATH}/${id}/invitation`} size="sm" variant="default">
-          New invitation
-        </LinkButton>
-      )}
       {hasFactor && !isSelf && (
         <ConfirmButton
           action={resetFactor.bind(null, id)}
@@ -51,21 +70,7 @@ export function StaffActions({ user, isSelf, hasPassword, hasFactor }: Props) {
       >
         Sign out everywhere
       </ConfirmButton>
-      {!isSelf && (
-        <ConfirmButton
-          action={remove.bind(null, id)}
-          question="Remove this person?"
-          confirm="Remove person"
-          color="red.9"
-          consequences={[
-            email,
-            'They are signed out at once and cannot sign in again; access tokens assigned to them are revoked. Their history is kept.',
-          ]}
-        >
-          Remove
-        </ConfirmButton>
-      )}
-    </Group>
+    </PageActions>
   );
 }
 

@@ -1,5 +1,4 @@
 import { Alert, Stack } from '@mantine/core';
-import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
 import { listAudit } from '@/lib/audit/list-audit';
 import { requireStaff } from '@/lib/auth/session/staff-session';
@@ -25,6 +24,7 @@ import { Nothing } from '../../_components/page/nothing';
 import { Notice } from '../../_components/page/notice';
 import { PageHeader } from '../../_components/page/page-header';
 import { Section } from '../../_components/page/section';
+import { titleOfRow } from '../../_components/page/title-of';
 import { EventList } from '../../_components/records/event-list';
 import { OwnInvoiceList } from '../../_components/records/invoice-list';
 import { check } from './actions';
@@ -32,7 +32,10 @@ import { ItemList } from './item-list';
 import { ReferenceNotice } from './reference-notice';
 import { SubscriptionFacts } from './subscription-facts';
 
-export const metadata: Metadata = { title: 'Subscription' };
+export const generateMetadata = titleOfRow('Subscription', async (db, id) => {
+  const { customer } = await getSubscription(db, id);
+  return `Subscription ${id}, ${customer.name || customer.customer_number}`;
+});
 
 interface Props {
   params: Promise<{ id: string }>;

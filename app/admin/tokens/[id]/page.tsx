@@ -1,5 +1,4 @@
 import { Stack } from '@mantine/core';
-import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
 import { listAudit } from '@/lib/audit/list-audit';
 import { requireAdmin } from '@/lib/auth/session/staff-session';
@@ -13,11 +12,14 @@ import { ConfirmButton } from '../../_components/forms/confirm-button';
 import { Notice } from '../../_components/page/notice';
 import { PageHeader } from '../../_components/page/page-header';
 import { Section } from '../../_components/page/section';
+import { titleOfRow } from '../../_components/page/title-of';
 import { PATH } from '../path';
 import { revoke } from './actions';
 import { TokenFacts } from './token-facts';
 
-export const metadata: Metadata = { title: 'Access token' };
+export const generateMetadata = titleOfRow('Access token', async (db, id, { role }) =>
+  role === 'admin' ? `Access token ${(await getAccessToken(db, id)).name}` : null,
+);
 
 interface Props {
   params: Promise<{ id: string }>;

@@ -1,6 +1,5 @@
 import { Stack, Text } from '@mantine/core';
 import { IconRotateClockwise } from '@tabler/icons-react';
-import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
 import { listAuditOf } from '@/lib/audit/list-audit';
 import { requireStaff } from '@/lib/auth/session/staff-session';
@@ -19,13 +18,17 @@ import { RecordTitle } from '../../_components/display/record-title';
 import { SubmitButton } from '../../_components/forms/submit-button';
 import { PageHeader } from '../../_components/page/page-header';
 import { Section } from '../../_components/page/section';
+import { titleOf } from '../../_components/page/title-of';
 import { EventList } from '../../_components/records/event-list';
 import { replay } from './actions';
 import { EventFacts } from './event-facts';
 import { EventNotices } from './event-notices';
 import { Payload } from './payload';
 
-export const metadata: Metadata = { title: 'Event' };
+export const generateMetadata = titleOf('Event', async (id, { runtime }) => {
+  const { type } = await getEvent(runtime.db, id);
+  return `${type} ${id}`;
+});
 
 interface Props {
   params: Promise<{ id: string }>;

@@ -1,8 +1,8 @@
-import { Group } from '@mantine/core';
 import { IconPencil } from '@tabler/icons-react';
-import type { ReactNode } from 'react';
+import type { ReactElement, ReactNode } from 'react';
 import { type SteppedKind, stepsFrom } from '@/lib/records/take-step';
 import { LinkButton } from '../../../../_components/links';
+import { PageActions } from '../../page/page-actions';
 import { ConfirmButton } from '../confirm-button';
 import { remove, step } from './actions';
 import type { KindName } from './kinds';
@@ -15,6 +15,8 @@ export interface StepText {
   consequences: string[];
   /** Cannot be taken back, or not easily. */
   isGrave?: boolean;
+  /** What usually comes next. */
+  isNext?: boolean;
   /** What the button that says no is called. */
   decline?: string;
 }
@@ -34,51 +36,73 @@ interface Props<Name extends string> {
   removal: string | null;
   /** Of the steps that its status allows, those that something else forbids. */
   except?: Name[];
+  /** What usually comes next, if that is no step of its own. */
+  primary?: ReactNode;
   /** What else can be done with it. */
   children?: ReactNode;
+  /** The same, if it cannot be taken back. */
+  grave?: ReactElement[];
 }
 
 /** What staff can do with a record as they see it: of one that has changed since, nothing. */
 export function RecordActions<Name extends string>(props: Props<Name>) {
-  const { kind, steps, texts, record, noun, name, edit, removal, except = [], children } = props;
+  const { kind, steps, texts, record, noun, name, edit, removal, except = [] } = props;
   const { id, version, status } = record;
   const offered = stepsFrom(steps, status).filter((one) => !except.includes(one));
+  const next = props.primary ? undefined : offered.find((one) => texts[one].isNext);
+  const editIsPrimary = !props.primary && next === undefined;
+  const others = offered.filter((one) => one !== next);
+  const stepButton = (one: Name) => {
+    const { label, question, consequences, isGrave, decline } = texts[one];
+    return (
+      <ConfirmButton
+        key={one}
+        action={step.bind(null, kind, id, version, one)}
+        question={question}
+        confirm={label}
+        consequences={[name, ...consequences]}
+        {...(decline && { decline })}
+        {...(isGrave && { color: 'red.9' })}
+        {...(one === next && { variant: 'filled' })}
+      >
+        {label}
+      </ConfirmButton>
+    );
+  };
+  const editButton = edit && (
+    <LinkButton
+      href={edit.href}
+      size="sm"
+      variant={editIsPrimary ? 'filled' : 'default'}
+      leftSection={<IconPencil size={16} aria-hidden />}
+    >
+      {edit.label ?? 'Edit'}
+    </LinkButton>
+  );
   return (
-    <Group gap="xs">
-      {edit && (
-        <LinkButton href={edit.href} size="sm" leftSection={<IconPencil size={16} aria-hidden />}>
-          {edit.label ?? 'Edit'}
-        </LinkButton>
-      )}
-      {offered.map((one) => {
-        const { label, question, consequences, isGrave, decline } = texts[one];
-        return (
+    <PageActions
+      primary={props.primary ?? (next === undefined ? editButton : stepButton(next))}
+      grave={[
+        ...others.filter((one) => texts[one].isGrave).map(stepButton),
+        ...(props.grave ?? []),
+        removal && (
           <ConfirmButton
-            key={one}
-            action={step.bind(null, kind, id, version, one)}
-            question={question}
-            confirm={label}
-            consequences={[name, ...consequences]}
-            {...(decline && { decline })}
-            {...(isGrave && { color: 'red.9' })}
+            key="delete"
+            action={remove.bind(null, kind, id, version)}
+            question={`Delete this ${noun}?`}
+            confirm={`Delete ${noun}`}
+            color="red.9"
+            consequences={[name, `${removal} Its history is kept.`]}
           >
-            {label}
+            Delete
           </ConfirmButton>
-        );
-      })}
-      {children}
-      {removal && (
-        <ConfirmButton
-          action={remove.bind(null, kind, id, version)}
-          question={`Delete this ${noun}?`}
-          confirm={`Delete ${noun}`}
-          color="red.9"
-          consequences={[name, `${removal} Its history is kept.`]}
-        >
-          Delete
-        </ConfirmButton>
-      )}
-    </Group>
+        ),
+      ]}
+    >
+      {!editIsPrimary && editButton}
+      {others.filter((one) => !texts[one].isGrave).map(stepButton)}
+      {props.children}
+    </PageActions>
   );
 }
 

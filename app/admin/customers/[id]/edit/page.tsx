@@ -1,6 +1,6 @@
-import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
 import { requireStaff } from '@/lib/auth/session/staff-session';
+import { getCustomer } from '@/lib/customers/queries';
 import { typedCustomer } from '@/lib/customers/typed-customer';
 import { readTyped } from '@/lib/records/typed-record';
 import { getRuntime } from '@/lib/runtime';
@@ -8,10 +8,14 @@ import { orNotFound } from '../../../../_components/or-not-found';
 import { toId } from '../../../../_components/search-params';
 import { save } from '../../../_components/forms/record/actions';
 import { FormPage } from '../../../_components/forms/record/form-page';
+import { titleOfRow } from '../../../_components/page/title-of';
 import { customerParts } from '../../form-parts';
 import { PATH } from '../../path';
 
-export const metadata: Metadata = { title: 'Edit customer' };
+export const generateMetadata = titleOfRow('Edit customer', async (db, id) => {
+  const customer = await getCustomer(db, { id });
+  return customer && `Edit ${customer.name || customer.customer_number}`;
+});
 
 export default async function EditCustomerPage({ params }: { params: Promise<{ id: string }> }) {
   await requireStaff();

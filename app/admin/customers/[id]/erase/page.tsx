@@ -1,5 +1,4 @@
 import { Alert, Box, List, ListItem } from '@mantine/core';
-import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
 import { requireAdmin } from '@/lib/auth/session/staff-session';
 import { getCustomer } from '@/lib/customers/queries';
@@ -9,11 +8,15 @@ import { AppError } from '@/lib/errors';
 import { getRuntime } from '@/lib/runtime';
 import { toId } from '../../../../_components/search-params';
 import { PageHeader } from '../../../_components/page/page-header';
+import { titleOfRow } from '../../../_components/page/title-of';
 import { PATH } from '../../path';
 import { erase } from './actions';
 import { EraseForm } from './erase-form';
 
-export const metadata: Metadata = { title: 'Erase a customer' };
+export const generateMetadata = titleOfRow('Erase a customer', async (db, id) => {
+  const customer = await getCustomer(db, { id });
+  return customer && `Erase ${customer.name || customer.customer_number}`;
+});
 
 /** Says what it means before it takes the customer's number for a yes. */
 export default async function ErasePage({ params }: { params: Promise<{ id: string }> }) {

@@ -1,4 +1,3 @@
-import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
 import { requireAdmin } from '@/lib/auth/session/staff-session';
 import { getCustomer } from '@/lib/customers/queries';
@@ -10,10 +9,14 @@ import { CustomerSearch } from '../../../_components/forms/customer-search/custo
 import { Notice } from '../../../_components/page/notice';
 import { PageHeader } from '../../../_components/page/page-header';
 import { Section } from '../../../_components/page/section';
+import { titleOfRow } from '../../../_components/page/title-of';
 import { PATH } from '../../path';
 import { MergeQuestion } from './merge-question';
 
-export const metadata: Metadata = { title: 'Merge customers' };
+export const generateMetadata = titleOfRow('Merge customers', async (db, id) => {
+  const customer = await getCustomer(db, { id });
+  return customer && `Merge ${customer.name || customer.customer_number}`;
+});
 
 const REFUSED = new Map([
   [

@@ -1,4 +1,3 @@
-import type { Metadata } from 'next';
 import { notFound, redirect } from 'next/navigation';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { getInvoice } from '@/lib/invoices/get-invoice';
@@ -9,11 +8,16 @@ import { orNotFound } from '../../../../_components/or-not-found';
 import { toId } from '../../../../_components/search-params';
 import { save } from '../../../_components/forms/record/actions';
 import { FormPage } from '../../../_components/forms/record/form-page';
+import { titleOfRow } from '../../../_components/page/title-of';
+import { invoiceName } from '../../../_components/records/invoice-list';
 import { DUE_DATE } from '../../form-parts';
 import { isOwnUnpaid } from '../../own-invoice';
 import { PATH } from '../../path';
 
-export const metadata: Metadata = { title: 'Due date' };
+export const generateMetadata = titleOfRow(
+  'Due date',
+  async (db, id) => `Due date of ${invoiceName(await getInvoice(db, id))}`,
+);
 
 export default async function DueDatePage({ params }: { params: Promise<{ id: string }> }) {
   await requireStaff();

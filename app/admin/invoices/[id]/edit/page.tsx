@@ -1,4 +1,3 @@
-import type { Metadata } from 'next';
 import { notFound, redirect } from 'next/navigation';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { getInvoice } from '@/lib/invoices/get-invoice';
@@ -9,11 +8,16 @@ import { orNotFound } from '../../../../_components/or-not-found';
 import { toId } from '../../../../_components/search-params';
 import { save } from '../../../_components/forms/record/actions';
 import { FormPage } from '../../../_components/forms/record/form-page';
+import { titleOfRow } from '../../../_components/page/title-of';
+import { invoiceName } from '../../../_components/records/invoice-list';
 import { invoiceParts } from '../../form-parts';
 import { isOwnDraft } from '../../own-invoice';
 import { PATH } from '../../path';
 
-export const metadata: Metadata = { title: 'Edit invoice' };
+export const generateMetadata = titleOfRow(
+  'Edit invoice',
+  async (db, id) => `Edit draft ${invoiceName(await getInvoice(db, id))}`,
+);
 
 export default async function EditInvoicePage({ params }: { params: Promise<{ id: string }> }) {
   await requireStaff();

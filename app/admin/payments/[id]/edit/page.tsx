@@ -1,5 +1,4 @@
 import { Box } from '@mantine/core';
-import type { Metadata } from 'next';
 import { notFound, redirect } from 'next/navigation';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { etagOf } from '@/lib/http/etag';
@@ -10,12 +9,16 @@ import { formatMoney, formatPlainAmount } from '../../../../_components/format';
 import { orNotFound } from '../../../../_components/or-not-found';
 import { toId } from '../../../../_components/search-params';
 import { PageHeader } from '../../../_components/page/page-header';
+import { titleOfRow } from '../../../_components/page/title-of';
 import { invoiceName } from '../../../_components/records/invoice-list';
 import { PATH } from '../../path';
 import { PaymentForm } from '../../payment-form';
 import { edit } from './actions';
 
-export const metadata: Metadata = { title: 'Edit a payment' };
+export const generateMetadata = titleOfRow('Edit a payment', async (db, id) => {
+  const { payment_reference } = await getPayment(db, id);
+  return `Edit payment ${payment_reference}`;
+});
 
 /** A pending payment; what is completed has been counted, and is deleted or refunded instead. */
 export default async function EditPage({ params }: { params: Promise<{ id: string }> }) {

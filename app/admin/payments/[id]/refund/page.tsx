@@ -1,5 +1,4 @@
 import { Alert, Box } from '@mantine/core';
-import type { Metadata } from 'next';
 import { notFound, redirect } from 'next/navigation';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { toCalendarDate } from '@/lib/dates';
@@ -10,11 +9,15 @@ import { formatMoney, formatPlainAmount } from '../../../../_components/format';
 import { orNotFound } from '../../../../_components/or-not-found';
 import { toId } from '../../../../_components/search-params';
 import { PageHeader } from '../../../_components/page/page-header';
+import { titleOfRow } from '../../../_components/page/title-of';
 import { PATH } from '../../path';
 import { refund } from './actions';
 import { RefundForm } from './refund-form';
 
-export const metadata: Metadata = { title: 'Record a refund' };
+export const generateMetadata = titleOfRow('Record a refund', async (db, id) => {
+  const { payment_reference } = await getPayment(db, id);
+  return `Refund of ${payment_reference}`;
+});
 
 export default async function RefundPage({ params }: { params: Promise<{ id: string }> }) {
   await requireStaff();

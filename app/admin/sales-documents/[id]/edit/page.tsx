@@ -1,4 +1,3 @@
-import type { Metadata } from 'next';
 import { notFound, redirect } from 'next/navigation';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { readTyped } from '@/lib/records/typed-record';
@@ -9,10 +8,14 @@ import { orNotFound } from '../../../../_components/or-not-found';
 import { toId } from '../../../../_components/search-params';
 import { save } from '../../../_components/forms/record/actions';
 import { FormPage } from '../../../_components/forms/record/form-page';
+import { titleOfRow } from '../../../_components/page/title-of';
 import { documentParts } from '../../form-parts';
 import { PATH } from '../../path';
 
-export const metadata: Metadata = { title: 'Edit sales document' };
+export const generateMetadata = titleOfRow('Edit sales document', async (db, id) => {
+  const { document_number } = await getSalesDocument(db, id);
+  return `Edit ${document_number}`;
+});
 
 export default async function EditSalesDocumentPage({ params }: { params: Promise<{ id: string }> }) {
   await requireStaff();

@@ -1,17 +1,21 @@
-import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { readTyped } from '@/lib/records/typed-record';
 import { getRuntime } from '@/lib/runtime';
+import { getServer } from '@/lib/servers/queries';
 import { typedServer } from '@/lib/servers/typed-server';
 import { orNotFound } from '../../../../_components/or-not-found';
 import { toId } from '../../../../_components/search-params';
 import { save } from '../../../_components/forms/record/actions';
 import { FormPage } from '../../../_components/forms/record/form-page';
+import { titleOfRow } from '../../../_components/page/title-of';
 import { SERVER_PARTS } from '../../form-parts';
 import { PATH } from '../../path';
 
-export const metadata: Metadata = { title: 'Edit server' };
+export const generateMetadata = titleOfRow(
+  'Edit server',
+  async (db, id) => `Edit ${(await getServer(db, id)).hostname}`,
+);
 
 export default async function EditServerPage({ params }: { params: Promise<{ id: string }> }) {
   await requireStaff();

@@ -1,18 +1,22 @@
-import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { readTyped } from '@/lib/records/typed-record';
 import { getRuntime } from '@/lib/runtime';
 import { listServers } from '@/lib/servers/queries';
+import { getService } from '@/lib/services/get-service';
 import { typedService } from '@/lib/services/typed-service';
 import { orNotFound } from '../../../../_components/or-not-found';
 import { toId } from '../../../../_components/search-params';
 import { save } from '../../../_components/forms/record/actions';
 import { FormPage } from '../../../_components/forms/record/form-page';
+import { titleOfRow } from '../../../_components/page/title-of';
 import { serviceParts } from '../../form-parts';
 import { PATH } from '../../path';
 
-export const metadata: Metadata = { title: 'Edit service' };
+export const generateMetadata = titleOfRow('Edit service', async (db, id) => {
+  const { domain, name } = await getService(db, id);
+  return `Edit ${domain ?? name}`;
+});
 
 export default async function EditServicePage({ params }: { params: Promise<{ id: string }> }) {
   await requireStaff();

@@ -1,16 +1,18 @@
 import { Box } from '@mantine/core';
-import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
 import { requireAdmin } from '@/lib/auth/session/staff-session';
 import { getStaffUser } from '@/lib/auth/staff/staff-user';
 import { getRuntime } from '@/lib/runtime';
 import { orNotFound } from '../../../../_components/or-not-found';
 import { PageHeader } from '../../../_components/page/page-header';
+import { titleOf } from '../../../_components/page/title-of';
 import { PATH } from '../../path';
 import { invite } from './actions';
 import { InviteForm } from './invite-form';
 
-export const metadata: Metadata = { title: 'New invitation' };
+export const generateMetadata = titleOf('New invitation', async (id, { runtime, staff }) =>
+  staff.role === 'admin' ? `New invitation for ${(await getStaffUser(runtime.db, { id })).name}` : null,
+);
 
 export default async function InvitationPage({ params }: { params: Promise<{ id: string }> }) {
   await requireAdmin();

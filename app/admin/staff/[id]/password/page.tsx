@@ -1,16 +1,18 @@
 import { Box, Text } from '@mantine/core';
-import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
 import { requireAdmin } from '@/lib/auth/session/staff-session';
 import { getStaffUser } from '@/lib/auth/staff/staff-user';
 import { getRuntime } from '@/lib/runtime';
 import { orNotFound } from '../../../../_components/or-not-found';
 import { PageHeader } from '../../../_components/page/page-header';
+import { titleOf } from '../../../_components/page/title-of';
 import { PATH } from '../../path';
 import { resetPassword } from './actions';
 import { PasswordForm } from './password-form';
 
-export const metadata: Metadata = { title: 'Reset a password' };
+export const generateMetadata = titleOf('Reset a password', async (id, { runtime, staff }) =>
+  staff.role === 'admin' ? `Reset the password of ${(await getStaffUser(runtime.db, { id })).name}` : null,
+);
 
 export default async function PasswordPage({ params }: { params: Promise<{ id: string }> }) {
   const self = await requireAdmin();

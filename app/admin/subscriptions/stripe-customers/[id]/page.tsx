@@ -1,5 +1,4 @@
 import { SimpleGrid, Stack } from '@mantine/core';
-import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
 import { listAuditOf } from '@/lib/audit/list-audit';
 import { requireStaff } from '@/lib/auth/session/staff-session';
@@ -18,13 +17,17 @@ import { CustomerSearch } from '../../../_components/forms/customer-search/custo
 import { Notice } from '../../../_components/page/notice';
 import { PageHeader } from '../../../_components/page/page-header';
 import { Section } from '../../../_components/page/section';
+import { titleOf } from '../../../_components/page/title-of';
 import { CustomerSection } from '../../../_components/records/customer-section';
 import { LINKED_BY } from '../../linked-by';
 import { Confirmation } from './confirmation';
 import { IsNew } from './is-new';
 import { IsSame } from './is-same';
 
-export const metadata: Metadata = { title: 'Stripe customer' };
+export const generateMetadata = titleOf('Stripe customer', async (id, { runtime }) => {
+  const { stripe_customer_id } = await getStripeCustomer(runtime.db, id);
+  return `Stripe customer ${stripe_customer_id}`;
+});
 
 const REFUSED = new Map([
   ['conflict', 'It was linked to another customer meanwhile, so nothing moved. This is its current link.'],
