@@ -12,6 +12,27 @@ export function currencyDecimals(currency: string): 0 | 2 | 3 {
   return THREE_DECIMAL.has(currency) ? 3 : 2;
 }
 
+/** The currencies in use, in lower case (ISO 4217), to choose from. */
+export const CURRENCIES: readonly string[] = (
+  'aed afn all amd aoa ars aud awg azn bam bbd bdt bhd bif bmd bnd bob brl bsd btn bwp byn bzd cad cdf chf clp cny ' +
+  'cop crc cup cve czk djf dkk dop dzd egp ern etb eur fjd fkp gbp gel ghs gip gmd gnf gtq gyd hkd hnl htg huf idr ' +
+  'ils inr iqd irr isk jmd jod jpy kes kgs khr kmf kpw krw kwd kyd kzt lak lbp lkr lrd lsl lyd mad mdl mga mkd mmk ' +
+  'mnt mop mru mur mvr mwk mxn myr mzn nad ngn nio nok npr nzd omr pab pen pgk php pkr pln pyg qar ron rsd rub rwf ' +
+  'sar sbd scr sdg sek sgd shp sle sos srd ssp stn svc syp szl thb tjs tmt tnd top try ttd twd tzs uah ugx usd uyu ' +
+  'uzs ved ves vnd vuv wst xaf xcd xcg xof xpf yer zar zmw zwg'
+).split(' ');
+
+/** What the euro and others replaced: old books still have them. */
+const FORMER =
+  'ats bef bgn cuc cyp dem eek esp fim frf grd hrk iep itl ltl luf lvl mtl nlg pte sit skk sll ang'.split(
+    ' ',
+  );
+
+const KNOWN = new Set([...CURRENCIES, ...FORMER]);
+
+/** Whether a text is the code of a currency, in lower case. */
+export const isCurrency = (code: string): boolean => KNOWN.has(code);
+
 /**
  * Stripe's minor units to our decimal text: `fromMinorUnits(1999, 'eur') === '19.99'`.
  *

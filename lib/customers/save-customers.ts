@@ -2,8 +2,10 @@ import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { type Database, lockKey, rows } from '@/db/database';
 import { customerStatus, customers } from '@/db/schema';
+import { normalVatId, vatIdProblem } from '../countries';
+import type { FieldError } from '../errors';
 import { textLine } from '../fields';
-import { currencyCode, optionalChoice, optionalText } from '../records/fields';
+import { countryCode, currencyCode, optionalChoice, optionalText } from '../records/fields';
 import type { RecordKind, Writing } from '../records/record-kind';
 import { hasOwnNumber } from './match-customer';
 import { findMergedNumbers } from './merged-customers';
@@ -32,23 +34,29 @@ export const customerKind: RecordKind = {
     street: optionalText(200),
     postal_code: optionalText(20),
     city: optionalText(200),
-    country: textLine(2)
-      .regex(/^[A-Z]{2}$/, 'must be a country such as DE')
-      .nullable()
-      .optional(),
-    vat_id: optionalText(50),
+    country: countryCode.nullable().optional(),
+    vat_id: textLine(50, normalVatId).nullable().optional(),
     tax_exempt: z.boolean('must be true or false').optional(),
     currency: currencyCode.optional(),
     status: optionalChoice(customerStatus.enumValues),
   }),
-  check: ({ before, after }) => {
-    if (before?.erased_at) return [{ field: '', message: ERASED }];
-    const isNamed = after.company || after.last_name || after.first_name;
-    return isNamed ? [] : [{ field: 'company', message: 'or a name is needed' }];
-  },
+  check: checkCustomer,
   nextKey: nextCustomerNumber,
   afterwards: (tx, written, { now }) => lookAgain(tx, written.filter(isNumbered), now),
 };
+
+function checkCustomer({ before, after, changes }: Writing): FieldError[] {
+  if (before?.erased_at) return [{ field: '', message: ERASED }];
+  const isNamed = after.company || after.last_name || after.first_name;
+  const problems = isNamed ? [] : [{ field: 'company', message: 'or a name is needed' }];
+  // What was stored before this rule, or came from Stripe, does not stop another change.
+  const isGiven = changes.vat_id !== undefined || changes.country !== undefined;
+  const problem =
+    isGiven && after.vat_id != null
+      ? vatIdProblem(String(after.vat_id), after.country == null ? null : String(after.country))
+      : undefined;
+  return problem === undefined ? problems : [...problems, { field: 'vat_id', message: problem }];
+}
 
 /** As sync numbers the customers that it creates. */
 async function nextCustomerNumber(tx: Database): Promise<string> {

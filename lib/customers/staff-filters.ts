@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { customerStatus } from '@/db/schema';
 import { oneOf } from '../fields';
 import { perPageParam } from '../page';
+import { countryCode } from '../records/fields';
 import { customerQuery } from './schema';
 
 export const CUSTOMER_STATUSES = customerStatus.enumValues;
@@ -14,11 +15,7 @@ export const customerFilters = z.object({
   /** A whole number or e-mail address, or part of one, of a name or a company. */
   q: customerQuery.optional(),
   status: oneOf(CUSTOMER_STATUSES).optional(),
-  country: z
-    .string()
-    .regex(/^[a-z]{2}$/i, 'must be a code of two letters, such as AT')
-    .toUpperCase()
-    .optional(),
+  country: countryCode.optional(),
   sort: z.enum(SORTS).catch('-created'),
   per_page: perPageParam,
 });

@@ -9,6 +9,7 @@ import { addDays } from '../dates';
 import { oneOf } from '../fields';
 import { toJsonAmount } from '../money';
 import { perPageParam } from '../page';
+import { currencyCode } from '../records/fields';
 import { dueOn } from './list-for-staff';
 
 /** How many days ago an overdue invoice was due, from and to; one whose payment failed may not be due yet. */
@@ -26,10 +27,7 @@ export type OverdueAge = (typeof OVERDUE_AGES)[number];
 /** What staff narrow the overdue invoices to. */
 export const overdueFilters = z.object({
   age: oneOf([...OVERDUE_AGES, 'over-30']).optional(),
-  currency: z
-    .string()
-    .regex(/^[a-z]{3}$/, 'must be a code of three letters, such as eur')
-    .optional(),
+  currency: currencyCode.optional(),
   per_page: perPageParam,
 });
 export type OverdueFilters = z.infer<typeof overdueFilters>;

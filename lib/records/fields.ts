@@ -1,15 +1,25 @@
 import { z } from 'zod';
+import { isCountry, toCountryCode } from '../countries';
 import { startOfDay } from '../dates';
 import { oneOf, textLine } from '../fields';
-import { hasCurrencyPrecision, MAX_AMOUNT } from '../money';
+import { hasCurrencyPrecision, isCurrency, MAX_AMOUNT } from '../money';
 
 // Fields that several kinds of records have. Null empties one.
 
 /** One line of text that may be empty. */
 export const optionalText = (max: number) => textLine(max).nullable().optional();
 
-/** ISO 4217, lower case. */
-export const currencyCode = textLine(3).regex(/^[a-z]{3}$/, 'must be a currency such as eur');
+/** ISO 4217, kept in lower case and taken in any. */
+export const currencyCode = textLine(100, (text) => text.trim().toLowerCase()).refine(
+  isCurrency,
+  'must be the code of a currency, such as EUR',
+);
+
+/** A country by its code or its name; kept as its code in capitals. */
+export const countryCode = textLine(100, toCountryCode).refine(
+  isCountry,
+  'must be a country by its name or its two letters, such as Germany or DE',
+);
 
 /** Whole units of a currency, not negative. */
 export const amount = z

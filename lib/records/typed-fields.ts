@@ -3,7 +3,7 @@ import { currencyDecimals } from '../money';
 import type { RecordKind, Row } from './record-kind';
 import { LINE_FIELDS, ofEach, type TypedLine, toTypedLines, typedLines } from './typed-lines';
 
-type SingleField = 'text' | 'currency' | 'upper' | 'number' | 'amount' | 'flag' | 'list';
+type SingleField = 'text' | 'currency' | 'number' | 'amount' | 'flag' | 'list';
 
 /** How a field of a form reads as the JSON value of a record; `lines` are the fields of its lines. */
 export type TypedField = SingleField | 'lines';
@@ -59,7 +59,6 @@ export function toDecimal(text: string): string | null {
 
 function toValue(field: SingleField, text: string): unknown {
   if (field === 'currency') return text.toLowerCase();
-  if (field === 'upper') return text.toUpperCase();
   if (field === 'flag') return text === 'on';
   if (field === 'list') return text.split(/[\s,;]+/).filter(Boolean);
   const decimal = field === 'number' || field === 'amount' ? toDecimal(text) : null;

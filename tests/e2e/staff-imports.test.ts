@@ -42,7 +42,7 @@ describe('a file', () => {
     await fact(page, '2 new, 0 changed, 0 unchanged, 2 rejected');
     const problems = page.getByRole('table', { name: 'Rejected rows' });
     expect(await problems.locator('tbody tr').allTextContents()).toEqual([
-      '3countrymust be a country such as DE',
+      '3countrymust be a country by its name or its two letters, such as Germany or DE',
       '5The whole rowhas 4 cells, and the first line 3',
     ]);
     expect(await page.getByRole('link', { name: 'Download rejected rows' }).count()).toBe(0);

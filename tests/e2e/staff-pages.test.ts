@@ -79,7 +79,10 @@ test('the address of a record that does not exist is not found', async () => {
 });
 
 test.each([
-  ['/admin/customers?country=Austria', 'Must be a code of two letters, such as AT.'],
+  [
+    '/admin/customers?country=Germania',
+    'Must be a country by its name or its two letters, such as Germany or DE.',
+  ],
   ['/admin/invoices?from=tomorrow', 'Must be a calendar date'],
   ['/admin/webhooks?type=nonsense', 'Must be one of the types listed.'],
 ])('the list %s says what is wrong with its filter and shows no rows', async (path, sentence) => {

@@ -36,7 +36,7 @@ import { useSync } from '../support/sync';
 
 const GRACE: Actor = { type: 'staff', id: 'u1', name: 'grace@example.com' };
 /** Texts that no other test writes. */
-const PERSONAL = /mustermann|erika|lindenweg|musterstadt|erased-me|4930123|geheim/i;
+const PERSONAL = /mustermann|erika|lindenweg|musterstadt|erased-me|4930123/i;
 
 const sync = useSync();
 const writer = () => ({ actor: GRACE, now: sync.now(), timeZone: 'UTC' });
@@ -55,7 +55,7 @@ const books = () =>
 async function openCase() {
   const values = {
     ...{ first_name: 'Erika', last_name: 'Musterfrau-Geheim', email: 'erased-me@example.com' },
-    ...{ phone: '+49 30 4930123', street: 'Lindenweg 1', city: 'Musterstadt', vat_id: 'DE-GEHEIM-1' },
+    ...{ phone: '+49 30 4930123', street: 'Lindenweg 1', city: 'Musterstadt', vat_id: 'DE493012399' },
   };
   const { id } = await saveRecord(sync.db, customerKind, { values }, writer());
   await saveRecord(sync.db, customerKind, { id, values: { last_name: 'Mustermann' } }, writer());

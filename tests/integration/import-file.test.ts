@@ -18,7 +18,7 @@ describe('an import of customers', () => {
     'customer_number,company,email,tax_exempt,country',
     'I1,"Müller, GmbH",a@example.com,yes,DE',
     'I2,,,no,DE',
-    'I3,Three,x@y,1,de',
+    'I3,Three,x@y,1,Germania',
     'i1,Twice,,,',
     'I5,"open,,,',
     'I6,Six,,,',
@@ -44,7 +44,7 @@ describe('an import of customers', () => {
     expect(code).toBe(1);
     expect(said).toEqual([
       'line 3, column company: or a name is needed',
-      'line 4, column country: must be a country such as DE',
+      'line 4, column country: must be a country by its name or its two letters, such as Germany or DE',
       'line 5, column customer_number: is that of line 2 too',
       expect.stringMatching(/^line 6 has a quotation mark/),
       'line 8 has 7 cells, and the first line 5',

@@ -68,6 +68,32 @@ describe('saving records', () => {
     expect(await base.db.$count(servers)).toBe(1);
   });
 
+  test('a country is kept as its code, a VAT ID must fit it, and one stored before does not stop a change', async () => {
+    const save = (values: Draft['values']) => saveRecords(base.db, customerKind, [{ values }], writer);
+    const of = { customer_number: 'V1', company: 'Vat' };
+    expect(await save({ ...of, country: 'Austria', vat_id: 'atu 1234 5678', currency: 'EUR' })).toMatchObject(
+      [{ outcome: 'created' }],
+    );
+    const [found] = await base.db.select().from(customers).where(eq(customers.customer_number, 'V1'));
+    expect(found).toMatchObject({ country: 'AT', vat_id: 'ATU12345678', currency: 'eur' });
+    expect(await save({ ...of, country: 'Austrai' })).toMatchObject([
+      { outcome: 'refused', problems: [{ field: 'country' }] },
+    ]);
+    expect(await save({ ...of, country: 'de' })).toEqual([
+      {
+        outcome: 'refused',
+        problems: [
+          {
+            field: 'vat_id',
+            message: 'is one of Austria, but the country is Germany: correct one of the two',
+          },
+        ],
+      },
+    ]);
+    await base.db.update(customers).set({ vat_id: '?' }).where(eq(customers.customer_number, 'V1'));
+    expect(await save({ ...of, vat_id: '?', phone: '1' })).toMatchObject([{ outcome: 'changed' }]);
+  });
+
   test('the audit log holds the row before and after; an import logs its new rows itself', async () => {
     const imported = { ...writer, importId: 1 };
     const { id } = await saveServer({ hostname: 'a.example.net' });

@@ -15,7 +15,7 @@ export const CUSTOMERS = {
   fields: () => [
     { name: 'q', label: 'Customer', placeholder: 'Number, name, e-mail' },
     { name: 'status', label: 'Status', options: choiceOf(CUSTOMER_STATUSES) },
-    { name: 'country', label: 'Country', placeholder: 'Code, such as AT' },
+    { name: 'country', label: 'Country', placeholder: 'Name or code' },
   ],
   hint: ({ q }) => (q && q.length < 3 ? 'To search within a word, type at least three letters.' : undefined),
   read: ({ db }, filters, { start }) => listCustomersWithBalance(db, filters, start),

@@ -23,7 +23,7 @@ export const OVERDUE = {
       label: 'Age',
       options: [...OVERDUE_AGES, 'over-30' as const].map((value) => ({ value, label: ageText(value) })),
     },
-    { name: 'currency', label: 'Currency', placeholder: 'Code, such as eur' },
+    { name: 'currency', label: 'Currency', placeholder: 'Code, such as EUR' },
   ],
   read: ({ db, env, now }, filters, { start }) =>
     listOverdue(db, filters, toCalendarDate(now(), env.timeZone), start),

@@ -45,7 +45,7 @@ export const EVERY_PAGE = [
 export const MORE_STATES = [
   '/admin/search?q=a',
   '/admin/webhooks?outcome=failed',
-  '/admin/customers?q=nobody&country=Austria',
+  '/admin/customers?q=nobody&country=Germania',
   '/admin/customers/{wren}',
   '/admin/customers/1?notice=conflict',
   '/admin/customers/1/merge?to=2',

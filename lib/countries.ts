@@ -1,0 +1,133 @@
+/** ISO 3166-1 alpha-2, and XK, which Stripe and ICU use for Kosovo. */
+export const COUNTRIES: readonly string[] = (
+  'AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ ' +
+  'CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO ' +
+  'FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE ' +
+  'JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO ' +
+  'MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW ' +
+  'PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM ' +
+  'TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW'
+).split(' ');
+
+const CODES = new Set(COUNTRIES);
+
+/** Whether a text is a code of a country, in capitals. */
+export const isCountry = (code: string): boolean => CODES.has(code);
+
+/** A country by its code, "AT" as "Austria"; any other text as it is. */
+export function countryName(code: string): string {
+  return isCountry(code) ? (NAMES.of(code) ?? code) : code;
+}
+
+const NAMES = new Intl.DisplayNames('en-GB', { type: 'region' });
+
+/** Names that people write and Intl does not know. */
+const OTHER_NAMES: Record<string, string> = {
+  uk: 'GB',
+  'great britain': 'GB',
+  usa: 'US',
+  'united states of america': 'US',
+  holland: 'NL',
+  'the netherlands': 'NL',
+  'czech republic': 'CZ',
+  turkey: 'TR',
+  macedonia: 'MK',
+  'hong kong': 'HK',
+  macau: 'MO',
+};
+
+let codesByName: Map<string, string> | undefined;
+
+/**
+ * The code of a country that people write by its code or its English or German name, in any case. A text that is
+ * neither stays as it is, for `isCountry` to refuse: it is never cut.
+ */
+export function toCountryCode(text: string): string {
+  const trimmed = text.trim();
+  const code = trimmed.toUpperCase();
+  if (isCountry(code)) return code;
+  codesByName ??= new Map(
+    ['de', 'en', 'en-GB'].flatMap((language) => {
+      const names = new Intl.DisplayNames(language, { type: 'region' });
+      return COUNTRIES.map((country) => [folded(names.of(country) ?? country), country] as const);
+    }),
+  );
+  return OTHER_NAMES[folded(trimmed)] ?? codesByName.get(folded(trimmed)) ?? trimmed;
+}
+
+/** Without case, accents and doubled spaces. */
+const folded = (text: string): string =>
+  text.normalize('NFKD').replace(/\p{M}/gu, '').replace(/\s+/g, ' ').toLowerCase();
+
+interface VatFormat {
+  pattern: RegExp;
+  example: string;
+}
+
+/**
+ * How the VAT IDs of the EU's members look, by country, as the EU's service for checking them describes it
+ * (https://ec.europa.eu/taxation_customs/vies/#/faq, "What is the format of a VAT number?"). Check digits are not
+ * checked. Greece writes EL instead of its code.
+ */
+const VAT_IDS: Record<string, VatFormat> = {
+  AT: { pattern: /^ATU\d{8}$/, example: 'ATU12345678' },
+  BE: { pattern: /^BE[01]\d{9}$/, example: 'BE0123456789' },
+  BG: { pattern: /^BG\d{9,10}$/, example: 'BG123456789' },
+  CY: { pattern: /^CY\d{8}[A-Z]$/, example: 'CY12345678X' },
+  CZ: { pattern: /^CZ\d{8,10}$/, example: 'CZ12345678' },
+  DE: { pattern: /^DE\d{9}$/, example: 'DE123456789' },
+  DK: { pattern: /^DK\d{8}$/, example: 'DK12345678' },
+  EE: { pattern: /^EE\d{9}$/, example: 'EE123456789' },
+  ES: { pattern: /^ES(?:[A-Z]\d{7}[A-Z\d]|\d{8}[A-Z])$/, example: 'ESB12345678' },
+  FI: { pattern: /^FI\d{8}$/, example: 'FI12345678' },
+  FR: { pattern: /^FR[A-Z\d]{2}\d{9}$/, example: 'FR12345678901' },
+  GR: { pattern: /^EL\d{9}$/, example: 'EL123456789' },
+  HR: { pattern: /^HR\d{11}$/, example: 'HR12345678901' },
+  HU: { pattern: /^HU\d{8}$/, example: 'HU12345678' },
+  IE: { pattern: /^IE(?:\d[A-Z\d+*]\d{5}[A-Z]|\d{7}[A-W][A-I])$/, example: 'IE1234567WA' },
+  IT: { pattern: /^IT\d{11}$/, example: 'IT12345678901' },
+  LT: { pattern: /^LT(?:\d{9}|\d{12})$/, example: 'LT123456789' },
+  LU: { pattern: /^LU\d{8}$/, example: 'LU12345678' },
+  LV: { pattern: /^LV\d{11}$/, example: 'LV12345678901' },
+  MT: { pattern: /^MT\d{8}$/, example: 'MT12345678' },
+  NL: { pattern: /^NL\d{9}B\d{2}$/, example: 'NL123456789B01' },
+  PL: { pattern: /^PL\d{10}$/, example: 'PL1234567890' },
+  PT: { pattern: /^PT\d{9}$/, example: 'PT123456789' },
+  RO: { pattern: /^RO\d{2,10}$/, example: 'RO1234567890' },
+  SE: { pattern: /^SE\d{12}$/, example: 'SE123456789001' },
+  SI: { pattern: /^SI\d{8}$/, example: 'SI12345678' },
+  SK: { pattern: /^SK\d{10}$/, example: 'SK1234567890' },
+};
+
+/** Whether a country is a member of the EU. */
+export const isInEu = (country: string): boolean => Object.hasOwn(VAT_IDS, country);
+
+/** A VAT ID of an EU country without the spaces, dots and hyphens people put into it, in capitals; others as they are. */
+export function normalVatId(text: string): string {
+  const compact = text.replace(/[\s.-]/g, '').toUpperCase();
+  return isInEu(countryOfVatId(compact)) ? compact : text.trim();
+}
+
+/**
+ * What is wrong with a VAT ID; undefined if nothing is. Only those of the EU are checked, by the customer's country,
+ * or by the country that the ID itself begins with if the customer's is outside the EU or not known.
+ *
+ * @param vatId as `normalVatId` returns it
+ */
+export function vatIdProblem(vatId: string, country: string | null): string | undefined {
+  const own = countryOfVatId(vatId);
+  const checked = country !== null && isInEu(country) ? country : own;
+  const format = VAT_IDS[checked];
+  if (!format || format.pattern.test(vatId)) return undefined;
+  const isOther = own !== checked && VAT_IDS[own]?.pattern.test(vatId);
+  return isOther
+    ? `is one of ${countryName(own)}, but the country is ${countryName(checked)}: correct one of the two`
+    : `is not a VAT ID of ${countryName(checked)}, such as ${format.example}`;
+}
+
+/** The EU country whose letters a VAT ID begins with, if a digit follows somewhere; else an empty text. */
+function countryOfVatId(vatId: string): string {
+  const letters = /^([A-Z]{2})(?=[A-Z\d+*]*\d)[A-Z\d+*]+$/.exec(vatId)?.[1] ?? '';
+  const country = letters === 'EL' ? 'GR' : letters;
+  return isInEu(country) && letters !== 'GR' ? country : '';
+}
