@@ -36,7 +36,8 @@ const OTHER_NAMES: Record<string, string> = {
   macau: 'MO',
 };
 
-let codesByName: Map<string, string> | undefined;
+/** Filled when the first name is looked up, since reading all names takes a while. */
+const codesByName = new Map<string, string>();
 
 /**
  * The code of a country that people write by its code or its English or German name, in any case. A text that is
@@ -46,13 +47,15 @@ export function toCountryCode(text: string): string {
   const trimmed = text.trim();
   const code = trimmed.toUpperCase();
   if (isCountry(code)) return code;
-  codesByName ??= new Map(
-    ['de', 'en', 'en-GB'].flatMap((language) => {
-      const names = new Intl.DisplayNames(language, { type: 'region' });
-      return COUNTRIES.map((country) => [folded(names.of(country) ?? country), country] as const);
-    }),
-  );
+  if (codesByName.size === 0) readNames();
   return OTHER_NAMES[folded(trimmed)] ?? codesByName.get(folded(trimmed)) ?? trimmed;
+}
+
+function readNames(): void {
+  for (const language of ['de', 'en', 'en-GB']) {
+    const names = new Intl.DisplayNames(language, { type: 'region' });
+    for (const country of COUNTRIES) codesByName.set(folded(names.of(country) ?? country), country);
+  }
 }
 
 /** Without case, accents and doubled spaces. */

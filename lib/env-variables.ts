@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isCountry } from './countries';
 import { isTimeZone } from './dates';
 import { toNetworks } from './networks';
 
@@ -27,6 +28,16 @@ export const variables = z.object({
     .optional(),
   PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).optional(),
   APP_TIMEZONE: text.refine(isTimeZone, 'must be an IANA time zone such as Europe/Berlin').optional(),
+  TAX_COUNTRY: text
+    .toUpperCase()
+    .refine(isCountry, 'must be the two letters of a country, such as DE')
+    .default('DE'),
+  TAX_RATE: z.coerce
+    .number('must be a number such as 19')
+    .min(0, 'must be at least 0')
+    .max(100, 'must be at most 100')
+    .refine((rate) => Number(rate.toFixed(2)) === rate, 'must have at most two decimals')
+    .default(19),
   STRIPE_PUBLISHABLE_KEY: text.regex(/^pk_(test|live)_./, 'must start with pk_test_ or pk_live_').optional(),
   STRIPE_SECRET_KEY: text
     .regex(/^[sr]k_(test|live)_./, 'must start with sk_test_, sk_live_, rk_test_ or rk_live_')

@@ -21,6 +21,8 @@ export interface Env {
   timeZone: string;
   /** In which 03:40 is meant by a server of our own; null: in the machine's own. */
   scheduleTimeZone: string | null;
+  /** Where we are taxed, and the rate of new lines for customers there, in percent. */
+  tax: { country: string; rate: number };
   stripe: {
     secretKey: string | null;
     /** Several during a rotation; empty: every webhook request is refused. */
@@ -95,6 +97,7 @@ export function parseEnv(
     publicUrl: (v.PUBLIC_URL ?? `http://localhost:${v.PORT}`).replace(/\/+$/, ''),
     timeZone: v.APP_TIMEZONE ?? 'UTC',
     scheduleTimeZone: v.APP_TIMEZONE ?? null,
+    tax: { country: v.TAX_COUNTRY, rate: v.TAX_RATE },
     stripe: {
       secretKey: v.STRIPE_SECRET_KEY ?? null,
       webhookSecrets: list(v.STRIPE_WEBHOOK_SECRET),

@@ -1,5 +1,6 @@
 import { toCalendarDate } from '@/lib/dates';
 import { currencyDecimals } from '@/lib/money';
+import { unmistakable } from '@/lib/typed-amount';
 
 const LOCALE = 'en-GB';
 
@@ -16,7 +17,7 @@ export function formatMoney(amount: number, currency: string): string {
 
 /** 1234.5 EUR as "1234.50", for a field. */
 export function formatPlainAmount(amount: number, currency: string): string {
-  return amount.toFixed(currencyDecimals(currency));
+  return unmistakable(amount.toFixed(currencyDecimals(currency)));
 }
 
 /** A calendar date, "2026-03-01" as "1 Mar 2026". */
@@ -97,11 +98,6 @@ export function formatSize(bytes: number): string {
 
 export function formatCount(count: number, one: string, many = `${one}s`): string {
   return `${formatNumber(count)} ${count === 1 ? one : many}`;
-}
-
-/** A country by its code, "AT" as "Austria". */
-export function formatCountry(code: string): string {
-  return new Intl.DisplayNames(LOCALE, { type: 'region' }).of(code) ?? code;
 }
 
 /** "payment_date" as "Payment date". */

@@ -15,7 +15,7 @@ export const typedCustomer = {
     street: 'text',
     postal_code: 'text',
     city: 'text',
-    country: 'text',
+    country: 'country',
     vat_id: 'text',
     tax_exempt: 'flag',
     currency: 'currency',

@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { textLine } from '../fields';
 import { MAX_AMOUNT } from '../money';
+import { NO_NUMBER } from '../records/fields';
 
 export const MAX_LINES = 500;
 const MAX_QUANTITY = 999_999_999;
 
 const decimal = (decimals: number) =>
   z
-    .number('must be a number')
+    .number(NO_NUMBER)
     .refine((value) => Number(value.toFixed(decimals)) === value, `must have at most ${decimals} decimals`);
 
 /** A line of an invoice or a sales document, as people write it. */

@@ -8,10 +8,10 @@ import { snippetColumns, toCustomerSnippet } from '../customers/snippet';
 import { toJsonAmount } from '../money';
 import { literal } from '../page-query';
 import { containsPattern, prefixPattern } from '../search-text';
+import { typedAmounts } from '../typed-amount';
 
 /** As many as somebody reads through. */
 const MAX_FOUND = 20;
-const AMOUNT = /^\d{1,9}([.,]\d{1,2})?$/;
 /** In literals, as in the partial indexes over the unpaid ones. */
 const isUnpaid = sql`${invoices.status} in ('sent', 'overdue')`;
 
@@ -26,12 +26,11 @@ export async function findPayableInvoices(db: Database, text: string) {
   if (!query.success) return [];
   const people = (await findCustomers(db, query.data)).matches.map(({ id }) => id);
   const ofPeople = people.length > 0 ? [inArray(invoices.customer_id, people)] : [];
-  const amount = AMOUNT.test(text.trim()) ? text.trim().replace(',', '.') : null;
   const starts = spellings(text)
     .filter(Boolean)
     .map((start) => like(invoices.number, prefixPattern(start)));
   const unpaid = [
-    ...(amount === null ? [] : [eq(invoices.amount_due, amount), eq(invoices.total, amount)]),
+    ...typedAmounts(text).flatMap((amount) => [eq(invoices.amount_due, amount), eq(invoices.total, amount)]),
     ...spellings(text)
       .filter(Boolean)
       .map((part) => like(invoices.number, containsPattern(part))),

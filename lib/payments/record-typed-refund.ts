@@ -8,10 +8,10 @@ import { amountProblem } from '../records/fields';
 import { lockPayment, type Precondition, readPayment, type StoredPayment } from './lock-payment';
 import { toPaymentRow } from './queries';
 import type { PaymentRow } from './schema';
-import { parseTyped, typedAmount, typedDate } from './typed-payment';
+import { amountField, parseTyped, typedDate } from './typed-payment';
 import { changePayment, type PaymentWriter } from './write-payment';
 
-const typedRefund = z.object({ amount: typedAmount, date: typedDate });
+const typedRefund = z.object({ amount: amountField, date: typedDate });
 
 /** Names of the fields of a refund. */
 export const REFUND_FIELDS = typedRefund.keyof().options;

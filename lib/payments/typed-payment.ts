@@ -1,21 +1,31 @@
 import { z } from 'zod';
 import { AppError } from '../errors';
+import { ambiguityProblem, typedAmount } from '../typed-amount';
 import { normalReference } from './normal-reference';
 import { paymentInput } from './schema';
 
 const trimmed = z.string().trim();
 
-/** An amount as a person types it. A comma before three digits could mean thousands: refused. */
-export const typedAmount = trimmed
-  .regex(/^\d{1,12}(\.\d{1,3}|,\d{1,2})?$/, 'must be a number like 1119.00, nothing between the thousands')
-  .transform((text) => Number(text.replace(',', '.')))
+/** An amount as a person types it. */
+export const amountField = z
+  .string()
+  .transform((text, { issues }) => {
+    const amount = typedAmount(text);
+    if (amount !== null) return Number(amount);
+    issues.push({
+      code: 'custom',
+      input: text,
+      message: ambiguityProblem(text) ?? 'must be a number like 1119.00',
+    });
+    return z.NEVER;
+  })
   .pipe(paymentInput.shape.amount);
 
 export const typedDate = trimmed.pipe(paymentInput.shape.payment_date);
 
 /** A payment as a person types it. */
 const typedPayment = z.object({
-  amount: typedAmount,
+  amount: amountField,
   payment_date: typedDate,
   payment_reference: z.string().overwrite(normalReference).pipe(paymentInput.shape.payment_reference),
 });

@@ -21,11 +21,11 @@ export const countryCode = textLine(100, toCountryCode).refine(
   'must be a country by its name or its two letters, such as Germany or DE',
 );
 
+/** What is said of a text that is no number. */
+export const NO_NUMBER = 'must be a number';
+
 /** Whole units of a currency, not negative. */
-export const amount = z
-  .number('must be a number')
-  .min(0, 'must not be negative')
-  .max(MAX_AMOUNT, 'is too large');
+export const amount = z.number(NO_NUMBER).min(0, 'must not be negative').max(MAX_AMOUNT, 'is too large');
 
 /** An amount as its column holds it. */
 export const toAmountColumn = (value: unknown): unknown =>

@@ -1,9 +1,11 @@
 import type { z } from 'zod';
+import { countryName } from '../countries';
 import { currencyDecimals } from '../money';
+import { typedAmount, unmistakable } from '../typed-amount';
 import type { RecordKind, Row } from './record-kind';
 import { LINE_FIELDS, ofEach, type TypedLine, toTypedLines, typedLines } from './typed-lines';
 
-type SingleField = 'text' | 'currency' | 'number' | 'amount' | 'flag' | 'list';
+type SingleField = 'text' | 'country' | 'currency' | 'number' | 'amount' | 'flag' | 'list';
 
 /** How a field of a form reads as the JSON value of a record; `lines` are the fields of its lines. */
 export type TypedField = SingleField | 'lines';
@@ -16,9 +18,6 @@ export interface TypedKind {
   kind: RecordKind;
   fields: Record<string, TypedField>;
 }
-
-// A comma before three digits could mean thousands: it stays text, which is refused.
-const NUMBER = /^-?\d{1,15}(\.\d{1,6}|,\d{1,2}|,\d{4,6})?$/;
 
 /**
  * What was typed as JSON values. An empty field is null where that is allowed; of a new record it is left out where it
@@ -51,17 +50,11 @@ function toLines(typed: Typed): unknown[] | undefined {
   return lines.map((line) => ofEach((name) => toValue(LINE_FIELDS[name], line[name].trim())));
 }
 
-/** Parses a typed number into decimal text. Returns null if it is not a number. */
-export function toDecimal(text: string): string | null {
-  const trimmed = text.trim();
-  return NUMBER.test(trimmed) ? trimmed.replace(',', '.') : null;
-}
-
 function toValue(field: SingleField, text: string): unknown {
   if (field === 'currency') return text.toLowerCase();
   if (field === 'flag') return text === 'on';
   if (field === 'list') return text.split(/[\s,;]+/).filter(Boolean);
-  const decimal = field === 'number' || field === 'amount' ? toDecimal(text) : null;
+  const decimal = field === 'number' || field === 'amount' ? typedAmount(text) : null;
   return decimal === null ? text : Number(decimal);
 }
 
@@ -92,9 +85,10 @@ function linesOf({ lines }: Row, currency: string): TypedLine[] {
 function toText(field: SingleField, value: unknown, currency: string): string {
   if (value === null || value === undefined) return '';
   if (field === 'flag') return value ? 'on' : '';
-  if (field === 'number') return String(Number(value));
+  if (field === 'number') return unmistakable(String(Number(value)));
   if (field === 'amount') return toAmount(Number(value), currency);
   if (Array.isArray(value)) return value.join('\n');
+  if (field === 'country') return countryName(String(value));
   // People know currencies by their capitals.
   return field === 'currency' ? String(value).toUpperCase() : String(value);
 }
@@ -102,5 +96,5 @@ function toText(field: SingleField, value: unknown, currency: string): string {
 /** With the decimals of its currency, or all that it has. */
 function toAmount(amount: number, currency: string): string {
   const text = amount.toFixed(currencyDecimals(currency));
-  return Number(text) === amount ? text : String(amount);
+  return unmistakable(Number(text) === amount ? text : String(amount));
 }

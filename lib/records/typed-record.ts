@@ -2,6 +2,8 @@ import { eq } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { AppError } from '../errors';
 import { MAX_ID } from '../page';
+import { ambiguityProblem } from '../typed-amount';
+import { NO_NUMBER } from './fields';
 import type { RecordWriter, Row } from './record-kind';
 import { saveRecord } from './save-records';
 import { type Typed, type TypedKind, toTyped, toValues } from './typed-fields';
@@ -49,7 +51,10 @@ export async function saveTyped(
     return await saveRecord(db, typedKind.kind, draft, writer);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    const fields = error.fields.map(({ field, message }) => ({ field: nameOf(field, typedKind), message }));
+    const fields = error.fields.map(({ field, message }) => ({
+      field: nameOf(field, typedKind),
+      message: (message === NO_NUMBER && ambiguityProblem(typed[field] ?? '')) || message,
+    }));
     throw new AppError(error.code, error.message, fields);
   }
 }

@@ -1,19 +1,19 @@
-import { desc, eq, inArray, like, or, type SQL, sql } from 'drizzle-orm';
+import { desc, eq, inArray, like, or, type SQL } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customers, invoices } from '@/db/schema';
 import { customerName, snippetColumns } from '../customers/snippet';
 import { matchInvoice } from '../invoices/match-invoice';
 import { toJsonAmount } from '../money';
 import { literal } from '../page-query';
+import { typedAmounts } from '../typed-amount';
 import { beginnings, endings } from './beginnings';
 import { CANDIDATES, collect, type Found } from './collect';
 import type { SearchHit } from './schema';
-import { typedAmount } from './typed-amount';
 
 /** By number or Stripe's id; then those whose number starts or ends with the text, or whose total it is. */
 export function findInvoiceHits(db: Database, text: string): Promise<Found> {
   const isNamed = text.startsWith('in_') ? eq(invoices.stripe_invoice_id, text) : matchInvoice(text);
-  const amount = typedAmount(text);
+  const amounts = typedAmounts(text);
   const starts = beginnings(text).map((start) => like(invoices.number, start));
   const readSome = async (where: SQL | undefined, limit: number) => {
     const some = db.select({ id: invoices.id }).from(invoices).where(where).limit(literal(CANDIDATES));
@@ -21,7 +21,7 @@ export function findInvoiceHits(db: Database, text: string): Promise<Found> {
   };
   return collect(
     (limit) => readInvoices(db, isNamed, limit),
-    (limit) => readSome(amount === null ? undefined : sql`${invoices.total} = ${amount}::numeric`, limit),
+    (limit) => readSome(amounts.length === 0 ? undefined : inArray(invoices.total, amounts), limit),
     (limit) => readSome(or(...starts), limit),
     (limit) => readSome(or(...endings(invoices.number, text)), limit),
   );

@@ -1,4 +1,4 @@
-import { desc, eq, ilike, inArray, or, type SQL, sql } from 'drizzle-orm';
+import { desc, eq, ilike, inArray, or, type SQL } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customers, invoices, payments } from '@/db/schema';
 import { idAfterHash } from '../customers/match-customer';
@@ -7,9 +7,9 @@ import { toJsonAmount } from '../money';
 import { literal } from '../page-query';
 import { normalReference } from '../payments/normal-reference';
 import { indexedPatterns } from '../search-text';
+import { typedAmounts } from '../typed-amount';
 import { CANDIDATES, collect, type Found } from './collect';
 import type { SearchHit } from './schema';
-import { typedAmount } from './typed-amount';
 
 /** By reference or Stripe's payment intent; then by amount, and by part of the reference. */
 export function findPaymentHits(db: Database, typed: string): Promise<Found> {
@@ -17,19 +17,19 @@ export function findPaymentHits(db: Database, typed: string): Promise<Found> {
   const patterns = indexedPatterns(text, []);
   return collect(
     (limit) => readPayments(db, isNamed(text), limit),
-    (limit) => readOfAmount(db, typedAmount(typed), limit),
+    (limit) => readOfAmount(db, typedAmounts(typed), limit),
     // A part that many have is found at once among the latest; one that few have, by the index.
     (limit) => readAlike(db, latest(db), patterns, limit),
     (limit) => readAlike(db, payments, patterns, limit),
   );
 }
 
-async function readOfAmount(db: Database, amount: string | null, limit: number): Promise<SearchHit[]> {
-  if (amount === null) return [];
+async function readOfAmount(db: Database, amounts: string[], limit: number): Promise<SearchHit[]> {
+  if (amounts.length === 0) return [];
   const some = db
     .select({ id: payments.id })
     .from(payments)
-    .where(sql`${payments.amount} = ${amount}::numeric`)
+    .where(inArray(payments.amount, amounts))
     .limit(literal(CANDIDATES));
   return readPayments(db, inArray(payments.id, some), limit);
 }

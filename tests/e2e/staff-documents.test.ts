@@ -72,7 +72,9 @@ test('a customer rents a service, accepts an offer and pays its invoice; the too
   await visit(page, customerPage);
   await page.getByRole('link', { name: 'New offer' }).click();
   await page.waitForURL(`${site.url}${DOCUMENTS}/new?customer=${customer_number}`);
-  expect(await page.getByLabel('Customer number').inputValue()).toBe(customer_number);
+  expect(await page.getByRole('combobox', { name: 'Customer', exact: true }).inputValue()).toBe(
+    customer_number,
+  );
   await fillLine(page, 1, 'Dedicated server', '79,90');
   await press(page, 'Add line');
   await fillLine(page, 2, 'Discount', '-9.90');
@@ -120,7 +122,7 @@ describe('a draft', () => {
   test('a wrong field of a draft has a message and the focus, and all that was typed stays', async () => {
     const page = await site.open(`${DOCUMENTS}/new`);
     await page.getByLabel('Type').selectOption('order_confirmation');
-    await page.getByLabel('Customer number').fill('nobody');
+    await page.getByRole('combobox', { name: 'Customer', exact: true }).fill('nobody');
     await fillLine(page, 1, 'One', '1.00');
     await press(page, 'Add line');
     await fillLine(page, 2, 'Two', '1,000');
@@ -128,7 +130,7 @@ describe('a draft', () => {
     await press(page, 'Remove line 1');
     await fillLine(page, 2, 'Three', '3');
     await press(page, 'Save draft');
-    await line(page, 1).getByText('Must be a number.').waitFor();
+    await line(page, 1).getByText('Can mean 1000 or 1: write 1000, or 1.00.').waitFor();
     await hasFocus(page, 'textbox', 'Price without tax');
     expect(await violationsOf(page)).toEqual([]);
     expect(await line(page, 1).getByLabel('Price without tax').inputValue()).toBe('1,000');
@@ -137,7 +139,39 @@ describe('a draft', () => {
     await line(page, 1).getByLabel('Price without tax').fill('1000');
     await press(page, 'Save draft');
     await page.getByText('Is not a known customer.').waitFor();
-    await hasFocus(page, 'textbox', 'Customer number');
+    await hasFocus(page, 'combobox', 'Customer');
+  });
+
+  test('a customer is picked by name, and its currency and tax follow; a line that contradicts them is pointed out', async () => {
+    const page = await site.open('/admin/customers/new');
+    await page.getByLabel('Customer number').fill('K-FREE');
+    await page.getByLabel('Company').fill('Freibrief Verein');
+    await page.getByLabel('Currency').fill('chf');
+    await page.getByLabel('Exempt from tax').check();
+    await press(page, 'Create customer');
+    await told(page, 'The customer is created.');
+    await visit(page, `${site.url}${INVOICES}/new`);
+    const rate = line(page, 1).getByLabel('Tax in %');
+    expect(await rate.inputValue()).toBe('19');
+    await page.getByRole('combobox', { name: 'Customer', exact: true }).fill('freibr');
+    await page.getByRole('option', { name: 'K-FREE · Freibrief Verein' }).click();
+    await page.getByText('0 % tax: The customer is exempt from tax.').waitFor();
+    expect(await rate.inputValue()).toBe('0');
+    expect(await page.getByRole('combobox', { name: 'Currency' }).inputValue()).toBe('CHF');
+    await fillLine(page, 1, 'Membership', '1.500,00');
+    await rate.fill('19');
+    await told(page, 'The usual rate is 0 %, but line 1 has 19 %. Check it before you save.');
+    expect(await violationsOf(page)).toEqual([]);
+    await press(page, 'Save draft');
+    await told(page, 'The draft is saved.');
+    await page.getByText('The usual rate is 0 %, but line 1 has 19 %.').waitFor();
+    await page.getByRole('link', { name: 'Edit' }).click();
+    await page.getByText('Freibrief Verein').first().waitFor();
+    await rate.fill('0');
+    await press(page, 'Save draft');
+    await told(page, 'Your changes are saved.');
+    await page.getByText('The customer is exempt from tax.').waitFor();
+    await page.getByText('CHF 1,500.00').first().waitFor();
   });
 
   test('lines of a draft are added, moved and removed with the keyboard alone', async () => {
@@ -212,7 +246,7 @@ describe('a draft', () => {
     await page.waitForURL(/\/sign-in\?next=/);
     await signIn(page);
     await told(page, 'What you typed is restored here.');
-    expect(await page.getByLabel('Customer number').inputValue()).toBe('K-DOC');
+    expect(await page.getByRole('combobox', { name: 'Customer', exact: true }).inputValue()).toBe('K-DOC');
     expect(await line(page, 2).getByLabel('Text').inputValue()).toBe('Two');
     await page.getByText('€3.57').waitFor();
     await press(page, 'Save draft');

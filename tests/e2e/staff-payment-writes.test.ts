@@ -54,7 +54,7 @@ describe('recording', () => {
     expect(await page.getByLabel('Date').inputValue()).toBe(TODAY);
     await fillIn(page, '1,119', 'CASH-W2E');
     await press(page, 'Record payment');
-    await page.getByText(/^Must be a number like/).waitFor();
+    await page.getByText('Can mean 1119 or 1.119: write 1119, or 1.1190.').waitFor();
     expect(await page.getByLabel('Amount in EUR').inputValue()).toBe('1,119');
     expect(await page.getByLabel('Reference').inputValue()).toBe('CASH-W2E');
     await fillIn(page, '120', 'CASH-W2E');

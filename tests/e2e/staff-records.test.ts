@@ -164,7 +164,9 @@ describe('a customer and a service', () => {
     await page.getByRole('link', { name: 'New customer' }).click();
     await page.waitForURL(`${site.url}/admin/customers/new`);
     await field(page, 'Company').fill('Neu & Söhne');
-    await field(page, 'Country').fill('at');
+    await field(page, 'Country').fill('Austri');
+    await page.getByRole('option', { name: 'Austria · AT' }).click();
+    expect(await field(page, 'Country').inputValue()).toBe('Austria');
     await field(page, 'Exempt from tax').check();
     await press(page, 'Create customer');
     await told(page, 'The customer is created.');
@@ -184,9 +186,19 @@ describe('a customer and a service', () => {
     await page.getByText('City: – → Wien').waitFor();
     await page.getByText('Tax exempt: true → false').waitFor();
 
+    await page.getByRole('link', { name: 'Edit' }).click();
+    expect(await field(page, 'Country').inputValue()).toBe('Austria');
+    await field(page, 'Country').fill('Austrai');
+    await press(page, 'Save');
+    await page
+      .getByText('Must be a country by its name or its two letters, such as Germany or DE.')
+      .waitFor();
+    expect(await field(page, 'Country').inputValue()).toBe('Austrai');
+    await page.getByRole('link', { name: 'Cancel' }).click();
+
     await page.getByRole('link', { name: 'New service' }).click();
     await page.waitForURL(/\/services\/new\?customer=K\d+$/);
-    expect(await page.getByLabel('Customer number').inputValue()).toBe(number);
+    expect(await page.getByRole('combobox', { name: 'Customer', exact: true }).inputValue()).toBe(number);
     await page.getByLabel('Name').fill('Webhosting L');
     await page.getByLabel('Type').selectOption('hosting');
     await page.getByLabel('Server', { exact: true }).selectOption('form.example.net');
@@ -212,7 +224,7 @@ describe('a customer and a service', () => {
     await page.getByLabel('Price').fill('1,119');
     await field(page, 'Since').fill('2026-02-28');
     await press(page, 'Create service');
-    await page.getByText('Must be a number.').waitFor();
+    await page.getByText('Can mean 1119 or 1.119: write 1119, or 1.1190.').waitFor();
     await hasFocus(page, 'textbox', 'Price');
     expect(await page.getByLabel('Price').inputValue()).toBe('1,119');
     expect(await page.getByLabel('Type').inputValue()).toBe('domain');

@@ -157,7 +157,7 @@ describe('the invoice of a payment', () => {
     const all = ['ZG-2026-0008', 'ZG-2026-0009', 'ZG-2026-0007'];
     for (const [texts, expected] of [
       [['zitronen', 'K-ZIT', 'ZG-2026'], all],
-      [['392.00', '392,00', '392', '26-000'], all.slice(0, 2)],
+      [['392.00', '392,00', '392', '€392.00', '392 EUR', '26-000'], all.slice(0, 2)],
       [['26-0009'], ['ZG-2026-0009']],
       [['', '%', 'no such thing', '\u0000'], []],
     ] as const) {

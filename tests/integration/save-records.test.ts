@@ -181,13 +181,13 @@ describe('a form', () => {
     const { hostname } = await createServer(base.db);
     const typed = {
       ...{ service_number: '', customer_number: customer_number.toLowerCase(), hostname },
-      ...{ service_type: 'hosting', status: 'order', name: 'Web', price: '19,90', currency: 'CHF' },
+      ...{ service_type: 'hosting', status: 'order', name: 'Web', price: '1.019,90', currency: 'CHF' },
       ...{ billing_interval: 'year', start_date: '2026-01-31' },
     };
     const { id } = await saveTyped(base.db, typedNewService, null, typed, writer);
     expect((await readTyped(base.db, typedNewService, id)).typed).toEqual({
       ...{ ...typed, service_number: 'S00003', customer_number },
-      ...{ domain: '', price: '19.90', next_billing_date: '', ends_on: '' },
+      ...{ domain: '', price: '1019.90', next_billing_date: '', ends_on: '' },
     });
   });
 
@@ -205,7 +205,7 @@ describe('a form', () => {
     });
     const opened = { id: (await createService(base.db)).id, version: 0 };
     await expect(saveTyped(base.db, typedService, opened, { price: '1,119' }, writer)).rejects.toMatchObject({
-      fields: [{ field: 'price', message: 'must be a number' }],
+      fields: [{ field: 'price', message: 'can mean 1119 or 1.119: write 1119, or 1.1190' }],
     });
   });
 

@@ -112,6 +112,16 @@ test.each([
   expect(only?.kind ?? null).toBe(kind);
 });
 
+test('an amount finds invoices and payments however it is written, and both readings of one that can mean two', async () => {
+  const { id: invoice_id, customer_id } = await createInvoice(base.db, { number: 'SUM-1', total: '1500' });
+  await createInvoice(base.db, { number: 'SUM-2', total: '1.5' });
+  await createPayment(base.db, { invoice_id, customer_id, payment_reference: 'SUM-PAID', amount: '1500' });
+  const found = ['invoice SUM-1', 'payment SUM-PAID'];
+  for (const text of ['1500', '1,500.00', '1.500,00', '1 500', '€1,500.00', '1500 EUR'])
+    expect([text, await titles(text)]).toEqual([text, found]);
+  expect(await titles('1.500')).toEqual(expect.arrayContaining([...found, 'invoice SUM-2']));
+});
+
 describe('a search with many matches', () => {
   beforeAll(async () => {
     const { db } = base;

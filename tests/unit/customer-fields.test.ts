@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { COUNTRIES, isInEu, normalVatId, vatIdProblem } from '@/lib/countries';
+import { taxContradiction, taxRuleOf } from '@/lib/customers/tax';
 import { CURRENCIES } from '@/lib/money';
 import { countryCode, currencyCode } from '@/lib/records/fields';
 
@@ -51,6 +52,52 @@ describe('a currency', () => {
   test('every currency that a form offers is accepted', () => {
     expect(CURRENCIES.filter((code) => !currencyCode.safeParse(code).success)).toEqual([]);
     expect(new Set(CURRENCIES).size).toBe(CURRENCIES.length);
+  });
+});
+
+describe('the usual tax of a customer', () => {
+  const HOME = { country: 'DE', rate: 19 };
+  const of = (values: object, home = HOME) =>
+    taxRuleOf({ tax_exempt: false, country: null, vat_id: null, ...values }, home);
+
+  test.each([
+    [{}, 19, null],
+    [{ country: 'DE', vat_id: 'DE123456789' }, 19, null],
+    [{ tax_exempt: true, country: 'DE' }, 0, 'The customer is exempt from tax.'],
+    [
+      { country: 'AT', vat_id: 'ATU12345678' },
+      0,
+      /^The customer has a VAT ID and is in Austria, .*reverse charge/,
+    ],
+    [{ country: 'AT' }, 19, null],
+    [{ country: 'CH' }, 0, 'The customer is in Switzerland, outside the EU.'],
+    [{ country: 'GB', vat_id: 'GB123456789' }, 0, 'The customer is in United Kingdom, outside the EU.'],
+  ])('a customer with %j pays %i %', (values, rate, reason) => {
+    const why = reason instanceof RegExp ? expect.stringMatching(reason) : reason;
+    expect(of(values)).toEqual({ rate, reason: why });
+  });
+
+  test('the rate at home is a setting, and a home outside the EU knows no reverse charge', () => {
+    expect(of({ country: 'AT' }, { country: 'AT', rate: 20 })).toEqual({ rate: 20, reason: null });
+    expect(of({ country: 'AT', vat_id: 'ATU12345678' }, { country: 'CH', rate: 8.1 })).toEqual({
+      rate: 0,
+      reason: 'The customer is in Austria, outside Switzerland.',
+    });
+  });
+
+  test('tax for a customer who pays none, and none for one who pays it, contradict the rule', () => {
+    const [usual, exempt] = [of({}), of({ tax_exempt: true })];
+    expect(taxContradiction(exempt, [0, 19])).toBe(
+      'The customer is exempt from tax. The usual rate is 0 %, but line 2 has 19 %.',
+    );
+    expect(taxContradiction(usual, [0])).toBe(
+      'The customer pays tax. The usual rate is 19 %, but line 1 has 0 %.',
+    );
+    expect([taxContradiction(usual, [19, 7, null]), taxContradiction(exempt, [0, null])]).toEqual([
+      null,
+      null,
+    ]);
+    expect(taxContradiction(usual, [])).toBeNull();
   });
 });
 

@@ -36,7 +36,7 @@ describe('the environment', () => {
     expect(parseEnv({})).toEqual({
       ...{ databaseUrl: null, databaseUrlDirect: null, databasePooler: null, dataDir: '.data' },
       ...{ port: 3000, host: null, trustedProxies: [], publicUrl: 'http://localhost:3000' },
-      ...{ timeZone: 'UTC', scheduleTimeZone: null, linkByEmail: false },
+      ...{ timeZone: 'UTC', scheduleTimeZone: null, linkByEmail: false, tax: { country: 'DE', rate: 19 } },
       stripe: { secretKey: null, webhookSecrets: [], apiBase: null, mode: null },
       oauth: { dynamicRegistration: true, redirectSchemes: ['cursor', 'vscode', 'vscode-insiders'] },
       ...{ eventRetentionDays: 180, toolCallRetentionDays: 90, mcpRequestsPerMinute: 6000 },
@@ -83,6 +83,9 @@ describe('the environment', () => {
     [{ PUBLIC_URL: 'a.example' }, /^PUBLIC_URL must be an http or https address\.$/],
     [{ PUBLIC_URL: 'ftp://a.example' }, /^PUBLIC_URL /],
     [{ APP_TIMEZONE: 'Mars/Olympus' }, /^APP_TIMEZONE must be an IANA time zone/],
+    [{ TAX_COUNTRY: 'XX' }, /^TAX_COUNTRY must be the two letters of a country/],
+    [{ TAX_RATE: '101' }, /^TAX_RATE must be at most 100\.$/],
+    [{ TAX_RATE: '19,5' }, /^TAX_RATE must be a number such as 19\.$/],
     [{ STRIPE_SECRET_KEY: 'pk_test_1' }, /^STRIPE_SECRET_KEY must start with/],
     [{ STRIPE_SECRET_KEY: 'sk_test_' }, /^STRIPE_SECRET_KEY /],
     [{ STRIPE_PUBLISHABLE_KEY: 'sk_test_1' }, /^STRIPE_PUBLISHABLE_KEY must start with/],

@@ -3,26 +3,67 @@ import { z } from 'zod';
 import { typedInvoice } from '@/lib/invoices/typed-invoice';
 import { pageBounds, pageFields, pageRequest, toPage } from '@/lib/page';
 import { mergeTyped } from '@/lib/records/merge-typed';
-import { toDecimal, toTyped, toValues } from '@/lib/records/typed-fields';
+import { toTyped, toValues } from '@/lib/records/typed-fields';
 import { isLineField, toTypedLines, typedLines } from '@/lib/records/typed-lines';
 import { searchText } from '@/lib/search/schema';
 import { indexedPatterns } from '@/lib/search-text';
+import { ambiguityProblem, typedAmount, typedAmounts } from '@/lib/typed-amount';
 
 describe('a form', () => {
   const line = { text: ' Hosting ', quantity: '1,5', unit_price: '-9.90', tax_rate: '19' };
   const blank = { text: '', quantity: '1', unit_price: '', tax_rate: '19' };
 
   test.each([
-    ['1', '1'],
-    [' 1119.00 ', '1119.00'],
-    ['19,5', '19.5'],
-    ['-0.125', '-0.125'],
-    ['1,119', null],
-    ['1.119,00', null],
-    ['1e3', null],
-    ['', null],
-  ])('typed number %j is read as %s', (typed, decimal) => {
-    expect(toDecimal(typed)).toBe(decimal);
+    ['1', ['1']],
+    ['1500', ['1500']],
+    [' 1119.00 ', ['1119.00']],
+    ['1500,5', ['1500.5']],
+    ['1.500,00', ['1500.00']],
+    ['1,500.00', ['1500.00']],
+    ['1 500,00', ['1500.00']],
+    ['1\u202f500\u00a0€', ['1500']],
+    ["1'500.00", ['1500.00']],
+    ['1’500', ['1500']],
+    ['€1.500,00', ['1500.00']],
+    ['EUR 1,500.00', ['1500.00']],
+    ['1.234.567,89 EUR', ['1234567.89']],
+    ['1,234,567', ['1234567']],
+    ['-9,90', ['-9.90']],
+    ['−9.90', ['-9.90']],
+    ['-0.125', ['-0.125']],
+    ['0,005', ['0.005']],
+    ['0.0005', ['0.0005']],
+    ['1234.567', ['1234.567']],
+    ['1.500', ['1500', '1.500']],
+    ['-12,345', ['-12345', '-12.345']],
+    ['1.50.00', []],
+    ['1.500.00', []],
+    ['1,500,00', []],
+    ['1.500,000,00', []],
+    ['1,5.500', []],
+    ['1e3', []],
+    ['1.', []],
+    ['.5', []],
+    ['5-', []],
+    ['--5', []],
+    ['1500 euros', []],
+    ['INV 1500', []],
+    ['1 50', []],
+    ['12 3456', []],
+    ['1 500.000', ['1500.000']],
+    ['- 5 USD', ['-5']],
+    ['1.119', ['1119', '1.119']],
+    ['1234567890123456', []],
+    ['', []],
+  ])('typed amount %j is read as %j', (typed, readings) => {
+    expect(typedAmounts(typed)).toEqual(readings);
+  });
+
+  test('an amount that can mean two is refused with both', () => {
+    expect(typedAmount('1.500')).toBeNull();
+    expect(ambiguityProblem('1.500')).toBe('can mean 1500 or 1.5: write 1500, or 1.50');
+    expect(ambiguityProblem('1,119')).toBe('can mean 1119 or 1.119: write 1119, or 1.1190');
+    expect(ambiguityProblem('1.500,00')).toBeUndefined();
   });
 
   test('typed fields become values, and an unreadable number stays as it is', () => {
@@ -48,6 +89,18 @@ describe('a form', () => {
     expect(typedLines(toTypedLines([line, blank]))).toEqual([line, blank]);
     const names = ['lines.12.tax_rate', 'lines.0.id', 'lines.x.text', 'status'];
     expect(names.filter(isLineField)).toEqual(['lines.12.tax_rate']);
+  });
+
+  test('a form shows three decimals so that it reads them back as they are', () => {
+    const row = {
+      currency: 'kwd',
+      lines: [{ text: 'T', quantity: '1.125', unit_price: '12.345', tax_rate: '0' }],
+    };
+    const [shown] = typedLines(toTyped(typedInvoice, row));
+    expect(shown).toMatchObject({ quantity: '1.1250', unit_price: '12.3450' });
+    expect(toValues(typedInvoice, toTypedLines(shown ? [shown] : []), false)).toMatchObject({
+      lines: [{ quantity: 1.125, unit_price: 12.345 }],
+    });
   });
 
   test('a form shows prices with the decimals of their currency, or all they have', () => {

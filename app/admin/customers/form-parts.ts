@@ -24,14 +24,14 @@ export const customerParts = ({ isNew }: { isNew: boolean }): FormPart[] => [
       { name: 'street', label: 'Street', maxLength: 200 },
       { name: 'postal_code', label: 'Postal code', maxLength: 20 },
       { name: 'city', label: 'City', maxLength: 200 },
-      { name: 'country', label: 'Country', maxLength: 2, description: 'Two-letter code, such as AT.' },
+      { name: 'country', label: 'Country', kind: 'country' },
     ],
   },
   {
     title: 'Billing',
     fields: [
       { name: 'vat_id', label: 'VAT ID', maxLength: 50 },
-      { name: 'currency', label: 'Currency', maxLength: 3, required: true, description: 'Such as EUR.' },
+      { name: 'currency', label: 'Currency', kind: 'currency', required: true },
       { name: 'tax_exempt', label: 'Exempt from tax', kind: 'flag' },
     ],
   },

@@ -5,8 +5,8 @@ export const invoiceParts = ({ isNew }: { isNew: boolean }): FormPart[] => [
   {
     title: 'Invoice',
     fields: [
-      { name: 'customer_number', label: 'Customer number', required: true, maxLength: 100 },
-      { name: 'currency', label: 'Currency', required: true, maxLength: 3, description: 'Such as EUR.' },
+      { name: 'customer_number', label: 'Customer', kind: 'customer', required: true },
+      { name: 'currency', label: 'Currency', kind: 'currency', required: true },
       {
         name: 'invoice_date',
         label: 'Date',

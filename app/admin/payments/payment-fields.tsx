@@ -2,6 +2,7 @@
 
 import { Text, TextInput } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
+import { typedAmount } from '@/lib/typed-amount';
 import { formatMoney } from '../../_components/format';
 import type { FieldProps } from './typed-form';
 
@@ -10,15 +11,15 @@ interface Props {
   currency: string;
   /** What the invoice has open without this payment; null where a payment settles nothing. */
   open: number | null;
-  typedAmount: string | undefined;
+  first: string | undefined;
   /** What is wrong with the reference, with its link. */
   referenceError?: ReactNode;
 }
 
 /** Amount, date and reference of a payment. */
-export function PaymentFields({ field, currency, open, typedAmount, referenceError }: Props) {
-  const [amount, setAmount] = useState(typedAmount ?? '');
-  const over = open === null ? 0 : Number(amount.trim().replace(',', '.')) - open;
+export function PaymentFields({ field, currency, open, first, referenceError }: Props) {
+  const [amount, setAmount] = useState(first ?? '');
+  const over = open === null ? 0 : Number(typedAmount(amount) ?? 0) - open;
   return (
     <>
       <TextInput

@@ -27,7 +27,7 @@ export function PaymentForm({ currency, open, initial, ...form }: Props) {
           field={field}
           currency={currency}
           open={open}
-          typedAmount={typed.amount}
+          first={typed.amount}
           {...(existing && { referenceError: <ExistingPayment existing={existing} /> })}
         />
       )}

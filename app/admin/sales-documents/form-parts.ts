@@ -10,8 +10,8 @@ export const documentParts = ({ isNew }: { isNew: boolean }): FormPart[] => [
     title: 'Document',
     fields: [
       ...(isNew ? [TYPE] : []),
-      { name: 'customer_number', label: 'Customer number', required: true, maxLength: 100 },
-      { name: 'currency', label: 'Currency', required: true, maxLength: 3, description: 'Such as EUR.' },
+      { name: 'customer_number', label: 'Customer', kind: 'customer', required: true },
+      { name: 'currency', label: 'Currency', kind: 'currency', required: true },
       {
         name: 'document_date',
         label: 'Date',

@@ -12,13 +12,7 @@ export function serviceParts(hostnames: string[], { isNew }: { isNew: boolean })
     {
       title: 'Service',
       fields: [
-        {
-          name: 'customer_number',
-          label: 'Customer number',
-          required: true,
-          maxLength: 100,
-          description: 'Who rents it.',
-        },
+        { name: 'customer_number', label: 'Customer', kind: 'customer', required: true },
         {
           name: 'service_number',
           label: 'Service number',
@@ -61,7 +55,7 @@ const BILLING: FormPart = {
       maxLength: 20,
       description: 'Per interval, without tax, such as 9.90.',
     },
-    { name: 'currency', label: 'Currency', maxLength: 3, required: true, description: 'Such as EUR.' },
+    { name: 'currency', label: 'Currency', kind: 'currency', required: true },
     {
       name: 'billing_interval',
       label: 'Interval',

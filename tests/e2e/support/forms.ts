@@ -58,7 +58,7 @@ export async function confirm(page: Page, button: string, answer = button): Prom
 export const told = (page: Page, text: string | RegExp) =>
   page.getByRole('status').filter({ hasText: text }).waitFor();
 
-type Focusable = 'button' | 'textbox' | 'link' | 'spinbutton';
+type Focusable = 'button' | 'combobox' | 'textbox' | 'link' | 'spinbutton';
 
 const hasIt = (target: Locator) => target.evaluate((one) => one === document.activeElement);
 

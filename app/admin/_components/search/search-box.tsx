@@ -4,11 +4,14 @@ import { IconSearch } from '@tabler/icons-react';
 import { useRouter } from 'next/navigation';
 import { type KeyboardEvent, useId, useState } from 'react';
 import { mayLeave } from '../page/unsaved-forms';
+import { useAnswer } from '../page/use-answer';
 import { pageEntries } from './page-entries';
 import classes from './search.module.css';
 import { SearchMessage } from './search-message';
 import { optionId, SearchOptions } from './search-options';
-import { useSearchAnswer } from './use-search-answer';
+import type { SearchAnswer } from './to-entry';
+
+const NOTHING: SearchAnswer = { groups: [] };
 
 /** A field whose results are chosen from with the arrow keys, as the ARIA practices' combobox has it. */
 export function SearchBox({ isAdmin, close }: { isAdmin: boolean; close(): void }) {
@@ -17,7 +20,7 @@ export function SearchBox({ isAdmin, close }: { isAdmin: boolean; close(): void 
   const [typed, setTyped] = useState('');
   const [active, setActive] = useState(0);
   const text = typed.trim();
-  const searched = useSearchAnswer(text);
+  const searched = useAnswer('/admin/search/results', text, NOTHING);
   const found = searched?.answer?.groups ?? [];
   const groups = [...found, ...pageEntries(text, isAdmin)];
   const pageOfAll = `/admin/search?${new URLSearchParams({ q: text })}`;

@@ -1,9 +1,12 @@
 'use client';
 
 import { usePathname } from 'next/navigation';
+import type { Answered } from '../page/use-answer';
 import classes from './search.module.css';
 import { SEARCHED } from './searched';
-import type { Searched } from './use-search-answer';
+import type { SearchAnswer } from './to-entry';
+
+type Searched = Answered<SearchAnswer>;
 
 /** How the search stands, seen and read out; with results, only read out. */
 export function SearchMessage({ text, searched }: { text: string; searched: Searched | null }) {

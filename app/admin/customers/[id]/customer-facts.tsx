@@ -1,6 +1,6 @@
 import { Anchor } from '@mantine/core';
+import { countryName } from '@/lib/countries';
 import type { CustomerRow } from '@/lib/customers/schema';
-import { formatCountry } from '../../../_components/format';
 import { Facts } from '../../_components/display/facts';
 import { Section } from '../../_components/page/section';
 
@@ -39,7 +39,7 @@ export function CustomerFacts({ title = 'Details', customer, mergedNumbers = [] 
 }
 
 function addressOf({ street, postal_code, city, country }: CustomerRow) {
-  const lines = [street, [postal_code, city].filter(Boolean).join(' '), country && formatCountry(country)];
+  const lines = [street, [postal_code, city].filter(Boolean).join(' '), country && countryName(country)];
   const known = lines.filter((line): line is string => Boolean(line));
   if (known.length === 0) return null;
   return known.map((line) => (

@@ -23,6 +23,8 @@ import { titleOfRow } from '../../_components/page/title-of';
 import { CustomerSection } from '../../_components/records/customer-section';
 import { invoiceName } from '../../_components/records/invoice-list';
 import { RecordTasks } from '../../_components/records/record-tasks';
+import { TaxNotice } from '../../_components/records/tax-notice';
+import { isOwnDraft } from '../own-invoice';
 import { PATH } from '../path';
 import { InvoiceActions } from './invoice-actions';
 import { InvoiceFacts } from './invoice-facts';
@@ -47,6 +49,7 @@ export default async function InvoicePage({ params, searchParams }: Props) {
   const search = toParams(await searchParams);
   const { db, env } = await getRuntime();
   const [invoice = notFound()] = await addMoneyBack(db, [await orNotFound(getInvoice(db, id))]);
+  const lines = await listLines(db, 'invoice', id);
   const lastCheck = await getLastCheck(db, await listAudit(db, 'invoice', id));
   return (
     <>
@@ -60,6 +63,7 @@ export default async function InvoicePage({ params, searchParams }: Props) {
       <RecordNotice notice={search.get('notice')} done={DONE} />
       <RecordTasks entity="invoice" id={id} />
       <InvoiceNotices invoice={invoice} timeZone={env.timeZone} />
+      {isOwnDraft(invoice) && <TaxNotice customerId={invoice.customer.id} lines={lines} />}
       <Stack gap="xl">
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing="xl">
           <InvoiceFacts invoice={invoice} timeZone={env.timeZone} />
@@ -75,7 +79,7 @@ export default async function InvoicePage({ params, searchParams }: Props) {
             <OriginFacts invoice={invoice} timeZone={env.timeZone} />
           </Stack>
         </SimpleGrid>
-        <LineSection lines={await listLines(db, 'invoice', id)} currency={invoice.currency} />
+        <LineSection lines={lines} currency={invoice.currency} />
         <LastCheckSection last={lastCheck} timeZone={env.timeZone} />
         {/* As one: what comes later would push down what is there. */}
         <Suspense fallback={<ListSkeleton rows={1} />}>

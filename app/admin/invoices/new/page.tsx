@@ -12,7 +12,7 @@ export const metadata: Metadata = { title: 'New invoice' };
 
 export default async function NewInvoicePage({ searchParams }: { searchParams: Promise<SearchParams> }) {
   await requireStaff();
-  const { typed, cancel } = await newFor(searchParams, PATH);
+  const { typed, cancel, customer, taxRate } = await newFor(searchParams, PATH);
   return (
     <FormPage
       title="New invoice"
@@ -20,9 +20,10 @@ export default async function NewInvoicePage({ searchParams }: { searchParams: P
       label="Invoice"
       action={save.bind(null, 'new_invoice', null)}
       parts={invoiceParts({ isNew: true })}
-      record={{ version: null, typed: { ...typed, ...firstLine() } }}
+      record={{ version: null, typed: { ...typed, ...firstLine(taxRate) } }}
       submit="Save draft"
       cancel={cancel}
+      customer={customer}
     />
   );
 }

@@ -20,6 +20,7 @@ import { Section } from '../../_components/page/section';
 import { titleOfRow } from '../../_components/page/title-of';
 import { CustomerSection } from '../../_components/records/customer-section';
 import { invoiceName } from '../../_components/records/invoice-list';
+import { TaxNotice } from '../../_components/records/tax-notice';
 import { PATH } from '../path';
 import { DocumentActions } from './document-actions';
 import { DONE } from './step-text';
@@ -40,6 +41,7 @@ export default async function SalesDocumentPage({ params, searchParams }: Props)
   const { db, env } = await getRuntime();
   const document = await orNotFound(getSalesDocument(db, id));
   const { customer } = document;
+  const lines = await listLines(db, 'sales_document', id);
   return (
     <>
       <PageHeader
@@ -53,6 +55,7 @@ export default async function SalesDocumentPage({ params, searchParams }: Props)
         actions={<DocumentActions document={document} />}
       />
       <RecordNotice notice={toParams(await searchParams).get('notice')} done={DONE} />
+      {document.status === 'draft' && <TaxNotice customerId={customer.id} lines={lines} />}
       <Stack gap="xl">
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing="xl">
           <Section title="Document">
@@ -65,7 +68,7 @@ export default async function SalesDocumentPage({ params, searchParams }: Props)
             }
           />
         </SimpleGrid>
-        <LineSection lines={await listLines(db, 'sales_document', id)} currency={document.currency} />
+        <LineSection lines={lines} currency={document.currency} />
         <History entity="sales_document" id={id} kept={null} />
       </Stack>
     </>

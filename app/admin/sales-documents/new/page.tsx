@@ -16,7 +16,7 @@ interface Props {
 
 export default async function NewSalesDocumentPage({ searchParams }: Props) {
   await requireStaff();
-  const { typed, cancel } = await newFor(searchParams, PATH);
+  const { typed, cancel, customer, taxRate } = await newFor(searchParams, PATH);
   return (
     <FormPage
       title="New sales document"
@@ -24,9 +24,10 @@ export default async function NewSalesDocumentPage({ searchParams }: Props) {
       label="Sales document"
       action={save.bind(null, 'new_sales_document', null)}
       parts={documentParts({ isNew: true })}
-      record={{ version: null, typed: { type: 'offer', ...typed, ...firstLine() } }}
+      record={{ version: null, typed: { type: 'offer', ...typed, ...firstLine(taxRate) } }}
       submit="Save draft"
       cancel={cancel}
+      customer={customer}
     />
   );
 }

@@ -13,7 +13,7 @@ export const metadata: Metadata = { title: 'New service' };
 
 export default async function NewServicePage({ searchParams }: { searchParams: Promise<SearchParams> }) {
   await requireStaff();
-  const { typed, cancel } = await newFor(searchParams, PATH);
+  const { typed, cancel, customer } = await newFor(searchParams, PATH);
   const servers = await listServers((await getRuntime()).db);
   const running = servers.filter(({ status }) => status !== 'decommissioned');
   return (
@@ -29,6 +29,7 @@ export default async function NewServicePage({ searchParams }: { searchParams: P
       record={{ version: null, typed: { ...typed, billing_interval: 'month', status: 'draft' } }}
       submit="Create service"
       cancel={cancel}
+      customer={customer}
     />
   );
 }

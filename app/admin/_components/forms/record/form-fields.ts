@@ -3,7 +3,18 @@ export interface FormField {
   name: string;
   label: string;
   /** Text where it is left out. */
-  kind?: 'choice' | 'date' | 'decimal' | 'email' | 'flag' | 'list' | 'whole' | undefined;
+  kind?:
+    | 'choice'
+    | 'country'
+    | 'currency'
+    | 'customer'
+    | 'date'
+    | 'decimal'
+    | 'email'
+    | 'flag'
+    | 'list'
+    | 'whole'
+    | undefined;
   /** Of a choice. */
   options?: { value: string; label: string }[];
   description?: string;

@@ -1,27 +1,56 @@
 'use client';
 
 import { Checkbox, NativeSelect, Textarea, TextInput } from '@mantine/core';
+import { COUNTRIES, countryName } from '@/lib/countries';
+import type { CustomerChoice } from '@/lib/customers/find-choices';
+import { CURRENCIES } from '@/lib/money';
+import { CustomerField } from './customer-field';
 import type { FormField } from './form-fields';
+import { SuggestField, type Suggestion } from './suggest-field';
 
 interface Props {
   field: FormField;
   value: string;
   problem: string | undefined;
+  /** The customer of the record as the form was opened; null if it has none yet. */
+  customer: CustomerChoice | null;
+  onPick(customer: CustomerChoice | null): void;
+  /** Learns of what is typed into the field of the currency. */
+  onCurrency(code: string): void;
 }
 
 // Hints below the fields, so that fields beside each other stand on one line.
 const ORDER: ('label' | 'input' | 'description' | 'error')[] = ['label', 'input', 'description', 'error'];
 
 /** A field of a record's form, as its kind asks for. */
-export function RecordField({ field, value, problem }: Props) {
+export function RecordField({ field, value, problem, customer, onPick, onCurrency }: Props) {
   const { name, label, kind, options, description, maxLength, required = false } = field;
   const input = { name, label, description, required, error: problem, inputWrapperOrder: ORDER };
+  // Browsers and React leave these as they were when a form is reset: another value is another field.
+  const typed = { ...input, key: value, defaultValue: value };
   if (kind === 'flag') {
     return <Checkbox {...{ name, label, description, error: problem }} defaultChecked={value === 'on'} />;
   }
-  // React leaves a select as it was when its form is reset: another value is another select.
-  if (kind === 'choice')
-    return <NativeSelect key={value} {...input} defaultValue={value} data={options ?? []} />;
+  if (kind === 'choice') {
+    const { key, ...select } = typed;
+    return <NativeSelect key={key} {...select} data={options ?? []} />;
+  }
+  if (kind === 'customer') {
+    const { key, ...picked } = typed;
+    return <CustomerField key={key} {...picked} first={customer} onPick={onPick} />;
+  }
+  if (kind === 'country' || kind === 'currency') {
+    const { key, ...suggested } = typed;
+    const isCurrency = kind === 'currency';
+    return (
+      <SuggestField
+        key={key}
+        {...suggested}
+        suggestions={isCurrency ? currencies() : countries()}
+        {...(isCurrency && { onChange: onCurrency })}
+      />
+    );
+  }
   if (kind === 'list') return <Textarea {...input} defaultValue={value} rows={3} autoComplete="off" />;
   return (
     <TextInput
@@ -35,4 +64,14 @@ export function RecordField({ field, value, problem }: Props) {
       {...(kind === 'whole' && { inputMode: 'numeric' as const })}
     />
   );
+}
+
+const countries = (): Suggestion[] =>
+  COUNTRIES.map((code) => ({ value: countryName(code), about: code })).sort((a, b) =>
+    a.value.localeCompare(b.value),
+  );
+
+function currencies(): Suggestion[] {
+  const names = new Intl.DisplayNames('en-GB', { type: 'currency' });
+  return CURRENCIES.map((code) => code.toUpperCase()).map((code) => ({ value: code, about: names.of(code) }));
 }

@@ -1,7 +1,8 @@
 'use client';
 
 import { Fieldset, SimpleGrid, Stack } from '@mantine/core';
-import { type FormEvent, useActionState, useState } from 'react';
+import { useActionState, useState } from 'react';
+import type { CustomerChoice } from '@/lib/customers/find-choices';
 import type { Typed } from '@/lib/records/typed-fields';
 import { typedLines } from '@/lib/records/typed-lines';
 import type { TypedRecord } from '@/lib/records/typed-record';
@@ -25,10 +26,12 @@ interface Props {
   submit: string;
   /** Where giving up leads. */
   cancel: string;
+  /** Whose record it is, if that is known. */
+  customer?: CustomerChoice | null;
 }
 
 /** The form of a record: nothing that was typed is lost by an error, a conflict or an expired session. */
-export function RecordForm({ label, action, parts, record, submit, cancel }: Props) {
+export function RecordForm({ label, action, parts, record, submit, cancel, customer = null }: Props) {
   const { version, typed } = record;
   const [state, send, pending] = useActionState(action, {
     typed,
@@ -39,15 +42,16 @@ export function RecordForm({ label, action, parts, record, submit, cancel }: Pro
   });
   const form = useFirstWrong(state);
   const { kept, keep } = useKeptTyping(label, state.isAnswer ? state : null);
-  const values = kept ?? state.typed;
+  const values = { ...(kept ?? state.typed) };
   const [currency, setCurrency] = useState<string | null>(null);
-  const noteCurrency = ({ target }: FormEvent) => {
-    if (target instanceof HTMLInputElement && target.name === 'currency') setCurrency(target.value);
-  };
+  const [picked, setPicked] = useState(customer);
+  const isPicked = version === null && picked?.customer_number !== customer?.customer_number;
+  // A new record is in the currency of the customer that was picked, unless another one was typed.
+  if (isPicked && picked && currency === null) values.currency = picked.currency.toUpperCase();
   const opened = kept?.opened ?? JSON.stringify(state.opened);
   const { problems, theirs } = state;
   return (
-    <form action={send} onSubmit={keep} onChange={noteCurrency} ref={form} aria-label={label}>
+    <form action={send} onSubmit={keep} ref={form} aria-label={label}>
       {theirs && <ConflictNotice key={opened} parts={parts} theirs={theirs} />}
       <Stack gap="lg" key={kept ? 'kept' : 'typed'}>
         <FormMessages problem={problems['']} isKept={kept !== null} />
@@ -60,6 +64,7 @@ export function RecordForm({ label, action, parts, record, submit, cancel }: Pro
                 initial={typedLines(values)}
                 problems={problems}
                 currency={currency ?? values.currency ?? ''}
+                tax={picked?.tax ?? null}
               />
             ) : (
               <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md">
@@ -69,6 +74,9 @@ export function RecordForm({ label, action, parts, record, submit, cancel }: Pro
                     field={field}
                     value={values[field.name] ?? ''}
                     problem={problems[field.name]}
+                    customer={customer}
+                    onPick={setPicked}
+                    onCurrency={setCurrency}
                   />
                 ))}
               </SimpleGrid>

@@ -8,6 +8,7 @@ import { orNotFound } from '../../../../_components/or-not-found';
 import { toId } from '../../../../_components/search-params';
 import { save } from '../../../_components/forms/record/actions';
 import { FormPage } from '../../../_components/forms/record/form-page';
+import { choiceFor } from '../../../_components/forms/record/new-for';
 import { titleOfRow } from '../../../_components/page/title-of';
 import { invoiceName } from '../../../_components/records/invoice-list';
 import { invoiceParts } from '../../form-parts';
@@ -25,6 +26,7 @@ export default async function EditInvoicePage({ params }: { params: Promise<{ id
   const { db } = await getRuntime();
   const page = `${PATH}/${id}`;
   if (!isOwnDraft(await orNotFound(getInvoice(db, id)))) redirect(page);
+  const record = await orNotFound(readTyped(db, typedInvoice, id));
   return (
     <FormPage
       title="Edit draft"
@@ -32,9 +34,10 @@ export default async function EditInvoicePage({ params }: { params: Promise<{ id
       label="Invoice"
       action={save.bind(null, 'invoice', id)}
       parts={invoiceParts({ isNew: false })}
-      record={await orNotFound(readTyped(db, typedInvoice, id))}
+      record={record}
       submit="Save draft"
       cancel={page}
+      customer={await choiceFor(record.typed.customer_number)}
     />
   );
 }

@@ -8,6 +8,7 @@ import { orNotFound } from '../../../../_components/or-not-found';
 import { toId } from '../../../../_components/search-params';
 import { save } from '../../../_components/forms/record/actions';
 import { FormPage } from '../../../_components/forms/record/form-page';
+import { choiceFor } from '../../../_components/forms/record/new-for';
 import { titleOfRow } from '../../../_components/page/title-of';
 import { documentParts } from '../../form-parts';
 import { PATH } from '../../path';
@@ -24,6 +25,7 @@ export default async function EditSalesDocumentPage({ params }: { params: Promis
   const { status, document_number } = await orNotFound(getSalesDocument(db, id));
   const page = `${PATH}/${id}`;
   if (status !== 'draft') redirect(page);
+  const record = await orNotFound(readTyped(db, typedSalesDocument, id));
   return (
     <FormPage
       title={`Edit ${document_number}`}
@@ -31,9 +33,10 @@ export default async function EditSalesDocumentPage({ params }: { params: Promis
       label="Sales document"
       action={save.bind(null, 'sales_document', id)}
       parts={documentParts({ isNew: false })}
-      record={await orNotFound(readTyped(db, typedSalesDocument, id))}
+      record={record}
       submit="Save draft"
       cancel={page}
+      customer={await choiceFor(record.typed.customer_number)}
     />
   );
 }

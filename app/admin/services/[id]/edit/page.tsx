@@ -9,6 +9,7 @@ import { orNotFound } from '../../../../_components/or-not-found';
 import { toId } from '../../../../_components/search-params';
 import { save } from '../../../_components/forms/record/actions';
 import { FormPage } from '../../../_components/forms/record/form-page';
+import { choiceFor } from '../../../_components/forms/record/new-for';
 import { titleOfRow } from '../../../_components/page/title-of';
 import { serviceParts } from '../../form-parts';
 import { PATH } from '../../path';
@@ -40,6 +41,7 @@ export default async function EditServicePage({ params }: { params: Promise<{ id
       record={record}
       submit="Save"
       cancel={page}
+      customer={await choiceFor(record.typed.customer_number)}
     />
   );
 }

@@ -1,0 +1,35 @@
+import { Alert } from '@mantine/core';
+import { getCustomer } from '@/lib/customers/queries';
+import { taxContradiction, taxRuleOf } from '@/lib/customers/tax';
+import { getRuntime } from '@/lib/runtime';
+
+interface Props {
+  customerId: number;
+  /** Those of a draft, which can still be changed. */
+  lines: { tax_rate: string }[];
+}
+
+/** Why the lines of a draft have no tax, or how they contradict what the customer usually pays. */
+export async function TaxNotice({ customerId, lines }: Props) {
+  const { db, env } = await getRuntime();
+  const customer = await getCustomer(db, { id: customerId });
+  if (!customer || lines.length === 0) return null;
+  const rule = taxRuleOf(customer, env.tax);
+  const contradiction = taxContradiction(
+    rule,
+    lines.map(({ tax_rate }) => Number(tax_rate)),
+  );
+  if (contradiction) {
+    return (
+      <Alert color="orange" variant="light" mb="lg" title="Check the tax">
+        {contradiction}
+      </Alert>
+    );
+  }
+  if (rule.reason === null) return null;
+  return (
+    <Alert color="blue" variant="light" mb="lg" title="0 % tax">
+      {rule.reason}
+    </Alert>
+  );
+}

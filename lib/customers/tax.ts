@@ -1,0 +1,48 @@
+import { countryName, isInEu } from '../countries';
+import type { CustomerRow } from './schema';
+
+/** Where we are taxed, and at which rate, in percent. */
+export interface TaxHome {
+  country: string;
+  rate: number;
+}
+
+/** The tax that a customer usually pays, in percent; a reason if it is 0. */
+export interface TaxRule {
+  rate: number;
+  reason: string | null;
+}
+
+/**
+ * The usual tax of a customer. A business in another EU country owes it there itself (reverse charge, articles 44 and
+ * 196 of directive 2006/112/EC), which its VAT ID shows. Services for customers outside the EU are not taxed here.
+ * Consumers elsewhere in the EU pay the rate at home.
+ */
+export function taxRuleOf(
+  { tax_exempt, country, vat_id }: Pick<CustomerRow, 'tax_exempt' | 'country' | 'vat_id'>,
+  home: TaxHome,
+): TaxRule {
+  if (tax_exempt) return { rate: 0, reason: 'The customer is exempt from tax.' };
+  if (country === null || country === home.country) return { rate: home.rate, reason: null };
+  if (!isInEu(country) || !isInEu(home.country)) {
+    const outside = isInEu(home.country) ? 'the EU' : countryName(home.country);
+    return { rate: 0, reason: `The customer is in ${countryName(country)}, outside ${outside}.` };
+  }
+  if (!vat_id) return { rate: home.rate, reason: null };
+  return {
+    rate: 0,
+    reason: `The customer has a VAT ID and is in ${countryName(country)}, where it owes the tax itself (reverse charge).`,
+  };
+}
+
+/**
+ * How the rates of lines contradict what a customer usually pays; null if they do not. A reduced rate does not: only
+ * tax for a customer who pays none, and none for a customer who pays it.
+ *
+ * @param rates of the lines in their order, in percent; null if a rate cannot be read yet
+ */
+export function taxContradiction({ rate, reason }: TaxRule, rates: (number | null)[]): string | null {
+  const at = rates.findIndex((one) => one !== null && one > 0 !== rate > 0);
+  if (at < 0) return null;
+  return `${reason ?? 'The customer pays tax.'} The usual rate is ${rate} %, but line ${at + 1} has ${rates[at]} %.`;
+}
