@@ -22,12 +22,11 @@ export const typedCustomer = {
   },
 } satisfies TypedKind;
 
+/** Files may also say `blocked`, which means no more than `inactive` does: staff only deactivate. */
 export const customerSteps = {
   kind: customerKind,
   steps: {
-    block: { from: ['active'], to: 'blocked' },
-    unblock: { from: ['blocked'], to: 'active' },
-    reactivate: { from: ['inactive'], to: 'active' },
+    reactivate: { from: ['inactive', 'blocked'], to: 'active' },
     deactivate: { from: ['active', 'blocked'], to: 'inactive' },
   },
 } satisfies SteppedKind;

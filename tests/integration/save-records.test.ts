@@ -249,8 +249,8 @@ describe('steps and deletion', () => {
     await expect(step('toString', 1)).rejects.toMatchObject({ code: 'validation_failed' });
     await step('resume', 1);
     expect(await read()).toMatchObject({ status: 'active', cancelled_at: null });
-    expect(stepsFrom(customerSteps, 'active')).toEqual(['block', 'deactivate']);
-    expect(stepsFrom(customerSteps, 'blocked')).toEqual(['unblock', 'deactivate']);
+    expect(stepsFrom(customerSteps, 'active')).toEqual(['deactivate']);
+    expect(stepsFrom(customerSteps, 'blocked')).toEqual(['reactivate', 'deactivate']);
     expect(stepsFrom(customerSteps, 'inactive')).toEqual(['reactivate']);
   });
 

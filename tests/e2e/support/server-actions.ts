@@ -251,7 +251,7 @@ export const actionArguments = (otherId: string, uploadId: string): Record<strin
     { ...first, opened: null, theirs: null, isAnswer: false },
     new Fields({ company: 'Forged', opened: JSON.stringify({ version: 0, typed: {} }) }),
   ],
-  'app/admin/_components/forms/record/actions.ts#step': ['customer', 1, 0, 'block'],
+  'app/admin/_components/forms/record/actions.ts#step': ['customer', 1, 0, 'deactivate'],
   'app/admin/_components/forms/record/actions.ts#remove': ['customer', 1, 0],
   'app/admin/customers/[id]/erase/actions.ts#erase': [
     1,

@@ -1,8 +1,7 @@
-const STAYS = 'Services, subscriptions and invoices stay as they are. Nothing changes at Stripe.';
+const STAYS =
+  'It is marked as inactive in lists and forms. Services, subscriptions and invoices stay as they are, and nothing changes at Stripe.';
 
 export const STEPS = {
-  block: { label: 'Block', question: 'Block this customer?', consequences: [STAYS] },
-  unblock: { label: 'Unblock', question: 'Unblock this customer?', consequences: ['It is active again.'] },
   reactivate: {
     label: 'Reactivate',
     question: 'Reactivate this customer?',
@@ -17,8 +16,6 @@ export const DONE = {
   noted: 'The note is added.',
   merged: 'The customers are merged.',
   led_on: 'The customer that you opened was merged into this one.',
-  block: 'The customer is blocked.',
-  unblock: 'The customer is no longer blocked.',
   reactivate: 'The customer is active again.',
   deactivate: 'The customer is inactive now.',
   erased: 'The customer is erased.',
