@@ -46,7 +46,7 @@ function List({ services, sorting, columns, detailOf }: ListProps) {
         detail: [service.service_number, detailOf(service), billingOf(service)]
           .filter((text) => text && text !== '–')
           .join(' · '),
-        figure: <Money amount={service.price} currency={service.currency} />,
+        figure: <Price service={service} />,
         state: <StatusBadge status={service.status} />,
       })}
       sorting={sorting}
@@ -73,7 +73,7 @@ const TYPE: Column<ServiceRow> = {
 };
 
 const REST: Column<ServiceRow>[] = [
-  { label: 'Service', width: '25%', cell: ({ domain, name }) => domain ?? name, title: ({ name }) => name },
+  { label: 'Service', width: '22%', cell: ({ domain, name }) => domain ?? name, title: ({ name }) => name },
   { label: 'Status', width: '12%', cell: ({ status }) => <StatusBadge status={status} /> },
   {
     label: 'Next billing',
@@ -83,11 +83,22 @@ const REST: Column<ServiceRow>[] = [
   },
   {
     label: 'Price',
-    width: '12%',
+    width: '17%',
     align: 'right',
-    cell: ({ price, currency }) => <Money amount={price} currency={currency} />,
+    cell: (service) => <Price service={service} />,
   },
 ];
+
+const INTERVALS = { month: 'a month', quarter: 'a quarter', year: 'a year', once: 'once' };
+
+/** A price says nothing without its interval. */
+export function Price({ service }: { service: Pick<ServiceRow, 'price' | 'currency' | 'billing_interval'> }) {
+  return (
+    <>
+      <Money amount={service.price} currency={service.currency} /> {INTERVALS[service.billing_interval]}
+    </>
+  );
+}
 
 function billingOf({ next_billing_date, ends_on }: ServiceRow): string {
   if (ends_on) return `Ends ${formatDate(ends_on)}`;

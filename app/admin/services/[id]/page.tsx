@@ -13,7 +13,6 @@ import { type SearchParams, toHref, toId, toParams } from '../../../_components/
 import { History } from '../../_components/audit/history';
 import { Facts } from '../../_components/display/facts';
 import { Instant } from '../../_components/display/instant';
-import { Money } from '../../_components/display/money';
 import { RecordTitle } from '../../_components/display/record-title';
 import { RecordNotice } from '../../_components/forms/record/record-notice';
 import { ListSkeleton } from '../../_components/lists/list-skeleton';
@@ -21,6 +20,7 @@ import { PageHeader } from '../../_components/page/page-header';
 import { Section } from '../../_components/page/section';
 import { titleOfRow } from '../../_components/page/title-of';
 import { CustomerSection } from '../../_components/records/customer-section';
+import { Price } from '../../_components/records/service-list';
 import { PATH } from '../path';
 import { ServiceActions } from './service-actions';
 import { ServiceBilling } from './service-billing';
@@ -83,11 +83,7 @@ function factsOf(service: ServiceDetails, timeZone: string) {
     Type: formatField(service.service_type),
     Domain: service.domain,
     Server: server && <TextLink href={`/admin/servers/${server.id}`}>{server.hostname}</TextLink>,
-    Price: (
-      <>
-        <Money amount={service.price} currency={service.currency} /> {INTERVALS[service.billing_interval]}
-      </>
-    ),
+    Price: <Price service={service} />,
     Since: start_date && formatDate(start_date),
     'Next billing': next_billing_date && formatDate(next_billing_date),
     'Ends on': ends_on ? formatDate(ends_on) : undefined,
@@ -95,5 +91,3 @@ function factsOf(service: ServiceDetails, timeZone: string) {
     Updated: <Instant at={service.updated_at} timeZone={timeZone} />,
   };
 }
-
-const INTERVALS = { month: 'a month', quarter: 'a quarter', year: 'a year', once: 'once' };
