@@ -5,6 +5,7 @@ import { id, instant, timestamps } from './columns';
 export type TaskKind =
   | 'payment_differs'
   | 'payment_exceeds_due'
+  | 'payment_not_counted'
   | 'customer_missing'
   | 'money_came_back'
   | 'reference_collides';

@@ -3,7 +3,8 @@ import type { Database } from '@/db/database';
 import { invoices } from '@/db/schema';
 import { statement } from '@/db/statement';
 import { findMergedInto } from '../customers/merged-customers';
-import { AppError, type FieldError } from '../errors';
+import { toCalendarDate } from '../dates';
+import { AppError, type FieldError, invalidField } from '../errors';
 import { currencyDecimals, hasCurrencyPrecision } from '../money';
 
 export type LockedInvoice = Pick<typeof invoices.$inferSelect, keyof typeof LOCKED>;
@@ -97,6 +98,23 @@ export function checkPayment(
     throw new AppError('validation_failed', 'The payment does not fit its invoice.', problems);
   }
   return invoice;
+}
+
+/**
+ * Refuses a payment that was made on a day that has not come. One that is pending may be expected later. Programs may
+ * be in another time zone than the service: for them a day counts once it has begun anywhere.
+ *
+ * @throws AppError validation_failed at `payment_date`
+ */
+export function refuseFuture(
+  { payment_date, status }: { payment_date: string; status: string },
+  { source, now, timeZone }: { source: string; now: Date; timeZone: string },
+): void {
+  if (status === 'pending') return;
+  const today = toCalendarDate(now, source === 'api' ? 'Pacific/Kiritimati' : timeZone);
+  if (payment_date > today) {
+    throw invalidField('payment_date', 'must not be in the future unless the payment is pending');
+  }
 }
 
 /** Whether an invoice can be paid at all. */

@@ -8,8 +8,8 @@ import type { StoredPayment } from './lock-payment';
 import { namesStripeMoney, STRIPE_MONEY } from './stripe-payment';
 
 /**
- * Tells staff, and whoever writes the payment, that more is recorded of an invoice of Stripe's than it asks for. The
- * payment is accepted all the same: money that came in is booked.
+ * Tells staff that a payment of an invoice of Stripe's does not count there, and also the writer if more is recorded
+ * than Stripe asks for. The payment is accepted all the same: money that came in is booked.
  *
  * @param before the payment as it was; null: it is new
  * @returns a sentence; undefined: it is not too much, or it is no more than before
@@ -21,10 +21,10 @@ export async function warnOfExcess(
   after: StoredPayment,
 ): Promise<string | undefined> {
   if (!invoice || !isMoreAtStripe(invoice, before, after)) return undefined;
-  const task = toExcessTask(invoice, after, await recordedBeside(tx, after));
+  const task = toMoneyTask(invoice, after, await recordedBeside(tx, after));
   if (!task) return undefined;
   await tellStaff(tx, task);
-  return task.message;
+  return task.kind === 'payment_exceeds_due' ? task.message : undefined;
 }
 
 type Owed = Pick<
@@ -43,18 +43,29 @@ export function isMoreAtStripe(
   return leftOf(after) > was;
 }
 
-/** @param beside what else was recorded here of the invoice, in thousandths, and is not Stripe's own money */
-export function toExcessTask(invoice: Owed, after: StoredPayment, beside: number): StaffTask | undefined {
+/**
+ * The task that a payment of an invoice of Stripe's leaves, whose state only Stripe decides: more is recorded than
+ * Stripe asks for, or Stripe does not know of the payment and still asks for its money.
+ *
+ * @param beside what else was recorded here of the invoice, in thousandths, and is not Stripe's own money
+ */
+export function toMoneyTask(invoice: Owed, after: StoredPayment, beside: number): StaffTask | undefined {
   const { id, payment_reference } = after;
   const { number, currency, amount_due, amount_off_stripe, stripe_invoice_id } = invoice;
-  const asked = toThousandths(amount_due) + toThousandths(amount_off_stripe ?? '0');
-  const all = leftOf(after) + (namesStripeMoney(payment_reference) ? 0 : beside);
-  if (all <= asked) return undefined;
-  const [sum, due] = [all, asked].map((amount) => toAmountText(fromThousandths(amount), currency));
+  const known = toThousandths(amount_off_stripe ?? '0');
+  const asked = toThousandths(amount_due) + known;
+  const isStripes = namesStripeMoney(payment_reference);
+  const all = leftOf(after) + (isStripes ? 0 : beside);
+  const isTooMuch = all > asked;
+  if (!isTooMuch && (isStripes || all <= known)) return undefined;
+  const text = (amount: number) => toAmountText(fromThousandths(amount), currency);
+  const name = number ?? stripe_invoice_id;
   return {
-    kind: 'payment_exceeds_due',
-    subject: `${id} ${sum}`,
-    message: `With payment ${id}, ${sum} is recorded of invoice ${number ?? stripe_invoice_id}, for which Stripe asks ${due}.`,
+    kind: isTooMuch ? 'payment_exceeds_due' : 'payment_not_counted',
+    subject: `${id} ${text(all)}`,
+    message: isTooMuch
+      ? `With payment ${id}, ${text(all)} is recorded of invoice ${name}, for which Stripe asks ${text(asked)}.`
+      : `Payment ${id} of ${text(leftOf(after))} does not count: Stripe manages invoice ${name} and still asks for ${text(toThousandths(amount_due))}. Mark the invoice as paid in Stripe, or delete the payment.`,
     entity: 'payment',
     entity_id: id,
   };

@@ -1,5 +1,5 @@
 import type { Refunded } from './changed-payment';
-import { checkPayment, type LockedInvoice, takesPayments, tookPayments } from './check-payment';
+import { checkPayment, type LockedInvoice, refuseFuture, takesPayments, tookPayments } from './check-payment';
 import type { PaymentInput } from './schema';
 import { type PaymentWriter, WRITTEN_COLUMNS } from './write-payment';
 
@@ -14,11 +14,13 @@ export const NEW_COLUMNS = [...WRITTEN_COLUMNS, 'source'] as const;
 export function toNewPayment(
   { cameBack, ...input }: PaymentInput & Refunded,
   invoice: LockedInvoice | undefined,
-  { source }: Pick<PaymentWriter, 'source'>,
+  writer: Pick<PaymentWriter, 'source' | 'now' | 'timeZone'>,
 ) {
+  const { source } = writer;
   const takes = source === 'import' ? tookPayments : takesPayments;
   const { currency } = checkPayment(input, invoice, true, takes);
   const status = input.status ?? 'completed';
+  refuseFuture({ ...input, status }, writer);
   const refunded_amount = String(cameBack ?? (status === 'refunded' ? input.amount : 0));
   return { ...input, amount: String(input.amount), currency, status, refunded_amount, source };
 }

@@ -14,6 +14,7 @@ import { orAgain } from '../records/write-rows';
 import { isOverLimit, overLimit } from './amount-limit';
 import { isAlready, type Refunded } from './changed-payment';
 import { type LockedInvoice, lockInvoicesById, meantCustomer } from './check-payment';
+import { warnOfExcess } from './excess';
 import type { StoredPayment } from './lock-payment';
 import { toNewPayment } from './new-payment';
 import { toRefund } from './recorded-refunds';
@@ -70,6 +71,9 @@ async function recordWithin(tx: Database, given: GivenPayment[], writer: Payment
     decided.filter((one) => 'row' in one),
     writer,
   );
+  for (const payment of created.values()) {
+    await warnOfExcess(tx, invoices.get(payment.invoice_id), null, payment);
+  }
   return decided.map((one) => {
     if (!('row' in one)) return one;
     return { outcome: 'created', id: created.get(one.row.payment_reference)?.id ?? 0 };

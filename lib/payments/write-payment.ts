@@ -12,7 +12,7 @@ import { leftOf } from '../invoices/settled';
 import { fromThousandths } from '../money';
 import { statusAfter } from './came-back';
 import { isSame, type Refunded, withChanges } from './changed-payment';
-import { checkPayment, meantCustomer } from './check-payment';
+import { checkPayment, meantCustomer, refuseFuture } from './check-payment';
 import type { LockedPayment, StoredPayment } from './lock-payment';
 import { paymentNotFound } from './queries';
 import { agreeRefunds, refundUpTo } from './recorded-refunds';
@@ -59,6 +59,10 @@ export async function changePayment(
   const values = { ...wanted, currency, amount: String(wanted.amount) };
   const told = changes.cameBack;
   if (isSame(before, values, told)) return before;
+  // A payment that was stored with a later day can still change otherwise.
+  if (wanted.payment_date !== before.payment_date || wanted.status !== before.status) {
+    refuseFuture(wanted, writer);
+  }
   if (moved || wanted.payment_reference !== before.payment_reference) {
     if (before.source !== 'stripe') await refuseCounted(tx, wanted, before.id);
   }

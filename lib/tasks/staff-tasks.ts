@@ -12,6 +12,7 @@ export type StaffTask = Pick<StoredTask, 'kind' | 'subject' | 'message' | 'entit
 export const TASK_KINDS: Record<TaskKind, string> = {
   payment_differs: 'Stripe and a recorded payment differ',
   payment_exceeds_due: 'Paid more than Stripe asks for',
+  payment_not_counted: 'Stripe does not count a recorded payment',
   customer_missing: 'Billed at Stripe without a customer',
   money_came_back: 'A bank took money back',
   reference_collides: 'Two payments with one reference',

@@ -1,8 +1,9 @@
 import { and, eq, inArray } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { auditLog, staffTasks } from '@/db/schema';
+import { auditLog, invoices, staffTasks } from '@/db/schema';
 import { validateQuery } from '@/lib/http/validate';
 import { paymentFilters } from '@/lib/payments/schema';
+import { listUncounted } from '@/lib/payments/uncounted';
 import { createPayment } from '../support/factories';
 import { expectProblem, fieldsOf, usePayments } from '../support/payments-server';
 
@@ -105,9 +106,45 @@ describe('a payment of an invoice that Stripe manages', () => {
       .from(staffTasks)
       .where(inArray(staffTasks.entity_id, [more.body.id, exact.body.id]));
     expect(tasks.map(({ kind, entity_id }) => [kind, entity_id])).toEqual([
+      ['payment_not_counted', exact.body.id],
       ['payment_exceeds_due', more.body.id],
       ['payment_exceeds_due', exact.body.id],
     ]);
+    expect(tasks[0]?.message).toBe(
+      `Payment ${exact.body.id} of 70.00 EUR does not count: Stripe manages invoice ${invoice.number} and still asks for 70.00 EUR. Mark the invoice as paid in Stripe, or delete the payment.`,
+    );
+    expect(await listUncounted(db, { invoice_id: invoice.id })).toEqual([
+      { id: invoice.id, number: invoice.number, currency: 'eur', amount: 60.01 },
+    ]);
+    expect(await listUncounted(db, { customer_id: invoice.customer_id })).toHaveLength(1);
+    await db.update(invoices).set({ amount_off_stripe: '60.01' }).where(eq(invoices.id, invoice.id));
+    expect(await listUncounted(db, { invoice_id: invoice.id })).toEqual([]);
+  });
+
+  test('a day that has begun nowhere yet is refused unless the payment is pending', async () => {
+    const { body } = await openInvoice({ total: '30' });
+    const of = (payment_date: string, more = {}) =>
+      call('POST', '', {
+        ...body,
+        amount: 1,
+        payment_reference: `DAY-${payment_date}`,
+        payment_date,
+        ...more,
+      });
+    expect((await of('2026-03-16')).status).toBe(201); // it is 16 March in Kiribati
+    const future = await of('2026-03-17');
+    expectProblem(future, 'validation_failed');
+    expect(future.body.errors).toEqual([
+      { field: 'payment_date', message: 'must not be in the future unless the payment is pending' },
+    ]);
+    const pending = await of('2026-03-17', { status: 'pending' });
+    expect(pending.status).toBe(201);
+    expectProblem(await call('PATCH', `/${pending.body.id}`, { status: 'completed' }), 'validation_failed');
+    const done = await call('PATCH', `/${pending.body.id}`, {
+      status: 'completed',
+      payment_date: '2026-03-15',
+    });
+    expect([done.status, done.body.status]).toEqual([200, 'completed']);
   });
 });
 

@@ -3,7 +3,7 @@ import { AppError } from '@/lib/errors';
 import { leftOf, settled } from '@/lib/invoices/settled';
 import { cameBack } from '@/lib/payments/came-back';
 import { checkPayment, referenceTaken } from '@/lib/payments/check-payment';
-import { isMoreAtStripe, toExcessTask } from '@/lib/payments/excess';
+import { isMoreAtStripe, toMoneyTask } from '@/lib/payments/excess';
 import { alreadyCounted, namesStripeMoney } from '@/lib/payments/stripe-payment';
 import { relinkItem } from '@/lib/sync/staff/link-item';
 import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
@@ -156,7 +156,7 @@ function warnOfModelExcess(tables: ModelTables, before: StoredPayment | null, af
       one.source !== 'stripe' &&
       !namesStripeMoney(one.payment_reference),
   );
-  const task = toExcessTask(
+  const task = toMoneyTask(
     invoice,
     after,
     beside.reduce((sum, one) => sum + leftOf(one), 0),

@@ -2,7 +2,9 @@ import { Stack, Text } from '@mantine/core';
 import type { Balance as CustomerBalance } from '@/lib/invoices/customer-balances';
 import type { UnpaidInvoices } from '@/lib/invoices/schema';
 import { MAX_RECORDS } from '@/lib/overview/count-records';
+import type { Uncounted } from '@/lib/payments/uncounted';
 import { formatCount, formatMoney, formatNumber } from '../../../_components/format';
+import { TextLink } from '../../../_components/links';
 import { Section } from '../../_components/page/section';
 
 interface Props {
@@ -12,10 +14,12 @@ interface Props {
   balances: CustomerBalance[];
   /** What was paid too much, by currency. */
   credits: { currency: string; amount: number }[];
+  /** What is recorded here of invoices that Stripe manages, and Stripe does not count. */
+  uncounted: Uncounted[];
 }
 
 /** What a customer has still to pay, and what it has paid too much. */
-export function Balance({ unpaid, overdue, balances, credits }: Props) {
+export function Balance({ unpaid, overdue, balances, credits, uncounted }: Props) {
   const total = [unpaid, ...unpaid.other_currencies].reduce((sum, { count }) => sum + count, 0);
   const overdueSums = balances.filter((one) => one.overdue > 0);
   return (
@@ -45,6 +49,12 @@ export function Balance({ unpaid, overdue, balances, credits }: Props) {
         {credits.map(({ currency, amount }) => (
           <Text key={currency} size="sm" className="figures">
             {`${formatMoney(amount, currency)} credit from overpayment`}
+          </Text>
+        ))}
+        {uncounted.map(({ id, number, currency, amount }) => (
+          <Text key={id} size="sm" c="var(--mantine-color-orange-light-color)" className="figures">
+            {`${formatMoney(amount, currency)} is recorded here and does not count at Stripe: `}
+            <TextLink href={`/admin/invoices/${id}`}>{`invoice ${number ?? `#${id}`}`}</TextLink>
           </Text>
         ))}
       </Stack>

@@ -10,6 +10,7 @@ import { listCustomerCredits } from '@/lib/invoices/customer-credits';
 import { sumUnpaidInvoices } from '@/lib/invoices/queries';
 import { countRecords } from '@/lib/overview/count-records';
 import { listMoneyBack, ofCustomer } from '@/lib/payments/money-back-rows';
+import { listUncounted } from '@/lib/payments/uncounted';
 import { readState } from '@/lib/records/read-state';
 import { getRuntime } from '@/lib/runtime';
 import { listStripeCustomersOf } from '@/lib/sync/staff/stripe-customer-queries';
@@ -55,8 +56,8 @@ export default async function CustomerPage({ params, searchParams }: Props) {
   const customer = (await getCustomer(db, { id })) ?? notFound();
   if (customer.id !== id) redirect(`${PATH}/${customer.id}?notice=led_on`);
   const state = await orNotFound(readState(db, customerKind, id));
-  const [erasedAt, unpaid, balances, credits, counts, stripeCustomers, moneyBack, merged] = await Promise.all(
-    [
+  const [erasedAt, unpaid, balances, credits, counts, stripeCustomers, moneyBack, merged, uncounted] =
+    await Promise.all([
       findErasedAt(db, id),
       sumUnpaidInvoices(db, customer),
       listBalances(db, id),
@@ -65,8 +66,8 @@ export default async function CustomerPage({ params, searchParams }: Props) {
       listStripeCustomersOf(db, id),
       listMoneyBack(db, ofCustomer(id), ROWS),
       listMergedInto(db, id),
-    ],
-  );
+      listUncounted(db, { customer_id: id }),
+    ]);
   const search = toParams(await searchParams);
   const [before, notice] = [search.get('before'), search.get('notice')];
   const withIgnored = search.get('events') === 'all';
@@ -94,7 +95,13 @@ export default async function CustomerPage({ params, searchParams }: Props) {
       <Stack gap="xl">
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing="xl">
           <Stack gap="xl">
-            <Balance unpaid={unpaid} overdue={counts.overdue} balances={balances} credits={credits} />
+            <Balance
+              unpaid={unpaid}
+              overdue={counts.overdue}
+              balances={balances}
+              credits={credits}
+              uncounted={uncounted}
+            />
             <StripeCustomers stripeCustomers={stripeCustomers} />
           </Stack>
           <CustomerFacts

@@ -1,7 +1,9 @@
-import { IconPlus } from '@tabler/icons-react';
+import { IconExternalLink, IconPlus } from '@tabler/icons-react';
+import type { StripeMode } from '@/lib/env-contradictions';
 import type { InvoiceDetails } from '@/lib/invoices/get-invoice';
 import { invoiceSteps } from '@/lib/invoices/typed-invoice';
 import { takesPayments } from '@/lib/payments/check-payment';
+import { dashboardUrl } from '@/lib/stripe/dashboard';
 import { formatMoney } from '../../../_components/format';
 import { LinkButton } from '../../../_components/links';
 import { toHref } from '../../../_components/search-params';
@@ -14,21 +16,33 @@ import { PATH } from '../path';
 import { check } from './actions';
 import { STEPS } from './step-text';
 
-/** What staff can do with an invoice: with one that Stripe manages, look closer; with our own, everything else. */
-export function InvoiceActions({ invoice }: { invoice: InvoiceDetails }) {
+/** The actions of an invoice. Stripe's invoices are changed at Stripe, so the first action opens them there. */
+export function InvoiceActions({ invoice, mode }: { invoice: InvoiceDetails; mode: StripeMode | null }) {
   const { id, customer, version, stripe_invoice_id: stripeId } = invoice;
   const payment = takesPayments(invoice) && (
     <LinkButton
       href={toHref('/admin/payments/new', { invoice: `#${id}` })}
       size="sm"
       leftSection={<IconPlus size={16} aria-hidden />}
+      {...(stripeId !== null && { variant: 'default' })}
     >
       Record payment
     </LinkButton>
   );
   if (stripeId !== null) {
+    const open = (
+      <LinkButton
+        href={dashboardUrl(mode, `invoices/${stripeId}`)}
+        rel="noreferrer"
+        size="sm"
+        leftSection={<IconExternalLink size={16} aria-hidden />}
+      >
+        Open in Stripe
+      </LinkButton>
+    );
     return (
-      <PageActions primary={payment}>
+      <PageActions primary={open}>
+        {payment}
         <CheckButton action={check.bind(null, id)} />
         <LinkButton href={toHref('/admin/webhooks', { id: stripeId })} size="sm" variant="default">
           Events

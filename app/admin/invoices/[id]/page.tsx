@@ -6,6 +6,7 @@ import { requireStaff } from '@/lib/auth/session/staff-session';
 import { getInvoice } from '@/lib/invoices/get-invoice';
 import { listLines } from '@/lib/invoices/line-rows';
 import { addMoneyBack } from '@/lib/invoices/money-back';
+import { listUncounted } from '@/lib/payments/uncounted';
 import { getRuntime } from '@/lib/runtime';
 import { getLastCheck } from '@/lib/sync/staff/last-check';
 import { TextLink } from '../../../_components/links';
@@ -49,6 +50,7 @@ export default async function InvoicePage({ params, searchParams }: Props) {
   const search = toParams(await searchParams);
   const { db, env } = await getRuntime();
   const [invoice = notFound()] = await addMoneyBack(db, [await orNotFound(getInvoice(db, id))]);
+  const [uncounted] = await listUncounted(db, { invoice_id: id });
   const lines = await listLines(db, 'invoice', id);
   const lastCheck = await getLastCheck(db, await listAudit(db, 'invoice', id));
   return (
@@ -57,12 +59,12 @@ export default async function InvoicePage({ params, searchParams }: Props) {
         back={{ href: PATH, label: 'Invoices' }}
         title={<RecordTitle status={invoice.status}>Invoice {invoiceName(invoice)}</RecordTitle>}
         description={invoice.customer.name || invoice.customer.customer_number}
-        actions={<InvoiceActions invoice={invoice} />}
+        actions={<InvoiceActions invoice={invoice} mode={env.stripe.mode} />}
       />
       <CheckNotice outcome={search.get('check')} last={lastCheck} />
       <RecordNotice notice={search.get('notice')} done={DONE} />
       <RecordTasks entity="invoice" id={id} />
-      <InvoiceNotices invoice={invoice} timeZone={env.timeZone} />
+      <InvoiceNotices invoice={invoice} timeZone={env.timeZone} uncounted={uncounted?.amount ?? 0} />
       {isOwnDraft(invoice) && <TaxNotice customerId={invoice.customer.id} lines={lines} />}
       <Stack gap="xl">
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" verticalSpacing="xl">
