@@ -1,4 +1,4 @@
-import { and, eq, inArray } from 'drizzle-orm';
+import { and, eq, inArray, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customers, disputes, invoices } from '@/db/schema';
 import type { CustomerSnippet } from '../customers/schema';
@@ -25,6 +25,8 @@ export async function getPaymentContext(db: Database, payment: Keys) {
         amount_paid: invoices.amount_paid,
         amount_due: invoices.amount_due,
         stripe_invoice_id: invoices.stripe_invoice_id,
+        recorded: sql<string>`(select coalesce(sum(p.amount - p.refunded_amount), 0)::text from payments p
+          where p.invoice_id = invoices.id and p.status = 'completed')`,
       },
     })
     .from(invoices)
@@ -35,7 +37,7 @@ export async function getPaymentContext(db: Database, payment: Keys) {
     .where(eq(customers.id, payment.customer_id));
   // Deleted between two reads; the tables' foreign keys allow nothing else.
   if (!found || !customer) throw new AppError('not_found', 'The payment was deleted meanwhile.');
-  const { total, amount_paid, amount_due, ...invoice } = found.invoice;
+  const { total, amount_paid, amount_due, recorded, ...invoice } = found.invoice;
   return {
     customer: toCustomerSnippet(customer),
     invoice: {
@@ -43,6 +45,8 @@ export async function getPaymentContext(db: Database, payment: Keys) {
       total: toJsonAmount(total),
       amount_paid: toJsonAmount(amount_paid),
       amount_due: toJsonAmount(amount_due),
+      /** What is left of its completed payments. */
+      recorded: toJsonAmount(recorded),
     },
   };
 }

@@ -24,7 +24,7 @@ export const amountField = z
 export const typedDate = trimmed.pipe(paymentInput.shape.payment_date);
 
 /** A payment as a person types it. */
-const typedPayment = z.object({
+export const typedPayment = z.object({
   amount: amountField,
   payment_date: typedDate,
   payment_reference: z.string().overwrite(normalReference).pipe(paymentInput.shape.payment_reference),

@@ -4,7 +4,7 @@ import type { PaymentRow } from '@/lib/payments/schema';
 import { STAFF, TODAY } from './support/company';
 import { confirm, endSession, hasFocus, press, signIn, told, use } from './support/forms';
 import { violationsOf } from './support/looks';
-import { interceptAction, sendAction } from './support/server-actions';
+import { interceptAction, listServerActions, postAction, sendAction } from './support/server-actions';
 import { useSite } from './support/use-site';
 
 const LIST = '/admin/payments';
@@ -165,8 +165,12 @@ describe('changing', () => {
     await press(page, 'Record refund');
     await page.getByText('Must be at most what is left of the payment: 83.00 EUR.').waitFor();
     await page.getByLabel('Amount in EUR').fill('40');
+    const foretold = await page.getByRole('status').filter({ hasText: 'will then owe' }).textContent();
+    expect(foretold).toMatch(/^Invoice W2E-1 will then owe €[\d,]+\.\d\d\.$/);
     await press(page, 'Record refund');
     await told(page, 'The refund is recorded.');
+    const owed = /owe (.*)\.$/.exec(foretold ?? '')?.[1] ?? '';
+    await page.locator('dt:text-is("Due") + dd').filter({ hasText: owed }).waitFor();
     expect(await read(17)).toMatchObject({ status: 'completed', refunded_amount: 40 });
     await page.getByRole('link', { name: 'Record refund' }).click();
     await page.getByText('€43.00 of €83.00 can be refunded').waitFor();
@@ -175,10 +179,10 @@ describe('changing', () => {
     expect(await read(17)).toMatchObject({ status: 'refunded', refunded_amount: 83 });
   });
 
-  test('a pending payment is edited and confirmed, another one failed', async () => {
+  test('a pending payment is corrected and confirmed, another one failed', async () => {
     for (const n of [18, 19]) await write(n, 'PATCH', { status: 'pending' });
     const page = await site.open(path(18));
-    await use(page, 'link', 'Edit');
+    await use(page, 'link', 'Correct');
     await page.getByLabel('Amount in EUR').fill('12.34');
     await page.getByLabel('Reference').fill('W2E-019');
     await press(page, 'Save');
@@ -189,7 +193,6 @@ describe('changing', () => {
     await told(page, 'The payment is changed.');
     await confirm(page, 'Confirm', 'Confirm payment');
     await told(page, 'The payment is confirmed.');
-    expect(await page.getByRole('link', { name: 'Edit', includeHidden: true }).count()).toBe(0);
     expect(await read(18)).toMatchObject({
       status: 'completed',
       amount: 12.34,
@@ -199,6 +202,40 @@ describe('changing', () => {
     await confirm(other, 'Mark as failed');
     await told(other, 'marked as failed');
     expect(await read(19)).toMatchObject({ status: 'failed' });
+  });
+
+  test('a completed payment is corrected, and its history says what it was', async () => {
+    const page = await site.open(path(9));
+    await page.getByRole('link', { name: 'Correct' }).click();
+    expect(await page.getByLabel('Invoice').inputValue()).toBe('W2E-1');
+    await page.getByLabel('Invoice').fill('no such');
+    await press(page, 'Save');
+    await page.getByText('There is no such invoice.').waitFor();
+    await page.getByLabel('Invoice').fill('W2E-1');
+    await page.getByLabel('Date').fill('2099-01-01');
+    await press(page, 'Save');
+    await page.getByText('Must not be in the future unless the payment is pending.').waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await page.getByLabel('Date').fill('2026-01-02');
+    await page.getByLabel('Reference').fill('W2E-009 corrected');
+    await press(page, 'Save');
+    await told(page, 'The payment is changed.');
+    await page.getByText('Payment reference: W2E-009 → W2E-009 corrected').waitFor();
+    expect(await read(9)).toMatchObject({ status: 'completed', payment_date: '2026-01-02' });
+  });
+
+  test('a request cannot give a pending payment a status that its page does not offer', async () => {
+    const etag = (await write(8, 'PATCH', { status: 'pending' })).headers.get('etag');
+    const decide = listServerActions('1').find(
+      ({ name }) => name === 'app/admin/payments/[id]/actions.ts#decide',
+    );
+    if (!decide) throw new Error('decide is not built');
+    const call = async (status: string) =>
+      (await postAction(site.url, decide, [id(8), etag, status], { cookie: await site.cookie() })).status;
+    expect([await call('refunded'), await call('pending')]).toEqual([404, 404]);
+    expect(await read(8)).toMatchObject({ status: 'pending', refunded_amount: 0 });
+    await call('failed');
+    expect(await read(8)).toMatchObject({ status: 'failed' });
   });
 
   test('deleting a payment names it; the list then says that it is gone, its page what it was', async () => {

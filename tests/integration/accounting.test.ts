@@ -6,6 +6,7 @@ import { bookHistory } from '@/lib/book-entries';
 import { accountingCsv } from '@/lib/exports/accounting/accounting-csv';
 import { invoiceKind } from '@/lib/invoices/save-invoices';
 import { currencyDecimals } from '@/lib/money';
+import { correctPayment } from '@/lib/payments/correct-payment';
 import { deletePayment } from '@/lib/payments/delete-payment';
 import { recordPayment } from '@/lib/payments/record-payment';
 import { updatePayment } from '@/lib/payments/update-payment';
@@ -139,6 +140,35 @@ test('what is posted and taken back in one month is not in its file', async () =
   await updatePayment(sync.db, payment.id, { amount: 19, payment_date: '2026-12-05' }, sync.writer());
   expect((await postedIn('2026-12')).filter(([record]) => record === 'payment')).toEqual([
     ['payment', 'collected', '2026-12-05', '2026-12-05', 'OWN-DEC', '19'],
+  ]);
+});
+
+test('a payment that is corrected after its month is taken back and posted anew in the current one', async () => {
+  sync.runtime.setNow(new Date('2027-01-10T12:00:00Z'));
+  const [wrong, right] = [await sendOwn('OWN-WRONG'), await sendOwn('OWN-RIGHT')];
+  const { payment } = await recordPayment(
+    sync.db,
+    {
+      ...{ invoice_id: wrong.id, customer_id: wrong.customer_id, amount: 119 },
+      ...{ payment_date: '2027-01-09', payment_reference: 'BANK-JAN' },
+    },
+    sync.writer(),
+  );
+  const january = await exported('2027-01');
+  sync.runtime.setNow(new Date('2027-02-03T12:00:00Z'));
+  const typed = {
+    invoice: 'OWN-RIGHT',
+    amount: '119,00',
+    payment_date: '2027-01-08',
+    payment_reference: 'BANK-8',
+  };
+  const writer = { ...sync.writer(), source: 'staff' as const };
+  const corrected = await correctPayment(sync.db, payment.id, typed, writer, () => true);
+  expect(corrected).toMatchObject({ invoice_id: right.id, customer_id: right.customer_id });
+  expect(await exported('2027-01')).toBe(january);
+  expect(await postedIn('2027-02')).toEqual([
+    ['payment', 'collection_reversed', '2027-02-03', '2027-01-09', 'OWN-WRONG', '-119'],
+    ['payment', 'collected', '2027-02-03', '2027-01-08', 'OWN-RIGHT', '119'],
   ]);
 });
 

@@ -5,7 +5,10 @@ import { listAudit } from '@/lib/audit/list-audit';
 import { commandActor } from '@/lib/audit/record-audit';
 import { paymentImport } from '@/lib/imports/books/payment-import';
 import { saveBatch } from '@/lib/imports/save-batch';
+import { correctPayment } from '@/lib/payments/correct-payment';
 import { findPayableInvoice } from '@/lib/payments/find-payable-invoice';
+import { owedAfter } from '@/lib/payments/owed-after';
+import { getPaymentContext } from '@/lib/payments/payment-context';
 import { getPayment, listPayments } from '@/lib/payments/queries';
 import { recordForInvoice } from '@/lib/payments/record-for-invoice';
 import { recordTypedRefund } from '@/lib/payments/record-typed-refund';
@@ -67,6 +70,66 @@ describe('staff', () => {
         }),
       );
     }
+  });
+
+  test('a recorded payment is corrected in day, reference and invoice, and its history tells how', async () => {
+    const [wrong, right] = [await createInvoice(base.db), await createInvoice(base.db)];
+    const { id } = await record(wrong.id, { payment_reference: 'TYPO' });
+    const fix = { amount: '19', payment_date: '2026-03-09', payment_reference: 'FIXED' };
+    const correct = (more: Record<string, string>) =>
+      correctPayment(base.db, id, { ...fix, ...more }, writer, () => true);
+    await correct({ invoice: right.number ?? '' });
+    expect(await getPayment(base.db, id)).toMatchObject({
+      ...{ invoice_id: right.id, customer_id: right.customer_id, status: 'completed' },
+      ...{ payment_date: '2026-03-09', payment_reference: 'FIXED' },
+    });
+    const paid = await base.db
+      .select({ id: invoices.id, paid: invoices.amount_paid })
+      .from(invoices)
+      .where(inArray(invoices.id, [wrong.id, right.id]))
+      .orderBy(asc(invoices.id));
+    expect(paid.map(({ paid: amount }) => Number(amount))).toEqual([0, 19]);
+    const [last] = await listAudit(base.db, 'payment', id);
+    expect(last).toMatchObject({
+      action: 'payment.update',
+      before: { invoice_id: wrong.id, payment_date: '2026-03-10', payment_reference: 'TYPO' },
+      after: { invoice_id: right.id, payment_date: '2026-03-09', payment_reference: 'FIXED' },
+    });
+    const dollars = await createInvoice(base.db, { currency: 'usd' });
+    for (const [more, field] of [
+      [{ invoice: 'NO-SUCH' }, 'invoice'],
+      [{ invoice: `#${dollars.id}` }, 'invoice'],
+      [{ invoice: `#${right.id}`, payment_date: '2026-03-16' }, 'payment_date'],
+      [{ invoice: `#${right.id}`, amount: '1.900' }, 'amount'],
+    ] as const) {
+      await expect(correct(more)).rejects.toMatchObject({ fields: [expect.objectContaining({ field })] });
+    }
+    const stripes = await createPayment(base.db, { source: 'stripe' });
+    await expect(
+      correctPayment(base.db, stripes.id, { ...fix, invoice: '#1' }, writer, () => true),
+    ).rejects.toMatchObject({ code: 'conflict' });
+  });
+
+  test.each([
+    [{ amount_paid: '119', recorded: 119 }, 19, 19],
+    [{ amount_paid: '150', recorded: 150, amount_due: 0 }, 19, 0],
+    [{ amount_paid: '150', recorded: 150, amount_due: 0 }, 50, 19],
+    [{ amount_paid: '119', recorded: 19, amount_due: 0 }, 19, 0],
+    [{ status: 'cancelled', amount_paid: '0', recorded: 0, amount_due: 0 }, 19, 0],
+  ])('an invoice of 119 with %j owes after a refund of %d: %d', (values, back, owed) => {
+    const { amount_paid, ...rest } = values;
+    const invoice = { status: 'paid', total: 119, amount_due: 0, ...rest, amount_paid: Number(amount_paid) };
+    expect(owedAfter(invoice, back)).toBe(owed);
+  });
+
+  test('what a refund page foretells is what the refund leaves', async () => {
+    const invoice = await createInvoice(base.db, { total: '19', subtotal: '19', tax: '0' });
+    const payment = await record(invoice.id, { payment_reference: 'FORETOLD' });
+    const foretold = owedAfter((await getPaymentContext(base.db, payment)).invoice, 4.5);
+    const date = '2026-03-15';
+    await recordTypedRefund(base.db, payment.id, { amount: '4,50', date }, writer, () => true);
+    expect((await getPaymentContext(base.db, payment)).invoice.amount_due).toBe(foretold);
+    expect(foretold).toBe(4.5);
   });
 
   test('a payment is refused with each field that is wrong, and is not recorded', async () => {

@@ -12,16 +12,26 @@ interface Props {
   /** What the invoice has open without this payment; null where a payment settles nothing. */
   open: number | null;
   first: string | undefined;
+  /** The payment was recorded already, and may stand at the wrong invoice. */
+  isCorrection: boolean;
   /** What is wrong with the reference, with its link. */
   referenceError?: ReactNode;
 }
 
 /** Amount, date and reference of a payment. */
-export function PaymentFields({ field, currency, open, first, referenceError }: Props) {
+export function PaymentFields({ field, currency, open, first, isCorrection, referenceError }: Props) {
   const [amount, setAmount] = useState(first ?? '');
   const over = open === null ? 0 : Number(typedAmount(amount) ?? 0) - open;
   return (
     <>
+      {isCorrection && (
+        <TextInput
+          label="Invoice"
+          description="Its number. The payment moves to this invoice and its customer."
+          autoComplete="off"
+          {...field('invoice')}
+        />
+      )}
       <TextInput
         label={`Amount in ${currency.toUpperCase()}`}
         inputMode="decimal"

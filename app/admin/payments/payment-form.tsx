@@ -28,6 +28,7 @@ export function PaymentForm({ currency, open, initial, ...form }: Props) {
           currency={currency}
           open={open}
           first={typed.amount}
+          isCorrection={initial.invoice !== undefined}
           {...(existing && { referenceError: <ExistingPayment existing={existing} /> })}
         />
       )}

@@ -1,5 +1,7 @@
 'use server';
 
+import { notFound } from 'next/navigation';
+import { z } from 'zod';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { etagOf } from '@/lib/http/etag';
 import { deletePayment } from '@/lib/payments/delete-payment';
@@ -11,10 +13,12 @@ import { checkNow } from '../../_components/audit/check/check-now';
 import { leaveFor } from '../../_components/forms/record/leave-for';
 import { refusalOf } from '../../_components/forms/refusal-of';
 import { PATH } from '../path';
+import { toSent } from '../sent';
 
-/** Notes that a completed payment was paid back. @param version the payment's tag, as the page showed it */
-export async function markRefunded(id: number, version: string): Promise<void> {
+/** Notes that a completed payment was paid back. @param tag the payment's, as the page showed it */
+export async function markRefunded(sentId: number, tag: string): Promise<void> {
   const staff = await requireStaff();
+  const { id, version } = toSent(sentId, tag);
   const runtime = await getRuntime();
   const isAsSeen = (current: PaymentRow | null) =>
     current?.status === 'completed' && etagOf(current) === version;
@@ -24,21 +28,29 @@ export async function markRefunded(id: number, version: string): Promise<void> {
   leaveFor(`${PATH}/${id}?notice=${refused ?? 'refunded'}`);
 }
 
+/** What may become of a pending payment. A browser sends it back, and could send anything. */
+const decision = z.enum(['completed', 'failed']);
+type Decision = z.infer<typeof decision>;
+
 /** What of a pending payment came of it: the money is there, or it will not come. */
-export async function decide(id: number, version: string, status: 'completed' | 'failed'): Promise<void> {
+export async function decide(sentId: number, tag: string, sentStatus: Decision): Promise<void> {
   const staff = await requireStaff();
+  const { id, version } = toSent(sentId, tag);
+  const status = decision.safeParse(sentStatus).data ?? notFound();
   const runtime = await getRuntime();
   const isAsSeen = (current: PaymentRow | null) =>
     current?.status === 'pending' && etagOf(current) === version;
   const refused = await refusalOf(
     updatePayment(runtime.db, id, { status }, staffWriter(runtime, staff), isAsSeen),
   );
-  leaveFor(`${PATH}/${id}?notice=${refused ?? status}`);
+  // The day may be wrong, which only the payment's form can tell.
+  leaveFor(`${PATH}/${id}?notice=${refused === 'validation_failed' ? 'not_decided' : (refused ?? status)}`);
 }
 
-/** Deletes a payment. @param version the payment's tag, as the page showed it */
-export async function remove(id: number, version: string): Promise<void> {
+/** Deletes a payment. @param tag the payment's, as the page showed it */
+export async function remove(sentId: number, tag: string): Promise<void> {
   const staff = await requireStaff();
+  const { id, version } = toSent(sentId, tag);
   const runtime = await getRuntime();
   const isAsSeen = (current: PaymentRow | null) => current !== null && etagOf(current) === version;
   const refused = await refusalOf(deletePayment(runtime.db, id, staffWriter(runtime, staff), isAsSeen));

@@ -1,4 +1,6 @@
 import { etagOf } from '@/lib/http/etag';
+import { isCorrectable } from '@/lib/payments/correct-payment';
+import { owedAfter } from '@/lib/payments/owed-after';
 import type { PaymentContext } from '@/lib/payments/payment-context';
 import type { PaymentRow } from '@/lib/payments/schema';
 import { formatMoney } from '../../../_components/format';
@@ -28,7 +30,7 @@ export function PaymentActions({ payment, invoice, isAtStripe }: Props) {
   const counts = payment.status === 'completed' && !invoice.stripe_invoice_id;
   const number = invoiceName(invoice);
   const onInvoice = counts
-    ? `The payment no longer counts towards invoice ${number}.`
+    ? `The payment no longer counts towards invoice ${number}, which will then owe ${money(owedAfter(invoice, rest))}.`
     : `Invoice ${number} stays as it is.`;
   const isPending = payment.status === 'pending';
   const isCompleted = payment.status === 'completed';
@@ -82,9 +84,9 @@ export function PaymentActions({ payment, invoice, isAtStripe }: Props) {
       ]}
     >
       {isAtStripe && <CheckButton action={check.bind(null, id)} />}
-      {isPending && (
+      {isCorrectable(payment) && (
         <LinkButton href={`${PATH}/${id}/edit`} size="sm" variant="default">
-          Edit
+          Correct
         </LinkButton>
       )}
       {isPending && (

@@ -11,6 +11,10 @@ const DONE = new Map([
 ]);
 const REFUSED = new Map([
   ['precondition_failed', 'The payment changed meanwhile, so nothing was saved. This is the latest version.'],
+  [
+    'not_decided',
+    'Nothing was saved: the payment does not fit its invoice, or its date is in the future. Correct it first.',
+  ],
   ['not_found', 'The payment was deleted meanwhile. This is its last version.'],
   ['validation_failed', 'Nothing was saved: the payment does not fit its invoice.'],
 ]);

@@ -1,7 +1,9 @@
 'use server';
 
+import { notFound } from 'next/navigation';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { AppError } from '@/lib/errors';
+import { rowId } from '@/lib/fields';
 import { recordForInvoice } from '@/lib/payments/record-for-invoice';
 import { staffWriter } from '@/lib/payments/staff-writer';
 import { TYPED_FIELDS } from '@/lib/payments/typed-payment';
@@ -21,7 +23,12 @@ export async function record(
   const typed = Object.fromEntries(TYPED_FIELDS.map((name) => [name, String(form.get(name) ?? '')]));
   let id: number;
   try {
-    ({ id } = await recordForInvoice(runtime.db, invoiceId, typed, staffWriter(runtime, staff)));
+    ({ id } = await recordForInvoice(
+      runtime.db,
+      rowId.safeParse(invoiceId).data ?? notFound(),
+      typed,
+      staffWriter(runtime, staff),
+    ));
   } catch (error) {
     if (error instanceof AppError) return toRefusalState(runtime, typed, error);
     throw error;

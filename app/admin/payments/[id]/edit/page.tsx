@@ -2,6 +2,7 @@ import { Box } from '@mantine/core';
 import { notFound, redirect } from 'next/navigation';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { etagOf } from '@/lib/http/etag';
+import { isCorrectable } from '@/lib/payments/correct-payment';
 import { getPaymentContext } from '@/lib/payments/payment-context';
 import { getPayment } from '@/lib/payments/queries';
 import { getRuntime } from '@/lib/runtime';
@@ -15,26 +16,27 @@ import { PATH } from '../../path';
 import { PaymentForm } from '../../payment-form';
 import { edit } from './actions';
 
-export const generateMetadata = titleOfRow('Edit a payment', async (db, id) => {
+export const generateMetadata = titleOfRow('Correct a payment', async (db, id) => {
   const { payment_reference } = await getPayment(db, id);
-  return `Edit payment ${payment_reference}`;
+  return `Correct payment ${payment_reference}`;
 });
 
-/** A pending payment; what is completed has been counted, and is deleted or refunded instead. */
+/** Any payment that was recorded here. */
 export default async function EditPage({ params }: { params: Promise<{ id: string }> }) {
   await requireStaff();
   const id = toId((await params).id) ?? notFound();
   const { db } = await getRuntime();
   const payment = await orNotFound(getPayment(db, id));
   const page = `${PATH}/${id}`;
-  if (payment.status !== 'pending') redirect(page);
+  if (!isCorrectable(payment)) redirect(page);
   const { invoice } = await orNotFound(getPaymentContext(db, payment));
-  const { amount, currency, payment_date, payment_reference } = payment;
+  const { amount, currency, payment_date, payment_reference, status, refunded_amount } = payment;
+  const counted = status === 'completed' ? amount - refunded_amount : 0;
   return (
     <Box maw={600}>
       <PageHeader
         back={{ href: page, label: 'Payment' }}
-        title="Edit the payment"
+        title="Correct the payment"
         description={`Invoice ${invoiceName(invoice)}, ${formatMoney(invoice.amount_due, currency)} open`}
       />
       <PaymentForm
@@ -42,8 +44,13 @@ export default async function EditPage({ params }: { params: Promise<{ id: strin
         submit="Save"
         cancel={page}
         currency={currency}
-        open={invoice.stripe_invoice_id ? null : invoice.amount_due}
-        initial={{ amount: formatPlainAmount(amount, currency), payment_date, payment_reference }}
+        open={invoice.stripe_invoice_id ? null : Math.max(0, invoice.total - invoice.amount_paid + counted)}
+        initial={{
+          invoice: invoice.number ?? `#${invoice.id}`,
+          amount: formatPlainAmount(amount, currency),
+          payment_date,
+          payment_reference,
+        }}
       />
     </Box>
   );

@@ -10,16 +10,18 @@ import { getRuntime } from '@/lib/runtime';
 import { leaveFor } from '../../../_components/forms/record/leave-for';
 import { toProblems } from '../../../_components/forms/to-problems';
 import { PATH } from '../../path';
+import { toSent } from '../../sent';
 import type { TypedState } from '../../typed-form';
 
-/** Notes that a payment, or a part of it, was paid back. @param version the payment's tag, as the page showed it */
+/** Notes that a payment, or a part of it, was paid back. @param tag the payment's, as the page showed it */
 export async function refund(
-  id: number,
-  version: string,
+  sentId: number,
+  tag: string,
   _before: TypedState,
   form: FormData,
 ): Promise<TypedState> {
   const staff = await requireStaff();
+  const { id, version } = toSent(sentId, tag);
   const runtime = await getRuntime();
   const typed = Object.fromEntries(REFUND_FIELDS.map((name) => [name, String(form.get(name) ?? '')]));
   const isAsSeen = (current: PaymentRow | null) => current !== null && etagOf(current) === version;

@@ -3,6 +3,7 @@ import { notFound, redirect } from 'next/navigation';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { toCalendarDate } from '@/lib/dates';
 import { etagOf } from '@/lib/http/etag';
+import { getPaymentContext } from '@/lib/payments/payment-context';
 import { getPayment } from '@/lib/payments/queries';
 import { getRuntime } from '@/lib/runtime';
 import { formatMoney, formatPlainAmount } from '../../../../_components/format';
@@ -10,6 +11,7 @@ import { orNotFound } from '../../../../_components/or-not-found';
 import { toId } from '../../../../_components/search-params';
 import { PageHeader } from '../../../_components/page/page-header';
 import { titleOfRow } from '../../../_components/page/title-of';
+import { invoiceName } from '../../../_components/records/invoice-list';
 import { PATH } from '../../path';
 import { refund } from './actions';
 import { RefundForm } from './refund-form';
@@ -27,6 +29,7 @@ export default async function RefundPage({ params }: { params: Promise<{ id: str
   const page = `${PATH}/${id}`;
   if (payment.status !== 'completed') redirect(page);
   const { amount, refunded_amount, currency, payment_reference } = payment;
+  const { invoice } = await orNotFound(getPaymentContext(db, payment));
   const left = amount - refunded_amount;
   const of = refunded_amount > 0 ? `${formatMoney(left, currency)} of ` : '';
   return (
@@ -44,6 +47,11 @@ export default async function RefundPage({ params }: { params: Promise<{ id: str
         action={refund.bind(null, id, etagOf(payment))}
         cancel={page}
         currency={currency}
+        invoice={{
+          ...invoice,
+          name: invoiceName(invoice),
+          isManaged: invoice.stripe_invoice_id !== null,
+        }}
         initial={{
           amount: formatPlainAmount(left, currency),
           date: toCalendarDate(now(), env.timeZone),
