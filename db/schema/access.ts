@@ -1,5 +1,5 @@
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
-import { index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core';
+import { boolean, index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core';
 import { id, instant, timestamps } from './columns';
 import { accessScope, actorType } from './enums';
 
@@ -10,6 +10,8 @@ export const accessTokens = pgTable('access_tokens', {
   /** SHA-256 of the whole token text, lower-case hex. */
   token_hash: text().notNull().unique(),
   scopes: accessScope().array().notNull(),
+  /** Answers over MCP leave out who customers are. */
+  hides_personal_data: boolean().notNull().default(false),
   expires_at: instant(),
   last_used_at: instant(),
   revoked_at: instant(),

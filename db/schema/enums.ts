@@ -77,7 +77,10 @@ export const runPhase = pgEnum('run_phase', [
 ]);
 export const changeOutcome = pgEnum('change_outcome', ['fixed', 'reported', 'failed']);
 export const actorType = pgEnum('actor_type', ['token', 'staff', 'cli']);
-/** What a token may do; `mcp:read` is the three scopes of reading together, `without_personal_data` takes away. */
+/**
+ * What a token may do; `mcp:read` is the three scopes of reading together. `without_personal_data` is no longer given:
+ * tokens that have it hide personal data.
+ */
 export const accessScope = pgEnum('access_scope', [
   'mcp:read',
   'payments:read',

@@ -1,5 +1,5 @@
 import { commandActor } from '../audit/record-audit';
-import { SCOPES, type Scope } from '../auth/tokens/access-token';
+import { type GrantedScope, hidesPersonalData, SCOPES } from '../auth/tokens/access-token';
 import {
   type AccessTokenRow,
   createAccessToken,
@@ -9,6 +9,7 @@ import {
 } from '../auth/tokens/manage-access-tokens';
 import { DATABASE_VARIABLES } from '../env-variables';
 import { StartError } from '../errors';
+import { OLD_MASK } from '../oauth/scopes';
 import { MAX_PER_PAGE } from '../page';
 import type { Runtime } from '../runtime';
 import { command, type Terminal } from './command';
@@ -18,6 +19,7 @@ const DAY_MS = 86_400_000;
 const MAX_DAYS = 3650;
 const USAGE = [
   'Usage: npm run -s token -- create --name NAME --scopes a,b [--expires 90d] [--staff EMAIL]',
+  '         [--hide-personal-data]',
   '       npm run -s token -- list',
   '       npm run -s token -- revoke ID',
   `Scopes: ${SCOPES.join(', ')}.`,
@@ -26,7 +28,14 @@ const USAGE = [
 const ACTOR = commandActor('cli');
 
 type Wanted =
-  | { verb: 'create'; name: string; scopes: Scope[]; days: number | null; staff_email?: string | undefined }
+  | {
+      verb: 'create';
+      name: string;
+      scopes: GrantedScope[];
+      hides_personal_data: boolean;
+      days: number | null;
+      staff_email?: string | undefined;
+    }
   | { verb: 'revoke'; id: number }
   | { verb: 'list' };
 
@@ -53,7 +62,13 @@ function read(args: string[]): Wanted {
   const text = { type: 'string' } as const;
   const { values, positionals } = readArguments(args, {
     usage: USAGE,
-    options: { name: text, scopes: text, expires: text, staff: text },
+    options: {
+      name: text,
+      scopes: text,
+      expires: text,
+      staff: text,
+      'hide-personal-data': { type: 'boolean' },
+    },
     positionals: 2,
   });
   const [verb, id = ''] = positionals;
@@ -66,13 +81,17 @@ function read(args: string[]): Wanted {
     verb,
     name,
     scopes: toScopes(values.scopes),
+    hides_personal_data: values['hide-personal-data'] ?? false,
     days: toDays(values.expires),
     staff_email: values.staff,
   };
 }
 
-function toScopes(list: string): Scope[] {
+function toScopes(list: string): GrantedScope[] {
   const names = new Set(list.split(',').map((name) => name.trim()));
+  if (names.has(OLD_MASK)) {
+    throw new StartError([`--scopes: ${OLD_MASK} is no longer a scope. Use --hide-personal-data.`]);
+  }
   const scopes = SCOPES.filter((scope) => names.delete(scope));
   const [unknown] = names;
   if (unknown === undefined) return scopes;
@@ -102,7 +121,8 @@ function toLine(row: AccessTokenRow, now: Date): string {
     row.id,
     tokenState(row, now),
     row.name,
-    row.scopes.join(','),
+    SCOPES.filter((scope) => row.scopes.includes(scope)).join(','),
+    ...(hidesPersonalData(row) ? ['hides personal data'] : []),
     ...(row.staff_email === null ? [] : [`of ${row.staff_email}`]),
     `created ${day(row.created_at)}`,
     `expires ${day(row.expires_at)}`,

@@ -1,6 +1,6 @@
-import type { AccessToken } from '../auth/tokens/access-token';
+import { type AccessToken, hidesPersonalData } from '../auth/tokens/access-token';
 import type { OAuthToken } from '../oauth/oauth-token';
-import { MASK, READ_SCOPES, type ReadScope, toReadScopes } from '../oauth/scopes';
+import { READ_SCOPES, type ReadScope, toReadScopes } from '../oauth/scopes';
 
 /** Who calls, and what of it may be answered. */
 export interface Caller {
@@ -26,7 +26,8 @@ export type Reader = Pick<Caller, 'reads' | 'masked'>;
 /** Whoever may read all of it. */
 export const EVERYTHING: Reader = { reads: [...READ_SCOPES], masked: false };
 
-export function tokenCaller({ id, name, scopes, staff_email }: AccessToken): Caller {
+export function tokenCaller(token: AccessToken): Caller {
+  const { id, name, scopes, staff_email } = token;
   return {
     type: 'token',
     tokenId: String(id),
@@ -35,11 +36,11 @@ export function tokenCaller({ id, name, scopes, staff_email }: AccessToken): Cal
     clientId: null,
     email: staff_email,
     reads: toReadScopes(scopes),
-    masked: scopes.includes(MASK),
+    masked: hidesPersonalData(token),
   };
 }
 
-export function appCaller({ id, clientId, clientName, user, scopes }: OAuthToken): Caller {
+export function appCaller({ id, clientId, clientName, user, scopes, hidesPersonalData }: OAuthToken): Caller {
   return {
     type: 'app',
     tokenId: id,
@@ -48,6 +49,6 @@ export function appCaller({ id, clientId, clientName, user, scopes }: OAuthToken
     clientId,
     email: user.email,
     reads: toReadScopes(scopes),
-    masked: scopes.includes(MASK),
+    masked: hidesPersonalData,
   };
 }

@@ -1,12 +1,26 @@
-import { lt } from 'drizzle-orm';
+import { and, eq, isNotNull, lt, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { oauthAccessTokens, oauthClientAssertions, oauthRefreshTokens } from '@/db/schema';
+import { oauthAccessTokens, oauthClientAssertions, oauthConsents, oauthRefreshTokens } from '@/db/schema';
 import { clearUnusedClients } from './register-client';
 
-/** Removes tokens that are over, and clients that nobody let in. A used refresh token stays until its time: it tells of its theft. */
+/** Longer than a code lasts, from which a consent without tokens could still get some. */
+const HOUR_MS = 3_600_000;
+
+/** Removes tokens that are over, grants without any, and clients that nobody let in. A used refresh token stays until its time: it tells of its theft. */
 export async function clearOver(db: Database, now: Date): Promise<void> {
   for (const table of [oauthAccessTokens, oauthRefreshTokens, oauthClientAssertions]) {
     await db.delete(table).where(lt(table.expiresAt, now));
   }
+  await clearEndedGrants(db, now);
   await clearUnusedClients(db, now);
+}
+
+async function clearEndedGrants(db: Database, now: Date): Promise<void> {
+  const { referenceId, updatedAt } = oauthConsents;
+  const hasNo = [oauthAccessTokens, oauthRefreshTokens].map((table) => {
+    const own = db.select({ one: sql`1` }).from(table).where(eq(table.referenceId, referenceId));
+    return sql`not exists ${own}`;
+  });
+  const isOld = lt(updatedAt, new Date(now.getTime() - HOUR_MS));
+  await db.delete(oauthConsents).where(and(isNotNull(referenceId), isOld, ...hasNo));
 }

@@ -5,7 +5,7 @@ import type { Runtime } from '../runtime';
 import { DOCUMENT_CLIENT } from './discover-client';
 import { hashOAuthToken } from './oauth-token';
 import { isLoopback } from './redirects';
-import { MASK_ASKED, type ReadScope, toReadScopes } from './scopes';
+import { type ReadScope, toReadScopes } from './scopes';
 
 /** How far it is known who a client is: entered by an admin, by its own site, or by nobody. */
 export type Vouched = 'staff' | 'site' | 'nobody';
@@ -22,7 +22,6 @@ export interface ConsentRequest {
   leadsTo: string;
   isLocal: boolean;
   scopes: ReadScope[];
-  asksMasked: boolean;
 }
 
 /**
@@ -54,7 +53,6 @@ export async function readConsentRequest(
     leadsTo: isWeb ? host : isLoopback(redirect) ? 'a program on this computer' : `the app of ${protocol}//`,
     isLocal: !isWeb,
     scopes: toReadScopes((query.get('scope') ?? '').split(' ')),
-    asksMasked: query.has(MASK_ASKED),
   };
 }
 

@@ -26,13 +26,16 @@ export function readCredentials(authorization: string | null, form: URLSearchPar
   return { clientId, secret: decode(secret) };
 }
 
-/** How the provider wants a client to name itself: as it is registered, whichever way it does. */
-export async function findAuthMethod(db: Database, clientId: string): Promise<string | null> {
+/** The client with this id, and how the provider wants it to name itself. */
+export async function findTokenClient(
+  db: Database,
+  clientId: string,
+): Promise<{ method: string | null } | null> {
   const [client] = await db
     .select({ method: oauthClients.tokenEndpointAuthMethod })
     .from(oauthClients)
     .where(eq(oauthClients.clientId, clientId));
-  return client?.method ?? null;
+  return client ?? null;
 }
 
 /** Both parts are encoded as in a form (RFC 6749, 2.3.1). Null for what cannot be stored, as a NUL. */

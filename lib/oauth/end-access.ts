@@ -1,10 +1,18 @@
-import { and, arrayContained, desc, eq, not, or, type SQL, sql } from 'drizzle-orm';
+import { and, eq, isNull, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { oauthAccessTokens, oauthConsents, oauthRefreshTokens, staffVerifications } from '@/db/schema';
 import { hashOAuthToken } from './oauth-token';
-import { MASK, OFFLINE } from './scopes';
+import type { RefreshToken } from './refresh-token';
 
 const TOKENS = [oauthAccessTokens, oauthRefreshTokens];
+
+/** What a consent, its codes and its tokens have in common. */
+export interface Grant {
+  clientId: string;
+  userId: string;
+  /** Null for all grants from before each had a consent of its own. */
+  referenceId: string | null;
+}
 
 /**
  * Ends what apps may do in a person's name: tokens, what was consented to, and codes that were not used yet.
@@ -21,63 +29,53 @@ export async function endAppsOf(tx: Database, userId: string): Promise<number> {
   return ended.length;
 }
 
-/** Ends the tokens of one app and person. */
-export async function endTokens(
-  tx: Database,
-  { clientId, userId }: { clientId: string; userId: string },
-  which?: (table: (typeof TOKENS)[number]) => SQL | undefined,
-): Promise<void> {
+/** Ends the codes and tokens of a grant, and of no other. */
+export async function endGrant(tx: Database, { clientId, userId, referenceId }: Grant): Promise<void> {
   for (const table of TOKENS) {
-    await tx.delete(table).where(and(eq(table.clientId, clientId), eq(table.userId, userId), which?.(table)));
+    const isOf = referenceId === null ? isNull(table.referenceId) : eq(table.referenceId, referenceId);
+    await tx.delete(table).where(and(eq(table.clientId, clientId), eq(table.userId, userId), isOf));
   }
+  await endCodes(tx, [userId, clientId, ...(referenceId === null ? [] : [referenceId])]);
 }
 
-/** Ends tokens of before that may do more than what was consented to now. */
-export async function endBeyond(
-  tx: Database,
-  app: { clientId: string; userId: string },
-  scopes: string[],
-): Promise<void> {
-  await endTokens(tx, app, (table) =>
-    or(
-      not(arrayContained(table.scopes, [...scopes, MASK, OFFLINE])),
-      scopes.includes(MASK) ? sql`not (${MASK} = any (${table.scopes}))` : undefined,
-    ),
-  );
+/** Ends the grant that a refresh token came from, with its consent. */
+export async function endGrantOf(tx: Database, refreshToken: RefreshToken): Promise<void> {
+  const { id, referenceId, authorizationCodeId: code } = refreshToken;
+  if (referenceId !== null) {
+    await tx.delete(oauthConsents).where(eq(oauthConsents.referenceId, referenceId));
+    return endGrant(tx, refreshToken);
+  }
+  // Grants from before share a consent; the tokens of each have their code in common.
+  for (const table of TOKENS) {
+    if (code !== null) await tx.delete(table).where(eq(table.authorizationCodeId, code));
+  }
+  await tx.delete(oauthRefreshTokens).where(eq(oauthRefreshTokens.id, id));
 }
 
 /**
- * After tokens were given: whether they are consented to no more, or may do more than is consented to now. What ended
- * or narrowed the consent meanwhile came before they were written; then they are ended here.
+ * Whether new tokens have no consent any more. A disconnect meanwhile could not see them, because they were not written
+ * yet; then they are ended here.
  */
 export async function endUnconsented(db: Database, accessToken: string): Promise<boolean> {
-  const { clientId, userId, token } = oauthAccessTokens;
-  const ofBoth = and(eq(oauthConsents.clientId, clientId), eq(oauthConsents.userId, userId));
+  const { clientId, userId, referenceId, token } = oauthAccessTokens;
   const [given] = await db
-    .select({ clientId, userId, scopes: oauthAccessTokens.scopes, consented: oauthConsents.scopes })
+    .select({ clientId, userId, referenceId })
     .from(oauthAccessTokens)
-    .leftJoin(oauthConsents, ofBoth)
-    .where(eq(token, hashOAuthToken(accessToken)))
-    .orderBy(desc(oauthConsents.updatedAt))
-    .limit(1);
+    .where(eq(token, hashOAuthToken(accessToken)));
   if (!given) return true;
-  const { consented, ...app } = given;
-  if (consented && !isBeyond(given.scopes, consented)) return false;
-  if (consented) await endBeyond(db, app, consented);
-  else await endTokens(db, app);
+  if ((await db.$count(oauthConsents, isConsentOf(given))) > 0) return false;
+  await endGrant(db, given);
   return true;
 }
 
-/** As `endBeyond` asks the database. */
-function isBeyond(scopes: string[], consented: string[]): boolean {
-  const allowed = [...consented, MASK, OFFLINE];
-  return (
-    scopes.some((scope) => !allowed.includes(scope)) || (consented.includes(MASK) && !scopes.includes(MASK))
-  );
+function isConsentOf({ clientId, userId, referenceId }: Grant) {
+  const { clientId: client, userId: user, referenceId: reference } = oauthConsents;
+  const isOf = referenceId === null ? isNull(reference) : eq(reference, referenceId);
+  return and(eq(client, clientId), eq(user, userId), isOf);
 }
 
 /** Ends codes that hold all of these texts. */
-export async function endCodes(tx: Database, texts: string[]): Promise<void> {
+async function endCodes(tx: Database, texts: string[]): Promise<void> {
   const holds = texts.map((text) => sql`strpos(${staffVerifications.value}, ${JSON.stringify(text)}) > 0`);
   const isCode = sql`${staffVerifications.value} like '{"type":"authorization_code"%'`;
   await tx.delete(staffVerifications).where(and(isCode, ...holds));

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { and, eq, isNull } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { oauthAccessTokens, oauthClients, staffUsers } from '@/db/schema';
+import { oauthAccessTokens, oauthClients, oauthConsents, staffUsers } from '@/db/schema';
 import { statement } from '@/db/statement';
+import { OLD_MASK } from './scopes';
 
 /** An access token that a client was given for a member of staff. */
 export interface OAuthToken {
@@ -12,6 +13,7 @@ export interface OAuthToken {
   clientName: string | null;
   user: { id: string; email: string };
   scopes: string[];
+  hidesPersonalData: boolean;
 }
 
 const ACCESS = /^w5o_[A-Za-z0-9_-]{43}$/;
@@ -32,7 +34,7 @@ export function isOAuthToken(token: string): boolean {
 }
 
 /**
- * One indexed read, so that revoking, and removing whoever consented, take effect at once.
+ * One indexed read, so that revoking, disconnecting and removing the person take effect at once.
  *
  * @param resource for which it must have been issued
  * @returns null for an unknown, expired or revoked token, and for one of another resource
@@ -44,8 +46,10 @@ export async function verifyOAuthToken(
 ): Promise<OAuthToken | null> {
   const [row] = await findToken(db, { hash: hashOAuthToken(token) });
   if (!row || row.expires_at <= now || row.disabled || !row.resources?.includes(resource)) return null;
-  const { id, clientId, clientName, scopes, user_id, email } = row;
-  return { id, clientId, clientName, scopes, user: { id: user_id, email } };
+  const { id, clientId, clientName, scopes, user_id, email, referenceId, consentId } = row;
+  if (referenceId !== null && consentId === null) return null;
+  const hidesPersonalData = row.hides === true || scopes.includes(OLD_MASK);
+  return { id, clientId, clientName, scopes, hidesPersonalData, user: { id: user_id, email } };
 }
 
 const findToken = statement(['hash'], (db, { hash }) =>
@@ -57,6 +61,9 @@ const findToken = statement(['hash'], (db, { hash }) =>
       disabled: oauthClients.disabled,
       scopes: oauthAccessTokens.scopes,
       resources: oauthAccessTokens.resources,
+      referenceId: oauthAccessTokens.referenceId,
+      consentId: oauthConsents.id,
+      hides: oauthConsents.hidesPersonalData,
       expires_at: oauthAccessTokens.expiresAt,
       user_id: staffUsers.id,
       email: staffUsers.email,
@@ -64,5 +71,6 @@ const findToken = statement(['hash'], (db, { hash }) =>
     .from(oauthAccessTokens)
     .innerJoin(oauthClients, eq(oauthClients.clientId, oauthAccessTokens.clientId))
     .innerJoin(staffUsers, eq(staffUsers.id, oauthAccessTokens.userId))
+    .leftJoin(oauthConsents, eq(oauthConsents.referenceId, oauthAccessTokens.referenceId))
     .where(and(eq(oauthAccessTokens.token, hash), isNull(oauthAccessTokens.revoked))),
 );

@@ -12,15 +12,15 @@ import {
 import type { Runtime } from '../runtime';
 import { CONSENT_PATH, resourceOf } from './addresses';
 import { clientDiscovery } from './discover-client';
+import { currentGrant } from './grant';
 import { hashOAuthToken, newOAuthToken } from './oauth-token';
+import { PROVIDER_GRACE_S } from './refresh-token';
 import { PROVIDER_SCOPES } from './scopes';
 
 const HOUR_S = 3600;
 const REFRESH_S = 30 * 86_400;
 /** A code, and a consent that nobody has given yet. */
 const CODE_S = 600;
-/** As long a refresh token that was just used is answered again: an answer may have been lost. */
-const GRACE_S = 30;
 const PER_MINUTE = 60;
 
 /** The tables of the provider, by better-auth's names. */
@@ -53,7 +53,9 @@ export function oauthPlugins(runtime: Runtime): BetterAuthPlugin[] {
     codeExpiresIn: CODE_S,
     accessTokenExpiresIn: HOUR_S,
     refreshTokenExpiresIn: REFRESH_S,
-    refreshTokenReuseInterval: GRACE_S,
+    refreshTokenReuseInterval: PROVIDER_GRACE_S,
+    // Only its reference is of use here: there is no page between the sign-in and the consent.
+    postLogin: { page: '', shouldRedirect: () => false, consentReferenceId: currentGrant },
     storeTokens: { hash: async (token) => hashOAuthToken(token) },
     generateOpaqueAccessToken: async () => newOAuthToken('w5o', runtime.randomBytes),
     generateRefreshToken: async () => newOAuthToken('w5r', runtime.randomBytes),

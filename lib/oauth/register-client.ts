@@ -145,5 +145,10 @@ function isUnused(db: Database) {
     .from(oauthConsents)
     .where(eq(oauthConsents.clientId, oauthClients.clientId));
   const isOwn = sql`(${isNotNull(oauthClients.registeredFrom)} or ${isNotNull(oauthClients.clientDiscoveryId)})`;
-  return and(isOwn, isNull(oauthClients.userId), sql`not exists ${consents}`);
+  return and(
+    isOwn,
+    isNull(oauthClients.userId),
+    isNull(oauthClients.authorizedAt),
+    sql`not exists ${consents}`,
+  );
 }

@@ -8,19 +8,21 @@ export type ReadScope = (typeof READ_SCOPES)[number];
 
 /** All scopes of reading under one name. */
 export const ALL_READ = 'mcp:read' satisfies Scope;
-/** Masks names and addresses in every answer: a scope that takes away. */
-export const MASK = 'without_personal_data' satisfies Scope;
-/** In the address of the consent: the client itself asked for masked answers. */
-export const MASK_ASKED = 'asks_without_personal_data';
+/**
+ * Hid personal data before tokens and consents had a property for it. It is offered nowhere, because clients ask for
+ * every scope that is offered. Tokens and consents that have it keep hiding.
+ */
+export const OLD_MASK = 'without_personal_data' satisfies Scope;
 /** Without it the provider issues no refresh token. */
 export const OFFLINE = 'offline_access';
 
 /** What clients may ask for, as the metadata says it. */
-export const OFFERED_SCOPES = [ALL_READ, ...READ_SCOPES, MASK];
+export const OFFERED_SCOPES = [ALL_READ, ...READ_SCOPES];
 
-/** What the provider knows; clients that ask for identities get none, and go on. */
-export const PROVIDER_SCOPES = [...READ_SCOPES, MASK, OFFLINE];
-const PASSED_OVER = ['openid', 'profile', 'email', OFFLINE];
+/** The scopes that the provider knows. It needs the old one to refresh tokens that have it. */
+export const PROVIDER_SCOPES = [...READ_SCOPES, OLD_MASK, OFFLINE];
+/** Ignored in a request: clients ask for identities, which they do not get, and for scopes that were once offered. */
+const PASSED_OVER = ['openid', 'profile', 'email', OLD_MASK, OFFLINE];
 
 /** The scopes of reading that a token's scopes come to. */
 export function toReadScopes(scopes: readonly string[]): ReadScope[] {
@@ -34,5 +36,5 @@ export function toProviderScopes(scope: string | undefined): string[] {
   const unknown = asked.filter((one) => !OFFERED_SCOPES.includes(one as Scope & ReadScope));
   const read = toReadScopes(asked);
   const named = read.length > 0 || unknown.length > 0 ? read : [...READ_SCOPES];
-  return [...named, ...unknown, ...(asked.includes(MASK) ? [MASK] : []), OFFLINE];
+  return [...named, ...unknown, OFFLINE];
 }

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runCommandFile } from '../support/command-server';
 import { ensureBuild } from '../support/next-build';
@@ -27,18 +28,21 @@ test('the curl command that the demo shows lists payments', async () => {
   expect(JSON.parse(output)).toMatchObject({ per_page: 2, data: [{}, {}] });
 });
 
-test('the settings for an MCP client that the demo shows list tools', async () => {
+test('the settings for an MCP client that the demo shows reach every tool, and show names', async () => {
   const { url, headers } = JSON.parse(shown(/^\{\n.*?^\}$/ms)).mcpServers.w5t;
-  const tools = await fetch(url, {
-    method: 'POST',
-    headers: {
-      ...headers,
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-    },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
-  });
-  expect(await tools.text()).toContain('find-customer-tool');
+  const client = new Client({ name: 'test-client', version: '1.0.0' });
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
+  const { tools } = await client.listTools();
+  expect(tools).toHaveLength(6);
+  for (const { name } of tools) {
+    const args = { 'find-customer-tool': { query: '10001' }, 'get-customer-tool': { id: 1 } }[name] ?? {};
+    const { isError, structuredContent } = await client.callTool({ name, arguments: args });
+    expect(isError, name).toBeFalsy();
+    const text = JSON.stringify(structuredContent);
+    expect(text, name).not.toMatch(/mask/);
+    if (name !== 'list-servers-tool') expect(text, name).toMatch(/"name":"\p{L}.*"email":"\S+@/u);
+  }
+  await client.close();
 });
 
 test.each([

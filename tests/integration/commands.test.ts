@@ -59,6 +59,11 @@ describe('arguments', () => {
     ['reconcile', ['--dryrun'], "Unknown option '--dryrun': --help shows what there is."],
     ['import', ['--dry-run', 'stripe', '--link', 'a.csv'], LINK_ALONE],
     ['db:migrate', ['now'], "Unknown argument 'now': --help shows what there is."],
+    [
+      'token',
+      ['create', '--name', 'ERP', '--scopes', 'mcp:read,without_personal_data'],
+      '--scopes: without_personal_data is no longer a scope. Use --hide-personal-data.',
+    ],
     ['token', ['create', '--name'], "Option '--name <value>' argument missing: --help shows what there is."],
   ])('the command %s with arguments %j is refused in one sentence', (name, args, sentence) => {
     const { read } = COMMANDS[name === 'import' && isFromStripe(args) ? 'import stripe' : name];
@@ -159,6 +164,11 @@ describe('a server with the embedded database', () => {
       expect(out).toMatch(/^1\tvalid\tERP\t/);
     }
     expect(await ask('token', ['revoke', '1'])).toMatchObject({ code: 0 });
+    const hiding = ['--scopes', 'mcp:read', '--hide-personal-data'];
+    expect(await ask('token', ['create', '--name', 'Model', ...hiding])).toMatchObject({ code: 0 });
+    expect((await ask('token', ['list'])).out).toMatch(
+      /^2\tvalid\tModel\tmcp:read\thides personal data\t.*\n1\trevoked\tERP\tmcp:read\tcreated/,
+    );
   });
 
   test('the command reconcile shows its progress, and its dry run works on a copy', async () => {

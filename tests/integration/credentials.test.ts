@@ -44,7 +44,7 @@ describe('an access token', () => {
   const STAFF = { type: 'staff' as const, id: 'grace', name: 'grace@example.com' };
   const TYPED: TypedToken = {
     ...{ name: ' Website ', scopes: ['payments:write', 'mcp:read'] },
-    ...{ expires: '90', last_day: '', staff_email: '' },
+    ...{ expires: '90', last_day: '', staff_email: '', hides_personal_data: false },
   };
   let runtime: TestRuntime | undefined; // one, so that its random bytes do not repeat
   const issue = (typed: Partial<TypedToken> = {}, timeZone = 'UTC') => {
@@ -61,9 +61,15 @@ describe('an access token', () => {
     const scopes = ['mcp:read', 'payments:write'];
     expect(await verify(token)).toEqual({
       ...{ id, name: 'Website', scopes, staff_email: null, last_used_at: null },
+      hides_personal_data: false,
     });
     const row = await getAccessToken(base.db, id);
     expect(row).toMatchObject({ created_by: STAFF.name, scopes });
+    const hiding = await issue({ hides_personal_data: true });
+    expect(await verify(hiding.token)).toMatchObject({ hides_personal_data: true });
+    expect(await listAudit(base.db, 'access_token', hiding.id)).toMatchObject([
+      { after: { hides_personal_data: true } },
+    ]);
     expect(tokenState(row, now)).toBe('valid');
     await revokeAccessToken(base.db, id, { actor: STAFF, now });
     expect(await verify(token)).toBeNull();
@@ -115,6 +121,7 @@ describe('an access token', () => {
     [{ name: 'x'.repeat(101) }, ['name']],
     [{ scopes: [] }, ['scopes']],
     [{ scopes: ['admin'] }, ['scopes']],
+    [{ scopes: ['without_personal_data'] }, ['scopes']],
     [{ expires: '31' }, ['expires']],
     [{ expires: 'date', last_day: '2026-03-14' }, ['last_day']],
     [{ expires: 'date', last_day: '2036-03-30' }, ['last_day']],

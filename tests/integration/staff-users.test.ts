@@ -42,7 +42,7 @@ const passTime = (seconds: number) => world.setNow(new Date(world.now().getTime(
 describe('staff users', () => {
   test('removing a staff user revokes their tokens, and no others', async () => {
     const { id } = await add('ada@example.com');
-    const typed = { scopes: ['mcp:read'], expires: 'never', last_day: '' };
+    const typed = { scopes: ['mcp:read'], hides_personal_data: false, expires: 'never', last_day: '' };
     const issue = (name: string, staff_email: string) =>
       issueAccessToken(world, CLI, { ...typed, name, staff_email });
     const hers = await issue('Hers', ' Ada@Example.com ');

@@ -1,5 +1,5 @@
 import type { ConnectedApp } from '@/lib/oauth/connected-apps';
-import { MASK, READ_SCOPES } from '@/lib/oauth/scopes';
+import { READ_SCOPES } from '@/lib/oauth/scopes';
 import { READ_TEXTS } from '../../oauth/consent/scope-texts';
 import { Instant } from '../_components/display/instant';
 import { ConfirmButton } from '../_components/forms/confirm-button';
@@ -42,9 +42,9 @@ export function AppList({ label, apps, timeZone, showsStaff = false }: Props) {
   );
 }
 
-function mayRead({ scopes }: ConnectedApp): string {
+function mayRead({ scopes, hidesPersonalData }: ConnectedApp): string {
   const parts = READ_SCOPES.filter((scope) => scopes.includes(scope)).map((scope) => READ_TEXTS[scope].label);
-  return scopes.includes(MASK) ? `${parts.join(', ')}; masked` : parts.join(', ');
+  return hidesPersonalData ? `${parts.join(', ')}; personal data hidden` : parts.join(', ');
 }
 
 function Disconnect({ app }: { app: ConnectedApp }) {

@@ -17,6 +17,7 @@ export async function issueFor(client: string): Promise<string> {
   const typed = {
     name: client.slice(0, 100),
     scopes: ['mcp:read'],
+    hides_personal_data: false,
     expires: '90',
     last_day: '',
     staff_email: staff.email,

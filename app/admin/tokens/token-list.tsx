@@ -1,3 +1,4 @@
+import { hidesPersonalData, SCOPES } from '@/lib/auth/tokens/access-token';
 import { type AccessTokenRow, tokenState } from '@/lib/auth/tokens/manage-access-tokens';
 import { Day, Instant } from '../_components/display/instant';
 import { StatusBadge } from '../_components/display/status-badge';
@@ -23,7 +24,7 @@ export function TokenList({ tokens, now, timeZone }: Props) {
       columns={[
         { label: 'Name', cell: nameOf, title: ({ name }) => name },
         { label: 'State', width: '10%', cell: state },
-        { label: 'Scopes', width: '20%', wraps: true, cell: ({ scopes }) => scopes.join(', ') },
+        { label: 'Scopes', width: '20%', wraps: true, cell: scopesOf },
         {
           label: 'Created by',
           width: '16%',
@@ -44,7 +45,7 @@ export function TokenList({ tokens, now, timeZone }: Props) {
                 Last used <Instant at={token.last_used_at} timeZone={timeZone} />
               </>
             ) : (
-              `Never used · ${token.scopes.join(', ')}`
+              `Never used · ${scopesOf(token)}`
             )}
           </>
         ),
@@ -56,4 +57,9 @@ export function TokenList({ tokens, now, timeZone }: Props) {
 
 function nameOf({ name, staff_email }: AccessTokenRow) {
   return staff_email === null ? name : <TwoLines below={staff_email}>{name}</TwoLines>;
+}
+
+function scopesOf(token: AccessTokenRow): string {
+  const scopes = SCOPES.filter((scope) => token.scopes.includes(scope)).join(', ');
+  return hidesPersonalData(token) ? `${scopes}; personal data hidden` : scopes;
 }

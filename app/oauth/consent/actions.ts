@@ -14,7 +14,7 @@ export async function decide(form: FormData): Promise<void> {
   const target = await decideConsent(await getRuntime(), await headers(), {
     query: String(form.get('query') ?? ''),
     scopes: allows ? toReadScopes(form.getAll('scopes').map(String)) : [],
-    masked: form.get('masked') === 'on',
+    hidesPersonalData: form.get('hides_personal_data') === 'on',
   });
   redirect(target);
 }

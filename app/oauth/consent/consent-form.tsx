@@ -4,7 +4,7 @@ import { Button, Checkbox, Group, Stack } from '@mantine/core';
 import { useState } from 'react';
 import { useFormStatus } from 'react-dom';
 import type { ReadScope } from '@/lib/oauth/scopes';
-import { READ_TEXTS } from './scope-texts';
+import { HIDES_TEXT, READ_TEXTS } from './scope-texts';
 import { useArmed } from './use-armed';
 
 interface Props {
@@ -12,10 +12,9 @@ interface Props {
   /** The address of the page, signed by the provider. */
   query: string;
   scopes: ReadScope[];
-  asksMasked: boolean;
 }
 
-export function ConsentForm({ action, query, scopes, asksMasked }: Props) {
+export function ConsentForm({ action, query, scopes }: Props) {
   const [chosen, setChosen] = useState<string[]>(scopes);
   return (
     <form action={action} aria-label="Consent">
@@ -34,12 +33,7 @@ export function ConsentForm({ action, query, scopes, asksMasked }: Props) {
             ))}
           </Stack>
         </Checkbox.Group>
-        <Checkbox
-          name="masked"
-          label="Without personal data"
-          description="Names, e-mail addresses, streets, phone numbers and domains are masked."
-          defaultChecked={asksMasked}
-        />
+        <Checkbox name="hides_personal_data" label="Hide personal data" description={HIDES_TEXT} />
         <Decisions canAllow={chosen.length > 0} />
       </Stack>
     </form>

@@ -27,12 +27,7 @@ export default async function ConsentPage({ searchParams }: { searchParams: Prom
         You are signed in as <strong>{staff.email}</strong>. It can read on your behalf until you disconnect
         it.
       </Text>
-      <ConsentForm
-        action={decide}
-        query={query.toString()}
-        scopes={asked.scopes}
-        asksMasked={asked.asksMasked}
-      />
+      <ConsentForm action={decide} query={query.toString()} scopes={asked.scopes} />
     </SignInFrame>
   );
 }

@@ -9,3 +9,7 @@ export const READ_TEXTS: Record<ReadScope, { label: string; text: string }> = {
   },
   'servers:read': { label: 'Servers', text: 'Hostnames, addresses and what runs on them.' },
 };
+
+/** The effect of hiding personal data. */
+export const HIDES_TEXT =
+  'Answers show no names, e-mail addresses, streets, phone numbers or domains, and customers are found by number alone.';

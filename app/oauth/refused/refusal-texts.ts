@@ -1,18 +1,26 @@
-const TEXTS: Record<string, string> = {
+/** What is wrong, then what to do in the app. */
+export const REFUSAL_TEXTS: Record<string, string> = {
   expired: 'The request has expired, or was changed in transit. Start the connection again in the app.',
   invalid_client:
-    'The app is not known here, or its description could not be read. An admin can register it by hand.',
-  invalid_redirect: 'The app wants the answer sent to an address that it has not registered.',
-  client_disabled: 'An admin has blocked this app.',
-  too_many_requests: 'Too many attempts. Wait a minute, then start the connection again.',
-  invalid_scope: 'The app asks for permissions that do not exist here.',
-  invalid_target: 'The app asks for access to a different service.',
-  interaction_required: 'The app wants to connect without asking you, which is not possible here.',
-  unsupported_response_type: 'The app asks for a type of response that is not supported here.',
+    'This service does not know the app, or cannot read its description. In the app, delete what it has stored of this server and connect again, so that it registers again: in Claude Code /mcp, Clear authentication; in Codex codex mcp logout; in most others remove the server and add it again. If that does not help, ask an admin to register the app by hand.',
+  invalid_redirect:
+    'The app wants the answer sent to an address that it has not registered. In the app, remove this server and add it again, so that it registers the address.',
+  client_disabled: 'An admin has blocked this app. Ask an admin to allow it, then connect again in the app.',
+  too_many_requests:
+    'There were too many attempts. Wait a minute, then start the connection again in the app.',
+  invalid_scope:
+    'The app asks for permissions that do not exist here. In the app, leave the scopes of this server empty, then connect again.',
+  invalid_target:
+    'The app asks for access to a different service. In the app, enter the address that the page “Connect a client” shows, then connect again.',
+  interaction_required:
+    'The app wants to connect without asking you, which is not possible here. Start the connection in the app yourself.',
+  unsupported_response_type:
+    'The app asks for a type of response that is not supported here. Update the app, then connect again.',
   server_error: 'Something went wrong here. Try again later.',
 };
 
 /** What was wrong, in a sentence of ours: what stands in the address may be anybody's. */
 export function refusalText(error: string): string {
-  return (Object.hasOwn(TEXTS, error) && TEXTS[error]) || 'The app’s request is incomplete or invalid.';
+  const text = Object.hasOwn(REFUSAL_TEXTS, error) ? REFUSAL_TEXTS[error] : undefined;
+  return text ?? 'The app’s request is incomplete or invalid. Update the app, then connect again.';
 }

@@ -45,6 +45,8 @@ export const oauthClients = pgTable(
     metadata: jsonb(),
     /** Ours: the counted address that registered it; null for clients that did not do so themselves. */
     registeredFrom: text('registered_from'),
+    /** Ours: when a member of staff first let it in. From then on it is kept. */
+    authorizedAt: instant('authorized_at'),
   },
   (t) => [
     index('oauth_clients_user').on(t.userId),

@@ -1,4 +1,4 @@
-import { index, jsonb, pgTable, text } from 'drizzle-orm/pg-core';
+import { boolean, index, jsonb, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import { instant } from '../columns';
 import { staffSessions, staffUsers } from '../staff';
 import { oauthClients } from './clients';
@@ -21,6 +21,7 @@ const tokenColumns = () => ({
   clientId: clientId(),
   sessionId: text('session_id').references(() => staffSessions.id, { onDelete: 'set null' }),
   userId: userId(),
+  /** Of the grant: the consent that has the same. Null for grants of before, which share one consent. */
   referenceId: text('reference_id'),
   authorizationCodeId: text('authorization_code_id'),
   resources: texts('resources'),
@@ -46,6 +47,7 @@ export const oauthRefreshTokens = pgTable(
     index('oauth_refresh_tokens_user').on(t.userId),
     index('oauth_refresh_tokens_session').on(t.sessionId),
     index('oauth_refresh_tokens_code').on(t.authorizationCodeId),
+    index('oauth_refresh_tokens_reference').on(t.referenceId),
     index('oauth_refresh_tokens_end').on(t.expiresAt),
   ],
 );
@@ -61,12 +63,16 @@ export const oauthAccessTokens = pgTable(
     index('oauth_access_tokens_user').on(t.userId),
     index('oauth_access_tokens_session').on(t.sessionId),
     index('oauth_access_tokens_code').on(t.authorizationCodeId),
+    index('oauth_access_tokens_reference').on(t.referenceId),
     index('oauth_access_tokens_refresh').on(t.refreshId),
     index('oauth_access_tokens_end').on(t.expiresAt),
   ],
 );
 
-/** Which member of staff let which client read what: the connected apps. */
+/**
+ * What a member of staff has let a client read, each time that they let it in: the connected apps. A client that is
+ * the same on several devices has a consent for each.
+ */
 export const oauthConsents = pgTable(
   'oauth_consents',
   {
@@ -77,10 +83,16 @@ export const oauthConsents = pgTable(
     resources: texts('resources'),
     requestedUserInfoClaims: texts('requested_user_info_claims'),
     scopes: texts('scopes').notNull(),
+    /** Ours: answers leave out who customers are. */
+    hidesPersonalData: boolean('hides_personal_data').notNull().default(false),
     createdAt: instant('created_at').notNull().defaultNow(),
     updatedAt: instant('updated_at').notNull().defaultNow(),
   },
-  (t) => [index('oauth_consents_client').on(t.clientId), index('oauth_consents_user').on(t.userId)],
+  (t) => [
+    index('oauth_consents_client').on(t.clientId),
+    index('oauth_consents_user').on(t.userId),
+    uniqueIndex('oauth_consents_reference').on(t.referenceId),
+  ],
 );
 
 export const oauthClientAssertions = pgTable('oauth_client_assertions', {

@@ -4,14 +4,18 @@ import type { Database } from '@/db/database';
 import { perProcess } from '@/db/per-process';
 import { accessScope, accessTokens } from '@/db/schema';
 import { statement } from '@/db/statement';
+import { OLD_MASK } from '../../oauth/scopes';
 
 export type Scope = (typeof accessScope.enumValues)[number];
-export const SCOPES = accessScope.enumValues;
+export type GrantedScope = Exclude<Scope, typeof OLD_MASK>;
+/** The scopes that a new token can have. */
+export const SCOPES = accessScope.enumValues.filter((scope): scope is GrantedScope => scope !== OLD_MASK);
 
 export interface AccessToken {
   id: number;
   name: string;
   scopes: Scope[];
+  hides_personal_data: boolean;
   /** The member of staff whose it is, where it is somebody's. */
   staff_email: string | null;
   /** As noted, at most once a minute. */
@@ -28,6 +32,14 @@ const TOKEN = /^w5t_[A-Za-z0-9_-]{43}$/;
 /** A token's text: `w5t_` and 256 random bits in base64url. */
 export function newTokenText(randomBytes: (size: number) => Buffer): string {
   return `w5t_${randomBytes(32).toString('base64url')}`;
+}
+
+/** Whether a token's answers hide personal data: by its property, or by the scope that did so before. */
+export function hidesPersonalData({
+  hides_personal_data,
+  scopes,
+}: Pick<AccessToken, 'hides_personal_data' | 'scopes'>): boolean {
+  return hides_personal_data || scopes.includes(OLD_MASK);
 }
 
 /** What is stored of a token: 256 bits of chance need no salt and no slow hash. */
@@ -55,6 +67,7 @@ const findToken = statement(['hash'], (db, { hash }) =>
       id: accessTokens.id,
       name: accessTokens.name,
       scopes: accessTokens.scopes,
+      hides_personal_data: accessTokens.hides_personal_data,
       staff_email: accessTokens.staff_email,
       expires_at: accessTokens.expires_at,
       last_used_at: accessTokens.last_used_at,

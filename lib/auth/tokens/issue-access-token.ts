@@ -15,6 +15,7 @@ const DAY_MS = 86_400_000;
 export interface TypedToken {
   name: string;
   scopes: string[];
+  hides_personal_data: boolean;
   /** One of `TOKEN_DAYS`, `never` or `date`. */
   expires: string;
   /** With `date`, the last day on which the token is valid: YYYY-MM-DD. */
@@ -59,7 +60,8 @@ export async function issueAccessToken(
   const { name } = parsed.data;
   const scopes = SCOPES.filter((scope) => parsed.data.scopes.includes(scope));
   const staff_email = typed.staff_email.trim() || undefined;
-  const input = { name, scopes, expires_at, staff_email, created_by: actor };
+  const { hides_personal_data } = typed;
+  const input = { name, scopes, hides_personal_data, expires_at, staff_email, created_by: actor };
   return { name, ...(await createAccessToken(world.db, input, world.randomBytes)) };
 }
 

@@ -11,6 +11,8 @@ import { hashToken, newTokenText, type Scope } from './access-token';
 export interface NewAccessToken {
   name: string;
   scopes: Scope[];
+  /** Answers over MCP leave out who customers are. Default false. */
+  hides_personal_data?: boolean;
   /** Null: valid until revoked. */
   expires_at: Date | null;
   /** The member of staff whose it is: it ends when they are removed. */
@@ -126,6 +128,7 @@ function entryOf(id: number, actor: Actor, verb: string) {
 }
 
 /** What the log keeps of a token: never its hash. */
-function toImage({ id, name, scopes, expires_at, revoked_at, created_by, staff_email }: AccessTokenRow) {
-  return { id, name, scopes, expires_at, revoked_at, created_by, staff_email };
+function toImage(row: AccessTokenRow) {
+  const { id, name, scopes, hides_personal_data, expires_at, revoked_at, created_by, staff_email } = row;
+  return { id, name, scopes, hides_personal_data, expires_at, revoked_at, created_by, staff_email };
 }

@@ -2,7 +2,7 @@ import { DUE_PATH } from '@/lib/auth/session/staff-path';
 import { findStaffSession } from '@/lib/auth/staff/find-staff';
 import { AppError } from '@/lib/errors';
 import { CONSENT_PATH, issuerOf, normalResource, REFUSED_PATH, resourceOf } from '@/lib/oauth/addresses';
-import { MASK, MASK_ASKED, toProviderScopes } from '@/lib/oauth/scopes';
+import { toProviderScopes } from '@/lib/oauth/scopes';
 import { errorAddress, mayGoBack } from '@/lib/oauth/way-back';
 import { type Runtime, runtimeOrError } from '@/lib/runtime';
 import { problemResponse } from '../problem';
@@ -57,10 +57,7 @@ function toProviderQuery(runtime: Runtime, given: URLSearchParams): URLSearchPar
   for (const resource of new Set(resources.length > 0 ? resources : [resourceOf(runtime.env)])) {
     query.append('resource', resource);
   }
-  const scopes = toProviderScopes(given.get('scope') ?? undefined);
-  if (scopes.includes(MASK)) query.set(MASK_ASKED, '1');
-  // Whoever consents may take it away in any case.
-  query.set('scope', [...new Set([...scopes, MASK])].join(' '));
+  query.set('scope', toProviderScopes(given.get('scope') ?? undefined).join(' '));
   query.set('prompt', 'consent');
   return query;
 }

@@ -3,7 +3,8 @@ import { findStaff } from '@/lib/auth/staff/find-staff';
 import { REFUSED_PATH } from '@/lib/oauth/addresses';
 import { recordConsent } from '@/lib/oauth/connected-apps';
 import { claimConsent } from '@/lib/oauth/consent-request';
-import { MASK, OFFLINE, type ReadScope } from '@/lib/oauth/scopes';
+import { withGrant } from '@/lib/oauth/grant';
+import { OFFLINE, type ReadScope } from '@/lib/oauth/scopes';
 import type { Runtime } from '@/lib/runtime';
 import { askProvider } from './ask-provider';
 
@@ -12,7 +13,7 @@ export interface Decision {
   query: string;
   /** Empty: nothing is allowed. */
   scopes: ReadScope[];
-  masked: boolean;
+  hidesPersonalData: boolean;
 }
 
 /**
@@ -25,7 +26,7 @@ export interface Decision {
 export async function decideConsent(
   runtime: Runtime,
   headers: Headers,
-  { query, scopes, masked }: Decision,
+  { query, scopes, hidesPersonalData }: Decision,
 ): Promise<string> {
   const staff = await findStaff(runtime, headers);
   if (!staff) return `${REFUSED_PATH}?error=expired`;
@@ -33,12 +34,14 @@ export async function decideConsent(
   const release = await claimConsent(runtime, asked);
   if (!release) return `${REFUSED_PATH}?error=expired`;
   const accept = scopes.length > 0;
-  const granted = [...scopes, ...(masked ? [MASK] : [])];
-  const answer = await askProvider(runtime, {
-    path: '/oauth2/consent',
-    json: { accept, ...(accept && { scope: [...granted, OFFLINE].join(' ') }), oauth_query: query },
-    headers,
-  });
+  const referenceId = runtime.newId();
+  const answer = await withGrant(referenceId, () =>
+    askProvider(runtime, {
+      path: '/oauth2/consent',
+      json: { accept, ...(accept && { scope: [...scopes, OFFLINE].join(' ') }), oauth_query: query },
+      headers,
+    }),
+  );
   const body = (await answer.json().catch(() => null)) as { url?: unknown } | null;
   if (!answer.ok || typeof body?.url !== 'string') {
     runtime.log.warn({ component: 'oauth', status: answer.status }, 'consent refused');
@@ -46,6 +49,9 @@ export async function decideConsent(
     return `${REFUSED_PATH}?error=${answer.status === 429 ? 'too_many_requests' : 'expired'}`;
   }
   const clientId = asked.get('client_id') ?? '';
-  if (accept) await recordConsent(runtime.db, { clientId, actor: staffActor(staff), scopes: granted });
+  if (accept) {
+    const consent = { clientId, referenceId, actor: staffActor(staff), scopes, hidesPersonalData };
+    await recordConsent(runtime.db, { ...consent, now: runtime.now() });
+  }
   return body.url;
 }

@@ -1,8 +1,10 @@
 import { AppError } from '@/lib/errors';
 import { normalResource } from '@/lib/oauth/addresses';
-import { findAuthMethod, readCredentials } from '@/lib/oauth/credentials';
-import { endUnconsented } from '@/lib/oauth/end-access';
+import { type Credentials, findTokenClient, readCredentials } from '@/lib/oauth/credentials';
+import { endGrantOf, endUnconsented } from '@/lib/oauth/end-access';
+import { isOAuthToken } from '@/lib/oauth/oauth-token';
 import { refreshScopes } from '@/lib/oauth/refresh-scopes';
+import { findRefreshToken, type RefreshToken } from '@/lib/oauth/refresh-token';
 import { endReplayed, wasReplayed } from '@/lib/oauth/replayed-code';
 import { explainFailure, type Runtime, runtimeOrError } from '@/lib/runtime';
 import { toAppError } from '../problem';
@@ -12,15 +14,6 @@ import { readForm } from './read-form';
 
 const GRANTS = ['authorization_code', 'refresh_token'];
 const BASIC_CHALLENGE = { 'WWW-Authenticate': 'Basic realm="oauth"' };
-const PASSED_ON = [
-  'grant_type',
-  'code',
-  'redirect_uri',
-  'code_verifier',
-  'refresh_token',
-  'token',
-  'token_type_hint',
-];
 
 type Endpoint = '/oauth2/token' | '/oauth2/revoke';
 
@@ -45,6 +38,15 @@ async function answer(request: Request, path: Endpoint): Promise<Response> {
   }
 }
 
+/** What a client asks, and how the provider wants it to name itself. */
+interface Asked {
+  runtime: Runtime;
+  headers: Headers;
+  form: URLSearchParams;
+  named: Credentials;
+  method: string | null;
+}
+
 async function ask(runtime: Runtime, request: Request, path: Endpoint): Promise<Response> {
   const form = await readForm(request);
   if (typeof form === 'string') return openError(400, 'invalid_request', form);
@@ -52,39 +54,117 @@ async function ask(runtime: Runtime, request: Request, path: Endpoint): Promise<
     const error = form.has('grant_type') ? 'unsupported_grant_type' : 'invalid_request';
     return openError(400, error, `grant_type must be ${GRANTS.join(' or ')}.`);
   }
-  const named = readCredentials(request.headers.get('authorization'), form);
+  const { headers } = request;
+  const named = readCredentials(headers.get('authorization'), form);
   if (!named)
     return openError(401, 'invalid_client', 'The client must name itself, in one way.', BASIC_CHALLENGE);
-  const scope = await refreshScopes(runtime.db, form.get('refresh_token') ?? '', form.get('scope'));
-  if (scope === null)
-    return refused(runtime, named.clientId, 'invalid_scope', 'More is asked for than was granted.');
+  const client = await findTokenClient(runtime.db, named.clientId);
+  // SDKs register again after this error. After another one they would go on with the client that is gone.
+  if (!client)
+    return refused(runtime, named.clientId, 'invalid_client', 'This client is not registered here.');
+  const asked = { runtime, headers, form, named, method: client.method };
+  if (path === '/oauth2/revoke') return revoke(asked);
+  return form.get('grant_type') === 'refresh_token' ? refresh(asked) : redeem(asked);
+}
 
-  const passed = new URLSearchParams();
-  for (const name of PASSED_ON) {
-    const value = form.get(name);
-    if (value !== null) passed.set(name, value);
-  }
-  if (scope !== undefined) passed.set('scope', scope);
-  const resources = form.getAll('resource').filter((resource) => resource !== '');
-  for (const resource of new Set(resources.map((one) => normalResource(one, runtime.env)))) {
-    passed.append('resource', resource);
-  }
-  const asBasic = (await findAuthMethod(runtime.db, named.clientId)) === 'client_secret_basic';
-  const withBasic = asBasic && named.secret !== null;
-  if (!withBasic) passed.set('client_id', named.clientId);
-  if (!withBasic && named.secret !== null) passed.set('client_secret', named.secret);
-  const authorization = withBasic ? toBasic(named.clientId, named.secret ?? '') : undefined;
-
-  const answer = await askProvider(runtime, { path, form: passed, headers: request.headers, authorization });
+async function redeem(asked: Asked): Promise<Response> {
+  const { runtime, form, named } = asked;
+  const answer = await askAs(asked, '/oauth2/token', ['code', 'redirect_uri', 'code_verifier']);
   const code = form.get('code');
   if (code !== null && answer.ok && (await wasReplayed(runtime.db, code))) {
     return refused(runtime, named.clientId, 'invalid_grant', 'The code was used twice.');
   }
   if (code !== null && (await isOfNoCode(answer))) await endReplayed(runtime, code);
-  if (answer.ok && path === '/oauth2/token' && (await endUnconsented(runtime.db, await accessOf(answer)))) {
+  return withConsent(asked, answer);
+}
+
+async function refresh(asked: Asked): Promise<Response> {
+  const { runtime, form, named } = asked;
+  const find = () => findRefreshToken(runtime, named.clientId, form.get('refresh_token') ?? '');
+  const stored = await find();
+  const scope = stored ? refreshScopes(stored.scopes, form.get('scope')) : undefined;
+  if (scope === null)
+    return refused(runtime, named.clientId, 'invalid_scope', 'More is asked for than was granted.');
+  if (stored?.state === 'stale') return endStale(asked, stored);
+  const more = scope === undefined ? {} : { scope };
+  const answer = await askAs(asked, '/oauth2/token', ['refresh_token'], more);
+  if (answer.ok || stored?.state !== 'unused') return withConsent(asked, answer);
+  // Another request with the same token may have been first. Then the provider has its answer for this one, too.
+  const isRotated = (await find())?.state === 'rotated';
+  return withConsent(
+    asked,
+    isRotated ? await askAs(asked, '/oauth2/token', ['refresh_token'], more) : answer,
+  );
+}
+
+/** A refresh token that comes back long after its use may be stolen, so its grant ends. */
+async function endStale(asked: Asked, stored: RefreshToken): Promise<Response> {
+  const { runtime, named } = asked;
+  const refusal = await authenticate(asked);
+  if (refusal) return refusal;
+  await endGrantOf(runtime.db, stored);
+  return refused(
+    runtime,
+    named.clientId,
+    'invalid_grant',
+    'The refresh token was used before. Sign in again.',
+  );
+}
+
+/**
+ * Ends an access token; or a refresh token with its whole grant. The provider never sees the latter: of a used one it
+ * would end every grant of the client and the person.
+ */
+async function revoke(asked: Asked): Promise<Response> {
+  const { runtime, form, named } = asked;
+  const token = form.get('token') ?? '';
+  if (isOAuthToken(token)) {
+    const answer = await askAs(asked, '/oauth2/revoke', ['token', 'token_type_hint']);
+    return translate(runtime, '/oauth2/revoke', named.clientId, answer);
+  }
+  const refusal = await authenticate(asked);
+  if (refusal) return refusal;
+  const stored = await findRefreshToken(runtime, named.clientId, token);
+  if (stored) await endGrantOf(runtime.db, stored);
+  return openJson({});
+}
+
+/** Has the provider check who the client is. @returns its refusal */
+async function authenticate(asked: Asked): Promise<Response | null> {
+  const answer = await askAs(asked, '/oauth2/revoke', [], { token: 'none' });
+  const translated = await translate(asked.runtime, '/oauth2/revoke', asked.named.clientId, answer);
+  return translated.ok ? null : translated;
+}
+
+/** Asks the provider with these fields of the client's form, and with the client named as it is registered. */
+async function askAs(
+  { runtime, headers, form, named, method }: Asked,
+  path: Endpoint,
+  fields: string[],
+  more: Record<string, string> = {},
+): Promise<Response> {
+  const passed = new URLSearchParams(more);
+  for (const name of path === '/oauth2/token' ? ['grant_type', ...fields] : fields) {
+    const value = form.get(name);
+    if (value !== null) passed.set(name, value);
+  }
+  const resources = form.getAll('resource').filter((resource) => resource !== '');
+  for (const resource of new Set(resources.map((one) => normalResource(one, runtime.env)))) {
+    passed.append('resource', resource);
+  }
+  const withBasic = method === 'client_secret_basic' && named.secret !== null;
+  if (!withBasic) passed.set('client_id', named.clientId);
+  if (!withBasic && named.secret !== null) passed.set('client_secret', named.secret);
+  const authorization = withBasic ? toBasic(named.clientId, named.secret ?? '') : undefined;
+  return askProvider(runtime, { path, form: passed, headers, authorization });
+}
+
+/** The provider's answer, unless access was ended while it was made. */
+async function withConsent({ runtime, named }: Asked, answer: Response): Promise<Response> {
+  if (answer.ok && (await endUnconsented(runtime.db, await accessOf(answer)))) {
     return refused(runtime, named.clientId, 'invalid_grant', 'The access was ended.');
   }
-  return translate(runtime, path, named.clientId, answer);
+  return translate(runtime, '/oauth2/token', named.clientId, answer);
 }
 
 async function accessOf(answer: Response): Promise<string> {

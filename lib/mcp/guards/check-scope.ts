@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Env } from '@/lib/env';
-import { MASK, READ_SCOPES } from '@/lib/oauth/scopes';
+import { READ_SCOPES } from '@/lib/oauth/scopes';
 import type { Caller } from '../caller';
 import { TOOLS } from '../tools';
 import { insufficientScope } from './authenticate';
@@ -13,5 +13,5 @@ export function checkScope(env: Pick<Env, 'publicUrl'>, caller: Caller, message:
   const name = call.safeParse(message).data?.params.name;
   const tool = TOOLS.find((one) => one.name === name);
   if (!tool || caller.reads.includes(tool.scope)) return null;
-  return insufficientScope(env, [...caller.reads, tool.scope, ...(caller.masked ? [MASK] : [])]);
+  return insufficientScope(env, [...caller.reads, tool.scope]);
 }

@@ -9,6 +9,7 @@ import {
   oauthAccessTokens,
   oauthClientAssertions,
   oauthClients,
+  oauthConsents,
   oauthRefreshTokens,
   payments,
   paymentTombstones,
@@ -62,6 +63,7 @@ export async function beginDryRun({ db, now }: { db: Database; now(): Date }): P
       oauthRefreshTokens,
       oauthClientAssertions,
       oauthClients,
+      oauthConsents,
     ].map((table) => ({
       table,
       where: sql`false`,

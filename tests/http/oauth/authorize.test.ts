@@ -1,10 +1,13 @@
-import { afterEach, describe, expect, test } from 'vitest';
-import { oauthConsents, staffSettings, staffUsers } from '@/db/schema';
+import { eq } from 'drizzle-orm';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { REFUSAL_TEXTS, refusalText } from '@/app/oauth/refused/refusal-texts';
+import { oauthAccessTokens, oauthConsents, oauthRefreshTokens, staffSettings, staffUsers } from '@/db/schema';
 import { commandActor } from '@/lib/audit/record-audit';
 import { demandTwoFactor } from '@/lib/auth/second-factor/demand';
 import { listConnectedApps } from '@/lib/oauth/connected-apps';
 import { addOwnClient } from '@/lib/oauth/own-clients';
 import { readWayBack } from '@/lib/oauth/way-back';
+import { createCustomer } from '../../support/factories';
 import { SECRET } from '../../support/sign-in';
 import { ALL_SCOPES, CALLBACK, CHALLENGE, ISSUER, PUBLIC_URL, RESOURCE, useFlow } from './flow';
 
@@ -190,6 +193,13 @@ describe('a wrong authorization request', () => {
   });
 });
 
+test.each([...Object.keys(REFUSAL_TEXTS), 'another_error'])(
+  'the page of a client that is refused with %s says what to do',
+  (error) => {
+    expect(refusalText(error)).toMatch(/\. (In the app, |Start |Ask |Wait |Update the app|Try again)/);
+  },
+);
+
 describe('a right authorization request', () => {
   test('a request without a session leads to the sign-in, and from there back', async () => {
     const to = await flow.authorize(await flow.client(), {}, false);
@@ -224,7 +234,7 @@ describe('a right authorization request', () => {
 describe('consent', () => {
   test('a consent that was changed on its way gives nothing', async () => {
     const page = await flow.authorize(await flow.client(), { scope: 'customers:read' });
-    page.searchParams.set('scope', 'customers:read billing:read offline_access without_personal_data');
+    page.searchParams.set('scope', 'customers:read billing:read offline_access');
     expect((await flow.consent(page, ['billing:read'])).pathname).toBe(REFUSED);
   });
 
@@ -260,17 +270,95 @@ describe('consent', () => {
   test('a consent to fewer scopes gives fewer, and a refresh no more', async () => {
     const client = await flow.client();
     const tokens = await flow.connect(client, ['servers:read'], true);
-    const given = ['offline_access', 'servers:read', 'without_personal_data'];
-    expect(tokens.scope.split(' ').sort()).toEqual(given);
+    expect(tokens.scope.split(' ').sort()).toEqual(['offline_access', 'servers:read']);
     const more = await flow.refresh(client, tokens.refresh_token, { scope: 'mcp:read' });
     expect(more).toMatchObject({ status: 400, body: { error: 'invalid_scope' } });
     const again = await flow.refresh(client, tokens.refresh_token, { scope: 'servers:read' });
-    expect(again.body.scope).toContain('without_personal_data');
+    expect(again.status).toBe(200);
     const called = await flow.call(tokens.access_token, 'tools/call', { name: 'find-customer-tool' });
     expect(called.status).toBe(403);
     expect(called.headers.get('www-authenticate')).toContain(
-      'error="insufficient_scope", scope="servers:read customers:read without_personal_data"',
+      'error="insufficient_scope", scope="servers:read customers:read"',
     );
+  });
+});
+
+describe('hiding personal data', () => {
+  const OLD_SCOPE = 'without_personal_data';
+  /** The name of the customer, as a token sees it. */
+  const nameFor = async (token: string) => {
+    const params = { name: 'get-customer-tool', arguments: { customer_number: 'K-HIDE' } };
+    const { result } = (await (await flow.call(token, 'tools/call', params)).json()) as {
+      result: { structuredContent: { name: string } };
+    };
+    return result.structuredContent.name;
+  };
+  beforeAll(async () => {
+    await createCustomer(flow.server.runtime.db, { customer_number: 'K-HIDE', company: 'Müller GmbH' });
+  });
+
+  test('a client that asks for every scope, of today and of before, sees names', async () => {
+    const read = await fetch(`${flow.server.url}/.well-known/oauth-protected-resource/mcp`);
+    const { scopes_supported } = (await read.json()) as { scopes_supported: string[] };
+    for (const asked of [scopes_supported, [...scopes_supported, OLD_SCOPE], [OLD_SCOPE]]) {
+      const client = await flow.client();
+      const code = await flow.code(client, { scope: asked.join(' ') });
+      const { body } = await flow.exchange(client, code);
+      expect(body.scope).not.toContain(OLD_SCOPE);
+      expect(await nameFor(body.access_token)).toBe('Müller GmbH');
+    }
+  });
+
+  test('hiding personal data is offered nowhere', async () => {
+    const { call, client, connect, register, server } = flow;
+    const narrow = await connect(await client(), ['servers:read'], true);
+    const refused = await call(narrow.access_token, 'tools/call', { name: 'find-customer-tool' });
+    const answers = [await call(null), refused, await register({ redirect_uris: [SITE] })];
+    for (const path of [
+      '/.well-known/oauth-protected-resource',
+      '/.well-known/oauth-protected-resource/mcp',
+      '/.well-known/oauth-authorization-server/api/auth',
+      '/api/auth/.well-known/openid-configuration',
+    ]) {
+      answers.push(await fetch(server.url + path));
+    }
+    for (const answer of answers) {
+      const all = JSON.stringify([...answer.headers]) + (await answer.text());
+      expect(all).not.toContain('personal');
+    }
+  });
+
+  test('a person hides personal data on one device, also after a refresh, and not on another', async () => {
+    const client = await flow.client();
+    const hidden = await flow.connect(client, ALL_SCOPES, true);
+    const open = await flow.connect(client);
+    const refreshed = await flow.refresh(client, hidden.refresh_token, { scope: 'customers:read' });
+    for (const token of [hidden.access_token, refreshed.body.access_token]) {
+      expect(await nameFor(token)).toBe('[masked]');
+    }
+    expect(await nameFor(open.access_token)).toBe('Müller GmbH');
+    const apps = (await listConnectedApps(flow.server.runtime.db, flow.userId())).filter(
+      ({ clientId }) => clientId === client,
+    );
+    expect(apps.map(({ hidesPersonalData }) => hidesPersonalData).sort()).toEqual([false, true]);
+  });
+
+  test('a grant that has the scope of before keeps hiding', async () => {
+    const { db } = flow.server.runtime;
+    const client = await flow.client();
+    const tokens = await flow.connect(client);
+    // As the version before this one has written it.
+    const scopes = ['customers:read', OLD_SCOPE, 'offline_access'];
+    for (const table of [oauthAccessTokens, oauthRefreshTokens, oauthConsents]) {
+      await db.update(table).set({ scopes, referenceId: null }).where(eq(table.clientId, client));
+    }
+    const refreshed = await flow.refresh(client, tokens.refresh_token);
+    const narrower = await flow.refresh(client, refreshed.body.refresh_token, { scope: 'customers:read' });
+    for (const token of [tokens, refreshed.body, narrower.body]) {
+      expect(await nameFor(token.access_token)).toBe('[masked]');
+    }
+    const app = (await listConnectedApps(db, null)).find(({ clientId }) => clientId === client);
+    expect(app?.hidesPersonalData).toBe(true);
   });
 });
 

@@ -118,8 +118,8 @@ export function useFlow(env: Record<string, string> = {}) {
       return new URL(answer.headers.get('location') ?? `none:${answer.status}`, PUBLIC_URL);
     },
     /** @returns where the browser is sent after the consent page was answered */
-    async consent(page: URL, scopes: ReadScope[], masked = false): Promise<URL> {
-      const decided = { query: page.search.slice(1), scopes, masked };
+    async consent(page: URL, scopes: ReadScope[], hidesPersonalData = false): Promise<URL> {
+      const decided = { query: page.search.slice(1), scopes, hidesPersonalData };
       return new URL(await decideConsent(server.runtime, new Headers({ cookie }), decided), PUBLIC_URL);
     },
     /** The whole way to a code. */
@@ -127,10 +127,10 @@ export function useFlow(env: Record<string, string> = {}) {
       clientId: string,
       params: Record<string, string | null> = {},
       scopes = ALL_SCOPES,
-      masked = false,
+      hidesPersonalData = false,
     ): Promise<string> {
       const page = await flow.authorize(clientId, params);
-      const back = await flow.consent(page, scopes, masked);
+      const back = await flow.consent(page, scopes, hidesPersonalData);
       const code = back.searchParams.get('code');
       if (!code) throw new Error(`no code in ${back}`);
       return code;
@@ -158,8 +158,8 @@ export function useFlow(env: Record<string, string> = {}) {
     refresh: (clientId: string, refresh_token: string, form: Record<string, string | null> = {}) =>
       flow.token({ grant_type: 'refresh_token', client_id: clientId, refresh_token, ...form }),
     /** The whole way to tokens. */
-    async connect(clientId: string, scopes?: ReadScope[], masked?: boolean): Promise<Tokens> {
-      const { body } = await flow.exchange(clientId, await flow.code(clientId, {}, scopes, masked));
+    async connect(clientId: string, scopes?: ReadScope[], hides?: boolean): Promise<Tokens> {
+      const { body } = await flow.exchange(clientId, await flow.code(clientId, {}, scopes, hides));
       return body;
     },
     call: async (access: string | null, method = 'tools/list', params?: unknown) =>

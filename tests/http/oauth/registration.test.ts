@@ -1,6 +1,6 @@
 import { eq, like } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { oauthClients } from '@/db/schema';
+import { oauthClients, oauthConsents } from '@/db/schema';
 import { clearUnusedClients } from '@/lib/oauth/register-client';
 import { readWayBack } from '@/lib/oauth/way-back';
 import { RESOURCE, useFlow } from './flow';
@@ -107,17 +107,21 @@ describe('dynamic registration', () => {
     expect(await register(1, 1)).toBe(201);
   });
 
-  test('a registered client that is not used is cleared after a day', async () => {
+  test('a registered client is cleared after a day unless a person has let it in', async () => {
     const { db, now } = flow.server.runtime;
-    const [used, unused] = [await flow.client(), await flow.client()];
+    const [used, unused, disconnected] = [await flow.client(), await flow.client(), await flow.client()];
     await flow.connect(used);
+    await flow.connect(disconnected);
+    await db.delete(oauthConsents).where(eq(oauthConsents.clientId, disconnected));
     const ids = async () =>
       (await db.select({ id: oauthClients.clientId }).from(oauthClients)).map(({ id }) => id);
     await clearUnusedClients(db, new Date(now().getTime() + 85_000_000));
     expect(await ids()).toEqual(expect.arrayContaining([used, unused]));
     await clearUnusedClients(db, new Date(now().getTime() + 90_000_000));
-    expect(await ids()).toContain(used);
+    expect(await ids()).toEqual(expect.arrayContaining([used, disconnected]));
     expect(await ids()).not.toContain(unused);
+    // So that the app, which keeps its id, can be connected again.
+    expect((await flow.authorize(disconnected)).pathname).toBe('/oauth/consent');
   });
 });
 

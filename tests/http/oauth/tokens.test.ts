@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { oauthAccessTokens, oauthConsents, oauthRefreshTokens } from '@/db/schema';
+import { oauthAccessTokens, oauthClients, oauthConsents, oauthRefreshTokens } from '@/db/schema';
 import { commandActor } from '@/lib/audit/record-audit';
 import { changeOwnPassword } from '@/lib/auth/account/change-own-password';
 import { addStaffUser } from '@/lib/auth/staff/add-staff-user';
@@ -8,9 +8,11 @@ import { changeStaffRole } from '@/lib/auth/staff/change-staff-role';
 import { removeStaffUser } from '@/lib/auth/staff/remove-staff-user';
 import { setStaffPassword } from '@/lib/auth/staff/set-staff-password';
 import { verifyAccessToken } from '@/lib/auth/tokens/access-token';
+import { clearOver } from '@/lib/oauth/clear-over';
 import { disconnectApp, listConnectedApps } from '@/lib/oauth/connected-apps';
 import { verifyOAuthToken } from '@/lib/oauth/oauth-token';
-import { ADA, ALL_SCOPES, CALLBACK, ISSUER, useFlow } from './flow';
+import { findRefreshToken } from '@/lib/oauth/refresh-token';
+import { ADA, ALL_SCOPES, CALLBACK, ISSUER, type Tokens, useFlow } from './flow';
 
 const flow = useFlow();
 const CLI = commandActor('test');
@@ -89,13 +91,14 @@ describe('codes', () => {
     expect(await flow.exchange(await flow.client(), code)).toMatchObject(refusal('invalid_grant'));
   });
 
-  test('a code from before a narrower consent gives nothing', async () => {
+  test('a narrower consent on another device leaves the code of a wider one', async () => {
     const client = await flow.client();
     const before = await flow.code(client);
     const now = await flow.code(client, {}, ['servers:read'], true);
-    expect(await flow.exchange(client, before)).toMatchObject(refusal('invalid_grant'));
-    const { body } = await flow.exchange(client, now);
-    expect(await flow.status(body.access_token)).toBe(200);
+    for (const code of [now, before]) {
+      const { body } = await flow.exchange(client, code);
+      expect(await flow.status(body.access_token)).toBe(200);
+    }
   });
 
   test('a code that is used twice ends both tokens', async () => {
@@ -118,19 +121,166 @@ describe('codes', () => {
 });
 
 describe('refresh tokens', () => {
-  test('a used refresh token is answered again for a moment, then ends everything', async () => {
+  /** Makes every used refresh token of a client too old to be answered again. */
+  const endGrace = (client: string) =>
+    flow.server.runtime.db
+      .update(oauthRefreshTokens)
+      .set({ rotationReplayExpiresAt: new Date(0) })
+      .where(eq(oauthRefreshTokens.clientId, client));
+
+  test('a used refresh token is answered again for ten minutes, then ends its grant', async () => {
+    const { db } = flow.server.runtime;
     const { client, ...first } = await connected();
     const second = await flow.refresh(client, first.refresh_token);
     expect(await flow.status(second.body.access_token)).toBe(200);
     const retried = await flow.refresh(client, first.refresh_token);
     expect(retried.body.refresh_token).toBe(second.body.refresh_token);
+    const used = await findRefreshToken(flow.server.runtime, client, first.refresh_token);
+    expect(used?.state).toBe('rotated');
+    const later = (minutes: number) => ({ db, now: () => new Date(Date.now() + minutes * 60_000) });
+    expect(await findRefreshToken(later(9.9), client, first.refresh_token)).toMatchObject({
+      state: 'rotated',
+    });
+    expect(await findRefreshToken(later(10.1), client, first.refresh_token)).toMatchObject({
+      state: 'stale',
+    });
 
-    await flow.server.runtime.db
-      .update(oauthRefreshTokens)
-      .set({ rotationReplayExpiresAt: new Date(0) })
-      .where(eq(oauthRefreshTokens.clientId, client));
+    await endGrace(client);
     expect(await flow.refresh(client, first.refresh_token)).toMatchObject(refusal('invalid_grant'));
     await expectEnded({ client, ...second.body });
+    expect(await listConnectedApps(db, flow.userId())).not.toContainEqual(
+      expect.objectContaining({ clientId: client }),
+    );
+  });
+
+  test('a refresh token that is used five times at once gets the same answer each time', async () => {
+    const { client, refresh_token } = await connected();
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => flow.refresh(client, refresh_token, { scope: 'mcp:read' })),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    expect(new Set(answers.map(({ body }) => body.refresh_token)).size).toBe(1);
+    expect(new Set(answers.map(({ body }) => body.access_token)).size).toBe(1);
+    const [{ body } = answers[0] as never] = answers;
+    expect(await flow.status(body.access_token)).toBe(200);
+    expect((await flow.refresh(client, body.refresh_token)).status).toBe(200);
+  });
+
+  describe('of one client on two devices', () => {
+    const devices = async () => {
+      const client = await flow.client();
+      return { client, one: await flow.connect(client), two: await flow.connect(client) };
+    };
+    const expectConnected = async (client: string, { access_token, refresh_token }: Tokens) => {
+      expect(await flow.status(access_token)).toBe(200);
+      const again = await flow.refresh(client, refresh_token);
+      expect(again.status).toBe(200);
+      expect(await flow.status(again.body.access_token)).toBe(200);
+    };
+    const revoke = (client: string, token: string, form = {}) =>
+      flow.post('revoke', { client_id: client, token, ...form });
+
+    test('a stale refresh token of one leaves the other connected', async () => {
+      const { client, one, two } = await devices();
+      const rotated = await flow.refresh(client, one.refresh_token);
+      await endGrace(client);
+      expect(await flow.refresh(client, one.refresh_token)).toMatchObject(refusal('invalid_grant'));
+      await expectEnded({ client, ...rotated.body });
+      await expectConnected(client, two);
+    });
+
+    test.each([{}, { token_type_hint: 'refresh_token' }, { token_type_hint: 'access_token' }])(
+      'a refresh token that one revokes leaves the other connected, with %j',
+      async (form) => {
+        const { client, one, two } = await devices();
+        expect((await revoke(client, one.refresh_token, form)).status).toBe(200);
+        await expectEnded({ client, ...one });
+        await expectConnected(client, two);
+      },
+    );
+
+    test('a used refresh token that one revokes, also twice at once, leaves the other connected', async () => {
+      const { client, one, two } = await devices();
+      const rotated = await flow.refresh(client, one.refresh_token);
+      const tokens = [one.refresh_token, one.refresh_token, `Bearer ${one.refresh_token}`];
+      await Promise.all(tokens.map((token) => revoke(client, token)));
+      await expectEnded({ client, ...rotated.body });
+      expect((await revoke(client, one.refresh_token)).status).toBe(200);
+      await expectConnected(client, two);
+    });
+
+    test('a narrower consent and a step-up of one leave the other connected', async () => {
+      const client = await flow.client();
+      const wide = await flow.connect(client);
+      const narrow = await flow.connect(client, ['servers:read'], true);
+      await expectConnected(client, wide);
+      const steppedUp = await flow.connect(client, ['servers:read', 'customers:read']);
+      for (const device of [narrow, steppedUp]) await expectConnected(client, device);
+    });
+
+    test('a code of one that is used twice leaves the other connected', async () => {
+      const client = await flow.client();
+      const code = await flow.code(client);
+      await flow.exchange(client, code);
+      const two = await flow.connect(client);
+      expect(await flow.exchange(client, code)).toMatchObject(refusal('invalid_grant'));
+      await expectConnected(client, two);
+    });
+
+    test('one is disconnected by itself', async () => {
+      const { db } = flow.server.runtime;
+      const { client, one, two } = await devices();
+      const apps = (await listConnectedApps(db, flow.userId())).filter(({ clientId }) => clientId === client);
+      expect(apps).toHaveLength(2);
+      await disconnectApp(db, apps[0]?.id ?? '', { of: flow.userId(), actor: CLI });
+      const states = await Promise.all([one, two].map(({ access_token }) => flow.status(access_token)));
+      expect(states.sort()).toEqual([200, 401]);
+    });
+
+    test('a stale refresh token from before grants had consents of their own ends its own tokens', async () => {
+      const { db } = flow.server.runtime;
+      const { client, one, two } = await devices();
+      const rotated = await flow.refresh(client, one.refresh_token);
+      for (const table of [oauthAccessTokens, oauthRefreshTokens, oauthConsents]) {
+        await db.update(table).set({ referenceId: null }).where(eq(table.clientId, client));
+      }
+      await endGrace(client);
+      expect(await flow.refresh(client, one.refresh_token)).toMatchObject(refusal('invalid_grant'));
+      await expectEnded({ client, ...rotated.body });
+      await expectConnected(client, two);
+    });
+  });
+
+  test('a stale refresh token without the secret of its client ends nothing', async () => {
+    const made = await flow.register({
+      redirect_uris: [CALLBACK],
+      token_endpoint_auth_method: 'client_secret_post',
+    });
+    const { client_id, client_secret } = (await made.json()) as { client_id: string; client_secret: string };
+    const { body } = await flow.exchange(client_id, await flow.code(client_id), { client_secret });
+    const rotated = await flow.refresh(client_id, body.refresh_token, { client_secret });
+    await endGrace(client_id);
+    expect(await flow.refresh(client_id, body.refresh_token)).toMatchObject({
+      status: 401,
+      body: { error: 'invalid_client' },
+    });
+    const revoked = await flow.post('revoke', { client_id, token: body.refresh_token });
+    expect(revoked.status).toBe(401);
+    expect(await flow.status(rotated.body.access_token)).toBe(200);
+  });
+
+  test('grants are cleared once their tokens have expired', async () => {
+    const { db, now } = flow.server.runtime;
+    const { client } = await connected();
+    const count = () => db.$count(oauthConsents, eq(oauthConsents.clientId, client));
+    const inDays = (days: number) => new Date(Math.max(now().getTime(), Date.now()) + days * 86_400_000);
+    await clearOver(db, inDays(29));
+    expect(await count()).toBe(1);
+    await clearOver(db, inDays(31));
+    expect(await count()).toBe(0);
+    // Somebody has let the client in once, so that it stays known.
+    expect(await db.$count(oauthClients, eq(oauthClients.clientId, client))).toBe(1);
+    expect((await flow.authorize(client)).pathname).toBe('/oauth/consent');
   });
 
   test('a refresh token that expired, of another client or for another resource gives nothing', async () => {
@@ -174,7 +324,7 @@ describe('access tokens', () => {
     expect(await flow.refresh(client, access_token)).toMatchObject(refusal('invalid_grant'));
     const less = await flow.code(client, {}, ['servers:read'], true);
     const more = await flow.exchange(client, less, { refresh_token, scope: 'mcp:read' });
-    expect(more.body.scope).toBe('servers:read without_personal_data offline_access');
+    expect(more.body.scope).toBe('servers:read offline_access');
   });
 
   test('a client with a secret needs PKCE too', async () => {
@@ -210,16 +360,20 @@ describe('access tokens', () => {
       expect((await revoke('unknown')).status).toBe(200);
     },
   );
+});
 
-  test('a consent to less ends what the app could do beyond it, and nothing else', async () => {
-    const { client, ...all } = await connected();
-    const masked = await flow.connect(client, ['servers:read'], true);
-    await expectEnded({ client, ...all });
-    const elsewhere = await connected();
-    const same = await flow.connect(client, ['servers:read'], true);
-    for (const { access_token } of [masked, same, elsewhere]) {
-      expect(await flow.status(access_token)).toBe(200);
+describe('an unknown client', () => {
+  test.each<[string, Record<string, string>]>([
+    ['token', { grant_type: 'refresh_token', refresh_token: 'w5r_none' }],
+    ['token', { grant_type: 'authorization_code', code: 'x', redirect_uri: CALLBACK, code_verifier: 'y' }],
+    ['revoke', { token: 'w5r_none' }],
+  ])('an unknown client is answered 401 invalid_client at %s, with %j', async (path, form) => {
+    for (const client_id of ['gone', 'https://app.example/gone.json']) {
+      const answer = await flow.post(path, { client_id, ...form });
+      expect([answer.status, await answer.json()]).toMatchObject([401, { error: 'invalid_client' }]);
     }
+    const basic = await flow.post(path, form, { authorization: `Basic ${btoa('gone:secret')}` });
+    expect(basic.status).toBe(401);
   });
 });
 

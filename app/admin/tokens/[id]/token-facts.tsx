@@ -1,4 +1,5 @@
 import { Code, Stack, Text } from '@mantine/core';
+import { hidesPersonalData, SCOPES } from '@/lib/auth/tokens/access-token';
 import type { AccessTokenRow } from '@/lib/auth/tokens/manage-access-tokens';
 import { Facts } from '../../_components/display/facts';
 import { Instant } from '../../_components/display/instant';
@@ -10,6 +11,7 @@ export function TokenFacts({ token, timeZone }: { token: AccessTokenRow; timeZon
     <Facts
       facts={{
         Scopes: <Scopes scopes={token.scopes} />,
+        ...(hidesPersonalData(token) && { 'Personal data': 'Hidden in answers over MCP' }),
         ...(token.staff_email && { 'Member of staff': token.staff_email }),
         Created: time(token.created_at),
         'Created by': token.created_by,
@@ -24,7 +26,7 @@ export function TokenFacts({ token, timeZone }: { token: AccessTokenRow; timeZon
 function Scopes({ scopes }: Pick<AccessTokenRow, 'scopes'>) {
   return (
     <Stack gap={6}>
-      {scopes.map((scope) => (
+      {SCOPES.filter((scope) => scopes.includes(scope)).map((scope) => (
         <Text key={scope} size="sm">
           <Code>{scope}</Code>{' '}
           <Text span c="dimmed" inherit>

@@ -23,6 +23,7 @@ export async function issue(_before: IssueState, form: FormData): Promise<IssueS
   const typed: TypedToken = {
     name: text('name'),
     scopes: form.getAll('scopes').map(String),
+    hides_personal_data: form.get('hides_personal_data') === 'on',
     expires: text('expires'),
     last_day: text('last_day'),
     staff_email: text('staff_email'),

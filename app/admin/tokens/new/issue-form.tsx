@@ -3,6 +3,7 @@
 import { Checkbox, TextInput } from '@mantine/core';
 import { useActionState } from 'react';
 import { TextLink } from '../../../_components/links';
+import { HIDES_TEXT } from '../../../oauth/consent/scope-texts';
 import { ChoiceGroup } from '../../_components/forms/choice-group';
 import { Secret } from '../../_components/forms/secret';
 import { SheetForm } from '../../_components/forms/sheet-form';
@@ -19,7 +20,7 @@ interface Props {
 }
 
 const FIRST: IssueState = {
-  typed: { name: '', scopes: [], expires: '90', last_day: '', staff_email: '' },
+  typed: { name: '', scopes: [], hides_personal_data: false, expires: '90', last_day: '', staff_email: '' },
   problems: {},
   issued: null,
 };
@@ -86,6 +87,12 @@ export function IssueForm({ action, today }: Props) {
           />
         ))}
       </ChoiceGroup>
+      <Checkbox
+        name="hides_personal_data"
+        label="Hide personal data"
+        description={HIDES_TEXT}
+        defaultChecked={typed.hides_personal_data}
+      />
       <ExpiryFields
         key={`${typed.expires} ${typed.last_day}`}
         typed={typed}
