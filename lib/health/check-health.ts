@@ -69,8 +69,7 @@ async function ask({ db, env, now }: Asked): Promise<Health> {
   const { alerts, everRun } = await listAlerts(db, now(), env);
   const codes = new Set(alerts.map(({ code }) => code));
   return {
-    // A difference of settings is for staff, and no reason to wake anybody up.
-    status: alerts.some(({ code }) => code !== 'time_zone_differs') ? 'degraded' : 'ok',
+    status: alerts.some(({ code }) => !OF_SETTINGS.includes(code)) ? 'degraded' : 'ok',
     version: manifest.version,
     database: 'ok',
     checks: {
@@ -82,6 +81,9 @@ async function ask({ db, env, now }: Asked): Promise<Health> {
     alerts,
   };
 }
+
+/** What settings would change is for staff, and no reason to wake anybody up. */
+const OF_SETTINGS: Alert['code'][] = ['time_zone_differs', 'registrations_refused'];
 
 const OF_INBOX = ['inbox_failures', 'inbox_other_mode', 'inbox_thin'] as const;
 

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type Database, rows } from '@/db/database';
 import type { runStatus } from '@/db/schema';
 import type { Env } from '../env';
+import { MAX_REGISTRATIONS, maxRegistrations } from '../oauth/register-client';
 import { isThin } from '../sync/inbox/event-filters';
 import { PING } from '../sync/inbox/event-types';
 import { deadBefore } from '../sync/reconcile/lease';
@@ -21,6 +22,7 @@ export const alert = z.object({
     'inbox_thin',
     'webhook_refuses',
     'time_zone_differs',
+    'registrations_refused',
     'counts_wrong',
     'disk_full',
     'disk_low',
@@ -47,6 +49,8 @@ type Found = {
   refused: number | null;
   account_zone: string | null;
   wrong_lists: string | null;
+  /** Addresses from which many apps registered within an hour, and how many. */
+  registrations: [string, number][];
 };
 
 /**
@@ -75,7 +79,12 @@ export async function listAlerts(
         ${manyRefusals} as refused,
         (select after from reconciliation_changes where run_id = last.id and entity = 'account'
           and field = 'time_zone' and before = ${env.timeZone}::text limit 1) as account_zone,
-        (select string_agg(rtrim(replace(list, '_', ' '), 's') || 's', ', ' order by list) from wrong_counts) as wrong_lists
+        (select string_agg(rtrim(replace(list, '_', ' '), 's') || 's', ', ' order by list) from wrong_counts) as wrong_lists,
+        coalesce((select json_agg(json_build_array(registered_from, clients)) from (
+          select registered_from, count(*)::int as clients from oauth_clients
+          where created_at > ${at} - interval '1 hour' and registered_from is not null
+          group by registered_from having count(*) >= ${MAX_REGISTRATIONS}::int
+        ) as busy), '[]') as registrations
       from (
         select (count(*) filter (where not ${isThin}))::int as other_mode_events,
           (count(*) filter (where ${isThin} and type <> ${PING}))::int as thin_events
@@ -136,6 +145,15 @@ function toAlerts(db: Database, found: Found, env: Pick<Env, 'alerts' | 'stripe'
       `The Stripe account uses the time zone ${found.account_zone}, and dates here are in ${env.timeZone}: an invoice can have another date, and month, than at Stripe. Set APP_TIMEZONE to the account’s time zone.`,
       run,
     ),
+    ...found.registrations
+      .filter(([address, clients]) => clients >= maxRegistrations(address))
+      .flatMap(([address, clients]) =>
+        is(
+          'registrations_refused',
+          true,
+          `${counted(clients, 'app')} registered from ${address} within an hour, so more of them are refused. If this is the address of a proxy, add it to TRUSTED_PROXIES.`,
+        ),
+      ),
     ...is(
       'counts_wrong',
       found.wrong_lists !== null,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { redirectProblem } from './redirects';
 
 const MAX_REDIRECTS = 20;
+const MAX_GIVEN = 100;
 const KNOWN_GRANTS = ['authorization_code', 'refresh_token'];
 /** Control, invisible and direction-changing characters could make a name look like another one. */
 const VISIBLE = /^\P{C}+$/u;
@@ -13,7 +14,7 @@ const optionalUrl = z
 
 /** What we read of a client's metadata (RFC 7591); all else is passed over, as clients expect. */
 const metadata = z.object({
-  redirect_uris: z.array(z.string()).min(1).max(MAX_REDIRECTS),
+  redirect_uris: z.array(z.unknown()).min(1).max(MAX_GIVEN),
   client_name: z.string().trim().max(100).regex(VISIBLE).optional().catch(undefined),
   client_uri: optionalUrl,
   logo_uri: optionalUrl,
@@ -39,7 +40,11 @@ export interface OAuthProblem {
   error_description: string;
 }
 
-/** @returns the metadata, checked and as we store it; or why not */
+/**
+ * Checks a client's metadata. Redirects that are not allowed are left out: vendors list those of all their apps.
+ *
+ * @returns the metadata as we store it; or why not, also if no redirect remains
+ */
 export function parseClientMetadata(
   given: unknown,
   { schemes, methods }: { schemes: readonly string[]; methods: readonly AuthMethod[] },
@@ -48,14 +53,18 @@ export function parseClientMetadata(
   if (!parsed.success) {
     const field = String(parsed.error.issues[0]?.path[0] ?? 'the body');
     return field === 'redirect_uris'
-      ? problem('invalid_redirect_uri', `redirect_uris must be 1 to ${MAX_REDIRECTS} addresses.`)
+      ? problem('invalid_redirect_uri', `redirect_uris must be 1 to ${MAX_GIVEN} addresses.`)
       : problem('invalid_client_metadata', `${field} is not valid.`);
   }
   const { data } = parsed;
-  for (const uri of data.redirect_uris) {
+  const redirectUris: string[] = [];
+  const problems: string[] = [];
+  for (const uri of data.redirect_uris.map(String)) {
     const wrong = redirectProblem(uri, schemes);
-    if (wrong) return problem('invalid_redirect_uri', `The redirect URI ${uri.slice(0, 200)} ${wrong}.`);
+    if (wrong) problems.push(`The redirect URI ${uri.slice(0, 200)} ${wrong}.`);
+    else if (redirectUris.length < MAX_REDIRECTS) redirectUris.push(uri);
   }
+  if (redirectUris.length === 0) return problem('invalid_redirect_uri', problems[0] ?? '');
   const grants = data.grant_types ?? KNOWN_GRANTS;
   if (!grants.includes('authorization_code')) {
     return problem('invalid_client_metadata', 'grant_types must have authorization_code.');
@@ -70,7 +79,7 @@ export function parseClientMetadata(
     return problem('invalid_client_metadata', `token_endpoint_auth_method must be ${methods.join(' or ')}.`);
   }
   return {
-    redirectUris: data.redirect_uris,
+    redirectUris,
     name: data.client_name ?? null,
     uri: data.client_uri ?? null,
     authMethod,

@@ -1,9 +1,10 @@
+import { isIP } from 'node:net';
 import { symmetricEncrypt } from 'better-auth/crypto';
 import { and, count, eq, gt, isNotNull, isNull, lt, or, sql } from 'drizzle-orm';
 import { type Database, lockKey } from '@/db/database';
 import { oauthClients, oauthConsents } from '@/db/schema';
 import { transact } from '@/db/transaction';
-import { widerNetworks } from '../networks';
+import { isWithin, toNetworks, widerNetworks } from '../networks';
 import type { Runtime } from '../runtime';
 import {
   type AuthMethod,
@@ -16,7 +17,16 @@ import {
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 /** Of one address within an hour. */
-const MAX_REGISTRATIONS = 20;
+export const MAX_REGISTRATIONS = 20;
+/**
+ * How many times as many clients a private address may register. Most often it is that of a proxy which
+ * TRUSTED_PROXIES does not name, so that all clients share it.
+ */
+const SHARED_FACTOR = 10;
+const PRIVATE = toNetworks([
+  ...['10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'],
+  ...['::/128', '::1/128', 'fc00::/7', 'fe80::/10'],
+]);
 /** Nobody has consented to yet: registered ones, and documents. */
 const MAX_UNUSED = 2000;
 /** Of them those of one address, of its IPv6 network of 56 bits, and of that of 48. */
@@ -55,21 +65,31 @@ export async function registerClient(
       await clearUnusedClients(tx, now);
       const hourAgo = new Date(now.getTime() - HOUR_MS);
       const isRecent = and(eq(oauthClients.registeredFrom, address), gt(oauthClients.createdAt, hourAgo));
-      const isFull =
-        (await tx.$count(oauthClients, isRecent)) >= MAX_REGISTRATIONS ||
-        (await hasManyUnused(tx, address)) ||
-        (await tx.$count(oauthClients, and(isUnused(tx), isNotNull(oauthClients.registeredFrom)))) >=
-          MAX_UNUSED;
-      if (isFull)
-        return {
-          error: 'slow_down',
-          error_description: 'Too many clients were registered. Try again later.',
-        };
+      const isBusy =
+        (await tx.$count(oauthClients, isRecent)) >= maxRegistrations(address) ||
+        (await hasManyUnused(tx, address));
+      if (isBusy) return slowDown(`Too many clients were registered from ${address}.`);
+      const unused = await tx.$count(oauthClients, and(isUnused(tx), isNotNull(oauthClients.registeredFrom)));
+      if (unused >= MAX_UNUSED) return slowDown('Too many clients were registered.');
       const made = await insertClient({ ...world, db: tx }, parsed, { secret, registeredFrom: address });
       return { ...parsed, ...made };
     },
     'oauth registration',
   );
+}
+
+/** How many clients an address may register within an hour. */
+export function maxRegistrations(address: string): number {
+  return MAX_REGISTRATIONS * sharedFactor(address);
+}
+
+/** @param address as it is counted; it is no address if none is known */
+function sharedFactor(address: string): number {
+  return isIP(address) === 0 || isWithin(PRIVATE, address) ? SHARED_FACTOR : 1;
+}
+
+function slowDown(sentence: string): OAuthProblem {
+  return { error: 'slow_down', error_description: `${sentence} Try again in an hour.` };
 }
 
 /** So that no network takes the place of all others until its unused clients are cleared. */
@@ -85,7 +105,8 @@ async function hasManyUnused(tx: Database, address: string): Promise<boolean> {
     .groupBy(registeredFrom);
   return networks.some((network, i) => {
     const own = near.filter(({ from }) => from && [from, ...widerNetworks(from)].includes(network));
-    return own.reduce((sum, { clients }) => sum + clients, 0) >= (MAX_UNUSED_OF[i] ?? 0);
+    const most = (MAX_UNUSED_OF[i] ?? 0) * sharedFactor(address);
+    return own.reduce((sum, { clients }) => sum + clients, 0) >= most;
   });
 }
 

@@ -1,7 +1,9 @@
 import { eq, like } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { oauthClients, oauthConsents } from '@/db/schema';
-import { clearUnusedClients } from '@/lib/oauth/register-client';
+import { checkHealth } from '@/lib/health/check-health';
+import { listAlerts } from '@/lib/health/list-alerts';
+import { clearUnusedClients, maxRegistrations } from '@/lib/oauth/register-client';
 import { readWayBack } from '@/lib/oauth/way-back';
 import { RESOURCE, useFlow } from './flow';
 import { PUBLISHED } from './published-documents';
@@ -82,12 +84,68 @@ describe('dynamic registration', () => {
     }
   });
 
-  test('one address registers twenty clients, also if it asks for many at once', async () => {
-    const many = await Promise.all(Array.from({ length: 22 }, () => flow.register(REDIRECTS, '10.9.9.9')));
+  test('one address registers twenty clients, also if it asks for many at once, and staff see that', async () => {
+    const { db, env, now } = flow.server.runtime;
+    const from = '203.0.113.9';
+    const many = await Promise.all(Array.from({ length: 22 }, () => flow.register(REDIRECTS, from)));
     expect(many.filter(({ status }) => status === 201)).toHaveLength(20);
-    expect(many.filter(({ status }) => status === 429)).toHaveLength(2);
-    expect((await flow.register(REDIRECTS, '10.9.9.9')).status).toBe(429);
+    const refused = many.filter(({ status }) => status === 429);
+    expect(refused).toHaveLength(2);
+    expect(await refused[0]?.json()).toMatchObject({
+      error: 'slow_down',
+      error_description: expect.stringContaining(from),
+    });
+    expect((await listAlerts(db, now(), env)).alerts).toEqual([
+      {
+        code: 'registrations_refused',
+        message: `20 apps registered from ${from} within an hour, so more of them are refused. If this is the address of a proxy, add it to TRUSTED_PROXIES.`,
+      },
+    ]);
+    const health = await checkHealth({ ...flow.server.runtime, now });
+    expect(health.status).toBe('ok'); // anybody can register clients
   });
+
+  test('an address that many clients may share registers 200 clients', async () => {
+    const { db, now } = flow.server.runtime;
+    const client = { redirectUris: ['https://x.example/cb'], registeredFrom: '10.9.9.9', createdAt: now() };
+    const ids = Array.from({ length: 199 }, (_, n) => ({ id: `shared-${n}`, clientId: `shared-${n}` }));
+    await db.insert(oauthClients).values(ids.map((one) => ({ ...client, ...one, updatedAt: now() })));
+    expect((await flow.register(REDIRECTS, '10.9.9.9')).status).toBe(201);
+    expect((await flow.register(REDIRECTS, '10.9.9.9')).status).toBe(429);
+    await db.delete(oauthClients).where(eq(oauthClients.registeredFrom, '10.9.9.9'));
+    for (const shared of ['127.0.0.1', '192.168.1.1', '0:0:0:0::', 'fd00:0:0:1::', 'unknown']) {
+      expect(maxRegistrations(shared)).toBe(200);
+    }
+    for (const own of ['203.0.113.9', '172.32.0.1', '2001:db8:7:1::']) expect(maxRegistrations(own)).toBe(20);
+  });
+
+  test('redirects that are not allowed are left out of a registration', async () => {
+    const allowed = ['https://x.example/cb', 'http://127.0.0.1/cb'];
+    const given = [
+      'vendor-app://cb',
+      allowed[0],
+      7,
+      'http://x.example/cb',
+      allowed[1],
+      'https://x.example/cb#x',
+    ];
+    const answer = await flow.register({ redirect_uris: given, token_endpoint_auth_method: 'none' });
+    expect(answer.status).toBe(201);
+    const made = (await answer.json()) as { client_id: string; redirect_uris: string[] };
+    expect(made.redirect_uris).toEqual(allowed);
+    const left = await flow.authorize(made.client_id, { redirect_uri: 'vendor-app://cb' });
+    expect(left.pathname).toBe('/oauth/refused');
+    const kept = await flow.authorize(made.client_id, { redirect_uri: 'http://127.0.0.1/cb' });
+    expect(kept.pathname).toBe('/oauth/consent');
+  });
+
+  test.each([['vendor-app://cb', 'http://x.example/'], [7], 'https://x.example/cb'])(
+    'a registration whose redirects %j are none that are allowed is refused',
+    async (redirect_uris) => {
+      const answer = await flow.register({ redirect_uris });
+      expect([answer.status, await answer.json()]).toMatchObject([400, { error: 'invalid_redirect_uri' }]);
+    },
+  );
 
   test('IPv6 networks of 56 and 48 bits leave registrations to others until theirs are used or cleared', async () => {
     const register = async (network: number, i: number) =>
@@ -170,6 +228,13 @@ describe('a metadata document', () => {
     await clearUnusedClients(flow.server.runtime.db, hourLater);
     const isOne = like(oauthClients.clientId, `${host}/%`);
     expect(await flow.server.runtime.db.$count(oauthClients, isOne)).toBe(0);
+  });
+
+  test('redirects that are not allowed are left out of a document', async () => {
+    const id = 'https://app.example/mixed.json';
+    documents.set(id, { client_id: id, redirect_uris: ['vendor-app://cb', redirect_uri] });
+    expect((await flow.authorize(id, { redirect_uri })).pathname).toBe('/oauth/consent');
+    expect((await flow.authorize(id, { redirect_uri: 'vendor-app://cb' })).pathname).toBe('/oauth/refused');
   });
 
   test('a document that changes its redirects takes the old ones away', async () => {

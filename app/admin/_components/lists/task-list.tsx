@@ -37,6 +37,7 @@ const PLACES: Record<Task['code'], string> = {
   inbox_thin: '/admin/webhooks?outcome=thin',
   webhook_refuses: '/admin/webhooks',
   time_zone_differs: '/admin/reconciliation',
+  registrations_refused: '/admin/connect',
   counts_wrong: '/admin',
   disk_full: '/admin',
   disk_low: '/admin',
