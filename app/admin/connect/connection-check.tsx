@@ -23,9 +23,12 @@ export function ConnectionCheck({ action }: { action(): Promise<ConnectionReport
             {report.problem ?? summary(report)}
           </Text>
           <List size="sm" spacing="xs">
-            {report.clients.map(({ name, sentence }) => (
+            {report.clients.map(({ name, sentence, steps }) => (
               <List.Item key={name} className="break-anywhere">
                 <strong>{name}</strong>: {sentence}
+                <Text size="xs" c="dimmed">
+                  {steps.map((step) => `${step.works ? '✓' : '✗'} ${step.name}`).join(' · ')}
+                </Text>
               </List.Item>
             ))}
           </List>

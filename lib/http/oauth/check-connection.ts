@@ -14,6 +14,13 @@ export interface CheckedClient {
   works: boolean;
   /** What fails; or how it connects. */
   sentence: string;
+  /** The steps up to the one that fails. */
+  steps: CheckedStep[];
+}
+
+export interface CheckedStep {
+  name: string;
+  works: boolean;
 }
 
 export interface ConnectionReport {
@@ -23,7 +30,18 @@ export interface ConnectionReport {
 }
 
 const COMMON = [checkChallenge, checkResource, checkServer];
-const OF_CLIENT = [register, authorize, askToken, begin, listTools];
+const STEPS: [name: string, step: (trial: Trial) => Promise<string | null>][] = [
+  ['Reach', checkReach],
+  ['Challenge', checkChallenge],
+  ['Metadata', async (trial) => (await checkResource(trial)) ?? checkServer(trial)],
+  ['Registration', register],
+  ['Sign-in', authorize],
+  ['Token', askToken],
+  ['Start', begin],
+  ['Tools', listTools],
+];
+/** Asks first, for what fails for every client. No proxy blocks it by its name. */
+const NEUTRAL = { userAgent: 'w5t-connection-check' };
 
 /**
  * Does at the public address what each client does when somebody adds it, up to where a person signs in; then, with
@@ -31,7 +49,7 @@ const OF_CLIENT = [register, authorize, askToken, begin, listTools];
  */
 export async function checkConnection(runtime: Runtime, userId: string): Promise<ConnectionReport> {
   for (const step of COMMON) {
-    const problem = await step(runtime).catch(unreachable);
+    const problem = await step({ runtime, traits: NEUTRAL }).catch(unreachable);
     if (problem !== null) return { problem, clients: [] };
   }
   const clients = await Promise.all(CLIENTS.map((traits) => checkClient({ runtime, traits, userId })));
@@ -40,15 +58,23 @@ export async function checkConnection(runtime: Runtime, userId: string): Promise
 
 async function checkClient(trial: Trial): Promise<CheckedClient> {
   const { name } = trial.traits;
+  const steps: CheckedStep[] = [];
   try {
-    for (const step of [checkReach, ...OF_CLIENT]) {
-      const problem = await step(trial).catch(unreachable);
-      if (problem !== null) return { name, works: false, sentence: problem };
+    for (const [step, check] of STEPS) {
+      const problem = await check(trial).catch(unreachable);
+      steps.push({ name: step, works: problem === null });
+      if (problem !== null) return { name, works: false, sentence: withBlocked(trial, step, problem), steps };
     }
-    return { name, works: true, sentence: howItConnects(trial.traits) };
+    return { name, works: true, sentence: howItConnects(trial.traits), steps };
   } finally {
     await cleanUp(trial);
   }
+}
+
+/** The first steps worked under a neutral name, so a proxy blocks the client by its own. */
+function withBlocked({ traits }: Trial, step: string, problem: string): string {
+  if (step !== 'Challenge' && step !== 'Metadata') return problem;
+  return `${problem} Something in between blocks requests of “${traits.userAgent}”: allow this User-Agent there.`;
 }
 
 /** Whether the client's vendor can come here at all. */

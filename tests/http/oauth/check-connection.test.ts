@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { oauthAccessTokens, oauthClients } from '@/db/schema';
+import { CLIENTS } from '@/lib/http/oauth/check/clients';
 import { checkConnection } from '@/lib/http/oauth/check-connection';
 import { ISSUER, PUBLIC_URL, RESOURCE, useFlow } from './flow';
 import { PUBLISHED } from './published-documents';
@@ -90,6 +91,31 @@ describe('the connection check', () => {
     expect(new Set(resources)).toEqual(new Set([null, RESOURCE, `${RESOURCE}/`, PUBLIC_URL]));
     const revisions = sent.map(({ headers }) => headers.get('mcp-protocol-version'));
     expect(new Set(revisions)).toEqual(new Set([null, '2026-07-28', '2025-11-25', '2025-06-18']));
+  });
+
+  test('the check asks as each client does, and says which steps work', async () => {
+    const agentOf = ({ headers }: Sent) => headers.get('user-agent') ?? '';
+    const { sent, report } = await check();
+    expect(new Set(sent.map(agentOf))).toEqual(
+      new Set([
+        ...CLIENTS.map(({ userAgent }) => userAgent),
+        'w5t-connection-check',
+        expect.stringMatching(/^Mozilla/),
+      ]),
+    );
+    const names = ['Reach', 'Challenge', 'Metadata', 'Registration', 'Sign-in', 'Token', 'Start', 'Tools'];
+    for (const { steps } of report.clients) {
+      expect(steps).toEqual(names.map((name) => ({ name, works: true })));
+    }
+    const isBlocked = (one: Sent) => agentOf(one).startsWith('claude-code/');
+    const blocked = await check(instead(isBlocked, 'Blocked', { status: 403 }));
+    expect(blocked.failed).toEqual([
+      expect.stringMatching(/^Claude Code: .* answers 403 .* blocks requests of “claude-code\/[^”]+”: allow/),
+    ]);
+    expect(blocked.report.clients.find(({ name }) => name === 'Claude Code')?.steps).toEqual([
+      { name: 'Reach', works: true },
+      { name: 'Challenge', works: false },
+    ]);
   });
 
   test('the check leaves the tokens and consents of people who use a client', async () => {

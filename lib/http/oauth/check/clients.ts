@@ -11,6 +11,8 @@ export interface ClientTraits {
   redirect: string;
   /** How it writes `resource` (RFC 8707). */
   resource: 'exact' | 'slash' | 'origin' | 'none';
+  /** How its requests name their program. Proxies block some of them. */
+  userAgent: string;
   /** The protocol revision that it sends. */
   revision: '2025-06-18' | '2025-11-25' | '2026-07-28';
 }
@@ -24,6 +26,7 @@ const LATEST_SESSION = '2025-11-25';
 export const CLIENTS: ClientTraits[] = [
   {
     name: 'claude.ai',
+    userAgent: 'Claude-User',
     registers: { document: 'https://claude.ai/oauth/mcp-oauth-client-metadata' },
     isHosted: true,
     redirect: 'https://claude.ai/api/mcp/auth_callback',
@@ -32,6 +35,7 @@ export const CLIENTS: ClientTraits[] = [
   },
   {
     name: 'ChatGPT',
+    userAgent: 'openai-mcp/1.0.0',
     registers: { document: 'https://chatgpt.com/oauth/client.json' },
     isHosted: true,
     redirect: 'https://chatgpt.com/connector_platform_oauth_redirect',
@@ -40,6 +44,7 @@ export const CLIENTS: ClientTraits[] = [
   },
   {
     name: 'Claude Code',
+    userAgent: 'claude-code/2.1.332 (cli)',
     registers: { document: 'https://claude.ai/oauth/claude-code-client-metadata' },
     isHosted: false,
     redirect: 'http://localhost:54545/callback',
@@ -48,6 +53,7 @@ export const CLIENTS: ClientTraits[] = [
   },
   {
     name: 'Cursor',
+    userAgent: 'node',
     registers: 'itself',
     isHosted: false,
     redirect: 'http://localhost:8787/callback',
@@ -56,6 +62,7 @@ export const CLIENTS: ClientTraits[] = [
   },
   {
     name: 'VS Code',
+    userAgent: 'node',
     registers: { document: 'https://vscode.dev/oauth/client-metadata.json' },
     isHosted: false,
     redirect: 'http://127.0.0.1:33418/',
@@ -64,6 +71,7 @@ export const CLIENTS: ClientTraits[] = [
   },
   {
     name: 'Codex',
+    userAgent: 'codex-mcp-client/0.171.0',
     registers: { document: 'https://chatgpt.com/oauth/codex/client.json' },
     isHosted: false,
     redirect: 'http://127.0.0.1:54545/callback',
@@ -72,6 +80,7 @@ export const CLIENTS: ClientTraits[] = [
   },
   {
     name: 'Gemini CLI',
+    userAgent: 'node',
     registers: 'itself',
     isHosted: false,
     redirect: 'http://localhost:7777/oauth/callback',
@@ -80,6 +89,7 @@ export const CLIENTS: ClientTraits[] = [
   },
   {
     name: 'Gemini Enterprise',
+    userAgent: 'Google-Gemini-Enterprise',
     registers: 'by hand',
     isHosted: true,
     redirect: 'https://vertexaisearch.cloud.google.com/oauth-redirect',
@@ -88,6 +98,7 @@ export const CLIENTS: ClientTraits[] = [
   },
   {
     name: 'Copilot Studio',
+    userAgent: 'node',
     registers: 'itself',
     isHosted: true,
     redirect: 'https://global.consent.azure-apim.net/redirect/connection-check',
@@ -96,6 +107,7 @@ export const CLIENTS: ClientTraits[] = [
   },
   {
     name: 'Other clients',
+    userAgent: 'node',
     registers: 'itself',
     isHosted: false,
     redirect: 'http://127.0.0.1:1/callback',

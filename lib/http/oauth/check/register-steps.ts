@@ -25,11 +25,13 @@ async function registerItself(trial: Trial): Promise<string | null> {
   if (!env.oauth.dynamicRegistration) {
     return 'It registers itself, which OAUTH_DYNAMIC_REGISTRATION has off: an admin has to register it by hand.';
   }
-  const answer = await postTo(`${issuerOf(env)}/oauth2/register`, {
+  const metadata = {
     client_name: NAME,
     redirect_uris: [trial.traits.redirect],
     token_endpoint_auth_method: 'none',
-  });
+  };
+  const asked = { 'user-agent': trial.traits.userAgent };
+  const answer = await postTo(`${issuerOf(env)}/oauth2/register`, metadata, asked);
   const made = (await answer.json()) as { client_id?: string; error_description?: string };
   if (answer.status !== 201 || !made.client_id) {
     return `It cannot register itself: ${made.error_description ?? `the answer is ${answer.status}`}`;

@@ -6,7 +6,10 @@ import type { Trial } from './trial';
 /** The challenge of RFC 7636's example. */
 const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 
-/** Begins what a person would go on with: nobody signs in, so that no code is given. */
+/** A person's browser goes there, not the client. */
+const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
+
+/** Starts an authorization request up to the sign-in page. It stops there, so no code is issued. */
 export async function authorize({ runtime, traits, clientId = '' }: Trial): Promise<string | null> {
   const { env } = runtime;
   const resource = resourceParameter(traits, env);
@@ -19,7 +22,7 @@ export async function authorize({ runtime, traits, clientId = '' }: Trial): Prom
     state: 'check',
     ...(resource !== null && { resource }),
   });
-  const { status, headers } = await getFrom(`${issuerOf(env)}/oauth2/authorize?${query}`);
+  const { status, headers } = await getFrom(`${issuerOf(env)}/oauth2/authorize?${query}`, BROWSER);
   const to = new URL(headers.get('location') ?? '', env.publicUrl);
   if (status === 302 && to.pathname === '/sign-in') return null;
   const error = to.searchParams.get('error');
@@ -43,11 +46,10 @@ export async function askToken({
     ...(secret === null && { client_id: clientId }),
   });
   const basic = `Basic ${Buffer.from(`${clientId}:${secret}`).toString('base64')}`;
-  const answer = await postTo(
-    `${issuerOf(env)}/oauth2/token`,
-    form,
-    secret === null ? {} : { authorization: basic },
-  );
+  const answer = await postTo(`${issuerOf(env)}/oauth2/token`, form, {
+    'user-agent': traits.userAgent,
+    ...(secret !== null && { authorization: basic }),
+  });
   const { error } = (await answer.json()) as { error?: string };
   if (error === 'invalid_grant') return null;
   if (error === 'invalid_client' && secret !== null)

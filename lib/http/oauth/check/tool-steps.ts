@@ -38,6 +38,7 @@ async function ask(
     resourceOf(runtime.env),
     { jsonrpc: '2.0', id: 1, method, params: all },
     {
+      'user-agent': traits.userAgent,
       authorization: `Bearer ${token}`,
       ...(method !== 'initialize' && { 'mcp-protocol-version': revision }),
       ...(isStateless(revision) && { 'mcp-method': method }),

@@ -1,9 +1,14 @@
 import type { Runtime } from '@/lib/runtime';
 import type { ClientTraits } from './clients';
 
-/** One client's way, and what the steps before one have left it. */
-export interface Trial {
+/** Who asks, as far as a proxy in between can tell. */
+export interface Asker {
   runtime: Runtime;
+  traits: Pick<ClientTraits, 'userAgent'>;
+}
+
+/** One client's way, and what the steps before one have left it. */
+export interface Trial extends Asker {
   traits: ClientTraits;
   /** Who tries it out. */
   userId: string;
