@@ -6,7 +6,12 @@ import type { ReadScope } from '../oauth/scopes';
 import { describeIssues } from './argument-issues';
 import type { Reader } from './caller';
 import { maskAnswer } from './mask';
-import { toWireSchema } from './wire-schema';
+import { toWireSchema, type WireSchema } from './wire-schema';
+
+/** An answer nobody asked to be longer has at most so many characters: about 20,000 tokens. */
+export const MAX_CHARACTERS = 70_000;
+/** Characters of a token, in answers like these. */
+export const TOKEN_CHARACTERS = 3.5;
 
 export interface ToolDeclaration<Input extends z.ZodType, Output extends z.ZodObject> {
   name: string;
@@ -22,6 +27,8 @@ export interface ToolDeclaration<Input extends z.ZodType, Output extends z.ZodOb
    * it is about money is left out for a reader who may not read bills.
    */
   run(db: Database, input: z.output<Input>, reader: Reader): Promise<Partial<z.output<Output>>>;
+  /** How long an answer may be, for clients that cut off or store answers which are longer than others. */
+  maxCharacters?: number;
   /** @throws AppError where the answer, of so many characters, is too long */
   requireFit?(answer: Record<string, unknown>, length: number): void;
 }
@@ -65,9 +72,12 @@ export function defineTool<Input extends z.ZodType, Output extends z.ZodObject>(
         idempotentHint: true,
         openWorldHint: false,
       },
+      ...(tool.maxCharacters && { _meta: { 'anthropic/maxResultSizeChars': tool.maxCharacters } }),
     },
     async call(db, args, reader) {
-      const input = tool.input.safeParse(withoutNulls(args, optional), { reportInput: true });
+      const input = tool.input.safeParse(toDeclaredTypes(withoutNulls(args, optional), inputSchema), {
+        reportInput: true,
+      });
       if (!input.success) {
         throw new AppError('validation_failed', describeIssues(input.error.issues, inputSchema));
       }
@@ -88,6 +98,22 @@ export function defineTool<Input extends z.ZodType, Output extends z.ZodObject>(
 function withoutNulls(args: Record<string, unknown>, optional: Set<string>) {
   return Object.fromEntries(
     Object.entries(args).filter(([name, value]) => value !== null || !optional.has(name)),
+  );
+}
+
+/** An integer as a number is written: "099" is the text of a customer number, and no other text is changed. */
+const CANONICAL = /^(0|-?[1-9]\d{0,15})$/;
+
+/** Many models write numbers as text, and customer numbers of digits as numbers. */
+function toDeclaredTypes(args: Record<string, unknown>, { properties = {} }: WireSchema) {
+  return Object.fromEntries(
+    Object.entries(args).map(([name, value]) => {
+      const { type } = (Object.hasOwn(properties, name) ? properties[name] : {}) as { type?: unknown };
+      if (type === 'integer' && typeof value === 'string' && CANONICAL.test(value))
+        return [name, Number(value)];
+      if (type === 'string' && Number.isSafeInteger(value)) return [name, String(value)];
+      return [name, value];
+    }),
   );
 }
 

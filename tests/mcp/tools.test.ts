@@ -1,4 +1,6 @@
+import { eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { customerServices } from '@/db/schema';
 import { TOOLS } from '@/lib/mcp/tools';
 import {
   createCustomer,
@@ -21,7 +23,8 @@ describe('bad arguments are explained to the model', () => {
   test.each([
     ['find-customer-tool', undefined, 'query is required.'],
     ['find-customer-tool', { query: ' ' }, 'query must not be empty (got "").'],
-    ['find-customer-tool', { query: 5 }, 'query must be a string (got 5).'],
+    ['find-customer-tool', { query: true }, 'query must be a string (got true).'],
+    ['find-customer-tool', { query: 1.5 }, 'query must be a string (got 1.5).'],
     [
       'find-customer-tool',
       { query: 'a\u0000' },
@@ -30,7 +33,11 @@ describe('bad arguments are explained to the model', () => {
     ['find-customer-tool', { query: 'a', limit: 3 }, 'Unknown argument "limit". It takes query.'],
     ['get-customer-tool', {}, 'Give exactly one of id or customer_number.'],
     ['get-customer-tool', { id: 1, customer_number: 'K1' }, 'Give exactly one of id or customer_number.'],
-    ['get-customer-tool', { id: '1' }, 'id must be an integer (got "1").'],
+    ['get-customer-tool', { id: '099' }, 'id must be an integer (got "099").'],
+    ['get-customer-tool', { id: '1.0' }, 'id must be an integer (got "1.0").'],
+    ['get-customer-tool', { id: ' 1' }, 'id must be an integer (got " 1").'],
+    ['get-customer-tool', { id: '-1' }, 'id must be at least 1 (got -1).'],
+    ['list-invoices-tool', { per_page: '101' }, 'per_page must be 1..100 (got 101).'],
     ['get-customer-tool', { id: 0 }, 'id must be at least 1 (got 0).'],
     [
       'get-customer-tool',
@@ -104,6 +111,20 @@ describe('answers', () => {
   test.each(['C-1', 'c-1'])('get-customer-tool finds the number %s', async (customer_number) => {
     const { structuredContent } = await mcp.callTool('get-customer-tool', { customer_number });
     expect(structuredContent).toMatchObject({ id: customer.id, customer_number: 'C-1' });
+  });
+
+  test('canonical digits are taken as numbers, and numbers as text', async () => {
+    await createCustomer(mcp.db, { customer_number: '7', company: 'Seven AG' });
+    await createCustomer(mcp.db, { customer_number: '099', company: 'Ninety-nine AG' });
+    const call = async (name: string, args: object) => (await mcp.callTool(name, args)).structuredContent;
+    expect(await call('get-customer-tool', { id: String(customer.id) })).toMatchObject({ id: customer.id });
+    expect(await call('get-customer-tool', { customer_number: 7 })).toMatchObject({ customer_number: '7' });
+    expect(await call('get-customer-tool', { customer_number: '099' })).toMatchObject({
+      customer_number: '099',
+    });
+    expect(await call('find-customer-tool', { query: 7 })).toMatchObject({ count: 1 });
+    expect(await call('list-invoices-tool', { page: '1', per_page: '1' })).toMatchObject({ per_page: 1 });
+    expect(await textOf('get-customer-tool', { customer_number: 99 })).toContain('customer_number 99');
   });
 
   test('an optional argument that is null counts as not given', async () => {
@@ -248,6 +269,71 @@ describe('the size of answers', () => {
         ends_on: i % 4 === 0 ? '2027-06-30' : null,
       });
     }
+  });
+
+  const charactersOf = async (name: string, args: object = {}) =>
+    (await mcp.callTool(name, args)).content[0]?.text.length ?? 0;
+  /** Characters of 20,000 tokens. */
+  const MOST = 70_000;
+
+  test('no default answer exceeds 20,000 tokens', async () => {
+    for (const { name } of TOOLS) {
+      const args = {
+        'find-customer-tool': { query: 'K-' },
+        'get-customer-tool': { customer_number: 'K-2024-10873' },
+      };
+      expect(await charactersOf(name, args[name as keyof typeof args]), name).toBeLessThan(MOST);
+      if (!/^list-(?!servers)/.test(name)) continue;
+      expect(await charactersOf(name, { per_page: 100 }), name).toBeLessThan(MOST);
+    }
+  });
+
+  test('get-customer-tool leaves out rows that would exceed it, and says how many there are', async () => {
+    const { id: customer_id } = await createCustomer(mcp.db, { customer_number: 'LONG' });
+    for (let i = 0; i < 90; i += 1) {
+      await createService(mcp.db, { customer_id, service_number: `L${i}`, name: 'n'.repeat(900) });
+      await createSalesDocument(mcp.db, { customer_id, document_number: `L${i}`, status: 'sent' });
+    }
+    const { structuredContent, content } = await mcp.callTool('get-customer-tool', { id: customer_id });
+    expect(content[0]?.text.length).toBeLessThan(MOST);
+    expect(content[0]?.text.length).toBeGreaterThan(MOST / 2);
+    expect(structuredContent).toMatchObject({ services_total: 90, open_sales_documents_total: 90 });
+    const { services, open_sales_documents } = structuredContent as Record<string, { id: number }[]>;
+    expect(services?.length).toBeLessThan(90);
+    expect(open_sales_documents?.length).toBeGreaterThan(10);
+    await mcp.db.delete(customerServices).where(eq(customerServices.customer_id, customer_id));
+  });
+
+  test('list-servers-tool answers every server with every column, and first says how to ask for less', async () => {
+    expect((await mcp.callTool('list-servers-tool')).structuredContent).not.toHaveProperty('hint');
+    for (let i = 0; i < 340; i += 1) await createServer(mcp.db, { hostname: `many-${i}.example.com` });
+    const { structuredContent, content } = await mcp.callTool('list-servers-tool');
+    const { hint, count, data } = structuredContent as { hint: string; count: number; data: object[] };
+    expect(count).toBeGreaterThan(340);
+    expect(data).toHaveLength(count);
+    expect(Object.keys(data[0] ?? {})).toHaveLength(13);
+    expect(content[0]?.text).toMatch(/^\{"hint":/);
+    expect(hint).toMatch(/^These are 34\d servers, about [\d,]+ tokens\. For less, ask again with fields, /);
+    const fields = ['id', 'hostname', 'status'];
+    const few = await mcp.callTool('list-servers-tool', { fields });
+    expect(few.structuredContent).toMatchObject({ count });
+    expect(few.structuredContent).not.toHaveProperty('hint');
+    expect(few.content[0]?.text.length).toBeLessThan(MOST / 2);
+  });
+
+  test('tools announce how long their answers may be', async () => {
+    const { result } = await mcp.rpc('tools/list');
+    const tools = result?.tools as { name: string; _meta?: Record<string, number> }[];
+    expect(
+      Object.fromEntries(tools.map(({ name, _meta }) => [name, _meta?.['anthropic/maxResultSizeChars']])),
+    ).toEqual({
+      'find-customer-tool': undefined,
+      'get-customer-tool': MOST,
+      'list-services-tool': MOST,
+      'list-invoices-tool': MOST,
+      'list-sales-documents-tool': MOST,
+      'list-servers-tool': 500_000,
+    });
   });
 
   test('tools/list stays under 14 KB', async () => {

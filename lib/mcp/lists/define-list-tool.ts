@@ -2,11 +2,8 @@ import { z } from 'zod';
 import type { Database } from '@/db/database';
 import { AppError } from '@/lib/errors';
 import type { Page } from '@/lib/page';
-import { defineTool, type Tool, type ToolDeclaration } from '../define-tool';
+import { defineTool, MAX_CHARACTERS, type Tool, type ToolDeclaration } from '../define-tool';
 import { fieldsArgument, pickFields, requireColumns } from './pick-fields';
-
-/** A page above so many characters is refused: it would fill most of what a model can read at once. */
-const MAX_CHARACTERS = 100_000;
 
 type Row = Record<string, unknown>;
 
@@ -29,7 +26,7 @@ const answerFields = {
   summary: z
     .boolean('must be true or false')
     .optional()
-    .describe('True: only counts and sums per currency and status, no rows.'),
+    .describe('Only counts and sums per currency and status.'),
 };
 
 /** A tool that lists rows a page at a time; or only columns of them, or only their sums. */
@@ -73,6 +70,7 @@ export function defineListTool<Filters extends z.ZodObject, RowSchema extends z.
         next_page: page.page < page.last_page ? page.page + 1 : null,
       };
     },
+    maxCharacters: MAX_CHARACTERS,
     requireFit,
   } as ToolDeclaration<z.ZodObject, z.ZodObject>);
 }

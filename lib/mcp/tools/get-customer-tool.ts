@@ -12,7 +12,7 @@ import { salesDocumentRow } from '@/lib/sales-documents/schema';
 import { listServices } from '@/lib/services/queries';
 import { serviceRow } from '@/lib/services/schema';
 import { listTasksOf } from '@/lib/tasks/staff-tasks';
-import { defineTool } from '../define-tool';
+import { defineTool, MAX_CHARACTERS } from '../define-tool';
 import { withoutPrice } from '../without-price';
 
 const input = z
@@ -23,6 +23,9 @@ const input = z
   .refine((by) => (by.id === undefined) !== (by.customer_number === undefined), {
     message: 'Give exactly one of id or customer_number.',
   });
+
+/** Of characters, for what hiding personal data puts in place of names. */
+const MARGIN = 5000;
 
 const output = z.object({
   ...customerRow.shape,
@@ -41,9 +44,10 @@ export const getCustomerTool = defineTool({
   title: 'Get customer',
   scope: 'customers:read',
   description:
-    'Everything about one customer: contact details, active services, open offers and order confirmations, and the sum of unpaid (sent or overdue) invoices. Give id or customer_number, which find-customer-tool finds. For other services, invoices or older documents use the list tools.',
+    'Everything about one customer: contact details, active services, open offers and order confirmations, and the sum of unpaid (sent or overdue) invoices. Give id or customer_number. For other services, invoices or older documents use the list tools.',
   input,
   output,
+  maxCharacters: MAX_CHARACTERS,
   run: async (db, by, { reads }) => {
     const customer = await getCustomer(db, toKey(by));
     if (!customer) throw new AppError('not_found', notFound(by));
@@ -52,7 +56,7 @@ export const getCustomerTool = defineTool({
       mayReadBills ? readBills(db, customer) : {},
       readServices(db, customer, mayReadBills),
     ]);
-    return { ...customer, ...bills, ...services };
+    return withinLimit({ ...customer, ...bills, ...services });
   },
 });
 
@@ -90,4 +94,19 @@ function withoutCustomer<Row extends { customer: unknown }>({ customer: _, ...ro
 function notFound({ id, customer_number }: z.output<typeof input>): string {
   const key = id === undefined ? `customer_number ${customer_number}` : `id ${id}`;
   return `No customer with ${key}. Use find-customer-tool to search by name or e-mail.`;
+}
+
+/** Leaves out the last rows of lists that have a total, until the answer is short enough. */
+function withinLimit<Answer extends { services: unknown[]; open_sales_documents?: unknown[] }>(
+  answer: Answer,
+): Answer {
+  const excess = JSON.stringify(answer).length / (MAX_CHARACTERS - MARGIN);
+  const { services, open_sales_documents: documents } = answer;
+  if (excess <= 1 || services.length + (documents?.length ?? 0) === 0) return answer;
+  const cut = <Row>(rows: Row[]) => rows.slice(0, Math.floor(rows.length / excess));
+  return withinLimit({
+    ...answer,
+    services: cut(services),
+    ...(documents && { open_sales_documents: cut(documents) }),
+  });
 }

@@ -8,7 +8,7 @@ export const listInvoicesTool = defineListTool({
   title: 'List invoices',
   scope: 'billing:read',
   description:
-    'Lists invoices, newest invoice_date first, each with its customer. Unpaid invoices have status sent or overdue: ask for each. For totals ask with summary true. While has_more, ask again with page next_page.',
+    'Lists invoices, newest invoice_date first, each with its customer. Unpaid: status sent or overdue, ask for each. For totals ask with summary true. While has_more, ask for page next_page.',
   filters: invoiceFilters,
   row: invoiceRow,
   list: listInvoices,

@@ -8,7 +8,7 @@ export const listSalesDocumentsTool = defineListTool({
   title: 'List sales documents',
   scope: 'billing:read',
   description:
-    'Lists offers and order confirmations, newest document_date first, each with its customer; converted_to_invoice_id is the id of the invoice that a document became. For totals ask with summary true. While has_more, ask again with page next_page.',
+    'Lists offers and order confirmations, newest document_date first, each with its customer; converted_to_invoice_id is the invoice that it became. For totals ask with summary true. While has_more, ask for page next_page.',
   filters: salesDocumentFilters,
   row: salesDocumentRow,
   list: listSalesDocuments,
