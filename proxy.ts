@@ -5,6 +5,7 @@ import { SESSION_COOKIES } from '@/lib/auth/session/staff-cookie';
 import { PATH_HEADER } from '@/lib/auth/session/staff-path';
 import { readEnv } from '@/lib/env';
 import { answerUnknownPath } from '@/lib/http/unknown-path';
+import { RPC, rpcError } from '@/lib/mcp/answers';
 
 export const config = {
   matcher: ['/', '/admin/:path*', '/sign-in/:path*', '/docs/:path*', '/oauth/:path*', '/api/:path(.*%.*)'],
@@ -18,6 +19,13 @@ export function proxy(request: NextRequest): Response {
   const { pathname, search } = request.nextUrl;
   if (pathname.startsWith('/api/')) return isReadable(pathname) ? NextResponse.next() : answerUnknownPath();
   const env = pageEnv();
+  if (pathname === '/' && request.method === 'POST' && !request.headers.has('next-action')) {
+    return rpcError(
+      404,
+      RPC.refused,
+      `The MCP endpoint is ${env.publicUrl}/mcp. Enter this address in the client.`,
+    );
+  }
   const fixed = fixedHeaders(env.isHttps, isOfPopup(pathname));
   if (!isReadable(pathname)) return new NextResponse('Not found', { status: 404, headers: fixed });
   // To a script it answers for itself: one could make nothing of a redirect.
@@ -39,10 +47,10 @@ export function proxy(request: NextRequest): Response {
 }
 
 /** Read once, because checking all variables takes longer than the rest of this file. */
-function pageEnv(): { isHttps: boolean; development: boolean } {
+function pageEnv(): { publicUrl: string; isHttps: boolean; development: boolean } {
   return perProcess('page-env', () => {
     const { publicUrl, development } = readEnv();
-    return { isHttps: publicUrl.startsWith('https://'), development };
+    return { publicUrl, isHttps: publicUrl.startsWith('https://'), development };
   });
 }
 

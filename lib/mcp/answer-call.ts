@@ -5,9 +5,7 @@ import type { Runtime } from '../runtime';
 import { rpcError } from './answers';
 import { callTool } from './call-tool';
 import type { Caller } from './caller';
-import { SESSION_PROTOCOL_VERSIONS } from './protocol';
-
-const STATELESS_META = 'io.modelcontextprotocol/';
+import { isStateless, SESSION_PROTOCOL_VERSIONS } from './protocol';
 
 const callMessage = z.strictObject({
   jsonrpc: z.literal('2.0'),
@@ -16,10 +14,7 @@ const callMessage = z.strictObject({
   params: z.strictObject({
     name: z.string(),
     arguments: z.record(z.string(), z.unknown()).optional(),
-    _meta: z
-      .looseObject({ progressToken: z.union([z.string(), z.int()]).optional() })
-      .refine((meta) => !Object.keys(meta).some((key) => key.startsWith(STATELESS_META)))
-      .optional(),
+    _meta: z.looseObject({ progressToken: z.union([z.string(), z.int()]).optional() }).optional(),
   }),
 });
 
@@ -38,7 +33,7 @@ export async function answerCall(
   const version = request.headers.get('mcp-protocol-version');
   if (version !== null && !SESSION_PROTOCOL_VERSIONS.includes(version)) return null;
   const call = callMessage.safeParse(message).data;
-  if (!call) return null;
+  if (!call || isStateless(message)) return null;
   try {
     const result = await callTool(runtime, caller, call.params);
     return Response.json({ result, jsonrpc: '2.0', id: call.id });

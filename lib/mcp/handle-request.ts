@@ -3,6 +3,7 @@ import { everyMethod } from '../http/every-method';
 import type { HttpRequest } from '../http/request';
 import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
 import { answerCall } from './answer-call';
+import { answerEmptyList } from './answer-empty-list';
 import { RPC, rpcError } from './answers';
 import type { Caller } from './caller';
 import { authenticate, unavailable } from './guards/authenticate';
@@ -12,10 +13,14 @@ import { checkParams } from './guards/check-params';
 import { checkProtocolVersion } from './guards/check-protocol-version';
 import { checkRate } from './guards/check-rate';
 import { checkScope } from './guards/check-scope';
-import { readMessage } from './guards/read-message';
+import { type Message, readMessage } from './guards/read-message';
 import { logFailure } from './log-failure';
+import { isInitialize } from './protocol';
 import { serveProtocol } from './server';
 import { toPlainJson } from './to-plain-json';
+
+/** What a client says in them is agreed on by `initialize`, or not at all. */
+const REVISION_HEADERS = ['MCP-Protocol-Version', 'Mcp-Method', 'Mcp-Name'];
 
 /** `/mcp` */
 export const mcpRoute = everyMethod(handleMcpRequest);
@@ -51,8 +56,8 @@ async function answer(runtime: Runtime, request: HttpRequest): Promise<Response>
       checkParams(message) ??
       checkScope(runtime.env, caller, message);
     if (unfit) return unfit;
-    const called = await answerCall(runtime, caller, request, message);
-    return called ?? (await toPlainJson(await serveProtocol(toProtocolRequest(request, caller, read.bytes))));
+    const called = answerEmptyList(request, message) ?? (await answerCall(runtime, caller, request, message));
+    return called ?? (await toPlainJson(await serveProtocol(toProtocolRequest(request, caller, read))));
   } catch (caught) {
     const error = await explainFailure(runtime, caught);
     if (error instanceof AppError) return unavailable(error.message);
@@ -61,11 +66,12 @@ async function answer(runtime: Runtime, request: HttpRequest): Promise<Response>
 }
 
 /** The request again, as mcp-handler wants it: both media types accepted, the token checked. */
-function toProtocolRequest(request: HttpRequest, caller: Caller, bytes: Uint8Array): Request {
+function toProtocolRequest(request: HttpRequest, caller: Caller, { message, bytes }: Message): Request {
   const headers = new Headers([...request.headers]);
   headers.set('Content-Type', 'application/json');
   headers.set('Accept', 'application/json, text/event-stream');
   for (const name of ['Authorization', 'Content-Length', 'Transfer-Encoding']) headers.delete(name);
+  if (isInitialize(message)) for (const name of REVISION_HEADERS) headers.delete(name);
   const again = new Request(request.url, {
     method: 'POST',
     headers,

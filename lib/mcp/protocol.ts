@@ -1,10 +1,27 @@
-/** With initialize, best first. Older revisions have no structured results. */
-export const SESSION_PROTOCOL_VERSIONS = ['2025-11-25', '2025-06-18'];
+import { z } from 'zod';
+
+/** With initialize, best first. The last has no structured results; its clients read the text of an answer. */
+export const SESSION_PROTOCOL_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26'];
 
 /** Without a handshake: each request says all there is to know. */
 export const STATELESS_PROTOCOL_VERSIONS = ['2026-07-28'];
 
 export const PROTOCOL_VERSIONS = [...STATELESS_PROTOCOL_VERSIONS, ...SESSION_PROTOCOL_VERSIONS];
+
+const STATELESS_META = 'io.modelcontextprotocol/';
+const withMeta = z.looseObject({ params: z.looseObject({ _meta: z.record(z.string(), z.unknown()) }) });
+
+/** Whether a message says in its `_meta` what `initialize` would have agreed on. */
+export function isStateless(message: unknown): boolean {
+  const { data } = withMeta.safeParse(message);
+  return data !== undefined && Object.keys(data.params._meta).some((key) => key.startsWith(STATELESS_META));
+}
+
+/** Whether a message begins a session. Its body names the revision, whatever the headers say. */
+export function isInitialize(message: unknown): boolean {
+  const isNamed = typeof message === 'object' && message !== null && 'method' in message;
+  return isNamed && message.method === 'initialize' && !isStateless(message);
+}
 
 export const SERVER_INFO = { name: 'W5T Administration', version: '1.0.0' };
 

@@ -6,6 +6,8 @@ import type { Caller } from './caller';
 import { INSTRUCTIONS, SERVER_INFO, SESSION_PROTOCOL_VERSIONS } from './protocol';
 import { listTools } from './tools';
 
+const LIST_TTL_MS = 300_000;
+
 /**
  * The protocol itself, both generations of it; what comes in has passed the guards.
  *
@@ -24,6 +26,8 @@ export const serveProtocol = createMcpHandler(
     instructions: INSTRUCTIONS,
     capabilities: { tools: { listChanged: false } },
     supportedProtocolVersions: SESSION_PROTOCOL_VERSIONS,
+    // As long as a version runs, its tools stay the same. Which of them are listed depends on the caller.
+    cacheHints: { 'tools/list': { ttlMs: LIST_TTL_MS, cacheScope: 'private' } },
     // Nothing here ever changes its list, so a stream of changes would only hold a connection.
     maxSubscriptions: 0,
     // Asked only for forms that a server sends to people, which this one never does.

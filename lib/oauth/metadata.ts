@@ -18,11 +18,14 @@ export function resourceMetadata(env: Settings) {
 /**
  * The authorization server's metadata, for RFC 8414 and for OpenID's discovery alike. The last three fields
  * are what the latter demands; identities are never issued.
+ *
+ * @param path of the issuer that the document's address names: the two must agree (RFC 8414, 3.3)
  */
-export function serverMetadata(env: Settings) {
+export function serverMetadata(env: Settings, path: string) {
   const issuer = issuerOf(env);
+  const named = `${env.publicUrl}${path}`;
   return {
-    issuer,
+    issuer: named,
     authorization_endpoint: `${issuer}/oauth2/authorize`,
     token_endpoint: `${issuer}/oauth2/token`,
     revocation_endpoint: `${issuer}/oauth2/revoke`,
@@ -34,7 +37,8 @@ export function serverMetadata(env: Settings) {
     token_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
     revocation_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
     code_challenge_methods_supported: ['S256'],
-    authorization_response_iss_parameter_supported: true,
+    // Answers name the issuer that tokens are from (RFC 9207).
+    ...(named === issuer && { authorization_response_iss_parameter_supported: true }),
     client_id_metadata_document_supported: true,
     protected_resources: [resourceOf(env)],
     jwks_uri: `${issuer}/oauth2/jwks`,

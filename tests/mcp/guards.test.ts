@@ -50,9 +50,15 @@ describe('Origin', () => {
     expect(preflight.status).toBe(204);
     expect(Object.fromEntries(preflight.headers)).toMatchObject({
       'access-control-allow-origin': 'https://chat.example.org',
-      'access-control-allow-methods': 'POST',
-      'access-control-allow-headers': expect.stringContaining('MCP-Protocol-Version'),
+      'access-control-allow-methods': 'POST, GET, DELETE',
     });
+    const allowed = preflight.headers.get('access-control-allow-headers')?.toLowerCase().split(', ');
+    expect(allowed).toEqual(
+      expect.arrayContaining([
+        ...['authorization', 'content-type', 'accept', 'mcp-protocol-version', 'mcp-method', 'mcp-name'],
+        ...['mcp-session-id', 'last-event-id'],
+      ]),
+    );
     const refused = await mcp.post(LIST, { origin: 'https://chat.example.org', authorization: '' });
     expect(refused.status).toBe(401);
     expect(refused.headers.get('access-control-allow-origin')).toBe('https://chat.example.org');

@@ -26,6 +26,7 @@ describe('initialize', () => {
   test.each([
     ['2025-06-18', '2025-06-18'],
     ['2025-11-25', '2025-11-25'],
+    ['2025-03-26', '2025-03-26'],
     ['2024-11-05', '2025-11-25'],
     ['2026-07-28', '2025-11-25'],
     ['soon', '2025-11-25'],
@@ -42,6 +43,16 @@ describe('initialize', () => {
       },
     });
   });
+
+  test.each(['2099-01-01', '2026-07-28', '2024-11-05', 'x'])(
+    'initialize is negotiated by its body, whatever the header %s says',
+    async (header) => {
+      const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
+      const headers = { 'mcp-protocol-version': header, 'mcp-method': 'initialize' };
+      const answer = await mcp.post(request('initialize', params), headers);
+      expect((await answerOf(answer)).result).toMatchObject({ protocolVersion: '2025-06-18' });
+    },
+  );
 
   test.each([undefined, {}, { protocolVersion: '2025-06-18' }])(
     'initialize with the params %j is answered with -32602',
@@ -85,10 +96,35 @@ describe('messages', () => {
 
   test('ping is answered, an unknown method is -32601', async () => {
     expect(await mcp.rpc('ping')).toEqual({ jsonrpc: '2.0', id: 1, result: {} });
-    for (const method of ['nope', 'resources/list', 'prompts/get', 'toString', '__proto__']) {
+    for (const method of ['nope', 'resources/read', 'prompts/get', 'toString', '__proto__']) {
       expect((await mcp.rpc(method)).error, method).toEqual({ code: -32601, message: 'Method not found' });
     }
   });
+
+  test.each([
+    ['resources/list', { resources: [] }],
+    ['resources/templates/list', { resourceTemplates: [] }],
+    ['prompts/list', { prompts: [] }],
+  ])('%s is answered with an empty list, which 2026-07-28 forbids', async (method, empty) => {
+    expect(await mcp.rpc(method)).toEqual({ jsonrpc: '2.0', id: 1, result: empty });
+    expect((await mcp.rpc(method, { cursor: 'x' })).result).toEqual(empty);
+    const refused = await mcp.post(...stateless(method));
+    expect([refused.status, (await answerOf(refused)).error?.code]).toEqual([404, -32601]);
+  });
+
+  test.each(['list-servers-tool', 'nope'])(
+    'arguments that are null are as if absent, for %s',
+    async (name) => {
+      const ask = async (message: readonly [object, Record<string, string>?]) =>
+        (await mcp.post(...message)).text();
+      for (const of of [
+        (params: object) => [request('tools/call', params)] as const,
+        stateless.bind(null, 'tools/call'),
+      ]) {
+        expect(await ask(of({ name, arguments: null }))).toBe(await ask(of({ name })));
+      }
+    },
+  );
 
   test('the server opens no session and asks for none', async () => {
     const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
@@ -99,11 +135,11 @@ describe('messages', () => {
 });
 
 describe('MCP-Protocol-Version', () => {
-  test.each(['2025-06-18', '2025-11-25'])('the version %s is served', async (version) => {
+  test.each(['2025-03-26', '2025-06-18', '2025-11-25'])('the version %s is served', async (version) => {
     expect((await mcp.post(request('tools/list'), { 'mcp-protocol-version': version })).status).toBe(200);
   });
 
-  test.each(['1999-01-01', '2025-03-26', '2099-01-01', 'x'.repeat(100)])(
+  test.each(['1999-01-01', '2024-11-05', '2099-01-01', 'x'.repeat(100)])(
     'the unknown version %s is answered with 400',
     async (version) => {
       const response = await mcp.post(request('tools/list'), { 'mcp-protocol-version': version });
@@ -112,7 +148,10 @@ describe('MCP-Protocol-Version', () => {
         id: 7,
         error: {
           code: -32022,
-          data: { supported: ['2026-07-28', '2025-11-25', '2025-06-18'], requested: version.slice(0, 40) },
+          data: {
+            supported: ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26'],
+            requested: version.slice(0, 40),
+          },
         },
       });
     },
@@ -120,6 +159,27 @@ describe('MCP-Protocol-Version', () => {
 });
 
 describe('2026-07-28', () => {
+  test('initialize does not exist any more', async () => {
+    const refused = await mcp.post(...stateless('initialize'));
+    expect([refused.status, (await answerOf(refused)).error?.code]).toEqual([404, -32601]);
+  });
+
+  test('an unknown version is answered with those that server/discover names', async () => {
+    const [body, headers] = stateless('server/discover');
+    const discovered = (await answerOf(await mcp.post(body, headers))).result;
+    const unknown = await mcp.post(body, { ...headers, 'mcp-protocol-version': '2099-01-01' });
+    expect(unknown.status).toBe(400);
+    expect(await answerOf(unknown)).toMatchObject({
+      error: { code: -32022, data: { supported: discovered?.supportedVersions, requested: '2099-01-01' } },
+    });
+  });
+
+  test('the list of tools may be kept for five minutes, by its caller alone', async () => {
+    const { result } = await answerOf(await mcp.post(...stateless('tools/list')));
+    expect(result).toMatchObject({ ttlMs: 300_000, cacheScope: 'private' });
+    expect((await mcp.rpc('tools/list')).result).not.toHaveProperty('ttlMs');
+  });
+
   test('a stream of changes is refused, not opened', async () => {
     const listen = stateless('subscriptions/listen', { notifications: { toolsListChanged: true } });
     expect((await answerOf(await mcp.post(...listen))).error?.code).toBe(-32603);

@@ -125,3 +125,16 @@ test.each([
   const answer = proxy(new NextRequest(`https://admin.example.com${path}`));
   expect(answer.headers.get('cross-origin-opener-policy')).toBe(policy);
 });
+
+test('a message that is posted to the root of the service is answered with the address of the endpoint', async () => {
+  const post = { method: 'POST', headers: { authorization: 'Bearer w5t_x' }, body: '{}' };
+  const answer = proxy(new NextRequest('https://admin.example.com/', post));
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'application/json']);
+  expect(await answer.json()).toMatchObject({
+    error: { message: expect.stringMatching(/^The MCP endpoint is http:\/\/localhost:3000\/mcp\. Enter /) },
+  });
+  const action = { method: 'POST', headers: { 'next-action': 'x' }, body: '{}' };
+  for (const request of [action, { method: 'GET' }]) {
+    expect(proxy(new NextRequest('https://admin.example.com/', request)).status).toBe(200);
+  }
+});

@@ -1,3 +1,9 @@
+/**
+ * The headers that the revisions of the protocol name. Clients send them on every request, also to OAuth's addresses.
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
+ */
+export const MCP_HEADERS =
+  'Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, Last-Event-ID, traceparent, tracestate, baggage';
 const OPEN = { 'Access-Control-Allow-Origin': '*', 'Cache-Control': 'no-store' };
 
 /** JSON for clients, which may be pages of other sites: nothing here is decided by a cookie. */
@@ -22,7 +28,7 @@ export function openPreflight(methods: string): Response {
     headers: {
       ...OPEN,
       'Access-Control-Allow-Methods': methods,
-      'Access-Control-Allow-Headers': 'Authorization, Content-Type, Accept, MCP-Protocol-Version',
+      'Access-Control-Allow-Headers': MCP_HEADERS,
       'Access-Control-Max-Age': '86400',
     },
   });

@@ -6,13 +6,18 @@ import type { HttpRequest } from '../request';
 import { openError, openJson, openPreflight } from './answers';
 
 const RESOURCE = ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp'];
-/** Where the RFCs and OpenID look for an issuer with a path, and where older clients look for one without. */
-const SERVER = ['oauth-authorization-server', 'openid-configuration'].flatMap((name) => [
-  `/.well-known/${name}`,
-  `/.well-known/${name}/mcp`,
-  `/.well-known/${name}${ISSUER_PATH}`,
-  `${ISSUER_PATH}/.well-known/${name}`,
-]);
+/**
+ * The issuers that clients look for: ours, and where older clients look, which take the tool server's address or its
+ * origin for the issuer. Each has its documents where the RFC and OpenID look for them.
+ */
+const SERVER = new Map<string, string>(
+  [ISSUER_PATH, '', '/mcp'].flatMap((issuer) =>
+    ['oauth-authorization-server', 'openid-configuration'].flatMap((name) => [
+      [`/.well-known/${name}${issuer}`, issuer] as const,
+      [`${issuer}/.well-known/${name}`, issuer] as const,
+    ]),
+  ),
+);
 
 /** Every address below a `.well-known`: JSON even where there is nothing, since a page would end a client's search. */
 export async function answerMetadata(request: HttpRequest): Promise<Response> {
@@ -23,7 +28,8 @@ export async function answerMetadata(request: HttpRequest): Promise<Response> {
 async function metadataFor({ method, url }: HttpRequest): Promise<Response> {
   const { pathname } = new URL(url);
   const isResource = RESOURCE.includes(pathname);
-  if (!isResource && !SERVER.includes(pathname)) {
+  const issuer = SERVER.get(pathname);
+  if (!isResource && issuer === undefined) {
     return openError(404, 'not_found', 'There is no metadata at this address.');
   }
   if (method === 'OPTIONS') return openPreflight('GET');
@@ -32,5 +38,6 @@ async function metadataFor({ method, url }: HttpRequest): Promise<Response> {
   }
   const runtime = await runtimeOrError();
   if (runtime instanceof AppError) return openError(503, 'temporarily_unavailable', runtime.message);
-  return openJson(isResource ? resourceMetadata(runtime.env) : serverMetadata(runtime.env));
+  const { env } = runtime;
+  return openJson(issuer === undefined ? resourceMetadata(env) : serverMetadata(env, issuer));
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { RPC, rpcError } from '../answers';
+import { isStateless } from '../protocol';
 
 const object = z.record(z.string(), z.unknown());
 const text = z.string();
@@ -27,6 +28,12 @@ export function checkParams(message: unknown): Response | null {
   const request = call.safeParse(message).data;
   if (!request) return null;
   const required = Object.hasOwn(REQUIRED, request.method) ? REQUIRED[request.method] : undefined;
-  if (!required || required.params.safeParse(request.params).success) return null;
+  if (!required || isRemoved(request.method, message) || required.params.safeParse(request.params).success)
+    return null;
   return rpcError(200, RPC.invalidParams, `Invalid params: ${required.says}`, { message });
+}
+
+/** There is no `initialize` from 2026-07-28 on. */
+function isRemoved(method: string, message: unknown): boolean {
+  return method === 'initialize' && isStateless(message);
 }

@@ -1,4 +1,5 @@
 import { isJsonContentType } from '@modelcontextprotocol/server';
+import { z } from 'zod';
 import { AppError } from '@/lib/errors';
 import { parseJson, readBody } from '@/lib/http/read-body';
 import type { HttpRequest } from '@/lib/http/request';
@@ -6,11 +7,13 @@ import { RPC, rpcError } from '../answers';
 
 const ACCEPTABLE = /^(\*\/\*|application\/(json|\*)|text\/(event-stream|\*))$/;
 
-/** A message, parsed and as it came. */
+/** A message, parsed and as its bytes. */
 export interface Message {
   message: unknown;
   bytes: Uint8Array;
 }
+
+const nullArguments = z.looseObject({ params: z.looseObject({ arguments: z.null() }) });
 
 /** @returns the message of a body of acceptable size, type and form; else the refusal */
 export async function readMessage(request: HttpRequest): Promise<Message | Response> {
@@ -51,6 +54,17 @@ function parseMessage(bytes: Uint8Array): Message | Response {
   } catch {
     return rpcError(400, RPC.parseError, 'Parse error: the body is not valid JSON.');
   }
-  if (!Array.isArray(message)) return { message, bytes };
-  return rpcError(400, RPC.invalidRequest, 'Batches are not supported. Send one message a request.');
+  if (Array.isArray(message)) {
+    return rpcError(400, RPC.invalidRequest, 'Batches are not supported. Send one message a request.');
+  }
+  return withoutNullArguments(message) ?? { message, bytes };
+}
+
+/** Some clients write `"arguments": null` for a call without arguments. @returns null for any other message */
+function withoutNullArguments(given: unknown): Message | null {
+  const { data } = nullArguments.safeParse(given);
+  if (!data) return null;
+  const { arguments: _, ...params } = data.params;
+  const message = { ...data, params };
+  return { message, bytes: Buffer.from(JSON.stringify(message)) };
 }

@@ -46,10 +46,32 @@ describe('metadata', () => {
     }
   });
 
+  test.each(['', '/mcp', '/api/auth'])(
+    'the documents of the issuer at "%s" name this issuer, and one place for tokens',
+    async (path) => {
+      for (const address of [
+        `/.well-known/oauth-authorization-server${path}`,
+        `/.well-known/openid-configuration${path}`,
+        `${path}/.well-known/openid-configuration`,
+        `${path}/.well-known/oauth-authorization-server`,
+      ]) {
+        const read = (await (await get(address)).json()) as Record<string, unknown>;
+        expect(read).toMatchObject({
+          issuer: PUBLIC_URL + path,
+          authorization_endpoint: `${ISSUER}/oauth2/authorize`,
+          token_endpoint: `${ISSUER}/oauth2/token`,
+        });
+        // Answers name the last one.
+        expect('authorization_response_iss_parameter_supported' in read).toBe(path === '/api/auth');
+      }
+    },
+  );
+
   test.each([
     '/.well-known/webfinger',
     '/.well-known/oauth-authorization-server/other',
-    '/mcp/.well-known/openid-configuration',
+    '/.well-known/oauth-authorization-server/',
+    '/mcp/.well-known/other',
   ])('the unknown address %s is answered with 404 in JSON', async (path) => {
     for (const method of ['GET', 'OPTIONS', 'POST']) {
       const response = await get(path, method);
