@@ -23,7 +23,15 @@ export const serviceType = pgEnum('service_type', [
   'license',
   'other',
 ]);
-export const billingInterval = pgEnum('billing_interval', ['month', 'quarter', 'year', 'once']);
+export const billingInterval = pgEnum('billing_interval', [
+  'month',
+  'quarter',
+  'half_year',
+  'year',
+  'two_years',
+  'three_years',
+  'once',
+]);
 export const subscriptionStatus = pgEnum('subscription_status', [
   'incomplete',
   'trialing',

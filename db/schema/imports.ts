@@ -18,6 +18,10 @@ export const imports = pgTable(
     actor_name: text().notNull(),
     /** Rows by what became of them: `created`, `changed`, `unchanged`, `rejected`. */
     counts: jsonb().$type<Record<string, number>>().notNull().default({}),
+    /** Tells files with the same header. Null: imported before this was kept. */
+    shape: text(),
+    /** How the columns were read: their names and ours, the format and the decimal separator. */
+    reading: jsonb().$type<{ columns: Record<string, string>; format: string; separator: string }>(),
     /** Null: under way, or broken off. */
     finished_at: instant(),
     ...timestamps,

@@ -55,7 +55,10 @@ function toOurColumns(values: Row, before: Row | null, writer: RecordWriter): Ro
   for (const [name, value] of Object.entries(values)) {
     if (name !== 'amount_due' && !Object.hasOwn(ofStripe, name)) rest[name] = value;
   }
-  return invoiceKind.toColumns?.(rest, before, writer) ?? rest;
+  const columns = invoiceKind.toColumns?.(rest, before, writer) ?? rest;
+  // When an invoice was paid is not known if its file does not say so: it was not the day of the import.
+  const isToday = columns.paid_at === writer.now && rest.paid_at == null;
+  return isToday ? { ...columns, paid_at: before?.paid_at ?? null } : columns;
 }
 
 function toStripeColumns(values: Row, before: Row | null, { timeZone }: RecordWriter): Row {
@@ -82,6 +85,7 @@ function checkStripes(writing: Writing): FieldError[] {
 
 function checkOurs(writing: Writing): FieldError[] {
   const { before, after, values } = writing;
+  if (!before && values.invoice_date == null) return [wrong('invoice_date', 'is needed')];
   const problems = invoiceKind.check?.(writing) ?? [];
   if (before || problems.length > 0) return problems;
   const foreign = Object.keys(ofStripe).filter((name) => values[name] && Number(values[name]) !== 0);

@@ -1,4 +1,6 @@
+import { inArray } from 'drizzle-orm';
 import type { Database } from '@/db/database';
+import { customers } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { AppError } from '../errors';
 import { outdated } from './outdated';
@@ -65,9 +67,10 @@ async function saveWithin(
   given: Draft[],
   writer: RecordWriter,
 ): Promise<Saved[]> {
-  const drafts = (await kind.identify?.(tx, given)) ?? given;
-  const findBefore = await readBefore(tx, kind, drafts);
-  const idsOf = await findReferences(tx, kind, drafts);
+  const identified = (await kind.identify?.(tx, given)) ?? given;
+  const findBefore = await readBefore(tx, kind, identified);
+  const idsOf = await findReferences(tx, kind, identified);
+  const drafts = await withCurrencies(tx, kind, identified, findBefore, idsOf);
   const decided = drafts.map((draft) => decide(kind, draft, findBefore(draft), writer, idsOf));
   const writings = decided.filter((one) => 'after' in one);
   const ids = new Map([
@@ -78,6 +81,35 @@ async function saveWithin(
   await kind.afterwards?.(tx, written, writer);
   return decided.map((one) =>
     'after' in one ? { outcome: one.before ? 'changed' : 'created', id: ids.get(one) as number } : one,
+  );
+}
+
+/** A new record without a currency gets the one of its customer. */
+async function withCurrencies(
+  tx: Database,
+  { fields }: RecordKind,
+  drafts: Draft[],
+  findBefore: (draft: Draft) => Found,
+  idsOf: (reference: string) => Map<string, number>,
+): Promise<Draft[]> {
+  if (!fields.shape.currency || !fields.shape.customer_number) return drafts;
+  const idOf = ({ values }: Draft) => idsOf('customer_number').get(String(values.customer_number));
+  const lacking = drafts.filter(
+    (draft) =>
+      draft.values.currency == null && idOf(draft) !== undefined && findBefore(draft).before === null,
+  );
+  if (lacking.length === 0) return drafts;
+  const ids = [...new Set(lacking.flatMap((draft) => idOf(draft) ?? []))];
+  const found = await tx
+    .select({ id: customers.id, currency: customers.currency })
+    .from(customers)
+    .where(inArray(customers.id, ids));
+  const currencies = new Map(found.map(({ id, currency }) => [id, currency]));
+  const isLacking = new Set(lacking);
+  return drafts.map((draft) =>
+    isLacking.has(draft)
+      ? { ...draft, values: { ...draft.values, currency: currencies.get(idOf(draft) ?? 0) } }
+      : draft,
   );
 }
 

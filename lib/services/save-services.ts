@@ -69,11 +69,15 @@ export const serviceKind: RecordKind = {
   afterwards: (tx, written, { now }) => lookAgain(tx, written, now),
 };
 
-/** A service that people end has been cancelled then; one that they take up again has not. */
+/**
+ * When a service was cancelled. One that is already ended when it is recorded ended at some earlier time, which nobody
+ * stated.
+ */
 function endOf(status: unknown, before: Row | null, now: Date): Row {
+  if (status === undefined || before === null) return {};
+  const wasEnded = ENDED.includes(String(before.status));
   const isEnded = ENDED.includes(String(status));
-  if (status === undefined || isEnded === (before?.cancelled_at != null)) return {};
-  return { cancelled_at: isEnded ? now : null };
+  return wasEnded === isEnded ? {} : { cancelled_at: isEnded ? now : null };
 }
 
 async function findServerIds(tx: Database, hostnames: string[]): Promise<Map<string, number>> {

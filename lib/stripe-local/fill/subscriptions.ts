@@ -147,7 +147,10 @@ function openCheckout({ world, customerOf }: Filling, row: OurSubscription, ours
 const INTERVALS = {
   month: { interval: 'month', intervalCount: 1 },
   quarter: { interval: 'month', intervalCount: 3 },
+  half_year: { interval: 'month', intervalCount: 6 },
   year: { interval: 'year', intervalCount: 1 },
+  two_years: { interval: 'year', intervalCount: 2 },
+  three_years: { interval: 'year', intervalCount: 3 },
   once: { interval: 'month', intervalCount: 1 },
 } as const;
 

@@ -61,7 +61,7 @@ function isOf(
   return number === null || number === service.number;
 }
 
-const MONTHS = { month: 1, quarter: 3, year: 12, once: null };
+const MONTHS = { month: 1, quarter: 3, half_year: 6, year: 12, two_years: 24, three_years: 36, once: null };
 const STRIPE_MONTHS = new Map<string | null, number>([
   ['month', 1],
   ['year', 12],
