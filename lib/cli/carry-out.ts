@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Command, Terminal } from '../commands/command';
+import { type Command, type Terminal, UNCONFIRMED } from '../commands/command';
 import { COMMANDS, type CommandName } from '../commands/commands';
 import { readEnv } from '../env';
 import { DatabaseBusyError } from '../open-database';
 import { createRuntime } from '../runtime';
 import { askServer } from './ask-server';
-import { ownTerminal } from './own-terminal';
+import { askTerminal, ownTerminal } from './own-terminal';
 import { runCommand } from './run-command';
 
 /** For what has the embedded database open and takes no commands: another command, or a server that starts. */
@@ -26,12 +26,32 @@ export function carryOut(which: CommandName | ((args: string[]) => CommandName))
       takesInput: command.takesInput?.(wanted) ?? false,
       stopsInOrder: command.stopsInOrder?.(wanted) ?? false,
     });
-    process.exitCode = await tryBoth(
-      () => runHere(command, wanted, terminal),
-      (socket) => askServer(socket, { command: name, args }, terminal),
-    );
+    const carry = (all: string[]) =>
+      tryBoth(
+        () => runHere(command, command.read(all), terminal),
+        (socket) => askServer(socket, { command: name, args: all }, terminal),
+      );
+    const code = await carry(args);
+    process.exitCode =
+      code === UNCONFIRMED && command.question
+        ? await confirmed(command.question, terminal, () => carry([...args, '--yes']))
+        : code;
     requirePrinted();
   });
+}
+
+/** Goes on if somebody at the terminal says yes. A script has to say so beforehand. */
+async function confirmed(
+  question: string,
+  { print, signal }: Terminal,
+  goOn: () => Promise<number>,
+): Promise<number> {
+  const answer = await askTerminal(question, signal);
+  if (answer !== null && /^y(es)?$/i.test(answer.trim())) return goOn();
+  print(
+    answer === null ? 'Nothing was written: add --yes to write without a question.' : 'Nothing was written.',
+  );
+  return 1;
 }
 
 async function tryBoth(

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { constants } from 'node:os';
+import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import type { Terminal } from '../commands/command';
 import { MAX_INPUT } from '../commands/wire';
@@ -45,6 +46,22 @@ export async function ownTerminal({ takesInput, stopsInOrder }: Wants): Promise<
     if (failed) throw fileProblem(failed, 'The output');
   };
   return { terminal, requirePrinted };
+}
+
+/** @returns the answer typed at the terminal, empty if the process is told to stop; null without a terminal */
+export async function askTerminal(question: string, signal: AbortSignal): Promise<string | null> {
+  if (!process.stdin.isTTY) return null;
+  const asking = createInterface({ input: process.stdin, output: process.stderr });
+  asking.once('SIGINT', () => asking.close()); // a terminal in this mode sends no signal to the process
+  try {
+    return await new Promise<string | null>((resolve) => {
+      asking.once('close', () => resolve(''));
+      signal.addEventListener('abort', () => resolve(''));
+      asking.question(question, resolve);
+    });
+  } finally {
+    asking.close();
+  }
 }
 
 /** Who asks a second time does not want to wait. */

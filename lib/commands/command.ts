@@ -34,6 +34,8 @@ export interface Command<Wanted = unknown> {
   isDryRun?(wanted: Wanted): boolean;
   /** True where it heeds the signal of its terminal; any other is cut off. */
   stopsInOrder?(wanted: Wanted): boolean;
+  /** Asked after it ended with `UNCONFIRMED`. A yes runs it again with `--yes`. */
+  question?: string;
   /** What it does where DATABASE_URL is set, before that database is opened as one of this version. */
   prepare?(env: Env): Promise<void>;
   /**
@@ -48,6 +50,9 @@ export interface Command<Wanted = unknown> {
    */
   run(wanted: Wanted, runtime: Runtime, terminal: Terminal): Promise<number>;
 }
+
+/** The exit code of a dry run after which the command has something to write, if it may. */
+export const UNCONFIRMED = 3;
 
 /** The exit code of what was told to stop, as a shell has it of Ctrl-C. */
 export const STOPPED = 130;

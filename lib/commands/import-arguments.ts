@@ -1,25 +1,36 @@
 import { StartError } from '../errors';
 import type { FileOptions } from '../imports/file-format';
-import { FORMATS, WITH_POINTS } from '../imports/formats';
+import { FORMATS } from '../imports/formats';
 import { IMPORT_NAMES, type ImportName } from '../imports/kinds';
+import { ENCODINGS, type Encoding } from '../imports/text-file';
+import type { DecimalSeparator } from '../read-amount';
 import { readArguments } from './read-arguments';
 
 /** What is to be imported. */
 export interface ImportWanted {
   kind: ImportName;
   file: string;
-  options: FileOptions & { dryRun: boolean };
+  options: FileOptions;
+  /** `ask`: a dry run, after which the command asks. */
+  mode: 'dry run' | 'ask' | 'write';
 }
 
 export const IMPORT_USAGE = [
-  `Usage: npm run -s import -- ${IMPORT_NAMES.join('|')} FILE.csv [--dry-run]`,
-  '         [--map THEIRS=OURS …] [--set OURS=VALUE …] [--decimal-comma] [--delimiter ;] [--format whmcs]',
+  `Usage: npm run -s import -- ${IMPORT_NAMES.join('|')} FILE.csv [--dry-run | --yes]`,
+  '         [--map THEIRS=OURS …] [--set OURS=VALUE …] [--decimal-comma | --decimal-point] [--delimiter ;]',
+  `         [--encoding ${ENCODINGS.join('|')}] [--format whmcs]`,
   '       npm run -s import -- stripe [--help]',
-  'Creates what is new and changes what differs. Rows that are refused are told, and kept in FILE.rejected.csv.',
-  '--map        their name of a column and ours; THEIRS= leaves it out',
-  '--set        a value for all rows',
-  '--delimiter  one character, or tab; without it the first line tells',
-  '--format     columns and values as another program exports them',
+  'Shows what would happen, asks, then creates what is new and changes what differs. Rows that are refused are',
+  'told, and kept in FILE.rejected.csv. Columns are read as in the last import of a file with the same header.',
+  '--dry-run        only shows what would happen',
+  '--yes            does not ask, for scripts',
+  '--map            their name of a column and ours; THEIRS= leaves it out',
+  '--set            a value for all rows, in our words',
+  '--decimal-comma  numbers look like 1.234,56; without it a number that may mean two things is refused',
+  '--decimal-point  numbers look like 1,234.56',
+  '--delimiter      one character, or tab; without it the first line tells',
+  '--encoding       without it the bytes of the file tell',
+  '--format         columns and values as another program exports them',
 ];
 
 /** Whether what is to be imported is at Stripe, not in a file. */
@@ -38,8 +49,11 @@ export function readImport(args: string[]): ImportWanted {
       map: texts,
       set: texts,
       'decimal-comma': flag,
+      'decimal-point': flag,
       'dry-run': flag,
+      yes: flag,
       delimiter: text,
+      encoding: text,
       format: text,
     },
     positionals: 2,
@@ -53,13 +67,24 @@ export function readImport(args: string[]): ImportWanted {
   const options = {
     map: toPairs('map', values.map),
     constants: toPairs('set', values.set),
-    decimalComma: values['decimal-comma'] ?? false,
+    separator: toSeparator(values['decimal-comma'], values['decimal-point']),
     delimiter: toDelimiter(values.delimiter),
+    encoding: toEncoding(values.encoding),
     format: toFormat(values.format, kind),
-    dryRun: values['dry-run'] ?? false,
   };
-  if (options.decimalComma && options.format) throw new StartError([`--decimal-comma: ${WITH_POINTS}`]);
-  return { kind, file, options };
+  if (values['dry-run'] && values.yes) throw new StartError(['--dry-run writes nothing: leave out --yes.']);
+  return { kind, file, options, mode: values['dry-run'] ? 'dry run' : values.yes ? 'write' : 'ask' };
+}
+
+function toSeparator(comma = false, point = false): DecimalSeparator | undefined {
+  if (comma && point) throw new StartError(['--decimal-comma and --decimal-point exclude each other.']);
+  return comma ? ',' : point ? '.' : undefined;
+}
+
+function toEncoding(name: string | undefined): Encoding | undefined {
+  const known = ENCODINGS.find((one) => one === name?.toLowerCase());
+  if (name === undefined || known) return known;
+  throw new StartError([`--encoding must be one of ${ENCODINGS.join(', ')}.`]);
 }
 
 /** Their column names may contain an equals sign, and so may values for all rows. */

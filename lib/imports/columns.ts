@@ -1,6 +1,12 @@
 import { z } from 'zod';
 
-export type CellType = 'text' | 'number' | 'boolean' | 'date' | 'instant' | 'list';
+export type CellType = 'text' | 'number' | 'amount' | 'percent' | 'boolean' | 'date' | 'instant' | 'list';
+
+/** The columns whose numbers are money, and may have a currency. */
+const AMOUNTS = new Set([
+  ...['amount', 'price', 'unit_price', 'subtotal', 'tax', 'total'],
+  ...['amount_paid', 'amount_due', 'amount_credited', 'refunded_amount'],
+]);
 
 /** What a cell of a column is read as, which its field's schema tells. */
 export interface Column {
@@ -15,11 +21,16 @@ export interface Column {
 export function toColumns(fields: z.ZodObject): Column[] {
   return Object.entries(fields.shape).flatMap(([name, schema]) => {
     const { inner, isOptional, isNullable } = unwrap(schema);
-    const type = typeOf(inner);
-    if (!type) return [];
+    const found = typeOf(inner);
+    if (!found) return [];
+    const type = found === 'number' ? numberType(name) : found;
     const empty = isNullable ? 'null' : type === 'list' ? 'none' : isOptional ? 'left out' : 'refused';
     return [{ name, type, empty }];
   });
+}
+
+function numberType(name: string): CellType {
+  return AMOUNTS.has(name) ? 'amount' : name === 'tax_rate' ? 'percent' : 'number';
 }
 
 function unwrap(schema: z.core.$ZodType): {

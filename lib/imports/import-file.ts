@@ -10,6 +10,8 @@ import { inTurn } from './in-turn';
 import { IMPORT_KINDS, type ImportName } from './kinds';
 import { openImport } from './open-import';
 import { RejectedFile, rejectedPath } from './rejected-file';
+import { toRemembered } from './remembered-columns';
+import type { TextFile } from './text-file';
 
 /** Rows at once. The embedded database shares its process with a server, which answers nobody meanwhile. */
 const BATCH = 1000;
@@ -21,6 +23,7 @@ export interface ImportResult {
   /** Null of a dry run. */
   id: number | null;
   counts: ImportCounts;
+  encoding: TextFile['encoding'];
   /** Where the rows are that were refused, if any were. */
   rejected: string | null;
   stopped: boolean;
@@ -46,7 +49,12 @@ export async function importFile(
   if (header.leftOut.length > 0) listener.onLeftOut(header.leftOut);
   const id = options.dryRun
     ? null
-    : await beginImport(deps.db, { kind: name, fileName: basename(path), actor: deps.actor });
+    : await beginImport(deps.db, {
+        kind: name,
+        fileName: basename(path),
+        actor: deps.actor,
+        columns: await toRemembered(name, path, options),
+      });
   const target = new ImportRows(deps, kind, { ...opened, options, importId: id }, listener);
   const rejected = new RejectedFile(rejectedPath(path), header.raw);
   try {
@@ -62,7 +70,13 @@ export async function importFile(
       },
     });
     if (id !== null && !stopped) await noteCounts(deps.db, id, target.counts, deps.now());
-    return { id, counts: target.counts, rejected: rejected.isWritten ? rejected.path : null, stopped };
+    return {
+      id,
+      counts: target.counts,
+      encoding: file.encoding,
+      rejected: rejected.isWritten ? rejected.path : null,
+      stopped,
+    };
   } finally {
     await rejected.close();
   }

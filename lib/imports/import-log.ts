@@ -12,17 +12,24 @@ export interface ImportCounts extends Record<string, number> {
   rejected: number;
 }
 
+interface NewImport {
+  kind: string;
+  fileName: string;
+  actor: Actor;
+  /** Remembered for the next file with the same header. */
+  columns: Pick<typeof imports.$inferInsert, 'shape' | 'reading'>;
+}
+
 /** The row of a new import, with the audit entry that stands for all rows that are new by it. */
-export function beginImport(
-  db: Database,
-  { kind, fileName, actor }: { kind: string; fileName: string; actor: Actor },
-): Promise<number> {
+export function beginImport(db: Database, { kind, fileName, actor, columns }: NewImport): Promise<number> {
   return transact(db, async (tx) => {
     const [row] = await tx
       .insert(imports)
       .values({
         kind,
         file_name: fileName,
+        shape: columns.shape,
+        reading: columns.reading,
         actor_type: actor.type,
         actor_id: actor.id,
         actor_name: actor.name,

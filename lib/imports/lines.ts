@@ -4,9 +4,11 @@ export const MAX_ROW = 4_000_000;
 export interface Line {
   /** The first is 1. */
   number: number;
-  /** Without its line feed; the beginning alone where `isTooLong`. */
+  /** Without its line feed; only the beginning if `isTooLong`. */
   text: string;
   isTooLong: boolean;
+  /** Why its characters are not certain. */
+  problem?: string | undefined;
 }
 
 /** The lines of a text that comes in pieces. Of one that is too long only its beginning is kept. */

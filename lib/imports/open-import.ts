@@ -1,10 +1,11 @@
 import { StartError } from '../errors';
+import { comparable } from './column-names';
 import { type Column, toColumns } from './columns';
 import { type CsvRow, csvRows } from './csv-rows';
 import type { Derived, FileOptions } from './file-format';
 import type { ImportKind } from './import-kind';
-import { linesOf } from './lines';
-import { type Header, readHeader } from './read-header';
+import type { Line } from './lines';
+import { type Header, readHead } from './read-header';
 import { rowTexts } from './row-texts';
 import { openTextFile, type TextFile } from './text-file';
 
@@ -12,8 +13,11 @@ import { openTextFile, type TextFile } from './text-file';
 export interface OpenImport {
   file: TextFile;
   header: Header;
-  constants: { column: Column; value: string }[];
-  /** Columns of ours that follow from the cells at some places; -1 of a column that is not there. */
+  /** `isTheirs`: a value of the format. */
+  constants: { column: Column; value: string; isTheirs: boolean }[];
+  /** Whether the kind has a column of its currency. */
+  hasCurrency: boolean;
+  /** Our columns that follow from the cells at some places; -1 for a column that is not there. */
   derived: { column: Column; at: number[]; value: Derived['value'] }[];
   rows: AsyncGenerator<CsvRow[]>;
 }
@@ -25,8 +29,8 @@ export async function openImport(
   options: FileOptions,
   atOnce: number,
 ): Promise<OpenImport> {
-  const file = await openTextFile(path);
-  const lines = linesOf(file.text());
+  const file = await openTextFile(path, options.encoding);
+  const lines = file.lines();
   try {
     return await readOpened(file, lines, kind, options, atOnce);
   } catch (error) {
@@ -37,18 +41,18 @@ export async function openImport(
 
 async function readOpened(
   file: TextFile,
-  lines: ReturnType<typeof linesOf>,
+  lines: AsyncGenerator<Line>,
   kind: ImportKind,
   options: FileOptions,
   atOnce: number,
 ): Promise<OpenImport> {
-  const { value: first } = await lines.next();
   const columns = toColumns(kind.fields);
-  const header = readHeader((first?.text ?? '').replace(/\r$/, ''), columns, options);
-  const values = new Map([...Object.entries(options.format?.constants ?? {}), ...options.constants]);
+  const header = await readHead(lines, columns, options);
+  const { format } = header;
   const constants = columns.flatMap((column) => {
-    const value = values.get(column.name);
-    return value === undefined ? [] : [{ column, value }];
+    const ours = options.constants.get(column.name);
+    const value = ours ?? format?.constants?.[column.name];
+    return value === undefined ? [] : [{ column, value, isTheirs: ours === undefined }];
   });
   const derived = findDerived(header, columns, options);
   const told = [...header.columns.map(({ ours }) => ours), ...derived.map(({ column }) => column)];
@@ -62,22 +66,31 @@ async function readOpened(
     header,
     constants,
     derived,
-    rows: closing(csvRows(rowTexts(lines, header.delimiter), header.delimiter, atOnce), lines),
+    hasCurrency: columns.some(({ name }) => name === 'currency'),
+    rows: closing(
+      csvRows(
+        rowTexts(lines, header.delimiter),
+        { delimiter: header.delimiter, doublesAllQuotes: format?.doublesAllQuotes },
+        atOnce,
+      ),
+      lines,
+    ),
   };
 }
 
-/** What the file says by itself, or whoever imports it, is not derived. */
+/** A column that the file has, or that is set for all rows, is not derived. */
 function findDerived(
-  { columns: theirs }: Header,
+  { columns: theirs, format }: Header,
   columns: Column[],
-  { format, constants }: FileOptions,
+  { constants }: FileOptions,
 ): OpenImport['derived'] {
-  const names = theirs.map((column) => column.theirs.toLowerCase());
+  const names = theirs.map((column) => comparable(column.theirs));
   return columns.flatMap((column) => {
     const derived = format?.derived?.[column.name];
     const isTold = constants.has(column.name) || theirs.some(({ ours }) => ours?.name === column.name);
-    if (!derived || isTold || !derived.of.some((name) => names.includes(name))) return [];
-    return [{ column, at: derived.of.map((name) => names.indexOf(name)), value: derived.value }];
+    const at = derived?.of.map((name) => names.indexOf(comparable(name))) ?? [];
+    if (!derived || isTold || at.every((i) => i < 0)) return [];
+    return [{ column, at, value: derived.value }];
   });
 }
 

@@ -1,12 +1,12 @@
+import { proposeColumn } from './column-names';
 import { toColumns } from './columns';
 import { type CsvRow, csvRows } from './csv-rows';
 import type { FileFormat } from './file-format';
 import { FORMATS } from './formats';
 import { IMPORT_KINDS, type ImportName } from './kinds';
-import { linesOf } from './lines';
-import { type Header, readHeader } from './read-header';
+import { type Header, readFirstLines, readHeader } from './read-header';
 import { rowTexts } from './row-texts';
-import { openTextFile } from './text-file';
+import { type Encoding, openTextFile } from './text-file';
 
 const ROWS = 3;
 /** Characters of a cell. */
@@ -16,63 +16,89 @@ const SHOWN = 30;
 export interface FilePreview {
   encoding: string;
   delimiter: string;
-  /** Of another program, as in FORMATS; '' for our own. */
+  /** Another program, as in FORMATS; '' for our own column names. */
   format: string;
   columns: {
     theirs: string;
-    /** What it seems to be to us; '' for nothing. */
+    /** What it seems to be to us; '' if nothing fits. */
     ours: string;
-    /** The beginnings of the first ones, but for empty ones. */
+    /** The beginnings of the first cells that are not empty. */
     cells: string[];
   }[];
+}
+
+/** How a file is to be read; what is left out is taken as the file suggests it. */
+export interface PreviewOptions {
+  delimiter?: string | undefined;
+  encoding?: Encoding | undefined;
+  format?: string | undefined;
 }
 
 /**
  * Reads the first rows of a file.
  *
- * @param asked what is left out is taken as the file suggests it
- * @throws StartError where it is no CSV, or cannot be read
+ * @throws StartError if it is not CSV, or cannot be read
  */
 export async function previewFile(
   path: string,
   name: ImportName,
-  asked: { delimiter?: string | undefined; format?: string | undefined },
+  asked: PreviewOptions,
 ): Promise<FilePreview> {
-  const file = await openTextFile(path);
-  const lines = linesOf(file.text());
+  const file = await openTextFile(path, asked.encoding);
+  const lines = file.lines();
   try {
-    const { value: first } = await lines.next();
-    const { format, header } = bestHeader((first?.text ?? '').replace(/\r$/, ''), name, asked);
+    const first = await readFirstLines(lines);
+    const { format, header } = bestHeader(first.text, name, { delimiter: first.delimiter, ...asked });
     const { delimiter } = header;
-    const { value, done } = await csvRows(rowTexts(lines, delimiter), delimiter, ROWS).next();
+    const shape = { delimiter, doublesAllQuotes: header.format?.doublesAllQuotes };
+    const { value, done } = await csvRows(rowTexts(lines, delimiter), shape, ROWS).next();
     const rows: CsvRow[] = done ? [] : value;
+    const ours = format === '' ? proposed(header, name) : header.columns.map((column) => column.ours?.name);
     return {
       encoding: file.encoding,
       delimiter,
       format,
-      columns: header.columns.map(({ theirs, ours }, i) => ({
-        theirs,
-        ours: ours?.name ?? '',
-        cells: rows.flatMap((row) => ('cells' in row && row.cells[i] ? shortened(row.cells[i]) : [])),
-      })),
+      columns: header.columns.flatMap(({ theirs }, i) =>
+        theirs === ''
+          ? []
+          : {
+              theirs,
+              ours: ours[i] ?? '',
+              cells: rows.flatMap((row) => ('cells' in row && row.cells[i] ? shortened(row.cells[i]) : [])),
+            },
+      ),
     };
   } finally {
     await lines.return(undefined); // closes the file
   }
 }
 
-/** As the format that knows most of its columns has it: our own names first. */
+/** Our columns by name, and for the others what they most likely are. */
+function proposed({ columns }: Header, name: ImportName): (string | undefined)[] {
+  const taken = new Set(columns.map(({ ours }) => ours?.name));
+  const free = toColumns(IMPORT_KINDS[name].fields).flatMap((column) =>
+    taken.has(column.name) ? [] : column.name,
+  );
+  return columns.map(({ theirs, ours }) => {
+    if (ours) return ours.name;
+    const found = proposeColumn(theirs, free);
+    if (found !== undefined) free.splice(free.indexOf(found), 1);
+    return found;
+  });
+}
+
+/** Reads the header in the format that knows most of its columns: our own names first. */
 function bestHeader(
   raw: string,
   name: ImportName,
-  { delimiter, format }: { delimiter?: string | undefined; format?: string | undefined },
+  { delimiter, format }: PreviewOptions,
 ): { format: string; header: Header } {
   const known = toColumns(IMPORT_KINDS[name].fields);
   const ours: FileFormat = { columns: Object.fromEntries(known.map((column) => [column.name, column.name])) };
-  const formats = new Map<string, FileFormat>([['', ours]]);
+  const formats = new Map([['', [() => ours] as readonly (() => FileFormat)[]]]);
   for (const [one, kinds] of Object.entries(FORMATS)) if (kinds[name]) formats.set(one, kinds[name]);
   const wanted = format !== undefined && formats.has(format) ? [format] : [...formats.keys()];
-  const none = { map: new Map(), constants: new Map(), decimalComma: false, delimiter };
+  const none = { map: new Map(), constants: new Map(), delimiter };
   const [best] = wanted
     .map((one) => ({ format: one, header: readHeader(raw, known, { ...none, format: formats.get(one) }) }))
     .toSorted((a, b) => knownOf(b.header) - knownOf(a.header));
@@ -82,4 +108,6 @@ function bestHeader(
 
 const shortened = (cell: string): string => (cell.length > SHOWN ? `${cell.slice(0, SHOWN - 1)}…` : cell);
 
-const knownOf = ({ columns }: Header) => columns.filter(({ ours }) => ours).length;
+/** Columns that are ours, or that ours follow from. */
+const knownOf = ({ columns, leftOut }: Header) =>
+  columns.filter(({ theirs }) => theirs !== '' && !leftOut.includes(theirs)).length;

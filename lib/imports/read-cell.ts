@@ -1,55 +1,87 @@
 import { unescapeFormulas } from '../csv';
+import { type Amount, type DecimalSeparator, readAmount } from '../read-amount';
 import type { CellType } from './columns';
 
-const BOOLEANS: Record<string, boolean> = {
-  true: true,
-  yes: true,
-  '1': true,
-  false: false,
-  no: false,
-  '0': false,
-};
+const BOOLEANS = new Map<string, boolean>([
+  ...'true yes y 1 on ja j wahr oui vrai'.split(' ').map((word) => [word, true] as const),
+  ...'false no n 0 off nein falsch non faux'.split(' ').map((word) => [word, false] as const),
+]);
 
-/** A cell that is not empty as its JSON value; what cannot be read stays the text that it is, with what is wrong. */
-export type CellValue = { value: unknown } | { problem: string };
+/** The JSON value of a cell, with the currencies that its amount may be in, or what is wrong with it. */
+export type CellValue = { value: unknown; currencies?: Amount['currencies'] } | { problem: string };
 
-/** @param decimalComma numbers look like 1.234,56 */
-export function readCell(cell: string, type: CellType, decimalComma: boolean): CellValue {
+// What spreadsheets write in place of a value that they could not compute or show.
+const SPREADSHEET_ERROR =
+  /^(#+|#(REF|NAME|VALUE|DIV\/0|NULL|NUM|WERT|BEZUG|ZAHL)[!?]|#N\/A|#NV|#NULL!|Err:\d{3})$/i;
+const SHORTENED = /^\d[.,]\d+E\+\d+$/i;
+
+// Databases write an unknown date as zeros, and spreadsheets show the number 0 as the day before their first one.
+const NO_DATE =
+  /^(0000-00-00|00[./]00[./]0000|1899-12-(30|31)|3[01]\.12\.1899|1900-01-00|0?0\.0?1\.1900|0?1\/0?0\/1900)([ T]00:00(:00(\.0+)?)?Z?)?$/;
+
+/** Whether a cell of a column has no value, as far as its type tells. */
+export function isEmptyCell(cell: string, type: CellType): boolean {
+  const text = cell.trim();
+  return text === '' || ((type === 'date' || type === 'instant') && NO_DATE.test(text));
+}
+
+/**
+ * Reads a cell that is not empty.
+ *
+ * @param separator the decimal separator of the file, if known
+ */
+export function readCell(cell: string, type: CellType, separator?: DecimalSeparator): CellValue {
   const text = unescapeFormulas(cell);
+  const trimmed = text.trim();
+  if (SPREADSHEET_ERROR.test(trimmed)) {
+    return { problem: `is ${trimmed}, an error of a spreadsheet: correct it there, and save the file again` };
+  }
   switch (type) {
     case 'text':
-      return { value: text };
+      return SHORTENED.test(trimmed)
+        ? {
+            problem: `was shortened to ${trimmed} by a spreadsheet: format the column as text, and save the file again`,
+          }
+        : { value: text };
     case 'list':
       return { value: text.split(/\s+/).filter((part) => part !== '') };
     case 'date':
-      return readDate(text.trim());
+      return readDate(trimmed);
     case 'instant':
-      return readInstant(text.trim());
+      return readInstant(trimmed);
     case 'boolean':
-      return readBoolean(text.trim());
+      return readBoolean(trimmed);
+    case 'percent':
+      return readNumber(trimmed.replace(/\s*%$/, ''), separator);
     case 'number':
-      return decimalComma ? readCommaNumber(text.trim()) : readNumber(text.trim());
+      return readNumber(trimmed, separator);
+    case 'amount':
+      return readMoney(trimmed, separator);
   }
 }
 
 function readBoolean(text: string): CellValue {
-  const value = Object.hasOwn(BOOLEANS, text.toLowerCase()) ? BOOLEANS[text.toLowerCase()] : undefined;
-  return value === undefined ? { problem: 'must be true or false' } : { value };
+  const value = BOOLEANS.get(text.toLowerCase());
+  return value === undefined ? { problem: 'must be true or false, or yes or no' } : { value };
 }
 
-function readNumber(text: string): CellValue {
-  if (/^[+-]?\d+(\.\d+)?$/.test(text)) return { value: Number(text) };
-  const hasComma = /^[+-]?[\d.]*\d,\d+$/.test(text);
-  return {
-    problem: hasComma ? 'is no number: numbers like 1.234,56 need --decimal-comma' : 'must be a number',
-  };
+function readNumber(text: string, separator: DecimalSeparator | undefined): CellValue {
+  const read = readMoney(text, separator);
+  return 'currencies' in read && read.currencies ? { problem: 'must be a number without a currency' } : read;
 }
 
-function readCommaNumber(text: string): CellValue {
-  if (/^[+-]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?$/.test(text)) {
-    return { value: Number(text.replaceAll('.', '').replace(',', '.')) };
+function readMoney(text: string, separator: DecimalSeparator | undefined): CellValue {
+  const read = readAmount(text, separator);
+  if (read === null) {
+    if (separator === ',') return { problem: 'must be a number with a decimal comma, such as 1.234,56' };
+    if (separator === '.') return { problem: 'must be a number with a decimal point, such as 1,234.56' };
+    return { problem: 'must be a number such as 1234.56 or 1.234,56' };
   }
-  return { problem: 'must be a number with a decimal comma, such as 1.234,56' };
+  if ('decimal' in read) return { value: Number(read.decimal), currencies: read.currencies };
+  const [larger, smaller] = read.readings;
+  return {
+    problem: `is ambiguous: ${text} may be ${larger} or ${smaller}; say which with --decimal-comma or --decimal-point`,
+  };
 }
 
 /** A date in either form; any other text is for the field to check. */
@@ -58,10 +90,11 @@ function readInstant(text: string): CellValue {
   return 'value' in day ? day : { value: text };
 }
 
-/** Whether there is such a day is the field's to say. */
+/** The field checks whether the calendar has such a day. */
 function readDate(text: string): CellValue {
-  const [, day = '', month = '', year = ''] = /^(\d{1,2})\.(\d{1,2})\.(\d{4})$/.exec(text) ?? [];
-  const date = year ? `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}` : text;
+  const day = text.replace(/[ T]00:00(:00(\.0+)?)?$/, '');
+  const [, dd = '', mm = '', year = ''] = /^(\d{1,2})\.(\d{1,2})\.(\d{4})$/.exec(day) ?? [];
+  const date = year ? `${year}-${mm.padStart(2, '0')}-${dd.padStart(2, '0')}` : day;
   return /^\d{4}-\d{2}-\d{2}$/.test(date)
     ? { value: date }
     : { problem: 'must be a date such as 2026-01-31 or 31.01.2026' };

@@ -1,8 +1,8 @@
 import { unescapeFormulas } from '../csv';
 import { StartError } from '../errors';
 import { csvRows } from './csv-rows';
-import { linesOf } from './lines';
-import { type Header, readHeader } from './read-header';
+import type { Line } from './lines';
+import { type Header, readHead } from './read-header';
 import { rowTexts } from './row-texts';
 import { openTextFile } from './text-file';
 
@@ -19,11 +19,10 @@ export type LinkRow = { line: number } & (Record<(typeof COLUMNS)[number], strin
  */
 export async function* readLinks(path: string): AsyncGenerator<LinkRow[]> {
   const file = await openTextFile(path);
-  const lines = linesOf(file.text());
-  const { value: first } = await lines.next();
-  const header = readColumns((first?.text ?? '').replace(/\r$/, ''));
+  const lines = file.lines();
+  const header = await readColumns(lines);
   const places = COLUMNS.map((name) => header.columns.findIndex(({ ours }) => ours?.name === name));
-  for await (const rows of csvRows(rowTexts(lines, header.delimiter), header.delimiter, ROWS_AT_ONCE)) {
+  for await (const rows of csvRows(rowTexts(lines, header.delimiter), header, ROWS_AT_ONCE)) {
     yield rows.map((row) => {
       if ('problem' in row) return { line: row.line, problem: row.problem };
       const cells = places.map((place) => unescapeFormulas(row.cells[place] ?? '').trim());
@@ -33,14 +32,13 @@ export async function* readLinks(path: string): AsyncGenerator<LinkRow[]> {
   }
 }
 
-function readColumns(line: string): Header {
+async function readColumns(lines: AsyncGenerator<Line>): Promise<Header> {
   const known = COLUMNS.map((name) => ({ name, type: 'text', empty: 'null' }) as const);
   const columns = Object.fromEntries(COLUMNS.map((name) => [name, name]));
-  const header = readHeader(line, known, {
+  const header = await readHead(lines, known, {
     map: new Map(),
     constants: new Map(),
-    decimalComma: false,
-    format: { columns }, // which lets the other columns be there
+    format: [() => ({ columns })], // which lets the other columns be there
   });
   const missing = COLUMNS.find((name) => !header.columns.some(({ ours }) => ours?.name === name));
   if (missing)

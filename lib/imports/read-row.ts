@@ -1,14 +1,15 @@
 import type { FieldError } from '../errors';
+import type { DecimalSeparator } from '../read-amount';
 import type { Row } from '../records/record-kind';
 import type { Column } from './columns';
 import type { CsvRow } from './csv-rows';
-import type { FileOptions } from './file-format';
+import type { Translated } from './file-format';
 import type { OpenImport } from './open-import';
-import { readCell } from './read-cell';
+import { type CellValue, isEmptyCell, readCell } from './read-cell';
 import type { ReadRow } from './row-units';
 
-export type RowSource = Pick<OpenImport, 'header' | 'constants' | 'derived'> & {
-  options: Pick<FileOptions, 'decimalComma' | 'format'>;
+export type RowSource = Pick<OpenImport, 'header' | 'constants' | 'derived' | 'hasCurrency'> & {
+  options: { separator?: DecimalSeparator | undefined };
 };
 
 /** What rows are matched by, without the spaces around it. */
@@ -17,31 +18,107 @@ const NAMES = new Set([
   ...['import_key', 'invoice_import_key', 'stripe_invoice_id'],
 ]);
 
-/** What a row says, as far as it can be read. */
-export function readRow(row: CsvRow, { header, constants, derived, options }: RowSource): ReadRow {
-  const { columns } = header;
+/** The values of a row, as far as it can be read. */
+export function readRow(
+  row: CsvRow,
+  { header, constants, derived, hasCurrency, options }: RowSource,
+): ReadRow {
+  const { columns, format } = header;
+  const { separator } = options;
   const values: Row = {};
   const problems: FieldError[] = [];
   if ('problem' in row) return { row, values, problems: [{ field: '', message: row.problem }] };
-  const { cells } = row;
-  if (cells.length !== columns.length) {
-    const message = `has ${count(cells.length)}, and the first line ${columns.length}`;
-    return { row, values, problems: [{ field: '', message }] };
-  }
-  const set = (column: Column, cell: string) => {
-    const told = options.format?.values?.[column.name]?.(cell) ?? cell;
-    const text = NAMES.has(column.name) ? told.trim() : told;
-    const read = text.trim() === '' ? emptyValue(column) : readCell(text, column.type, options.decimalComma);
+  const problem = cellProblem(row.cells, columns);
+  if (problem) return { row, values, problems: [{ field: '', message: problem }] };
+  const cells = format?.decode ? row.cells.map(format.decode) : row.cells;
+  const inCurrencies: { field: string; currencies: readonly string[] }[] = [];
+  const set = (column: Column, told: Translated, written: DecimalSeparator | undefined) => {
+    const read = typeof told === 'string' ? readText(column, told, written) : told;
     if ('problem' in read) problems.push({ field: column.name, message: read.problem });
     else if (read.value !== undefined) values[column.name] = read.value;
+    if ('value' in read && read.currencies) {
+      inCurrencies.push({ field: column.name, currencies: read.currencies });
+    }
   };
-  for (const { column, value } of constants) set(column, value);
-  for (const [i, { ours }] of columns.entries()) if (ours) set(ours, cells[i] ?? '');
-  for (const { column, at, value } of derived) set(column, value(...at.map((i) => cells[i] ?? '')));
+  // A value of --set is in our words already.
+  for (const { column, value, isTheirs } of constants) {
+    set(column, isTheirs ? translated(column, value) : value, undefined);
+  }
+  for (const [i, { ours }] of columns.entries()) {
+    if (ours) set(ours, translated(ours, cells[i] ?? ''), separator);
+  }
+  for (const { column, at, value } of derived) {
+    set(
+      column,
+      value(
+        at.map((i) => cells[i] ?? ''),
+        separator,
+      ),
+      separator,
+    );
+  }
+  problems.push(...currencyProblems(values, inCurrencies, hasCurrency));
   return { row, values, problems };
+
+  function translated(column: Column, cell: string): Translated {
+    return format?.values?.[column.name]?.(cell) ?? cell;
+  }
 }
 
-function emptyValue({ empty }: Column): { value: unknown } | { problem: string } {
+/** Columns without a name, and cells behind the last column, must be empty. */
+function cellProblem(cells: string[], columns: OpenImport['header']['columns']): string | undefined {
+  const isFilled = (i: number) => cells[i]?.trim() !== '';
+  const more = cells.slice(columns.length).some((_, i) => isFilled(columns.length + i));
+  if (cells.length < columns.length || more) {
+    return `has ${count(cells.length)}, and the first line ${columns.length}`;
+  }
+  const unnamed = columns.findIndex(({ theirs }, i) => theirs === '' && isFilled(i));
+  return unnamed < 0
+    ? undefined
+    : `has a value in column ${unnamed + 1}, which has no name in the first line`;
+}
+
+function readText(column: Column, text: string, separator: DecimalSeparator | undefined): CellValue {
+  if (isEmptyCell(text, column.type)) return emptyValue(column);
+  return readCell(NAMES.has(column.name) ? text.trim() : text, column.type, separator);
+}
+
+/**
+ * Compares the currencies of amounts, such as `€ 9.90`, with the one of the row. A row without a currency gets that of
+ * its amounts.
+ */
+function currencyProblems(
+  values: Row,
+  found: { field: string; currencies: readonly string[] }[],
+  hasCurrency: boolean,
+): FieldError[] {
+  const [first] = found;
+  if (!first) return [];
+  const stated = typeof values.currency === 'string' ? [values.currency.trim().toLowerCase()] : null;
+  let possible = stated ?? first.currencies;
+  for (const { field, currencies } of found) {
+    const common = possible.filter((code) => currencies.includes(code));
+    if (common.length === 0) {
+      return [{ field, message: `is in ${text(currencies)}, and the row in ${text(possible)}` }];
+    }
+    possible = common;
+  }
+  // Lines have the currency of their invoice, which is compared when that is known.
+  if (!hasCurrency) values.currencies = possible;
+  else if (possible.length === 1) values.currency = possible[0];
+  else {
+    const message = `may be in ${text(possible)}: add a column currency, or name it with --set currency=${possible[0]}`;
+    return [{ field: first.field, message }];
+  }
+  return [];
+}
+
+const text = (currencies: readonly string[]): string => {
+  const codes = currencies.map((code) => code.toUpperCase());
+  return codes.length > 3 ? `${codes.slice(0, 3).join(', ')} or another currency` : codes.join(' or ');
+};
+
+function emptyValue({ empty }: Column): CellValue {
   if (empty === 'refused') return { problem: 'must not be empty' };
   return { value: empty === 'null' ? null : empty === 'none' ? [] : undefined };
 }

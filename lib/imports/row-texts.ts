@@ -37,7 +37,11 @@ export async function* rowTexts(lines: AsyncIterable<Line>, delimiter: string): 
       givenBack.unshift(...row.slice(1));
       yield { line: first.number, raw: toText([first]), problem: BROKEN_QUOTES };
     } else {
-      const problem = isTooLong(row) ? TOO_LONG : isOpen ? BROKEN_QUOTES : undefined;
+      const problem = isTooLong(row)
+        ? TOO_LONG
+        : isOpen
+          ? BROKEN_QUOTES
+          : row.find((line) => line.problem)?.problem;
       yield { line: first.number, raw: toText(row), ...(problem && { problem }) };
     }
   }
@@ -52,7 +56,7 @@ const toText = (lines: Line[]) =>
 const isTooLong = (lines: Line[]) =>
   lines.some((line) => line.isTooLong) || lines.reduce((sum, { text }) => sum + text.length, 0) > MAX_ROW;
 
-function hasOddQuotes(text: string): boolean {
+export function hasOddQuotes(text: string): boolean {
   let isOdd = false;
   for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at + 1)) isOdd = !isOdd;
   return isOdd;

@@ -1,64 +1,125 @@
+import { isAscii, isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { StartError } from '../errors';
 import { fileProblem, withFile } from '../file-problem';
+import { type Line, linesOf, MAX_ROW } from './lines';
 import { decodeWindows1252 } from './windows-1252';
+
+/** The encodings that a file may have, as people name them. */
+export const ENCODINGS = ['utf-8', 'windows-1252'] as const;
+export type Encoding = (typeof ENCODINGS)[number];
+
+export const ENCODING_NAMES = { 'utf-8': 'UTF-8', 'windows-1252': 'Windows-1252' } as const;
 
 /** A file of text, read piece by piece. */
 export interface TextFile {
   bytes: number;
-  encoding: 'UTF-8' | 'Windows-1252';
-  /** Bytes that were read so far. */
+  encoding: (typeof ENCODING_NAMES)[Encoding];
+  /** Bytes read so far. */
   read(): number;
   /** Without a byte order mark. */
-  text(): AsyncGenerator<string>;
+  lines(): AsyncGenerator<Line>;
 }
 
+/** How many lines beyond ASCII are UTF-8, and how many are not. */
+interface Seen {
+  utf8: number;
+  other: number;
+}
+
+const BOM_BYTES = '\u00ef\u00bb\u00bf';
+
 /**
- * Opens a file of UTF-8, or, where it is none, of Windows-1252: it is read once to know which.
+ * Opens a file. It is read once to decide between UTF-8 and Windows-1252: the encoding of most lines beyond ASCII
+ * counts, and the other lines have a problem, since no encoding fits the whole file.
  *
- * @throws StartError where it cannot be read, is empty or of UTF-16
+ * @param wanted the encoding that somebody chose: nothing is decided then
+ * @throws StartError if the file cannot be read, is empty or in UTF-16
  */
-export async function openTextFile(path: string): Promise<TextFile> {
+export async function openTextFile(path: string, wanted?: Encoding): Promise<TextFile> {
   const found = await withFile(path, () => stat(path));
   if (!found.isFile()) throw new StartError([`${path} is no file.`]);
   if (found.size === 0) throw new StartError([`${path} is empty.`]);
-  const isUtf8 = await withFile(path, () => checkUtf8(path));
+  const seen = await withFile(path, () => inspect(path));
+  const encoding = wanted ?? (seen.utf8 >= seen.other ? 'utf-8' : 'windows-1252');
   let read = 0;
-  async function* text() {
-    const decoder = new TextDecoder('utf-8');
+  async function* pieces(decode: (bytes: Buffer) => string) {
     try {
       for await (const bytes of createReadStream(path) as AsyncIterable<Buffer>) {
         read += bytes.length;
-        yield isUtf8 ? decoder.decode(bytes, { stream: true }) : decodeWindows1252(bytes);
+        yield decode(bytes);
       }
     } catch (error) {
       throw fileProblem(error, path);
     }
   }
-  return { bytes: found.size, encoding: isUtf8 ? 'UTF-8' : 'Windows-1252', read: () => read, text };
+  const decoder = new TextDecoder('utf-8');
+  const isSure = encoding === 'utf-8' ? seen.other === 0 : wanted !== undefined;
+  const lines = () =>
+    isSure
+      ? linesOf(
+          pieces(
+            encoding === 'utf-8' ? (bytes) => decoder.decode(bytes, { stream: true }) : decodeWindows1252,
+          ),
+        )
+      : decodedLines(linesOf(pieces((bytes) => bytes.toString('latin1'))), encoding);
+  return { bytes: found.size, encoding: ENCODING_NAMES[encoding], read: () => read, lines };
 }
 
-async function checkUtf8(path: string): Promise<boolean> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
+async function inspect(path: string): Promise<Seen> {
+  const seen = { utf8: 0, other: 0 };
+  const count = (line: Buffer) => {
+    if (!isAscii(line)) seen[isUtf8(line) ? 'utf8' : 'other'] += 1;
+  };
+  let rest = Buffer.alloc(0);
   let isFirst = true;
-  try {
-    for await (const bytes of createReadStream(path) as AsyncIterable<Buffer>) {
-      if (isFirst && isUtf16(bytes)) {
-        throw new StartError([`${path} is of UTF-16: save it as CSV of UTF-8.`]);
-      }
-      isFirst = false;
-      decoder.decode(bytes, { stream: true });
-    }
-    decoder.decode();
-    return true;
-  } catch (error) {
-    if (error instanceof TypeError && 'code' in error && error.code === 'ERR_ENCODING_INVALID_ENCODED_DATA') {
-      return false;
-    }
-    throw error;
+  for await (const bytes of createReadStream(path) as AsyncIterable<Buffer>) {
+    if (isFirst && isUtf16(bytes)) throw new StartError([`${path} is of UTF-16: save it as CSV of UTF-8.`]);
+    isFirst = false;
+    const all = Buffer.concat([rest, bytes]);
+    const end = all.lastIndexOf(10) + 1;
+    const whole = all.subarray(0, end);
+    if (!isAscii(whole)) eachLine(whole, count);
+    // A longer line is refused anyway, and must not fill the memory.
+    rest = all.length - end > 4 * MAX_ROW ? Buffer.alloc(0) : all.subarray(end);
+  }
+  count(rest);
+  return seen;
+}
+
+function eachLine(bytes: Buffer, take: (line: Buffer) => void): void {
+  for (let start = 0; start < bytes.length; ) {
+    const end = bytes.indexOf(10, start);
+    take(bytes.subarray(start, end));
+    start = end + 1;
   }
 }
+
+/** Decodes each line by itself; its text has a character for each byte. */
+async function* decodedLines(lines: AsyncGenerator<Line>, encoding: Encoding): AsyncGenerator<Line> {
+  for await (const line of lines) yield decodeLine(line, encoding);
+}
+
+function decodeLine(line: Line, encoding: Encoding): Line {
+  const raw = line.number === 1 && line.text.startsWith(BOM_BYTES) ? line.text.slice(3) : line.text;
+  const bytes = Buffer.from(raw, 'latin1');
+  if (isAscii(bytes)) return { ...line, text: raw };
+  if (isUtf8(bytes)) {
+    return { ...line, text: bytes.toString('utf8'), problem: encoding === 'utf-8' ? undefined : UTF8_WITHIN };
+  }
+  // As Windows-1252, so that the file of rejected rows has what was most likely meant.
+  const text = decodeWindows1252(bytes);
+  const problem = encoding === 'utf-8' ? NOT_UTF8 : UNLIKELY.test(text) ? UNLIKELY_TEXT : undefined;
+  return { ...line, text, problem };
+}
+
+const CHECK = 'correct it, or choose the encoding of the whole file with --encoding';
+const NOT_UTF8 = `is not in UTF-8, the encoding of the other lines: ${CHECK}`;
+const UTF8_WITHIN = `is in UTF-8, and the other lines are in Windows-1252: ${CHECK}`;
+const UNLIKELY_TEXT = 'is neither in UTF-8 nor in Windows-1252: save the file as CSV UTF-8';
+// Bytes without a meaning in Windows-1252, and letters of DOS or Mac files that become signs within a word.
+const UNLIKELY = /[\u0081\u008d\u008f\u0090\u009d]|\p{L}[„”ŠŸŽ§™]\p{Ll}/u;
 
 const isUtf16 = (bytes: Buffer) =>
   bytes.length >= 2 && ['fffe', 'feff'].includes(bytes.subarray(0, 2).toString('hex'));

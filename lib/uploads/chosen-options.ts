@@ -1,8 +1,11 @@
 import { z } from 'zod';
+import { comparable } from '../imports/column-names';
 import { toColumns } from '../imports/columns';
 import type { FileOptions } from '../imports/file-format';
-import { FORMATS, WITH_POINTS } from '../imports/formats';
+import { FORMATS } from '../imports/formats';
 import { IMPORT_KINDS, type ImportName } from '../imports/kinds';
+import { bestReport } from '../imports/read-header';
+import { ENCODINGS } from '../imports/text-file';
 
 /** How a file is to be read, as the import page asks for it. */
 export const chosenOptions = z.object({
@@ -10,13 +13,26 @@ export const chosenOptions = z.object({
   columns: z.record(z.string(), z.string()),
   /** One value for all rows: lines of `OURS=VALUE`. */
   constants: z.string(),
-  decimal_comma: z.boolean(),
-  /** '' where the first line tells. */
+  /** '' if each number must be clear by itself. */
+  decimal_separator: z.enum(['', ',', '.']),
+  /** '' if the bytes of the file decide. */
+  encoding: z.enum(['', ...ENCODINGS]),
+  /** '' if the first line decides. */
   delimiter: z.string(),
   /** '' for our own. */
   format: z.string(),
 });
 export type ChosenOptions = z.infer<typeof chosenOptions>;
+
+/** The options that a form sent. A separator or an encoding that does not exist is as if not chosen. */
+export function readChosen(sent: Record<keyof ChosenOptions, unknown>): ChosenOptions {
+  const { decimal_separator, encoding } = chosenOptions.shape;
+  return chosenOptions.parse({
+    ...sent,
+    decimal_separator: decimal_separator.catch('').parse(sent.decimal_separator),
+    encoding: encoding.catch('').parse(sent.encoding),
+  });
+}
 
 /** What separates cells. */
 export const DELIMITERS = [',', ';', '\t'];
@@ -36,25 +52,22 @@ export function toFileOptions(
 ): { options: FileOptions } | { problems: Record<string, string> } {
   const known = new Set(toColumns(IMPORT_KINDS[kind].fields).map(({ name }) => name));
   const constants = toConstants(chosen.constants);
-  const problems = { ...columnProblems(kind, chosen, known), ...constantProblems(constants, known) };
+  const problems = { ...columnProblems(kind, chosen, known), ...constantProblems(constants, chosen, known) };
   if (Object.keys(problems).length > 0) return { problems };
-  const { decimal_comma: decimalComma, delimiter, format } = chosen;
+  const { decimal_separator, encoding, delimiter, format } = chosen;
   return {
     options: {
       map: new Map(Object.entries(chosen.columns)),
       constants: new Map(constants.map(({ name, value = '' }) => [name, value])),
-      decimalComma,
+      ...(decimal_separator !== '' && { separator: decimal_separator }),
+      ...(encoding !== '' && { encoding }),
       ...(DELIMITERS.includes(delimiter) && { delimiter }),
       ...(formatsOf(kind).includes(format) && { format: FORMATS[format]?.[kind] }),
     },
   };
 }
 
-function columnProblems(
-  kind: ImportName,
-  { columns, format, decimal_comma }: ChosenOptions,
-  known: Set<string>,
-) {
+function columnProblems(kind: ImportName, { columns, format }: ChosenOptions, known: Set<string>) {
   const problems: Record<string, string> = {};
   const taken = new Set<string>();
   for (const [theirs, ours] of Object.entries(columns)) {
@@ -64,10 +77,10 @@ function columnProblems(
     taken.add(ours);
   }
   const { keys } = IMPORT_KINDS[kind];
-  const derived = FORMATS[format]?.[kind]?.derived ?? {};
-  const theirs = new Set(Object.keys(columns).map((name) => name.toLowerCase()));
-  const isDerived = (key: string) => derived[key]?.of.some((name) => theirs.has(name));
-  if (decimal_comma && format !== '') problems[''] = WITH_POINTS;
+  const theirs = Object.keys(columns);
+  const derived = bestReport(FORMATS[format]?.[kind], theirs)?.derived ?? {};
+  const names = new Set(theirs.map(comparable));
+  const isDerived = (key: string) => derived[key]?.of.some((name) => names.has(comparable(name)));
   if (!keys.some((key) => taken.has(key) || isDerived(key)))
     problems[''] = `choose the column that is ${keys.join(' or ')}: it identifies each row`;
   return problems;
@@ -86,8 +99,11 @@ function toConstants(text: string): { name: string; value: string | undefined }[
 
 function constantProblems(
   constants: { name: string; value: string | undefined }[],
+  { columns }: ChosenOptions,
   known: Set<string>,
 ): Record<string, string> {
+  const taken = constants.find(({ name }) => Object.values(columns).includes(name));
+  if (taken) return { constants: `${taken.name} is a column of the file already: leave out one of the two` };
   const wrong = constants.find(({ name, value }) => value === undefined || !known.has(name));
   if (!wrong) return {};
   const what = known.has(wrong.name)

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { perProcess } from '@/db/per-process';
-import { chosenOptions } from './chosen-options';
+import { type ChosenOptions, chosenOptions } from './chosen-options';
 import { folderOf, readJson, type Upload, writeJson } from './upload-store';
 
 const importRun = z.object({
@@ -17,6 +18,8 @@ const importRun = z.object({
     unchanged: z.int(),
     rejected: z.int(),
   }),
+  /** Null until the file was read to its end. */
+  encoding: z.string().nullable(),
   bytes_read: z.int(),
   /** The first ones; how many rows they concern the counts tell. */
   problems: z.array(z.object({ line: z.int(), column: z.string().nullable(), message: z.string() })),
@@ -41,6 +44,14 @@ export const currentJob = (): ImportJob | undefined => imports.job;
 export const setCurrentJob = (job: ImportJob | undefined): void => {
   imports.job = job;
 };
+
+/** Whether the latest run tried exactly these options to the end, so that people saw what an import does. */
+export function isTried(
+  run: (Pick<ImportRun, 'dry_run' | 'chosen'> & { status: string }) | null,
+  chosen: ChosenOptions,
+): boolean {
+  return run?.dry_run === true && run.status === 'done' && isDeepStrictEqual(run.chosen, chosen);
+}
 
 const pathOf = (dataDir: string, id: string) => join(folderOf(dataDir, id), 'run.json');
 

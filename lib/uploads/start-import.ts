@@ -49,6 +49,7 @@ export function startImport(
       started_at: deps.now(),
       finished_at: null,
       counts: { created: 0, changed: 0, unchanged: 0, rejected: 0 },
+      encoding: null,
       bytes_read: 0,
       problems: [],
       left_out: [],
@@ -103,6 +104,7 @@ async function perform(deps: Deps, job: ImportJob, options: FileOptions, actor: 
       },
     );
     run.counts = { ...result.counts };
+    run.encoding = result.encoding;
     run.status = result.stopped ? 'stopped' : 'done';
   } catch (error) {
     run.status = 'failed';

@@ -128,7 +128,7 @@ async function importAll(db: Database, kind: ImportName): Promise<void> {
     actor: BENCH_ACTOR,
     signal: new AbortController().signal,
   };
-  const options = { map: new Map(), constants: new Map(), decimalComma: false, dryRun: false };
+  const options = { map: new Map(), constants: new Map(), dryRun: false };
   const listener = {
     onProblem: (line: number, column: string | null, message: string) => {
       throw new Error(`line ${line}, ${column}: ${message}`);

@@ -55,7 +55,7 @@ test.each(['SIGKILL', 'SIGINT'] as const)(
     writeFileSync(file, ['customer_number,company', ...lines, 'T1,Twice'].join('\n'));
     const database = await createDatabase(join(folder, signal), async () => {});
     const env = { DATA_DIR: join(folder, signal), ...database.env };
-    const { child, ended } = await startCommandFile('import', ['customers', file], env);
+    const { child, ended } = await startCommandFile('import', ['customers', file, '--yes'], env);
     await once(child.stderr, 'data'); // how far it is: some rows are in
     child.kill(signal);
     const { code, out } = await ended;
@@ -63,7 +63,7 @@ test.each(['SIGKILL', 'SIGINT'] as const)(
       expect(code).toBe(130);
       expect(out).toMatch(/ \d+ new, .*\nStopped: these rows are kept\. The same command/);
     }
-    const again = await runCommandFile('import', ['customers', file], env);
+    const again = await runCommandFile('import', ['customers', file, '--yes'], env);
     const [, created, unchanged] = /(\d+) new, 0 changed, (\d+) unchanged, 1 rejected/.exec(again.out) ?? [];
     expect(Number(created) + Number(unchanged)).toBe(ROWS);
     expect(Number(unchanged)).toBeGreaterThan(0);

@@ -192,8 +192,8 @@ describe('a server with the embedded database', () => {
 
   test('import and export read and write files where the command was given', async () => {
     files.write('in.csv', ['customer_number,company', 'T1,One', 'T2,Two', 'T1,Twice', '']);
-    const done = await ask('import', ['customers', 'in.csv']);
-    expect(done).toMatchObject({ code: 1, out: expect.stringContaining('in.csv: 2 new,') });
+    const done = await ask('import', ['customers', 'in.csv', '--yes']);
+    expect(done).toMatchObject({ code: 1, out: expect.stringContaining('in.csv (UTF-8): 2 new,') });
     expect(files.read('in.rejected.csv')).toMatch(/\r\nT1,Twice\r\n$/);
     const printed = await ask('export', ['customers']);
     expect(printed).toMatchObject({ code: 0, err: '' });

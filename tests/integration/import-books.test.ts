@@ -1,8 +1,10 @@
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { eq } from 'drizzle-orm';
+import { eq, ne } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { customerServices, invoiceLines, invoices, payments, refunds } from '@/db/schema';
+import { seedDatabase } from '@/db/seed';
+import { IMPORT_NAMES } from '@/lib/imports/kinds';
 import { readRows, useDatabase } from '../support/database';
 import { createCustomer, createInvoice, createSalesDocument } from '../support/factories';
 import { useFiles } from '../support/run-command';
@@ -13,7 +15,8 @@ const { folder, write, read, run } = useFiles();
 function importer(base: ReturnType<typeof useDatabase>) {
   return async (kind: string, rows: string[], ...options: string[]) => {
     write('f.csv', rows);
-    return (await run(base.db, 'import', [kind, 'f.csv', ...options])).said;
+    const mode = options.includes('--dry-run') ? [] : ['--yes'];
+    return (await run(base.db, 'import', [kind, 'f.csv', ...options, ...mode])).said;
   };
 }
 
@@ -39,17 +42,21 @@ describe('an import of payments and Stripe invoices', () => {
       'BANK-4,R-1,,0,,2026-03-01',
     ];
     const dry = await importing('payments', file, '--dry-run');
-    expect(dry.at(-1)).toBe('Dry run, nothing was written: 1 new, 0 changed, 0 unchanged, 3 rejected.');
+    expect(dry.at(-1)).toBe(
+      'Dry run of f.csv (UTF-8), nothing was written: 1 new, 0 changed, 0 unchanged, 3 rejected.',
+    );
     expect(await base.db.$count(payments)).toBe(0);
     expect((await importing('payments', file)).slice(0, -1)).toEqual([
       'line 3, column invoice_number: is not a known invoice',
       'line 4, column customer_number: is not whose invoice it is',
       "line 4, column currency: must be eur, as the invoice's",
       'line 5, column amount: must be greater than 0',
-      'f.csv: 1 new, 0 changed, 0 unchanged, 3 rejected.',
+      'f.csv (UTF-8): 1 new, 0 changed, 0 unchanged, 3 rejected.',
     ]);
     expect(await invoiceOf('R-1')).toMatchObject({ status: 'paid', amount_due: '0.000' });
-    expect(await importing('payments', file)).toContain('f.csv: 0 new, 0 changed, 1 unchanged, 3 rejected.');
+    expect(await importing('payments', file)).toContain(
+      'f.csv (UTF-8): 0 new, 0 changed, 1 unchanged, 3 rejected.',
+    );
   });
 
   describe('with refunds', () => {
@@ -74,7 +81,7 @@ describe('an import of payments and Stripe invoices', () => {
         'line 5, column refund_of: is not a known payment',
         'line 6, column refunded_amount: is more than the payment',
         'line 7, column invoice_number: is needed',
-        `f.csv${counts}`,
+        `f.csv (UTF-8)${counts}`,
       ]);
       expect(await paymentOf('REF-1')).toMatchObject({ refunded_amount: '50.500', status: 'completed' });
       const issued = await readRows(base.db, refunds);
@@ -86,7 +93,7 @@ describe('an import of payments and Stripe invoices', () => {
       const again = [HEADER, 'REF-2,REF-1,,20.5,2026-03-06,,', 'REF-1,,RF-1,100,2026-03-01,30,'];
       expect((await importing('payments', again)).slice(0, 2)).toEqual([
         'line 3, column refunded_amount: must not be less than what came back already: 50.50 EUR',
-        'f.csv: 0 new, 0 changed, 1 unchanged, 1 rejected.',
+        'f.csv (UTF-8): 0 new, 0 changed, 1 unchanged, 1 rejected.',
       ]);
       expect((await importing('payments', [HEADER, 'REF-2,REF-1,,20,2026-03-06,,']))[0]).toBe(
         'line 2, column payment_reference: is that of another refund',
@@ -111,7 +118,7 @@ describe('an import of payments and Stripe invoices', () => {
     await createInvoice(base.db, { number: 'OLD-1', ...paid });
     const header = 'payment_reference,invoice_number,amount,payment_date';
     const said = await importing('payments', [header, 'OLD,OLD-1,40,2026-01-05']);
-    expect(said).toEqual(['f.csv: 1 new, 0 changed, 0 unchanged, 0 rejected.']);
+    expect(said).toEqual(['f.csv (UTF-8): 1 new, 0 changed, 0 unchanged, 0 rejected.']);
     const kept = { status: 'paid', amount_paid: '119.000', amount_due: '0.000', paid_at };
     expect(await invoiceOf('OLD-1')).toMatchObject(kept);
   });
@@ -131,7 +138,7 @@ describe('an import of payments and Stripe invoices', () => {
       'line 4, column amount_due: does not agree with the rest: 100.00 EUR',
       'line 5, column stripe_invoice_id: must be empty: the invoice is not from Stripe',
       'line 6, column status: is required for a Stripe invoice',
-      'f.csv: 1 new, 0 changed, 0 unchanged, 4 rejected.',
+      'f.csv (UTF-8): 1 new, 0 changed, 0 unchanged, 4 rejected.',
     ]);
     const row = await invoiceOf('ST-1');
     expect(row).toMatchObject({ status: 'overdue', amount_due: '70.000', provider_as_of: null });
@@ -149,7 +156,9 @@ describe('an import of payments and Stripe invoices', () => {
       'CA-3,P1,cancelled,2026-03-01,100,0,0,',
       'CA-4,P1,cancelled,2026-03-01,100,0,100,in_ca4',
     ];
-    expect(await importing('invoices', file)).toContain('f.csv: 4 new, 0 changed, 0 unchanged, 0 rejected.');
+    expect(await importing('invoices', file)).toContain(
+      'f.csv (UTF-8): 4 new, 0 changed, 0 unchanged, 0 rejected.',
+    );
     for (const number of ['CA-1', 'CA-2', 'CA-3', 'CA-4']) {
       expect(await invoiceOf(number)).toMatchObject({ status: 'cancelled', amount_due: '0.000' });
     }
@@ -190,7 +199,7 @@ describe('an import of lines', () => {
     expect(said.slice(0, -1)).toEqual([
       'line 4 cannot be taken: the lines come to 90.00 EUR / 17.10 EUR / 107.10 EUR (net, tax, total), and it is over 100.00 EUR / 19.00 EUR / 119.00 EUR',
       'line 5 is refused together with line 6',
-      'line 6, column quantity: must be a number',
+      'line 6, column quantity: must be a number such as 1234.56 or 1.234,56',
       'line 7 has 5 cells, and the first line 7',
       'line 8 is refused together with line 9',
       'line 9, column position: must be more than in the line before',
@@ -198,7 +207,7 @@ describe('an import of lines', () => {
       'line 11, column invoice_number: is not a known invoice',
       'line 12 is refused together with line 11',
       'line 13 Stripe manages this invoice',
-      'f.csv: 2 new, 0 changed, 0 unchanged, 10 rejected.',
+      'f.csv (UTF-8): 2 new, 0 changed, 0 unchanged, 10 rejected.',
     ]);
     const [invoice] = await base.db.select().from(invoices).where(eq(invoices.number, 'A'));
     const stored = await base.db.select().from(invoiceLines).orderBy(invoiceLines.position);
@@ -212,17 +221,20 @@ describe('an import of lines', () => {
 
   test('lines are imported once and replace no others', async () => {
     const again = await importing('invoice-lines', [HEADER, ...good]);
-    expect(again).toEqual(['f.csv: 0 new, 0 changed, 2 unchanged, 0 rejected.']);
+    expect(again).toEqual(['f.csv (UTF-8): 0 new, 0 changed, 2 unchanged, 0 rejected.']);
     const [refusal] = await importing('invoice-lines', [HEADER, 'A,,1,Other,1,100,19']);
     expect(refusal).toBe('line 2 cannot be taken: there are other lines already');
   });
 
   test('drafts and sales documents get lines too', async () => {
-    const draft = ['import_key,customer_number,status,subtotal,tax', 'd-1,L1,draft,100,19'];
+    const draft = [
+      'import_key,customer_number,status,invoice_date,subtotal,tax',
+      'd-1,L1,draft,2026-03-01,100,19',
+    ];
     expect((await importing('invoices', draft)).at(-1)).toMatch(/: 1 new/);
     // More than a batch.
     const all = Array.from({ length: 300 }, (_, i) => `,d-1,${i},Part ${i},1,${i < 100 ? 1 : 0},19`);
-    const taken = (count: number) => [`f.csv: ${count} new, 0 changed, 0 unchanged, 0 rejected.`];
+    const taken = (count: number) => [`f.csv (UTF-8): ${count} new, 0 changed, 0 unchanged, 0 rejected.`];
     expect(await importing('invoice-lines', [HEADER, ...all])).toEqual(taken(300));
     await createSalesDocument(base.db, { document_number: 'AN-1' });
     const lines = ['document_number;text;quantity;unit_price;tax_rate', 'AN-1;Setup;1;100,00;19'];
@@ -233,73 +245,116 @@ describe('an import of lines', () => {
     const many = Array.from({ length: 501 }, () => 'E,,,Part,1,0,19');
     const said = await importing('invoice-lines', [HEADER, ...many]);
     expect(said[0]).toBe('line 2 cannot be taken: there may be 500 lines at most');
-    expect(said.at(-2)).toBe('f.csv: 0 new, 0 changed, 0 unchanged, 501 rejected.');
+    expect(said.at(-2)).toBe('f.csv (UTF-8): 0 new, 0 changed, 0 unchanged, 501 rejected.');
   });
 });
+
+describe('the examples of docs/examples beside the sample data', () => {
+  const base = useDatabase();
+  test('no example has the name of a record of the demo', async () => {
+    await seedDatabase(base.db, { today: '2026-11-26', timeZone: 'Europe/Vienna' });
+    const examples = join(import.meta.dirname, '../../docs/examples');
+    const files = readdirSync(examples).toSorted((a, b) => kindOf(a) - kindOf(b));
+    expect(files).toHaveLength(13);
+    for (const file of files) {
+      copyFileSync(join(examples, file), join(folder, file));
+      const kind = IMPORT_NAMES[kindOf(file)] ?? '';
+      const more = file.startsWith('whmcs') ? ['--format', 'whmcs'] : kind === 'services' ? MAPPED : [];
+      const { said } = await run(base.db, 'import', [kind, file, ...more, '--yes']);
+      expect(said.at(-1)).toMatch(/: [1-9]\d* new, 0 changed, 0 unchanged, 0 rejected\.$/);
+    }
+  });
+  const KINDS: Record<string, string> = {
+    clients: 'customers',
+    domains: 'services',
+    transactions: 'payments',
+  };
+  const kindOf = (file: string) => {
+    const name = file.replace(/^whmcs-|\.csv$/g, '');
+    return IMPORT_NAMES.findIndex((kind) => kind === (KINDS[name] ?? name));
+  };
+});
+
+const MAPPED = ['--map', 'Vertrag=service_number', '--map', 'Kunde=customer_number', '--decimal-comma'];
 
 describe('the examples of docs/examples', () => {
   const base = useDatabase();
   async function example(kind: string, file = `${kind}.csv`, ...options: string[]) {
     copyFileSync(join(import.meta.dirname, '../../docs/examples', file), join(folder, file));
-    return (await run(base.db, 'import', [kind, file, ...options])).said;
+    return (await run(base.db, 'import', [kind, file, ...options, '--yes'])).said;
   }
   const created = (n: number) => expect.stringContaining(`: ${n} new, 0 changed, 0 unchanged, 0 rejected.`);
 
   test('the examples are imported as the README says, and again without a change', async () => {
-    const map = ['--map', 'Vertrag=service_number', '--map', 'Kunde=customer_number', '--decimal-comma'];
     expect(await example('customers')).toEqual([created(2)]);
     expect(await example('servers')).toEqual([created(1)]);
-    expect(await example('services', 'services.csv', ...map)).toEqual([created(2)]);
+    expect(await example('services', 'services.csv', ...MAPPED)).toEqual([created(2)]);
     const books = { invoices: 3, 'invoice-lines': 3, 'sales-documents': 1, 'sales-document-lines': 2 };
     const files = Object.entries({ ...books, payments: 1 });
     for (const [kind, rows] of files) expect(await example(kind)).toEqual([created(rows)]);
     expect(await readRows(base.db, invoices)).toMatchObject([
-      { number: '2026-00001', status: 'paid', amount_paid: '11.780', amount_due: '0.000' },
-      { number: '2025-00417', status: 'paid', paid_at: new Date('2025-11-12'), amount_due: '0.000' },
+      { number: 'EX-2026-1', status: 'paid', amount_paid: '11.780', amount_due: '0.000' },
+      { number: 'EX-2025-417', status: 'paid', paid_at: new Date('2025-11-12'), amount_due: '0.000' },
       { number: null, status: 'draft', amount_due: '1015.000' },
     ]);
     for (const [kind, rows] of files) {
-      const unchanged = `${kind}.csv: 0 new, 0 changed, ${rows} unchanged, 0 rejected.`;
+      const unchanged = `${kind}.csv (UTF-8): 0 new, 0 changed, ${rows} unchanged, 0 rejected.`;
       expect(await example(kind)).toEqual([unchanged]);
     }
   });
 
   test('the WHMCS examples of clients and services are imported', async () => {
     expect(await example('customers', 'whmcs-clients.csv', '--format', 'whmcs')).toEqual([
-      'Left out: Address 2, State, Currency, Client Group ID, Credit, Creation Date, Notes.',
+      'Left out: Address 2, State, Client Group ID, Credit, Creation Date, Notes.',
       expect.stringMatching(/: 2 new, .* 0 rejected\.$/),
     ]);
-    const options = ['--format', 'whmcs', '--set', 'currency=usd'];
-    const said = await example('services', 'whmcs-services.csv', ...options);
-    expect(said.at(-1)).toEqual(created(2));
-    const services = await readRows(base.db, customerServices, eq(customerServices.currency, 'usd'));
+    for (const file of ['whmcs-services.csv', 'whmcs-domains.csv']) {
+      const said = await example('services', file, '--format', 'whmcs');
+      expect(said.at(-1)).toEqual(created(2));
+    }
+    const services = await readRows(base.db, customerServices, ne(customerServices.currency, 'eur'));
     const monthly = { billing_interval: 'month', price: '9.950', next_billing_date: '2026-12-01' };
     expect(services).toMatchObject([
-      { service_number: '11', ...monthly, status: 'active' },
-      { service_number: '12', billing_interval: 'year', next_billing_date: null, status: 'terminated' },
+      { service_number: '11', ...monthly, status: 'active', currency: 'usd', start_date: '2024-12-01' },
+      {
+        ...{ service_number: '12', billing_interval: 'half_year', next_billing_date: null },
+        ...{ status: 'terminated', cancelled_at: null, currency: 'gbp', start_date: null },
+      },
+      {
+        ...{ service_number: 'domain-11', service_type: 'domain', name: 'grace.example.com' },
+        ...{ billing_interval: 'year', price: '14.990', currency: 'usd', start_date: '2024-12-01' },
+      },
+      {
+        ...{ service_number: 'domain-12', billing_interval: 'two_years', currency: 'gbp' },
+        ...{ status: 'suspended', domain: 'bartik.example.com' },
+      },
     ]);
   });
 
   test('the WHMCS examples of invoices come with what was paid and paid back', async () => {
-    const options = ['--format', 'whmcs', '--set', 'currency=usd'];
-    expect(await example('invoices', 'whmcs-invoices.csv', ...options)).toEqual([
+    expect(await example('invoices', 'whmcs-invoices.csv', '--format', 'whmcs')).toEqual([
       'Left out: Client Name, Tax Rate, Tax Rate 2, Payment Method, Notes.',
       expect.stringMatching(/: 4 new, .* 0 rejected\.$/),
     ]);
-    const readInvoices = () => readRows(base.db, invoices, eq(invoices.currency, 'usd'));
+    const readInvoices = () => readRows(base.db, invoices, ne(invoices.currency, 'eur'));
     expect(await readInvoices()).toMatchObject([
       { number: '201', status: 'paid', amount_paid: '9.950', paid_at: new Date('2026-09-03') },
       { number: '202', status: 'sent', total: '9.950', amount_paid: '2.000', amount_due: '7.950' },
-      { number: 'INV-2026-7', status: 'cancelled', tax: '16.500', total: '99.000' },
+      { number: 'INV-2026-7', status: 'cancelled', currency: 'gbp', tax: '16.500', total: '99.000' },
       { number: null, status: 'draft', total: '99.000' },
     ]);
     for (const outcome of [/: 3 new, .* 0 rejected\.$/, /: 0 new, 0 changed, 3 unchanged, 0 rejected\.$/]) {
       const said = await example('payments', 'whmcs-transactions.csv', '--format', 'whmcs');
       expect(said.at(-1)).toMatch(outcome);
     }
-    expect(await readRows(base.db, payments, eq(payments.currency, 'usd'))).toMatchObject([
-      { payment_reference: 'whmcs-51', status: 'refunded', refunded_amount: '99.000', source: 'import' },
-      { payment_reference: 'whmcs-53', status: 'completed', refunded_amount: '0.000' },
+    expect(await readRows(base.db, payments, ne(payments.currency, 'eur'))).toMatchObject([
+      {
+        payment_reference: 'whmcs-51 FP-2231',
+        status: 'refunded',
+        refunded_amount: '99.000',
+        source: 'import',
+      },
+      { payment_reference: 'ch_3Px', status: 'completed', refunded_amount: '0.000' },
     ]);
     const issued_at = new Date('2026-08-20');
     expect(await readRows(base.db, refunds)).toMatchObject([{ amount: '99.000', issued_at }]);

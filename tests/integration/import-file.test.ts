@@ -10,7 +10,9 @@ import { useFiles } from '../support/run-command';
 const base = useDatabase();
 const { folder, write, read, run } = useFiles();
 
-const importing = (...args: string[]) => run(base.db, 'import', args);
+/** Imports without a question, unless it is only a dry run. */
+const importing = (...args: string[]) =>
+  run(base.db, 'import', args.includes('--dry-run') ? args : [...args, '--yes']);
 const rejectedRows = (name: string) => read(name).replace('\ufeff', '').split('\r\n');
 
 describe('an import of customers', () => {
@@ -33,7 +35,9 @@ describe('an import of customers', () => {
     write('c.csv', FILE.join('\r\n'));
     const { code, said } = await importing('customers', 'c.csv', '--dry-run');
     expect(code).toBe(1);
-    expect(said.at(-1)).toBe('Dry run, nothing was written: 2 new, 0 changed, 0 unchanged, 9 rejected.');
+    expect(said.at(-1)).toBe(
+      'Dry run of c.csv (UTF-8), nothing was written: 2 new, 0 changed, 0 unchanged, 9 rejected.',
+    );
     expect(await base.db.$count(customers)).toBe(0);
     expect(await base.db.$count(imports)).toBe(0);
     expect(() => read('c.rejected.csv')).toThrow('ENOENT');
@@ -51,8 +55,8 @@ describe('an import of customers', () => {
       'line 9, column company: must not contain control characters',
       'line 10, column company: must have at most 200 characters',
       'line 11, column customer_number: must not be empty: a row is known again by it',
-      'line 12, column tax_exempt: must be true or false',
-      'c.csv: 2 new, 0 changed, 0 unchanged, 9 rejected.',
+      'line 12, column tax_exempt: must be true or false, or yes or no',
+      'c.csv (UTF-8): 2 new, 0 changed, 0 unchanged, 9 rejected.',
       expect.stringMatching(/c\.rejected\.csv: mend them there/),
     ]);
     const kept = rejectedRows('c.rejected.csv');
@@ -69,11 +73,11 @@ describe('an import of customers', () => {
 
   test('a second import changes nothing, and mended rows go in', async () => {
     const { said } = await importing('customers', 'c.csv');
-    expect(said).toContain('c.csv: 0 new, 0 changed, 2 unchanged, 9 rejected.');
+    expect(said).toContain('c.csv (UTF-8): 0 new, 0 changed, 2 unchanged, 9 rejected.');
     write('c.rejected.csv', [FILE[0] ?? '', 'I2,Two,,no,DE', 'I1,"Müller, AG",a@example.com,yes,DE']);
     expect(await importing('customers', 'c.rejected.csv')).toEqual({
       code: 0,
-      said: ['c.rejected.csv: 1 new, 1 changed, 0 unchanged, 0 rejected.'],
+      said: ['c.rejected.csv (UTF-8): 1 new, 1 changed, 0 unchanged, 0 rejected.'],
     });
     const log = await readRows(base.db, auditLog, eq(auditLog.entity, 'customer'));
     expect(log).toMatchObject([{ action: 'customer.update', before: { company: 'Müller, GmbH' } }]);
@@ -100,8 +104,8 @@ describe('an import of customers', () => {
     write('long.csv', ['customer_number,company', ...lines]);
     const stop = new AbortController();
     const options = { signal: stop.signal, onProgress: () => stop.abort() };
-    const stopped = await run(base.db, 'import', ['customers', 'long.csv'], options);
-    const kept = [/^long\.csv: [1-9]\d* new/, /^Stopped: these rows are kept/];
+    const stopped = await run(base.db, 'import', ['customers', 'long.csv', '--yes'], options);
+    const kept = [/^long\.csv \(UTF-8\): [1-9]\d* new/, /^Stopped: these rows are kept/];
     expect(stopped).toEqual({ code: 130, said: kept.map((text) => expect.stringMatching(text)) });
     const countLast = () => base.db.$count(customers, eq(customers.company, `Company ${count - 1}`));
     expect(await countLast()).toBe(0);
@@ -123,13 +127,13 @@ describe('an import of servers and services', () => {
       'S3;unknown;web9.example.net;hosting;Web;1,00;',
     ]);
     expect((await importing('servers', 'servers.csv')).said).toEqual([
-      'servers.csv: 1 new, 0 changed, 0 unchanged, 0 rejected.',
+      'servers.csv (UTF-8): 1 new, 0 changed, 0 unchanged, 0 rejected.',
     ]);
     expect((await importing('services', 'services.csv', '--decimal-comma')).said.slice(0, -1)).toEqual([
       'line 3, column start_date: must be a calendar date YYYY-MM-DD',
       'line 4, column customer_number: is not a known customer',
       'line 4, column hostname: is not a known server',
-      'services.csv: 1 new, 0 changed, 0 unchanged, 2 rejected.',
+      'services.csv (UTF-8): 1 new, 0 changed, 0 unchanged, 2 rejected.',
     ]);
     const [service] = await base.db.select().from(customerServices);
     expect(service).toMatchObject({ service_number: 'S1', price: '1234.560', start_date: '2026-02-01' });
@@ -174,7 +178,7 @@ describe('an import that cannot be done', () => {
       expect(said.at(-1)).toMatch(/full\.rejected\.csv cannot be written: the disk is full\.$/);
       rmSync(join(folder, 'full.rejected.csv'));
       expect((await importing('servers', 'full.csv')).said).toContain(
-        'full.csv: 0 new, 0 changed, 1 unchanged, 1 rejected.',
+        'full.csv (UTF-8): 0 new, 0 changed, 1 unchanged, 1 rejected.',
       );
     },
   );

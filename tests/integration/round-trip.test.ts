@@ -175,7 +175,7 @@ describe('a round trip through CSV', () => {
   afterAll(() => other?.close());
 
   async function run(db: Database, name: 'import' | 'export', ...args: string[]): Promise<string[]> {
-    const { code, said } = await files.run(db, name, args);
+    const { code, said } = await files.run(db, name, name === 'import' ? [...args, '--yes'] : args);
     expect(code, said.join('\n')).toBe(0);
     return said;
   }

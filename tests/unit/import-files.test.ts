@@ -12,13 +12,18 @@ import { rejectedPath } from '@/lib/imports/rejected-file';
 import { rowTexts } from '@/lib/imports/row-texts';
 import { SeenKeys } from '@/lib/imports/seen-keys';
 import { decodeWindows1252 } from '@/lib/imports/windows-1252';
+import { readAmount } from '@/lib/read-amount';
 import { serverKind } from '@/lib/servers/save-servers';
 import { serviceKind } from '@/lib/services/save-services';
 
 async function read(pieces: string[], { delimiter = ',', atOnce = 3 } = {}) {
   const rows = [];
   const sizes = [];
-  for await (const batch of csvRows(rowTexts(linesOf(Readable.from(pieces)), delimiter), delimiter, atOnce)) {
+  for await (const batch of csvRows(
+    rowTexts(linesOf(Readable.from(pieces)), delimiter),
+    { delimiter },
+    atOnce,
+  )) {
     rows.push(...batch);
     sizes.push(batch.length);
   }
@@ -78,7 +83,7 @@ describe('the rows of a file', () => {
 describe('the header of a file', () => {
   const known = toColumns(serverKind.fields);
   const header = (raw: string, { map }: { map?: [string, string][] } = {}) =>
-    readHeader(raw, known, { map: new Map(map), constants: new Map(), decimalComma: false });
+    readHeader(raw, known, { map: new Map(map), constants: new Map() });
 
   test.each([
     ['hostname,ipv4', ','],
@@ -92,6 +97,38 @@ describe('the header of a file', () => {
     expect(read.columns[0]?.ours?.name).toBe('hostname');
   });
 
+  test.each([
+    ['HOST NAME;Größe', 'hostname'],
+    ['Hóst-name;Größe', 'hostname'],
+    ['"host_name:";Größe', 'hostname'],
+  ])('the header %j names a field whatever its case, blanks and accents', (raw, name) => {
+    const { columns } = header(raw, { map: [['grosse', '']] });
+    expect(columns.map(({ ours }) => ours?.name)).toEqual([name, undefined]);
+  });
+
+  test('columns without a name are left out', () => {
+    const { columns } = header('hostname;;');
+    expect(columns.map(({ theirs, ours }) => [theirs, ours?.name])).toEqual([
+      ['hostname', 'hostname'],
+      ['', undefined],
+      ['', undefined],
+    ]);
+  });
+
+  test('an unknown column is refused with options that make the command work', () => {
+    const raw = 'Servername;locaton;Größe;"a ""$b"';
+    const refusal = () => header(raw);
+    expect(refusal).toThrow(/--map "Servername=hostname" --map "locaton=location" --map "Größe="/);
+    const options = `--map "Servername=hostname" --map "locaton=location" --map "Größe=" --map 'a "$b='`;
+    expect(refusal).toThrow(options);
+    const map = [...options.matchAll(/--map (["'])(.*?)\1(?= |$)/g)].map(([, , pair = '']) => {
+      const at = pair.lastIndexOf('=');
+      return [pair.slice(0, at), pair.slice(at + 1)] as [string, string];
+    });
+    const names = header(raw, { map }).columns.map(({ ours }) => ours?.name ?? null);
+    expect(names).toEqual(['hostname', 'location', null, null]);
+  });
+
   test('columns are mapped to fields by name, and an empty name leaves one out', () => {
     const map = Object.entries({ Name: 'hostname', Colour: '' });
     const { columns } = header('Name;Colour', { map });
@@ -100,6 +137,7 @@ describe('the header of a file', () => {
 
   test.each([
     ['colour,hostname', {}, 'Unknown: "colour"'],
+    ['Host Name;hostname', {}, 'The column hostname is there twice, as "Host Name" and "hostname"'],
     ['hostname,hostname', {}, 'twice'],
     ['Name,ipv4', { map: [['Nam', 'hostname']] as [string, string][] }, 'no column Nam'],
     ['Name,ipv4', { map: [['Name', 'host']] as [string, string][] }, 'Unknown: "host"'],
@@ -115,11 +153,120 @@ test('rejected rows are written beside their file', () => {
   expect(paths).toEqual(['customers.rejected.csv', 'a.rejected.csv', 'data.rejected.csv']);
 });
 
+describe('an amount', () => {
+  test.each<[string, string, string?]>([
+    ['(5.00)', '-5.00'],
+    ['5.00-', '-5.00'],
+    ['\u22125,00', '-5.00'],
+    ['- 5', '-5'],
+    ['.50', '0.50'],
+    [',99', '0.99'],
+    ["1'234.50", '1234.50'],
+    ['1\u2019234.50', '1234.50'],
+    ['1\u00a0234,50', '1234.50'],
+    ['1\u202f234\u202f567,5', '1234567.5'],
+    ['1,234,567', '1234567'],
+    ['1.234.567,8', '1234567.8'],
+    ['1.234,567', '1234.567'],
+    ['1234.567', '1234.567'],
+    ['0.123', '0.123'],
+    ['\u20ac9.90', '9.90', 'eur'],
+    ['9,90\u00a0\u20ac', '9.90', 'eur'],
+    ['\u20ac9.90 EUR', '9.90', 'eur'],
+    ['-\u20ac5', '-5', 'eur'],
+    ['\u20ac-5.00', '-5.00', 'eur'],
+    ['(\u00a31,234.56)', '-1234.56', 'gbp'],
+    ['\u00a3.50', '0.50', 'gbp'],
+    ['CHF 1\u2019234.50', '1234.50', 'chf'],
+    ['Fr. 5', '5', 'chf'],
+    ['$5 CAD', '5', 'cad'],
+    ['US$ 5.00-', '-5.00', 'usd'],
+    ['\u200e5.00', '5.00'],
+    ['-0', '0'],
+  ])('the amount %j is %s', (text, decimal, currency) => {
+    expect(readAmount(text)).toEqual({ decimal, currencies: currency ? [currency] : null });
+  });
+
+  test.each([
+    ['1.234', ['1234', '1.234']],
+    ['(1,234)', ['-1234', '-1.234']],
+    ['\u20ac1.234 EUR', ['1234', '1.234']],
+  ])('the amount %j has both readings', (text, readings) => {
+    expect(readAmount(text)).toEqual({ readings });
+    expect(readAmount(text, ',')).not.toHaveProperty('readings');
+    expect(readAmount(text, '.')).not.toHaveProperty('readings');
+  });
+
+  test.each(
+    [
+      '',
+      '-',
+      '\u20ac',
+      '5,-',
+      '5.',
+      '1e5',
+      '1.2.3',
+      '12 34',
+      '0 500',
+      '(5.00)-',
+      '\u20ac5 USD',
+      '5 abc',
+      '5.00 S',
+    ].concat(['99999999999999999', '1,23,456.78', '1 234.567,8', '\u0665', '5 5', '--5', '12%']),
+  )('the text %j is not an amount', (text) => {
+    expect(readAmount(text)).toBeNull();
+  });
+
+  test('every amount that a spreadsheet writes is read as it was, or has it among its readings', () => {
+    const separators = fc.constantFrom(
+      ['', '.'],
+      ['', ','],
+      [',', '.'],
+      ['.', ','],
+      ["'", '.'],
+      ['\u202f', ','],
+    );
+    const around = fc.constantFrom(['', ''], ['\u20ac', ''], ['', ' EUR'], ['CHF ', ''], ['', '\u00a0$']);
+    const amount = fc.tuple(fc.integer({ min: 0, max: 99_999_999 }), fc.integer({ min: 0, max: 999 }));
+    const sign = fc.constantFrom(['', ''], ['-', ''], ['', '-'], ['(', ')'], ['\u2212', '']);
+    fc.assert(
+      fc.property(
+        amount,
+        fc.nat(3),
+        separators,
+        around,
+        sign,
+        (
+          [whole, part],
+          decimals,
+          [group = '', point = ''],
+          [before = '', after = ''],
+          [minus = '', end = ''],
+        ) => {
+          const digits = String(whole).replace(/\B(?=(\d{3})+$)/g, group);
+          const fraction = String(part).padStart(3, '0').slice(0, decimals);
+          const text = `${minus}${before}${digits}${fraction && point + fraction}${after}${end}`;
+          const value = Number(`${whole}.${fraction}0`) * (minus + end === '' ? 1 : -1) + 0;
+          const read = readAmount(text);
+          const readings = read === null ? [] : 'readings' in read ? read.readings : [read.decimal];
+          expect(readings.map(Number).map((one) => one + 0)).toContain(value);
+        },
+      ),
+    );
+  });
+});
+
 describe('a cell', () => {
   test.each<[string, CellType, unknown]>([
     ['9.90', 'number', 9.9],
     [' 12 ', 'number', 12],
     ['-3', 'number', -3],
+    ['12,5', 'number', 12.5],
+    ['1.234,56', 'amount', 1234.56],
+    ['19 %', 'percent', 19],
+    ['Ja', 'boolean', true],
+    ['FALSCH', 'boolean', false],
+    ['2026-01-31 00:00:00', 'date', '2026-01-31'],
     ['2026-01-31', 'date', '2026-01-31'],
     ['31.01.2026', 'date', '2026-01-31'],
     ['1.2.2026', 'date', '2026-02-01'],
@@ -135,19 +282,24 @@ describe('a cell', () => {
     ["'+49 30 1", 'text', '+49 30 1'],
     ["'t Hof", 'text', "'t Hof"],
   ])('the cell %j is read as a %s', (cell, type, value) => {
-    expect(readCell(cell, type, false)).toEqual({ value });
+    expect(readCell(cell, type)).toMatchObject({ value });
   });
 
   test.each<[string, CellType, RegExp]>([
-    ['1.234,56', 'number', /--decimal-comma/],
-    ['12,5', 'number', /--decimal-comma/],
+    ['1.234', 'amount', /^is ambiguous: 1\.234 may be 1234 or 1\.234; say which with --decimal-comma/],
+    ['€ 5', 'number', /without a currency/],
+    ['19 %', 'number', /must be a number/],
+    ['1e5', 'amount', /must be a number/],
+    ['1,23457E+11', 'text', /was shortened to 1,23457E\+11 by a spreadsheet/],
+    ['#NAME?', 'text', /an error of a spreadsheet/],
+    ['#####', 'date', /an error of a spreadsheet/],
     ['1e5', 'number', /must be a number/],
     ['nine', 'number', /must be a number/],
     ['maybe', 'boolean', /true or false/],
     ['constructor', 'boolean', /true or false/],
     ['01/31/2026', 'date', /31\.01\.2026/],
   ])('the cell %j is not a %s', (cell, type, problem) => {
-    expect(readCell(cell, type, false)).toEqual({ problem: expect.stringMatching(problem) });
+    expect(readCell(cell, type)).toEqual({ problem: expect.stringMatching(problem) });
   });
 
   test.each<[string, unknown]>([
@@ -158,7 +310,7 @@ describe('a cell', () => {
     ['12.5', { problem: expect.stringMatching(/decimal comma/) }],
     ['1,234.56', { problem: expect.stringMatching(/decimal comma/) }],
   ])('the number %j is read with a decimal comma', (cell, read) => {
-    expect(readCell(cell, 'number', true)).toEqual(read);
+    expect(readCell(cell, 'number', ',')).toMatchObject(read as object);
   });
 });
 
@@ -210,7 +362,7 @@ test('the type of a cell and the meaning of an empty one come from its field', (
   });
   expect(typesOf(serverKind.fields)).toMatchObject({ ipv4: 'list, none', cpu_cores: 'number, null' });
   expect(typesOf(serviceKind.fields)).toMatchObject({
-    ...{ customer_number: 'text, refused', price: 'number, refused', start_date: 'date, null' },
+    ...{ customer_number: 'text, refused', price: 'amount, refused', start_date: 'date, null' },
   });
 });
 

@@ -64,6 +64,7 @@ function lineImport({ kind, owner, names, find, missing }: LineKind): ImportKind
     gather: (rows) => ({
       ...rows[0],
       positions: rows.map((row) => row.position),
+      currencies: rows.map((row) => row.currencies),
       lines: rows.map(({ text, quantity, unit_price, tax_rate }) => ({
         text,
         quantity,
@@ -111,6 +112,12 @@ function lineProblems(values: Row, owner: LineOwner, known: LineRow[]): FieldErr
   const positions = values.positions as (number | undefined)[];
   const at = positions.findIndex((one, i) => one !== undefined && one <= (positions[i - 1] ?? -Infinity));
   if (at >= 0) return [{ field: `lines.${at}.position`, message: 'must be more than in the line before' }];
+  const currencies = values.currencies as (string[] | undefined)[];
+  const foreign = currencies.findIndex((possible) => possible && !possible.includes(owner.currency));
+  if (foreign >= 0) {
+    const message = `must be in ${owner.currency.toUpperCase()}, as the rest of it`;
+    return [{ field: `lines.${foreign}.unit_price`, message }];
+  }
   const lines = parsed.data.map(toLineRow);
   if (known.length > 0) {
     const isSame = JSON.stringify(known) === JSON.stringify(lines);

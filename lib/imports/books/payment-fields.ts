@@ -8,6 +8,8 @@ const { payment_reference, amount, payment_date, status } = paymentInput.shape;
 /** The columns of a file of payments. */
 export const fields = z.strictObject({
   payment_reference,
+  /** The reference by which an earlier import may have recorded it. */
+  import_key: payment_reference.optional(),
   /** The payment that came back: the row is a refund of it, and nothing that was paid. */
   refund_of: payment_reference.nullable().optional(),
   invoice_number: textLine(255).nullable().optional(),

@@ -1,5 +1,7 @@
 import type { z } from 'zod';
 import type { Database } from '@/db/database';
+import { inTexts } from '@/db/in-texts';
+import { importedRefunds, payments } from '@/db/schema';
 import { findCustomerIds } from '../../customers/merged-customers';
 import { startOfDay } from '../../dates';
 import { AppError, type FieldError } from '../../errors';
@@ -20,7 +22,10 @@ export const paymentImport: ImportKind = {
   toKey: normalReference,
   namesEarlier: 'refund_of',
   async save(db, drafts, writer) {
-    const parsed = drafts.map(({ values }) => fields.safeParse(values));
+    const parsed = await withEarlierReferences(
+      db,
+      drafts.map(({ values }) => fields.safeParse(values)),
+    );
     const good = parsed.flatMap(({ data }) => data ?? []);
     const invoiceOf = await findInvoices(db, good);
     const customers = await findCustomerIds(
@@ -46,6 +51,37 @@ export const paymentImport: ImportKind = {
     return saved;
   },
 };
+
+type Parsed = ReturnType<typeof fields.safeParse>;
+
+/** A row that an earlier import recorded by its import key keeps that reference, so that it is not recorded twice. */
+async function withEarlierReferences(db: Database, parsed: Parsed[]): Promise<Parsed[]> {
+  const keys = parsed.flatMap(({ data }) => data?.import_key ?? []);
+  if (keys.length === 0) return parsed;
+  const found = await Promise.all([
+    db
+      .select({ key: payments.payment_reference })
+      .from(payments)
+      .where(inTexts(payments.payment_reference, keys)),
+    db
+      .select({ key: importedRefunds.reference })
+      .from(importedRefunds)
+      .where(inTexts(importedRefunds.reference, keys)),
+  ]);
+  const known = new Set(found.flat().map(({ key }) => key));
+  const earlier = new Map(
+    parsed.flatMap(({ data }) =>
+      data?.import_key && known.has(data.import_key) ? [[data.payment_reference, data.import_key]] : [],
+    ),
+  );
+  const nameOf = (reference: string) => earlier.get(reference) ?? reference;
+  return parsed.map((one) => {
+    if (!one.data) return one;
+    const { payment_reference, refund_of } = one.data;
+    const names = { payment_reference: nameOf(payment_reference), refund_of: refund_of && nameOf(refund_of) };
+    return { ...one, data: { ...one.data, ...names } };
+  });
+}
 
 /** What the file's rows name. */
 interface Named {

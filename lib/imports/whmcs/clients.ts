@@ -1,8 +1,9 @@
 import type { FileFormat } from '../file-format';
-import { oneOf } from './cells';
+import { currency, oneOf, texts } from './cells';
 
-/** Clients, known by their ID at WHMCS. Its report tells the number of a currency, not its name. */
+/** Clients, known by their ID in WHMCS. */
 export const whmcsClients: FileFormat = {
+  ...texts,
   columns: {
     id: 'customer_number',
     'first name': 'first_name',
@@ -17,7 +18,8 @@ export const whmcsClients: FileFormat = {
     'phone number': 'phone',
     'tax id': 'vat_id',
     'tax exempt': 'tax_exempt',
+    currency: 'currency',
     status: 'status',
   },
-  values: { status: oneOf({ active: 'active', inactive: 'inactive', closed: 'inactive' }) },
+  values: { currency, status: oneOf({ active: 'active', inactive: 'inactive', closed: 'inactive' }) },
 };

@@ -1,13 +1,14 @@
 import type { FileFormat } from '../file-format';
-import { day, isMore, keyOf, oneOf, sumOf } from './cells';
+import { day, isMore, keyOf, oneOf, sumOf, texts } from './cells';
 
 const is = (wanted: string, status: string) => status.trim().toLowerCase() === wanted;
 
 /**
- * Invoices, known by their ID at WHMCS, which its transactions name, and numbered as there. Its total is what was left
- * after credit was taken off. One that was refunded is owed no more.
+ * Invoices, known by their ID in WHMCS, which its transactions name, and numbered as there. Its total is what was left
+ * after credit was taken off. Nothing is owed on a refunded one.
  */
 export const whmcsInvoices: FileFormat = {
+  ...texts,
   columns: {
     'user id': 'customer_number',
     'creation date': 'invoice_date',
@@ -16,22 +17,25 @@ export const whmcsInvoices: FileFormat = {
     status: 'status',
   },
   derived: {
-    import_key: { of: ['id'], value: keyOf },
-    // A draft has no number yet; where invoices are not numbered, the ID is what customers see.
+    import_key: { of: ['id'], value: ([id = '']) => keyOf(id) },
+    // A draft has no number yet. If invoices are not numbered, customers see the ID.
     number: {
       of: ['invoice number', 'id', 'status'],
-      value: (number, id, status) => (is('draft', status) ? '' : number.trim() || id.trim()),
+      value: ([number = '', id = '', status = '']) => (is('draft', status) ? '' : number.trim() || id.trim()),
     },
     tax: { of: ['tax', 'tax2'], value: sumOf },
     total: { of: ['total', 'credit'], value: sumOf },
     amount_paid: {
       of: ['status', 'credit'],
-      value: (status, credit) => (isOpen(status) && isMore(credit) ? sumOf(credit) : ''),
+      value: ([status = '', credit = ''], separator) =>
+        isOpen(status) && isMore(credit, separator) ? sumOf([credit], separator) : '',
     },
-    paid_at: { of: ['date paid', 'status'], value: (paid, status) => (is('paid', status) ? day(paid) : '') },
+    paid_at: {
+      of: ['date paid', 'status'],
+      value: ([paid = '', status = '']) => (is('paid', status) ? day(paid) : ''),
+    },
   },
   values: {
-    subtotal: (cell) => sumOf(cell),
     invoice_date: day,
     due_date: day,
     status: oneOf({

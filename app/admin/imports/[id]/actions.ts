@@ -5,7 +5,8 @@ import { redirect } from 'next/navigation';
 import { requireAdmin, staffActor } from '@/lib/auth/session/staff-session';
 import { AppError } from '@/lib/errors';
 import { getRuntime } from '@/lib/runtime';
-import { type ChosenOptions, toFileOptions } from '@/lib/uploads/chosen-options';
+import { type ChosenOptions, readChosen, toFileOptions } from '@/lib/uploads/chosen-options';
+import { isTried, readRun } from '@/lib/uploads/import-run';
 import { removeUpload, startImport, stopImport } from '@/lib/uploads/start-import';
 import { findUpload } from '@/lib/uploads/upload-store';
 import { formatMessage } from '../../../_components/format';
@@ -31,7 +32,8 @@ export async function start(id: string, _before: ImportState, form: FormData): P
     const sentences = Object.entries(read.problems).map(([field, text]) => [field, formatMessage(text)]);
     return { chosen, problems: Object.fromEntries(sentences) };
   }
-  const dryRun = form.get('run') !== 'import';
+  const run = await readRun(runtime.env.dataDir, id);
+  const dryRun = form.get('run') !== 'import' || !isTried(run, chosen);
   try {
     startImport(runtime, { upload, chosen, options: read.options, dryRun, actor: staffActor(staff) });
   } catch (error) {
@@ -62,11 +64,12 @@ function chosenIn(form: FormData): ChosenOptions {
   const columns = [...form].flatMap(([name, ours]) =>
     name.startsWith('columns.') ? [[name.slice('columns.'.length), String(ours)]] : [],
   );
-  return {
+  return readChosen({
     columns: Object.fromEntries(columns),
     constants: text('constants'),
-    decimal_comma: form.get('decimal_comma') === 'on',
+    decimal_separator: text('decimal_separator'),
+    encoding: text('encoding'),
     delimiter: text('delimiter'),
     format: text('format'),
-  };
+  });
 }

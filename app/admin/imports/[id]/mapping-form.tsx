@@ -15,10 +15,12 @@ interface Props {
   chosen: ChosenOptions;
   /** The names that a column can have here. */
   fields: string[];
+  /** Whether a dry run showed what an import with these options does. */
+  isTried: boolean;
 }
 
 /** Says which column is which, and how the file is to be read. */
-export function MappingForm({ action, columns, chosen, fields }: Props) {
+export function MappingForm({ action, columns, chosen, fields, isTried }: Props) {
   const [state, submit, pending] = useActionState(action, { chosen, problems: {} });
   const form = useFirstWrong(state);
   const { problems } = state;
@@ -49,13 +51,15 @@ export function MappingForm({ action, columns, chosen, fields }: Props) {
         <Fieldset legend="All rows" radius="lg">
           <Stack gap="md" maw={480}>
             <NativeSelect
-              key={String(state.chosen.decimal_comma)}
-              name="decimal_comma"
+              key={state.chosen.decimal_separator}
+              name="decimal_separator"
               label="Numbers look like"
-              defaultValue={state.chosen.decimal_comma ? 'on' : ''}
+              description="A number such as 1.234 is refused unless you choose."
+              defaultValue={state.chosen.decimal_separator}
               data={[
-                { value: '', label: '1,234.56' },
-                { value: 'on', label: '1.234,56' },
+                { value: '', label: 'Either, as each number shows' },
+                { value: '.', label: '1,234.56' },
+                { value: ',', label: '1.234,56' },
               ]}
             />
             <InputBase
@@ -71,15 +75,24 @@ export function MappingForm({ action, columns, chosen, fields }: Props) {
             />
           </Stack>
         </Fieldset>
+        <input type="hidden" name="encoding" value={chosen.encoding} />
         <input type="hidden" name="delimiter" value={chosen.delimiter} />
         <input type="hidden" name="format" value={chosen.format} />
         <Group gap="xs">
-          <Button type="submit" name="run" value="dry" variant="default" loading={pending}>
+          <Button
+            type="submit"
+            name="run"
+            value="dry"
+            variant={isTried ? 'default' : 'filled'}
+            loading={pending}
+          >
             Dry run
           </Button>
-          <Button type="submit" name="run" value="import" loading={pending}>
-            Import
-          </Button>
+          {isTried && (
+            <Button type="submit" name="run" value="import" loading={pending}>
+              Import
+            </Button>
+          )}
         </Group>
       </Stack>
     </form>

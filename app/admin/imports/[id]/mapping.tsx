@@ -2,9 +2,11 @@ import { Alert, Group, Stack, Text } from '@mantine/core';
 import { StartError } from '@/lib/errors';
 import { toColumns } from '@/lib/imports/columns';
 import { IMPORT_KINDS } from '@/lib/imports/kinds';
-import { previewFile } from '@/lib/imports/preview-file';
+import { ENCODING_NAMES, ENCODINGS } from '@/lib/imports/text-file';
+import type { Runtime } from '@/lib/runtime';
 import { DELIMITERS, formatsOf } from '@/lib/uploads/chosen-options';
-import type { ImportRun } from '@/lib/uploads/import-run';
+import { firstChoice } from '@/lib/uploads/first-choice';
+import { type ImportRun, isTried } from '@/lib/uploads/import-run';
 import { fileOf, type Upload } from '@/lib/uploads/upload-store';
 import { withParams } from '../../../_components/with-params';
 import { Choice } from '../../_overview/choice';
@@ -16,21 +18,23 @@ const DELIMITER_NAMES: Record<string, string> = { ',': 'commas', ';': 'semicolon
 
 interface Props {
   upload: Upload;
-  /** The latest, which the form goes on from. */
-  run: Pick<ImportRun, 'chosen'> | null;
-  /** What the address asks to read otherwise. */
+  /** The latest run, whose options the form continues with. */
+  run: (Pick<ImportRun, 'chosen' | 'dry_run'> & { status: string }) | null;
+  /** Options that the address asks for. */
   query: URLSearchParams;
+  db: Runtime['db'];
   dataDir: string;
 }
 
 /** The first rows of a file, and what its columns are to be. */
-export async function Mapping({ upload, run, query, dataDir }: Props) {
+export async function Mapping({ upload, run, query, db, dataDir }: Props) {
   const path = fileOf(dataDir, upload);
-  const isAsked = query.has('format') || query.has('delimiter');
-  const before = isAsked ? null : run?.chosen;
-  const delimiter = nameToDelimiter(query.get('delimiter')) || before?.delimiter || undefined;
-  const format = query.get('format')?.replace(/^ours$/, '') ?? before?.format;
-  const preview = await previewFile(path, upload.kind, { delimiter, format }).catch((error: unknown) => {
+  const asked = {
+    delimiter: nameToDelimiter(query.get('delimiter')),
+    encoding: ENCODINGS.find((encoding) => encoding === query.get('encoding')),
+    format: query.get('format')?.replace(/^ours$/, ''),
+  };
+  const first = await firstChoice({ db, dataDir }, upload, asked, run?.chosen).catch((error: unknown) => {
     if (error instanceof StartError) return error.message.replaceAll(path, upload.file_name);
     throw error;
   });
@@ -47,28 +51,31 @@ export async function Mapping({ upload, run, query, dataDir }: Props) {
   );
   const hrefWith = (name: string, value: string) =>
     withParams(`${PATH}/${upload.id}`, query, { [name]: value });
-  if (typeof preview === 'string') {
+  if (typeof first === 'string') {
     return (
       <Stack gap="md">
         <Alert color="red" variant="light" role="alert">
-          {preview}
+          {first}
         </Alert>
-        {separators(delimiter ?? '')}
+        {separators(asked.delimiter ?? '')}
       </Stack>
     );
   }
-  const guessed = {
-    columns: Object.fromEntries(preview.columns.map(({ theirs, ours }) => [theirs, ours])),
-    constants: '',
-    decimal_comma: false,
-    delimiter: preview.delimiter,
-    format: preview.format,
-  };
+  const { preview, chosen, isRemembered } = first;
   const formats = ['', ...formatsOf(upload.kind)];
   return (
     <Stack gap="md">
       <Group gap="lg">
-        <Text size="sm">{`${preview.encoding}, cells separated by`}</Text>
+        <Choice
+          label="Encoding"
+          current={preview.encoding}
+          options={ENCODINGS.map((value) => ({
+            value: ENCODING_NAMES[value],
+            text: ENCODING_NAMES[value],
+            href: hrefWith('encoding', value),
+          }))}
+        />
+        <Text size="sm">cells separated by</Text>
         {separators(preview.delimiter)}
         {formats.length > 1 && (
           <Choice
@@ -82,11 +89,17 @@ export async function Mapping({ upload, run, query, dataDir }: Props) {
           />
         )}
       </Group>
+      {isRemembered && (
+        <Alert color="blue" variant="light" role="status">
+          The columns are chosen as in the last import of a file with the same header.
+        </Alert>
+      )}
       <MappingForm
-        key={JSON.stringify([preview.format, preview.delimiter])}
+        key={JSON.stringify([preview.format, preview.delimiter, preview.encoding])}
         action={start.bind(null, upload.id)}
         columns={preview.columns}
-        chosen={before ?? guessed}
+        chosen={chosen}
+        isTried={isTried(run, chosen)}
         fields={toColumns(IMPORT_KINDS[upload.kind].fields).map(({ name }) => name)}
       />
     </Stack>

@@ -31,7 +31,7 @@ interface Props {
 
 export default async function ImportFilePage({ params, searchParams }: Props) {
   await requireAdmin();
-  const { env } = await getRuntime();
+  const { env, db } = await getRuntime();
   const upload = (await findUpload(env.dataDir, (await params).id)) ?? notFound();
   const query = toParams(await searchParams);
   const run = await readRun(env.dataDir, upload.id);
@@ -77,7 +77,7 @@ export default async function ImportFilePage({ params, searchParams }: Props) {
             {busyText(busy)}
           </Alert>
         )}
-        {!isRunning && <Mapping upload={upload} run={run} query={query} dataDir={env.dataDir} />}
+        {!isRunning && <Mapping upload={upload} run={run} query={query} db={db} dataDir={env.dataDir} />}
       </Stack>
     </>
   );

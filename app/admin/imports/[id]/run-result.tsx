@@ -41,6 +41,7 @@ export function RunResult({ run, rejected, timeZone }: Props) {
             facts={{
               Result: TITLES[status],
               Rows: status === 'interrupted' ? undefined : countsText(counts),
+              Encoding: run.encoding ?? undefined,
               'Left out': left_out.length > 0 ? left_out.join(', ') : undefined,
               'Started by': started_by,
               Started: <Instant at={started_at} timeZone={timeZone} />,

@@ -1,0 +1,131 @@
+/** An amount that a text states. */
+export interface Amount {
+  /** Decimal text with a point and without groups: `-1234.5`. */
+  decimal: string;
+  /** The currencies that its sign or code may mean, in lower case. Null if the text has none. */
+  currencies: readonly string[] | null;
+}
+
+/** `readings`: the two amounts that the text may mean, as decimal texts, the larger one first. */
+export type AmountReading = Amount | { readings: [string, string] };
+
+/** The separator before the decimals. */
+export type DecimalSeparator = '.' | ',';
+
+const INVISIBLE = /[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
+const SPACES = /[\s\u00a0\u2000-\u200a\u202f\u205f\u3000]+/g;
+const MINUS = /[\u2010-\u2015\u207b\u2212\ufe63\uff0d]/g;
+const APOSTROPHES = /[\u0060\u00b4\u02bc\u2018\u2019\uff07]/g;
+
+const DOLLARS = 'usd cad aud nzd sgd hkd twd mxn ars clp cop bbd bmd bsd bzd fjd jmd ttd xcd'.split(' ');
+const SIGNS: Record<string, readonly string[]> = {
+  ...{ '€': ['eur'], euro: ['eur'], '£': ['gbp'], $: DOLLARS, '¥': ['jpy', 'cny'], us$: ['usd'] },
+  ...{ a$: ['aud'], au$: ['aud'], c$: ['cad'], ca$: ['cad'], nz$: ['nzd'], hk$: ['hkd'], s$: ['sgd'] },
+  ...{ r$: ['brl'], 'fr.': ['chf'], fr: ['chf'], 'sfr.': ['chf'], sfr: ['chf'], zł: ['pln'], kč: ['czk'] },
+  ...{ kr: ['sek', 'nok', 'dkk', 'isk'], 'kr.': ['dkk', 'sek', 'nok', 'isk'], ft: ['huf'], '₹': ['inr'] },
+  ...{ '₽': ['rub'], '₺': ['try'], '₴': ['uah'], '₩': ['krw'], '₪': ['ils'], '฿': ['thb'], '₫': ['vnd'] },
+};
+const CODES = new Set(Intl.supportedValuesOf('currency').map((code) => code.toLowerCase()));
+const LEADING = /^(\p{L}*\p{Sc}|\p{L}+\.?(?=[\s\d(+-]))\s*/u;
+const TRAILING = /\s*([\p{L}\p{Sc}]+\.?)$/u;
+
+/** A double keeps so many digits of any decimal number. */
+const MAX_DIGITS = 15;
+
+/**
+ * Reads an amount as spreadsheets, banks and programs write it: with brackets or a minus on either side, with a currency
+ * on either side, and with groups of three digits. A single separator before three digits may be either kind, so the
+ * caller gets both readings unless it names the decimal separator.
+ *
+ * @param separator the decimal separator, if known: other texts are refused then
+ * @returns null if the text is not an amount
+ */
+export function readAmount(text: string, separator?: DecimalSeparator): AmountReading | null {
+  const { rest, signs, isNegative, marks } = peel(
+    text.replace(INVISIBLE, '').replace(SPACES, ' ').replace(MINUS, '-').replace(APOSTROPHES, "'").trim(),
+  );
+  const currencies = commonOf(marks);
+  if (signs > 1 || currencies === undefined) return null;
+  const found = readDigits(rest, separator).map(toCanonical);
+  const [first, second] = found.map((digits) => (isNegative && Number(digits) !== 0 ? `-${digits}` : digits));
+  if (first === undefined || found.some((digits) => digits.replace(/^0\.?|\./g, '').length > MAX_DIGITS)) {
+    return null;
+  }
+  return second === undefined ? { decimal: first, currencies } : { readings: [first, second] };
+}
+
+/** Takes brackets, signs and currencies off both ends. */
+function peel(text: string) {
+  let rest = text;
+  let signs = 0;
+  let isNegative = false;
+  const marks: (readonly string[] | undefined)[] = [];
+  const sign = (isMinus: boolean) => {
+    signs += 1;
+    isNegative ||= isMinus;
+  };
+  for (let before = ''; before !== rest; ) {
+    before = rest;
+    rest = rest
+      .replace(/^\((.*)\)$/, (_, inner: string) => {
+        sign(true);
+        return inner;
+      })
+      .replace(/^\s*([+-])|([+-])\s*$/, (_, leading?: string, trailing?: string) => {
+        sign((leading ?? trailing) === '-');
+        return '';
+      })
+      .trim()
+      .replace(LEADING, (_, mark: string) => {
+        marks.push(currenciesOf(mark));
+        return '';
+      })
+      .replace(TRAILING, (_, mark: string) => {
+        marks.push(currenciesOf(mark));
+        return '';
+      });
+  }
+  return { rest, signs, isNegative, marks };
+}
+
+function currenciesOf(mark: string): readonly string[] | undefined {
+  const name = mark.toLowerCase();
+  if (Object.hasOwn(SIGNS, name)) return SIGNS[name];
+  return CODES.has(name) ? [name] : undefined;
+}
+
+/** The currencies that all marks may mean; null without marks, undefined if they contradict one another. */
+function commonOf(marks: (readonly string[] | undefined)[]): readonly string[] | null | undefined {
+  if (marks.length === 0) return null;
+  const common = marks.reduce((all, one) => all?.filter((code) => one?.includes(code)));
+  return common?.length ? common : undefined;
+}
+
+/** @returns no reading, one, or two */
+function readDigits(text: string, separator: DecimalSeparator | undefined): string[] {
+  // Spaces and apostrophes only ever separate groups, so that a separator behind them is the decimal one.
+  if (/^[1-9]\d{0,2}([ '])\d{3}(\1\d{3})*([.,]\d+)?$/.test(text))
+    return readPlain(text.replace(/[ ']/g, ''), separator);
+  const [first] = /[.,]/.exec(text) ?? [];
+  if (first === undefined || text.lastIndexOf(first) === text.indexOf(first)) {
+    const other = first === '.' ? ',' : '.';
+    const isGrouped = first !== undefined && /^[1-9]\d{0,2}[.,]\d{3}([.,]\d+)?$/.test(text);
+    if (first !== undefined && text.includes(other)) {
+      return isGrouped && separator !== first ? readPlain(text.replace(first, ''), separator) : [];
+    }
+    const whole = isGrouped && separator !== first ? [text.replace(/[.,]/, '')] : [];
+    return [...whole, ...readPlain(text, separator)];
+  }
+  const groups = first === '.' ? /^[1-9]\d{0,2}(\.\d{3})+(,\d+)?$/ : /^[1-9]\d{0,2}(,\d{3})+(\.\d+)?$/;
+  return groups.test(text) && separator !== first ? readPlain(text.replaceAll(first, ''), separator) : [];
+}
+
+/** Digits with at most one separator, which is the decimal one. */
+function readPlain(text: string, separator: DecimalSeparator | undefined): string[] {
+  const [, whole = '', found, decimals = ''] = /^(\d*)(?:([.,])(\d+))?$/.exec(text) ?? [];
+  if (whole + decimals === '' || (found && separator && found !== separator)) return [];
+  return [found ? `${whole}.${decimals}` : whole];
+}
+
+/** `007.50` as `7.50`, `.5` as `0.5`. */
+const toCanonical = (digits: string) => digits.replace(/^0+(?=\d)/, '').replace(/^\./, '0.');

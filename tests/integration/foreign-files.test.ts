@@ -1,0 +1,321 @@
+import { eq } from 'drizzle-orm';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { customerServices, customers, invoices, payments } from '@/db/schema';
+import { readRows, useDatabase } from '../support/database';
+import { createCustomer, createInvoice } from '../support/factories';
+import { useFiles } from '../support/run-command';
+
+const base = useDatabase();
+const { write, run } = useFiles();
+
+/** What a file comes to: fields of the record with its key, or the sentence that refuses it. */
+type Outcome = Record<string, unknown> | RegExp;
+interface ForeignFile {
+  name: string;
+  kind: 'customers' | 'services' | 'invoices' | 'payments';
+  key: string;
+  content: string | Buffer;
+  options?: string[];
+  outcome: Outcome;
+}
+
+const windows = (text: string) =>
+  Buffer.from(text.replaceAll('€', '\u0080').replaceAll('’', '\u0092').replaceAll('−', '\u0096'), 'latin1');
+const csv = (delimiter: string, lines: string[][], end = '\r\n') =>
+  lines.map((cells) => cells.map(quote(delimiter)).join(delimiter) + end).join('');
+const quote = (delimiter: string) => (cell: string) =>
+  /["\n]/.test(cell) || cell.includes(delimiter) ? `"${cell.replaceAll('"', '""')}"` : cell;
+
+const SERVICE = ['service_number', 'customer_number', 'service_type', 'name', 'price', 'currency'];
+const WHMCS = ['ID', 'User ID', 'Domain Name', 'Product ID', 'Recurring Amount', 'Billing Cycle', 'Status'];
+const STRIPE = ['id', 'Invoice Number', 'Amount', 'Currency', 'Created date (UTC)'];
+const BANK = ['Buchungstag', 'Verwendungszweck', 'Rechnung', 'Betrag', 'Währung', ''];
+const map = (...pairs: string[]) => pairs.flatMap((pair) => ['--map', pair]);
+const FROM_STRIPE = map('id=payment_reference', 'Created date (UTC)=payment_date');
+const FROM_BANK = map('Buchungstag=payment_date', 'Verwendungszweck=payment_reference').concat(
+  map('Rechnung=invoice_number', 'Betrag=amount', 'Währung=currency'),
+);
+
+/** A file of one amount as each program writes it. */
+const WRITERS: Record<string, (cell: string, key: string) => Omit<ForeignFile, 'name' | 'key' | 'outcome'>> =
+  {
+    Excel: (cell, key) => ({
+      kind: 'services',
+      content: windows(`sep=;\r\n${csv(';', [SERVICE, [key, 'F1', 'hosting', 'Müller', cell, 'eur']])}`),
+    }),
+    LibreOffice: (cell, key) => ({
+      kind: 'services',
+      content: `\ufeff${csv(',', [SERVICE, [key, 'F1', 'hosting', 'Müller', cell, 'eur']], '\n')}`,
+    }),
+    WHMCS: (cell, key) => ({
+      kind: 'services',
+      content: `Services\n${csv(',', [WHMCS, [key, 'F1', 'a.example', '3', cell, 'Triennially', 'Active']], '\n')}`,
+      options: ['--format', 'whmcs'],
+    }),
+    Stripe: (cell, key) => ({
+      kind: 'payments',
+      content: csv(',', [STRIPE, [key, 'F-1', cell, 'eur', '2026-03-01 00:00']], '\n'),
+      options: FROM_STRIPE,
+    }),
+    'a bank': (cell, key) => ({
+      kind: 'payments',
+      content: windows(csv(';', [BANK, ['01.03.2026', key, 'F-1', cell, 'eur', '']])),
+      options: FROM_BANK,
+    }),
+  };
+
+const NEGATIVE = /must (not be negative|be greater than 0)/;
+const BOTH = /is ambiguous: .* may be 1234 or 1\.234; say which with --decimal-comma or --decimal-point/;
+const AMOUNTS: [string, number | RegExp][] = [
+  ['5.00', 5],
+  ['7,95', 7.95],
+  ['.50', 0.5],
+  ['.99', 0.99],
+  ['1.234,56', 1234.56],
+  ['1,234.56', 1234.56],
+  ['1’234.50', 1234.5],
+  ['1\u00a0234,50', 1234.5],
+  ['€9.90', 9.9],
+  ['9,90 €', 9.9],
+  ['€9.90 EUR', 9.9],
+  ['(5.00)', NEGATIVE],
+  ['5.00-', NEGATIVE],
+  ['−5,00', NEGATIVE],
+  ['€1.234 EUR', BOTH],
+  ['1.234', BOTH],
+  ['$9.90', /is in USD, CAD, AUD or another currency, and the row in EUR/],
+  ['9.90 USD', /is in USD, and the row in EUR/],
+  ['5,-', /must be a number such as 1234\.56 or 1\.234,56/],
+  ['1,5E+03', /must be a number such as/],
+  ['#WERT!', /is #WERT!, an error of a spreadsheet/],
+];
+
+/** What differs if a row has no currency of its own. */
+const WITHOUT_CURRENCY: Record<string, Outcome> = {
+  '$9.90': /may be in USD, CAD, AUD or another currency: add a column currency/,
+  '9.90 USD': { price: '9.900', currency: 'usd' },
+};
+
+const spelled = Object.entries(WRITERS).flatMap(([program, file]) =>
+  AMOUNTS.map(([cell, read], i): ForeignFile => {
+    const key = `${program.slice(-4).trim()}-${i}`;
+    const made = file(cell, key);
+    const amount = made.kind === 'services' ? 'price' : 'amount';
+    const told = program === 'WHMCS' ? (WITHOUT_CURRENCY[cell] ?? read) : read;
+    const outcome = typeof told === 'number' ? { [amount]: told.toFixed(3), currency: 'eur' } : told;
+    return { name: `${program} with the amount ${cell}`, key, ...made, outcome };
+  }),
+);
+
+const CUSTOMER = 'customer_number,company';
+const many = Array.from({ length: 40 }, (_, i) => `C-${i},Müller ${i}`);
+const service = (rest: string, header = '') =>
+  `service_number,customer_number,service_type,name,price${header}\n${rest}\n`;
+const INVOICE = 'number,customer_number,status,invoice_date,total,paid_at,currency';
+
+const one = (
+  name: string,
+  kind: ForeignFile['kind'],
+  content: string | Buffer,
+  outcome: Outcome,
+  options: string[] = [],
+): ForeignFile => ({
+  name,
+  kind,
+  content,
+  outcome,
+  options,
+  key: /\bK\d+\b/.exec(content.toString('latin1').replaceAll('\0', ''))?.[0] ?? '',
+});
+
+const rest: ForeignFile[] = [
+  one(
+    'a UTF-8 file with one Windows-1252 line',
+    'customers',
+    Buffer.concat([Buffer.from(`${CUSTOMER}\n${many.join('\n')}\nK1,M`), Buffer.from([0xfc, 0x6c, 0x0a])]),
+    /line 42 is not in UTF-8, the encoding of the other lines/,
+  ),
+  one('a Windows-1252 file', 'customers', windows(`${CUSTOMER}\nK2,Müller €\n`), { company: 'Müller €' }),
+  one(
+    'a DOS file',
+    'customers',
+    Buffer.from(`${CUSTOMER}\nK3,J\u0084ger\n`, 'latin1'),
+    /is neither in UTF-8 nor in Windows-1252/,
+  ),
+  one(
+    'a Mac file',
+    'customers',
+    Buffer.from(`${CUSTOMER}\nK4,M\u009fller\n`, 'latin1'),
+    /is neither in UTF-8 nor in Windows-1252/,
+  ),
+  one('an encoding that is told', 'customers', windows(`${CUSTOMER}\nK5,Ã¼ber\n`), { company: 'Ã¼ber' }, [
+    '--encoding',
+    'windows-1252',
+  ]),
+  one('UTF-16', 'customers', Buffer.from(`\ufeff${CUSTOMER}\nK6,A\n`, 'utf16le'), /UTF-16/),
+  one('unnamed trailing columns', 'customers', `${CUSTOMER},,\nK7,Seven,,\n`, { company: 'Seven' }),
+  one(
+    'a value without a column name',
+    'customers',
+    `${CUSTOMER},,\nK8,Eight,,x\n`,
+    /has a value in column 4, which has no name/,
+  ),
+  one('German booleans', 'customers', `${CUSTOMER},Tax-Exempt\nK9,Nine,Ja\n`, { tax_exempt: true }),
+  one(
+    'a header in capitals with blanks',
+    'customers',
+    'CUSTOMER NUMBER;Company;E-Mail\nK10;Ten;a@example.com\n',
+    { email: 'a@example.com' },
+  ),
+  one(
+    'an unknown column',
+    'customers',
+    'Kunde,Firma\nK11,Eleven\n',
+    /--map "Kunde=customer_number" --map "Firma=company"/,
+  ),
+  one(
+    'a shortened number',
+    'customers',
+    `${CUSTOMER},phone\nK12,Twelve,4.93012E+11\n`,
+    /was shortened to 4\.93012E\+11 by a spreadsheet/,
+  ),
+  one('a quotation mark within a cell', 'customers', `${CUSTOMER}\nK13,19" rack\n`, /quotation mark/),
+  one(
+    'line breaks in a cell',
+    'customers',
+    `${CUSTOMER}\nK14,"Four\nteen"\n`,
+    /must not contain control characters/,
+  ),
+  one(
+    'an HTML entity of WHMCS',
+    'customers',
+    'Clients\nID,Company Name,Currency\nK15,Smith &amp; &#039;Co&#039;,GBP\n',
+    { company: "Smith & 'Co'", currency: 'gbp' },
+    ['--format', 'whmcs'],
+  ),
+  one(
+    'doubled quotation marks of WHMCS',
+    'customers',
+    'Clients\nID,Company Name,Currency\nK16,The ""Best"" Ltd,USD\n',
+    { company: 'The "Best" Ltd', currency: 'usd' },
+    ['--format', 'whmcs'],
+  ),
+  one(
+    'a currency number of WHMCS',
+    'customers',
+    'Clients\nID,Company Name,Currency\nK17,Seventeen,2\n',
+    /is 2, the number of a currency in WHMCS/,
+    ['--format', 'whmcs'],
+  ),
+  one(
+    'a value for all rows beside its column',
+    'customers',
+    'Clients\nID,Company Name,Currency\nK18,Eighteen,USD\n',
+    /--set currency=…: the file has a column of it/,
+    ['--format', 'whmcs', '--set', 'currency=eur'],
+  ),
+  one(
+    'a value for all rows in our words',
+    'services',
+    'ID,User ID,Product ID,Recurring Amount\nK19,F1,7,1.00\n',
+    { name: 'Flat', status: 'suspended' },
+    ['--format', 'whmcs', '--set', 'status=suspended', '--set', 'name=Flat', '--map', 'Product ID='],
+  ),
+  one('a record without a currency', 'services', service('K20,F2,domain,Web,5'), { currency: 'usd' }),
+  one(
+    'a dollar sign in a row without a currency',
+    'services',
+    service('K21,F1,domain,Web,$5'),
+    /may be in USD, CAD, AUD or another currency: .* --set currency=usd/,
+  ),
+  one('a euro sign in a row without a currency', 'services', service('K22,F2,domain,Web,€5'), {
+    currency: 'eur',
+  }),
+  one('a zero date', 'services', service('K23,F1,domain,Web,5,0000-00-00', ',start_date'), {
+    start_date: null,
+  }),
+  one('the zero of a spreadsheet', 'services', service('K24,F1,domain,Web,5,30.12.1899', ',start_date'), {
+    start_date: null,
+  }),
+  one(
+    'an American date',
+    'services',
+    service('K25,F1,domain,Web,5,01/31/2026', ',start_date'),
+    /must be a date such as/,
+  ),
+  one('a service that has ended', 'services', service('K26,F1,domain,Web,5,cancelled', ',status'), {
+    cancelled_at: null,
+  }),
+  one(
+    'an invoice with a zero date',
+    'invoices',
+    `${INVOICE}\nK27,F1,sent,0000-00-00,10,,eur\n`,
+    /column invoice_date: is needed/,
+  ),
+  one(
+    'an invoice without a date',
+    'invoices',
+    'number,customer_number,total\nK28,F1,10\n',
+    /column invoice_date: is needed/,
+  ),
+  one(
+    'a paid invoice with a zero date',
+    'invoices',
+    `${INVOICE}\nK29,F2,paid,2026-01-01,10,0000-00-00 00:00:00,\n`,
+    { status: 'paid', paid_at: null, currency: 'usd' },
+  ),
+  one(
+    'a WHMCS invoice with credit and decimal commas',
+    'invoices',
+    'ID,User ID,Invoice Number,Creation Date,Subtotal,Credit,Tax,Total,Status\n30,F1,K30,2026-01-01,"9,95","2,00","0,00","7,95",Unpaid\n',
+    { total: '9.950', amount_paid: '2.000', amount_due: '7.950' },
+    ['--format', 'whmcs'],
+  ),
+  one(
+    'the euro sign in a UTF-8 file of WHMCS',
+    'invoices',
+    'ID,User ID,Invoice Number,Creation Date,Subtotal,Total,Status\n31,F1,K31,2026-01-01,€.50,€.50 EUR,Unpaid\n',
+    { total: '0.500', currency: 'eur' },
+    ['--format', 'whmcs'],
+  ),
+];
+
+const all = [...spelled, ...rest];
+const TABLES = {
+  customers: [customers, customers.customer_number],
+  services: [customerServices, customerServices.service_number],
+  invoices: [invoices, invoices.number],
+  payments: [payments, payments.payment_reference],
+} as const;
+
+async function find({ kind, key }: ForeignFile): Promise<unknown[]> {
+  const [table, column] = TABLES[kind];
+  return readRows(base.db, table, eq(column, key));
+}
+
+describe('files of other programs', () => {
+  beforeAll(async () => {
+    const { id } = await createCustomer(base.db, { customer_number: 'F1', currency: 'eur' });
+    await createCustomer(base.db, { customer_number: 'F2', currency: 'usd' });
+    await createInvoice(base.db, { customer_id: id, number: 'F-1', total: '99999' });
+  });
+
+  test('there are at least a hundred of them, each with a key of its own', () => {
+    expect(all.length).toBeGreaterThanOrEqual(100);
+    expect(new Set(all.map(({ kind, key }) => `${kind} ${key}`)).size).toBe(all.length);
+    expect(all.filter(({ key }) => key === '')).toEqual([]);
+  });
+
+  test.each(all)('$name is imported as it is meant, or refused in a sentence', async (file) => {
+    write('f.csv', file.content);
+    const { said } = await run(base.db, 'import', [file.kind, 'f.csv', ...(file.options ?? []), '--yes']);
+    const found = await find(file);
+    if (file.outcome instanceof RegExp) {
+      expect(said.join('\n')).toMatch(file.outcome);
+      expect(found).toEqual([]);
+    } else {
+      expect(said.at(-1)).toMatch(/: 1 new, 0 changed, 0 unchanged, 0 rejected\.$/);
+      expect(found).toMatchObject([file.outcome]);
+    }
+  });
+});
