@@ -29,9 +29,14 @@ describe('a file', () => {
   test('a file is uploaded, mapped, tried and imported, and its rejected rows are corrected', async () => {
     const page = await site.open('/admin/imports');
     await upload(page, 'Kunden.csv', FILE);
-    await page.getByText('Windows-1252, cells separated by').waitFor();
+    const encoding = page.getByRole('link', { name: 'Windows-1252' });
+    expect(await encoding.getAttribute('aria-current')).toBe('true');
     await page.getByText('Müller € · Two · Three').waitFor();
     expect(await violationsOf(page)).toEqual([]);
+    // What the column most likely is, is proposed.
+    expect(await page.getByLabel('Kunde').inputValue()).toBe('customer_number');
+    expect(await page.getByRole('button', { name: 'Import', exact: true }).count()).toBe(0);
+    await page.getByLabel('Kunde').selectOption('');
     await page.getByRole('button', { name: 'Dry run' }).press('Enter');
     await page.getByText('Choose the column that is customer_number').waitFor();
     expect(await page.getByLabel('country').inputValue()).toBe('country');
@@ -61,8 +66,11 @@ describe('a file', () => {
 
     await page.goto(`${site.url}/admin/imports`);
     await upload(page, 'mended.csv', Buffer.from(rejected.replace(';de', ';DE').replace(';x', '')));
-    await page.getByLabel('Kunde').selectOption('customer_number');
+    await page.getByText('as in the last import of a file with the same header').waitFor();
+    await page.getByRole('button', { name: 'Dry run' }).press('Enter');
+    await page.getByText('Nothing was written').waitFor();
     await page.getByRole('button', { name: 'Import', exact: true }).press('Enter');
+    await page.getByRole('heading', { name: 'Import', level: 2 }).waitFor();
     await fact(page, '2 new, 0 changed, 0 unchanged, 0 rejected');
     await confirm(page, 'Remove file');
     await page.waitForURL(/\/admin\/imports\?notice=removed$/);

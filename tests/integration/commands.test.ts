@@ -201,6 +201,19 @@ describe('a server with the embedded database', () => {
     const written = await ask('export', ['customers', '--out', 'out.csv']);
     expect(written).toEqual({ code: 0, out: '', err: '' });
     expect(files.read('out.csv')).toBe(printed.out);
+    const script = await runCommandFile('import', ['customers', join(folder, 'in.csv')], {
+      DATA_DIR: dataDir,
+    });
+    expect(script.out).not.toMatch(/--yes/); // the rows are there already
+    files.write('more.csv', ['customer_number,company', 'T3,Three', '']);
+    const more = await runCommandFile('import', ['customers', join(folder, 'more.csv')], {
+      DATA_DIR: dataDir,
+    });
+    expect(more).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/1 new.*\nNothing was written: add --yes/),
+    });
+    expect((await ask('export', ['customers'])).out).not.toMatch(/T3/);
     const none = await ask('import', ['customers', 'none.csv']);
     expect(none).toMatchObject({ code: 1, err: expect.stringMatching(/none\.csv does not exist\.\n$/) });
   });

@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { eq } from 'drizzle-orm';
+import { eq, inArray } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { auditLog, customerServices, customers, imports, servers } from '@/db/schema';
+import { UNCONFIRMED } from '@/lib/commands/command';
 import { COMMANDS } from '@/lib/commands/commands';
 import { onPostgres, readRows, useDatabase } from '../support/database';
 import { useFiles } from '../support/run-command';
@@ -141,6 +142,47 @@ describe('an import of servers and services', () => {
   });
 });
 
+describe('an import that asks', () => {
+  test('an import without --yes shows what it would do, and writes nothing', async () => {
+    write('ask.csv', ['Kundennummer;Firma;Preis', 'ASK1;One;x']);
+    const options = ['--map', 'Kundennummer=customer_number', '--map', 'Firma=company', '--map', 'Preis='];
+    const asking = await run(base.db, 'import', ['customers', 'ask.csv', ...options]);
+    expect(asking).toEqual({
+      code: UNCONFIRMED,
+      said: ['Dry run of ask.csv (UTF-8), nothing was written: 1 new, 0 changed, 0 unchanged, 0 rejected.'],
+    });
+    expect(await base.db.$count(customers, eq(customers.customer_number, 'ASK1'))).toBe(0);
+    expect((await importing('customers', 'ask.csv', ...options)).code).toBe(0);
+    const again = await run(base.db, 'import', ['customers', 'ask.csv', ...options]);
+    expect(again.code).toBe(0); // nothing is left to ask about
+  });
+
+  test('the next file with the same header is read by the same columns, unless told otherwise', async () => {
+    write('next.csv', ['KUNDENNUMMER;Firma;Preis', 'ASK2;Two;x']);
+    const { code, said } = await importing('customers', 'next.csv');
+    expect([code, said]).toEqual([
+      0,
+      [
+        'Columns as in the last import of such a file: --map "Firma=company" --map "Preis=" --map "Kundennummer=customer_number".',
+        'next.csv (UTF-8): 1 new, 0 changed, 0 unchanged, 0 rejected.',
+      ],
+    ]);
+    write('other.csv', ['Kundennummer;Firma', 'ASK3;Three']);
+    expect((await importing('customers', 'other.csv')).said[0]).toMatch(/^Unknown: "Kundennummer", "Firma"/);
+    const told = await importing('customers', 'next.csv', '--map', 'Firma=company');
+    expect(told.said[0]).toMatch(/^Unknown: "KUNDENNUMMER", "Preis"/);
+  });
+
+  test('the values for all rows are not remembered', async () => {
+    write('set.csv', ['Nr,company', 'ASK4,Four']);
+    await importing('customers', 'set.csv', '--map', 'Nr=customer_number', '--set', 'status=inactive');
+    write('set.csv', ['Nr,company', 'ASK5,Five']);
+    await importing('customers', 'set.csv');
+    const found = await readRows(base.db, customers, inArray(customers.customer_number, ['ASK4', 'ASK5']));
+    expect(found).toMatchObject([{ status: 'inactive' }, { status: 'active' }]);
+  });
+});
+
 describe('an import that cannot be done', () => {
   test.each<[string, string | Buffer | null, string[], RegExp]>([
     ['a missing file', null, [], /^\S+none\.csv does not exist\.$/],
@@ -161,6 +203,9 @@ describe('an import that cannot be done', () => {
     [['servers'], /^Usage/],
     [['servers', 'x.csv', '--map', 'x'], /equals sign/],
     [['servers', 'x.csv', '--delimiter', '||'], /one character/],
+    [['servers', 'x.csv', '--encoding', 'latin1'], /--encoding must be one of utf-8, windows-1252/],
+    [['servers', 'x.csv', '--decimal-comma', '--decimal-point'], /exclude each other/],
+    [['servers', 'x.csv', '--dry-run', '--yes'], /leave out --yes/],
     [['servers', 'x.csv', '--format', 'whmcs'], /no such format of servers/],
     [['customers', 'x.csv', '--format', 'toString'], /no such format/],
   ])('the arguments %j are refused', (args, sentence) => {

@@ -8,7 +8,8 @@ import { previewFile } from '@/lib/imports/preview-file';
 import { addUpload } from '@/lib/uploads/add-upload';
 import { type ChosenOptions, toFileOptions } from '@/lib/uploads/chosen-options';
 import { clearUploads } from '@/lib/uploads/clear-uploads';
-import { readRun, writeRun } from '@/lib/uploads/import-run';
+import { firstChoice } from '@/lib/uploads/first-choice';
+import { isTried, readRun, writeRun } from '@/lib/uploads/import-run';
 import { openRejected } from '@/lib/uploads/rejected-rows';
 import { removeUpload, startImport, stopImport } from '@/lib/uploads/start-import';
 import { fileOf, findUpload, listUploads, type Upload } from '@/lib/uploads/upload-store';
@@ -168,6 +169,35 @@ describe('an import', () => {
     expect(await readRun(dataDir, upload.id)).toBeNull();
     await start(await add(rowsFrom(0, 1)), COLUMNS, true).ended; // and the next one is let in
   });
+});
+
+test('a file is imported only with options that a dry run tried to its end', async () => {
+  const upload = await add('Kunde,Firma,Extra\nTRY1,One,x\n');
+  const chosen = { ...NONE, ...COLUMNS };
+  expect(isTried(await readRun(dataDir, upload.id), chosen)).toBe(false);
+  await start(upload, COLUMNS, true).ended;
+  const run = await readRun(dataDir, upload.id);
+  expect(isTried(run, chosen)).toBe(true);
+  expect(isTried(run, { ...chosen, columns: { ...COLUMNS.columns, Extra: 'city' } })).toBe(false);
+  expect(isTried(run, { ...chosen, decimal_separator: ',' })).toBe(false);
+  await start(upload, COLUMNS).ended;
+  expect(isTried(await readRun(dataDir, upload.id), chosen)).toBe(false);
+});
+
+test('the page begins with the columns of the last import of a file with the same header', async () => {
+  const upload = await add('Extra,Kunde,Firma\nx,FIRST1,One\n');
+  const first = () => firstChoice({ db: base.db, dataDir }, upload, {}, undefined);
+  expect(await first()).toMatchObject({
+    isRemembered: false,
+    chosen: { columns: { Kunde: KEY, Firma: 'company', Extra: '' }, decimal_separator: '' },
+  });
+  const columns = { Extra: 'city', Kunde: KEY, Firma: 'company' };
+  await start(upload, { columns, decimal_separator: ',', constants: 'currency=usd' }).ended;
+  expect(await first()).toMatchObject({
+    isRemembered: true,
+    chosen: { columns, decimal_separator: ',', constants: '' },
+  });
+  await removeUpload(dataDir, upload.id);
 });
 
 test('uploads are deleted after a day', async () => {

@@ -89,7 +89,15 @@ const REST: Column<ServiceRow>[] = [
   },
 ];
 
-const INTERVALS = { month: 'a month', quarter: 'a quarter', year: 'a year', once: 'once' };
+const INTERVALS = {
+  month: 'a month',
+  quarter: 'a quarter',
+  half_year: 'each half-year',
+  year: 'a year',
+  two_years: 'for two years',
+  three_years: 'for three years',
+  once: 'once',
+};
 
 /** A price says nothing without its interval. */
 export function Price({ service }: { service: Pick<ServiceRow, 'price' | 'currency' | 'billing_interval'> }) {
