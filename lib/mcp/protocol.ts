@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-/** With initialize, best first. The last has no structured results; its clients read the text of an answer. */
-export const SESSION_PROTOCOL_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26'];
+/** With initialize, best first. The last two have no structured results; their clients read the text of an answer. */
+export const SESSION_PROTOCOL_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
 
 /** Without a handshake: each request says all there is to know. */
 export const STATELESS_PROTOCOL_VERSIONS = ['2026-07-28'];

@@ -27,7 +27,8 @@ describe('initialize', () => {
     ['2025-06-18', '2025-06-18'],
     ['2025-11-25', '2025-11-25'],
     ['2025-03-26', '2025-03-26'],
-    ['2024-11-05', '2025-11-25'],
+    ['2024-11-05', '2024-11-05'],
+    ['2024-10-07', '2025-11-25'],
     ['2026-07-28', '2025-11-25'],
     ['soon', '2025-11-25'],
   ])('initialize of version %s answers %s', async (protocolVersion, answered) => {
@@ -135,11 +136,14 @@ describe('messages', () => {
 });
 
 describe('MCP-Protocol-Version', () => {
-  test.each(['2025-03-26', '2025-06-18', '2025-11-25'])('the version %s is served', async (version) => {
-    expect((await mcp.post(request('tools/list'), { 'mcp-protocol-version': version })).status).toBe(200);
-  });
+  test.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])(
+    'the version %s is served',
+    async (version) => {
+      expect((await mcp.post(request('tools/list'), { 'mcp-protocol-version': version })).status).toBe(200);
+    },
+  );
 
-  test.each(['1999-01-01', '2024-11-05', '2099-01-01', 'x'.repeat(100)])(
+  test.each(['1999-01-01', '2024-10-07', '2099-01-01', 'x'.repeat(100)])(
     'the unknown version %s is answered with 400',
     async (version) => {
       const response = await mcp.post(request('tools/list'), { 'mcp-protocol-version': version });
@@ -149,7 +153,7 @@ describe('MCP-Protocol-Version', () => {
         error: {
           code: -32022,
           data: {
-            supported: ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26'],
+            supported: ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'],
             requested: version.slice(0, 40),
           },
         },
