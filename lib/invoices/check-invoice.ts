@@ -20,17 +20,17 @@ export function checkInvoice(writing: Writing): FieldError[] {
 /** What speaks against deleting one: a draft has no number, so that none is missing without it. */
 export function checkDelete({ status, stripe_invoice_id }: Row): string | null {
   if (stripe_invoice_id) return `${MANAGED}.`;
-  return status === 'draft' ? null : 'The invoice was sent: cancel it instead of deleting it.';
+  return status === 'draft' ? null : 'The invoice was issued: cancel it instead of deleting it.';
 }
 
 function draftProblems({ before, after, values }: Writing): FieldError[] {
   const paid = toThousandths(String(after.amount_paid ?? 0));
   if (after.status === 'draft') {
-    if (after.number != null) return [wrong('number', 'is assigned when the invoice is sent')];
+    if (after.number != null) return [wrong('number', 'is assigned when the invoice is issued')];
     return paid > 0 ? [wrong('amount_paid', 'must be 0: a draft cannot have payments')] : [];
   }
   if (after.status === 'cancelled' && (before || after.number == null)) {
-    return [wrong('status', 'must not be cancelled: it was never sent')];
+    return [wrong('status', 'must not be cancelled: it was never issued')];
   }
   if (values.status === 'paid' && after.status !== 'paid') {
     return [wrong('amount_paid', 'is less than the total of a paid invoice')];
@@ -45,7 +45,7 @@ function sentProblems({ after, changes, values }: Writing, before: Row): FieldEr
   if (before.status === 'cancelled' && !(isLineAdded && Object.keys(changes).length === 1)) {
     return [wrong('', 'It is cancelled and can no longer be changed')];
   }
-  if (changes.status === 'draft') return [wrong('status', 'must not be draft: it was sent')];
+  if (changes.status === 'draft') return [wrong('status', 'must not be draft: it was issued')];
   if (isCancelled && Number(before.amount_paid) > 0) {
     return [wrong('status', 'must not be cancelled: refund what was paid first')];
   }
@@ -56,7 +56,7 @@ function sentProblems({ after, changes, values }: Writing, before: Row): FieldEr
   const others = Object.keys(changes).filter((name) => !allowed.includes(name));
   const numbered = changes.number === undefined ? [] : ['number'];
   const problems = [...others, ...numbered].map((name) =>
-    wrong(name === 'customer_id' ? 'customer_number' : name, 'cannot be changed: the invoice was sent'),
+    wrong(name === 'customer_id' ? 'customer_number' : name, 'cannot be changed: the invoice was issued'),
   );
   return [...problems, ...dateProblems(after)];
 }
