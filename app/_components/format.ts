@@ -54,6 +54,11 @@ export function formatSecond(instant: Date | string, timeZone: string): string {
   return formatParts(instant, { ...DAY, ...MINUTE, second: '2-digit', timeZone });
 }
 
+/** When the daily run begins, "03:40 (Europe/Berlin)". @param timeZone null: the one of the machine */
+export function formatDailyRun(timeZone: string | null): string {
+  return `03:40 (${timeZone ?? 'time of the server'})`;
+}
+
 // Each part by itself: Intl refuses the name of the zone beside its ready-made styles.
 const DAY = { day: 'numeric', month: 'short', year: 'numeric' } as const;
 const MINUTE = { hour: '2-digit', minute: '2-digit', timeZoneName: 'short' } as const;

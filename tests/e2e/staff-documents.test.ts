@@ -233,7 +233,7 @@ describe('a draft', () => {
     await press(other, 'Save draft');
     await told(other, 'Your changes are saved.');
     await other.getByRole('cell', { name: 'Hosting, second' }).waitFor();
-    await other.getByText('31 Dec 2099').waitFor();
+    await other.getByText('31 Dec 2099').first().waitFor();
   });
 
   test('a draft that was typed is restored with its lines after an expired session', async () => {
@@ -287,7 +287,7 @@ describe('a draft', () => {
     await page.getByRole('textbox', { name: 'Due' }).fill('2099-12-31');
     await press(page, 'Change due date');
     await told(page, 'Your changes are saved.');
-    await page.getByText('31 Dec 2099').waitFor();
+    await page.getByText('31 Dec 2099').first().waitFor();
     await confirm(page, 'Cancel invoice');
     await told(page, 'The invoice is cancelled.');
     expect(await page.getByRole('button', { name: /Issue|Delete|Cancel/, includeHidden: true }).count()).toBe(

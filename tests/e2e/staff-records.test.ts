@@ -101,7 +101,7 @@ test('a sales document links to the invoice that it became', async () => {
 
 test('staff confirm that a customer created from Stripe is new', async () => {
   const page = await site.open('/admin');
-  await page.getByRole('link', { name: /customers were created from Stripe/ }).click();
+  await page.getByRole('link', { name: /created from Stripe/ }).click();
   await page.waitForURL(`${site.url}/admin/subscriptions/stripe-customers`);
   await rows(page).filter({ hasText: 'Desk <i>' }).click();
   await page.getByRole('button', { name: 'It is a new customer' }).click();

@@ -1,7 +1,13 @@
 import { toCalendarDate } from '@/lib/dates';
 import { getRuntime } from '@/lib/runtime';
 import { listRuns } from '@/lib/sync/reconcile/run-queries';
-import { formatCount, formatDate, formatInstant, formatNumber } from '../../_components/format';
+import {
+  formatCount,
+  formatDailyRun,
+  formatDate,
+  formatInstant,
+  formatNumber,
+} from '../../_components/format';
 import { TextLink } from '../../_components/links';
 import { BarChart } from '../_components/display/bar-chart';
 import { Nothing } from '../_components/page/nothing';
@@ -33,7 +39,10 @@ export async function Drift() {
           ends={[dateOf(first.started_at), dateOf(last.started_at)]}
         />
       ) : (
-        <Nothing title="No runs yet" text="The first one starts at 03:40." />
+        <Nothing
+          title="No runs yet"
+          text={`The first one starts at ${formatDailyRun(env.scheduleTimeZone)}.`}
+        />
       )}
     </Section>
   );

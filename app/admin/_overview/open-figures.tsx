@@ -2,7 +2,7 @@ import { SimpleGrid } from '@mantine/core';
 import { sumOpenInvoices } from '@/lib/overview/open-invoices';
 import { getRuntime } from '@/lib/runtime';
 import { listRuns } from '@/lib/sync/reconcile/run-queries';
-import { formatCount } from '../../_components/format';
+import { formatCount, formatDailyRun } from '../../_components/format';
 import { TextLink } from '../../_components/links';
 import { CurrencySums, Figure } from '../_components/display/figure';
 import { Instant } from '../_components/display/instant';
@@ -33,7 +33,7 @@ export async function OpenFigures() {
           run ? (
             <TextLink href={`/admin/reconciliation/${run.id}`}>See the run</TextLink>
           ) : (
-            'It runs daily at 03:40'
+            `It runs daily at ${formatDailyRun(env.scheduleTimeZone)}`
           )
         }
       >

@@ -3,6 +3,7 @@ import type { Metadata } from 'next';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { listRuns } from '@/lib/sync/reconcile/run-queries';
+import { formatDailyRun } from '../../_components/format';
 import { type SearchParams, toPageRequest, toParams } from '../../_components/search-params';
 import { CountedList } from '../_components/lists/counted-list';
 import { PageHeader } from '../_components/page/page-header';
@@ -17,6 +18,7 @@ export default async function RunsPage({ searchParams }: { searchParams: Promise
   await requireStaff();
   const params = toParams(await searchParams);
   const { db, env, stripe, now } = await getRuntime();
+  const start = formatDailyRun(env.scheduleTimeZone);
   const page = await listRuns(db, toPageRequest(params));
   const running = page.data.some((run) => run.status === 'running' && !isSilent(run, now()));
   return (
@@ -24,7 +26,7 @@ export default async function RunsPage({ searchParams }: { searchParams: Promise
       <RefreshWhile running={running} />
       <PageHeader
         title="Reconciliation"
-        description="Compares subscriptions, invoices and payments with Stripe, daily at 03:40."
+        description={`Compares subscriptions, invoices and payments with Stripe, daily at ${start}.`}
         actions={<RunNowButton running={running} />}
       />
       {stripe === null && (
@@ -35,7 +37,7 @@ export default async function RunsPage({ searchParams }: { searchParams: Promise
       <CountedList
         page={page}
         noun="run"
-        yet="The first one starts at 03:40."
+        yet={`The first one starts at ${start}.`}
         path="/admin/reconciliation"
         params={params}
       >

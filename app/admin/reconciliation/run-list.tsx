@@ -23,12 +23,14 @@ export function RunList({ runs, timeZone }: { runs: RunRow[]; timeZone: string }
         { label: 'Duration', width: '12%', align: 'right', cell: durationOf },
       ]}
       entryOf={(run) => ({
-        title: <Instant at={run.started_at} timeZone={timeZone} />,
-        detail: [
-          triggerText(run),
-          formatCount(run.changes_count, 'change'),
-          ...(run.failures_count > 0 ? [formatCount(run.failures_count, 'failure')] : []),
-        ].join(' · '),
+        title: `Run ${run.id}`,
+        detail: (
+          <>
+            <Instant at={run.started_at} timeZone={timeZone} />
+            {` · ${triggerText(run)} · ${formatCount(run.changes_count, 'change')}`}
+            {run.failures_count > 0 && ` · ${formatCount(run.failures_count, 'failure')}`}
+          </>
+        ),
         state: <StatusBadge status={run.status} />,
       })}
     />

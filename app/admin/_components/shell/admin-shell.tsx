@@ -50,11 +50,11 @@ export function AdminShell({ user, isAdmin, children }: Props) {
         <PageMemory />
       </Suspense>
       <AppShell.Header hiddenFrom="sm">
-        <Group h="100%" px="md" justify="space-between">
+        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
           <Link href="/admin" className={classes.brand} onClick={close}>
             <Brand />
           </Link>
-          <Group gap="xs">
+          <Group gap="xs" wrap="nowrap">
             <SearchTrigger open={search.open} compact />
             <Burger
               ref={burger}

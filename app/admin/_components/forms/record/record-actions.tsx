@@ -81,7 +81,7 @@ export function RecordActions<Name extends string>(props: Props<Name>) {
   );
   return (
     <PageActions
-      primary={props.primary ?? (next === undefined ? editButton : stepButton(next))}
+      primary={props.primary || (next === undefined ? editButton : stepButton(next))}
       grave={[
         ...others.filter((one) => texts[one].isGrave).map(stepButton),
         ...(props.grave ?? []),
