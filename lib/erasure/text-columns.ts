@@ -39,7 +39,7 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   ),
   draft_import_keys: { import_key: 'redacted' },
   imported_refunds: { reference: 'redacted' },
-  imports: none('kind file_name actor_id actor_name counts'),
+  imports: none('kind file_name actor_id actor_name counts shape reading'),
   invoice_blocks: none('kind'),
   invoice_deltas: none('kinds'),
   invoice_lines: { text: 'redacted' },
