@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { serviceStatus, serviceType } from '@/db/schema';
+import { billingInterval, serviceStatus, serviceType } from '@/db/schema';
 import { customerIdFilter, customerSnippet } from '../customers/schema';
 import { oneOf, textLine } from '../fields';
 import { pageFields } from '../page';
@@ -26,8 +26,7 @@ export const serviceRow = z.object({
   server_id: z.int().nullable(),
   price: z.number().describe('Per billing interval, without tax'),
   currency: z.string(),
-  // Not an enum: each value would be listed in the schemas of two tools, which have little room.
-  billing_interval: z.string(),
+  billing_interval: z.enum(billingInterval.enumValues),
   start_date: z.string().nullable(),
   next_billing_date: z.string().nullable(),
   ends_on: z.string().nullable(),
