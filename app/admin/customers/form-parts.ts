@@ -1,4 +1,5 @@
 import type { FormPart } from '../_components/forms/record/form-fields';
+import { countryField, currencyField } from '../_components/forms/record/suggestions';
 
 /** What is asked of a customer. */
 export const customerParts = ({ isNew }: { isNew: boolean }): FormPart[] => [
@@ -24,14 +25,14 @@ export const customerParts = ({ isNew }: { isNew: boolean }): FormPart[] => [
       { name: 'street', label: 'Street', maxLength: 200 },
       { name: 'postal_code', label: 'Postal code', maxLength: 20 },
       { name: 'city', label: 'City', maxLength: 200 },
-      { name: 'country', label: 'Country', kind: 'country' },
+      countryField(),
     ],
   },
   {
     title: 'Billing',
     fields: [
       { name: 'vat_id', label: 'VAT ID', maxLength: 50 },
-      { name: 'currency', label: 'Currency', kind: 'currency', required: true },
+      currencyField(),
       { name: 'tax_exempt', label: 'Exempt from tax', kind: 'flag' },
     ],
   },

@@ -1,4 +1,5 @@
 import type { FormPart } from '../_components/forms/record/form-fields';
+import { currencyField } from '../_components/forms/record/suggestions';
 
 /** What is asked of a draft. */
 export const invoiceParts = ({ isNew }: { isNew: boolean }): FormPart[] => [
@@ -6,7 +7,7 @@ export const invoiceParts = ({ isNew }: { isNew: boolean }): FormPart[] => [
     title: 'Invoice',
     fields: [
       { name: 'customer_number', label: 'Customer', kind: 'customer', required: true },
-      { name: 'currency', label: 'Currency', kind: 'currency', required: true },
+      currencyField(),
       {
         name: 'invoice_date',
         label: 'Date',

@@ -1,5 +1,6 @@
 import { DOCUMENT_TYPES } from '@/lib/sales-documents/staff-filters';
 import type { FormField, FormPart } from '../_components/forms/record/form-fields';
+import { currencyField } from '../_components/forms/record/suggestions';
 import { choiceOf } from '../_components/lists/choice';
 
 const TYPE: FormField = { name: 'type', label: 'Type', kind: 'choice', options: choiceOf(DOCUMENT_TYPES) };
@@ -11,7 +12,7 @@ export const documentParts = ({ isNew }: { isNew: boolean }): FormPart[] => [
     fields: [
       ...(isNew ? [TYPE] : []),
       { name: 'customer_number', label: 'Customer', kind: 'customer', required: true },
-      { name: 'currency', label: 'Currency', kind: 'currency', required: true },
+      currencyField(),
       {
         name: 'document_date',
         label: 'Date',

@@ -1,5 +1,6 @@
 import { BILLING_INTERVALS, SERVICE_TYPES } from '@/lib/services/staff-filters';
 import type { FormPart } from '../_components/forms/record/form-fields';
+import { currencyField } from '../_components/forms/record/suggestions';
 import { choiceOf } from '../_components/lists/choice';
 
 const CHOOSE = { value: '', label: 'Choose…' };
@@ -32,7 +33,7 @@ export function serviceParts(hostnames: string[], { isNew }: { isNew: boolean })
         ...(isNew ? [STATUS] : []),
       ],
     },
-    BILLING,
+    BILLING(),
   ];
 }
 
@@ -44,7 +45,7 @@ const STATUS = {
   description: 'Later, change it with the buttons on its page.',
 };
 
-const BILLING: FormPart = {
+const BILLING = (): FormPart => ({
   title: 'Billing',
   fields: [
     {
@@ -55,7 +56,7 @@ const BILLING: FormPart = {
       maxLength: 20,
       description: 'Per interval, without tax, such as 9.90.',
     },
-    { name: 'currency', label: 'Currency', kind: 'currency', required: true },
+    currencyField(),
     {
       name: 'billing_interval',
       label: 'Interval',
@@ -67,4 +68,4 @@ const BILLING: FormPart = {
     { name: 'next_billing_date', label: 'Next billing', kind: 'date' },
     { name: 'ends_on', label: 'Ends on', kind: 'date' },
   ],
-};
+});

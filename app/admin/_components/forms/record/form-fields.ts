@@ -5,17 +5,16 @@ export interface FormField {
   /** Text where it is left out. */
   kind?:
     | 'choice'
-    | 'country'
-    | 'currency'
     | 'customer'
     | 'date'
     | 'decimal'
     | 'email'
     | 'flag'
     | 'list'
+    | 'suggest'
     | 'whole'
     | undefined;
-  /** Of a choice. */
+  /** Of a choice; of a field that suggests values, each with a second text to find it by. */
   options?: { value: string; label: string }[];
   description?: string;
   maxLength?: number;
@@ -33,6 +32,7 @@ export function fieldsOf(parts: FormPart[]): FormField[] {
 /** What a field holds, as people read it. */
 export function fieldText({ kind, options }: FormField, value: string): string {
   if (kind === 'flag') return value === 'on' ? 'yes' : 'no';
-  const text = options?.find((option) => option.value === value)?.label ?? value;
+  const text =
+    (kind === 'choice' ? options : undefined)?.find((option) => option.value === value)?.label ?? value;
   return text.replaceAll('\n', ', ') || 'nothing';
 }

@@ -1,12 +1,10 @@
 'use client';
 
 import { Checkbox, NativeSelect, Textarea, TextInput } from '@mantine/core';
-import { COUNTRIES, countryName } from '@/lib/countries';
 import type { CustomerChoice } from '@/lib/customers/find-choices';
-import { CURRENCIES } from '@/lib/money';
 import { CustomerField } from './customer-field';
 import type { FormField } from './form-fields';
-import { SuggestField, type Suggestion } from './suggest-field';
+import { SuggestField } from './suggest-field';
 
 interface Props {
   field: FormField;
@@ -39,15 +37,14 @@ export function RecordField({ field, value, problem, customer, onPick, onCurrenc
     const { key, ...picked } = typed;
     return <CustomerField key={key} {...picked} first={customer} onPick={onPick} />;
   }
-  if (kind === 'country' || kind === 'currency') {
+  if (kind === 'suggest') {
     const { key, ...suggested } = typed;
-    const isCurrency = kind === 'currency';
     return (
       <SuggestField
         key={key}
         {...suggested}
-        suggestions={isCurrency ? currencies() : countries()}
-        {...(isCurrency && { onChange: onCurrency })}
+        suggestions={(options ?? []).map((option) => ({ value: option.value, about: option.label }))}
+        {...(name === 'currency' && { onChange: onCurrency })}
       />
     );
   }
@@ -64,14 +61,4 @@ export function RecordField({ field, value, problem, customer, onPick, onCurrenc
       {...(kind === 'whole' && { inputMode: 'numeric' as const })}
     />
   );
-}
-
-const countries = (): Suggestion[] =>
-  COUNTRIES.map((code) => ({ value: countryName(code), about: code })).sort((a, b) =>
-    a.value.localeCompare(b.value),
-  );
-
-function currencies(): Suggestion[] {
-  const names = new Intl.DisplayNames('en-GB', { type: 'currency' });
-  return CURRENCIES.map((code) => code.toUpperCase()).map((code) => ({ value: code, about: names.of(code) }));
 }

@@ -1,6 +1,7 @@
 'use client';
 
 import { Autocomplete, type AutocompleteProps, Text } from '@mantine/core';
+import { useState } from 'react';
 
 export interface Suggestion {
   /** The text that choosing it puts into the field. */
@@ -20,11 +21,14 @@ interface Props extends Omit<AutocompleteProps, 'data' | 'filter' | 'renderOptio
  * the server never sees another value than the one that is shown.
  */
 export function SuggestField({ suggestions, isFiltered = false, ...input }: Props) {
+  // Hundreds of options are drawn only for those who use them.
+  const [isUsed, setUsed] = useState(false);
   const abouts = new Map(suggestions.map(({ value, about }) => [value, about]));
   return (
     <Autocomplete
       {...input}
-      data={suggestions.map(({ value }) => value)}
+      onFocus={() => setUsed(true)}
+      data={isUsed ? suggestions.map(({ value }) => value) : []}
       filter={({ options, search }) =>
         isFiltered
           ? options
@@ -43,7 +47,6 @@ export function SuggestField({ suggestions, isFiltered = false, ...input }: Prop
         </span>
       )}
       maxDropdownHeight={280}
-      comboboxProps={{ withinPortal: false }}
     />
   );
 }
