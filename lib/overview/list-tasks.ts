@@ -34,6 +34,8 @@ export async function listTasks(
   env: Parameters<typeof listAlerts>[2],
 ): Promise<Task[]> {
   const { alerts } = await listAlerts(db, now, env);
+  const proposed = await countLinkProposals(db);
+  const created = await db.$count(stripeCustomers, sql`${stripeCustomers.linked_by} = 'created'`);
   return [
     ...alerts,
     ...of('staff_tasks', await countOpenTasks(db), ['task is', 'tasks are'], 'waiting for a decision.'),
@@ -75,13 +77,13 @@ export async function listTasks(
     ),
     ...of(
       'links_proposed',
-      await countLinkProposals(db),
+      proposed,
       ['Stripe customer shares', 'Stripe customers share'],
       'an e-mail address with a customer; confirm the link.',
     ),
     ...of(
       'customers_created',
-      await db.$count(stripeCustomers, sql`${stripeCustomers.linked_by} = 'created'`),
+      created - proposed, // the others are a task already
       ['customer was', 'customers were'],
       'created from Stripe; no match found.',
     ),

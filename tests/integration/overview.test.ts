@@ -8,6 +8,7 @@ import { sumOpenInvoices } from '@/lib/overview/open-invoices';
 import { countDeliveries, countSubscriptions } from '@/lib/overview/sync-counts';
 import { useDatabase } from '../support/database';
 import {
+  createCustomer,
   createInvoice,
   createPayment,
   createService,
@@ -51,6 +52,17 @@ test('the tasks are empty while all is well, and count what needs a person, the 
     '2 events have no matching customer.',
     '2 subscription items are not linked to a service.',
     '2 customers were created from Stripe; no match found.',
+  ]);
+});
+
+test('a customer created from Stripe is one task, also when its e-mail address names another customer', async () => {
+  const { id: known } = await createCustomer(base.db, { email: 'same@example.com' });
+  const { id: customer_id } = await createCustomer(base.db, { email: 'Same@example.com' });
+  expect(known).not.toBe(customer_id);
+  await createStripeCustomer(base.db, { customer_id, linked_by: 'created' });
+  const tasks = await listTasks(base.db, NOW, parseEnv({}));
+  expect(tasks.map(({ message }) => message)).toEqual([
+    '1 Stripe customer shares an e-mail address with a customer; confirm the link.',
   ]);
 });
 

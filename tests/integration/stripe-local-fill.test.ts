@@ -9,9 +9,11 @@ import {
   payments,
   paymentTombstones,
   stripeCustomers,
+  stripeEvents,
   subscriptions,
 } from '@/db/schema';
 import { seedDatabase } from '@/db/seed';
+import { storeDeliveries } from '@/lib/cli/demo/store-deliveries';
 import { toProviderInvoice } from '@/lib/stripe/to-invoice';
 import * as act from '@/lib/stripe-local/actions';
 import { seededChance } from '@/lib/stripe-local/chance';
@@ -19,6 +21,7 @@ import { fillFromDatabase } from '@/lib/stripe-local/fill-from-database';
 import { EVENT_TYPES, makeHappen } from '@/lib/stripe-local/happenings';
 import { loadWorld, saveWorld } from '@/lib/stripe-local/persist';
 import { createWorld, type World } from '@/lib/stripe-local/world';
+import { replayEvent } from '@/lib/sync/inbox/handle-event';
 import { useDatabase } from '../support/database';
 import {
   createCustomer,
@@ -65,6 +68,28 @@ describe.each(['Pacific/Auckland', 'America/Los_Angeles'])(
       expect(managed[0]).toBeGreaterThan(100);
       const first = await sync.run();
       expect([first.status, await sync.changesOf(first)]).toEqual(['completed', []]);
+    });
+
+    test('of the failed events of the demo one is applied when it is replayed, and a run ends without errors', async () => {
+      await storeDeliveries(sync.db, sync.world);
+      const events = await sync.db.select().from(stripeEvents);
+      expect(events.filter(({ payload }) => !payload.includes('"object":"invoice"'))).toEqual([]);
+      const [missed, unstorable] = ['TimeoutError', 'UnstorableError'].map((code) =>
+        events.find(({ error_code }) => error_code === code),
+      );
+      expect(events.filter(({ outcome }) => outcome !== 'processed')).toHaveLength(2);
+      const stateOf = async (stripeId: string | null | undefined) =>
+        (
+          await sync.db
+            .select()
+            .from(invoices)
+            .where(eq(invoices.stripe_invoice_id, stripeId ?? ''))
+        ).map(({ status }) => status);
+      expect(await stateOf(missed?.object_id)).toEqual([expect.stringMatching(/sent|overdue/)]);
+      expect(await replayEvent(sync.deps(), missed?.id ?? '')).toBe('processed');
+      expect(await stateOf(missed?.object_id)).toEqual(['paid']);
+      await expect(replayEvent(sync.deps(), unstorable?.id ?? '')).rejects.toThrow(/more than twelve digits/);
+      expect(await sync.run()).toMatchObject({ status: 'completed', failures_count: 0 });
     });
 
     test('an invoice whose payment failed here is the only kind whose payment failed there', async () => {
