@@ -89,7 +89,7 @@ describe.each(['Pacific/Auckland', 'America/Los_Angeles'])(
       expect(await replayEvent(sync.deps(), missed?.id ?? '')).toBe('processed');
       expect(await stateOf(missed?.object_id)).toEqual(['paid']);
       await expect(replayEvent(sync.deps(), unstorable?.id ?? '')).rejects.toThrow(/more than twelve digits/);
-      expect(await sync.run()).toMatchObject({ status: 'completed', failures_count: 0 });
+      expect(await sync.run()).toMatchObject({ status: 'completed', failures: 0 });
     });
 
     test('an invoice whose payment failed here is the only kind whose payment failed there', async () => {
