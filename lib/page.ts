@@ -25,7 +25,7 @@ export const pageFields = {
     .min(1, 'must be at least 1')
     .max(MAX_PAGE, `must be at most ${MAX_PAGE}`)
     .optional()
-    .describe('Page number, counted from 1. Default 1.'),
+    .describe('Page number, from 1. Default 1.'),
   per_page: z
     .int('must be an integer')
     .min(1, 'must be at least 1')

@@ -11,7 +11,7 @@ export const fieldsArgument = z
   .min(1, 'must name a column')
   .max(40, 'must name at most 40 columns')
   .optional()
-  .describe('Columns, such as ["id","status","customer.name"]. Default all.');
+  .describe('Columns, like ["id","status","customer.name"]. Default all.');
 
 /** @throws AppError validation_failed with the list of columns, for a name that is none */
 export function requireColumns(fields: readonly string[], row: z.ZodObject): void {

@@ -12,7 +12,7 @@ export const findCustomerTool = defineTool({
   title: 'Find customer',
   scope: 'customers:read',
   description:
-    "Finds customers by part of their number, e-mail, first name, last name or company. Use it first, unless you have a customer id. Answers at most 25 matches, best first; where truncated, ask with a longer text. Give a match's id to get-customer-tool or as customer_id to the list tools.",
+    "Finds customers by part of their number, e-mail, name or company. Use it first, unless you have a customer id. At most 25 matches, best first; if truncated, ask with a longer text. Give a match's id to get-customer-tool or as customer_id to the list tools.",
   input: z.strictObject({ query: customerQuery }),
   output: customerMatches,
   run: async (db, { query }, { masked }) => {
