@@ -101,8 +101,8 @@ export function checkPayment(
 }
 
 /**
- * Refuses a payment that was made on a day that has not come. One that is pending may be expected later. Programs may
- * be in another time zone than the service: for them a day counts once it has begun anywhere.
+ * Refuses a completed payment of staff or a file whose day is in the future. A pending payment may be expected later.
+ * The REST API takes any day, as its contract says.
  *
  * @throws AppError validation_failed at `payment_date`
  */
@@ -110,9 +110,8 @@ export function refuseFuture(
   { payment_date, status }: { payment_date: string; status: string },
   { source, now, timeZone }: { source: string; now: Date; timeZone: string },
 ): void {
-  if (status === 'pending') return;
-  const today = toCalendarDate(now, source === 'api' ? 'Pacific/Kiritimati' : timeZone);
-  if (payment_date > today) {
+  if (status === 'pending' || source === 'api') return;
+  if (payment_date > toCalendarDate(now, timeZone)) {
     throw invalidField('payment_date', 'must not be in the future unless the payment is pending');
   }
 }

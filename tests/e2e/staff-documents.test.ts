@@ -165,7 +165,7 @@ describe('a draft', () => {
     await press(page, 'Save draft');
     await told(page, 'The draft is saved.');
     await page.getByText('The usual rate is 0 %, but line 1 has 19 %.').waitFor();
-    await page.getByRole('link', { name: 'Edit' }).click();
+    await use(page, 'link', 'Edit');
     await page.getByText('Freibrief Verein').first().waitFor();
     await rate.fill('0');
     await press(page, 'Save draft');

@@ -207,7 +207,7 @@ describe('changing', () => {
 
   test('a completed payment is corrected, and its history says what it was', async () => {
     const page = await site.open(path(9));
-    await page.getByRole('link', { name: 'Correct' }).click();
+    await use(page, 'link', 'Correct');
     expect(await page.getByLabel('Invoice').inputValue()).toBe('W2E-1');
     await page.getByLabel('Invoice').fill('no such');
     await press(page, 'Save');

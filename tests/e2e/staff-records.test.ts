@@ -194,6 +194,7 @@ describe('a customer and a service', () => {
       .getByText('Must be a country by its name or its two letters, such as Germany or DE.')
       .waitFor();
     expect(await page.getByRole('combobox', { name: 'Country' }).inputValue()).toBe('Austrai');
+    page.once('dialog', (dialog) => void dialog.accept());
     await page.getByRole('link', { name: 'Cancel' }).click();
 
     await page.getByRole('link', { name: 'New service' }).click();

@@ -120,32 +120,6 @@ describe('a payment of an invoice that Stripe manages', () => {
     await db.update(invoices).set({ amount_off_stripe: '60.01' }).where(eq(invoices.id, invoice.id));
     expect(await listUncounted(db, { invoice_id: invoice.id })).toEqual([]);
   });
-
-  test('a day that has begun nowhere yet is refused unless the payment is pending', async () => {
-    const { body } = await openInvoice({ total: '30' });
-    const of = (payment_date: string, more = {}) =>
-      call('POST', '', {
-        ...body,
-        amount: 1,
-        payment_reference: `DAY-${payment_date}`,
-        payment_date,
-        ...more,
-      });
-    expect((await of('2026-03-16')).status).toBe(201); // it is 16 March in Kiribati
-    const future = await of('2026-03-17');
-    expectProblem(future, 'validation_failed');
-    expect(future.body.errors).toEqual([
-      { field: 'payment_date', message: 'must not be in the future unless the payment is pending' },
-    ]);
-    const pending = await of('2026-03-17', { status: 'pending' });
-    expect(pending.status).toBe(201);
-    expectProblem(await call('PATCH', `/${pending.body.id}`, { status: 'completed' }), 'validation_failed');
-    const done = await call('PATCH', `/${pending.body.id}`, {
-      status: 'completed',
-      payment_date: '2026-03-15',
-    });
-    expect([done.status, done.body.status]).toEqual([200, 'completed']);
-  });
 });
 
 describe('the list of payments', () => {

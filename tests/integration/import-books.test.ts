@@ -261,7 +261,8 @@ describe('the examples of docs/examples beside the sample data', () => {
       copyFileSync(join(examples, file), join(folder, file));
       const kind = IMPORT_NAMES[kindOf(file)] ?? '';
       const more = file.startsWith('whmcs') ? ['--format', 'whmcs'] : kind === 'services' ? MAPPED : [];
-      const { said } = await run(base.db, 'import', [kind, file, ...more, '--yes']);
+      const runtime = testRuntime(base.db, { now: NOW });
+      const { said } = await run(base.db, 'import', [kind, file, ...more, '--yes'], { runtime });
       expect(said.at(-1)).toMatch(/: [1-9]\d* new, 0 changed, 0 unchanged, 0 rejected\.$/);
     }
   });
@@ -276,12 +277,12 @@ describe('the examples of docs/examples beside the sample data', () => {
   };
 });
 
+// After the days of all examples, since a payment in the future is refused, and before their unpaid invoices are due.
+const NOW = new Date('2026-09-10T12:00:00Z');
 const MAPPED = ['--map', 'Vertrag=service_number', '--map', 'Kunde=customer_number', '--decimal-comma'];
 
 describe('the examples of docs/examples', () => {
   const base = useDatabase();
-  // After the days of all examples, since a payment in the future is refused, and before their unpaid invoices are due.
-  const NOW = new Date('2026-09-10T12:00:00Z');
   async function example(kind: string, file = `${kind}.csv`, ...options: string[]) {
     copyFileSync(join(import.meta.dirname, '../../docs/examples', file), join(folder, file));
     const runtime = testRuntime(base.db, { now: NOW });
@@ -289,7 +290,7 @@ describe('the examples of docs/examples', () => {
   }
   const created = (n: number) => expect.stringContaining(`: ${n} new, 0 changed, 0 unchanged, 0 rejected.`);
 
-  test('the examples are imported as the README says, and again without a change', async () => {
+  test('the examples are imported as docs/import-export.md says, and again without a change', async () => {
     expect(await example('customers')).toEqual([created(2)]);
     expect(await example('servers')).toEqual([created(1)]);
     expect(await example('services', 'services.csv', ...MAPPED)).toEqual([created(2)]);

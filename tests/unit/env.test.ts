@@ -9,6 +9,7 @@ import type { Database } from '@/db/database';
 import { COMMANDS } from '@/lib/commands/commands';
 import { importStripe } from '@/lib/commands/stripe/import-stripe';
 import { parseEnv } from '@/lib/env';
+import { variables } from '@/lib/env-variables';
 import { StartError } from '@/lib/errors';
 import { worldOf } from '@/lib/runtime';
 import { syncDeps } from '@/lib/sync/sync-deps';
@@ -154,6 +155,30 @@ describe('the environment', () => {
     expect([...explained, ...platform].sort()).toEqual(read.sort());
     const values = [...example.matchAll(/^#?([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name, value]);
     expect(sentences(Object.fromEntries(values))).toEqual([]);
+  });
+
+  test('docs/configuration.md has every variable with its default', () => {
+    const text = readFileSync(join(ROOT, 'docs/configuration.md'), 'utf8');
+    const documented = [...text.matchAll(/^\| (`[^|]+`) +\|[^|]+\| ([^|]+?) +\|$/gm)].flatMap(
+      ([, names, value]) =>
+        [...(names ?? '').matchAll(/[A-Z][A-Z_]+/g)].map(
+          ([name]) => [name, value?.replaceAll('`', '') ?? ''] as const,
+        ),
+    );
+    const { NODE_ENV: _, VERCEL: __, ...declared } = variables.shape;
+    expect(documented.map(([name]) => name).sort()).toEqual(Object.keys(declared).sort());
+    for (const [name, value] of documented) {
+      const usual = declared[name as keyof typeof declared].safeParse(undefined).data;
+      if (usual !== undefined && name !== 'DATA_DIR') expect([name, value]).toEqual([name, String(usual)]);
+    }
+  });
+
+  test('docs/commands.md has the help of every command', () => {
+    const text = readFileSync(join(ROOT, 'docs/commands.md'), 'utf8');
+    const help = Object.entries(COMMANDS).map(
+      ([name, { usage }]) => `### ${name}\n\n\`\`\`text\n${usage.join('\n')}\n\`\`\`\n`,
+    );
+    expect(text.slice(text.indexOf('### '))).toBe(help.join('\n'));
   });
 });
 

@@ -349,9 +349,9 @@ describe('several events of one second', () => {
 });
 
 describe('the handled event types', () => {
-  test('README has the event types for Stripe’s dashboard', () => {
-    const readme = readFileSync('README.md', 'utf8');
-    const [, named = ''] = /add an endpoint at `[^`]+` for ([^:]+), and set/.exec(readme) ?? [];
+  test('docs/operations.md has the event types for Stripe’s dashboard', () => {
+    const text = readFileSync('docs/operations.md', 'utf8');
+    const [, named = ''] = /add an endpoint at `[^`]+` for ([^:]+), and set/.exec(text) ?? [];
     let before = '';
     const types = [...named.matchAll(/`([^`]+)`/g)].map(([, type = '']) => {
       // `.updated` follows `customer.subscription.created`.
