@@ -1,12 +1,12 @@
 import { notFound } from 'next/navigation';
 import { AppError } from '@/lib/errors';
 
-/** A record, or the not-found page where the domain says that there is none. */
+/** Returns a record, or shows the not-found page if the domain does not find it. */
 export async function orNotFound<T>(record: Promise<T>): Promise<T> {
   return (await orNull(record)) ?? notFound();
 }
 
-/** A record, or null where the domain says that there is none. */
+/** Returns a record, or null if the domain does not find it. */
 export async function orNull<T>(record: Promise<T>): Promise<T | null> {
   try {
     return await record;

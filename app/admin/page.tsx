@@ -25,7 +25,7 @@ export default async function OverviewPage({ searchParams }: { searchParams: Pro
       <Stack gap="xl">
         <Tasks />
         <Money period={toPeriod(search.get('days'))} wanted={search.get('currency') ?? undefined} />
-        {/* As one: what comes later would push down what is there. */}
+        {/* One boundary for all: a section that arrives later would move the others. */}
         <Suspense fallback={<ListSkeleton rows={12} />}>
           <OpenFigures />
           <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="lg" verticalSpacing="xl">

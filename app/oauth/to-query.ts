@@ -1,6 +1,6 @@
 import type { SearchParams } from '../_components/search-params';
 
-/** The address behind its `?`, with what is there more than once. */
+/** The query of the address, repeated parameters included. */
 export function toQuery(params: SearchParams): URLSearchParams {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(params)) {

@@ -15,7 +15,7 @@ export async function askForPasskey(next: string): Promise<Answer<{ next: string
     const response = await startAuthentication({ optionsJSON: begun.options });
     return await sendToDoor<{ next: string }>('passkey', { response, next });
   } catch {
-    // The browser tells nobody whether there is none or whether somebody changed their mind.
+    // The browser does not reveal whether no passkey exists or the person cancelled.
     return { problem: 'No passkey was used. Try again, or sign in with your password.' };
   }
 }

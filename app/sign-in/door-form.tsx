@@ -15,7 +15,7 @@ interface Props {
   otherWays: ReactNode;
 }
 
-/** What is typed at a door. */
+/** The typed values of a sign-in form. */
 export function DoorForm({ door: { form, problem, isPending }, next, submit, children, otherWays }: Props) {
   return (
     <form {...form}>

@@ -3,7 +3,7 @@ import { NAMES, slugOf } from './names';
 import { PLACES, type Place, placeOf } from './places';
 import type { CustomerRow } from './rows';
 
-/** Companies and private persons; some without an e-mail address, all at addresses that reach nobody. */
+/** Companies and private persons. Some have no e-mail address; all others have one that cannot be delivered to. */
 export function buildCustomers(chance: Chance, count: number): CustomerRow[] {
   const taken = new Set<string>();
   const companies = new Set<string>();
@@ -36,7 +36,7 @@ export function buildCustomers(chance: Chance, count: number): CustomerRow[] {
 
 type Kind = 'company' | 'companyOnly' | 'person';
 
-/** No company twice, as far as chance allows. */
+/** Avoids drawing a company twice. */
 function unusedName(chance: Chance, place: Place, city: string, kind: Kind, companies: Set<string>) {
   let name = nameOf(chance, place, city, kind);
   for (let tries = 0; tries < 30 && name.company && companies.has(name.company); tries++) {

@@ -28,7 +28,7 @@ export function buildInvoices(
     FROM_STRIPE,
   );
   const charged = new Set(atStripe.map(({ customer }) => customer.id));
-  // Whoever Stripe charges gets a local invoice rarely, and mostly an old one.
+  // Customers that Stripe charges rarely have own invoices, and mostly old ones.
   const billed = clients.filter(({ customer }) => !charged.has(customer.id) || customer.id % 4 === 0);
   const all = [...stripe, ...buildLocalInvoices(source, billed, local, count - stripe.length)];
   return numbered(source, all);

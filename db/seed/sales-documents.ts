@@ -72,7 +72,7 @@ function documentOf(type: Type, status: Status, document_date: string): SalesDoc
     status,
     customer_id: 0,
     document_date,
-    // An order that is confirmed no longer lapses, but for the ones that nobody answered.
+    // A confirmed order no longer lapses, unless it was never answered.
     valid_until: type === 'offer' || status === 'expired' ? addDays(document_date, VALID_DAYS) : null,
     currency: 'eur',
     subtotal: amountText(0, 'eur'),

@@ -40,7 +40,7 @@ export function carryOut(which: CommandName | ((args: string[]) => CommandName))
   });
 }
 
-/** Goes on if somebody at the terminal says yes. A script has to say so beforehand. */
+/** Continues if the user confirms at the terminal. A script must confirm with a flag. */
 async function confirmed(
   question: string,
   { print, signal }: Terminal,

@@ -48,7 +48,7 @@ export async function ownTerminal({ takesInput, stopsInOrder }: Wants): Promise<
   return { terminal, requirePrinted };
 }
 
-/** @returns the answer typed at the terminal, empty if the process is told to stop; null without a terminal */
+/** @returns the typed answer, empty if the process must stop; null without a terminal */
 export async function askTerminal(question: string, signal: AbortSignal): Promise<string | null> {
   if (!process.stdin.isTTY) return null;
   const asking = createInterface({ input: process.stdin, output: process.stderr });

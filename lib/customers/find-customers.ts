@@ -25,7 +25,7 @@ import { toCustomerSnippet } from './snippet';
  */
 export async function findCustomers(db: Database, query: string): Promise<CustomerMatches> {
   let found = await findBeginnings(db, query);
-  // Whoever had the text as its number before a merge may have it within something else.
+  // A merged customer's old number may also be part of another text.
   if (found.length < WANTED)
     found = withoutDoubles(found, await findWithin(db, query, WANTED - found.length));
   return toMatches(found);

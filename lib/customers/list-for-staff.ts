@@ -28,7 +28,7 @@ const columns = {
   status: customers.status,
 };
 
-/** One page of the customers that match; a start that is none: the first. */
+/** One page of matching customers. An invalid cursor returns the first page. */
 export async function listCustomersForStaff(
   db: Database,
   filters: CustomerFilters,

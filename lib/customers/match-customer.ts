@@ -19,7 +19,7 @@ export function spellings(text: string): string[] {
   return [...new Set([text, capitals, capitals.replace(/[-\s]/g, '')])];
 }
 
-/** The customer of a `#id` or of a whole customer number; null where there is none. */
+/** The customer of a `#id` or of a whole customer number; null if it does not exist. */
 export async function findCustomerId(db: Database, text: string): Promise<number | null> {
   const [found] = await db
     .select({ id: customers.id })

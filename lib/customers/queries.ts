@@ -9,7 +9,7 @@ import { findMergedInto } from './merged-customers';
 import { type CustomerRow, customerRow } from './schema';
 import { customerName } from './snippet';
 
-/** Master data of one customer, by id or by number, or of that which it was merged into; null where there is none. */
+/** One customer by id or number, or the customer it was merged into. Null if it does not exist. */
 export async function getCustomer(
   db: Database,
   by: { id: number } | { customer_number: string },

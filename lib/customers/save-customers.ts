@@ -10,7 +10,7 @@ import type { RecordKind, Writing } from '../records/record-kind';
 import { hasOwnNumber } from './match-customer';
 import { findMergedNumbers } from './merged-customers';
 
-/** What is said to whoever would write of an erased customer. */
+/** Error for writes to an erased customer. */
 const ERASED = 'This customer was erased and can no longer be changed.';
 
 /** Customers as people write them; a new one without a number takes the next K number. */
@@ -60,7 +60,7 @@ function checkCustomer({ before, after, changes }: Writing): FieldError[] {
 
 /** As sync numbers the customers that it creates. */
 async function nextCustomerNumber(tx: Database): Promise<string> {
-  await lockKey(tx, 'customer numbers'); // nobody names it before it is given
+  await lockKey(tx, 'customer numbers'); // no row can refer to a number before it is given
   const [next] = await rows<{ number: string }>(tx, sql`select next_customer_number() as number`);
   return String(next?.number);
 }

@@ -58,7 +58,7 @@ const OTHER_NAMES: Record<string, string> = {
 };
 
 /**
- * Our column that a column of somebody else's file most likely is.
+ * Our most likely column for a column of a foreign file.
  *
  * @param free our columns that no other column of the file is
  */

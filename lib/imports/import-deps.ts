@@ -12,7 +12,7 @@ export interface ImportDeps {
   signal: AbortSignal;
 }
 
-/** What is told while a file is imported. */
+/** The progress of an import. */
 export interface ImportListener {
   /** @param column as the file calls it; null where the whole row is meant */
   onProblem(line: number, column: string | null, message: string): void;

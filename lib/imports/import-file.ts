@@ -13,7 +13,7 @@ import { RejectedFile, rejectedPath } from './rejected-file';
 import { toRemembered } from './remembered-columns';
 import type { TextFile } from './text-file';
 
-/** Rows at once. The embedded database shares its process with a server, which answers nobody meanwhile. */
+/** Rows per batch. The embedded database shares its process with a server, which answers no request meanwhile. */
 const BATCH = 1000;
 const EMBEDDED_BATCH = 200;
 /** Batches that are written at once: while a server writes some, the next one is read. More wait for one another. */

@@ -27,7 +27,7 @@ export interface FilePreview {
   }[];
 }
 
-/** How a file is to be read; what is left out is taken as the file suggests it. */
+/** How to read a file. Omitted settings are taken from the file itself. */
 export interface PreviewOptions {
   delimiter?: string | undefined;
   encoding?: Encoding | undefined;

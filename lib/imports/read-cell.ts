@@ -19,7 +19,7 @@ const SHORTENED = /^\d[.,]\d+E\+\d+$/i;
 const NO_DATE =
   /^(0000-00-00|00[./]00[./]0000|1899-12-(30|31)|3[01]\.12\.1899|1900-01-00|0?0\.0?1\.1900|0?1\/0?0\/1900)([ T]00:00(:00(\.0+)?)?Z?)?$/;
 
-/** Whether a cell of a column has no value, as far as its type tells. */
+/** Whether a cell has no value, for the type of its column. */
 export function isEmptyCell(cell: string, type: CellType): boolean {
   const text = cell.trim();
   return text === '' || ((type === 'date' || type === 'instant') && NO_DATE.test(text));

@@ -18,7 +18,7 @@ const NAMES = new Set([
   ...['import_key', 'invoice_import_key', 'stripe_invoice_id'],
 ]);
 
-/** The values of a row, as far as it can be read. */
+/** The values of a row that could be read. */
 export function readRow(
   row: CsvRow,
   { header, constants, derived, hasCurrency, options }: RowSource,

@@ -5,7 +5,7 @@ import type { RowUnit } from './row-units';
 export type RowProblem = FieldError & { line: number };
 
 /**
- * Problems of rows that are written together, by the rows that they are about: each row is told why it is refused.
+ * Assigns the problems of rows that are written together to their rows, so that each row names its reason.
  *
  * @param problems those of one of several rows are named like `lines.0.text`
  */

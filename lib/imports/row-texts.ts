@@ -4,7 +4,7 @@ import { parseRows } from './parse-rows';
 /** How many lines a row may go over: a quotation mark that is never closed swallows no more. */
 const MAX_LINES = 200;
 
-/** A row as it stands in the file, from which line on, or why it is none. */
+/** A row of the file with its first line, or the reason why it cannot be read. */
 export interface RowText {
   line: number;
   raw: string;

@@ -13,7 +13,7 @@ export interface ReadRow {
 
 /** Rows that are written together or not at all: most often one. */
 export interface RowUnit {
-  /** The field by which it is known again and its value, as far as it can be read. */
+  /** The key field and its value, if it could be read. */
   key: { field: string; text: string } | null;
   rows: ReadRow[];
 }

@@ -14,9 +14,9 @@ class TriedOut extends Error {
 }
 
 /**
- * Writes a batch. Where the database refuses one, halves of it are tried, so that one row keeps no other out.
+ * Writes a batch. If the database refuses it, its halves are tried, so that one row does not stop the others.
  *
- * @param dryRun the same in a transaction that is rolled back: each batch in its own, so that nobody waits for long
+ * @param dryRun rolls back the transaction of each batch; one batch each, so that other writers do not wait long
  */
 export async function saveBatch(
   db: Database,

@@ -34,7 +34,7 @@ const BOM_BYTES = '\u00ef\u00bb\u00bf';
  * Opens a file. It is read once to decide between UTF-8 and Windows-1252: the encoding of most lines beyond ASCII
  * counts, and the other lines have a problem, since no encoding fits the whole file.
  *
- * @param wanted the encoding that somebody chose: nothing is decided then
+ * @param wanted the chosen encoding, if any; then nothing is decided
  * @throws StartError if the file cannot be read, is empty or in UTF-16
  */
 export async function openTextFile(path: string, wanted?: Encoding): Promise<TextFile> {

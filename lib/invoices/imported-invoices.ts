@@ -9,7 +9,7 @@ import type { Draft, RecordKind, RecordWriter, Row, Writing } from '../records/r
 import { amountProblems, toAmounts, withoutAmounts } from './amounts';
 import { invoiceKind } from './save-invoices';
 
-/** What Stripe tells of its invoices, and nobody of ours. */
+/** Fields that only Stripe's invoices have. */
 const ofStripe = {
   stripe_invoice_id: optionalText(255),
   stripe_customer_id: optionalText(255),

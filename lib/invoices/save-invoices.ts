@@ -22,7 +22,7 @@ export const invoiceKind: RecordKind = {
   name: 'invoice',
   table: invoices,
   key: 'number',
-  // Of Stripe's where there is none of ours, so that no second one is made of it.
+  // Stripe's invoice, if no own one has the number, so that it is not created a second time.
   hasKey: (numbers) =>
     sql`${inTexts(invoices.number, numbers)} and (${invoices.stripe_invoice_id} is null or not exists (
       select from invoices own where own.number = ${invoices.number} and own.stripe_invoice_id is null))`,

@@ -4,10 +4,10 @@ import { statement } from '@/db/statement';
 import { unpaidStatusSql } from '../overdue';
 
 /**
- * Recomputes a local invoice from what is left of its completed payments; `settled` is the same in TypeScript. An invoice that Stripe manages takes
- * its state from Stripe alone and stays as it is; so does the status of a draft or a cancelled one, and a cancelled
- * invoice owes nothing. What was imported as paid stays paid, until payments come to as much (`paidWithout`). The
- * caller holds the invoice's row lock.
+ * Recomputes an own invoice from the remaining amounts of its completed payments; `settled` is the same in TypeScript. An
+ * invoice that Stripe manages is not changed. A draft or a cancelled invoice keeps its status, and a cancelled one owes
+ * nothing. An invoice imported as paid stays paid until its payments add up to as much (`paidWithout`). The caller holds
+ * the invoice's row lock.
  *
  * @param today calendar date in the time zone of the service: past the due date means overdue
  * @param change by how much its payments are more than before, as a decimal text

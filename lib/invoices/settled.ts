@@ -48,7 +48,7 @@ export function settledBy(invoice: Owed, paid: number, { today, now }: At): Sett
   return { ...amounts, status: unpaidStatus(unpaid, today), paid_at: null };
 }
 
-/** What is left of completed payments, in thousandths. */
+/** The remaining amount of completed payments, in thousandths. */
 function sumOf(ofInvoice: Payment[]): number {
   return ofInvoice.reduce((sum, one) => sum + leftOf(one), 0);
 }

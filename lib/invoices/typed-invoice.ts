@@ -17,7 +17,7 @@ export const typedInvoice = {
 /** All that a form changes of one that was sent. */
 export const typedDueDate = { kind: invoiceKind, fields: { due_date: 'text' } } satisfies TypedKind;
 
-/** Of an invoice of our own; what is paid of it is told by its payments. */
+/** The statuses of an own invoice. Its payments tell what is paid. */
 export const invoiceSteps = {
   kind: invoiceKind,
   steps: {

@@ -19,10 +19,10 @@ const callMessage = z.strictObject({
 });
 
 /**
- * Answers a well-formed tools/call of the 2025 protocols, which is nearly all that is asked, without the
- * server object and the stream of events that would be made for it and cost more than the query.
+ * Answers a well-formed tools/call of the 2025 protocols, the most frequent request, without a server object and an event
+ * stream, which would cost more than the query.
  *
- * @returns null for whatever else: mcp-handler knows what to do with it
+ * @returns null for any other request, which mcp-handler answers
  */
 export async function answerCall(
   runtime: Runtime,

@@ -23,7 +23,7 @@ export interface Caller {
 /** What of a caller decides what is answered. */
 export type Reader = Pick<Caller, 'reads' | 'masked'>;
 
-/** Whoever may read all of it. */
+/** A reader with every permission. */
 export const EVERYTHING: Reader = { reads: [...READ_SCOPES], masked: false };
 
 export function tokenCaller(token: AccessToken): Caller {

@@ -8,7 +8,7 @@ import type { Reader } from './caller';
 import { maskAnswer } from './mask';
 import { toWireSchema, type WireSchema } from './wire-schema';
 
-/** An answer nobody asked to be longer has at most so many characters: about 20,000 tokens. */
+/** The limit of an answer by default, in characters: about 20,000 tokens. */
 export const MAX_CHARACTERS = 70_000;
 /** Characters of a token, in answers like these. */
 export const TOKEN_CHARACTERS = 3.5;

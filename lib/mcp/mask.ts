@@ -8,8 +8,8 @@ const DOMAIN = /(?:[^\s@]{1,64}@)?(?:[\p{L}\p{N}-]{1,63}\.)+\p{L}{2,63}/gu;
 export const MASKED = '[masked]';
 
 /**
- * An answer without who its customers are: whatever has a customer's number is one, or stands under "customer", of
- * which a caller may ask for the name alone. It says that it is masked.
+ * Removes personal data of customers from an answer. A customer is an object with a customer number, or the value of
+ * "customer", of which a caller may ask for the name alone. The answer says that it is masked.
  * Numbers and states stay, so that questions about them are still answered.
  */
 export function maskAnswer(output: Record<string, unknown>): Record<string, unknown> {

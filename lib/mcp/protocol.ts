@@ -17,7 +17,7 @@ export function isStateless(message: unknown): boolean {
   return data !== undefined && Object.keys(data.params._meta).some((key) => key.startsWith(STATELESS_META));
 }
 
-/** Whether a message begins a session. Its body names the revision, whatever the headers say. */
+/** Whether a message begins a session. Its body names the revision; the header is ignored. */
 export function isInitialize(message: unknown): boolean {
   const isNamed = typeof message === 'object' && message !== null && 'method' in message;
   return isNamed && message.method === 'initialize' && !isStateless(message);
@@ -25,7 +25,7 @@ export function isInitialize(message: unknown): boolean {
 
 export const SERVER_INFO = { name: 'W5T Administration', version: '1.0.0' };
 
-/** What a model is told of all tools together. */
+/** The instructions for a model about all tools together. */
 export const INSTRUCTIONS = `Read-only access to a hosting company's customers, services, invoices, offers, order confirmations and servers.
 Start with find-customer-tool unless you have a customer id or number; get-customer-tool then answers most questions about one customer. The list tools answer questions across customers, or page through one customer's rows with customer_id. list-servers-tool resolves a service's server_id.
 Amounts are in whole units of the row's currency; dates are calendar dates YYYY-MM-DD.

@@ -6,7 +6,10 @@ import { clearUnusedClients } from './register-client';
 /** Longer than a code lasts, from which a consent without tokens could still get some. */
 const HOUR_MS = 3_600_000;
 
-/** Removes tokens that are over, grants without any, and clients that nobody let in. A used refresh token stays until its time: it tells of its theft. */
+/**
+ * Deletes expired tokens, grants without tokens, and clients that were never authorized. A used refresh token stays until
+ * it expires, since its reuse reveals a theft.
+ */
 export async function clearOver(db: Database, now: Date): Promise<void> {
   for (const table of [oauthAccessTokens, oauthRefreshTokens, oauthClientAssertions]) {
     await db.delete(table).where(lt(table.expiresAt, now));

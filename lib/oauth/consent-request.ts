@@ -7,7 +7,7 @@ import { hashOAuthToken } from './oauth-token';
 import { isLoopback } from './redirects';
 import { type ReadScope, toReadScopes } from './scopes';
 
-/** How far it is known who a client is: entered by an admin, by its own site, or by nobody. */
+/** The source of a client's identity: an admin, its own site, or only itself. */
 export type Vouched = 'staff' | 'site' | 'nobody';
 
 /** What a member of staff is asked to consent to. */
@@ -25,10 +25,10 @@ export interface ConsentRequest {
 }
 
 /**
- * Reads the address of the consent, as the provider has made it. That nobody else has is checked when an
- * answer is given.
+ * Reads the address of the consent page, which the provider has signed. The signature is checked when the consent is
+ * given.
  *
- * @returns null where it is none, or is over
+ * @returns null if the address is malformed or has expired
  */
 export async function readConsentRequest(
   db: Database,

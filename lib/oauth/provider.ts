@@ -19,7 +19,7 @@ import { PROVIDER_SCOPES } from './scopes';
 
 const HOUR_S = 3600;
 const REFRESH_S = 30 * 86_400;
-/** A code, and a consent that nobody has given yet. */
+/** Lifetime of a code, and of a consent that was not given yet. */
 const CODE_S = 600;
 const PER_MINUTE = 60;
 
@@ -35,8 +35,8 @@ export const OAUTH_TABLES = {
 };
 
 /**
- * better-auth's OAuth provider: codes, tokens, rotation. It stands behind doors of ours (lib/http/oauth), which
- * normalise what clients send; its own registration stays shut.
+ * better-auth's OAuth provider: codes, tokens, rotation. It stands behind our own routes (lib/http/oauth), which
+ * normalize requests; its own registration stays closed.
  *
  * Tokens are opaque, so that each call looks one up and revoking ends it at once.
  */

@@ -8,8 +8,8 @@ export function isLoopback(uri: string): boolean {
 }
 
 /**
- * What a client may register to be sent to, whatever it says of its own kind: https; http on the loopback,
- * where the port is passed over later; a private scheme of the list.
+ * Checks a redirect address of a registration: https, http on the loopback (its port is ignored later), or a private
+ * scheme of the allowlist. The client's own type does not matter.
  *
  * @returns what is wrong with it
  */
@@ -19,7 +19,7 @@ export function redirectProblem(uri: string, schemes: readonly string[]): string
   if (uri.includes('#') || url.username !== '' || url.password !== '') {
     return 'must have neither a fragment nor credentials';
   }
-  // Its spelling is compared later, character by character: one that a browser reads otherwise is none.
+  // The address is compared character by character later, so a spelling that browsers normalize is refused.
   if (/[\s\\\p{Cc}]/u.test(uri)) return 'must have no spaces, backslashes or control characters';
   // A browser reads https:evil.example as https://evil.example, and a person reads something else.
   if (/^https?:/i.test(uri) && !/^https?:\/\/[^/]/i.test(uri)) return 'must have two slashes before its host';

@@ -27,17 +27,17 @@ const PRIVATE = toNetworks([
   ...['10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'],
   ...['::/128', '::1/128', 'fc00::/7', 'fe80::/10'],
 ]);
-/** Nobody has consented to yet: registered ones, and documents. */
+/** The limit of clients without a consent: self-registered ones, and metadata documents. */
 const MAX_UNUSED = 2000;
 /** Of them those of one address, of its IPv6 network of 56 bits, and of that of 48. */
 const MAX_UNUSED_OF = [60, 60, 120];
-/** Documents of one host that nobody has consented to yet. */
+/** The limit of metadata documents of one host without a consent. */
 const MAX_OF_HOST = 20;
 const METHODS: AuthMethod[] = ['client_secret_basic', 'client_secret_post', 'none'];
 
 type World = Pick<Runtime, 'db' | 'env' | 'now' | 'newId' | 'randomBytes'>;
 
-/** A client as it is told of itself, once. */
+/** The answer to a registration. */
 export interface Registered {
   clientId: string;
   clientSecret: string | null;
@@ -111,8 +111,8 @@ async function hasManyUnused(tx: Database, address: string): Promise<boolean> {
 }
 
 /**
- * Whether a client that introduces itself by a document can be stored: anybody can ask for any number of them, without
- * signing in. Those that nobody let in go after an hour; they are read again when they are needed.
+ * Whether another client with a metadata document can be stored, since strangers can name any number of them. Documents
+ * without a consent are deleted after an hour, and read again when they are needed.
  */
 export async function hasRoomForDocument(db: Database, clientId: string, now: Date): Promise<boolean> {
   await clearUnusedClients(db, now);
@@ -153,7 +153,7 @@ export async function insertClient(
   return { clientId, clientSecret };
 }
 
-/** Removes what nobody let in: what registered itself more than a day ago, and documents that were read an hour ago. */
+/** Deletes clients that were never authorized: self-registered ones after a day, metadata documents after an hour. */
 export async function clearUnusedClients(db: Database, now: Date): Promise<void> {
   const before = (ms: number) => lt(oauthClients.updatedAt, new Date(now.getTime() - ms));
   const isOver = or(before(DAY_MS), and(isNotNull(oauthClients.clientDiscoveryId), before(HOUR_MS)));

@@ -29,8 +29,7 @@ export async function mayGoBack(db: Database, clientId: string, to: URL): Promis
 }
 
 /**
- * @param query of the page that says what was wrong. Whoever may have written it: it leads to what its client has
- *   registered, or nowhere
+ * @param query of the error page. A stranger may have written it, so it leads only to a registered address of its client
  */
 export async function readWayBack(
   { db, env }: Pick<Runtime, 'db' | 'env'>,

@@ -38,8 +38,8 @@ function isLost({ status, funds_withdrawn_at, funds_returned_at }: Dispute): boo
 }
 
 /**
- * The status of a payment after what came back of it has changed: refunded once all of it did, completed while it did
- * not. Another status than follows from what came back before is somebody's word, and stays.
+ * The status of a payment after its refunds have changed: refunded if all of it came back, else completed. A status that
+ * did not follow from the refunds before was set by a person, and stays.
  */
 export function statusAfter(payment: Payment, after: Pick<Payment, 'amount' | 'refunded_amount'>) {
   return payment.status === statusOf(payment) ? statusOf(after) : payment.status;

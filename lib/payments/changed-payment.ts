@@ -1,12 +1,12 @@
 import type { StoredPayment } from './lock-payment';
 import type { PaymentChanges } from './schema';
 
-/** How much of a payment came back, where whoever writes it knows: what is not recorded yet becomes a refund. */
+/** The refunded amount, if the writer states it. The part that is not recorded yet becomes a refund. */
 export interface Refunded {
   cameBack?: number | undefined;
 }
 
-/** Whether a payment is already as somebody wants it. */
+/** Whether a payment already has the requested values. */
 export const isAlready = (payment: StoredPayment, changes: PaymentChanges & Refunded): boolean =>
   isSame(payment, withChanges(payment, changes), changes.cameBack);
 

@@ -10,8 +10,8 @@ import { currencyDecimals, hasCurrencyPrecision } from '../money';
 export type LockedInvoice = Pick<typeof invoices.$inferSelect, keyof typeof LOCKED>;
 
 /**
- * Locks the invoice of the payment with a reference, where there is one, and the one that it shall be for: in
- * the order of their ids, so that two writers of the same ones cannot block each other.
+ * Locks the invoice of the payment with this reference, if any, and the target invoice. Locks are taken in the order of
+ * ids, so that two writers of the same invoices cannot deadlock.
  */
 export async function lockInvoices(
   tx: Database,

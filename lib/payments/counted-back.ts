@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { decidedDisputes, disputes, payments, refunds } from '@/db/schema';
 
-/** Not decided yet, as far as Stripe still has it; in literals, as in the partial index over these. */
+/** Open disputes that Stripe still has. The literals match those of the partial index. */
 export const isOpenDispute = sql`${disputes.status} not in ${decidedDisputes}
   and ${disputes.provider_gone_at} is null`;
 

@@ -10,7 +10,7 @@ import { literal } from '../page-query';
 import { containsPattern, prefixPattern } from '../search-text';
 import { typedAmounts } from '../typed-amount';
 
-/** As many as somebody reads through. */
+/** The length of a list that a person reads through. */
 const MAX_FOUND = 20;
 /** In literals, as in the partial indexes over the unpaid ones. */
 const isUnpaid = sql`${invoices.status} in ('sent', 'overdue')`;
@@ -18,7 +18,7 @@ const isUnpaid = sql`${invoices.status} in ('sent', 'overdue')`;
 /**
  * Invoices that a payment may be for: of a customer, with a part of a number, or with an amount, open or in all.
  *
- * @param text what somebody has at hand, such as a line of a bank statement
+ * @param text such as a line of a bank statement
  * @returns at most 20: unpaid ones first, those that are due first before others
  */
 export async function findPayableInvoices(db: Database, text: string) {

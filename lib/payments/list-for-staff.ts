@@ -13,7 +13,7 @@ import { beyond, cursorOf, cursorOr, orderOf } from './payment-cursor';
 import { toPaymentRow } from './queries';
 import type { StaffFilters } from './staff-filters';
 
-/** One page of the payments that match, at the same cost however deep it is; a start that is none: the first. */
+/** One page of matching payments, at a constant cost. An invalid cursor returns the first page. */
 export async function listPaymentsForStaff(
   db: Database,
   filters: StaffFilters,

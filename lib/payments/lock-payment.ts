@@ -41,11 +41,10 @@ export async function lockPayment(
 }
 
 /**
- * Locks the payment of a reference, where there is one, after its invoices, and these in the order of their
- * ids: so does whoever writes payments, sync among them, and nobody waits in a circle. The caller holds the
- * key of the reference.
+ * Locks the payment of a reference, if it exists, after its invoices, and these in the order of their ids. All writers of
+ * payments use this order, sync included, so that they cannot deadlock. The caller holds the key of the reference.
  *
- * @param target the invoice that it shall be for
+ * @param target the requested invoice
  */
 export async function lockByReference(
   tx: Database,

@@ -9,7 +9,7 @@ type Dispute = typeof disputes.$inferSelect;
 
 interface Common {
   id: number;
-  /** Null, and so is the reference: it leads to no payment of ours. */
+  /** Null, like the reference, if the payment is unknown. */
   payment_id: number | null;
   payment_reference: string | null;
   amount: number;

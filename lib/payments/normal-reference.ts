@@ -5,8 +5,8 @@ const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
 const SPACES = /\p{Z}+/gu;
 
 /**
- * A payment reference as it is stored and looked up: two that look alike, whatever wrote them, are one. Spaces count as
- * one, and not at all at the ends.
+ * Normalizes a payment reference for storage and lookup, so that references that look alike are the same. Runs of spaces
+ * become one, and spaces at the ends are removed.
  */
 export function normalReference(text: string): string {
   return text.replace(INVISIBLE, '').normalize('NFC').replace(SPACES, ' ').trim();

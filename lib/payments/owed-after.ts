@@ -6,7 +6,7 @@ export interface OwedBy {
   total: number;
   amount_paid: number;
   amount_due: number;
-  /** What is left of its completed payments. */
+  /** The remaining amount of its completed payments. */
   recorded: number;
 }
 

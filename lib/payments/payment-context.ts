@@ -45,7 +45,7 @@ export async function getPaymentContext(db: Database, payment: Keys) {
       total: toJsonAmount(total),
       amount_paid: toJsonAmount(amount_paid),
       amount_due: toJsonAmount(amount_due),
-      /** What is left of its completed payments. */
+      /** The remaining amount of its completed payments. */
       recorded: toJsonAmount(recorded),
     },
   };
@@ -57,7 +57,7 @@ export type PaymentContext = Awaited<ReturnType<typeof getPaymentContext>>;
 export interface NamedPayment extends PaymentRow {
   customer: CustomerSnippet | null;
   invoice_number: string | null;
-  /** The status of a dispute over it that is not decided yet; null: there is none. */
+  /** The status of its open dispute; null without one. */
   disputed: (typeof disputes.$inferSelect)['status'] | null;
 }
 

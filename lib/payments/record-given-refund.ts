@@ -20,7 +20,7 @@ export interface GivenRefund {
 }
 
 /**
- * Records that a part of a payment came back, once: it is known again by its reference, whatever becomes of it here.
+ * Records a refund of a part of a payment once. Its reference identifies it, even if it changes here.
  *
  * @throws AppError validation_failed naming the fields
  */

@@ -15,18 +15,18 @@ import type { PaymentInput, PaymentRow } from './schema';
 import { interruptSync, ownerOfMoney, refuseCounted } from './stripe-payment';
 import { changePayment, finishWrite, type PaymentWriter, recorderOf } from './write-payment';
 
-/** Whether what a payment would replace is as the writer wants it; null: there is none of its reference. */
+/** Checks the state that the write would replace. Null means that no payment has this reference. */
 type Precondition = (current: PaymentRow | null) => boolean;
 
 /**
  * Creates a payment, or updates the one with the same reference. Of any number of calls at once with one
  * new reference exactly one creates.
  *
- * @returns with `warning`, a sentence, where more is recorded of an invoice of Stripe's than it asks for
- * @param options.onlyNew refuses a reference that is known, instead of updating
- * @param options.precondition of the state that is there, also where there is none
- * @throws AppError precondition_failed; validation_failed when the payment does not fit its invoice; conflict with `onlyNew`, or where sync
- * has recorded the money that its reference names
+ * @returns `warning` is a sentence if more is recorded on one of Stripe's invoices than is due there
+ * @param options.onlyNew refuses a known reference instead of updating it
+ * @param options.precondition of the current state; null if the payment does not exist
+ * @throws AppError precondition_failed; validation_failed if the payment does not fit its invoice; conflict with `onlyNew`,
+ *   or if sync has recorded the money that its reference names
  */
 export async function recordPayment(
   db: Database,
@@ -74,7 +74,7 @@ async function createPayment(
   const customer_id = await meantCustomer(tx, input.customer_id, invoice);
   await refuseCounted(tx, input);
   const [created] = await insertRow(tx, toNewPayment({ ...input, customer_id }, invoice, writer));
-  // Somebody was quicker: begin again, as an update of theirs.
+  // Another writer was first: start again, as an update of its payment.
   if (!created) throw new ChangedMeanwhileError('the reference was taken');
   const { refunded_amount } = created;
   if (Number(refunded_amount) > 0) await recordRefund(tx, created, refunded_amount, recorderOf(writer));

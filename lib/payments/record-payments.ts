@@ -48,7 +48,7 @@ export async function recordPayments(
   try {
     return await transact(db, (tx) => recordWithin(tx, given, writer));
   } catch (error) {
-    // Of several nobody knows which it is: the caller tries fewer.
+    // With several rows it is unknown which one failed, so the caller tries fewer.
     if (given.length > 1 || !isOverLimit(error)) throw error;
     return [{ outcome: 'refused', problems: overLimit().fields }];
   }

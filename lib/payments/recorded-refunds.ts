@@ -14,13 +14,13 @@ interface Recorder {
 }
 
 /**
- * Brings what was recorded here as refunded in line with the status that somebody gives a payment: one refund of the
- * rest where it is refunded, none of ours where it is so no longer. Without a status, one that was recorded as wholly
- * refunded stays so. What Stripe told stays. The caller holds the payment's row lock.
+ * Makes the refunds recorded here fit the new status of a payment: one refund of the rest if it becomes refunded, no own
+ * refund if it is refunded no longer. Without a status, a wholly refunded payment stays so. Stripe's refunds stay. The
+ * caller holds the payment's row lock.
  *
- * @param payment as it is to be
- * @param given the status that somebody gives it, if any
- * @returns what then came back of it
+ * @param payment with its new values
+ * @param given the new status, if any
+ * @returns the refunded amount afterwards
  */
 export async function agreeRefunds(
   tx: Database,
@@ -41,10 +41,10 @@ export async function agreeRefunds(
 }
 
 /**
- * Records what of a payment came back beyond what is known.
+ * Records the part of a stated refunded amount that is not recorded yet.
  *
- * @returns what then came back of it
- * @throws AppError validation_failed where more is known to have come back
+ * @returns the refunded amount afterwards
+ * @throws AppError validation_failed if more is recorded already
  */
 export async function refundUpTo(
   tx: Database,

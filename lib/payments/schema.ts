@@ -47,7 +47,7 @@ export type PaymentChanges = z.infer<typeof changes>;
 
 const readOnly = z.unknown().optional().meta({ readOnly: true });
 
-/** What a payment has that nobody writes. */
+/** The read-only fields of a payment. */
 const readOnlyFields = {
   id: readOnly,
   currency: readOnly,

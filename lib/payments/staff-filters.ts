@@ -15,7 +15,7 @@ export function hasReferenceOrder({ from, to, invoice, customer, reference }: Na
   return !(from || to) || [invoice, customer, reference].some((text) => text !== undefined);
 }
 
-/** The states a payment can be filtered by: its own, and what came of it since. */
+/** The states a payment can be filtered by: its own, and those of its refunds and disputes. */
 export const PAYMENT_STATES = [...paymentStatus.enumValues, 'refunded_in_part', 'disputed'] as const;
 
 /** What staff narrow a list of payments to, as they type it, and its form. */

@@ -38,10 +38,10 @@ export async function interruptSync(tx: Database, owner: string): Promise<void> 
 }
 
 /**
- * Refuses a payment that names money of Stripe's which sync has recorded: that of its invoice, or of the same intent
- * or charge wherever it stands.
+ * Refuses a payment whose reference names Stripe's money that sync has recorded: the money of its invoice, or of the same
+ * intent or charge on any invoice.
  *
- * @param id of the payment itself, where there is one
+ * @param id of the payment itself, if it exists
  * @throws AppError conflict naming the payment that counts
  */
 export async function refuseCounted(
@@ -84,7 +84,7 @@ export async function findStripePayment(db: Database, id: number): Promise<strin
   return found ? stripePaymentOf(found) : null;
 }
 
-/** The same of what is known of it already. */
+/** The same, from its own row alone. */
 export function stripePaymentOf({
   intent,
   reference,

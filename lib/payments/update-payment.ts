@@ -16,9 +16,8 @@ import { changePayment, type PaymentWriter } from './write-payment';
 /**
  * Changes some fields of a payment.
  *
- * @throws AppError not_found; precondition_failed; validation_failed when it would not fit its invoice, or for
- * another value of what nobody writes; conflict when another
- * payment has the reference
+ * @throws AppError not_found; precondition_failed; validation_failed if it would not fit its invoice, or for a
+ *   changed read-only field; conflict if another payment has the reference
  */
 export async function updatePayment(
   db: Database,
@@ -52,7 +51,7 @@ export async function updatePayment(
   }
 }
 
-/** What nobody writes may be sent as it was read. */
+/** Read-only fields may be sent with the values that a GET returned. */
 function refuseReadOnly(current: PaymentRow, changes: PaymentUpdate): void {
   const problems = READ_ONLY.filter((name) => name in changes && changes[name] !== current[name]).map(
     (field) => ({ field, message: 'is read-only: leave it out, or as it was read' }),

@@ -19,7 +19,7 @@ import { agreeRefunds, refundUpTo } from './recorded-refunds';
 import type { PaymentChanges } from './schema';
 import { refuseCounted } from './stripe-payment';
 
-/** Whoever writes a payment, and the time it is. */
+/** Who writes a payment, and when. */
 export interface PaymentWriter {
   actor: Actor;
   source: 'api' | 'staff' | 'import';
@@ -95,7 +95,7 @@ function refundedAfter(
   return agreeRefunds(tx, before, { id: before.id, ...values }, given, recorderOf(writer));
 }
 
-/** Whoever records a refund. */
+/** Who records a refund. */
 export const recorderOf = ({ source, now, refundedAt }: PaymentWriter) =>
   ({ source: source === 'api' ? 'api' : 'staff', now: refundedAt ?? now }) as const;
 

@@ -21,7 +21,7 @@ export const countryCode = textLine(100, toCountryCode).refine(
   'must be a country by its name or its two letters, such as Germany or DE',
 );
 
-/** What is said of a text that is no number. */
+/** Error for a text that is not a number. */
 export const NO_NUMBER = 'must be a number';
 
 /** Whole units of a currency, not negative. */

@@ -70,8 +70,8 @@ export const serviceKind: RecordKind = {
 };
 
 /**
- * When a service was cancelled. One that is already ended when it is recorded ended at some earlier time, which nobody
- * stated.
+ * When a service was cancelled. A service that has already ended when it is recorded ended at an earlier,
+ * unknown time.
  */
 function endOf(status: unknown, before: Row | null, now: Date): Row {
   if (status === undefined || before === null) return {};

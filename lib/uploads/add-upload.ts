@@ -48,7 +48,7 @@ export async function addUpload(
   }
 }
 
-/** @throws AppError payload_too_large, before the file is read where its size is told */
+/** @throws AppError payload_too_large, before the file is read if the request states its size */
 export function requireUploadSize(bytes: number): void {
   if (bytes <= MAX_UPLOAD_BYTES) return;
   throw new AppError(
@@ -71,7 +71,7 @@ async function* limited(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
   }
 }
 
-/** A name of somebody else's computer as one that any disk takes, in one folder. */
+/** Turns a file name of another computer into one that every file system accepts, without folders. */
 function toFileName(name: string): string {
   const safe = name.normalize('NFC').replace(/[\p{Cc}/\\:*?"<>|]/gu, '-');
   let fits = [...safe.replace(/^\.+/, '')];

@@ -28,7 +28,7 @@ const importRun = z.object({
   /** Why it failed, in sentences. */
   failure: z.string().nullable(),
 });
-/** The latest import of an uploaded file, or dry run, and what came of it. */
+/** The latest import or dry run of an uploaded file, and its result. */
 export type ImportRun = z.infer<typeof importRun>;
 
 /** The import under way in this process. */

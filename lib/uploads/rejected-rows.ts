@@ -8,7 +8,7 @@ export function hasRejected(dataDir: string, upload: Upload): boolean {
   return existsSync(rejectedPath(fileOf(dataDir, upload)));
 }
 
-/** Those rows, as a file to mend; null: there is none. */
+/** The rejected rows as a file to correct; null if it does not exist. */
 export async function openRejected(dataDir: string, id: string) {
   const upload = await findUpload(dataDir, id);
   if (!upload || !hasRejected(dataDir, upload)) return null;

@@ -27,10 +27,10 @@ interface Wanted {
 }
 
 /**
- * Begins to import an uploaded file, or to try it out, in this process; it goes on when nobody looks.
+ * Starts an import or a dry run of an uploaded file in this process. It continues after the page is closed.
  *
- * @returns its end; what failed is told by its run
- * @throws AppError conflict while another one is under way
+ * @returns its end; a failure is noted in its run
+ * @throws AppError conflict while another one runs
  */
 export function startImport(
   deps: Deps,
@@ -60,7 +60,7 @@ export function startImport(
   return { ended: perform(deps, job, options, actor) };
 }
 
-/** Ends the import of this file behind the rows that it is at; none under way is none. */
+/** Stops the import of this file after its current batch. Does nothing if none is running. */
 export function stopImport(id: string): void {
   const job = currentJob();
   if (job?.upload.id === id) job.stop.abort();

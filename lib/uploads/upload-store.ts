@@ -62,7 +62,7 @@ export function deleteFolder(dataDir: string, id: string): Promise<void> {
   return rm(folderOf(dataDir, id), { recursive: true, force: true });
 }
 
-/** @returns null where there is no such file, or one of another version */
+/** @returns null if the file does not exist or has another version */
 export async function readJson<T>(path: string, schema: z.ZodType<T>): Promise<T | null> {
   const text = await orNothing(readFile(path, 'utf8'));
   return text === null ? null : (schema.safeParse(parseJson(text)).data ?? null);

@@ -1,7 +1,7 @@
 import { notFound } from 'next/navigation';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 
-/** Addresses without a page: to nobody signed in they look like the others. */
+/** Unknown addresses. Without a session they redirect to the sign-in page, like all others. */
 export default async function NoSuchPage() {
   await requireStaff();
   notFound();

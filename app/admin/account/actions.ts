@@ -40,7 +40,7 @@ export async function changePassword(then: string, _before: Problems, form: Form
 
 export interface BegunTwoFactor {
   picture: { size: number; path: string };
-  /** What somebody types who cannot read the picture. */
+  /** The key to type instead of scanning the picture. */
   key: string;
   recoveryCodes: string[];
 }

@@ -14,7 +14,7 @@ interface Props {
   turnOff(password: string): Promise<{ problem: string }>;
 }
 
-/** What somebody can do who has an authenticator app. */
+/** The actions of an account with an authenticator app. */
 export function TwoFactor({ isRequired, renew, turnOff }: Props) {
   const [wanted, setWanted] = useState<'codes' | 'off'>();
   const [codes, setCodes] = useState<string[]>();

@@ -8,7 +8,7 @@ import { Snippet } from './snippet';
 
 interface Props {
   connections: Connection[];
-  /** Issues a token for a client; without it nobody here may. */
+  /** Issues a token for a client. Absent if the person cannot issue tokens. */
   issue?: ((client: string) => Promise<string>) | undefined;
 }
 

@@ -4,7 +4,7 @@ type Answer = { id: string } | { problem: string };
 
 const BROKEN = 'The upload was interrupted: try again.';
 
-/** Uploads a file; what is too large is not even sent. @param onPercent is told how much has gone */
+/** Uploads a file. A file that is too large is not sent. @param onPercent is called with the progress */
 export function sendFile(file: File, kind: string, onPercent: (percent: number) => void): Promise<Answer> {
   if (file.size > MAX_UPLOAD_BYTES) {
     const problem = `${file.name} is larger than ${MAX_UPLOAD_BYTES / 1e6} MB: import it with npm run import -- ${kind} FILE.csv.`;

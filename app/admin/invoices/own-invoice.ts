@@ -3,7 +3,7 @@ import { isUnpaid } from '@/lib/overdue';
 
 type Invoice = Pick<InvoiceDetails, 'status' | 'stripe_invoice_id'>;
 
-// Apart from what shows them: whoever imports a component loads its scripts too.
+// Kept apart from components, since importing a component also loads its scripts.
 
 export const isOwnDraft = ({ status, stripe_invoice_id }: Invoice): boolean =>
   status === 'draft' && stripe_invoice_id === null;

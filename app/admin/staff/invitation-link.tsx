@@ -1,7 +1,7 @@
 import type { Invitation } from '@/lib/auth/invitations/invitation';
 import { Secret } from '../_components/forms/secret';
 
-/** The address that lets somebody in, for this one answer. */
+/** The invitation address, shown once. */
 export function InvitationLink({ email, url, done }: Invitation & { done: string }) {
   return (
     <Secret

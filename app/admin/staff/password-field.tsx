@@ -2,7 +2,7 @@
 
 import { PasswordInput } from '@mantine/core';
 
-/** A password for somebody else; empty: one is made. */
+/** A password for another person. If empty, one is generated. */
 export function PasswordField({ error }: { error: string | undefined }) {
   return (
     <PasswordInput

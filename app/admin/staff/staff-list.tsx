@@ -8,7 +8,7 @@ import { ROLE_LABELS } from './role-text';
 
 interface Props {
   staff: StaffListRow[];
-  /** The id of whoever looks. */
+  /** The id of the signed-in person. */
   self: string;
   timeZone: string;
 }

@@ -2,8 +2,8 @@ import type { FormEvent } from 'react';
 import type { SecurityScheme, System } from './swagger-system';
 
 /**
- * A native dialog, which keeps the focus and closes with Escape. Tokens live in the page's memory alone:
- * the browser is told neither to remember a field nor to check its spelling.
+ * A native dialog, which keeps the focus and closes with Escape. Tokens are kept in the page's memory
+ * only. The fields turn off autofill and spell checking.
  */
 export function AuthorizationDialog({ React, authActions, authSelectors, getComponent }: System) {
   const h = React.createElement;

@@ -5,7 +5,7 @@ const PATIENCE_MS = 20_000;
 /**
  * The API's document, with this origin as its server: the page's policy lets it call no other.
  *
- * @throws where there is no document, or none in time
+ * @throws Error if the document does not arrive in time
  */
 export async function fetchDocument(leaving: AbortSignal): Promise<object> {
   const signal = AbortSignal.any([leaving, AbortSignal.timeout(PATIENCE_MS)]);
@@ -19,7 +19,7 @@ interface ApiDocument {
   paths: Record<string, Record<string, { security?: Record<string, unknown>[] }>>;
 }
 
-/** Nobody who reads the page has the secrets of machines: it asks for none. */
+/** Removes the secrets of machines, which readers of the page do not have. */
 function withoutInternal(document: ApiDocument): object {
   const { securitySchemes } = document.components;
   const isPublic = (name: string) => !securitySchemes[name]?.['x-internal'];

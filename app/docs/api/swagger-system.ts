@@ -4,7 +4,7 @@ export interface SecurityScheme {
   description: string;
 }
 
-/** What Swagger UI gives its plugins and components, as far as ours need it. */
+/** The part of Swagger UI's interface that our plugins and components use. */
 export interface System {
   /** The React that Swagger UI carries: elements of another are not rendered. */
   React: typeof React;

@@ -11,8 +11,8 @@ import { refusalText } from './refusal-texts';
 export const metadata: Metadata = { title: 'Not connected', referrer: 'no-referrer' };
 
 /**
- * Why an authorization ends here: the client is not known to be the one, or anybody may have registered its address,
- * so that nobody is sent there without a click.
+ * Explains why an authorization ends here. The client is not verified, or a stranger may have registered its address, so
+ * the browser does not go there without a click.
  */
 export default async function RefusedPage({ searchParams }: { searchParams: Promise<SearchParams> }) {
   const query = toQuery(await searchParams);

@@ -19,7 +19,7 @@ export const REFUSAL_TEXTS: Record<string, string> = {
   server_error: 'Something went wrong here. Try again later.',
 };
 
-/** What was wrong, in a sentence of ours: what stands in the address may be anybody's. */
+/** Our own sentence about the error, since a stranger may have written the address. */
 export function refusalText(error: string): string {
   const text = Object.hasOwn(REFUSAL_TEXTS, error) ? REFUSAL_TEXTS[error] : undefined;
   return text ?? 'The app’s request is incomplete or invalid. Update the app, then connect again.';

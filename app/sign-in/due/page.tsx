@@ -11,7 +11,7 @@ import { SignOutButton } from './sign-out-button';
 
 export const metadata: Metadata = { title: 'Before you go on' };
 
-/** What somebody who has signed in must do before anything else. */
+/** The step that a signed-in person must take first. */
 export default async function DuePage({ searchParams }: { searchParams: Promise<SearchParams> }) {
   const { next } = await searchParams;
   const target = safeNextPath(typeof next === 'string' ? next : undefined);

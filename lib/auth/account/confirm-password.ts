@@ -9,8 +9,8 @@ import { tooManyAttempts } from '../sign-in/sign-in-refusal';
 import type { StaffSession } from '../staff/find-staff';
 
 /**
- * Asks somebody signed in for their password once more. Wrong ones count against their session, so that a
- * session that was left open is no way to guess it.
+ * Asks signed-in staff for their password once more. Wrong passwords count against the session, so that a session left
+ * open cannot be used to guess it.
  *
  * @throws AppError validation_failed naming `field`; too_many_requests
  */

@@ -8,17 +8,17 @@ import { endInvitations, findInvited } from './invitation';
 type World = Pick<Runtime, 'db' | 'now' | 'newId' | 'randomBytes'>;
 
 /**
- * Gives whoever was invited the password that they choose, and uses the invitation up.
+ * Stores the password that the invited person chooses, and uses up the invitation.
  *
  * @returns their address, to sign in with
- * @throws AppError validation_failed naming the field; conflict where the invitation is not valid any more
+ * @throws AppError validation_failed naming the field; conflict if the invitation is no longer valid
  */
 export async function acceptInvitation(
   world: World,
   token: string,
   { password, repeated }: { password: string; repeated: string },
 ): Promise<string> {
-  // Before anything is hashed for somebody who only guesses; and again under the lock.
+  // Check before hashing, so that guesses cost nothing, and again under the lock.
   const invited = await findInvited(world.db, token, world.now());
   if (!invited) throw invalidInvitation();
   if (password !== repeated) throw invalidField('repeated', 'must be the same password');

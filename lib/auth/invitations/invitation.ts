@@ -18,7 +18,7 @@ const TOKEN = /^[\w-]{43}$/;
 
 type World = Pick<Runtime, 'db' | 'env' | 'now' | 'newId' | 'randomBytes'>;
 
-/** What is shown once: the address that lets somebody choose their password, within a day. */
+/** The address where the invited person chooses a password within a day. It is shown once. */
 export interface Invitation {
   email: string;
   url: string;
@@ -39,9 +39,9 @@ export async function inviteStaffUser(world: World, input: NewPerson, actor: Act
 }
 
 /**
- * Another address for somebody who has not accepted; the one before ends.
+ * Issues another address for a person who has not accepted. The previous one ends.
  *
- * @throws AppError not_found; conflict where they have a password
+ * @throws AppError not_found; conflict if they have a password
  */
 export async function renewInvitation(world: World, key: StaffKey, actor: Actor): Promise<Invitation> {
   return writeStaff(world.db, actor, async (tx) => {

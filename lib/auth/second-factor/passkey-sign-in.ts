@@ -10,7 +10,7 @@ import { askBetterAuth } from './ask-better-auth';
 import { PASSKEY_COOKIE } from './plugins';
 
 /**
- * What the browser asks for a passkey with; whose it is nobody says yet.
+ * The options with which the browser asks for a passkey. The account is not known yet.
  *
  * @throws AppError too_many_requests: each address has twenty a minute
  */
@@ -23,12 +23,12 @@ export async function beginPasskeySignIn(
   if (answer.status !== 429) await clearExpired(runtime.db, runtime.now());
   if (!answer.ok) throw toRefusal(answer, 'Passkeys do not work right now.');
   const options: PublicKeyCredentialRequestOptionsJSON = await answer.json();
-  // better-auth only prefers it, and refuses afterwards whoever did not prove to be the owner.
+  // better-auth only prefers verification, and later refuses users who were not verified.
   return { options: { ...options, userVerification: 'required' }, cookies: answer.headers.getSetCookie() };
 }
 
 /**
- * Opens a session by a passkey. It needs no code: whoever has it proved to be its owner.
+ * Opens a session by a passkey. It needs no code, since the passkey has verified its owner.
  *
  * @returns the `Set-Cookie` headers of the session and of its device
  * @throws AppError unauthenticated; too_many_requests

@@ -15,7 +15,7 @@ import type { StaffSession } from '../staff/find-staff';
 import { askBetterAuth } from './ask-better-auth';
 import { PASSKEY_COOKIE } from './plugins';
 
-/** As many as somebody has devices, and some. */
+/** More than a person has devices. */
 const MAX_PASSKEYS = 20;
 const MAX_NAME_LENGTH = 60;
 const SESSION = 'session_token';

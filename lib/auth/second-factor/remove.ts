@@ -34,7 +34,7 @@ export async function turnOffTwoFactor(
 }
 
 /**
- * For whoever lost theirs: authenticator app, recovery codes and passkeys go, and all sessions end. The
+ * Removes the authenticator app, recovery codes and passkeys of a person who lost them, and ends all sessions. The
  * password stays.
  *
  * @throws AppError not_found; conflict for oneself

@@ -23,7 +23,7 @@ export interface NewTwoFactor {
  * Makes the secret of an authenticator app; it counts once `confirmTwoFactor` has seen a code of it.
  *
  * @param headers with the session's cookie
- * @throws AppError validation_failed for a wrong password; conflict where there is an app already
+ * @throws AppError validation_failed for a wrong password; conflict if the account has an app already
  */
 export async function beginTwoFactor(
   runtime: Runtime,

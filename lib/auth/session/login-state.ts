@@ -6,14 +6,14 @@ import { staffAccounts, staffPasskeys, staffUsers } from '@/db/schema';
 export interface LoginState {
   /** None before an invitation is accepted. */
   hasPassword: boolean;
-  /** Somebody else knows it. */
+  /** Another person knows the password. */
   isTemporary: boolean;
   /** An authenticator app. */
   hasApp: boolean;
   passkeys: number;
 }
 
-/** What a person has to sign in with; of nobody, nothing. */
+/** The means by which a person can sign in. Unknown persons have none. */
 export async function getLoginState(db: Database, userId: string): Promise<LoginState> {
   const ofUser = and(eq(staffAccounts.userId, staffUsers.id), eq(staffAccounts.providerId, 'credential'));
   const [row] = await db

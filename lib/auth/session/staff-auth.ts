@@ -26,7 +26,7 @@ export type StaffAuth = ReturnType<typeof createStaffAuth>;
 export const MIN_PASSWORD_LENGTH = 12;
 export const MAX_PASSWORD_LENGTH = 128;
 const SESSION_SECONDS = 12 * 60 * 60;
-/** Of one address, whatever the accounts; in seconds. */
+/** For one address over all accounts, in seconds. */
 const MAX_SIGN_INS = { window: 60, max: 20 };
 const SIGN_IN_PATH = '/sign-in/email';
 

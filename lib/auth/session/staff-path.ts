@@ -3,10 +3,10 @@ export const PATH_HEADER = 'x-w5t-path';
 
 export const SIGN_IN_PATH = '/sign-in';
 
-/** Asks whoever has an authenticator app for its code. */
+/** The page that asks for the code of the authenticator app. */
 export const CODE_PATH = '/sign-in/code';
 
-/** What somebody who has signed in must do before anything else. */
+/** The page of the step that a signed-in person must take first. */
 export const DUE_PATH = '/sign-in/due';
 
 /**

@@ -13,7 +13,7 @@ import { DUE_PATH, PATH_HEADER, SIGN_IN_PATH, UNAVAILABLE_PATH } from './staff-p
 
 export type { StaffMember };
 
-/** Whose session it is, whatever they owe; null: nobody's. Asked of the database, once a request. */
+/** The person of the session, even if a step is due; null without a session. Queries the database once a request. */
 export const currentSession = cache(async (): Promise<StaffSession | null> => {
   const sent = await headers(); // first: it tells Next that the page is not one to render at build time
   const runtime = await getRuntime().catch(showUnavailable);
@@ -22,7 +22,7 @@ export const currentSession = cache(async (): Promise<StaffSession | null> => {
   );
 });
 
-/** Who is signed in and owes nothing; null: nobody. */
+/** The signed-in person without a due step; null if there is no such person. */
 export async function currentStaff(): Promise<StaffMember | null> {
   const session = await currentSession();
   return session?.due === null ? session.staff : null;
@@ -35,8 +35,8 @@ function showUnavailable(error: unknown): never {
 }
 
 /**
- * Every page and action of the staff begins with this: nobody signed in → the sign-in page; somebody who
- * owes a password of their own or a second factor → the page for that.
+ * Every staff page and action starts with this. Without a session it redirects to the sign-in page. If an own password
+ * or a second factor is due, it redirects to the page for that.
  */
 export async function requireStaff(): Promise<StaffMember> {
   return (await requireSession()).staff;
@@ -50,14 +50,14 @@ export async function requireSession(): Promise<StaffSession> {
   redirect(`${session ? DUE_PATH : SIGN_IN_PATH}?next=${encodeURIComponent(path)}`);
 }
 
-/** The same, but for somebody who owes nothing but this: they are about to do it. */
+/** The same, but lets in a person whose only due step is this one. */
 export async function requireSessionFor(step: DueStep): Promise<StaffSession> {
   const session = await currentSession();
   if (session?.due === step) return session;
   return requireSession();
 }
 
-/** Somebody who owes something: everybody else → where they may go. */
+/** Requires a person with a due step. Redirects everyone else to the page that they can use. */
 export async function requireDueSession(next: string): Promise<StaffSession> {
   const session = await currentSession();
   if (session?.due) return session;
@@ -74,13 +74,13 @@ export async function requireAdmin(): Promise<StaffMember> {
   forbidden();
 }
 
-/** Somebody signed in, as the audit log names them. */
+/** The signed-in person, as the audit log names them. */
 export function staffActor({ id, email }: StaffMember): Actor {
   return { type: 'staff', id, name: email };
 }
 
 /**
- * Signs in from a server action whoever has just set their password.
+ * Signs in a person who has just set their password, from a server action.
  *
  * @throws AppError as `signIn` does
  */

@@ -1,15 +1,15 @@
 import { isIP } from 'node:net';
 import { normalAddress } from '../../networks';
 
-/** Who all are whose address nobody vouches for: they share what is counted. */
+/** Clients without a trusted address share one counter. */
 export const UNKNOWN_ADDRESS = 'unknown';
 
 /**
- * The client as far as counting goes: an IPv4 address; an IPv6 network of 64 bits, since whoever has one
- * address has them all.
+ * The key by which a client is counted: an IPv4 address, or an IPv6 network of 64 bits, since a client that has one
+ * address of it has them all.
  *
- * @param forwardedFor `X-Forwarded-For`, which our server and Vercel set to exactly one address. Of a
- *   chain nobody knows which part the client wrote.
+ * @param forwardedFor `X-Forwarded-For`, which our server and Vercel set to exactly one address. In a
+ *   chain it is unknown which part the client wrote.
  */
 export function countedAddress(forwardedFor: string | null): string {
   const address = normalAddress(forwardedFor?.trim() ?? '');

@@ -12,7 +12,7 @@ export interface DeviceOwner {
   secret: string;
 }
 
-/** What stands for an account where its address need not: SHA-256 of it, whether somebody has it or not. */
+/** Stands for an account without storing its address: the SHA-256 of the address, whether or not an account has it. */
 export function accountKey(email: string): string {
   return createHash('sha256').update(email.trim().toLowerCase()).digest('hex');
 }
@@ -22,7 +22,7 @@ export function deviceCookieName(email: string, isSecure: boolean): string {
   return `${isSecure ? '__Secure-' : ''}${COOKIE_PREFIX}.device.${accountKey(email).slice(0, 16)}`;
 }
 
-/** The `Set-Cookie` that makes a device a known one for half a year; only signing in is told of it. */
+/** The `Set-Cookie` that makes a device known for half a year. Only the sign-in routes receive the cookie. */
 export function deviceCookie(
   id: string,
   owner: DeviceOwner,

@@ -18,17 +18,17 @@ interface Waiter {
   turnAway(): void;
 }
 
-/** Seconds after which somebody who was turned away may try again. */
+/** Seconds after which a refused client may try again. */
 const RETRY_AFTER = 5;
 
 /** Runs work when it is its turn. @param network of a stranger; null for a known device */
 export type HashQueue = <T>(network: string | null, work: () => Promise<T>) => Promise<T>;
 
 /**
- * A bulkhead for passwords, each of which costs a core for a tenth of a second. Known devices go first,
- * and where no more may wait, the last stranger makes room for one.
+ * A bulkhead for password hashes, each of which takes a core for a tenth of a second. Known devices go first. If the
+ * queue is full, the last unknown device makes room for a known one.
  *
- * @throws AppError too_many_requests (the queue's functions), for whoever finds no place or waits too long
+ * @throws AppError too_many_requests (the queue's functions) if the queue is full or the wait is too long
  */
 export function createHashQueue({ running, waiting, ofNetwork, patienceMs }: HashQueueLimits): HashQueue {
   let active = 0;

@@ -6,7 +6,7 @@ import { widerNetworks } from '../../networks';
 import { accountKey } from './device-cookie';
 import { countFailure, countNetworkFailure, countStrangeFailure, type SignInRule } from './sign-in-delays';
 
-/** Where somebody signs in from: a device that the account knows, else an address. */
+/** The origin of a sign-in: a device that the account knows, else an address. */
 export interface SignInOrigin {
   deviceId: string | null;
   /** As `countedAddress` gives it. */
@@ -107,7 +107,7 @@ export async function forgiveSignIn(
     .where(and(ofAccount, inArray(failures.origin, shared)));
 }
 
-/** Nothing counts against the account any more, whoever tried. */
+/** Resets all counts of the account. */
 export async function forgetSignIns(db: Database, email: string): Promise<void> {
   await db.delete(failures).where(eq(failures.account, accountKey(email)));
 }

@@ -9,7 +9,7 @@ import { type DeviceOwner, deviceCookie, deviceCookieName, readDevice } from './
 import type { SignInOrigin } from './sign-in-limit';
 
 /**
- * Whence somebody signs in to an account.
+ * The origin of a sign-in to an account.
  *
  * @param headers the client's: `x-forwarded-for` holds its address, `cookie` tells whether its device is known
  */
@@ -21,7 +21,7 @@ export async function findOrigin(runtime: Runtime, email: string, headers: Heade
   return { deviceId, address: countedAddress(headers.get('x-forwarded-for')) };
 }
 
-/** The `Set-Cookie` that makes the device of somebody who has signed in a known one; none without a password. */
+/** The `Set-Cookie` that makes the device known after a sign-in. Undefined if the account has no password. */
 export async function rememberDevice(
   runtime: Runtime,
   email: string,
@@ -42,7 +42,7 @@ async function findOwner(runtime: Runtime, email: string): Promise<DeviceOwner |
   return { email, passwordHash, secret: staffSecret(runtime.env, runtime.randomBytes) };
 }
 
-/** As it is stored; null where nobody has the address, or no password yet. */
+/** The stored hash; null if no account has the address, or it has no password yet. */
 export async function findPasswordHash(db: Database, email: string): Promise<string | null> {
   const [account] = await db
     .select({ passwordHash: staffAccounts.password })

@@ -1,6 +1,6 @@
 import { AppError } from '../../errors';
 
-/** What better-auth's refusal means to whoever signs in. */
+/** Translates better-auth's refusal into our error. */
 export function toRefusal({ status, headers }: Response, wrong: string): AppError {
   if (status >= 500) {
     return new AppError('unavailable', 'Signing in does not work right now. Try again in a moment.');

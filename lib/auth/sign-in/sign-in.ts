@@ -16,8 +16,8 @@ export interface SignIn {
 }
 
 /**
- * Opens a session, or leads to the second factor. Guesses are counted, see `countSignIn`; an address that
- * nobody has is answered like one whose password is wrong, and takes as long.
+ * Opens a session, or leads to the second factor. Guesses are counted, see `countSignIn`. An unknown address gets the
+ * same answer after the same time as a wrong password.
  *
  * @param headers the client's: `x-forwarded-for` holds its address, `cookie` tells whether its device is known
  * @throws AppError unauthenticated; too_many_requests with the seconds to wait; unavailable

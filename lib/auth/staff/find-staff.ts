@@ -10,7 +10,7 @@ export interface StaffMember {
   role: StaffRole;
 }
 
-/** What somebody who has signed in must do before anything else. */
+/** The step that a signed-in person must take first. */
 export type DueStep = 'password' | 'two_factor';
 
 export interface StaffSession {
@@ -21,13 +21,13 @@ export interface StaffSession {
   due: DueStep | null;
 }
 
-/** Who is signed in by the cookies of a request, and owes nothing; null: nobody. */
+/** The person whom the request's cookies sign in, without a due step; null if there is no such person. */
 export async function findStaff(runtime: Runtime, headers: Headers): Promise<StaffMember | null> {
   const found = await findStaffSession(runtime, headers);
   return found?.due === null ? found.staff : null;
 }
 
-/** The same, whatever they owe. */
+/** The same, even if a step is due. */
 export async function findStaffSession(runtime: Runtime, headers: Headers): Promise<StaffSession | null> {
   const found = await getStaffAuth(runtime).api.getSession({ headers });
   if (!found) return null;

@@ -58,7 +58,7 @@ export async function isFirstAdminToken(db: Database, token: string, now: Date):
  */
 export async function createFirstAdmin(world: World, token: string, typed: TypedAdmin): Promise<void> {
   const now = world.now();
-  // Before anything is hashed for somebody who only guesses; and again under the lock.
+  // Check before hashing, so that guesses cost nothing, and again under the lock.
   if (!(await isFirstAdminToken(world.db, token, now))) throw invalidToken();
   if (typed.password !== typed.repeated) throw invalidField('repeated', 'must be the same password');
   await addStaffUser(world, { ...typed, role: 'admin' }, commandActor('one-time address'), async (tx) => {

@@ -2,7 +2,7 @@ import { and, eq } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { staffAccounts } from '@/db/schema';
 
-/** Replaces a person's password, or gives the first one to whoever was invited. */
+/** Replaces a person's password, or stores the first password of an invited person. */
 export async function storePassword(
   tx: Database,
   userId: string,

@@ -16,7 +16,7 @@ export interface AccessToken {
   name: string;
   scopes: Scope[];
   hides_personal_data: boolean;
-  /** The member of staff whose it is, where it is somebody's. */
+  /** The member of staff that the token belongs to, if any. */
   staff_email: string | null;
   /** As noted, at most once a minute. */
   last_used_at: Date | null;

@@ -20,7 +20,7 @@ export interface TypedToken {
   expires: string;
   /** With `date`, the last day on which the token is valid: YYYY-MM-DD. */
   last_day: string;
-  /** The member of staff whose it is; empty: nobody's. */
+  /** The member of staff that the token belongs to, or empty. */
   staff_email: string;
 }
 

@@ -33,7 +33,7 @@ export type AccessTokenRow = Omit<typeof accessTokens.$inferSelect, 'token_hash'
 
 /**
  * @returns the token's text, which is shown once and kept nowhere
- * @throws AppError validation_failed where nobody has that address
+ * @throws AppError validation_failed if no member of staff has that address
  */
 export async function createAccessToken(
   db: Database,
@@ -112,7 +112,7 @@ async function revokeWhere(tx: Database, which: SQL, { actor, now }: Revoker): P
   return rows.length;
 }
 
-/** Nobody removes them until the token is there to be revoked with them. */
+/** Locks the member of staff, so that removing them also revokes this token. */
 async function holdStaff(tx: Database, address: string): Promise<string> {
   const [user] = await tx
     .select({ email: staffUsers.email })

@@ -36,7 +36,7 @@ export async function storeDeliveries(db: Database, world: World): Promise<void>
     .onConflictDoNothing();
 }
 
-/** A payment at Stripe that nobody here heard of: the database did not answer in time. */
+/** A payment at Stripe that is unknown here, because the database did not answer in time. */
 function missedPayment(world: World) {
   const { events } = act(world, () =>
     makeHappen('invoice.paid', { world, customer: null, invoiceNumber: null }),

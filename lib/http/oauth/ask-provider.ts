@@ -9,7 +9,7 @@ interface Asked {
   query?: URLSearchParams;
   form?: URLSearchParams;
   json?: unknown;
-  /** Of whoever asks: their address is counted, their cookie says who is signed in. */
+  /** The caller's headers: their address is counted, and their cookie tells who is signed in. */
   headers: Pick<Headers, 'get'>;
   authorization?: string | undefined;
 }

@@ -11,7 +11,7 @@ import { hasNul } from './read-form';
 
 /** What may stand in the address more than once. */
 const REPEATED = ['resource'];
-/** What the provider is told; whatever else a client sends has no meaning here. */
+/** The parameters that are passed to the provider. All others are ignored. */
 const PASSED_ON = [
   ...['response_type', 'client_id', 'redirect_uri', 'state', 'code_challenge', 'code_challenge_method'],
   ...['request', 'request_uri', 'response_mode'],
@@ -37,7 +37,7 @@ export async function answerAuthorize(request: Request): Promise<Response> {
     runtime.log.error({ component: 'oauth', status: answer.status }, 'the provider did not answer');
     return refuse('server_error');
   }
-  // The provider knows sessions, not what somebody owes: they get no further than to the page for it.
+  // The provider knows sessions, but not due steps, so a person with a due step is redirected to its page.
   const owes = Boolean((await findStaffSession(runtime, request.headers))?.due);
   return redirectTo(runtime, location, { asked: url, owes });
 }

@@ -44,8 +44,8 @@ const STEPS: [name: string, step: (trial: Trial) => Promise<string | null>][] = 
 const NEUTRAL = { userAgent: 'w5t-connection-check' };
 
 /**
- * Does at the public address what each client does when somebody adds it, up to where a person signs in; then, with
- * a token that lasts a minute, what it does afterwards. Each way ends at what fails.
+ * Repeats at the public address each client's steps when it is added, up to the sign-in page; then, with a token that is
+ * valid for a minute, the steps after it. Each client's trial stops at the first failure.
  */
 export async function checkConnection(runtime: Runtime, userId: string): Promise<ConnectionReport> {
   for (const step of COMMON) {

@@ -17,8 +17,8 @@ export interface Decision {
 }
 
 /**
- * Tells the provider what a member of staff has decided. The provider looks for a session only, so that nothing is
- * asked of it for somebody who still owes something.
+ * Passes a member of staff's decision to the provider. The provider checks the session only, so a person with a due step
+ * is refused before.
  *
  * @param headers with the session's cookie
  * @returns where their browser goes: back to the client, with a code or with `access_denied`

@@ -19,7 +19,7 @@ const SERVER = new Map<string, string>(
   ),
 );
 
-/** Every address below a `.well-known`: JSON even where there is nothing, since a page would end a client's search. */
+/** Answers every address below `.well-known` with JSON, also unknown ones, since a page would end a client's search. */
 export async function answerMetadata(request: HttpRequest): Promise<Response> {
   const answer = await metadataFor(request);
   return request.method === 'HEAD' ? new Response(null, answer) : answer;

@@ -53,8 +53,8 @@ interface LineKind {
 }
 
 /**
- * The lines of what has its sums alone so far: all of one together, where they come to exactly these. Nobody else's
- * lines are replaced.
+ * Imports the lines of records that have only totals so far. All lines of a record are written together, if they add up
+ * to exactly its totals. Existing lines are never replaced.
  */
 function lineImport({ kind, owner, names, find, missing }: LineKind): ImportKind {
   return {

@@ -1,4 +1,4 @@
-/** How one client is told of this server. */
+/** How one client is connected to this server. */
 export interface Connection {
   client: string;
   /** Where the snippet goes, as a sentence in Markdown. */

@@ -17,7 +17,7 @@ interface ListDeclaration<Filters extends z.ZodObject, RowSchema extends z.ZodOb
   /** Counts and sums of everything that the filters find. */
   summarize(db: Database, filters: z.output<Filters>): Promise<Row[]>;
   summaryRow: z.ZodObject;
-  /** A row, or a row of the summary, for whoever may not read bills. */
+  /** A row, or a row of the summary, for a caller that cannot read billing data. */
   withoutMoney?(row: Row): Row;
 }
 

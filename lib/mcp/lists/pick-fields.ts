@@ -13,7 +13,7 @@ export const fieldsArgument = z
   .optional()
   .describe('Columns, like ["id","status","customer.name"]. Default all.');
 
-/** @throws AppError validation_failed with the list of columns, for a name that is none */
+/** @throws AppError validation_failed with the list of columns, for an unknown column */
 export function requireColumns(fields: readonly string[], row: z.ZodObject): void {
   const known = columnsOf(row);
   const unknown = fields.filter((field) => !known.includes(field));

@@ -278,7 +278,7 @@ describe('refresh tokens', () => {
     expect(await count()).toBe(1);
     await clearOver(db, inDays(31));
     expect(await count()).toBe(0);
-    // Somebody has let the client in once, so that it stays known.
+    // The client was authorized once, so that it stays known.
     expect(await db.$count(oauthClients, eq(oauthClients.clientId, client))).toBe(1);
     expect((await flow.authorize(client)).pathname).toBe('/oauth/consent');
   });

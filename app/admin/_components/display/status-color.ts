@@ -3,7 +3,7 @@ const STATES = {
   green: ['accepted', 'active', 'completed', 'fixed', 'ok', 'paid', 'processed', 'succeeded', 'valid', 'won'],
   // On its way.
   blue: ['order', 'pending', 'running', 'sent', 'trialing', 'under_review', 'warning_under_review'],
-  // Somebody should look at it.
+  // A person should look at it.
   orange: [
     'completed_with_errors',
     'disputed',

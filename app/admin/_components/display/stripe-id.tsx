@@ -6,7 +6,7 @@ import { StripeLink } from './stripe-link';
 
 interface Props {
   id: string;
-  /** A page of ours about it; Stripe's is beside it then. */
+  /** Our own page about it. The link to Stripe's page then stands beside it. */
   href?: string | undefined;
 }
 

@@ -10,7 +10,7 @@ export interface Entry {
   state?: ReactNode;
 }
 
-/** One entry; leads to the page of its record where there is one. */
+/** One entry, with a link to the page of its record, if it has one. */
 export function NarrowEntry({ entry, href }: { entry: Entry; href: string | undefined }) {
   const { title, detail, figure, state } = entry;
   const content = (

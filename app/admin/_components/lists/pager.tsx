@@ -60,7 +60,7 @@ export function PageSizes({ current, to }: { current: number; to(size: number): 
   );
 }
 
-/** To the pages beside this one; null where there is none. */
+/** Links to the neighbouring pages; null if that page does not exist. */
 export function Steps({ previous, next }: { previous: string | null; next: string | null }) {
   return (
     <ButtonGroup>

@@ -5,7 +5,7 @@ export interface ParsedFilters<Filters> {
   filters: Filters | null;
   /** Of each wrong field its first message. */
   problems: Record<string, string>;
-  /** The filters as they stand in the address, for links: without the page, and what is not ours. */
+  /** The filters of the address, for links, without the page and unknown parameters. */
   params: URLSearchParams;
 }
 

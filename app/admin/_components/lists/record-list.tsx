@@ -9,7 +9,7 @@ import { SortBar, SortHeader, type Sorting } from './sort-links';
 export interface Column<Row> {
   label: string;
   cell(row: Row): ReactNode;
-  /** CSS; a column without one, or with a title, is cut off where there is too little room, any other is not. */
+  /** CSS. Text is cut off in columns without a width or with a title if there is too little room. */
   width?: string;
   align?: 'right';
   /** What is cut off, on hover. */

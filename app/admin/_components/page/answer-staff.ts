@@ -3,7 +3,7 @@ import { AppError } from '@/lib/errors';
 import { problemResponse, toAppError } from '@/lib/http/problem';
 import { explainFailure, type Runtime, runtimeOrError } from '@/lib/runtime';
 
-/** Answers what staff pages ask while somebody types. @param answer to the text in the address, as JSON */
+/** Answers the requests of staff pages during typing. @param answer to the text in the address, as JSON */
 export async function answerStaff(
   request: Request,
   answer: (runtime: Runtime, text: string) => Promise<unknown>,

@@ -1,4 +1,4 @@
-/** The values that each form had before somebody typed into it. */
+/** The values of each form before typing. */
 const before = new WeakMap<HTMLFormElement, string>();
 /** Forms whose answer is awaited: their redirect may load a new document, which loses nothing. */
 const sending = new WeakSet<HTMLFormElement>();

@@ -38,7 +38,7 @@ export function SearchBox({ isAdmin, close }: { isAdmin: boolean; close(): void 
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (event.key === 'Enter' && !event.nativeEvent.isComposing) {
       event.preventDefault();
-      // What is not answered yet, the page answers: and shows at once what the text names.
+      // If the answer is still missing, the search page gives it, and opens a record that the text names exactly.
       if (text !== '' || active > 0) go(((isCurrent || text === '') && hrefs[active]) || pageOfAll);
     } else if (step && hasOptions) {
       event.preventDefault();

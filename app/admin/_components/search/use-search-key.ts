@@ -2,7 +2,7 @@
 
 import { useEffect } from 'react';
 
-/** ⌘K, Ctrl-K where there is no such key, and / outside of fields search; ? outside of fields lists the keys. */
+/** ⌘K (or Ctrl-K) and, outside of fields, / open the search. Outside of fields, ? lists the keys. */
 export function useSearchKey(search: () => void, listKeys: () => void): void {
   useEffect(() => {
     function press(event: KeyboardEvent) {

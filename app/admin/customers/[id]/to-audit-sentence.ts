@@ -18,7 +18,7 @@ const ACTIONS: Record<string, [icon: TablerIcon, text: string]> = {
   'stripe_customer.link': [IconLink, 'Stripe customer linked'],
 };
 
-/** What somebody did to a customer's payments and links, in words. */
+/** Describes a change of a customer's payments and links. */
 export function toAuditSentence(audit: TimelineAudit, timeZone: string) {
   const [icon, text] = ACTIONS[audit.action] ?? [IconPencil, formatField(audit.action.replaceAll('.', ' '))];
   return {

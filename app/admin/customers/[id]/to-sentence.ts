@@ -26,7 +26,7 @@ interface Sentence {
   text: string;
   href: string | null;
   detail: string;
-  /** What somebody wrote, in its own lines. */
+  /** The text of a note, with its line breaks. */
   body?: string;
   /** Where it is not the usual one. */
   status?: string | undefined;

@@ -12,7 +12,7 @@ type Run = NonNullable<Awaited<ReturnType<typeof readRun>>>;
 
 interface Props {
   run: Run;
-  /** Where the rejected rows are to be had; null: there are none. */
+  /** The address of the rejected rows; null if no row was rejected. */
   rejected: string | null;
   timeZone: string;
 }

@@ -4,7 +4,7 @@ import { formatMoney } from '../../../_components/format';
 import { TextLink } from '../../../_components/links';
 import { Instant } from '../../_components/display/instant';
 
-/** That there were payments which somebody deleted. */
+/** Says that the invoice had payments that were deleted. */
 export function DeletedPayments({ deleted, timeZone }: { deleted: DeletedPayment[]; timeZone: string }) {
   if (deleted.length === 0) return null;
   return (

@@ -83,7 +83,7 @@ export default async function InvoicePage({ params, searchParams }: Props) {
         </SimpleGrid>
         <LineSection lines={lines} currency={invoice.currency} />
         <LastCheckSection last={lastCheck} timeZone={env.timeZone} />
-        {/* As one: what comes later would push down what is there. */}
+        {/* One boundary for all: a section that arrives later would move the others. */}
         <Suspense fallback={<ListSkeleton rows={1} />}>
           <InvoicePayments invoice={invoice} />
           <History entity="invoice" id={id} kept={null} />

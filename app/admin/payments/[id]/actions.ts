@@ -32,7 +32,7 @@ export async function markRefunded(sentId: number, tag: string): Promise<void> {
 const decision = z.enum(['completed', 'failed']);
 type Decision = z.infer<typeof decision>;
 
-/** What of a pending payment came of it: the money is there, or it will not come. */
+/** Completes a pending payment, or marks it as failed. */
 export async function decide(sentId: number, tag: string, sentStatus: Decision): Promise<void> {
   const staff = await requireStaff();
   const { id, version } = toSent(sentId, tag);

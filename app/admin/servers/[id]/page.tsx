@@ -54,7 +54,7 @@ export default async function ServerPage({ params, searchParams }: Props) {
         <Section title="Server">
           <Facts facts={factsOf(server)} />
         </Section>
-        {/* As one: what comes later would push down what is there. */}
+        {/* One boundary for all: a section that arrives later would move the others. */}
         <Suspense fallback={<ListSkeleton rows={5} />}>
           <ServicesOn serverId={id} query={query} request={toPageRequest(query)} />
           <History entity="server" id={id} kept={state.isReferredTo ? KEPT : null} />

@@ -65,7 +65,7 @@ export default async function ServicePage({ params, searchParams }: Props) {
             }
           />
         </SimpleGrid>
-        {/* As one: what comes later would push down what is there. */}
+        {/* One boundary for all: a section that arrives later would move the others. */}
         <Suspense fallback={<ListSkeleton rows={1} />}>
           <ServiceBilling serviceId={id} />
           <History entity="service" id={id} kept={state.isReferredTo ? KEPT : null} />

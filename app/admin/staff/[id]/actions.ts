@@ -27,7 +27,7 @@ export async function signOutEverywhere(id: string): Promise<void> {
   leadTo(id, refused ?? 'signed-out');
 }
 
-/** Removes the second factor of somebody who lost theirs. */
+/** Removes a lost second factor. */
 export async function resetFactor(id: string): Promise<void> {
   const staff = await requireAdmin();
   const { db } = await getRuntime();

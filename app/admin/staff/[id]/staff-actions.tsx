@@ -7,7 +7,7 @@ import { changeRole, remove, resetFactor, signOutEverywhere } from './actions';
 
 interface Props {
   user: StaffUser;
-  /** Nobody changes their own role or removes themselves. */
+  /** Admins cannot change their own role or remove themselves. */
   isSelf: boolean;
   /** None before an invitation is accepted. */
   hasPassword: boolean;

@@ -7,7 +7,7 @@ import { adoptReferenced, declineReference } from '@/lib/sync/staff/decide-refer
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { leaveFor } from '../../_components/forms/record/leave-for';
 
-/** Makes it the subscription that its checkout names; the page then shows how it is, whatever came in between. */
+/** Makes it the subscription that its checkout names. The page then shows the current state, also after a conflict. */
 export async function adopt(id: number): Promise<void> {
   const staff = await requireStaff();
   const runtime = await getRuntime();

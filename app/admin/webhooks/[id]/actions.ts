@@ -6,7 +6,7 @@ import { replayForStaff } from '@/lib/sync/inbox/replay-for-staff';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { leaveFor } from '../../_components/forms/record/leave-for';
 
-/** Applies an event once more, and shows what came of it. */
+/** Applies an event once more, and shows the outcome. */
 export async function replay(id: string): Promise<void> {
   const staff = await requireStaff();
   const runtime = await getRuntime();

@@ -14,7 +14,7 @@ export interface FirstAdminState {
   problems: Record<string, string>;
 }
 
-/** Makes the first admin and signs them in. Nobody can be asked for a session yet: the token decides. */
+/** Creates the first admin and signs them in. There is no session yet, so the token decides. */
 export async function createAdmin(
   token: string,
   _before: FirstAdminState,
@@ -32,7 +32,7 @@ export async function createAdmin(
   redirect(await signInStaff(given).then(() => '/admin', toSignInPage));
 }
 
-/** The login is there, whatever became of the sign-in. */
+/** The login exists, even if the sign-in failed. */
 function toSignInPage(error: unknown): string {
   if (error instanceof AppError) return '/sign-in';
   throw error;

@@ -7,7 +7,7 @@ import { AppError } from '@/lib/errors';
 import { getRuntime } from '@/lib/runtime';
 import { toProblems } from '../../../admin/_components/forms/to-problems';
 
-/** Chooses the password and signs in. Nobody can be asked for a session yet: the token decides. */
+/** Stores the chosen password and signs in. There is no session yet, so the token decides. */
 export async function accept(
   token: string,
   _before: Record<string, string>,
@@ -25,7 +25,7 @@ export async function accept(
   redirect(await signInStaff({ email, password: typed.password }).then(() => '/admin', toSignInPage));
 }
 
-/** The password is chosen, whatever became of the sign-in. */
+/** The password is stored, even if the sign-in failed. */
 function toSignInPage(error: unknown): string {
   if (error instanceof AppError) return '/sign-in';
   throw error;

@@ -1,7 +1,7 @@
 import { LinkButton } from '../../../_components/links';
 import { MessagePage } from '../../../_components/message-page';
 
-/** The same to everybody: who is invited is told to nobody who guesses. */
+/** The answer is the same for every token, so that it does not reveal who was invited. */
 export default function NotValid() {
   return (
     <MessagePage

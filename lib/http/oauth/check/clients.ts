@@ -1,7 +1,7 @@
 import type { Env } from '@/lib/env';
 import { resourceOf } from '@/lib/oauth/addresses';
 
-/** What sets one client apart from the others, as far as a server can see it. */
+/** The differences between clients that a server can see. */
 export interface ClientTraits {
   name: string;
   /** By the metadata document at this address; by itself; or by an admin. */
@@ -20,8 +20,8 @@ export interface ClientTraits {
 const LATEST_SESSION = '2025-11-25';
 
 /**
- * As the clients were in autumn 2026, by their documentation, sources and metadata documents. Where neither
- * `resource` nor the revision is told anywhere, they are what the official SDK sends.
+ * As the clients were in autumn 2026, by their documentation, sources and metadata documents. If neither
+ * states `resource` or the revision, the official SDK's values stand here.
  */
 export const CLIENTS: ClientTraits[] = [
   {

@@ -1,7 +1,7 @@
 import type { Runtime } from '@/lib/runtime';
 import type { ClientTraits } from './clients';
 
-/** Who asks, as far as a proxy in between can tell. */
+/** The client as a proxy in between sees it. */
 export interface Asker {
   runtime: Runtime;
   traits: Pick<ClientTraits, 'userAgent'>;

@@ -7,7 +7,7 @@ import { formatMessage } from '../../../../_components/format';
 import { CustomerMatches } from './customer-matches';
 
 interface Props {
-  /** Of the page that it is a part of, which is told the customer's id as `to`. */
+  /** The address of its page, which gets the customer's id as `to`. */
   path: string;
   query: string | null;
 }

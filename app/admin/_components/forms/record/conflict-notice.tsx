@@ -10,7 +10,7 @@ interface Props {
   theirs: Merged['theirs'];
 }
 
-/** What somebody else has made of the record meanwhile, beside what was typed. */
+/** The other person's values of a record beside the typed ones. */
 export function ConflictNotice({ parts, theirs }: Props) {
   const fields = new Map(fieldsOf(parts).map((field) => [field.name, field]));
   return (

@@ -7,7 +7,7 @@ import { useAnswer } from '../../page/use-answer';
 import { SuggestField } from './suggest-field';
 
 interface Props extends AutocompleteProps {
-  /** The customer whose number the field holds at first; null if there is none. */
+  /** The customer whose number the field holds at first, or null. */
   first: CustomerChoice | null;
   /** Learns the customer once the field holds its number, and null when it no longer does. */
   onPick(customer: CustomerChoice | null): void;

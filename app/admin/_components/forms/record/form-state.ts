@@ -9,7 +9,7 @@ export interface FormState {
   opened: TypedRecord | null;
   /** Of each wrong field its sentence; of '' what concerns no single one. */
   problems: Record<string, string>;
-  /** Somebody else changed the record meanwhile, in these fields; null: nobody did. */
+  /** The fields that another person has changed meanwhile; null without a conflict. */
   theirs: Merged['theirs'] | null;
   /** False: the form has not been sent yet. */
   isAnswer: boolean;

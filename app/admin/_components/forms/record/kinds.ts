@@ -64,7 +64,7 @@ export type FormName = keyof typeof FORMS;
 /** A record and the version that a page showed, as a browser sends them back. */
 export const sentSeen = z.object({ id: rowId, version: z.int().min(0) });
 
-/** By what a browser sent; undefined: there is none. */
+/** Finds a kind by the name that a browser sent; undefined if it is unknown. */
 export const kindOf = (name: string): StaffKind | undefined => own(KINDS, name);
 export const formOf = (name: string): StaffForm | undefined => own(FORMS, name);
 

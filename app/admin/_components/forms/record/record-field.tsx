@@ -13,7 +13,7 @@ interface Props {
   /** The customer of the record as the form was opened; null if it has none yet. */
   customer: CustomerChoice | null;
   onPick(customer: CustomerChoice | null): void;
-  /** Learns of what is typed into the field of the currency. */
+  /** Called with the typed currency. */
   onCurrency(code: string): void;
 }
 

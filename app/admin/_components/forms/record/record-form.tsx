@@ -60,7 +60,7 @@ export function RecordForm({ label, action, parts, record, submit, cancel, custo
           <Fieldset key={part.title} legend={part.title} radius="lg">
             {'hasLines' in part ? (
               <LineEditor
-                key={opened} // after a conflict the lines may be somebody else's
+                key={opened} // after a conflict the lines may be those of the other person
                 initial={typedLines(values)}
                 problems={problems}
                 currency={currency ?? values.currency ?? ''}

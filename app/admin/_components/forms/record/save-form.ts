@@ -52,7 +52,7 @@ function openedOf(form: FormData): TypedRecord | null {
   try {
     return openedRecord.parse(JSON.parse(String(form.get('opened'))));
   } catch {
-    return null; // somebody made this form themselves
+    return null; // the form was not made by our page
   }
 }
 

@@ -33,14 +33,14 @@ export function useKeptTyping(name: string, answer: unknown) {
   return { kept: answer === null ? kept : null, keep };
 }
 
-/** Nothing that was typed into the forms of this tab is to come back: it is saved, or whoever typed it leaves. */
+/** Forgets everything typed into the forms of this tab, since it is saved or its author signs out. */
 export function forgetTyping(): void {
   for (const key of Object.keys(sessionStorage)) {
     if (key.startsWith(PREFIX)) sessionStorage.removeItem(key);
   }
 }
 
-/** Of the same address the same form, whatever it said last. */
+/** The key of a form: the same for the same address, with or without a notice. */
 function keyOf(name: string): string {
   const { pathname, search } = window.location;
   const query = new URLSearchParams(search);

@@ -15,7 +15,7 @@ export interface NoteState {
   isAnswer: boolean;
 }
 
-/** Notes something about a customer, under the name of whoever is signed in. */
+/** Adds a note to a customer, under the name of the signed-in person. */
 export async function addNote(customerId: number, _before: NoteState, form: FormData): Promise<NoteState> {
   const staff = await requireStaff();
   const runtime = await getRuntime();

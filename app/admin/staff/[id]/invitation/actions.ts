@@ -13,7 +13,7 @@ export interface InvitationState {
   invitation: Invitation | null;
 }
 
-/** Makes another address for somebody who has not accepted, and shows it, once. */
+/** Issues another invitation address, and shows it once. */
 export async function invite(id: string): Promise<InvitationState> {
   const staff = await requireAdmin();
   try {

@@ -7,7 +7,7 @@ import { syncDeps } from '@/lib/sync/sync-deps';
 import { leaveFor } from '../../../_components/forms/record/leave-for';
 import { refusalOf } from '../../../_components/forms/refusal-of';
 
-/** Links a Stripe customer to one of ours, as the page asked, and shows how it is then. */
+/** Links a Stripe customer to a customer, and shows the current state. */
 export async function linkTo(id: string, link: { from: number; to: number }): Promise<void> {
   const staff = await requireStaff();
   const runtime = await getRuntime();

@@ -6,7 +6,7 @@ import { linkTo } from './actions';
 interface Props {
   id: string;
   customerId: number;
-  /** Those of ours with its e-mail address. */
+  /** The customers with its e-mail address. */
   same: Awaited<ReturnType<typeof listSameEmail>>;
 }
 
