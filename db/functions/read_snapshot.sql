@@ -66,7 +66,7 @@ BEGIN
         v.next_billing_date, v.synced_billing_date, v.ends_on, v.synced_ends_on, v.version
       FROM customer_services v WHERE v.id = ANY (service_ids)
     ) s;
-    SELECT json_agg(b ORDER BY b.subscription_id, b.until) INTO billing FROM (
+    SELECT json_agg(b ORDER BY b.subscription_id, b.until, b.customer_service_id) INTO billing FROM (
       SELECT i.customer_service_id, i.subscription_id, i.current_period_end AS until, s.cancel_at AS "endsAt"
         FROM subscription_items i JOIN subscriptions s ON s.id = i.subscription_id
         WHERE i.customer_service_id = ANY (service_ids) AND i.current_period_end IS NOT NULL

@@ -1,2 +1,2 @@
 ALTER TABLE "invoices" ADD COLUMN "balance_applied" numeric(15, 3);--> statement-breakpoint
--- Functions: fd4a181a0facca4c463f1376afc0176836154fcb596eb0ae73063851547ab413
+-- Functions: 5c06934176c7b8c645a85eb6d6110dd853a2166a1b37ec1ace015f0bf5c37de4

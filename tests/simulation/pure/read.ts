@@ -62,7 +62,12 @@ export function readModel({ rows }: ModelTables, keys: Keys): Snapshot {
     },
     billing: [...services.keys()]
       .flatMap((id) => billingElsewhere(rows, id, subscriptions))
-      .sort((a, b) => a.subscription_id - b.subscription_id || a.until.getTime() - b.until.getTime()),
+      .sort(
+        (a, b) =>
+          a.subscription_id - b.subscription_id ||
+          a.until.getTime() - b.until.getTime() ||
+          a.customer_service_id - b.customer_service_id,
+      ),
     merged,
     withEmail: new Map(
       keys.emails
