@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 interface Steps<Batch, Done> {
   atOnce: number;
   /** Ends behind the batches that were started. */
@@ -29,6 +31,8 @@ export async function inTurn<Batch, Done>(
   };
   try {
     for await (const batch of batches) {
+      // The embedded database works in this process, which would hear a signal to stop only after the last batch.
+      await nextTurn();
       if (signal.aborted) break;
       if (started.length === atOnce) await finishFirst();
       add(batch, false);
