@@ -142,7 +142,7 @@ export const MUTANTS: Mutant[] = [
   },
 ];
 
-const RUNS = 500;
+const RUNS = 3000;
 const AT_ONCE = 2;
 const FOLDER = '.data/mutants';
 
