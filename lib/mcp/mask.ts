@@ -9,7 +9,7 @@ export const MASKED = '[masked]';
 
 /**
  * Removes personal data of customers from an answer. A customer is an object with a customer number, or the value of
- * "customer", of which a caller may ask for the name alone. The answer says that it is masked.
+ * "customer". A caller may have asked for the customer's name alone. The answer says that it is masked.
  * Numbers and states stay, so that questions about them are still answered.
  */
 export function maskAnswer(output: Record<string, unknown>): Record<string, unknown> {

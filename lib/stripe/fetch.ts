@@ -80,7 +80,7 @@ function retrieve(stripe: Stripe, kind: keyof ProviderObjects, id: string) {
   return retrieveInvoice(stripe, id);
 }
 
-/** An invoice with its payments, of which Stripe includes only ten. */
+/** Retrieves an invoice with all its payments. Stripe itself includes only ten. */
 async function retrieveInvoice(stripe: Stripe, invoice: string) {
   const found = await stripe.invoices.retrieve(invoice, { expand: INVOICE_EXPAND });
   if (!found.payments?.has_more) return found;

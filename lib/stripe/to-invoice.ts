@@ -79,8 +79,8 @@ function amountCredited(payload: Json): number | null {
 }
 
 /**
- * Null for a draft: Stripe takes the balance into account when it finalizes the invoice. A balance of zero says
- * something only about an invoice of which more than its total was asked: it tells an overpayment from an earlier debt.
+ * Null for a draft: Stripe takes the balance into account when it finalizes the invoice. A balance of zero
+ * matters only if more than the total was paid or due: it tells an overpayment from an earlier debt.
  */
 function balanceApplied(payload: Json, isBeyondTotal: boolean): number | null {
   const before = asAmount(payload.starting_balance);

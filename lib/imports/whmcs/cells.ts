@@ -6,7 +6,7 @@ import { type CellValue, readCell } from '../read-cell';
 /** A date without its time; '' for a date of zeros. */
 export const day = (cell: string) => (/^0000-00-00|^00\.00\.0000/.test(cell) ? '' : cell.slice(0, 10));
 
-/** The sum of some amounts, of which empty ones count as 0. One that cannot be read decides the result. */
+/** The sum of some amounts. Empty ones count as 0. If one cannot be read, its problem is the result. */
 export function sumOf(cells: string[], separator: DecimalSeparator | undefined): CellValue {
   let thousandths = 0;
   let currencies: readonly string[] | null = null;
