@@ -1,3 +1,5 @@
+import { isCurrency } from './money';
+
 /** An amount that a text states. */
 export interface Amount {
   /** Decimal text with a point and without groups: `-1234.5`. */
@@ -25,7 +27,6 @@ const SIGNS: Record<string, readonly string[]> = {
   ...{ kr: ['sek', 'nok', 'dkk', 'isk'], 'kr.': ['dkk', 'sek', 'nok', 'isk'], ft: ['huf'], '₹': ['inr'] },
   ...{ '₽': ['rub'], '₺': ['try'], '₴': ['uah'], '₩': ['krw'], '₪': ['ils'], '฿': ['thb'], '₫': ['vnd'] },
 };
-const CODES = new Set(Intl.supportedValuesOf('currency').map((code) => code.toLowerCase()));
 const LEADING = /^(\p{L}*\p{Sc}|\p{L}+\.?(?=[\s\d(+-]))\s*/u;
 const TRAILING = /\s*([\p{L}\p{Sc}]+\.?)$/u;
 
@@ -91,7 +92,7 @@ function peel(text: string) {
 function currenciesOf(mark: string): readonly string[] | undefined {
   const name = mark.toLowerCase();
   if (Object.hasOwn(SIGNS, name)) return SIGNS[name];
-  return CODES.has(name) ? [name] : undefined;
+  return isCurrency(name) ? [name] : undefined;
 }
 
 /** The currencies that all marks may mean; null without marks, undefined if they contradict one another. */
