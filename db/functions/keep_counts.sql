@@ -1,4 +1,4 @@
--- Makes what keeps the counts of a list (db/schema/list-counts.ts): the functions count_…, fold_…, recount_…, differ_…,
+-- Makes what keeps the counts of a list (db/schema/counts.ts): the functions count_…, fold_…, recount_…, differ_…,
 -- check_… and rebuild_… of its name, and the triggers of its table.
 --
 -- Writers only insert deltas, so that no two of them wait for each other. Whoever folds them holds a lock that nobody

@@ -1,4 +1,4 @@
--- Keeps the sums (db/schema/sums.ts) of invoices, payments and services, as keep_counts does the counts of lists:
+-- Keeps the sums (db/schema/counts.ts) of invoices, payments and services, as keep_counts does the counts of lists:
 -- writers insert deltas, and now and then one of them adds them to the sums. [source] is a table, [row] what its rows
 -- are called.
 DO $keep$

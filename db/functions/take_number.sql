@@ -1,4 +1,4 @@
--- The next number of a series (db/schema/numbers.ts) in a year; nobody else takes one before the transaction ends.
+-- The next number of a series (db/schema/invoices.ts) in a year; nobody else takes one before the transaction ends.
 CREATE OR REPLACE FUNCTION take_number(series text, at_year int) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   s number_series;

@@ -1,2 +1,2 @@
 ALTER TABLE "invoices" ADD COLUMN "balance_applied" numeric(15, 3);--> statement-breakpoint
--- Functions: 5c06934176c7b8c645a85eb6d6110dd853a2166a1b37ec1ace015f0bf5c37de4
+-- Functions: f4ce26ec22c2e0a8bc3b8825ae1d8e6505491aee05f4cbd75ee092623f004631

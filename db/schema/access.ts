@@ -1,7 +1,7 @@
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
-import { boolean, index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core';
+import { bigint, boolean, index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core';
 import { id, instant, timestamps } from './columns';
-import { accessScope, actorType } from './enums';
+import { accessScope, actorType, toolCallOutcome } from './enums';
 
 /** Bearer tokens; only the SHA-256 of one is kept. */
 export const accessTokens = pgTable('access_tokens', {
@@ -48,5 +48,36 @@ export const auditLog = pgTable(
     index('audit_log_payment_customer')
       .on(auditedCustomer(t), t.id)
       .where(sql`${t.entity} = 'payment' and ${t.action} <> 'payment.create'`),
+  ],
+);
+
+/** Who asked what over MCP. Kept for a while, and without references, so that nothing is in the way of a deletion. */
+export const toolCalls = pgTable(
+  'tool_calls',
+  {
+    id: bigint({ mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
+    called_at: instant().notNull(),
+    /** `token:…` or `app:…`: what is counted together. */
+    caller: text().notNull(),
+    /** The token's name, or the client's. */
+    caller_name: text().notNull(),
+    client_id: text(),
+    /** Whose access it was. */
+    staff_email: text(),
+    tool: text().notNull(),
+    /** What may name a person is shortened. */
+    arguments: jsonb().$type<Record<string, unknown>>().notNull(),
+    /** Whom it was about, where it was about one. */
+    customer_id: integer(),
+    rows: integer().notNull(),
+    duration_ms: integer().notNull(),
+    outcome: toolCallOutcome().notNull(),
+    /** Of the trace that the client named (W3C Trace Context). */
+    trace_id: text(),
+  },
+  (t) => [
+    index('tool_calls_called').on(t.called_at),
+    index('tool_calls_customer').on(t.customer_id, t.id),
+    index('tool_calls_caller').on(t.caller, t.id),
   ],
 );

@@ -1,7 +1,7 @@
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { boolean, check, index, integer, jsonb, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import { currency, id, instant, timestamps, version } from './columns';
-import { customerStatus, numberSource, stripeLinkedBy } from './enums';
+import { actorType, customerStatus, numberSource, stripeLinkedBy } from './enums';
 
 type NameColumns = Record<'company' | 'first_name' | 'last_name', SQLWrapper>;
 
@@ -153,4 +153,21 @@ export const stripeCustomers = pgTable(
       .on(t.customer_id, t.stripe_customer_id)
       .where(sql`${t.linked_by} = 'email'`),
   ],
+);
+
+/** What staff noted about a customer. */
+export const customerNotes = pgTable(
+  'customer_notes',
+  {
+    id: id(),
+    customer_id: integer()
+      .notNull()
+      .references(() => customers.id),
+    text: text().notNull(),
+    actor_type: actorType().notNull(),
+    actor_id: text().notNull(),
+    actor_name: text().notNull(),
+    ...timestamps,
+  },
+  (t) => [index('customer_notes_customer').on(t.customer_id, t.created_at, t.id)],
 );

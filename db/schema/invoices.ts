@@ -1,9 +1,21 @@
 import { sql } from 'drizzle-orm';
-import { boolean, check, date, index, integer, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core';
+import {
+  type AnyPgColumn,
+  boolean,
+  check,
+  date,
+  index,
+  integer,
+  numeric,
+  pgTable,
+  text,
+  unique,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core';
 import { currency, id, instant, money, timestamps, version } from './columns';
 import { customers } from './customers';
-import { invoiceStatus } from './enums';
-import { subscriptions } from './subscriptions';
+import { invoiceStatus, salesDocumentStatus, salesDocumentType } from './enums';
+import { subscriptions } from './services';
 
 export const invoices = pgTable(
   'invoices',
@@ -93,3 +105,94 @@ export const invoices = pgTable(
     check('invoices_currency_iso', sql`${t.currency} ~ '^[a-z]{3}$'`),
   ],
 );
+
+/** Offers and order confirmations. */
+export const salesDocuments = pgTable(
+  'sales_documents',
+  {
+    id: id(),
+    document_number: text().notNull().unique(),
+    type: salesDocumentType().notNull(),
+    status: salesDocumentStatus().notNull().default('draft'),
+    customer_id: integer()
+      .notNull()
+      .references(() => customers.id),
+    document_date: date().notNull(),
+    valid_until: date(),
+    currency: currency(),
+    subtotal: money().notNull(),
+    tax: money().notNull(),
+    total: money().notNull(),
+    converted_to_invoice_id: integer().references(() => invoices.id),
+    /** The order confirmation that became of an offer. */
+    converted_to_document_id: integer().references((): AnyPgColumn => salesDocuments.id),
+    version: version(),
+    ...timestamps,
+  },
+  (t) => [
+    // The highest number of a series is looked for by how it begins.
+    index('sales_documents_number').on(t.document_number.op('text_pattern_ops')),
+    index('sales_documents_number_end').on(sql`reverse(${t.document_number}) text_pattern_ops`),
+    index('sales_documents_date').on(t.document_date, t.id),
+    index('sales_documents_total').on(t.total, t.id),
+    index('sales_documents_customer').on(t.customer_id, t.document_date, t.id),
+    index('sales_documents_status').on(t.status, t.document_date, t.id),
+    index('sales_documents_type').on(t.type, t.document_date, t.id),
+    index('sales_documents_type_status').on(t.type, t.status, t.document_date, t.id),
+    index('sales_documents_invoice').on(t.converted_to_invoice_id),
+    index('sales_documents_document').on(t.converted_to_document_id),
+    check('sales_documents_currency_iso', sql`${t.currency} ~ '^[a-z]{3}$'`),
+  ],
+);
+
+const line = {
+  id: id(),
+  /** Counted from 1. */
+  position: integer().notNull(),
+  text: text().notNull(),
+  quantity: numeric({ precision: 12, scale: 3 }).notNull(),
+  /** Without tax, in whole units of the currency of what it belongs to. */
+  unit_price: money().notNull(),
+  /** Percent. */
+  tax_rate: numeric({ precision: 5, scale: 2 }).notNull(),
+};
+
+/** The lines of our own invoices. An imported invoice, or one of Stripe's, may have only totals. */
+export const invoiceLines = pgTable(
+  'invoice_lines',
+  {
+    ...line,
+    invoice_id: integer()
+      .notNull()
+      .references(() => invoices.id, { onDelete: 'cascade' }),
+  },
+  (t) => [unique('invoice_lines_position').on(t.invoice_id, t.position)],
+);
+
+export const salesDocumentLines = pgTable(
+  'sales_document_lines',
+  {
+    ...line,
+    sales_document_id: integer()
+      .notNull()
+      .references(() => salesDocuments.id, { onDelete: 'cascade' }),
+  },
+  (t) => [unique('sales_document_lines_position').on(t.sales_document_id, t.position)],
+);
+
+/**
+ * The formats of numbers. The next number is the highest plus one (`take_number`). It is taken in the transaction that
+ * uses it, and the next writer of the series waits, so that no number is skipped.
+ */
+export const numberSeries = pgTable('number_series', {
+  /** `invoice`, `offer`, `order_confirmation` or `service`; a customer's is one more than the highest K number. */
+  name: text().primaryKey(),
+  prefix: text().notNull(),
+  /** Whether the year follows the prefix, and counting begins anew with each. */
+  with_year: boolean().notNull(),
+  /** Digits of the count, with leading zeros. */
+  width: integer().notNull(),
+  /** What counting begins with. */
+  first_count: integer().notNull().default(1),
+  ...timestamps,
+});

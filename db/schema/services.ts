@@ -1,9 +1,26 @@
 import { sql } from 'drizzle-orm';
-import { check, date, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
+import { boolean, check, date, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
 import { currency, id, instant, money, timestamps, version } from './columns';
 import { customers } from './customers';
-import { billingInterval, serviceStatus, serviceType } from './enums';
-import { servers } from './servers';
+import { billingInterval, serverStatus, serviceStatus, serviceType, subscriptionStatus } from './enums';
+
+export const servers = pgTable('servers', {
+  id: id(),
+  hostname: text().notNull().unique(),
+  ipv4: text().array().notNull().default([]),
+  ipv6: text().array().notNull().default([]),
+  stack: text(),
+  operating_system: text(),
+  cpu: text(),
+  cpu_cores: integer(),
+  ram_gb: integer(),
+  storage: text(),
+  control_panel: text(),
+  location: text(),
+  status: serverStatus().notNull().default('active'),
+  version: version(),
+  ...timestamps,
+});
 
 /** What a customer rents: a hosting package, a domain, a licence… */
 export const customerServices = pgTable(
@@ -55,5 +72,99 @@ export const customerServices = pgTable(
     index('customer_services_domain_trgm').using('gin', t.domain.op('gin_trgm_ops')),
     check('customer_services_price', sql`${t.price} >= 0`),
     check('customer_services_currency_iso', sql`${t.currency} ~ '^[a-z]{3}$'`),
+  ],
+);
+
+export const subscriptions = pgTable(
+  'subscriptions',
+  {
+    id: id(),
+    customer_id: integer()
+      .notNull()
+      .references(() => customers.id),
+    status: subscriptionStatus().notNull().default('incomplete'),
+    next_billing_date: date(),
+    cancel_at_period_end: boolean().notNull().default(false),
+    /** When it is to end; flexible billing sets it without `cancel_at_period_end`. */
+    cancel_at: instant(),
+    ended_at: instant(),
+    /** What Stripe does with its invoices while collection is paused; null: it is not. */
+    pause_behavior: text(),
+    /** Null while no resume date is set. */
+    pause_resumes_at: instant(),
+    /** When a checkout of it was completed that was paid or needed no payment. */
+    checkout_completed_at: instant(),
+    /** Null until a checkout links it. */
+    stripe_subscription_id: text().unique(),
+    /** Its Stripe customer. When that one is linked to another customer, these rows move with it. */
+    stripe_customer_id: text(),
+    stripe_synced_at: instant(),
+    /** The provider's time of the state this row holds; null: no state received yet (a stub). */
+    provider_as_of: instant(),
+    /** Set while the state was decided without the provider's word; the daily job looks it up. */
+    recheck_at: instant(),
+    provider_gone_at: instant(),
+    /** The sold subscription that its checkout names, until it becomes that one: see `adoptSold`. */
+    checkout_reference: integer(),
+    /** Staff want it to stay a subscription of its own. */
+    reference_declined: boolean().notNull().default(false),
+    /** Only named by others so far. A column, since an index on a time would be written at every change. */
+    is_stub: boolean()
+      .notNull()
+      .generatedAlwaysAs(sql`provider_as_of is null and stripe_subscription_id is not null`),
+    version: version(),
+    ...timestamps,
+  },
+  (t) => [
+    index('subscriptions_customer').on(t.customer_id, t.id),
+    index('subscriptions_status').on(t.status, t.id),
+    index('subscriptions_next_billing').on(sql`coalesce(${t.next_billing_date}, 'infinity')`, t.id),
+    index('subscriptions_status_billing').on(
+      t.status,
+      sql`coalesce(${t.next_billing_date}, 'infinity')`,
+      t.id,
+    ),
+    index('subscriptions_renewal')
+      .on(t.next_billing_date, t.id)
+      .where(
+        sql`${t.next_billing_date} is not null and ${t.cancel_at} is null and not ${t.cancel_at_period_end}
+          and ${t.status} in ('trialing', 'active', 'past_due')`,
+      ),
+    index('subscriptions_stripe_customer').on(t.stripe_customer_id),
+    index('subscriptions_recheck').on(t.id).where(sql`${t.recheck_at} is not null`),
+    index('subscriptions_reference').on(t.checkout_reference).where(sql`${t.checkout_reference} is not null`),
+    index('subscriptions_stub').on(t.id).where(sql`${t.is_stub}`),
+  ],
+);
+
+export const subscriptionItems = pgTable(
+  'subscription_items',
+  {
+    id: id(),
+    subscription_id: integer()
+      .notNull()
+      .references(() => subscriptions.id, { onDelete: 'cascade' }),
+    customer_service_id: integer().references(() => customerServices.id),
+    /** Staff chose the service, or none: metadata at Stripe does not change it. */
+    linked_by_staff: boolean().notNull().default(false),
+    stripe_subscription_item_id: text().unique(),
+    /** What Stripe's metadata calls the service, which need not be one of the customer's. */
+    named_service_id: text(),
+    named_service_number: text(),
+    quantity: integer().notNull().default(1),
+    /** What Stripe bills for all of the quantity in an interval, before tax; null where the price alone does not tell. */
+    amount: money(),
+    currency: text(),
+    /** day, week, month or year, so many of them. */
+    interval: text(),
+    interval_count: integer(),
+    current_period_end: instant(),
+    version: version(),
+    ...timestamps,
+  },
+  (t) => [
+    index('subscription_items_subscription').on(t.subscription_id),
+    index('subscription_items_service').on(t.customer_service_id),
+    check('subscription_items_quantity', sql`${t.quantity} >= 0`),
   ],
 );

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 
-/** A list whose rows are counted as they are written, see db/schema/list-counts.ts. */
+/** A list whose rows are counted as they are written, see db/schema/counts.ts. */
 export interface CountedList {
   table: PgTable & { id: PgColumn };
   blocks: PgTable;

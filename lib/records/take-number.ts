@@ -3,7 +3,7 @@ import { type Database, rows } from '@/db/database';
 import { toCalendarDate } from '../dates';
 import type { RecordWriter } from './record-kind';
 
-/** The kinds of numbers whose look is a setting (db/schema/numbers.ts). */
+/** The kinds of numbers whose look is a setting (db/schema/invoices.ts). */
 export type SeriesName = 'invoice' | 'offer' | 'order_confirmation' | 'service';
 
 /**

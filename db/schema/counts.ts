@@ -1,4 +1,4 @@
-import { date, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { bigint, date, integer, numeric, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { instant } from './columns';
 
 // How many rows a list has, so that no list counts them (db/functions/keep_counts.sql keeps all of it, and
@@ -34,3 +34,22 @@ export const wrongCounts = pgTable('wrong_counts', {
   list: text().primaryKey(),
   noticed_at: instant().notNull().defaultNow(),
 });
+
+// What the overview and the renewals tell of all payments, invoices, services and subscriptions, added up as they are
+// written: kept like the counts above, by db/functions/keep_sums.sql and keep_item_sums.sql.
+
+const sum = {
+  /**
+   * `received`: payments that were received, on their day; `sent` and `overdue`: what such invoices have still due;
+   * `service_renewals` and `item_renewals`: what services and items of subscriptions are billed for, on that day.
+   */
+  of: text().notNull(),
+  /** -infinity of what belongs to no day. */
+  day: date().notNull(),
+  currency: text().notNull(),
+  row_count: bigint({ mode: 'number' }).notNull(),
+  amount: numeric({ precision: 24, scale: 3 }).notNull(),
+};
+
+export const sums = pgTable('sums', sum, (t) => [primaryKey({ columns: [t.of, t.day, t.currency] })]);
+export const sumDeltas = pgTable('sum_deltas', sum);

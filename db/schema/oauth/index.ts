@@ -1,2 +1,0 @@
-export * from './clients';
-export * from './tokens';
