@@ -2,7 +2,7 @@ import { SimpleGrid, Stack } from '@mantine/core';
 import type { Metadata } from 'next';
 import { Suspense } from 'react';
 import { requireStaff } from '@/lib/auth/session/staff-session';
-import { PERIODS, type Period } from '@/lib/overview/money-received';
+import { PERIODS, type Period } from '@/lib/overview/money';
 import { type SearchParams, toParams } from '../_components/search-params';
 import { ListSkeleton } from './_components/lists/list-skeleton';
 import { PageHeader } from './_components/page/page-header';

@@ -1,8 +1,7 @@
-import { commandActor } from '../audit/record-audit';
+import { commandActor } from '../audit/audit-log';
 import { findCustomerId } from '../customers/match-customer';
 import { DATABASE_VARIABLES } from '../env-variables';
-import { CONSEQUENCES } from '../erasure/consequences';
-import { eraseCustomer, requireErasable } from '../erasure/erase-customer';
+import { CONSEQUENCES, eraseCustomer, requireErasable } from '../erasure/erase-customer';
 import { StartError } from '../errors';
 import { command } from './command';
 import { readArguments } from './read-arguments';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { commandActor } from '../audit/record-audit';
+import { commandActor } from '../audit/audit-log';
 import { DATABASE_VARIABLES } from '../env-variables';
 import { importFile } from '../imports/import-file';
 import type { ImportCounts } from '../imports/import-log';

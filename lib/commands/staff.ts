@@ -1,4 +1,4 @@
-import { commandActor } from '../audit/record-audit';
+import { commandActor } from '../audit/audit-log';
 import { resetTwoFactor } from '../auth/second-factor/remove';
 import { addStaffUser } from '../auth/staff/add-staff-user';
 import { changeStaffRole } from '../auth/staff/change-staff-role';

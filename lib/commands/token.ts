@@ -1,4 +1,4 @@
-import { commandActor } from '../audit/record-audit';
+import { commandActor } from '../audit/audit-log';
 import { type GrantedScope, hidesPersonalData, SCOPES } from '../auth/tokens/access-token';
 import {
   type AccessTokenRow,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Database } from '@/db/database';
 import { customerNotes, customers } from '@/db/schema';
 import { transact } from '@/db/transaction';
-import { recordAudit } from '../audit/record-audit';
+import { recordAudit } from '../audit/audit-log';
 import { AppError, invalidField } from '../errors';
 import { MAX_ID } from '../page';
 import { literal } from '../page-query';

@@ -1,4 +1,5 @@
-import { and, asc, eq, inArray, isNotNull, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, isNotNull, isNull, ne, notInArray, or, sql } from 'drizzle-orm';
+import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import { type Database, lockKey, rows } from '@/db/database';
 import {
   accountingEntries,
@@ -7,22 +8,28 @@ import {
   customers,
   invoices,
   stripeCustomers,
+  subscriptions,
   toolCalls,
 } from '@/db/schema';
 import { ChangedMeanwhileError, transact } from '@/db/transaction';
-import { type Actor, recordAudit } from '../audit/record-audit';
+import { type Actor, recordAudit } from '../audit/audit-log';
 import { idsOf } from '../customers/merged-customers';
 import { AppError } from '../errors';
 import { MAX_ID } from '../page';
+import { literal } from '../page-query';
 import { findEventsNaming, listEventIds, reduceEvents } from './find-events';
-import { listValues } from './list-values';
-import { toRedactor } from './redact';
+import { columnsOf, listValues, toRedactor } from './personal-data';
 import { redactRows } from './redact-rows';
-import { columnsOf } from './text-columns';
-import { whatIsOpen } from './what-is-open';
 
 /** The name of an erased customer in lists, tools and exports. */
 export const ERASED_NAME = 'Erased customer';
+
+/** The consequences that are shown before a customer is erased. */
+export const CONSEQUENCES = [
+  'The law requires you to keep invoices, with the recipient’s name and address, for years (eight in Germany): make sure that you have them as documents outside this service.',
+  'Names, addresses, the e-mail address, phone numbers, the VAT ID and notes are removed permanently, including from the history and the data Stripe sent. Invoices, payments and documents stay, with numbers, amounts and dates.',
+  'Anything Stripe sends about this customer later is still recorded, without personal data. Nothing is erased at Stripe, in backups, or in exported or imported files.',
+];
 
 /**
  * Replaces all personal data of a customer. The books keep their numbers, amounts and dates. Its Stripe customers stay
@@ -84,6 +91,60 @@ export async function requireErasable(db: Database, id: number): Promise<string>
   const open = await whatIsOpen(db, id);
   if (open.length > 0) throw new AppError('conflict', `${number} cannot be erased yet: ${open.join('; ')}.`);
   return number;
+}
+
+/** So many are counted, and so many named. */
+const MAX_OPEN = 100;
+
+const NAMED = 3;
+
+/** Why a customer cannot be erased yet, as parts of a sentence; empty where nothing is open. */
+async function whatIsOpen(db: Database, id: number): Promise<string[]> {
+  const [i, s, b] = [invoices, customerServices, subscriptions];
+  const unpaid = await namesOf(
+    db,
+    i,
+    i.number,
+    and(eq(i.customer_id, id), inArray(i.status, ['sent', 'overdue'])),
+  );
+  const drafts = await namesOf(db, i, i.id, and(eq(i.customer_id, id), eq(i.status, 'draft')));
+  const services = await namesOf(
+    db,
+    s,
+    s.service_number,
+    and(eq(s.customer_id, id), notInArray(s.status, ['cancelled', 'terminated'])),
+  );
+  // A sold subscription that never appeared at Stripe is not billed.
+  const isAtStripe = or(isNotNull(b.stripe_subscription_id), ne(b.status, 'incomplete'));
+  const live = and(eq(b.customer_id, id), ne(b.status, 'cancelled'), isNull(b.provider_gone_at), isAtStripe);
+  const subscribed = await namesOf(db, b, b.id, live);
+  return [
+    part(unpaid, 'invoice is unpaid', 'invoices are unpaid'),
+    part(drafts, 'invoice is a draft', 'invoices are drafts'),
+    part(services, 'service has not ended', 'services have not ended'),
+    part(subscribed, 'subscription is live', 'subscriptions are live'),
+  ].filter((text) => text !== null);
+}
+
+type Where = ReturnType<typeof and>;
+
+type Keyed = PgTable & { id: PgColumn };
+
+async function namesOf(db: Database, table: Keyed, name: PgColumn, where: Where): Promise<string[]> {
+  const found = await db
+    .select({ name })
+    .from(table)
+    .where(where)
+    .orderBy(asc(table.id))
+    .limit(literal(MAX_OPEN));
+  return found.map((row) => String(row.name));
+}
+
+function part(names: string[], one: string, many: string): string | null {
+  if (names.length === 0) return null;
+  const named = names.slice(0, NAMED).join(', ');
+  const others = names.length > NAMED ? ', …' : '';
+  return `${names.length} ${names.length === 1 ? one : many} (${named}${others})`;
 }
 
 const linksOf = (id: number) => eq(stripeCustomers.customer_id, Math.min(id, MAX_ID));

@@ -14,10 +14,9 @@ import {
   stripeEvents,
   subscriptionItems,
 } from '@/db/schema';
-import { auditNumber } from '../audit/record-audit';
+import { auditNumber } from '../audit/audit-log';
 import { idsOf } from '../customers/merged-customers';
-import { redactJson } from './redact';
-import { columnsOf } from './text-columns';
+import { columnsOf, redactJson } from './personal-data';
 
 /** Whose rows are meant. */
 export interface Subject {

@@ -1,5 +1,5 @@
 import type { Database } from '@/db/database';
-import type { Actor } from '../audit/record-audit';
+import type { Actor } from '../audit/audit-log';
 import type { ImportCounts } from './import-log';
 
 /** What an import works with. */

@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { imports } from '@/db/schema';
 import { transact } from '@/db/transaction';
-import { type Actor, recordAudit } from '../audit/record-audit';
+import { type Actor, recordAudit } from '../audit/audit-log';
 
 /** Rows by what became of them. */
 export interface ImportCounts extends Record<string, number> {

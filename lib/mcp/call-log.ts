@@ -1,8 +1,7 @@
 import type { toolCallOutcome } from '@/db/schema';
 import { MAX_ID } from '../page';
 import type { Runtime } from '../runtime';
-import { recordToolCall } from '../tool-calls/record-tool-call';
-import { shortenArguments } from '../tool-calls/shorten-arguments';
+import { recordToolCall, shortenArguments } from '../tool-calls/record-tool-call';
 import type { Caller } from './caller';
 
 export type Outcome = (typeof toolCallOutcome.enumValues)[number];

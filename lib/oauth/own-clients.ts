@@ -2,7 +2,7 @@ import { and, desc, eq, isNull, type SQL } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { oauthClients } from '@/db/schema';
 import { transact } from '@/db/transaction';
-import { type Actor, auditNumber, recordAudit } from '../audit/record-audit';
+import { type Actor, auditNumber, recordAudit } from '../audit/audit-log';
 import { AppError } from '../errors';
 import type { Runtime } from '../runtime';
 import { redirectProblem } from './redirects';

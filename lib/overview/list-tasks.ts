@@ -1,12 +1,16 @@
-import { and, count, eq, isNull, ne, sql } from 'drizzle-orm';
+import { and, asc, count, eq, isNull, ne, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { stripeCustomers, stripeEvents, subscriptionItems, subscriptions } from '@/db/schema';
+import { invoices, stripeCustomers, stripeEvents, subscriptionItems, subscriptions } from '@/db/schema';
 import { isOfSureCustomer } from '../customers/sure-link';
 import { type Alert, listAlerts } from '../health/list-alerts';
+import { dueOn } from '../invoices/list-for-staff';
+import { literal } from '../page-query';
 import { countRaising } from '../payments/money-back-questions';
 import { isWaitingForStaff } from '../subscriptions/queries';
 import { countLinkProposals } from '../sync/staff/link-proposals';
 import { countOpenTasks } from '../tasks/staff-tasks';
+import type { CurrencySum } from './money';
+import { sumOpenInvoices } from './money';
 
 /** Something in the sync that needs a person. */
 export interface Task {
@@ -108,4 +112,30 @@ async function countUnlinkedItems(db: Database): Promise<number> {
 
 function of(code: Task['code'], total: number, [one, many]: [string, string], rest: string): Task[] {
   return total > 0 ? [{ code, message: `${total} ${total === 1 ? one : many} ${rest}` }] : [];
+}
+
+/** What customers are behind with. */
+export interface Attention {
+  /** The currency of most first. */
+  overdue: CurrencySum[];
+  /** The day on which the first overdue invoice was due. */
+  oldest: string | null;
+  /** Subscriptions whose payment Stripe could not collect. */
+  past_due: number;
+}
+
+/** What staff should look at, though the sync is in order. */
+export async function getAttention(db: Database): Promise<Attention> {
+  const { overdue } = await sumOpenInvoices(db);
+  const [first] = await db
+    .select({ due: sql<string>`${dueOn}::text` })
+    .from(invoices)
+    .where(sql`${invoices.status} = 'overdue'`)
+    .orderBy(asc(dueOn))
+    .limit(literal(1));
+  const [found] = await db
+    .select({ past_due: count() })
+    .from(subscriptions)
+    .where(sql`${subscriptions.status} = 'past_due'`);
+  return { overdue, oldest: first?.due ?? null, past_due: found?.past_due ?? 0 };
 }

@@ -1,4 +1,4 @@
-import type { AuditRow } from '../audit/list-audit';
+import type { AuditRow } from '../audit/audit-log';
 import { toJsonAmount } from '../money';
 import { type PaymentRow, paymentRow } from './schema';
 

@@ -2,7 +2,7 @@ import type { Database } from '@/db/database';
 import { inJoinedTexts } from '@/db/in-texts';
 import { payments, refunds } from '@/db/schema';
 import { transact } from '@/db/transaction';
-import { recordAudits } from '../audit/record-audit';
+import { recordAudits } from '../audit/audit-log';
 import { bookEntries } from '../book-entries';
 import { toCalendarDate } from '../dates';
 import { AppError, type FieldError } from '../errors';

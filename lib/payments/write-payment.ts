@@ -3,7 +3,7 @@ import type { Database } from '@/db/database';
 import { payments, paymentTombstones } from '@/db/schema';
 import { statement } from '@/db/statement';
 import { answersOf } from '@/db/transaction';
-import { type Actor, recordAudit } from '../audit/record-audit';
+import { type Actor, recordAudit } from '../audit/audit-log';
 import { bookEntries } from '../book-entries';
 import { toCalendarDate } from '../dates';
 import { invalidField } from '../errors';

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { type Database, FOREIGN_KEY_VIOLATION, pgErrorCode } from '@/db/database';
 import { transact } from '@/db/transaction';
-import { recordAudit } from '../audit/record-audit';
+import { recordAudit } from '../audit/audit-log';
 import { AppError } from '../errors';
 import { outdated } from './outdated';
 import type { RecordKind, RecordWriter, Row } from './record-kind';

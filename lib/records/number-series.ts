@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Database } from '@/db/database';
 import { numberSeries } from '@/db/schema';
 import { transact } from '@/db/transaction';
-import { auditNumber, recordAudit } from '../audit/record-audit';
+import { auditNumber, recordAudit } from '../audit/audit-log';
 import { AppError } from '../errors';
 import type { RecordWriter } from './record-kind';
 

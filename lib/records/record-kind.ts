@@ -2,7 +2,7 @@ import type { SQL } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import type { z } from 'zod';
 import type { Database } from '@/db/database';
-import type { Actor } from '../audit/record-audit';
+import type { Actor } from '../audit/audit-log';
 import type { FieldError } from '../errors';
 
 /** Who is writing, and when. */

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { type Database, FOREIGN_KEY_VIOLATION, pgErrorCode, UNIQUE_VIOLATION } from '@/db/database';
 import { ChangedMeanwhileError } from '@/db/transaction';
-import { recordAudit } from '../audit/record-audit';
+import { recordAudit } from '../audit/audit-log';
 import { insertRows } from './insert-rows';
 import type { RecordKind, RecordWriter, Row, Writing } from './record-kind';
 

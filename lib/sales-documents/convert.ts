@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customers, salesDocuments } from '@/db/schema';
 import { transact } from '@/db/transaction';
-import { recordAudit } from '../audit/record-audit';
+import { recordAudit } from '../audit/audit-log';
 import { AppError, invalidField } from '../errors';
 import type { LineRow } from '../invoices/line-fields';
 import { listLines } from '../invoices/line-rows';

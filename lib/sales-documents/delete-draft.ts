@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { salesDocuments } from '@/db/schema';
 import { transact } from '@/db/transaction';
-import { recordAudit } from '../audit/record-audit';
+import { recordAudit } from '../audit/audit-log';
 import { deleteRecordWithin, type Seen } from '../records/delete-record';
 import type { RecordKind, RecordWriter } from '../records/record-kind';
 

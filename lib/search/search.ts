@@ -1,16 +1,18 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { readLimited } from '@/db/transaction';
-import type { Found } from './collect';
-import { findCustomerHits } from './customer-hits';
-import { findDocumentHits } from './document-hits';
-import { findEventHits } from './event-hits';
-import { findInvoiceHits } from './invoice-hits';
-import { findPaymentHits } from './payment-hits';
+import type { Found } from './hits';
+import {
+  findCustomerHits,
+  findDocumentHits,
+  findEventHits,
+  findInvoiceHits,
+  findPaymentHits,
+  findServerHits,
+  findServiceHits,
+  findSubscriptionHits,
+} from './hits';
 import type { SearchGroup, SearchKind, SearchResults } from './schema';
-import { findServerHits } from './server-hits';
-import { findServiceHits } from './service-hits';
-import { findSubscriptionHits } from './subscription-hits';
 
 const KINDS: [SearchKind, label: string, find: (db: Database, text: string) => Promise<Found>][] = [
   ['customer', 'Customers', findCustomerHits],

@@ -1,20 +1,20 @@
 import { waitUntil } from '@vercel/functions';
 import { sql } from 'drizzle-orm';
-import { pgErrorCode } from '@/db/database';
+import { type Database, pgErrorCode, rows } from '@/db/database';
 import { perProcess } from '@/db/per-process';
 import type { toolCalls } from '@/db/schema';
 import { statement } from '@/db/statement';
 import type { Runtime } from '../runtime';
 
-export type NewToolCall = typeof toolCalls.$inferInsert;
+type NewToolCall = typeof toolCalls.$inferInsert;
 
 type World = Pick<Runtime, 'db' | 'env' | 'log'>;
 
 const EVERY_MS = 1000;
 /** So many are written by one statement. */
-const BATCH = 500;
+const WRITTEN_AT_ONCE = 500;
 /** While the database is away more than these are forgotten. */
-const MOST = 10_000;
+const MAX_WAITING = 10_000;
 
 const waiting = perProcess('tool-calls', () => ({
   rows: [] as NewToolCall[],
@@ -24,7 +24,7 @@ const waiting = perProcess('tool-calls', () => ({
 
 /** Notes a call after it was answered: written with others, a second later at most. */
 export function recordToolCall(world: World, call: NewToolCall): void {
-  if (waiting.rows.length < MOST) waiting.rows.push(call);
+  if (waiting.rows.length < MAX_WAITING) waiting.rows.push(call);
   if (world.env.vercel)
     waitUntil(flushToolCalls(world)); // nothing lives on there until a timer ends
   else waiting.timer ??= setTimeout(() => void flushToolCalls(world), EVERY_MS).unref();
@@ -40,12 +40,12 @@ export function flushToolCalls(world: World): Promise<void> {
 
 async function flush({ db, log }: World): Promise<void> {
   while (waiting.rows.length > 0) {
-    const batch = waiting.rows.splice(0, BATCH);
+    const batch = waiting.rows.splice(0, WRITTEN_AT_ONCE);
     try {
       await insertCalls(db, { calls: JSON.stringify(batch) });
     } catch (error) {
       log.error({ code: pgErrorCode(error), calls: batch.length }, 'tool calls were not written');
-      waiting.rows.unshift(...batch.slice(0, MOST - waiting.rows.length));
+      waiting.rows.unshift(...batch.slice(0, MAX_WAITING - waiting.rows.length));
       return;
     }
   }
@@ -61,3 +61,68 @@ const insertCalls = statement(
       client_id text, staff_email text, tool text, arguments jsonb, customer_id int, rows int, duration_ms int,
       outcome tool_call_outcome, trace_id text)`,
 );
+
+/** Arguments of tools that contain no personal data: numbers, dates, states and column names. */
+const KEPT = [
+  ...['customer_number', 'status', 'service_type', 'type', 'fields'],
+  ...['invoice_date_from', 'invoice_date_to', 'document_date_from', 'document_date_to'],
+];
+const MAX_UNKNOWN_TEXT = 3;
+const MAX_KEPT_TEXT = 100;
+const MAX_ARGUMENTS = 20;
+/** As arguments of tools are called. */
+const ARGUMENT = /^[a-z_]{1,20}$/;
+
+/**
+ * The arguments of a call as they are kept: of texts that may name a person only how they begin.
+ *
+ * @param wasTaken whether the tool took them: what it refused may be anything under any name
+ */
+export function shortenArguments(given: Record<string, unknown>, wasTaken: boolean): Record<string, unknown> {
+  const entries = Object.entries(given).slice(0, MAX_ARGUMENTS);
+  return Object.fromEntries(
+    entries.map(([name, value]) => {
+      const shown = (one: unknown) => shortenValue(one, wasTaken && KEPT.includes(name));
+      const isList = Array.isArray(value);
+      const called = ARGUMENT.test(name) ? name : shorten(name, MAX_UNKNOWN_TEXT);
+      return [called, isList ? value.slice(0, MAX_ARGUMENTS).map(shown) : shown(value)];
+    }),
+  );
+}
+
+function shortenValue(value: unknown, isKept: boolean): unknown {
+  if (typeof value === 'number' || typeof value === 'boolean' || value === null) return value;
+  if (typeof value !== 'string') return '…';
+  return shorten(value, isKept ? MAX_KEPT_TEXT : MAX_UNKNOWN_TEXT);
+}
+
+/** A NUL is text to JSON, and none to PostgreSQL. */
+function shorten(text: string, length: number): string {
+  const characters = Array.from(
+    text
+      .slice(0, length * 2 + 2)
+      .replaceAll('\0', '')
+      .toWellFormed(),
+  );
+  return characters.length <= length && text.length <= length * 2 + 2
+    ? characters.join('')
+    : `${characters.slice(0, length).join('')}…`;
+}
+
+const DAY_MS = 86_400_000;
+const CLEARED_AT_ONCE = 5000;
+
+/** Forgets a batch of calls that are older than so many days. @returns how many; fewer than 5000: all are gone */
+export async function clearToolCalls(
+  db: Database,
+  { now, days }: { now: Date; days: number },
+): Promise<{ cleared: number; isOver: boolean }> {
+  const before = new Date(now.getTime() - days * DAY_MS).toISOString();
+  const cleared = await rows<{ id: string }>(
+    db,
+    sql`delete from tool_calls where id in (
+      select id from tool_calls where called_at < ${before}::timestamptz order by called_at limit ${sql.raw(String(CLEARED_AT_ONCE))}
+    ) returning id::text as id`,
+  );
+  return { cleared: cleared.length, isOver: cleared.length < CLEARED_AT_ONCE };
+}

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { DrizzleQueryError } from 'drizzle-orm';
 import { isDatabaseUnavailable, pgErrorCode } from '@/db/database';
-import type { Actor } from '../audit/record-audit';
+import type { Actor } from '../audit/audit-log';
 import { sentencesOf } from '../commands/sentences-of';
 import { AppError, StartError } from '../errors';
 import type { FileOptions } from '../imports/file-format';

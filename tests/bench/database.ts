@@ -4,7 +4,7 @@ import { openPostgres } from '@/db/client';
 import type { Database } from '@/db/database';
 import { migrate } from '@/db/migrate';
 import { seedDatabase } from '@/db/seed';
-import { commandActor } from '@/lib/audit/record-audit';
+import { commandActor } from '@/lib/audit/audit-log';
 import { createAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
 import { createLogger } from '@/lib/log';
 import { toProviderEvent } from '@/lib/stripe/to-event';

@@ -7,7 +7,7 @@ import { eq } from 'drizzle-orm';
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { staffUsers } from '@/db/schema';
-import { commandActor } from '@/lib/audit/record-audit';
+import { commandActor } from '@/lib/audit/audit-log';
 import { demandTwoFactor } from '@/lib/auth/second-factor/demand';
 import { PUBLISHED } from '../http/oauth/published-documents';
 import { ADMIN, STAFF } from './support/company';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest';
 import { type DatabaseHandle, openPostgres } from '@/db/client';
 import { migrate } from '@/db/migrate';
-import { commandActor } from '@/lib/audit/record-audit';
+import { commandActor } from '@/lib/audit/audit-log';
 import type { Scope } from '@/lib/auth/tokens/access-token';
 import { createAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
 import { disownMigrations, FOREIGN, onServer } from '../support/database';

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { commandActor } from '@/lib/audit/record-audit';
+import { commandActor } from '@/lib/audit/audit-log';
 import { accountKey } from '@/lib/auth/sign-in/device-cookie';
 import { createHashQueue } from '@/lib/auth/sign-in/hash-queue';
 import { countSignIn } from '@/lib/auth/sign-in/sign-in-limit';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import * as actions from '@/app/admin/account/actions';
 import { staffPasskeys, staffSessions, staffTwoFactors, staffUsers } from '@/db/schema';
-import { commandActor } from '@/lib/audit/record-audit';
+import { commandActor } from '@/lib/audit/audit-log';
 import { demandTwoFactor } from '@/lib/auth/second-factor/demand';
 import { removePasskey } from '@/lib/auth/second-factor/passkeys';
 import { getStaffAuth } from '@/lib/auth/session/staff-auth';

@@ -7,7 +7,7 @@ import { openPostgres } from '@/db/client';
 import { type Database, rows } from '@/db/database';
 import { probePooler, TRANSACTION_POOLER } from '@/db/pooler';
 import { transact } from '@/db/transaction';
-import { commandActor } from '@/lib/audit/record-audit';
+import { commandActor } from '@/lib/audit/audit-log';
 import { verifyAccessToken } from '@/lib/auth/tokens/access-token';
 import { createAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
 import { parseEnv } from '@/lib/env';

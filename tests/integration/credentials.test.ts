@@ -12,8 +12,7 @@ import {
   staffUsers,
   staffVerifications,
 } from '@/db/schema';
-import { listAudit } from '@/lib/audit/list-audit';
-import { commandActor } from '@/lib/audit/record-audit';
+import { commandActor, listAudit } from '@/lib/audit/audit-log';
 import { enterCode } from '@/lib/auth/second-factor/enter-code';
 import { beginTwoFactor, confirmTwoFactor } from '@/lib/auth/second-factor/set-up';
 import { staffSecret } from '@/lib/auth/session/staff-secret';

@@ -6,7 +6,7 @@ import { inJoinedTexts, inTexts } from '@/db/in-texts';
 import { auditLog, servers } from '@/db/schema';
 import { seedDatabase } from '@/db/seed';
 import { statement } from '@/db/statement';
-import { recordAudit } from '@/lib/audit/record-audit';
+import { recordAudit } from '@/lib/audit/audit-log';
 import { showStates } from '@/lib/cli/demo/show-states';
 import { parseEnv } from '@/lib/env';
 import { listTasks } from '@/lib/overview/list-tasks';

@@ -11,7 +11,7 @@ import {
   payments,
   stripeEvents,
 } from '@/db/schema';
-import type { Actor } from '@/lib/audit/record-audit';
+import type { Actor } from '@/lib/audit/audit-log';
 import { addCustomerNote } from '@/lib/customers/notes';
 import { customerKind } from '@/lib/customers/save-customers';
 import { ERASED_NAME, eraseCustomer } from '@/lib/erasure/erase-customer';

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { payments, stripeEvents, subscriptions } from '@/db/schema';
-import { listAuditOf } from '@/lib/audit/list-audit';
+import { listAuditOf } from '@/lib/audit/audit-log';
 import * as act from '@/lib/stripe-local/actions';
 import { renderEvent } from '@/lib/stripe-local/render/event';
 import { type EventFilters, eventFilters } from '@/lib/sync/inbox/event-filters';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { listAudit } from '@/lib/audit/list-audit';
+import { listAudit } from '@/lib/audit/audit-log';
 import * as act from '@/lib/stripe-local/actions';
 import { linkItem } from '@/lib/sync/staff/link-item';
 import {

@@ -9,7 +9,7 @@ import {
   stripeCustomers,
   subscriptionItems,
 } from '@/db/schema';
-import { listAudit, listAuditOf } from '@/lib/audit/list-audit';
+import { listAudit, listAuditOf } from '@/lib/audit/audit-log';
 import * as act from '@/lib/stripe-local/actions';
 import { linkItem } from '@/lib/sync/staff/link-item';
 import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';

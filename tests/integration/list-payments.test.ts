@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { listAudit } from '@/lib/audit/list-audit';
+import { listAudit } from '@/lib/audit/audit-log';
 import { parseEnv } from '@/lib/env';
 import { listInvoicesForStaff } from '@/lib/invoices/list-for-staff';
 import { invoiceStaffFilters } from '@/lib/invoices/staff-filters';
 import { listTasks } from '@/lib/overview/list-tasks';
-import { getOpenDisputes } from '@/lib/overview/open-disputes';
+import { getOpenDisputes } from '@/lib/overview/money';
 import { deletePayment } from '@/lib/payments/delete-payment';
 import { toDeletedPayment } from '@/lib/payments/deleted-payment';
 import { listDeletedPayments } from '@/lib/payments/list-deleted';

@@ -2,10 +2,9 @@ import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { payments } from '@/db/schema';
 import { parseEnv } from '@/lib/env';
+import { countDeliveries, countSubscriptions } from '@/lib/overview/counts';
 import { listTasks } from '@/lib/overview/list-tasks';
-import { getMoneyReceived } from '@/lib/overview/money-received';
-import { sumOpenInvoices } from '@/lib/overview/open-invoices';
-import { countDeliveries, countSubscriptions } from '@/lib/overview/sync-counts';
+import { getMoneyReceived, sumOpenInvoices } from '@/lib/overview/money';
 import { useDatabase } from '../support/database';
 import {
   createCustomer,

@@ -1,8 +1,7 @@
 import { asc, eq, inArray } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { auditLog, invoices, payments, refunds } from '@/db/schema';
-import { listAudit } from '@/lib/audit/list-audit';
-import { commandActor } from '@/lib/audit/record-audit';
+import { commandActor, listAudit } from '@/lib/audit/audit-log';
 import { paymentImport } from '@/lib/imports/books/payment-import';
 import { saveBatch } from '@/lib/imports/save-batch';
 import { correctPayment } from '@/lib/payments/correct-payment';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DatabaseHandle } from '@/db/client';
 import type { Database } from '@/db/database';
 import { invoices } from '@/db/schema';
-import { commandActor } from '@/lib/audit/record-audit';
+import { commandActor } from '@/lib/audit/audit-log';
 import { COMMANDS } from '@/lib/commands/commands';
 import { customerKind } from '@/lib/customers/save-customers';
 import { EXPORT_NAMES } from '@/lib/exports/kinds';

@@ -2,7 +2,7 @@ import { and, eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { auditLog, invoices, payments, salesDocuments } from '@/db/schema';
 import { transact } from '@/db/transaction';
-import { commandActor } from '@/lib/audit/record-audit';
+import { commandActor } from '@/lib/audit/audit-log';
 import { listLines } from '@/lib/invoices/line-rows';
 import { invoiceKind } from '@/lib/invoices/save-invoices';
 import { invoiceSteps, typedDueDate, typedInvoice } from '@/lib/invoices/typed-invoice';

@@ -2,7 +2,7 @@ import { and, eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { auditLog, customerServices, customers, servers, stripeCustomers, subscriptions } from '@/db/schema';
 import { transact } from '@/db/transaction';
-import { commandActor } from '@/lib/audit/record-audit';
+import { commandActor } from '@/lib/audit/audit-log';
 import { customerKind } from '@/lib/customers/save-customers';
 import { customerSteps, typedCustomer } from '@/lib/customers/typed-customer';
 import { deleteRecord } from '@/lib/records/delete-record';

@@ -6,7 +6,7 @@ import { afterAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { type DatabaseHandle, openPostgres } from '@/db/client';
 import { rows } from '@/db/database';
 import { isMigrated, migrate } from '@/db/migrate';
-import { commandActor } from '@/lib/audit/record-audit';
+import { commandActor } from '@/lib/audit/audit-log';
 import { addStaffUser } from '@/lib/auth/staff/add-staff-user';
 import { createAccessToken, revokeAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
 import { prepareDatabase } from '@/lib/cli/demo/prepare-database';

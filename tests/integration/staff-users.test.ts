@@ -1,8 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { auditLog, staffAccounts, staffSessions, staffUsers, staffVerifications } from '@/db/schema';
-import { listAudit, listAuditOf } from '@/lib/audit/list-audit';
-import { type Actor, commandActor } from '@/lib/audit/record-audit';
+import { type Actor, commandActor, listAudit, listAuditOf } from '@/lib/audit/audit-log';
 import { acceptInvitation } from '@/lib/auth/invitations/accept-invitation';
 import { inviteStaffUser, renewInvitation } from '@/lib/auth/invitations/invitation';
 import { endStaffSessions } from '@/lib/auth/session/end-staff-sessions';

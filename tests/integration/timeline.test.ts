@@ -8,14 +8,14 @@ import {
   reconciliationChanges,
   reconciliationRuns,
 } from '@/db/schema';
-import { auditNumber, recordAudit } from '@/lib/audit/record-audit';
+import { auditNumber, recordAudit } from '@/lib/audit/audit-log';
 import { addCustomerNote, listCustomerNotes, MAX_NOTE } from '@/lib/customers/notes';
 import { deletePayment } from '@/lib/payments/delete-payment';
 import { staffWriter } from '@/lib/payments/staff-writer';
 import { updatePayment } from '@/lib/payments/update-payment';
 import { staffRecordWriter } from '@/lib/records/staff-writer';
-import type { TimelineEntry } from '@/lib/timeline/entry';
 import { listTimeline } from '@/lib/timeline/list-timeline';
+import type { TimelineEntry } from '@/lib/timeline/sources';
 import { readRows, useDatabase } from '../support/database';
 import {
   createCustomer,

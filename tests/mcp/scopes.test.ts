@@ -5,10 +5,8 @@ import type { Scope } from '@/lib/auth/tokens/access-token';
 import { prepareAccessToken } from '@/lib/cli/demo/access-token';
 import { maskAnswer } from '@/lib/mcp/mask';
 import { TOOLS } from '@/lib/mcp/tools';
-import { clearToolCalls } from '@/lib/tool-calls/clear-tool-calls';
-import { callFilters } from '@/lib/tool-calls/filters';
-import { listToolCalls } from '@/lib/tool-calls/list-tool-calls';
-import { flushToolCalls } from '@/lib/tool-calls/record-tool-call';
+import { callFilters, listToolCalls } from '@/lib/tool-calls/queries';
+import { clearToolCalls, flushToolCalls } from '@/lib/tool-calls/record-tool-call';
 import { createCustomer, createInvoice, createServer, createService } from '../support/factories';
 import { type RpcAnswer, useMcpServer } from './serve-mcp';
 

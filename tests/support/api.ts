@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import pino from 'pino';
 import { afterAll, beforeAll } from 'vitest';
-import { commandActor } from '@/lib/audit/record-audit';
+import { commandActor } from '@/lib/audit/audit-log';
 import type { Scope } from '@/lib/auth/tokens/access-token';
 import { createAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
 import { setRuntime } from '@/lib/runtime';

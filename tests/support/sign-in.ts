@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, vi } from 'vitest';
 import * as unknownPath from '@/app/api/[...path]/route';
 import * as signInRoute from '@/app/api/auth/sign-in/email/route';
 import { staffRateLimits, staffSignInFailures } from '@/db/schema';
-import { commandActor } from '@/lib/audit/record-audit';
+import { commandActor } from '@/lib/audit/audit-log';
 import { addStaffUser } from '@/lib/auth/staff/add-staff-user';
 import { useApi } from './api';
 

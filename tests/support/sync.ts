@@ -12,7 +12,7 @@ import {
   subscriptionItems,
   subscriptions,
 } from '@/db/schema';
-import { type Actor, commandActor } from '@/lib/audit/record-audit';
+import { type Actor, commandActor } from '@/lib/audit/audit-log';
 import { createStripeClient } from '@/lib/stripe/client';
 import { toProviderEvent } from '@/lib/stripe/to-event';
 import * as act from '@/lib/stripe-local/actions';

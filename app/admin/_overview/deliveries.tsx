@@ -1,4 +1,4 @@
-import { countDeliveries, DELIVERY_DAYS } from '@/lib/overview/sync-counts';
+import { countDeliveries, DELIVERY_DAYS } from '@/lib/overview/counts';
 import { getRuntime } from '@/lib/runtime';
 import { TextLink } from '../../_components/links';
 import { StateCounts } from '../_components/display/state-counts';

@@ -1,7 +1,7 @@
 import { Group, Skeleton, Text } from '@mantine/core';
 import { Suspense } from 'react';
 import { toCalendarDate } from '@/lib/dates';
-import { getMoneyReceived, PERIODS, type Period } from '@/lib/overview/money-received';
+import { getMoneyReceived, PERIODS, type Period } from '@/lib/overview/money';
 import { getRuntime } from '@/lib/runtime';
 import { formatCount, formatDate, formatMoney, formatShortMoney } from '../../_components/format';
 import { toHref } from '../../_components/search-params';

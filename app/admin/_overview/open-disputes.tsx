@@ -1,4 +1,4 @@
-import { getOpenDisputes } from '@/lib/overview/open-disputes';
+import { getOpenDisputes } from '@/lib/overview/money';
 import { getRuntime } from '@/lib/runtime';
 import { formatCount, formatNumber } from '../../_components/format';
 import { TextLink } from '../../_components/links';

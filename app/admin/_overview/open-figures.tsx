@@ -1,5 +1,5 @@
 import { SimpleGrid } from '@mantine/core';
-import { sumOpenInvoices } from '@/lib/overview/open-invoices';
+import { sumOpenInvoices } from '@/lib/overview/money';
 import { getRuntime } from '@/lib/runtime';
 import { listRuns } from '@/lib/sync/reconcile/run-queries';
 import { formatCount, formatDailyRun } from '../../_components/format';

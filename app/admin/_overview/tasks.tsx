@@ -1,7 +1,6 @@
 import { Group, Text } from '@mantine/core';
 import { IconCircleCheck } from '@tabler/icons-react';
-import { type Attention, getAttention } from '@/lib/overview/attention';
-import { listTasks } from '@/lib/overview/list-tasks';
+import { type Attention, getAttention, listTasks } from '@/lib/overview/list-tasks';
 import { getRuntime } from '@/lib/runtime';
 import { formatCount, formatDate, formatMoney } from '../../_components/format';
 import { type LinkedTask, TaskList, toLinkedTask } from '../_components/lists/task-list';

@@ -1,4 +1,4 @@
-import { listAudit } from '@/lib/audit/list-audit';
+import { listAudit } from '@/lib/audit/audit-log';
 import { toDeletedPayment } from '@/lib/payments/deleted-payment';
 import { getRuntime } from '@/lib/runtime';
 import { formatMoney } from '../../_components/format';

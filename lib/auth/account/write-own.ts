@@ -1,7 +1,7 @@
 import type { Database } from '@/db/database';
 import { lockKey } from '@/db/database';
 import { transact } from '@/db/transaction';
-import type { Actor } from '../../audit/record-audit';
+import type { Actor } from '../../audit/audit-log';
 import { getStaffUser, type StaffUser } from '../staff/staff-user';
 import { auditStaff } from '../staff/write-staff';
 

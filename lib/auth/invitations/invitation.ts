@@ -1,7 +1,7 @@
 import { and, eq, gt, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { staffUsers, staffVerifications } from '@/db/schema';
-import type { Actor } from '../../audit/record-audit';
+import type { Actor } from '../../audit/audit-log';
 import { AppError } from '../../errors';
 import type { Runtime } from '../../runtime';
 import { findPasswordHash } from '../sign-in/sign-in-origin';

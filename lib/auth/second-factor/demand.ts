@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { staffSettings } from '@/db/schema';
 import { statement } from '@/db/statement';
-import { type Actor, recordAudit } from '../../audit/record-audit';
+import { type Actor, recordAudit } from '../../audit/audit-log';
 import { writeStaff } from '../staff/write-staff';
 
 const ID = 1;

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { staffUsers } from '@/db/schema';
-import { auditNumber, recordAudit } from '../../audit/record-audit';
+import { auditNumber, recordAudit } from '../../audit/audit-log';
 
 /** That a person gets a passkey. */
 export async function notePasskey(db: Database, userId: string, passkey: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { staffPasskeys, staffTwoFactors, staffUsers } from '@/db/schema';
-import type { Actor } from '../../audit/record-audit';
+import type { Actor } from '../../audit/audit-log';
 import { AppError } from '../../errors';
 import type { Runtime } from '../../runtime';
 import { confirmPassword } from '../account/confirm-password';

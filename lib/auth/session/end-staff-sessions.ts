@@ -1,7 +1,7 @@
 import { and, eq, like, ne } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { staffSessions, staffVerifications } from '@/db/schema';
-import type { Actor } from '../../audit/record-audit';
+import type { Actor } from '../../audit/audit-log';
 import { getStaffUser, type StaffKey } from '../staff/staff-user';
 import { auditStaff, writeStaff } from '../staff/write-staff';
 

@@ -2,7 +2,7 @@ import { parseSetCookieHeader, toCookieOptions } from 'better-auth/cookies';
 import { cookies, headers } from 'next/headers';
 import { forbidden, redirect } from 'next/navigation';
 import { cache } from 'react';
-import type { Actor } from '../../audit/record-audit';
+import type { Actor } from '../../audit/audit-log';
 import { AppError, NotMigratedError } from '../../errors';
 import { explainFailure, getRuntime } from '../../runtime';
 import { signIn } from '../sign-in/sign-in';

@@ -1,5 +1,5 @@
 import type { Database } from '@/db/database';
-import type { Actor } from '../../audit/record-audit';
+import type { Actor } from '../../audit/audit-log';
 import { createStaffUser, type NewPerson } from './create-staff-user';
 import { choosePassword, type StaffUser, type StaffWorld } from './staff-user';
 import { storePassword } from './store-password';

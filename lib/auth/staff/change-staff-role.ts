@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { staffUsers } from '@/db/schema';
-import type { Actor } from '../../audit/record-audit';
+import type { Actor } from '../../audit/audit-log';
 import { getStaffUser, type StaffKey, type StaffRole } from './staff-user';
 import { auditStaff, requireDispensable, writeStaff } from './write-staff';
 

@@ -1,6 +1,6 @@
 import { type Database, pgErrorCode, UNIQUE_VIOLATION } from '@/db/database';
 import { staffUsers } from '@/db/schema';
-import type { Actor } from '../../audit/record-audit';
+import type { Actor } from '../../audit/audit-log';
 import { AppError, invalidField } from '../../errors';
 import { type StaffRole, type StaffUser, type StaffWorld, toStaffEmail } from './staff-user';
 import { auditStaff, writeStaff } from './write-staff';

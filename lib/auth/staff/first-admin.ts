@@ -2,7 +2,7 @@ import { and, eq, gt } from 'drizzle-orm';
 import { type Database, lockKey } from '@/db/database';
 import { staffUsers, staffVerifications } from '@/db/schema';
 import { transact } from '@/db/transaction';
-import { commandActor } from '../../audit/record-audit';
+import { commandActor } from '../../audit/audit-log';
 import { AppError, invalidField } from '../../errors';
 import type { Runtime } from '../../runtime';
 import type { Credentials } from '../sign-in/sign-in-request';

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm';
 import { staffUsers } from '@/db/schema';
-import type { Actor } from '../../audit/record-audit';
+import type { Actor } from '../../audit/audit-log';
 import type { Runtime } from '../../runtime';
 import { revokeAccessTokensOf } from '../tokens/manage-access-tokens';
 import { getStaffUser, type StaffKey } from './staff-user';

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm';
 import { staffUsers } from '@/db/schema';
-import type { Actor } from '../../audit/record-audit';
+import type { Actor } from '../../audit/audit-log';
 import { endAppsOf } from '../../oauth/end-access';
 import { endInvitations } from '../invitations/invitation';
 import { deleteSessions } from '../session/end-staff-sessions';

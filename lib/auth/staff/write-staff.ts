@@ -2,7 +2,7 @@ import { and, eq, ne } from 'drizzle-orm';
 import { type Database, lockKey } from '@/db/database';
 import { staffUsers } from '@/db/schema';
 import { transact } from '@/db/transaction';
-import { type Actor, auditNumber, recordAudit } from '../../audit/record-audit';
+import { type Actor, auditNumber, recordAudit } from '../../audit/audit-log';
 import { AppError } from '../../errors';
 import type { StaffUser } from './staff-user';
 

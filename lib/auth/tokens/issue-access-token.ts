@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Actor } from '../../audit/record-audit';
+import type { Actor } from '../../audit/audit-log';
 import { addDays, startOfDay, toCalendarDate } from '../../dates';
 import { AppError } from '../../errors';
 import type { Runtime } from '../../runtime';

@@ -2,7 +2,7 @@ import { and, desc, eq, getTableColumns, isNull, type SQL } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { accessTokens, staffUsers } from '@/db/schema';
 import { transact } from '@/db/transaction';
-import { type Actor, recordAudit } from '../../audit/record-audit';
+import { type Actor, recordAudit } from '../../audit/audit-log';
 import { AppError, invalidField } from '../../errors';
 import type { Page, PageRequest } from '../../page';
 import { readPage } from '../../page-query';

@@ -1,4 +1,4 @@
-import { commandActor } from '../../audit/record-audit';
+import { commandActor } from '../../audit/audit-log';
 
 /** How the audit log and its own tokens name the demo. */
 export const DEMO = 'demo';

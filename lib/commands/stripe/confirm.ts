@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { commandActor } from '../../audit/record-audit';
+import { commandActor } from '../../audit/audit-log';
 import { readLinks } from '../../imports/read-links';
 import { linkByEmail } from '../../sync/staff/link-by-email';
 import { linkByNumber } from '../../sync/staff/link-by-number';

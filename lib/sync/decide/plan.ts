@@ -1,5 +1,5 @@
 import type { FieldChange } from '@/db/schema';
-import type { AuditEntry } from '../../audit/record-audit';
+import type { AuditEntry } from '../../audit/audit-log';
 import {
   type StoredInvoice,
   type StoredLink,

@@ -1,5 +1,5 @@
 import { isDatabaseUnavailable, pgErrorCode } from '@/db/database';
-import { type Actor, auditNumber, recordAudit } from '../../audit/record-audit';
+import { type Actor, auditNumber, recordAudit } from '../../audit/audit-log';
 import { AppError } from '../../errors';
 import { stackOf } from '../../log';
 import type { SyncDeps } from '../sync-deps';

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { invoices, payments, subscriptions } from '@/db/schema';
-import { type Actor, recordAudit } from '../../audit/record-audit';
+import { type Actor, recordAudit } from '../../audit/audit-log';
 import { AppError } from '../../errors';
 import { stripePaymentOf } from '../../payments/stripe-payment';
 import { decideMissing } from '../reconcile/steps/record-missing-payments';

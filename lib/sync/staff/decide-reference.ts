@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { subscriptions } from '@/db/schema';
-import type { Actor } from '../../audit/record-audit';
+import type { Actor } from '../../audit/audit-log';
 import { AppError } from '../../errors';
 import { isWaiting, soldItems, storedItems } from '../decide/checkout/adopt-sold';
 import { type Mismatch, matchSold, type SoldItem } from '../decide/checkout/match-sold';

@@ -1,5 +1,5 @@
 import type { Database } from '@/db/database';
-import type { AuditRow } from '../../audit/list-audit';
+import type { AuditRow } from '../../audit/audit-log';
 import { type NamedChange, nameChanges } from '../reconcile/name-changes';
 import type { Checked } from './check';
 

@@ -1,4 +1,4 @@
-import type { Actor } from '../../audit/record-audit';
+import type { Actor } from '../../audit/audit-log';
 import type { SyncDeps } from '../sync-deps';
 import { confirmLinks, type LinkResult } from './link-proposals';
 import { readUnconfirmedLinks } from './unconfirmed-links';

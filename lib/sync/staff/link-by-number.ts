@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customers, stripeCustomers } from '@/db/schema';
-import type { Actor } from '../../audit/record-audit';
+import type { Actor } from '../../audit/audit-log';
 import { hasNumber } from '../../customers/match-customer';
 import type { SyncDeps } from '../sync-deps';
 import { confirmLinks } from './link-proposals';

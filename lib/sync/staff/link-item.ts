@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { type FieldChange, subscriptionItems, subscriptions } from '@/db/schema';
-import type { Actor } from '../../audit/record-audit';
+import type { Actor } from '../../audit/audit-log';
 import { AppError, invalidField } from '../../errors';
 import type { Draft } from '../decide/draft';
 import { dateServices } from '../decide/subscription/service-dates';

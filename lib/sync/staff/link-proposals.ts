@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { type Database, rows } from '@/db/database';
-import type { Actor } from '../../audit/record-audit';
+import type { Actor } from '../../audit/audit-log';
 import { AppError } from '../../errors';
 import { literal } from '../../page-query';
 import type { SyncDeps } from '../sync-deps';

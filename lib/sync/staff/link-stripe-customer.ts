@@ -1,4 +1,4 @@
-import { type Actor, auditNumber } from '../../audit/record-audit';
+import { type Actor, auditNumber } from '../../audit/audit-log';
 import { AppError, invalidField } from '../../errors';
 import { MAX_ID } from '../../page';
 import { type Link, toColumns } from '../decide/customer/link';

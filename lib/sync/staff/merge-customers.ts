@@ -2,7 +2,7 @@ import { asc, eq, getTableColumns, inArray, sql } from 'drizzle-orm';
 import { type Database, lockKey } from '@/db/database';
 import { customers, invoices, mergedCustomers, payments, stripeCustomers } from '@/db/schema';
 import { transact } from '@/db/transaction';
-import { type Actor, recordAudit } from '../../audit/record-audit';
+import { type Actor, recordAudit } from '../../audit/audit-log';
 import { differingFields, type MergedField } from '../../customers/merge-fields';
 import { AppError, invalidField } from '../../errors';
 import { MAX_ID } from '../../page';

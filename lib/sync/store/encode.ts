@@ -1,5 +1,5 @@
 import { getTableName } from 'drizzle-orm';
-import type { AuditEntry } from '../../audit/record-audit';
+import type { AuditEntry } from '../../audit/audit-log';
 import { keyOfReference } from '../../payments/lock-payment';
 import type { TablePlan } from '../decide/plan';
 import type { Commit, EventEntry } from './committed';

@@ -10,7 +10,7 @@ import {
   stripeEvents,
 } from '@/db/schema';
 import { seedDatabase } from '@/db/seed';
-import { commandActor } from '@/lib/audit/record-audit';
+import { commandActor } from '@/lib/audit/audit-log';
 import { addStaffUser } from '@/lib/auth/staff/add-staff-user';
 import type { Scope } from '@/lib/auth/tokens/access-token';
 import { createAccessToken } from '@/lib/auth/tokens/manage-access-tokens';

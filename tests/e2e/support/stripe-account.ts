@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, isNotNull, ne } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customers, invoices, payments, stripeEvents, subscriptionItems, subscriptions } from '@/db/schema';
-import { commandActor } from '@/lib/audit/record-audit';
+import { commandActor } from '@/lib/audit/audit-log';
 import { createLogger } from '@/lib/log';
 import { createStripeClient } from '@/lib/stripe/client';
 import { toProviderEvent } from '@/lib/stripe/to-event';

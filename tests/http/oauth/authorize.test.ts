@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { REFUSAL_TEXTS, refusalText } from '@/app/oauth/refused/refusal-texts';
 import { oauthAccessTokens, oauthConsents, oauthRefreshTokens, staffSettings, staffUsers } from '@/db/schema';
-import { commandActor } from '@/lib/audit/record-audit';
+import { commandActor } from '@/lib/audit/audit-log';
 import { demandTwoFactor } from '@/lib/auth/second-factor/demand';
 import { listConnectedApps } from '@/lib/oauth/connected-apps';
 import { addOwnClient } from '@/lib/oauth/own-clients';

@@ -9,7 +9,7 @@ import * as token from '@/app/api/auth/oauth2/token/route';
 import * as beneathMcp from '@/app/mcp/.well-known/[...path]/route';
 import * as mcp from '@/app/mcp/route';
 import { staffRateLimits } from '@/db/schema';
-import { commandActor } from '@/lib/audit/record-audit';
+import { commandActor } from '@/lib/audit/audit-log';
 import { signIn } from '@/lib/auth/sign-in/sign-in';
 import { addStaffUser } from '@/lib/auth/staff/add-staff-user';
 import { decideConsent } from '@/lib/http/oauth/decide-consent';

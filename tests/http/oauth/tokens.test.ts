@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { oauthAccessTokens, oauthClients, oauthConsents, oauthRefreshTokens } from '@/db/schema';
-import { commandActor } from '@/lib/audit/record-audit';
+import { commandActor } from '@/lib/audit/audit-log';
 import { changeOwnPassword } from '@/lib/auth/account/change-own-password';
 import { addStaffUser } from '@/lib/auth/staff/add-staff-user';
 import { changeStaffRole } from '@/lib/auth/staff/change-staff-role';

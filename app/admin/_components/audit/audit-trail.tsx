@@ -1,5 +1,5 @@
 import { Box, Group, Stack, Text } from '@mantine/core';
-import { type AuditRow, changedFields } from '@/lib/audit/list-audit';
+import { type AuditRow, changedFields } from '@/lib/audit/audit-log';
 import { isCheck } from '@/lib/sync/staff/last-check';
 import { formatField } from '../../../_components/format';
 import { Instant } from '../display/instant';

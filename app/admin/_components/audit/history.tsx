@@ -1,5 +1,5 @@
 import { Stack, Text } from '@mantine/core';
-import { listAudit } from '@/lib/audit/list-audit';
+import { listAudit } from '@/lib/audit/audit-log';
 import type { RecordKind } from '@/lib/records/record-kind';
 import { getRuntime } from '@/lib/runtime';
 import { Section } from '../page/section';

@@ -1,4 +1,4 @@
-import type { AuditRow } from '@/lib/audit/list-audit';
+import type { AuditRow } from '@/lib/audit/audit-log';
 
 /** Entries of the audit log without fields that a page shows better elsewhere. */
 export function withoutFields(entries: AuditRow[], ...fields: string[]): AuditRow[] {

@@ -1,6 +1,6 @@
 import { Paper, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { CurrencySum } from '@/lib/overview/currency-sum';
+import type { CurrencySum } from '@/lib/overview/money';
 import { formatCount, formatMoney } from '../../../_components/format';
 
 interface Props {

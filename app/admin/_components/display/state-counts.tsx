@@ -1,5 +1,5 @@
 import Link from 'next/link';
-import type { StateCount } from '@/lib/overview/sync-counts';
+import type { StateCount } from '@/lib/overview/counts';
 import { formatField, formatNumber } from '../../../_components/format';
 import classes from './chart.module.css';
 import { statusColor } from './status-color';

@@ -8,7 +8,7 @@ import { customerKind } from '@/lib/customers/save-customers';
 import { listBalances } from '@/lib/invoices/customer-balances';
 import { listCustomerCredits } from '@/lib/invoices/customer-credits';
 import { sumUnpaidInvoices } from '@/lib/invoices/queries';
-import { countRecords } from '@/lib/overview/count-records';
+import { countRecords } from '@/lib/overview/counts';
 import { listMoneyBack, ofCustomer } from '@/lib/payments/money-back-rows';
 import { listUncounted } from '@/lib/payments/uncounted';
 import { readState } from '@/lib/records/read-state';

@@ -1,6 +1,6 @@
 import { Group, Text } from '@mantine/core';
 import { type ReactNode, Suspense } from 'react';
-import { MAX_RECORDS } from '@/lib/overview/count-records';
+import { MAX_RECORDS } from '@/lib/overview/counts';
 import { formatNumber } from '../../../_components/format';
 import { TextLink } from '../../../_components/links';
 import { toHref } from '../../../_components/search-params';

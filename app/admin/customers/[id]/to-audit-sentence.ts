@@ -1,7 +1,7 @@
 import { IconLink, IconPencil, IconRefresh, IconTrash, type TablerIcon } from '@tabler/icons-react';
-import { changedFields } from '@/lib/audit/list-audit';
+import { changedFields } from '@/lib/audit/audit-log';
 import { isCheck } from '@/lib/sync/staff/last-check';
-import type { TimelineAudit } from '@/lib/timeline/entry';
+import type { TimelineAudit } from '@/lib/timeline/sources';
 import { formatField, formatMoney } from '../../../_components/format';
 import { auditValue } from '../../_components/audit/audit-value';
 import { checkLines } from '../../_components/audit/check/check-lines';

@@ -9,7 +9,7 @@ import {
   type TablerIcon,
 } from '@tabler/icons-react';
 import { isUnanswered, type MoneyBackRow } from '@/lib/payments/money-back-rows';
-import type { TimelineEntry, TimelinePayment } from '@/lib/timeline/entry';
+import type { TimelineEntry, TimelinePayment } from '@/lib/timeline/sources';
 import { formatDay, formatField, formatMoney } from '../../../_components/format';
 import { changedField, changedRecord, changeText } from '../../_components/audit/changed-record';
 import { invoiceName } from '../../_components/records/invoice-list';

@@ -1,7 +1,7 @@
 import { SimpleGrid, Stack } from '@mantine/core';
 import { notFound } from 'next/navigation';
 import { Suspense } from 'react';
-import { listAudit } from '@/lib/audit/list-audit';
+import { listAudit } from '@/lib/audit/audit-log';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { getInvoice } from '@/lib/invoices/get-invoice';
 import { listLines } from '@/lib/invoices/line-rows';

@@ -1,6 +1,6 @@
 import { Alert, SimpleGrid, Stack } from '@mantine/core';
 import { notFound } from 'next/navigation';
-import { listAudit } from '@/lib/audit/list-audit';
+import { listAudit } from '@/lib/audit/audit-log';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { toDeletedPayment } from '@/lib/payments/deleted-payment';
 import { isUndecided, listMoneyBack, ofPayment } from '@/lib/payments/money-back-rows';

@@ -1,6 +1,6 @@
 import { Stack } from '@mantine/core';
 import { notFound } from 'next/navigation';
-import { listAuditOf } from '@/lib/audit/list-audit';
+import { listAuditOf } from '@/lib/audit/audit-log';
 import { getLoginState } from '@/lib/auth/session/login-state';
 import { requireAdmin } from '@/lib/auth/session/staff-session';
 import { openSessionsOf } from '@/lib/auth/staff/list-staff-users';

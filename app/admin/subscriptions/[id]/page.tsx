@@ -1,6 +1,6 @@
 import { Alert, Stack } from '@mantine/core';
 import { notFound } from 'next/navigation';
-import { listAudit } from '@/lib/audit/list-audit';
+import { listAudit } from '@/lib/audit/audit-log';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { addMoneyBack } from '@/lib/invoices/money-back';
 import { getRuntime } from '@/lib/runtime';

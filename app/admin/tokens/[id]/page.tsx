@@ -1,6 +1,6 @@
 import { Stack } from '@mantine/core';
 import { notFound } from 'next/navigation';
-import { listAudit } from '@/lib/audit/list-audit';
+import { listAudit } from '@/lib/audit/audit-log';
 import { requireAdmin } from '@/lib/auth/session/staff-session';
 import { getAccessToken, tokenState } from '@/lib/auth/tokens/manage-access-tokens';
 import { getRuntime } from '@/lib/runtime';

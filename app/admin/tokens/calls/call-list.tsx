@@ -1,4 +1,4 @@
-import type { ToolCallRow } from '@/lib/tool-calls/list-tool-calls';
+import type { ToolCallRow } from '@/lib/tool-calls/queries';
 import { Instant } from '../../_components/display/instant';
 import { StatusBadge } from '../../_components/display/status-badge';
 import { RecordList } from '../../_components/lists/record-list';

@@ -1,7 +1,6 @@
 import { pastPresets } from '@/lib/date-presets';
 import { TOOLS } from '@/lib/mcp/tools';
-import { CALL_OUTCOMES, callFilters } from '@/lib/tool-calls/filters';
-import { listToolCalls, type ToolCallRow } from '@/lib/tool-calls/list-tool-calls';
+import { CALL_OUTCOMES, callFilters, listToolCalls, type ToolCallRow } from '@/lib/tool-calls/queries';
 import { formatField } from '../../../_components/format';
 import type { ListDeclaration } from '../../_components/lists/list-declaration';
 import { CallList } from './call-list';

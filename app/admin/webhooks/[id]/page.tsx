@@ -1,7 +1,7 @@
 import { Stack, Text } from '@mantine/core';
 import { IconRotateClockwise } from '@tabler/icons-react';
 import { notFound } from 'next/navigation';
-import { listAuditOf } from '@/lib/audit/list-audit';
+import { listAuditOf } from '@/lib/audit/audit-log';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { findRecordsOf } from '@/lib/sync/inbox/find-records';

@@ -1,4 +1,4 @@
-import type { Actor } from '../../../audit/record-audit';
+import type { Actor } from '../../../audit/audit-log';
 import type { StoredItem } from '../../store/rows';
 import type { Draft } from '../draft';
 

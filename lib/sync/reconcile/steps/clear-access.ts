@@ -1,5 +1,5 @@
 import { clearOver } from '@/lib/oauth/clear-over';
-import { clearToolCalls } from '@/lib/tool-calls/clear-tool-calls';
+import { clearToolCalls } from '@/lib/tool-calls/record-tool-call';
 import type { SyncDeps } from '../../sync-deps';
 import type { Run } from '../lease';
 

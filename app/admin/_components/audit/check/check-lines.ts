@@ -1,4 +1,4 @@
-import type { AuditRow } from '@/lib/audit/list-audit';
+import type { AuditRow } from '@/lib/audit/audit-log';
 import { toChecked } from '@/lib/sync/staff/last-check';
 import { failureText } from '../../display/failure-text';
 import { changedField, changedRecord, changeText } from '../changed-record';

@@ -1,6 +1,6 @@
 import { SimpleGrid, Stack } from '@mantine/core';
 import { notFound } from 'next/navigation';
-import { listAuditOf } from '@/lib/audit/list-audit';
+import { listAuditOf } from '@/lib/audit/audit-log';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { getCustomer } from '@/lib/customers/queries';
 import { getRuntime } from '@/lib/runtime';

@@ -1,12 +1,20 @@
-import { sql } from 'drizzle-orm';
+import { count, sql } from 'drizzle-orm';
 import { type Database, rows } from '@/db/database';
+import { disputes } from '@/db/schema';
 import { addDays, startOfDay } from '../dates';
 import { toJsonAmount } from '../money';
-import { cameBackSince } from '../payments/counted-back';
-import type { CurrencySum } from './currency-sum';
+import { cameBackSince, isOpenDispute } from '../payments/counted-back';
+
+/** An amount in whole units of its currency, and over how many rows it sums up. */
+export interface CurrencySum {
+  currency: string;
+  count: number;
+  total: number;
+}
 
 /** The periods that staff look at, in days. */
 export const PERIODS = [30, 90, 365] as const;
+
 export type Period = (typeof PERIODS)[number];
 
 /** Of payments, less what came back; the count is that of payments. */
@@ -18,7 +26,7 @@ interface Received {
   returned: number;
 }
 
-export interface MoneyReceived {
+interface MoneyReceived {
   /** All that was received, the currency of most payments first. */
   sums: (CurrencySum & Received)[];
   /** The one that the days are of; null without any payment. */
@@ -49,7 +57,7 @@ export async function getMoneyReceived(
   wanted?: string,
 ): Promise<MoneyReceived> {
   const first = addDays(today, 1 - period);
-  const found = await readDays(db, { first, today, timeZone });
+  const found = await readReceivedDays(db, { first, today, timeZone });
   const sums = found
     .flatMap(({ date, ...sum }) => (date === null ? [sum] : []))
     .sort((a, b) => b.count - a.count || a.currency.localeCompare(b.currency));
@@ -63,7 +71,7 @@ export async function getMoneyReceived(
   return { sums, currency, days };
 }
 
-interface Row {
+interface ReceivedRow {
   [column: string]: unknown;
   currency: string;
   /** Null in a currency's sum of all days. */
@@ -73,8 +81,8 @@ interface Row {
   returned: string;
 }
 
-async function readDays(db: Database, { first, today, timeZone }: Today & { first: string }) {
-  const found = await rows<Row>(
+async function readReceivedDays(db: Database, { first, today, timeZone }: Today & { first: string }) {
+  const found = await rows<ReceivedRow>(
     db,
     sql`
       select currency, day::text as date, sum(paid)::int as count,
@@ -99,4 +107,72 @@ async function readDays(db: Database, { first, today, timeZone }: Today & { firs
     total: toJsonAmount(total),
     returned: toJsonAmount(returned),
   }));
+}
+
+interface OpenInvoices {
+  /** Sent and overdue ones; the currency of most first. */
+  open: CurrencySum[];
+  /** The overdue ones among them. */
+  overdue: CurrencySum[];
+}
+
+interface OpenInvoicesRow {
+  [column: string]: unknown;
+  currency: string;
+  count: number;
+  total: string;
+  overdue_count: number;
+  overdue_total: string | null;
+}
+
+/** What customers have still to pay. */
+export async function sumOpenInvoices(db: Database): Promise<OpenInvoices> {
+  const sums = await rows<OpenInvoicesRow>(
+    db,
+    sql`
+      select currency, sum(row_count)::int as count, sum(amount)::text as total,
+        coalesce(sum(row_count) filter (where of = 'overdue'), 0)::int as overdue_count,
+        (sum(amount) filter (where of = 'overdue'))::text as overdue_total
+      from (select * from sums union all select * from sum_deltas) kept
+      where of in ('sent', 'overdue')
+      group by currency having sum(row_count) > 0
+      order by count desc, currency`,
+  );
+  return {
+    open: sums.map(({ currency, count, total }) => toCurrencySum({ currency, count, total })),
+    overdue: sums
+      .filter(({ overdue_count }) => overdue_count > 0)
+      .map((row) =>
+        toCurrencySum({ currency: row.currency, count: row.overdue_count, total: row.overdue_total }),
+      ),
+  };
+}
+
+/** What SQL's `sum` answers, null over no rows. */
+function toCurrencySum(row: { currency: string; count: number; total: string | null }): CurrencySum {
+  return { ...row, total: toJsonAmount(row.total ?? '0') };
+}
+
+interface OpenDisputes {
+  count: number;
+  /** Of them those that Stripe waits for an answer to. */
+  unanswered: number;
+  /** Until when the first of those is to be answered, where Stripe told. */
+  next_due: Date | null;
+}
+
+/** Disputes and inquiries that are not decided yet. */
+export async function getOpenDisputes(db: Database): Promise<OpenDisputes> {
+  const isUnanswered = sql`${disputes.status} in ('needs_response', 'warning_needs_response')`;
+  const [found] = await db
+    .select({
+      count: count(),
+      unanswered: sql<number>`(count(*) filter (where ${isUnanswered}))::int`,
+      next_due: sql<Date | null>`min(${disputes.evidence_due_at}) filter (where ${isUnanswered})`.mapWith(
+        disputes.evidence_due_at,
+      ),
+    })
+    .from(disputes)
+    .where(isOpenDispute);
+  return found ?? { count: 0, unanswered: 0, next_due: null };
 }

@@ -1,11 +1,28 @@
 import { and, desc, eq, gt, gte, lt, or, type SQL, sql } from 'drizzle-orm';
+import { z } from 'zod';
 import type { Database } from '@/db/database';
-import { toolCalls } from '@/db/schema';
+import { toolCallOutcome, toolCalls } from '@/db/schema';
 import { type CursorPage, type PageStart, readCursorPage } from '../cursor-page';
 import { addDays, startOfDay } from '../dates';
+import { dateRange, isInOrder, oneOf, rowId, textLine, WRONG_ORDER } from '../fields';
 import { startOfDaySql } from '../page-query';
 import { containsPattern } from '../search-text';
-import type { CallFilters } from './filters';
+
+export const CALL_OUTCOMES = toolCallOutcome.enumValues;
+
+/** What staff narrow the log of calls to. */
+export const callFilters = z
+  .object({
+    /** Part of a token's name, a client's, or an e-mail address. */
+    caller: textLine(100).optional(),
+    tool: textLine(100).optional(),
+    outcome: oneOf(CALL_OUTCOMES).optional(),
+    customer_id: rowId.optional(),
+    ...dateRange,
+  })
+  .refine(isInOrder, WRONG_ORDER);
+
+type CallFilters = z.infer<typeof callFilters>;
 
 const t = toolCalls;
 

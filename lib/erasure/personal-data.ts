@@ -1,3 +1,8 @@
+import { sql } from 'drizzle-orm';
+import { type Database, rows } from '@/db/database';
+import { idsOf } from '../customers/merged-customers';
+import { MAX_ID } from '../page';
+
 /**
  * What becomes of a text column when a customer is erased. `none`: it never holds anything personal of a customer (ids,
  * closed sets of words, what is the staff's or our own); `cleared`: emptied, or its row deleted; `redacted`: what is
@@ -127,4 +132,77 @@ export function columnsOf(table: string, ...treatments: Treatment[]): string[] {
 
 function none(columns: string): Record<string, Treatment> {
   return Object.fromEntries(columns.split(' ').map((column) => [column, 'none']));
+}
+
+interface Known extends Record<string, unknown> {
+  first_name: string | null;
+  last_name: string | null;
+  company: string | null;
+  email: string | null;
+  phone: string | null;
+  street: string | null;
+  vat_id: string | null;
+}
+
+/**
+ * The personal values of a customer: names, e-mail addresses, phone numbers and streets. They come from the customer, from
+ * the audit log (also of customers merged into it), and from Stripe. A town or a postal code alone identifies no person.
+ */
+export async function listValues(db: Database, customerId: number): Promise<string[]> {
+  const id = Math.min(customerId, MAX_ID);
+  const states = await rows<Known>(
+    db,
+    sql`select r.first_name, r.last_name, r.company, r.email, r.phone, r.street, r.vat_id
+      from (
+        select to_jsonb(c) as state from customers c where id = ${id}::int
+        union all select jsonb_array_elements(jsonb_build_array(before, after)) from audit_log
+          where entity = 'customer' and entity_id in (${idsOf(id)})
+        union all select jsonb_build_object('last_name', d -> 'value' -> 'name', 'email', d -> 'value' -> 'email',
+            'phone', d -> 'value' -> 'phone', 'street', d -> 'value' -> 'street')
+          from stripe_customers l, jsonb_array_elements(l.details) d where l.customer_id = ${id}::int
+      ) s, jsonb_to_record(nullif(s.state, 'null'::jsonb))
+        as r(first_name text, last_name text, company text, email text, phone text, street text, vat_id text)`,
+  );
+  return [...new Set(states.flatMap(toValues))];
+}
+
+function toValues({ first_name, last_name, ...others }: Known): string[] {
+  const names = [first_name, last_name].filter((name) => name !== null);
+  return [names.join(' '), ...names, ...Object.values(others)].filter((value): value is string =>
+    Boolean(value),
+  );
+}
+
+const ERASED = '[erased]';
+/** Two letters are a part of too much else. */
+const SHORTEST = 3;
+
+/** Replaces values in texts, as whole words and in any case. Pure. */
+export function toRedactor(values: string[]): (text: string) => string {
+  // Of letters with marks, composed or not: imports and Stripe write either.
+  const forms = values.flatMap((value) => [value, value.normalize('NFC'), value.normalize('NFD')]);
+  const known = [...new Set(forms.map((value) => value.trim()))]
+    .filter((value) => value.length >= SHORTEST)
+    .sort((a, b) => b.length - a.length) // the whole name before a part of it
+    .map((value) => value.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&').replaceAll(/\s+/g, '\\s+'));
+  if (known.length === 0) return (text) => text;
+  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(?:${known.join('|')})(?![\\p{L}\\p{N}])`, 'giu');
+  return (text) => text.replaceAll(pattern, ERASED);
+}
+
+/** The same in all texts of a JSON value; what stands under one of the emptied names is null. */
+export function redactJson(
+  value: unknown,
+  redact: (text: string) => string,
+  emptied: ReadonlySet<string> = new Set(),
+): unknown {
+  if (typeof value === 'string') return redact(value);
+  if (Array.isArray(value)) return value.map((entry) => redactJson(entry, redact, emptied));
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, entry]) => [
+      name,
+      emptied.has(name) ? null : redactJson(entry, redact, emptied),
+    ]),
+  );
 }

@@ -1,0 +1,358 @@
+import { and, desc, eq, getTableColumns, inArray, lt, type SQL, sql } from 'drizzle-orm';
+import { type Database, rows } from '@/db/database';
+import {
+  auditedCustomer,
+  auditLog,
+  type FieldChange,
+  invoices,
+  payments,
+  stripeCustomers,
+  stripeEvents,
+  subscriptionItems,
+  subscriptions,
+} from '@/db/schema';
+import type { AuditRow } from '../audit/audit-log';
+import { auditNumber } from '../audit/audit-log';
+import { constant } from '../cursor-page';
+import { listMergedInto } from '../customers/merged-customers';
+import { type CustomerNote, listCustomerNotes } from '../customers/notes';
+import { fromEpoch, toCalendarDate, toEpoch } from '../dates';
+import { calendarDate } from '../fields';
+import { toJsonAmount } from '../money';
+import { MAX_ID } from '../page';
+import { literal } from '../page-query';
+import { listMoneyBack, type MoneyBackRow, type Which } from '../payments/money-back-rows';
+import type { PaymentRow } from '../payments/schema';
+import { type NamedChange, nameChanges } from '../sync/reconcile/name-changes';
+import { listStripeCustomersOf } from '../sync/staff/stripe-customer-queries';
+import { listCallsAbout, type ToolCallRow } from '../tool-calls/queries';
+
+/** Something that happened to a customer. */
+export type TimelineEntry = { at: Date } & (
+  | { kind: 'payment'; payment: TimelinePayment; isDayOnly: boolean }
+  | { kind: 'money_back'; row: MoneyBackRow }
+  | { kind: 'event'; event: TimelineEvent }
+  | { kind: 'changes'; run_id: number; changes: NamedChange[] }
+  | { kind: 'note'; note: CustomerNote }
+  | { kind: 'audit'; audit: TimelineAudit }
+  | { kind: 'call'; call: ToolCallRow }
+);
+
+export type TimelinePayment = Pick<
+  PaymentRow,
+  'id' | 'invoice_id' | 'amount' | 'currency' | 'payment_date' | 'payment_reference' | 'status' | 'source'
+> & { invoice_number: string | null };
+
+type TimelineEvent = Pick<
+  typeof stripeEvents.$inferSelect,
+  'id' | 'type' | 'object_id' | 'stripe_created' | 'outcome'
+>;
+
+export type TimelineAudit = AuditRow & { entity: string; entity_id: number };
+
+/** A kind of what happens: what of it lies behind one of its own cursors, the newest first. */
+export interface Source {
+  isCursor(text: string): boolean;
+  read(cursor: string | null, limit: number): Promise<{ entry: TimelineEntry; cursor: string }[]>;
+}
+
+const paymentColumns = {
+  id: payments.id,
+  invoice_id: payments.invoice_id,
+  invoice_number: invoices.number,
+  amount: payments.amount,
+  currency: payments.currency,
+  payment_date: payments.payment_date,
+  payment_reference: payments.payment_reference,
+  status: payments.status,
+  source: payments.source,
+};
+
+/** The payments of a customer, by their day. */
+export function paymentSource(db: Database, customerId: number, timeZone: string): Source {
+  return {
+    isCursor(text) {
+      const { date, id } = partsOf(text);
+      return calendarDate.safeParse(date).success && id <= MAX_ID;
+    },
+    async read(cursor, limit) {
+      const rows = await db
+        .select({ payment: paymentColumns, created_at: payments.created_at })
+        .from(payments)
+        .innerJoin(invoices, eq(invoices.id, payments.invoice_id))
+        .where(and(eq(payments.customer_id, customerId), cursor === null ? undefined : olderPayments(cursor)))
+        .orderBy(desc(payments.payment_date), desc(payments.id))
+        .limit(literal(limit));
+      return rows.map(({ payment, created_at }) => {
+        const time = timeOf(payment.payment_date, created_at, timeZone);
+        return {
+          entry: { kind: 'payment', ...time, payment: { ...payment, amount: toJsonAmount(payment.amount) } },
+          cursor: `${payment.payment_date}.${payment.id}`,
+        };
+      });
+    },
+  };
+}
+
+/** One that was recorded on its day happened when it was recorded; of others the hour is not known. */
+function timeOf(date: string, recorded: Date, timeZone: string): { at: Date; isDayOnly: boolean } {
+  const isDayOnly = toCalendarDate(recorded, timeZone) !== date;
+  return { at: isDayOnly ? new Date(`${date}T12:00:00Z`) : recorded, isDayOnly };
+}
+
+function olderPayments(cursor: string) {
+  const { date, id } = partsOf(cursor);
+  return sql`(${payments.payment_date}, ${payments.id}) < (${date}::date, ${id}::int)`;
+}
+
+function partsOf(cursor: string): { date: string; id: number } {
+  const [, date = '', id = ''] = /^([\d-]{10})\.(\d{1,10})$/.exec(cursor) ?? [];
+  return { date, id: Number(id) };
+}
+
+const MONEY_BACK_CURSOR = /^(\d{1,14})\.(refund|dispute)\.(\d{1,10})$/;
+
+/** The refunds of a customer's payments, and the disputes over them. */
+export function moneyBackSource(db: Database, customerId: number): Source {
+  return {
+    isCursor: (text) => Number(MONEY_BACK_CURSOR.exec(text)?.[3] ?? Number.POSITIVE_INFINITY) <= MAX_ID,
+    async read(cursor, limit) {
+      const found = await listMoneyBack(db, olderMoneyBack(customerId, cursor), limit);
+      return found.map((row) => ({
+        entry: { kind: 'money_back', at: row.issued_at, row },
+        cursor: `${row.issued_at.getTime()}.${row.kind}.${row.id}`,
+      }));
+    },
+  };
+}
+
+function olderMoneyBack(customerId: number, cursor: string | null): Which {
+  const [, ms = '0', cursorKind, id] = MONEY_BACK_CURSOR.exec(cursor ?? '') ?? [];
+  return (table, kind: MoneyBackRow['kind']) =>
+    and(
+      eq(payments.customer_id, customerId),
+      cursor === null
+        ? undefined
+        : sql`(${table.issued_at}, ${kind}::text, ${table.id})
+            < (${new Date(Number(ms)).toISOString()}::timestamptz, ${cursorKind}::text, ${id}::int)`,
+    );
+}
+
+const EVENT_CURSOR = /^(\d{1,11})\.([!-}]{1,255})$/;
+
+/** What Stripe reported of the Stripe customers that are one customer. */
+export function eventSource(db: Database, customerId: number, withIgnored: boolean): Source {
+  return {
+    isCursor: (text) => EVENT_CURSOR.test(text),
+    async read(cursor, limit) {
+      // Of each Stripe customer its latest, by the index of one.
+      const latest = db
+        .select({
+          id: stripeEvents.id,
+          type: stripeEvents.type,
+          object_id: stripeEvents.object_id,
+          stripe_created: stripeEvents.stripe_created,
+          outcome: stripeEvents.outcome,
+        })
+        .from(stripeEvents)
+        .where(
+          and(
+            eq(stripeEvents.stripe_customer_id, stripeCustomers.stripe_customer_id),
+            withIgnored ? undefined : sql`${stripeEvents.outcome} <> 'ignored'`,
+            cursor === null ? undefined : olderEvents(cursor),
+          ),
+        )
+        .orderBy(desc(stripeEvents.stripe_created), desc(stripeEvents.id))
+        .limit(literal(limit))
+        .as('latest');
+      const rows = await db
+        .select({
+          id: latest.id,
+          type: latest.type,
+          object_id: latest.object_id,
+          stripe_created: latest.stripe_created,
+          outcome: latest.outcome,
+        })
+        .from(stripeCustomers)
+        .innerJoinLateral(latest, sql`true`)
+        .where(eq(stripeCustomers.customer_id, customerId))
+        .orderBy(desc(latest.stripe_created), desc(latest.id))
+        .limit(literal(limit));
+      return rows.map((event) => ({
+        entry: { kind: 'event', at: event.stripe_created, event },
+        cursor: `${toEpoch(event.stripe_created)}.${event.id}`,
+      }));
+    },
+  };
+}
+
+function olderEvents(cursor: string) {
+  const [, second, id] = EVENT_CURSOR.exec(cursor) ?? [];
+  const created = sql.param(fromEpoch(Number(second)), stripeEvents.stripe_created);
+  return sql`(${stripeEvents.stripe_created}, ${stripeEvents.id}) < (${created}, ${id})`;
+}
+
+interface Group {
+  [column: string]: unknown;
+  run_id: number;
+  last_id: number;
+  /** Milliseconds. */
+  at: number;
+  changes: FieldChange[];
+}
+
+/** What reconciliation changed of a customer and of what it has: of one record in one run, one entry. */
+export function changesSource(db: Database, customerId: number): Source {
+  return {
+    isCursor: isIdCursor,
+    async read(cursor, limit) {
+      const groups = await readGroups(db, customerId, cursor, limit);
+      const named = await nameChanges(
+        db,
+        groups.flatMap(({ changes }) => changes),
+      );
+      let taken = 0;
+      return groups.map(({ run_id, last_id, at, changes }) => {
+        const own = named.slice(taken, taken + changes.length);
+        taken += changes.length;
+        return {
+          entry: { kind: 'changes', at: new Date(at), run_id, changes: own },
+          cursor: String(last_id),
+        };
+      });
+    },
+  };
+}
+
+async function readGroups(db: Database, customerId: number, cursor: string | null, limit: number) {
+  return rows<Group>(
+    db,
+    sql`
+      with customer as (select ${customerId}::int as id),
+      records (entity, id) as (
+        select 'customer', id from customer
+        union all
+        select 'customer', m.id from merged_customers m join customer c on m.customer_id = c.id
+        union all
+        select 'customer_service', s.id from customer_services s join customer c on s.customer_id = c.id
+        union all
+        select 'subscription', s.id from subscriptions s join customer c on s.customer_id = c.id
+        union all
+        select 'subscription_item', i.id from subscription_items i
+          join subscriptions s on s.id = i.subscription_id join customer c on s.customer_id = c.id
+        union all
+        select 'invoice', i.id from invoices i join customer c on i.customer_id = c.id
+        union all
+        select 'payment', p.id from payments p join customer c on p.customer_id = c.id
+      )
+      select c.run_id, max(c.id) as last_id, (extract(epoch from max(c.created_at)) * 1000)::float8 as at,
+        json_agg(json_build_object(
+          'entity', c.entity, 'entity_id', c.entity_id, 'stripe_id', c.stripe_id, 'field', c.field,
+          'before', c.before, 'after', c.after, 'outcome', c.outcome) order by c.id) as changes
+      from records r join reconciliation_changes c on c.entity = r.entity and c.entity_id = r.id
+      group by c.run_id, c.entity, c.entity_id
+      ${cursor === null ? sql`` : sql`having max(c.id) < ${Number(cursor)}::int`}
+      order by max(c.id) desc
+      limit ${literal(limit)}`,
+  );
+}
+
+/**
+ * What people and programs did to a customer's payments, to the links of its items, and to those of its Stripe
+ * customers; and what staff had checked with Stripe. That a payment was recorded, the payment itself tells.
+ */
+export function auditSource(db: Database, customerId: number): Source {
+  return {
+    isCursor: isIdCursor,
+    async read(cursor, limit) {
+      const older = cursor === null ? undefined : lt(auditLog.id, Number(cursor));
+      const found = await Promise.all(
+        (await subjectsOf(db, customerId)).map((subject) =>
+          db
+            .select(auditColumns)
+            .from(auditLog)
+            .where(and(subject, older))
+            .orderBy(desc(auditLog.id))
+            .limit(literal(limit)),
+        ),
+      );
+      return found
+        .flat()
+        .sort((a, b) => b.id - a.id)
+        .slice(0, limit)
+        .map((audit) => ({
+          entry: { kind: 'audit', at: audit.created_at, audit },
+          cursor: String(audit.id),
+        }));
+    },
+  };
+}
+
+const { actor_id: _, updated_at: __, ...auditColumns } = getTableColumns(auditLog);
+
+async function subjectsOf(db: Database, customerId: number): Promise<(SQL | undefined)[]> {
+  const items = db
+    .select({ id: subscriptionItems.id })
+    .from(subscriptionItems)
+    .innerJoin(subscriptions, eq(subscriptions.id, subscriptionItems.subscription_id))
+    .where(eq(subscriptions.customer_id, customerId));
+  const customers = [customerId, ...(await listMergedInto(db, customerId)).map(({ id }) => id)];
+  const ids = (await listStripeCustomersOf(db, customerId)).map(({ id }) => id);
+  const ownOf = (table: typeof invoices | typeof subscriptions) =>
+    db.select({ id: table.id }).from(table).where(eq(table.customer_id, customerId));
+  const isCheck = (entity: string) => sql`${auditLog.action} = ${constant(`${entity}.check`)}`;
+  const subject = (entity: string, ...narrower: (SQL | undefined)[]) =>
+    and(sql`${auditLog.entity} = ${constant(entity)}`, ...narrower);
+  return [
+    subject(
+      'payment',
+      sql`${auditLog.action} <> 'payment.create'`,
+      inArray(auditedCustomer(auditLog), customers.map(String)),
+    ),
+    subject('subscription_item', inArray(auditLog.entity_id, items)),
+    subject('invoice', isCheck('invoice'), inArray(auditLog.entity_id, ownOf(invoices))),
+    subject('subscription', isCheck('subscription'), inArray(auditLog.entity_id, ownOf(subscriptions))),
+    subject(
+      'stripe_customer',
+      inArray(auditLog.entity_id, ids.map(auditNumber)),
+      inArray(sql`coalesce(${auditLog.after}, ${auditLog.before}) ->> 'stripe_customer_id'`, ids),
+    ),
+  ];
+}
+
+const NOTE_CURSOR = /^(\d{1,14})\.(\d{1,10})$/;
+
+/** What staff noted about a customer. */
+export function noteSource(db: Database, customerId: number): Source {
+  return {
+    isCursor: (text) => Number(NOTE_CURSOR.exec(text)?.[2] ?? Number.POSITIVE_INFINITY) <= MAX_ID,
+    async read(cursor, limit) {
+      const [, ms, id] = NOTE_CURSOR.exec(cursor ?? '') ?? [];
+      const behind = cursor === null ? null : { created_at: new Date(Number(ms)), id: Number(id) };
+      const notes = await listCustomerNotes(db, customerId, limit, behind);
+      return notes.map((note) => ({
+        entry: { kind: 'note', at: note.created_at, note },
+        cursor: `${note.created_at.getTime()}.${note.id}`,
+      }));
+    },
+  };
+}
+
+/** What programs and assistants asked about a customer. */
+export function callSource(db: Database, customerId: number): Source {
+  return {
+    isCursor: (text) => /^\d{1,15}$/.test(text),
+    async read(cursor, limit) {
+      const calls = await listCallsAbout(db, customerId, limit, cursor === null ? null : Number(cursor));
+      return calls.map((call) => ({
+        entry: { kind: 'call', at: call.called_at, call },
+        cursor: String(call.id),
+      }));
+    },
+  };
+}
+
+/** True for the text of an id that a row may have. */
+function isIdCursor(text: string): boolean {
+  return /^\d{1,10}$/.test(text) && Number(text) <= MAX_ID;
+}
