@@ -292,6 +292,25 @@ describe.each(DAYS)('sample data of $today in $timeZone', (options) => {
     }
   });
 
+  test('sample data of a given day has the golden rows', async () => {
+    const tables = await rows<{ name: string }>(
+      base.db,
+      sql`select table_name as name from information_schema.tables
+        where table_schema = 'public' and table_type = 'BASE TABLE' order by table_name`,
+    );
+    const lines: string[] = [];
+    for (const { name } of tables) {
+      const [found] = await rows<{ count: number; hash: string | null }>(
+        base.db,
+        sql`select count(*)::int as count, md5(string_agg(line, '' order by line collate "C")) as hash
+          from (select (to_jsonb(t) - '{created_at,updated_at}'::text[])::text as line
+            from ${sql.identifier(name)} t) _`,
+      );
+      if (found?.count) lines.push(`${name} ${found.count} ${found.hash}\n`);
+    }
+    await expect(lines.join('')).toMatchFileSnapshot(`../golden/demo-tables-${options.today}.txt`);
+  });
+
   test('sequences continue after the ids of sample data', async () => {
     const [row] = await rows<{ id: number }>(
       base.db,

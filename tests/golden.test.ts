@@ -1,0 +1,100 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import * as health from '@/app/api/health/route';
+import { accountingCsv } from '@/lib/exports/accounting/accounting-csv';
+import { exportCsv } from '@/lib/exports/export-csv';
+import { EXPORT_KINDS } from '@/lib/exports/kinds';
+import { openApiDocument } from '@/lib/openapi/document';
+import { useApi } from './support/api';
+
+/**
+ * What others rely on, written down in tests/golden. A changed file is a changed contract.
+ * The tools stand in tests/mcp/tools-list.txt and the help of every command in docs/commands.md; the rows of
+ * the demo are compared by tests/integration/seed.test.ts.
+ */
+const golden = (name: string, lines: Iterable<string>) =>
+  expect(`${[...lines].join('\n')}\n`).toMatchFileSnapshot(`golden/${name}`);
+
+const server = useApi({ '/api/health': health });
+
+test('the OpenAPI document is the golden one', async () => {
+  await golden('openapi.json', [JSON.stringify(openApiDocument('https://admin.w5t.test'), null, 2)]);
+});
+
+test('the headers of all CSV files are the golden ones', async () => {
+  const { db } = server.runtime;
+  const files: Record<string, AsyncGenerator<string>> = { accounting: accountingCsv(db, '2026-02') };
+  for (const [name, kind] of Object.entries(EXPORT_KINDS)) files[`records ${name}`] = exportCsv(db, kind);
+  for (const [path, csv] of await listFiles()) files[`list ${path}`] = csv;
+  const lines: string[] = [];
+  for (const [name, csv] of Object.entries(files)) {
+    const { value: header } = await csv.next();
+    lines.push(`${name}: ${header?.replace('\uFEFF', '').trim()}`);
+  }
+  await golden('csv-headers.txt', lines.sort());
+});
+
+/** The files of the lists of the staff pages, by the path of the list. */
+async function listFiles(): Promise<[string, AsyncGenerator<string>][]> {
+  const modules = import.meta.glob<Record<string, List>>('../app/admin/*/list.tsx', { eager: true });
+  const lists = Object.values(modules).flatMap((module) => Object.values(module));
+  return lists.flatMap(({ path, schema, csv }) =>
+    csv ? [[path, csv(server.runtime, schema.parse({}))] as [string, AsyncGenerator<string>]] : [],
+  );
+}
+
+interface List {
+  path: string;
+  schema: { parse(input: object): unknown };
+  csv?(runtime: unknown, filters: unknown): AsyncGenerator<string>;
+}
+
+test('the pages, the routes and their methods are the golden ones', async () => {
+  const pages = sources('app').flatMap((path) => /^app(.*)\/page\.tsx$/.exec(path)?.[1] ?? []);
+  const routes = import.meta.glob<Record<string, unknown>>([
+    '../app/**/route.ts',
+    '../app/**/.well-known/**/route.ts',
+  ]);
+  const lines = pages.map((path) => `${path || '/'} page`);
+  for (const [file, load] of Object.entries(routes)) {
+    lines.push(`${file.slice('../app'.length, -'/route.ts'.length)} ${await methodsOf(await load())}`);
+  }
+  await golden('routes.txt', lines.sort());
+});
+
+/** The methods of a route, from the `Allow` of its answer to one that it does not take. */
+async function methodsOf(route: Record<string, unknown>): Promise<string> {
+  for (const method of ['OPTIONS', 'PATCH', 'PUT']) {
+    const handler = route[method];
+    if (typeof handler !== 'function') continue;
+    const request = new Request('http://localhost:3000/', { method });
+    const answer: Response = await handler(request, { params: Promise.resolve({ path: [], id: '1' }) });
+    const allow = answer.headers.get('allow');
+    if (allow) return allow;
+  }
+  const methods = Object.keys(route).filter((name) => /^[A-Z]+$/.test(name));
+  return methods.sort().join(', ');
+}
+
+/** The paths of the TypeScript files in a folder, from the root. */
+function sources(folder: string): string[] {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return names.filter((name) => /\.tsx?$/.test(name)).map((name) => `${folder}/${name}`);
+}
+
+test('the body of health is the golden one', async () => {
+  const answer = await fetch(`${server.url}/api/health`);
+  await golden('health.json', [JSON.stringify(await answer.json(), null, 2)]);
+});
+
+test('the actions of the audit log are the golden ones', async () => {
+  const actions = new Set<string>();
+  for (const path of sources('lib')) {
+    for (const [, name = ''] of readFileSync(path, 'utf8').matchAll(
+      /\baction: ['`]([\w${}.]+\.[\w${}]+)['`]/g,
+    )) {
+      actions.add(name.replace(/\$\{[^}]+\}/g, '*'));
+    }
+  }
+  await golden('audit-actions.txt', [...actions].sort());
+});
