@@ -16,7 +16,6 @@ import { AppError } from '@/lib/errors';
 import { getRuntime } from '@/lib/runtime';
 import { leaveFor } from '../_components/forms/record/leave-for';
 import { problemOf, toProblems } from '../_components/forms/to-problems';
-import { PATH } from './path';
 import { toPicture } from './to-picture';
 
 /** Of each wrong field its sentence; of '' what concerns no single one. */
@@ -95,7 +94,7 @@ export async function turnOffApp(password: string): Promise<{ problem: string }>
   } catch (error) {
     return refused(error);
   }
-  leaveFor(`${PATH}?notice=app-off`);
+  leaveFor('/admin/account?notice=app-off');
 }
 
 /** What the browser makes a passkey from. */
@@ -123,7 +122,7 @@ export async function storePasskey(
   } catch (error) {
     return refused(error);
   }
-  leaveFor(`${PATH}?notice=passkey`);
+  leaveFor('/admin/account?notice=passkey');
 }
 
 /** Signs in by a passkey no more. */
@@ -132,10 +131,10 @@ export async function removePasskey(id: string, password: string): Promise<{ pro
   try {
     await removeKey(await getRuntime(), session, password, id);
   } catch (error) {
-    if (error instanceof AppError && error.code === 'not_found') leaveFor(`${PATH}?notice=not_found`);
+    if (error instanceof AppError && error.code === 'not_found') leaveFor('/admin/account?notice=not_found');
     return refused(error);
   }
-  leaveFor(`${PATH}?notice=passkey-removed`);
+  leaveFor('/admin/account?notice=passkey-removed');
 }
 
 function refused(error: unknown): { problem: string } {

@@ -23,7 +23,6 @@ import {
 import { AppSetUp } from './app-set-up';
 import { Passkeys } from './passkeys';
 import { PasswordForm } from './password-form';
-import { PATH } from './path';
 import { TwoFactor } from './two-factor';
 
 export const metadata: Metadata = { title: 'Your account' };
@@ -46,7 +45,7 @@ export default async function AccountPage({ searchParams }: { searchParams: Prom
             {hasTwoFactor ? (
               <TwoFactor isRequired={await isTwoFactorRequired(db)} renew={renewCodes} turnOff={turnOffApp} />
             ) : (
-              <AppSetUp begin={beginApp} confirm={confirmApp} then={PATH} />
+              <AppSetUp begin={beginApp} confirm={confirmApp} then="/admin/account" />
             )}
           </Box>
         </Section>
@@ -64,7 +63,7 @@ export default async function AccountPage({ searchParams }: { searchParams: Prom
         </Section>
         <Section title="Password">
           <Box p="md">
-            <PasswordForm action={changePassword.bind(null, `${PATH}?notice=password`)} />
+            <PasswordForm action={changePassword.bind(null, '/admin/account?notice=password')} />
           </Box>
         </Section>
       </Stack>

@@ -4,7 +4,6 @@ import { StatusBadge } from '../_components/display/status-badge';
 import { TwoLines } from '../_components/display/two-lines';
 import { type Column, RecordList } from '../_components/lists/record-list';
 import type { Sorting } from '../_components/lists/sort-links';
-import { PATH } from './path';
 
 export function CustomerList({ customers, sorting }: { customers: CustomerWithBalance[]; sorting: Sorting }) {
   return (
@@ -12,7 +11,7 @@ export function CustomerList({ customers, sorting }: { customers: CustomerWithBa
       label="Customers"
       rows={customers}
       keyOf={({ id }) => id}
-      hrefOf={({ id }) => `${PATH}/${id}`}
+      hrefOf={({ id }) => `/admin/customers/${id}`}
       columns={COLUMNS}
       entryOf={(customer) => ({
         title: customer.name || customer.customer_number,

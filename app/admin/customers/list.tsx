@@ -4,11 +4,10 @@ import { type CustomerWithBalance, listCustomersWithBalance } from '@/lib/invoic
 import { choiceOf } from '../_components/lists/choice';
 import type { ListDeclaration } from '../_components/lists/list-declaration';
 import { CustomerList } from './customer-list';
-import { PATH } from './path';
 
 export const CUSTOMERS = {
   title: 'Customers',
-  path: PATH,
+  path: '/admin/customers',
   noun: 'customer',
   yet: 'They appear here as soon as one is added or Stripe reports one.',
   schema: customerFilters,

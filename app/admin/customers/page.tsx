@@ -5,7 +5,6 @@ import { NewLink } from '../_components/forms/record/new-link';
 import { RecordNotice } from '../_components/forms/record/record-notice';
 import { ListPage } from '../_components/lists/list-page';
 import { CUSTOMERS } from './list';
-import { PATH } from './path';
 
 export const metadata: Metadata = { title: 'Customers' };
 
@@ -16,7 +15,7 @@ export default async function CustomersPage({ searchParams }: { searchParams: Pr
     <ListPage
       list={CUSTOMERS}
       search={search}
-      actions={<NewLink href={`${PATH}/new`}>New customer</NewLink>}
+      actions={<NewLink href="/admin/customers/new">New customer</NewLink>}
       notice={<RecordNotice notice={search.get('notice')} done={{ deleted: 'The customer is deleted.' }} />}
     />
   );

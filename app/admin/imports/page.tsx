@@ -12,7 +12,6 @@ import { PageHeader } from '../_components/page/page-header';
 import { RefreshWhile } from '../_components/page/refresh-while';
 import { Section } from '../_components/page/section';
 import { ImportList } from './import-list';
-import { PATH } from './path';
 import { UploadForm } from './upload-form';
 import { UploadList } from './upload-list';
 import { UploadNotice } from './upload-notice';
@@ -54,7 +53,7 @@ export default async function ImportsPage({ searchParams }: { searchParams: Prom
             page={page}
             noun="import"
             yet="All imports appear here, including those run by command."
-            path={PATH}
+            path="/admin/imports"
             params={params}
           >
             {(rows) => <ImportList rows={rows} now={now()} timeZone={env.timeZone} />}

@@ -3,7 +3,6 @@
 import { Alert, Button, Fieldset, NativeSelect, Progress, Stack, Text, TextInput } from '@mantine/core';
 import { useRouter } from 'next/navigation';
 import { type FormEvent, useState } from 'react';
-import { PATH } from './path';
 import { sendFile } from './send-file';
 
 /** Sends a file, and leads to the page that imports it. */
@@ -21,7 +20,7 @@ export function UploadForm({ kinds }: { kinds: { value: string; label: string }[
     setPercent(0);
     const answer = await sendFile(file, String(fields.get('kind')), setPercent);
     setPercent(null);
-    if ('id' in answer) router.push(`${PATH}/${answer.id}`);
+    if ('id' in answer) router.push(`/admin/imports/${answer.id}`);
     else setProblem(answer.problem);
   }
 

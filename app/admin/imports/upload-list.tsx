@@ -2,7 +2,6 @@ import type { Upload } from '@/lib/uploads/upload-store';
 import { formatKind, formatSize } from '../../_components/format';
 import { Instant } from '../_components/display/instant';
 import { RecordList } from '../_components/lists/record-list';
-import { PATH } from './path';
 
 /** The files that wait. */
 export function UploadList({ uploads, timeZone }: { uploads: Upload[]; timeZone: string }) {
@@ -11,7 +10,7 @@ export function UploadList({ uploads, timeZone }: { uploads: Upload[]; timeZone:
       label="Uploaded files"
       rows={uploads}
       keyOf={({ id }) => id}
-      hrefOf={({ id }) => `${PATH}/${id}`}
+      hrefOf={({ id }) => `/admin/imports/${id}`}
       columns={[
         { label: 'File', cell: (upload) => upload.file_name, wraps: true },
         { label: 'Kind', width: '18%', cell: (upload) => formatKind(upload.kind) },

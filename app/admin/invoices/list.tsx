@@ -6,11 +6,10 @@ import { choiceOf } from '../_components/lists/choice';
 import { customerField } from '../_components/lists/customer-field';
 import type { ListDeclaration } from '../_components/lists/list-declaration';
 import { InvoiceList } from '../_components/records/invoice-list';
-import { PATH } from './path';
 
 export const INVOICES = {
   title: 'Invoices',
-  path: PATH,
+  path: '/admin/invoices',
   noun: 'invoice',
   yet: 'They appear here as soon as one is created.',
   schema: invoiceStaffFilters,

@@ -5,7 +5,6 @@ import { NewLink } from '../_components/forms/record/new-link';
 import { RecordNotice } from '../_components/forms/record/record-notice';
 import { ListPage } from '../_components/lists/list-page';
 import { INVOICES } from './list';
-import { PATH } from './path';
 
 export const metadata: Metadata = { title: 'Invoices' };
 
@@ -17,7 +16,7 @@ export default async function InvoicesPage({ searchParams }: { searchParams: Pro
       list={INVOICES}
       search={search}
       actions={
-        <NewLink href={`${PATH}/new`} customer={search.get('customer')}>
+        <NewLink href="/admin/invoices/new" customer={search.get('customer')}>
           New invoice
         </NewLink>
       }

@@ -5,7 +5,6 @@ import { formatMoney } from '../../_components/format';
 import { TextLink } from '../../_components/links';
 import { toId } from '../../_components/search-params';
 import { Notice } from '../_components/page/notice';
-import { PATH } from './path';
 
 /** Says which payment was just deleted, as its history has it. */
 export async function DeletedNotice({ id: text }: { id: string | null }) {
@@ -18,7 +17,7 @@ export async function DeletedNotice({ id: text }: { id: string | null }) {
   return (
     <Notice tone="done">
       {`${formatMoney(amount, currency)}, ${payment_reference}, was deleted by ${deleted.deleted_by}. `}
-      <TextLink href={`${PATH}/${id}`}>See its history</TextLink>
+      <TextLink href={`/admin/payments/${id}`}>See its history</TextLink>
     </Notice>
   );
 }

@@ -7,11 +7,10 @@ import { choiceOf } from '../_components/lists/choice';
 import { customerField } from '../_components/lists/customer-field';
 import type { ListDeclaration } from '../_components/lists/list-declaration';
 import { PaymentList } from '../_components/records/payment-list';
-import { PATH } from './path';
 
 export const PAYMENTS = {
   title: 'Payments',
-  path: PATH,
+  path: '/admin/payments',
   noun: 'payment',
   yet: 'They appear here as soon as one is recorded.',
   schema: staffFilters,

@@ -6,7 +6,6 @@ import { type SearchParams, toParams } from '../../_components/search-params';
 import { ListPage } from '../_components/lists/list-page';
 import { DeletedNotice } from './deleted-notice';
 import { PAYMENTS } from './list';
-import { PATH } from './path';
 
 export const metadata: Metadata = { title: 'Payments' };
 
@@ -18,7 +17,7 @@ export default async function PaymentsPage({ searchParams }: { searchParams: Pro
       list={PAYMENTS}
       search={search}
       actions={
-        <LinkButton href={`${PATH}/new`} size="sm" leftSection={<IconPlus size={16} aria-hidden />}>
+        <LinkButton href="/admin/payments/new" size="sm" leftSection={<IconPlus size={16} aria-hidden />}>
           Record payment
         </LinkButton>
       }

@@ -5,7 +5,6 @@ import type { Runtime } from '@/lib/runtime';
 import { formatDate, formatMoney } from '../../_components/format';
 import { toProblems } from '../_components/forms/to-problems';
 import type { Existing } from './existing-payment';
-import { PATH } from './path';
 import type { TypedState } from './typed-form';
 
 export interface PaymentState extends TypedState {
@@ -23,7 +22,7 @@ export async function toRefusalState(
   const [payment] =
     error.code === 'conflict' ? (await listPayments(db, { payment_reference, per_page: 1 })).data : [];
   const existing = payment && {
-    href: `${PATH}/${payment.id}`,
+    href: `/admin/payments/${payment.id}`,
     text: `${formatMoney(payment.amount, payment.currency)} of ${formatDate(payment.payment_date)}`,
   };
   return { typed, problems: toProblems(error, typed), existing: existing ?? null };

@@ -7,12 +7,11 @@ import { choiceOf } from '../_components/lists/choice';
 import { customerField } from '../_components/lists/customer-field';
 import type { ListDeclaration } from '../_components/lists/list-declaration';
 import { DocumentList } from '../_components/records/document-list';
-import { PATH } from './path';
 
 export const SALES_DOCUMENTS = {
   title: 'Sales documents',
   description: 'Offers and order confirmations.',
-  path: PATH,
+  path: '/admin/sales-documents',
   noun: 'sales document',
   yet: 'They appear here as soon as one is created.',
   schema: documentStaffFilters,

@@ -5,7 +5,6 @@ import { NewLink } from '../_components/forms/record/new-link';
 import { RecordNotice } from '../_components/forms/record/record-notice';
 import { ListPage } from '../_components/lists/list-page';
 import { SALES_DOCUMENTS } from './list';
-import { PATH } from './path';
 
 export const metadata: Metadata = { title: 'Sales documents' };
 
@@ -17,7 +16,7 @@ export default async function SalesDocumentsPage({ searchParams }: { searchParam
       list={SALES_DOCUMENTS}
       search={search}
       actions={
-        <NewLink href={`${PATH}/new`} customer={search.get('customer')}>
+        <NewLink href="/admin/sales-documents/new" customer={search.get('customer')}>
           New document
         </NewLink>
       }

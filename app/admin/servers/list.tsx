@@ -4,13 +4,12 @@ import { serversCsv } from '@/lib/servers/servers-csv';
 import { SERVER_STATUSES, serverFilters } from '@/lib/servers/staff-filters';
 import { choiceOf } from '../_components/lists/choice';
 import type { ListDeclaration } from '../_components/lists/list-declaration';
-import { PATH } from './path';
 import { ServerList } from './server-list';
 
 export const SERVERS = {
   title: 'Servers',
   description: 'The machines that services run on.',
-  path: PATH,
+  path: '/admin/servers',
   noun: 'server',
   yet: 'They appear here as soon as one is added.',
   schema: serverFilters,

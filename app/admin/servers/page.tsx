@@ -5,7 +5,6 @@ import { NewLink } from '../_components/forms/record/new-link';
 import { RecordNotice } from '../_components/forms/record/record-notice';
 import { ListPage } from '../_components/lists/list-page';
 import { SERVERS } from './list';
-import { PATH } from './path';
 
 export const metadata: Metadata = { title: 'Servers' };
 
@@ -16,7 +15,7 @@ export default async function ServersPage({ searchParams }: { searchParams: Prom
     <ListPage
       list={SERVERS}
       search={search}
-      actions={<NewLink href={`${PATH}/new`}>New server</NewLink>}
+      actions={<NewLink href="/admin/servers/new">New server</NewLink>}
       notice={<RecordNotice notice={search.get('notice')} done={{ deleted: 'The server is deleted.' }} />}
     />
   );

@@ -1,7 +1,6 @@
 import type { ServerRow } from '@/lib/servers/schema';
 import { StatusBadge } from '../_components/display/status-badge';
 import { type Column, RecordList } from '../_components/lists/record-list';
-import { PATH } from './path';
 
 export function ServerList({ servers }: { servers: ServerRow[] }) {
   return (
@@ -9,7 +8,7 @@ export function ServerList({ servers }: { servers: ServerRow[] }) {
       label="Servers"
       rows={servers}
       keyOf={({ id }) => id}
-      hrefOf={({ id }) => `${PATH}/${id}`}
+      hrefOf={({ id }) => `/admin/servers/${id}`}
       columns={COLUMNS}
       entryOf={(server) => ({
         title: server.hostname,

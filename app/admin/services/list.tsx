@@ -7,12 +7,11 @@ import { choiceOf } from '../_components/lists/choice';
 import { customerField } from '../_components/lists/customer-field';
 import type { ListDeclaration } from '../_components/lists/list-declaration';
 import { ServiceList } from '../_components/records/service-list';
-import { PATH } from './path';
 
 export const SERVICES = {
   title: 'Services',
   description: 'What customers rent.',
-  path: PATH,
+  path: '/admin/services',
   noun: 'service',
   yet: 'They appear here as soon as a customer has one.',
   schema: serviceStaffFilters,

@@ -5,7 +5,6 @@ import { NewLink } from '../_components/forms/record/new-link';
 import { RecordNotice } from '../_components/forms/record/record-notice';
 import { ListPage } from '../_components/lists/list-page';
 import { SERVICES } from './list';
-import { PATH } from './path';
 
 export const metadata: Metadata = { title: 'Services' };
 
@@ -17,7 +16,7 @@ export default async function ServicesPage({ searchParams }: { searchParams: Pro
       list={SERVICES}
       search={search}
       actions={
-        <NewLink href={`${PATH}/new`} customer={search.get('customer')}>
+        <NewLink href="/admin/services/new" customer={search.get('customer')}>
           New service
         </NewLink>
       }

@@ -4,12 +4,11 @@ import { demandTwoFactor } from '@/lib/auth/second-factor/demand';
 import { requireAdmin, staffActor } from '@/lib/auth/session/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { leaveFor } from '../_components/forms/record/leave-for';
-import { PATH } from './path';
 
 /** Demands an authenticator app of everybody, or no longer. */
 export async function demand(isRequired: boolean): Promise<void> {
   const staff = await requireAdmin();
   const { db } = await getRuntime();
   await demandTwoFactor(db, isRequired, staffActor(staff));
-  leaveFor(`${PATH}?notice=${isRequired ? 'demanded' : 'not-demanded'}`);
+  leaveFor(`/admin/staff?notice=${isRequired ? 'demanded' : 'not-demanded'}`);
 }

@@ -9,7 +9,6 @@ import { LinkButton } from '../../_components/links';
 import { type SearchParams, toPageRequest, toParams } from '../../_components/search-params';
 import { CountedList } from '../_components/lists/counted-list';
 import { PageHeader } from '../_components/page/page-header';
-import { PATH } from './path';
 import { StaffList } from './staff-list';
 import { StaffNotice } from './staff-notice';
 import { TwoFactorRule } from './two-factor-rule';
@@ -30,7 +29,7 @@ export default async function StaffPage({ searchParams }: { searchParams: Promis
         description="Everyone who can sign in here."
         actions={
           <LinkButton
-            href={`${PATH}/new`}
+            href="/admin/staff/new"
             size="sm"
             leftSection={<IconPlus size={16} stroke={1.8} aria-hidden />}
           >
@@ -44,7 +43,7 @@ export default async function StaffPage({ searchParams }: { searchParams: Promis
         noun="person"
         nouns="people"
         yet="Add the first one."
-        path={PATH}
+        path="/admin/staff"
         params={params}
       >
         {(staff) => <StaffList staff={staff} self={self} timeZone={env.timeZone} />}

@@ -3,7 +3,6 @@ import type { StaffListRow } from '@/lib/auth/staff/list-staff-users';
 import { formatCount } from '../../_components/format';
 import { Instant } from '../_components/display/instant';
 import { RecordList } from '../_components/lists/record-list';
-import { PATH } from './path';
 import { ROLE_LABELS } from './role-text';
 
 interface Props {
@@ -19,7 +18,7 @@ export function StaffList({ staff, self, timeZone }: Props) {
       label="Staff"
       rows={staff}
       keyOf={({ id }) => id}
-      hrefOf={({ id }) => `${PATH}/${id}`}
+      hrefOf={({ id }) => `/admin/staff/${id}`}
       columns={[
         { label: 'Name', cell: (user) => <Name user={user} self={self} />, title: ({ name }) => name },
         { label: 'E-mail', width: '32%', cell: ({ email }) => email, title: ({ email }) => email },

@@ -8,7 +8,6 @@ import { type SearchParams, toPageRequest, toParams } from '../../_components/se
 import { CountedList } from '../_components/lists/counted-list';
 import { PageActions } from '../_components/page/page-actions';
 import { PageHeader } from '../_components/page/page-header';
-import { PATH } from './path';
 import { TokenList } from './token-list';
 
 export const metadata: Metadata = { title: 'Access tokens' };
@@ -27,7 +26,7 @@ export default async function TokensPage({ searchParams }: { searchParams: Promi
           <PageActions
             primary={
               <LinkButton
-                href={`${PATH}/new`}
+                href="/admin/tokens/new"
                 size="sm"
                 leftSection={<IconPlus size={16} stroke={1.8} aria-hidden />}
               >
@@ -35,10 +34,10 @@ export default async function TokensPage({ searchParams }: { searchParams: Promi
               </LinkButton>
             }
           >
-            <LinkButton href={`${PATH}/calls`} size="sm" variant="default">
+            <LinkButton href="/admin/tokens/calls" size="sm" variant="default">
               Tool calls
             </LinkButton>
-            <LinkButton href={`${PATH}/clients`} size="sm" variant="default">
+            <LinkButton href="/admin/tokens/clients" size="sm" variant="default">
               OAuth clients
             </LinkButton>
           </PageActions>
@@ -48,7 +47,7 @@ export default async function TokensPage({ searchParams }: { searchParams: Promi
         page={page}
         noun="access token"
         yet="Issue one for each program, so that you can revoke each separately."
-        path={PATH}
+        path="/admin/tokens"
         params={params}
       >
         {(tokens) => <TokenList tokens={tokens} now={now()} timeZone={env.timeZone} />}

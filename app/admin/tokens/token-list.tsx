@@ -4,7 +4,6 @@ import { Day, Instant } from '../_components/display/instant';
 import { StatusBadge } from '../_components/display/status-badge';
 import { TwoLines } from '../_components/display/two-lines';
 import { RecordList } from '../_components/lists/record-list';
-import { PATH } from './path';
 
 interface Props {
   tokens: AccessTokenRow[];
@@ -20,7 +19,7 @@ export function TokenList({ tokens, now, timeZone }: Props) {
       label="Access tokens"
       rows={tokens}
       keyOf={({ id }) => id}
-      hrefOf={({ id }) => `${PATH}/${id}`}
+      hrefOf={({ id }) => `/admin/tokens/${id}`}
       columns={[
         { label: 'Name', cell: nameOf, title: ({ name }) => name },
         { label: 'State', width: '10%', cell: state },

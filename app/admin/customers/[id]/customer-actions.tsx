@@ -3,7 +3,6 @@ import { customerSteps } from '@/lib/customers/typed-customer';
 import type { RecordState } from '@/lib/records/read-state';
 import { LinkButton } from '../../../_components/links';
 import { ALONE, RecordActions } from '../../_components/forms/record/record-actions';
-import { PATH } from '../path';
 import { STEPS } from './step-text';
 
 interface Props {
@@ -23,15 +22,15 @@ export function CustomerActions({ customer, state, isAdmin }: Props) {
       record={{ ...customer, version: state.version }}
       noun="customer"
       name={[name, customer_number].filter(Boolean).join(', ')}
-      edit={{ href: `${PATH}/${id}/edit` }}
+      edit={{ href: `/admin/customers/${id}/edit` }}
       removal={state.isReferredTo ? null : ALONE}
       grave={
         isAdmin
           ? [
-              <LinkButton key="merge" href={`${PATH}/${id}/merge`} size="sm" variant="default">
+              <LinkButton key="merge" href={`/admin/customers/${id}/merge`} size="sm" variant="default">
                 Merge with another customer…
               </LinkButton>,
-              <LinkButton key="erase" href={`${PATH}/${id}/erase`} size="sm" variant="default">
+              <LinkButton key="erase" href={`/admin/customers/${id}/erase`} size="sm" variant="default">
                 Erase…
               </LinkButton>,
             ]

@@ -26,7 +26,6 @@ import { Section } from '../../_components/page/section';
 import { titleOfRow } from '../../_components/page/title-of';
 import { MoneyBackSection } from '../../_components/records/money-back/money-back-section';
 import { RecordTasks } from '../../_components/records/record-tasks';
-import { PATH } from '../path';
 import { Balance } from './balance';
 import { CustomerActions } from './customer-actions';
 import { CustomerFacts } from './customer-facts';
@@ -54,7 +53,7 @@ export default async function CustomerPage({ params, searchParams }: Props) {
   const id = toId((await params).id) ?? notFound();
   const { db, env } = await getRuntime();
   const customer = (await getCustomer(db, { id })) ?? notFound();
-  if (customer.id !== id) redirect(`${PATH}/${customer.id}?notice=led_on`);
+  if (customer.id !== id) redirect(`/admin/customers/${customer.id}?notice=led_on`);
   const state = await orNotFound(readState(db, customerKind, id));
   const [erasedAt, unpaid, balances, credits, counts, stripeCustomers, moneyBack, merged, uncounted] =
     await Promise.all([
@@ -74,7 +73,7 @@ export default async function CustomerPage({ params, searchParams }: Props) {
   return (
     <>
       <PageHeader
-        back={{ href: PATH, label: 'Customers' }}
+        back={{ href: '/admin/customers', label: 'Customers' }}
         title={
           <RecordTitle status={customer.status}>{customer.name || customer.customer_number}</RecordTitle>
         }
@@ -116,7 +115,7 @@ export default async function CustomerPage({ params, searchParams }: Props) {
             title="Timeline"
             action={
               <TextLink
-                href={`${toHref(`${PATH}/${id}`, withIgnored ? {} : { events: 'all' })}#timeline`}
+                href={`${toHref(`/admin/customers/${id}`, withIgnored ? {} : { events: 'all' })}#timeline`}
                 prefetch={false}
               >
                 {withIgnored ? 'Hide ignored events' : 'Show ignored events'}

@@ -10,7 +10,6 @@ import { toHref } from '../../../_components/search-params';
 import { Time } from '../../_components/display/instant';
 import { StatusBadge } from '../../_components/display/status-badge';
 import { Nothing } from '../../_components/page/nothing';
-import { PATH } from '../path';
 import classes from './timeline.module.css';
 import { toSentence } from './to-sentence';
 
@@ -41,7 +40,7 @@ export async function Timeline({ customerId, before, withIgnored, isAdmin }: Pro
       <Nothing title="Nothing yet" text="Notes, payments, Stripe events and changes appear here." />
     );
   }
-  const path = `${PATH}/${customerId}`;
+  const path = `/admin/customers/${customerId}`;
   const kept: Record<string, string> = withIgnored ? { events: 'all' } : {};
   return (
     <>

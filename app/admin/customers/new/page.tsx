@@ -3,7 +3,6 @@ import { requireStaff } from '@/lib/auth/session/staff-session';
 import { save } from '../../_components/forms/record/actions';
 import { FormPage } from '../../_components/forms/record/form-page';
 import { customerParts } from '../form-parts';
-import { PATH } from '../path';
 
 export const metadata: Metadata = { title: 'New customer' };
 
@@ -12,13 +11,13 @@ export default async function NewCustomerPage() {
   return (
     <FormPage
       title="New customer"
-      back={{ href: PATH, label: 'Customers' }}
+      back={{ href: '/admin/customers', label: 'Customers' }}
       label="Customer"
       action={save.bind(null, 'new_customer', null)}
       parts={customerParts({ isNew: true })}
       record={{ version: null, typed: { currency: 'EUR' } }}
       submit="Create customer"
-      cancel={PATH}
+      cancel="/admin/customers"
     />
   );
 }

@@ -12,7 +12,6 @@ import { findUpload } from '@/lib/uploads/upload-store';
 import { formatMessage } from '../../../_components/format';
 import { leaveFor } from '../../_components/forms/record/leave-for';
 import { refusalOf } from '../../_components/forms/refusal-of';
-import { PATH } from '../path';
 
 export interface ImportState {
   chosen: ChosenOptions;
@@ -25,7 +24,7 @@ export async function start(id: string, _before: ImportState, form: FormData): P
   const staff = await requireAdmin();
   const runtime = await getRuntime();
   const upload = await findUpload(runtime.env.dataDir, id);
-  if (!upload) redirect(`${PATH}?notice=gone`);
+  if (!upload) redirect('/admin/imports?notice=gone');
   const chosen = chosenIn(form);
   const read = toFileOptions(upload.kind, chosen);
   if ('problems' in read) {
@@ -40,14 +39,14 @@ export async function start(id: string, _before: ImportState, form: FormData): P
     if (error instanceof AppError) return { chosen, problems: { '': error.message } };
     throw error;
   }
-  return leaveFor(`${PATH}/${id}`);
+  return leaveFor(`/admin/imports/${id}`);
 }
 
 /** Ends an import behind the rows that it is at. */
 export async function stop(id: string): Promise<void> {
   await requireAdmin();
   stopImport(id);
-  revalidatePath(PATH, 'layout');
+  revalidatePath('/admin/imports', 'layout');
 }
 
 /** Removes an uploaded file. */
@@ -56,7 +55,7 @@ export async function remove(id: string): Promise<void> {
   const { env } = await getRuntime();
   const upload = await findUpload(env.dataDir, id);
   const refused = upload && (await refusalOf(removeUpload(env.dataDir, upload.id)));
-  leaveFor(refused ? `${PATH}/${id}?notice=${refused}` : `${PATH}?notice=removed`);
+  leaveFor(refused ? `/admin/imports/${id}?notice=${refused}` : `/admin/imports?notice=removed`);
 }
 
 function chosenIn(form: FormData): ChosenOptions {

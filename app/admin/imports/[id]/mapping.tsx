@@ -10,7 +10,6 @@ import { type ImportRun, isTried } from '@/lib/uploads/import-run';
 import { fileOf, type Upload } from '@/lib/uploads/upload-store';
 import { withParams } from '../../../_components/with-params';
 import { Choice } from '../../_overview/choice';
-import { PATH } from '../path';
 import { start } from './actions';
 import { MappingForm } from './mapping-form';
 
@@ -50,7 +49,7 @@ export async function Mapping({ upload, run, query, db, dataDir }: Props) {
     />
   );
   const hrefWith = (name: string, value: string) =>
-    withParams(`${PATH}/${upload.id}`, query, { [name]: value });
+    withParams(`/admin/imports/${upload.id}`, query, { [name]: value });
   if (typeof first === 'string') {
     return (
       <Stack gap="md">

@@ -13,7 +13,6 @@ import { ConfirmButton } from '../../_components/forms/confirm-button';
 import { PageHeader } from '../../_components/page/page-header';
 import { RefreshWhile } from '../../_components/page/refresh-while';
 import { titleOf } from '../../_components/page/title-of';
-import { PATH } from '../path';
 import { remove, stop } from './actions';
 import { Mapping } from './mapping';
 import { RunProgress } from './run-progress';
@@ -41,7 +40,7 @@ export default async function ImportFilePage({ params, searchParams }: Props) {
     <>
       <RefreshWhile running={isRunning || busy !== undefined} />
       <PageHeader
-        back={{ href: PATH, label: 'Import' }}
+        back={{ href: '/admin/imports', label: 'Import' }}
         title={upload.file_name}
         description={
           <>
@@ -68,7 +67,7 @@ export default async function ImportFilePage({ params, searchParams }: Props) {
         {run && !isRunning && (
           <RunResult
             run={run}
-            rejected={hasRejected(env.dataDir, upload) ? `${PATH}/${upload.id}/rejected` : null}
+            rejected={hasRejected(env.dataDir, upload) ? `/admin/imports/${upload.id}/rejected` : null}
             timeZone={env.timeZone}
           />
         )}

@@ -12,7 +12,6 @@ import { RecordActions } from '../../_components/forms/record/record-actions';
 import { PageActions } from '../../_components/page/page-actions';
 import { invoiceName } from '../../_components/records/invoice-list';
 import { isOwnDraft, isOwnUnpaid } from '../own-invoice';
-import { PATH } from '../path';
 import { check } from './actions';
 import { STEPS } from './step-text';
 
@@ -76,7 +75,7 @@ export function InvoiceActions({ invoice, mode }: { invoice: InvoiceDetails; mod
   );
 
   function editOf(one: InvoiceDetails) {
-    if (isOwnDraft(one)) return { href: `${PATH}/${id}/edit` };
-    return isOwnUnpaid(one) ? { href: `${PATH}/${id}/due-date`, label: 'Change due date' } : null;
+    if (isOwnDraft(one)) return { href: `/admin/invoices/${id}/edit` };
+    return isOwnUnpaid(one) ? { href: `/admin/invoices/${id}/due-date`, label: 'Change due date' } : null;
   }
 }

@@ -26,7 +26,6 @@ import { invoiceName } from '../../_components/records/invoice-list';
 import { RecordTasks } from '../../_components/records/record-tasks';
 import { TaxNotice } from '../../_components/records/tax-notice';
 import { isOwnDraft } from '../own-invoice';
-import { PATH } from '../path';
 import { InvoiceActions } from './invoice-actions';
 import { InvoiceFacts } from './invoice-facts';
 import { InvoiceNotices } from './invoice-notices';
@@ -56,7 +55,7 @@ export default async function InvoicePage({ params, searchParams }: Props) {
   return (
     <>
       <PageHeader
-        back={{ href: PATH, label: 'Invoices' }}
+        back={{ href: '/admin/invoices', label: 'Invoices' }}
         title={<RecordTitle status={invoice.status}>Invoice {invoiceName(invoice)}</RecordTitle>}
         description={invoice.customer.name || invoice.customer.customer_number}
         actions={<InvoiceActions invoice={invoice} mode={env.stripe.mode} />}
@@ -73,7 +72,7 @@ export default async function InvoicePage({ params, searchParams }: Props) {
             <CustomerSection
               customer={invoice.customer}
               action={
-                <TextLink href={toHref(PATH, { customer: invoice.customer.customer_number })}>
+                <TextLink href={toHref('/admin/invoices', { customer: invoice.customer.customer_number })}>
                   All invoices
                 </TextLink>
               }

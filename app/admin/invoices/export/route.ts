@@ -1,12 +1,4 @@
-import { requireStaff } from '@/lib/auth/session/staff-session';
-import { methodNotAllowed } from '@/lib/http/method-not-allowed';
-import { csvOfList } from '../../_components/lists/csv-of-list';
+import { exportRoute } from '../../export/export-route';
 import { INVOICES } from '../list';
 
-export const { POST, PUT, PATCH, DELETE, OPTIONS } = methodNotAllowed('GET, HEAD, OPTIONS');
-
-/** The filtered list as a file. */
-export async function GET(request: Request): Promise<Response> {
-  await requireStaff();
-  return csvOfList(request, INVOICES);
-}
+export const { GET, POST, PUT, PATCH, DELETE, OPTIONS } = exportRoute(INVOICES);

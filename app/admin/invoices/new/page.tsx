@@ -6,17 +6,16 @@ import { save } from '../../_components/forms/record/actions';
 import { FormPage } from '../../_components/forms/record/form-page';
 import { newFor } from '../../_components/forms/record/new-for';
 import { invoiceParts } from '../form-parts';
-import { PATH } from '../path';
 
 export const metadata: Metadata = { title: 'New invoice' };
 
 export default async function NewInvoicePage({ searchParams }: { searchParams: Promise<SearchParams> }) {
   await requireStaff();
-  const { typed, cancel, customer, taxRate } = await newFor(searchParams, PATH);
+  const { typed, cancel, customer, taxRate } = await newFor(searchParams, '/admin/invoices');
   return (
     <FormPage
       title="New invoice"
-      back={{ href: PATH, label: 'Invoices' }}
+      back={{ href: '/admin/invoices', label: 'Invoices' }}
       label="Invoice"
       action={save.bind(null, 'new_invoice', null)}
       parts={invoiceParts({ isNew: true })}

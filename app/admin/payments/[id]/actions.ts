@@ -12,7 +12,6 @@ import { getRuntime } from '@/lib/runtime';
 import { checkNow } from '../../_components/audit/check/check-now';
 import { leaveFor } from '../../_components/forms/record/leave-for';
 import { refusalOf } from '../../_components/forms/refusal-of';
-import { PATH } from '../path';
 import { toSent } from '../sent';
 
 /** Notes that a completed payment was paid back. @param tag the payment's, as the page showed it */
@@ -25,7 +24,7 @@ export async function markRefunded(sentId: number, tag: string): Promise<void> {
   const refused = await refusalOf(
     updatePayment(runtime.db, id, { status: 'refunded' }, staffWriter(runtime, staff), isAsSeen),
   );
-  leaveFor(`${PATH}/${id}?notice=${refused ?? 'refunded'}`);
+  leaveFor(`/admin/payments/${id}?notice=${refused ?? 'refunded'}`);
 }
 
 /** What may become of a pending payment. A browser sends it back, and could send anything. */
@@ -44,7 +43,9 @@ export async function decide(sentId: number, tag: string, sentStatus: Decision):
     updatePayment(runtime.db, id, { status }, staffWriter(runtime, staff), isAsSeen),
   );
   // The day may be wrong, which only the payment's form can tell.
-  leaveFor(`${PATH}/${id}?notice=${refused === 'validation_failed' ? 'not_decided' : (refused ?? status)}`);
+  leaveFor(
+    `/admin/payments/${id}?notice=${refused === 'validation_failed' ? 'not_decided' : (refused ?? status)}`,
+  );
 }
 
 /** Deletes a payment. @param tag the payment's, as the page showed it */
@@ -55,7 +56,11 @@ export async function remove(sentId: number, tag: string): Promise<void> {
   const isAsSeen = (current: PaymentRow | null) => current !== null && etagOf(current) === version;
   const refused = await refusalOf(deletePayment(runtime.db, id, staffWriter(runtime, staff), isAsSeen));
   // Gone already: the list says who deleted it.
-  leaveFor(refused && refused !== 'not_found' ? `${PATH}/${id}?notice=${refused}` : `${PATH}?deleted=${id}`);
+  leaveFor(
+    refused && refused !== 'not_found'
+      ? `/admin/payments/${id}?notice=${refused}`
+      : `/admin/payments?deleted=${id}`,
+  );
 }
 
 /** Brings a payment, its invoice and what came back in sync with Stripe. */

@@ -10,7 +10,6 @@ import { StripeId } from '../../_components/display/stripe-id';
 import { Section } from '../../_components/page/section';
 import { CustomerSection } from '../../_components/records/customer-section';
 import { InvoiceLink } from '../../_components/records/invoice-link';
-import { PATH } from '../path';
 
 /** The invoice and the customer of a payment. */
 export function ContextFacts({ invoice, customer }: PaymentContext) {
@@ -22,9 +21,11 @@ export function ContextFacts({ invoice, customer }: PaymentContext) {
         action={
           <Group gap="md">
             {takesPayments(invoice) && (
-              <TextLink href={toHref(`${PATH}/new`, { invoice: `#${invoice.id}` })}>Record payment</TextLink>
+              <TextLink href={toHref('/admin/payments/new', { invoice: `#${invoice.id}` })}>
+                Record payment
+              </TextLink>
             )}
-            <TextLink href={toHref(PATH, { invoice: `#${invoice.id}` })}>All payments</TextLink>
+            <TextLink href={toHref('/admin/payments', { invoice: `#${invoice.id}` })}>All payments</TextLink>
           </Group>
         }
       >
@@ -47,7 +48,11 @@ export function ContextFacts({ invoice, customer }: PaymentContext) {
       </Section>
       <CustomerSection
         customer={customer}
-        action={<TextLink href={toHref(PATH, { customer: customer.customer_number })}>All payments</TextLink>}
+        action={
+          <TextLink href={toHref('/admin/payments', { customer: customer.customer_number })}>
+            All payments
+          </TextLink>
+        }
       />
     </Stack>
   );

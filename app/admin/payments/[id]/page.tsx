@@ -22,7 +22,6 @@ import { Section } from '../../_components/page/section';
 import { titleOfRow } from '../../_components/page/title-of';
 import { MoneyBackSection } from '../../_components/records/money-back/money-back-section';
 import { RecordTasks } from '../../_components/records/record-tasks';
-import { PATH } from '../path';
 import { ContextFacts } from './context-facts';
 import { PaymentActions } from './payment-actions';
 import { PaymentFacts } from './payment-facts';
@@ -60,7 +59,7 @@ export default async function PaymentPage({ params, searchParams }: Props) {
   return (
     <>
       <PageHeader
-        back={{ href: PATH, label: 'Payments' }}
+        back={{ href: '/admin/payments', label: 'Payments' }}
         title={
           <RecordTitle status={deleted ? 'deleted' : status}>
             {formatMoney(payment.amount, payment.currency)}

@@ -9,7 +9,6 @@ import { CheckButton } from '../../_components/audit/check/check-button';
 import { ConfirmButton } from '../../_components/forms/confirm-button';
 import { PageActions } from '../../_components/page/page-actions';
 import { invoiceName } from '../../_components/records/invoice-list';
-import { PATH } from '../path';
 import { check, decide, markRefunded, remove } from './actions';
 
 interface Props {
@@ -50,7 +49,7 @@ export function PaymentActions({ payment, invoice, isAtStripe }: Props) {
           </ConfirmButton>
         ) : (
           isCompleted && (
-            <LinkButton href={`${PATH}/${id}/refund`} size="sm">
+            <LinkButton href={`/admin/payments/${id}/refund`} size="sm">
               Record refund
             </LinkButton>
           )
@@ -85,7 +84,7 @@ export function PaymentActions({ payment, invoice, isAtStripe }: Props) {
     >
       {isAtStripe && <CheckButton action={check.bind(null, id)} />}
       {isCorrectable(payment) && (
-        <LinkButton href={`${PATH}/${id}/edit`} size="sm" variant="default">
+        <LinkButton href={`/admin/payments/${id}/edit`} size="sm" variant="default">
           Correct
         </LinkButton>
       )}

@@ -9,7 +9,6 @@ import { staffWriter } from '@/lib/payments/staff-writer';
 import { TYPED_FIELDS } from '@/lib/payments/typed-payment';
 import { getRuntime } from '@/lib/runtime';
 import { leaveFor } from '../../_components/forms/record/leave-for';
-import { PATH } from '../path';
 import { type PaymentState, toRefusalState } from '../refusal-state';
 
 /** Records a payment of an invoice, and leads to it. */
@@ -33,5 +32,5 @@ export async function record(
     if (error instanceof AppError) return toRefusalState(runtime, typed, error);
     throw error;
   }
-  leaveFor(`${PATH}/${id}?notice=recorded`);
+  leaveFor(`/admin/payments/${id}?notice=recorded`);
 }

@@ -1,11 +1,10 @@
 import { Button, Paper, Stack, TextInput } from '@mantine/core';
 import Form from 'next/form';
-import { PATH } from '../path';
 
 /** First the invoice: it says whose payment it is, in which currency, and what is open. */
 export function InvoiceForm({ named, problem }: { named?: string; problem?: string }) {
   return (
-    <Form action={`${PATH}/new`}>
+    <Form action="/admin/payments/new">
       <Paper withBorder radius="lg" p="lg">
         <Stack gap="md" align="flex-start">
           <TextInput

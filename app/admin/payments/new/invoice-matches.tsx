@@ -7,7 +7,6 @@ import { StatusBadge } from '../../_components/display/status-badge';
 import { RecordList } from '../../_components/lists/record-list';
 import { Section } from '../../_components/page/section';
 import { invoiceName } from '../../_components/records/invoice-list';
-import { PATH } from '../path';
 
 type Match = Awaited<ReturnType<typeof findPayableInvoices>>[number];
 
@@ -20,7 +19,7 @@ export function InvoiceMatches({ matches }: { matches: Match[] }) {
           label="Matching invoices"
           rows={matches}
           keyOf={({ id }) => id}
-          hrefOf={({ id }) => toHref(`${PATH}/new`, { invoice: `#${id}` })}
+          hrefOf={({ id }) => toHref('/admin/payments/new', { invoice: `#${id}` })}
           columns={[
             { label: 'Invoice', width: '26%', cell: (invoice) => <strong>{invoiceName(invoice)}</strong> },
             { label: 'Customer', cell: nameOf, title: nameOf },

@@ -6,14 +6,13 @@ import { Facts } from '../../_components/display/facts';
 import { StatusBadge } from '../../_components/display/status-badge';
 import { Section } from '../../_components/page/section';
 import { invoiceName } from '../../_components/records/invoice-list';
-import { PATH } from '../path';
 
 /** What will be paid, and by whom. */
 export function InvoiceSummary({ invoice, customer }: PaymentContext) {
   const money = (amount: number) => formatMoney(amount, invoice.currency);
   return (
     <Stack gap="md" mb="xl">
-      <Section title="Invoice" action={<TextLink href={`${PATH}/new`}>Another invoice</TextLink>}>
+      <Section title="Invoice" action={<TextLink href="/admin/payments/new">Another invoice</TextLink>}>
         <Facts
           facts={{
             Number: (

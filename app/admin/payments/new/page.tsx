@@ -11,7 +11,6 @@ import { formatPlainAmount } from '../../../_components/format';
 import { type SearchParams, toParams } from '../../../_components/search-params';
 import { problemOf } from '../../_components/forms/to-problems';
 import { PageHeader } from '../../_components/page/page-header';
-import { PATH } from '../path';
 import { PaymentForm } from '../payment-form';
 import { record } from './actions';
 import { InvoiceForm } from './invoice-form';
@@ -48,7 +47,7 @@ export default async function NewPaymentPage({ searchParams }: { searchParams: P
       <PaymentForm
         action={record.bind(null, id)}
         submit="Record payment"
-        cancel={PATH}
+        cancel="/admin/payments"
         currency={currency}
         open={stripe_invoice_id ? null : amount_due}
         initial={{
@@ -64,7 +63,7 @@ export default async function NewPaymentPage({ searchParams }: { searchParams: P
 function Frame({ children }: { children: ReactNode }) {
   return (
     <Box maw={600}>
-      <PageHeader back={{ href: PATH, label: 'Payments' }} title="Record a payment" />
+      <PageHeader back={{ href: '/admin/payments', label: 'Payments' }} title="Record a payment" />
       {children}
     </Box>
   );

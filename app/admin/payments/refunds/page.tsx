@@ -8,7 +8,6 @@ import { Nothing } from '../../_components/page/nothing';
 import { PageHeader } from '../../_components/page/page-header';
 import { Section } from '../../_components/page/section';
 import { MoneyBackList } from '../../_components/records/money-back/money-back-list';
-import { PATH } from '../path';
 
 export const metadata: Metadata = { title: 'Refunds and disputes' };
 
@@ -33,7 +32,7 @@ export default async function RefundsPage() {
   return (
     <>
       <PageHeader
-        back={{ href: PATH, label: 'Payments' }}
+        back={{ href: '/admin/payments', label: 'Payments' }}
         title="Refunds and disputes"
         description={`Refunds and disputes of the last ${QUESTION_DAYS} days that need attention.`}
       />

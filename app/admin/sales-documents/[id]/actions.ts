@@ -9,7 +9,6 @@ import { convertDocument } from '@/lib/sales-documents/convert';
 import type { Conversion } from '@/lib/sales-documents/document-steps';
 import { sentSeen } from '../../_components/forms/record/kinds';
 import { leaveFor } from '../../_components/forms/record/leave-for';
-import { PATH } from '../path';
 
 /** Makes an order confirmation or an invoice of a document, and leads to it. @param version as the page showed it */
 export async function convert(id: number, version: number, to: Conversion): Promise<void> {
@@ -19,10 +18,10 @@ export async function convert(id: number, version: number, to: Conversion): Prom
   let target: string;
   try {
     const made = await convertDocument(runtime.db, { ...seen, to }, staffRecordWriter(runtime, staff));
-    target = `${to === 'invoice' ? '/admin/invoices' : PATH}/${made.id}?notice=created`;
+    target = `${to === 'invoice' ? '/admin/invoices' : '/admin/sales-documents'}/${made.id}?notice=created`;
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    target = `${PATH}/${seen.id}?notice=${error.code}`;
+    target = `/admin/sales-documents/${seen.id}?notice=${error.code}`;
   }
   leaveFor(target);
 }

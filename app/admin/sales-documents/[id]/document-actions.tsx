@@ -4,7 +4,6 @@ import { salesDocumentSteps } from '@/lib/sales-documents/typed-sales-document';
 import { formatMoney } from '../../../_components/format';
 import { ConfirmButton } from '../../_components/forms/confirm-button';
 import { RecordActions } from '../../_components/forms/record/record-actions';
-import { PATH } from '../path';
 import { convert } from './actions';
 import { CONVERSIONS, STEPS } from './step-text';
 
@@ -23,7 +22,7 @@ export function DocumentActions({ document }: { document: SalesDocumentDetails }
       record={document}
       noun="draft"
       name={name}
-      edit={isDraft ? { href: `${PATH}/${id}/edit` } : null}
+      edit={isDraft ? { href: `/admin/sales-documents/${id}/edit` } : null}
       removal={isDraft ? 'Its number may be reused. The offer it came from can be converted again.' : null}
       primary={next && conversion(next, 'filled')}
     >

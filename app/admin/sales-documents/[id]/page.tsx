@@ -21,7 +21,6 @@ import { titleOfRow } from '../../_components/page/title-of';
 import { CustomerSection } from '../../_components/records/customer-section';
 import { invoiceName } from '../../_components/records/invoice-list';
 import { TaxNotice } from '../../_components/records/tax-notice';
-import { PATH } from '../path';
 import { DocumentActions } from './document-actions';
 import { DONE } from './step-text';
 
@@ -45,7 +44,7 @@ export default async function SalesDocumentPage({ params, searchParams }: Props)
   return (
     <>
       <PageHeader
-        back={{ href: PATH, label: 'Sales documents' }}
+        back={{ href: '/admin/sales-documents', label: 'Sales documents' }}
         title={
           <RecordTitle status={document.status}>
             {formatField(document.type)} {document.document_number}
@@ -64,7 +63,9 @@ export default async function SalesDocumentPage({ params, searchParams }: Props)
           <CustomerSection
             customer={customer}
             action={
-              <TextLink href={toHref(PATH, { customer: customer.customer_number })}>All documents</TextLink>
+              <TextLink href={toHref('/admin/sales-documents', { customer: customer.customer_number })}>
+                All documents
+              </TextLink>
             }
           />
         </SimpleGrid>
@@ -85,7 +86,7 @@ function factsOf(document: SalesDocumentDetails, timeZone: string) {
     Tax: money(document.tax),
     Total: money(document.total),
     'Order confirmation': confirmation ? (
-      <TextLink href={`${PATH}/${confirmation.id}`}>{confirmation.document_number}</TextLink>
+      <TextLink href={`/admin/sales-documents/${confirmation.id}`}>{confirmation.document_number}</TextLink>
     ) : undefined,
     Invoice: invoice && (
       <TextLink

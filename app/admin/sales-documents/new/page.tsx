@@ -6,7 +6,6 @@ import { save } from '../../_components/forms/record/actions';
 import { FormPage } from '../../_components/forms/record/form-page';
 import { newFor } from '../../_components/forms/record/new-for';
 import { documentParts } from '../form-parts';
-import { PATH } from '../path';
 
 export const metadata: Metadata = { title: 'New sales document' };
 
@@ -16,11 +15,11 @@ interface Props {
 
 export default async function NewSalesDocumentPage({ searchParams }: Props) {
   await requireStaff();
-  const { typed, cancel, customer, taxRate } = await newFor(searchParams, PATH);
+  const { typed, cancel, customer, taxRate } = await newFor(searchParams, '/admin/sales-documents');
   return (
     <FormPage
       title="New sales document"
-      back={{ href: PATH, label: 'Sales documents' }}
+      back={{ href: '/admin/sales-documents', label: 'Sales documents' }}
       label="Sales document"
       action={save.bind(null, 'new_sales_document', null)}
       parts={documentParts({ isNew: true })}

@@ -21,7 +21,6 @@ import { PageHeader } from '../../_components/page/page-header';
 import { Section } from '../../_components/page/section';
 import { titleOfRow } from '../../_components/page/title-of';
 import { ServiceList } from '../../_components/records/service-list';
-import { PATH } from '../path';
 import { ServerActions } from './server-actions';
 import { DONE, KEPT } from './step-text';
 
@@ -44,7 +43,7 @@ export default async function ServerPage({ params, searchParams }: Props) {
   return (
     <>
       <PageHeader
-        back={{ href: PATH, label: 'Servers' }}
+        back={{ href: '/admin/servers', label: 'Servers' }}
         title={<RecordTitle status={server.status}>{server.hostname}</RecordTitle>}
         description={server.location}
         actions={<ServerActions key={`${notice} ${state.version}`} server={server} state={state} />}
@@ -84,7 +83,9 @@ async function ServicesOn({ serverId, query, request }: ServicesProps) {
           </Text>
         )}
       </Section>
-      {page.total > 0 && <Pager page={page} path={`${PATH}/${serverId}`} params={query} noun="service" />}
+      {page.total > 0 && (
+        <Pager page={page} path={`/admin/servers/${serverId}`} params={query} noun="service" />
+      )}
     </div>
   );
 }

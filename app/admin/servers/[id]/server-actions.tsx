@@ -2,7 +2,6 @@ import type { RecordState } from '@/lib/records/read-state';
 import type { ServerRow } from '@/lib/servers/schema';
 import { serverSteps } from '@/lib/servers/typed-server';
 import { ALONE, RecordActions } from '../../_components/forms/record/record-actions';
-import { PATH } from '../path';
 import { STEPS } from './step-text';
 
 /** What staff can do with a server. */
@@ -15,7 +14,7 @@ export function ServerActions({ server, state }: { server: ServerRow; state: Rec
       record={{ ...server, version: state.version }}
       noun="server"
       name={server.hostname}
-      edit={{ href: `${PATH}/${server.id}/edit` }}
+      edit={{ href: `/admin/servers/${server.id}/edit` }}
       removal={state.isReferredTo ? null : ALONE}
     />
   );

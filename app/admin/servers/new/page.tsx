@@ -3,7 +3,6 @@ import { requireStaff } from '@/lib/auth/session/staff-session';
 import { save } from '../../_components/forms/record/actions';
 import { FormPage } from '../../_components/forms/record/form-page';
 import { SERVER_PARTS } from '../form-parts';
-import { PATH } from '../path';
 
 export const metadata: Metadata = { title: 'New server' };
 
@@ -12,13 +11,13 @@ export default async function NewServerPage() {
   return (
     <FormPage
       title="New server"
-      back={{ href: PATH, label: 'Servers' }}
+      back={{ href: '/admin/servers', label: 'Servers' }}
       label="Server"
       action={save.bind(null, 'new_server', null)}
       parts={SERVER_PARTS}
       record={{ version: null, typed: {} }}
       submit="Create server"
-      cancel={PATH}
+      cancel="/admin/servers"
     />
   );
 }

@@ -21,7 +21,6 @@ import { Section } from '../../_components/page/section';
 import { titleOfRow } from '../../_components/page/title-of';
 import { CustomerSection } from '../../_components/records/customer-section';
 import { Price } from '../../_components/records/service-list';
-import { PATH } from '../path';
 import { ServiceActions } from './service-actions';
 import { ServiceBilling } from './service-billing';
 import { DONE, KEPT } from './step-text';
@@ -47,7 +46,7 @@ export default async function ServicePage({ params, searchParams }: Props) {
   return (
     <>
       <PageHeader
-        back={{ href: PATH, label: 'Services' }}
+        back={{ href: '/admin/services', label: 'Services' }}
         title={<RecordTitle status={service.status}>{service.domain ?? service.name}</RecordTitle>}
         description={`Service ${service.service_number}`}
         actions={<ServiceActions key={`${notice} ${state.version}`} service={service} state={state} />}
@@ -61,7 +60,9 @@ export default async function ServicePage({ params, searchParams }: Props) {
           <CustomerSection
             customer={customer}
             action={
-              <TextLink href={toHref(PATH, { customer: customer.customer_number })}>All services</TextLink>
+              <TextLink href={toHref('/admin/services', { customer: customer.customer_number })}>
+                All services
+              </TextLink>
             }
           />
         </SimpleGrid>

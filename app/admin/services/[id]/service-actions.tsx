@@ -2,7 +2,6 @@ import type { RecordState } from '@/lib/records/read-state';
 import type { ServiceDetails } from '@/lib/services/get-service';
 import { serviceSteps } from '@/lib/services/typed-service';
 import { ALONE, RecordActions } from '../../_components/forms/record/record-actions';
-import { PATH } from '../path';
 import { STEPS } from './step-text';
 
 /** What staff can do with a service. */
@@ -15,7 +14,7 @@ export function ServiceActions({ service, state }: { service: ServiceDetails; st
       record={{ ...service, version: state.version }}
       noun="service"
       name={`${service.name}, ${service.service_number}`}
-      edit={{ href: `${PATH}/${service.id}/edit` }}
+      edit={{ href: `/admin/services/${service.id}/edit` }}
       removal={state.isReferredTo ? null : ALONE}
     />
   );

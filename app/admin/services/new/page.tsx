@@ -7,19 +7,18 @@ import { save } from '../../_components/forms/record/actions';
 import { FormPage } from '../../_components/forms/record/form-page';
 import { newFor } from '../../_components/forms/record/new-for';
 import { serviceParts } from '../form-parts';
-import { PATH } from '../path';
 
 export const metadata: Metadata = { title: 'New service' };
 
 export default async function NewServicePage({ searchParams }: { searchParams: Promise<SearchParams> }) {
   await requireStaff();
-  const { typed, cancel, customer } = await newFor(searchParams, PATH);
+  const { typed, cancel, customer } = await newFor(searchParams, '/admin/services');
   const servers = await listServers((await getRuntime()).db);
   const running = servers.filter(({ status }) => status !== 'decommissioned');
   return (
     <FormPage
       title="New service"
-      back={{ href: PATH, label: 'Services' }}
+      back={{ href: '/admin/services', label: 'Services' }}
       label="Service"
       action={save.bind(null, 'new_service', null)}
       parts={serviceParts(

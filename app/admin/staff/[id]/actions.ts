@@ -9,7 +9,6 @@ import { toStaffRole } from '@/lib/auth/staff/staff-user';
 import { getRuntime } from '@/lib/runtime';
 import { leaveFor } from '../../_components/forms/record/leave-for';
 import { refusalOf } from '../../_components/forms/refusal-of';
-import { PATH } from '../path';
 
 /** Gives a person another role. */
 export async function changeRole(id: string, role: string): Promise<void> {
@@ -44,6 +43,7 @@ export async function remove(id: string): Promise<void> {
 
 /** To the person; of one who is gone, and null, to the list. */
 function leadTo(id: string | null, notice: string): never {
-  const path = id === null || notice === 'not_found' ? PATH : `${PATH}/${encodeURIComponent(id)}`;
+  const path =
+    id === null || notice === 'not_found' ? '/admin/staff' : `/admin/staff/${encodeURIComponent(id)}`;
   leaveFor(`${path}?notice=${notice}`);
 }

@@ -15,7 +15,6 @@ import { Instant } from '../../_components/display/instant';
 import { PageHeader } from '../../_components/page/page-header';
 import { Section } from '../../_components/page/section';
 import { titleOf } from '../../_components/page/title-of';
-import { PATH } from '../path';
 import { ROLE_LABELS, ROLE_TEXTS } from '../role-text';
 import { StaffNotice } from '../staff-notice';
 import { StaffActions } from './staff-actions';
@@ -43,7 +42,7 @@ export default async function StaffUserPage({ params, searchParams }: Props) {
   return (
     <>
       <PageHeader
-        back={{ href: PATH, label: 'Staff' }}
+        back={{ href: '/admin/staff', label: 'Staff' }}
         title={user.name}
         description={user.email}
         actions={

@@ -2,7 +2,6 @@ import type { StaffUser } from '@/lib/auth/staff/staff-user';
 import { LinkButton } from '../../../_components/links';
 import { ConfirmButton } from '../../_components/forms/confirm-button';
 import { PageActions } from '../../_components/page/page-actions';
-import { PATH } from '../path';
 import { changeRole, remove, resetFactor, signOutEverywhere } from './actions';
 
 interface Props {
@@ -22,11 +21,11 @@ export function StaffActions({ user, isSelf, hasPassword, hasFactor }: Props) {
     <PageActions
       primary={
         hasPassword ? (
-          <LinkButton href={`${PATH}/${id}/password`} size="sm" variant="default">
+          <LinkButton href={`/admin/staff/${id}/password`} size="sm" variant="default">
             Reset password
           </LinkButton>
         ) : (
-          <LinkButton href={`${PATH}/${id}/invitation`} size="sm">
+          <LinkButton href={`/admin/staff/${id}/invitation`} size="sm">
             New invitation
           </LinkButton>
         )

@@ -8,7 +8,6 @@ import { SheetForm } from '../../_components/forms/sheet-form';
 import { useFirstWrong } from '../../_components/forms/use-first-wrong';
 import { InvitationLink } from '../invitation-link';
 import { PasswordField } from '../password-field';
-import { PATH } from '../path';
 import { ROLE_LABELS, ROLE_TEXTS } from '../role-text';
 import type { AddState } from './actions';
 
@@ -37,14 +36,14 @@ export function AddForm({ action }: { action(before: AddState, form: FormData): 
   const [way, setWay] = useState(typed.way);
 
   if (added) {
-    if ('url' in added) return <InvitationLink {...added} done={PATH} />;
+    if ('url' in added) return <InvitationLink {...added} done="/admin/staff" />;
     return (
       <Secret
         title={`${added.email} can sign in now.`}
         name="password"
         text={added.password}
         advice="Send it to them in a way you trust. They choose their own when they first sign in."
-        done={PATH}
+        done="/admin/staff"
       />
     );
   }
@@ -62,7 +61,7 @@ export function AddForm({ action }: { action(before: AddState, form: FormData): 
       form={form}
       problem={problems['']}
       submit="Add person"
-      cancel={PATH}
+      cancel="/admin/staff"
       pending={pending}
     >
       <TextInput label="E-mail" type="email" maxLength={254} required {...field('email')} />

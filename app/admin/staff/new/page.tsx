@@ -2,7 +2,6 @@ import { Box } from '@mantine/core';
 import type { Metadata } from 'next';
 import { requireAdmin } from '@/lib/auth/session/staff-session';
 import { PageHeader } from '../../_components/page/page-header';
-import { PATH } from '../path';
 import { add } from './actions';
 import { AddForm } from './add-form';
 
@@ -12,7 +11,7 @@ export default async function NewStaffPage() {
   await requireAdmin();
   return (
     <Box maw={600}>
-      <PageHeader back={{ href: PATH, label: 'Staff' }} title="Add a person" />
+      <PageHeader back={{ href: '/admin/staff', label: 'Staff' }} title="Add a person" />
       <AddForm action={add} />
     </Box>
   );

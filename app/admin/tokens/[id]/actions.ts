@@ -5,12 +5,11 @@ import { revokeAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
 import { getRuntime } from '@/lib/runtime';
 import { leaveFor } from '../../_components/forms/record/leave-for';
 import { refusalOf } from '../../_components/forms/refusal-of';
-import { PATH } from '../path';
 
 /** Ends a token at once; one that was revoked meanwhile stays as it is. */
 export async function revoke(id: number): Promise<void> {
   const staff = await requireAdmin();
   const { db, now } = await getRuntime();
   await refusalOf(revokeAccessToken(db, id, { actor: staffActor(staff), now: now() }));
-  leaveFor(`${PATH}/${id}?notice=revoked`);
+  leaveFor(`/admin/tokens/${id}?notice=revoked`);
 }

@@ -13,7 +13,6 @@ import { Notice } from '../../_components/page/notice';
 import { PageHeader } from '../../_components/page/page-header';
 import { Section } from '../../_components/page/section';
 import { titleOfRow } from '../../_components/page/title-of';
-import { PATH } from '../path';
 import { revoke } from './actions';
 import { TokenFacts } from './token-facts';
 
@@ -37,7 +36,7 @@ export default async function TokenPage({ params, searchParams }: Props) {
   return (
     <>
       <PageHeader
-        back={{ href: PATH, label: 'Access tokens' }}
+        back={{ href: '/admin/tokens', label: 'Access tokens' }}
         title={<RecordTitle status={state}>{token.name}</RecordTitle>}
         actions={state === 'valid' && <RevokeButton id={id} name={token.name} />}
       />

@@ -11,7 +11,6 @@ import { Nothing } from '../../_components/page/nothing';
 import { Notice } from '../../_components/page/notice';
 import { PageHeader } from '../../_components/page/page-header';
 import { Section } from '../../_components/page/section';
-import { PATH } from '../path';
 import { addClient, removeClient } from './actions';
 import { AddForm } from './add-form';
 
@@ -25,7 +24,7 @@ export default async function ClientsPage({ searchParams }: { searchParams: Prom
   return (
     <>
       <PageHeader
-        back={{ href: PATH, label: 'Access tokens' }}
+        back={{ href: '/admin/tokens', label: 'Access tokens' }}
         title="OAuth clients"
         description="For clients that ask for a client ID, such as Gemini Enterprise and Copilot Studio. Others register themselves."
       />

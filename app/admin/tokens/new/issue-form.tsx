@@ -8,7 +8,6 @@ import { ChoiceGroup } from '../../_components/forms/choice-group';
 import { Secret } from '../../_components/forms/secret';
 import { SheetForm } from '../../_components/forms/sheet-form';
 import { useFirstWrong } from '../../_components/forms/use-first-wrong';
-import { PATH } from '../path';
 import { SCOPE_TEXTS } from '../scope-text';
 import type { IssueState } from './actions';
 import { ExpiryFields } from './expiry-fields';
@@ -41,7 +40,7 @@ export function IssueForm({ action, today }: Props) {
             <TextLink href="/admin/connect">Connect a client</TextLink>.
           </>
         }
-        done={PATH}
+        done="/admin/tokens"
       />
     );
   }
@@ -51,7 +50,7 @@ export function IssueForm({ action, today }: Props) {
       action={submit}
       form={form}
       submit="Issue token"
-      cancel={PATH}
+      cancel="/admin/tokens"
       pending={pending}
     >
       <TextInput

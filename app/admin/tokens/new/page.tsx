@@ -4,7 +4,6 @@ import { requireAdmin } from '@/lib/auth/session/staff-session';
 import { toCalendarDate } from '@/lib/dates';
 import { getRuntime } from '@/lib/runtime';
 import { PageHeader } from '../../_components/page/page-header';
-import { PATH } from '../path';
 import { issue } from './actions';
 import { IssueForm } from './issue-form';
 
@@ -16,7 +15,7 @@ export default async function NewTokenPage() {
   return (
     <Box maw={600}>
       <PageHeader
-        back={{ href: PATH, label: 'Access tokens' }}
+        back={{ href: '/admin/tokens', label: 'Access tokens' }}
         title="Issue an access token"
         description="Issue one for each program, so that you can revoke each separately."
       />

@@ -13,11 +13,12 @@ import {
 } from '@/lib/sales-documents/typed-sales-document';
 import { serverSteps, typedServer } from '@/lib/servers/typed-server';
 import { serviceSteps, typedNewService, typedService } from '@/lib/services/typed-service';
-import { PATH as CUSTOMERS } from '../../../customers/path';
-import { PATH as INVOICES } from '../../../invoices/path';
-import { PATH as SALES_DOCUMENTS } from '../../../sales-documents/path';
-import { PATH as SERVERS } from '../../../servers/path';
-import { PATH as SERVICES } from '../../../services/path';
+
+const CUSTOMERS = '/admin/customers';
+const INVOICES = '/admin/invoices';
+const SALES_DOCUMENTS = '/admin/sales-documents';
+const SERVERS = '/admin/servers';
+const SERVICES = '/admin/services';
 
 interface StaffKind {
   /** Where records of this kind are. */

@@ -10,7 +10,6 @@ import { save } from '../../../_components/forms/record/actions';
 import { FormPage } from '../../../_components/forms/record/form-page';
 import { titleOfRow } from '../../../_components/page/title-of';
 import { customerParts } from '../../form-parts';
-import { PATH } from '../../path';
 
 export const generateMetadata = titleOfRow('Edit customer', async (db, id) => {
   const customer = await getCustomer(db, { id });
@@ -21,7 +20,7 @@ export default async function EditCustomerPage({ params }: { params: Promise<{ i
   await requireStaff();
   const id = toId((await params).id) ?? notFound();
   const record = await orNotFound(readTyped((await getRuntime()).db, typedCustomer, id));
-  const page = `${PATH}/${id}`;
+  const page = `/admin/customers/${id}`;
   return (
     <FormPage
       title="Edit customer"

@@ -6,7 +6,6 @@ import { AppError } from '@/lib/errors';
 import { getRuntime } from '@/lib/runtime';
 import { leaveFor } from '../../../_components/forms/record/leave-for';
 import { problemOf } from '../../../_components/forms/to-problems';
-import { PATH } from '../../path';
 
 export interface EraseState {
   /** What was typed last, and why it was refused; null before the first try. */
@@ -29,5 +28,5 @@ export async function erase(id: number, _before: EraseState, form: FormData): Pr
     if (!(error instanceof AppError)) throw error;
     return { typed, problem: problemOf(error) };
   }
-  return leaveFor(`${PATH}/${id}?notice=erased`);
+  return leaveFor(`/admin/customers/${id}?notice=erased`);
 }

@@ -8,7 +8,6 @@ import { getRuntime } from '@/lib/runtime';
 import { toId } from '../../../../_components/search-params';
 import { PageHeader } from '../../../_components/page/page-header';
 import { titleOfRow } from '../../../_components/page/title-of';
-import { PATH } from '../../path';
 import { erase } from './actions';
 import { EraseForm } from './erase-form';
 
@@ -30,7 +29,7 @@ export default async function ErasePage({ params }: { params: Promise<{ id: stri
       return error.message;
     },
   );
-  const [number, href] = [customer.customer_number, `${PATH}/${id}`];
+  const [number, href] = [customer.customer_number, `/admin/customers/${id}`];
   return (
     <Box maw={600}>
       <PageHeader

@@ -7,7 +7,6 @@ import { syncDeps } from '@/lib/sync/sync-deps';
 import { toHref } from '../../../../_components/search-params';
 import { leaveFor } from '../../../_components/forms/record/leave-for';
 import { refusalOf } from '../../../_components/forms/refusal-of';
-import { PATH } from '../../path';
 
 /** Merges a customer into another one, and leads to that; where it is refused, back to the question. */
 export async function merge(gone: Seen, kept: Seen, form: FormData): Promise<void> {
@@ -15,6 +14,6 @@ export async function merge(gone: Seen, kept: Seen, form: FormData): Promise<voi
   const taken = form.getAll('take').map(String);
   const deps = syncDeps(await getRuntime());
   const refused = await refusalOf(mergeCustomers(deps, staffActor(staff), { gone, kept, taken }));
-  if (!refused) leaveFor(`${PATH}/${kept.id}?notice=merged`);
-  leaveFor(toHref(`${PATH}/${kept.id}/merge`, { to: String(gone.id), notice: refused }));
+  if (!refused) leaveFor(`/admin/customers/${kept.id}?notice=merged`);
+  leaveFor(toHref(`/admin/customers/${kept.id}/merge`, { to: String(gone.id), notice: refused }));
 }

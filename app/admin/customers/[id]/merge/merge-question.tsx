@@ -7,7 +7,6 @@ import { toHref } from '../../../../_components/search-params';
 import { ChoiceGroup } from '../../../_components/forms/choice-group';
 import { SubmitButton } from '../../../_components/forms/submit-button';
 import { Section } from '../../../_components/page/section';
-import { PATH } from '../../path';
 import { CustomerFacts } from '../customer-facts';
 import { merge } from './actions';
 
@@ -19,7 +18,7 @@ export function MergeQuestion({ comparison: { kept, gone, differing, moving } }:
     { id: gone.id, version: gone.version },
     { id: kept.id, version: kept.version },
   );
-  const swapped = `${toHref(`${PATH}/${gone.id}/merge`, { to: String(kept.id) })}#confirm`;
+  const swapped = `${toHref(`/admin/customers/${gone.id}/merge`, { to: String(kept.id) })}#confirm`;
   const sentences = [
     moving.length > 0
       ? `These move from ${goes} to ${stays}: ${moving.map(({ noun, count }) => formatCount(count, noun)).join(', ')}.`
@@ -63,7 +62,7 @@ export function MergeQuestion({ comparison: { kept, gone, differing, moving } }:
               )}
               <Group gap="xs">
                 <SubmitButton color="red.9">{`Merge ${goes} into ${stays}`}</SubmitButton>
-                <LinkButton href={`${PATH}/${kept.id}`} size="sm" variant="subtle">
+                <LinkButton href={`/admin/customers/${kept.id}`} size="sm" variant="subtle">
                   Cancel
                 </LinkButton>
               </Group>

@@ -10,7 +10,6 @@ import { Notice } from '../../../_components/page/notice';
 import { PageHeader } from '../../../_components/page/page-header';
 import { Section } from '../../../_components/page/section';
 import { titleOfRow } from '../../../_components/page/title-of';
-import { PATH } from '../../path';
 import { MergeQuestion } from './merge-question';
 
 export const generateMetadata = titleOfRow('Merge customers', async (db, id) => {
@@ -41,12 +40,12 @@ export default async function MergePage({ params, searchParams }: Props) {
   const to = toId(query.get('to') ?? '');
   const other = to === null ? null : await getCustomer(db, { id: to });
   const isSame = other?.id === customer.id;
-  const path = `${PATH}/${customer.id}/merge`;
+  const path = `/admin/customers/${customer.id}/merge`;
   const refused = isSame ? 'That is the same customer.' : REFUSED.get(query.get('notice') ?? '');
   return (
     <>
       <PageHeader
-        back={{ href: `${PATH}/${customer.id}`, label: `Customer ${customer.customer_number}` }}
+        back={{ href: `/admin/customers/${customer.id}`, label: `Customer ${customer.customer_number}` }}
         title="Merge customers"
         description={[customer.name, customer.customer_number].filter(Boolean).join(' · ')}
       />

@@ -7,7 +7,6 @@ import { staffRecordWriter } from '@/lib/records/staff-writer';
 import { getRuntime } from '@/lib/runtime';
 import { leaveFor } from '../../../_components/forms/record/leave-for';
 import { problemOf } from '../../../_components/forms/to-problems';
-import { PATH } from '../../path';
 
 export interface NoteState {
   typed: string;
@@ -26,5 +25,5 @@ export async function addNote(customerId: number, _before: NoteState, form: Form
     if (!(error instanceof AppError)) throw error;
     return { typed, problem: problemOf(error), isAnswer: true };
   }
-  leaveFor(`${PATH}/${customerId}?notice=noted`);
+  leaveFor(`/admin/customers/${customerId}?notice=noted`);
 }

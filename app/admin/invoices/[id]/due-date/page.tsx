@@ -12,7 +12,6 @@ import { titleOfRow } from '../../../_components/page/title-of';
 import { invoiceName } from '../../../_components/records/invoice-list';
 import { DUE_DATE } from '../../form-parts';
 import { isOwnUnpaid } from '../../own-invoice';
-import { PATH } from '../../path';
 
 export const generateMetadata = titleOfRow(
   'Due date',
@@ -24,7 +23,7 @@ export default async function DueDatePage({ params }: { params: Promise<{ id: st
   const id = toId((await params).id) ?? notFound();
   const { db } = await getRuntime();
   const invoice = await orNotFound(getInvoice(db, id));
-  const page = `${PATH}/${id}`;
+  const page = `/admin/invoices/${id}`;
   if (!isOwnUnpaid(invoice)) redirect(page);
   return (
     <FormPage

@@ -13,7 +13,6 @@ import { titleOfRow } from '../../../_components/page/title-of';
 import { invoiceName } from '../../../_components/records/invoice-list';
 import { invoiceParts } from '../../form-parts';
 import { isOwnDraft } from '../../own-invoice';
-import { PATH } from '../../path';
 
 export const generateMetadata = titleOfRow(
   'Edit invoice',
@@ -24,7 +23,7 @@ export default async function EditInvoicePage({ params }: { params: Promise<{ id
   await requireStaff();
   const id = toId((await params).id) ?? notFound();
   const { db } = await getRuntime();
-  const page = `${PATH}/${id}`;
+  const page = `/admin/invoices/${id}`;
   if (!isOwnDraft(await orNotFound(getInvoice(db, id)))) redirect(page);
   const record = await orNotFound(readTyped(db, typedInvoice, id));
   return (

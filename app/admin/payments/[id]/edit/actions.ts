@@ -8,7 +8,6 @@ import type { PaymentRow } from '@/lib/payments/schema';
 import { staffWriter } from '@/lib/payments/staff-writer';
 import { getRuntime } from '@/lib/runtime';
 import { leaveFor } from '../../../_components/forms/record/leave-for';
-import { PATH } from '../../path';
 import { type PaymentState, toRefusalState } from '../../refusal-state';
 import { toSent } from '../../sent';
 
@@ -31,7 +30,7 @@ export async function edit(
     if (error.code === 'validation_failed' || error.code === 'conflict') {
       return toRefusalState(runtime, typed, error);
     }
-    leaveFor(`${PATH}/${seen.id}?notice=${error.code}`);
+    leaveFor(`/admin/payments/${seen.id}?notice=${error.code}`);
   }
-  leaveFor(`${PATH}/${seen.id}?notice=edited`);
+  leaveFor(`/admin/payments/${seen.id}?notice=edited`);
 }

@@ -12,7 +12,6 @@ import { toId } from '../../../../_components/search-params';
 import { PageHeader } from '../../../_components/page/page-header';
 import { titleOfRow } from '../../../_components/page/title-of';
 import { invoiceName } from '../../../_components/records/invoice-list';
-import { PATH } from '../../path';
 import { PaymentForm } from '../../payment-form';
 import { edit } from './actions';
 
@@ -27,7 +26,7 @@ export default async function EditPage({ params }: { params: Promise<{ id: strin
   const id = toId((await params).id) ?? notFound();
   const { db } = await getRuntime();
   const payment = await orNotFound(getPayment(db, id));
-  const page = `${PATH}/${id}`;
+  const page = `/admin/payments/${id}`;
   if (!isCorrectable(payment)) redirect(page);
   const { invoice } = await orNotFound(getPaymentContext(db, payment));
   const { amount, currency, payment_date, payment_reference, status, refunded_amount } = payment;

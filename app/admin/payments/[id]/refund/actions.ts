@@ -9,7 +9,6 @@ import { staffWriter } from '@/lib/payments/staff-writer';
 import { getRuntime } from '@/lib/runtime';
 import { leaveFor } from '../../../_components/forms/record/leave-for';
 import { toProblems } from '../../../_components/forms/to-problems';
-import { PATH } from '../../path';
 import { toSent } from '../../sent';
 import type { TypedState } from '../../typed-form';
 
@@ -30,7 +29,9 @@ export async function refund(
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     if (error.code === 'validation_failed') return { typed, problems: toProblems(error, typed) };
-    leaveFor(`${PATH}/${id}?notice=${error.code === 'conflict' ? 'precondition_failed' : error.code}`);
+    leaveFor(
+      `/admin/payments/${id}?notice=${error.code === 'conflict' ? 'precondition_failed' : error.code}`,
+    );
   }
-  leaveFor(`${PATH}/${id}?notice=refund-recorded`);
+  leaveFor(`/admin/payments/${id}?notice=refund-recorded`);
 }

@@ -12,7 +12,6 @@ import { toId } from '../../../../_components/search-params';
 import { PageHeader } from '../../../_components/page/page-header';
 import { titleOfRow } from '../../../_components/page/title-of';
 import { invoiceName } from '../../../_components/records/invoice-list';
-import { PATH } from '../../path';
 import { refund } from './actions';
 import { RefundForm } from './refund-form';
 
@@ -26,7 +25,7 @@ export default async function RefundPage({ params }: { params: Promise<{ id: str
   const id = toId((await params).id) ?? notFound();
   const { db, env, now } = await getRuntime();
   const payment = await orNotFound(getPayment(db, id));
-  const page = `${PATH}/${id}`;
+  const page = `/admin/payments/${id}`;
   if (payment.status !== 'completed') redirect(page);
   const { amount, refunded_amount, currency, payment_reference } = payment;
   const { invoice } = await orNotFound(getPaymentContext(db, payment));

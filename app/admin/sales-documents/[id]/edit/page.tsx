@@ -11,7 +11,6 @@ import { FormPage } from '../../../_components/forms/record/form-page';
 import { choiceFor } from '../../../_components/forms/record/new-for';
 import { titleOfRow } from '../../../_components/page/title-of';
 import { documentParts } from '../../form-parts';
-import { PATH } from '../../path';
 
 export const generateMetadata = titleOfRow('Edit sales document', async (db, id) => {
   const { document_number } = await getSalesDocument(db, id);
@@ -23,7 +22,7 @@ export default async function EditSalesDocumentPage({ params }: { params: Promis
   const id = toId((await params).id) ?? notFound();
   const { db } = await getRuntime();
   const { status, document_number } = await orNotFound(getSalesDocument(db, id));
-  const page = `${PATH}/${id}`;
+  const page = `/admin/sales-documents/${id}`;
   if (status !== 'draft') redirect(page);
   const record = await orNotFound(readTyped(db, typedSalesDocument, id));
   return (

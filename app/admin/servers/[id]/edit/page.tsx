@@ -10,7 +10,6 @@ import { save } from '../../../_components/forms/record/actions';
 import { FormPage } from '../../../_components/forms/record/form-page';
 import { titleOfRow } from '../../../_components/page/title-of';
 import { SERVER_PARTS } from '../../form-parts';
-import { PATH } from '../../path';
 
 export const generateMetadata = titleOfRow(
   'Edit server',
@@ -21,7 +20,7 @@ export default async function EditServerPage({ params }: { params: Promise<{ id:
   await requireStaff();
   const id = toId((await params).id) ?? notFound();
   const record = await orNotFound(readTyped((await getRuntime()).db, typedServer, id));
-  const page = `${PATH}/${id}`;
+  const page = `/admin/servers/${id}`;
   return (
     <FormPage
       title="Edit server"

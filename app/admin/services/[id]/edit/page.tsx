@@ -12,7 +12,6 @@ import { FormPage } from '../../../_components/forms/record/form-page';
 import { choiceFor } from '../../../_components/forms/record/new-for';
 import { titleOfRow } from '../../../_components/page/title-of';
 import { serviceParts } from '../../form-parts';
-import { PATH } from '../../path';
 
 export const generateMetadata = titleOfRow('Edit service', async (db, id) => {
   const { domain, name } = await getService(db, id);
@@ -27,7 +26,7 @@ export default async function EditServicePage({ params }: { params: Promise<{ id
   const servers = (await listServers(db)).filter(
     ({ status, hostname }) => status !== 'decommissioned' || hostname === record.typed.hostname,
   );
-  const page = `${PATH}/${id}`;
+  const page = `/admin/services/${id}`;
   return (
     <FormPage
       title="Edit service"

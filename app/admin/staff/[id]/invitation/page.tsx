@@ -6,7 +6,6 @@ import { getRuntime } from '@/lib/runtime';
 import { orNotFound } from '../../../../_components/or-not-found';
 import { PageHeader } from '../../../_components/page/page-header';
 import { titleOf } from '../../../_components/page/title-of';
-import { PATH } from '../../path';
 import { invite } from './actions';
 import { InviteForm } from './invite-form';
 
@@ -22,11 +21,11 @@ export default async function InvitationPage({ params }: { params: Promise<{ id:
   return (
     <Box maw={600}>
       <PageHeader
-        back={{ href: `${PATH}/${id}`, label: name }}
+        back={{ href: `/admin/staff/${id}`, label: name }}
         title="New invitation"
         description={`${email}. The previous link will stop working.`}
       />
-      <InviteForm action={invite.bind(null, id)} back={`${PATH}/${id}`} />
+      <InviteForm action={invite.bind(null, id)} back={`/admin/staff/${id}`} />
     </Box>
   );
 }

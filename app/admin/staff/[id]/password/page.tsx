@@ -6,7 +6,6 @@ import { getRuntime } from '@/lib/runtime';
 import { orNotFound } from '../../../../_components/or-not-found';
 import { PageHeader } from '../../../_components/page/page-header';
 import { titleOf } from '../../../_components/page/title-of';
-import { PATH } from '../../path';
 import { resetPassword } from './actions';
 import { PasswordForm } from './password-form';
 
@@ -23,7 +22,7 @@ export default async function PasswordPage({ params }: { params: Promise<{ id: s
   return (
     <Box maw={600}>
       <PageHeader
-        back={{ href: `${PATH}/${id}`, label: name }}
+        back={{ href: `/admin/staff/${id}`, label: name }}
         title="Reset the password"
         description={`${email}${isSelf ? ' (you)' : ''}. The old password stops working, all sessions end${isSelf ? ', including this one' : ''}, and connected apps are disconnected.`}
       />
@@ -31,7 +30,7 @@ export default async function PasswordPage({ params }: { params: Promise<{ id: s
         The authenticator app and passkeys stay. If somebody else may know the password, reset two-factor
         authentication too: they could have added a passkey.
       </Text>
-      <PasswordForm action={resetPassword.bind(null, id)} back={`${PATH}/${id}`} />
+      <PasswordForm action={resetPassword.bind(null, id)} back={`/admin/staff/${id}`} />
     </Box>
   );
 }

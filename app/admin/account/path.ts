@@ -1,2 +1,0 @@
-/** One's own login. */
-export const PATH = '/admin/account';

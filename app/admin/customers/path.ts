@@ -1,2 +1,0 @@
-/** Where the list of customers is. */
-export const PATH = '/admin/customers';

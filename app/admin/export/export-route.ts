@@ -1,0 +1,16 @@
+import type { z } from 'zod';
+import { requireStaff } from '@/lib/auth/session/staff-session';
+import { methodNotAllowed } from '@/lib/http/method-not-allowed';
+import { csvOfList } from '../_components/lists/csv-of-list';
+import type { ListDeclaration } from '../_components/lists/list-declaration';
+
+/** The handlers of a list's `export` address, which answers with the filtered list as a file. */
+export function exportRoute<Schema extends z.ZodObject, Row>(
+  list: ListDeclaration<Schema, Row> & Required<Pick<ListDeclaration<Schema, Row>, 'csv'>>,
+) {
+  const answer = async (request: Request): Promise<Response> => {
+    await requireStaff();
+    return csvOfList(request, list);
+  };
+  return { ...methodNotAllowed('GET, HEAD, OPTIONS'), GET: answer };
+}

@@ -1,2 +1,0 @@
-/** Where admins import files. */
-export const PATH = '/admin/imports';

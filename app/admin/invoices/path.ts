@@ -1,2 +1,0 @@
-/** Where staff browse invoices. */
-export const PATH = '/admin/invoices';

@@ -1,2 +1,0 @@
-/** Where the list of payments is. */
-export const PATH = '/admin/payments';

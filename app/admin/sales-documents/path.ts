@@ -1,2 +1,0 @@
-/** Where staff browse sales documents. */
-export const PATH = '/admin/sales-documents';

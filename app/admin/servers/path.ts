@@ -1,2 +1,0 @@
-/** Where the list of servers is. */
-export const PATH = '/admin/servers';

@@ -1,2 +1,0 @@
-/** Where the list of services is. */
-export const PATH = '/admin/services';

@@ -1,2 +1,0 @@
-/** The list of staff; a person has their id beneath. */
-export const PATH = '/admin/staff';
