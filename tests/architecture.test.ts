@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { brokenImports, findCycles, homeless } from './architecture/layers';
-import { moduleState, oldWordsIn, usesOfTheWorld } from './architecture/source-rules';
+import { moduleState, usesOfTheWorld } from './architecture/source-rules';
 import { parseSource, readSources } from './architecture/sources';
 
 describe('architecture', () => {
@@ -22,10 +22,6 @@ describe('architecture', () => {
 
   test('environment, clock and chance are asked in one place', () => {
     expect(usesOfTheWorld(product)).toEqual([]);
-  });
-
-  test('staff pages and messages use no wording that readers stumbled over', () => {
-    expect(sources.flatMap(oldWordsIn)).toEqual([]);
   });
 
   test('state of the process is not kept in modules', () => {
@@ -116,13 +112,5 @@ describe('the rules themselves', () => {
     ["const seen = perProcess('seen', () => new Map());", 0],
   ])('the source %s keeps %d states in its module', (text, states) => {
     expect(moduleState([parseSource('lib/x.ts', text)])).toHaveLength(states);
-  });
-
-  test.each([
-    ["const a = 'All 1 customer';", 1],
-    ['const a = <p>Known by\n number</p>;', 1],
-    ["const a = 'All 10 customers';", 0],
-  ])('the text in %s has %d unclear words', (text, words) => {
-    expect(oldWordsIn(parseSource('lib/x.tsx', text))).toHaveLength(words);
   });
 });
