@@ -5,7 +5,7 @@ import { SESSION_COOKIES } from '@/lib/auth/session/staff-cookie';
 import { PATH_HEADER } from '@/lib/auth/session/staff-path';
 import { readEnv } from '@/lib/env';
 import { answerUnknownPath } from '@/lib/http/unknown-path';
-import { RPC, rpcError } from '@/lib/mcp/answers';
+import { RPC, rpcError } from '@/lib/mcp/protocol';
 
 export const config = {
   matcher: ['/', '/admin/:path*', '/sign-in/:path*', '/docs/:path*', '/oauth/:path*', '/api/:path(.*%.*)'],

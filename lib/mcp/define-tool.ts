@@ -1,12 +1,9 @@
 import type { CallToolResult, Tool as WireTool } from '@modelcontextprotocol/server';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Database } from '@/db/database';
 import { AppError } from '../errors';
 import type { ReadScope } from '../oauth/scopes';
-import { describeIssues } from './argument-issues';
-import type { Reader } from './caller';
-import { maskAnswer } from './mask';
-import { toWireSchema, type WireSchema } from './wire-schema';
+import type { Reader } from './authenticate';
 
 /** The limit of an answer by default, in characters: about 20,000 tokens. */
 export const MAX_CHARACTERS = 70_000;
@@ -33,7 +30,7 @@ export interface ToolDeclaration<Input extends z.ZodType, Output extends z.ZodOb
   requireFit?(answer: Record<string, unknown>, length: number): void;
 }
 
-export interface ToolAnswer {
+interface ToolAnswer {
   result: CallToolResult;
   rows: number;
   /** Whom it is about, where it is about one customer. */
@@ -120,4 +117,108 @@ function toDeclaredTypes(args: Record<string, unknown>, { properties = {} }: Wir
 function countRows(output: Record<string, unknown>): number {
   const list = output.data ?? output.matches ?? output.summary;
   return Array.isArray(list) ? list.length : 1;
+}
+
+/** What of a customer says who it is. */
+const PERSONAL = [
+  ...['name', 'first_name', 'last_name', 'company', 'email', 'phone'],
+  ...['street', 'postal_code', 'city', 'vat_id'],
+];
+/** A domain or an address says whose it is; the names of services hold theirs. */
+const DOMAIN = /(?:[^\s@]{1,64}@)?(?:[\p{L}\p{N}-]{1,63}\.)+\p{L}{2,63}/gu;
+const MASKED = '[masked]';
+
+/**
+ * Removes personal data of customers from an answer. A customer is an object with a customer number, or the value of
+ * "customer". A caller may have asked for the customer's name alone. The answer says that it is masked.
+ * Numbers and states stay, so that questions about them are still answered.
+ */
+export function maskAnswer(output: Record<string, unknown>): Record<string, unknown> {
+  return { ...maskObject(output), personal_data: 'masked' };
+}
+
+function maskValue(value: unknown, isCustomer: boolean | undefined): unknown {
+  if (Array.isArray(value)) return value.map((one) => maskValue(one, isCustomer));
+  if (typeof value !== 'object' || value === null) return value;
+  return maskObject(value as Record<string, unknown>, isCustomer);
+}
+
+function maskObject(
+  object: Record<string, unknown>,
+  isCustomer = 'customer_number' in object,
+): Record<string, unknown> {
+  const entries = Object.entries(object).map(([name, value]) => {
+    const hides = name === 'domain' || (isCustomer && PERSONAL.includes(name));
+    if (hides && value !== null) return [name, MASKED];
+    if (name === 'name' && typeof value === 'string') return [name, value.replace(DOMAIN, MASKED)];
+    return [name, maskValue(value, name === 'customer' || undefined)];
+  });
+  return Object.fromEntries(entries);
+}
+
+const MAX_SHOWN = 60;
+
+/** One sentence an issue, each naming the argument, what it must be and what it was. */
+function describeIssues(issues: z.core.$ZodIssue[], schema: WireSchema): string {
+  return issues.map((issue) => describeIssue(issue, schema)).join(' ');
+}
+
+function describeIssue(issue: z.core.$ZodIssue, schema: WireSchema): string {
+  if (issue.code === 'unrecognized_keys') {
+    const known = Object.keys(schema.properties ?? {});
+    const hint = known.length > 0 ? `It takes ${known.join(', ')}.` : 'It takes none.';
+    return `Unknown argument ${issue.keys.map(show).join(', ')}. ${hint}`;
+  }
+  const name = issue.path.join('.');
+  if (name === '') return issue.message;
+  if (issue.code === 'invalid_type' && issue.input === undefined) return `${name} is required.`;
+  return `${name} ${requirement(issue, schema.properties?.[name])}${got(issue)}.`;
+}
+
+function requirement(issue: z.core.$ZodIssue, property: unknown): string {
+  const isBound = issue.code === 'too_small' || issue.code === 'too_big';
+  const { minimum, maximum } = (property ?? {}) as { minimum?: unknown; maximum?: unknown };
+  return isBound && minimum !== undefined && maximum !== undefined
+    ? `must be ${minimum}..${maximum}`
+    : issue.message;
+}
+
+function got(issue: z.core.$ZodIssue): string {
+  // A rule about several arguments is given all of them.
+  const isOfSeveral = issue.code === 'custom' && typeof issue.input === 'object';
+  return issue.input === undefined || isOfSeveral ? '' : ` (got ${show(issue.input)})`;
+}
+
+function show(value: unknown): string {
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object';
+  const text = JSON.stringify(value);
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+}
+
+type WireSchema = WireTool['inputSchema'];
+
+/** A zod object as JSON Schema, without what only costs a model's context. */
+function toWireSchema(schema: z.ZodType, io: 'input' | 'output'): WireSchema {
+  const { $schema, ...wire } = z.toJSONSchema(schema, {
+    io,
+    override: ({ jsonSchema }) => shortenSchema(jsonSchema, io),
+  });
+  return { ...wire, type: 'object' } as WireSchema;
+}
+
+function shortenSchema(schema: z.core.JSONSchema.BaseSchema, io: 'input' | 'output'): void {
+  if (io === 'output') {
+    // Zod guarantees them before an answer leaves; what a model reads are the properties.
+    delete schema.required;
+    delete schema.additionalProperties;
+    if (schema.enum) delete schema.type;
+  }
+  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
+  if (schema.format === 'date') delete schema.pattern;
+  const [inner, nothing, ...others] = schema.anyOf ?? [];
+  const isNullable = inner?.type && nothing?.type === 'null' && others.length === 0;
+  if (!isNullable) return;
+  delete schema.anyOf;
+  Object.assign(schema, { ...inner, type: [inner.type, 'null'] });
 }

@@ -1,23 +1,35 @@
+import { type AuthInfo, ProtocolError } from '@modelcontextprotocol/server';
+import { createMcpHandler } from 'mcp-handler';
+import { z } from 'zod';
 import { AppError } from '../errors';
 import { everyMethod } from '../http/every-method';
 import type { HttpRequest } from '../http/request';
-import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
-import { answerCall } from './answer-call';
-import { answerEmptyList } from './answer-empty-list';
-import { RPC, rpcError } from './answers';
-import type { Caller } from './caller';
-import { authenticate, unavailable } from './guards/authenticate';
-import { checkMethod, preflight } from './guards/check-method';
-import { checkOrigin, corsHeaders } from './guards/check-origin';
-import { checkParams } from './guards/check-params';
-import { checkProtocolVersion } from './guards/check-protocol-version';
-import { checkRate } from './guards/check-rate';
-import { checkScope } from './guards/check-scope';
-import { type Message, readMessage } from './guards/read-message';
-import { logFailure } from './log-failure';
-import { isInitialize } from './protocol';
-import { serveProtocol } from './server';
-import { toPlainJson } from './to-plain-json';
+import { explainFailure, getRuntime, type Runtime, runtimeOrError } from '../runtime';
+import { authenticate, type Caller, unavailable } from './authenticate';
+import { callTool } from './call-tool';
+import {
+  checkMethod,
+  checkOrigin,
+  checkParams,
+  checkProtocolVersion,
+  checkRate,
+  checkScope,
+  corsHeaders,
+  type Message,
+  preflight,
+  readMessage,
+} from './guards';
+import {
+  INSTRUCTIONS,
+  isInitialize,
+  isStateless,
+  logFailure,
+  RPC,
+  rpcError,
+  SERVER_INFO,
+  SESSION_PROTOCOL_VERSIONS,
+} from './protocol';
+import { listTools } from './tools';
 
 /** What a client says in them is agreed on by `initialize`, or not at all. */
 const REVISION_HEADERS = ['MCP-Protocol-Version', 'Mcp-Method', 'Mcp-Name'];
@@ -80,4 +92,126 @@ function toProtocolRequest(request: HttpRequest, caller: Caller, { message, byte
   });
   again.auth = { token: '', clientId: caller.tokenId, scopes: caller.reads, extra: { caller } };
   return again;
+}
+
+const listMessage = z.looseObject({
+  jsonrpc: z.literal('2.0'),
+  id: z.union([z.string(), z.int()]),
+  method: z.enum(['resources/list', 'resources/templates/list', 'prompts/list']),
+});
+
+const EMPTY = {
+  'resources/list': { resources: [] },
+  'resources/templates/list': { resourceTemplates: [] },
+  'prompts/list': { prompts: [] },
+};
+
+/**
+ * Answers lists that this server does not have and `initialize` does not announce. Some clients ask for them
+ * regardless, and take an error for a broken server. From 2026-07-28 on a server must not answer what it does not
+ * announce.
+ *
+ * @returns null for any other message
+ */
+function answerEmptyList(request: HttpRequest, message: unknown): Response | null {
+  const asked = isOfSession(request, message) ? listMessage.safeParse(message).data : undefined;
+  return asked ? Response.json({ result: EMPTY[asked.method], jsonrpc: '2.0', id: asked.id }) : null;
+}
+
+const callMessage = z.strictObject({
+  jsonrpc: z.literal('2.0'),
+  id: z.union([z.string(), z.int()]),
+  method: z.literal('tools/call'),
+  params: z.strictObject({
+    name: z.string(),
+    arguments: z.record(z.string(), z.unknown()).optional(),
+    _meta: z.looseObject({ progressToken: z.union([z.string(), z.int()]).optional() }).optional(),
+  }),
+});
+
+/**
+ * Answers a well-formed tools/call of the 2025 protocols, the most frequent request, without a server object and an event
+ * stream, which would cost more than the query.
+ *
+ * @returns null for any other request, which mcp-handler answers
+ */
+async function answerCall(
+  runtime: Runtime,
+  caller: Caller,
+  request: HttpRequest,
+  message: unknown,
+): Promise<Response | null> {
+  const call = isOfSession(request, message) ? callMessage.safeParse(message).data : undefined;
+  if (!call) return null;
+  try {
+    const result = await callTool(runtime, caller, call.params);
+    return Response.json({ result, jsonrpc: '2.0', id: call.id });
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+    return rpcError(200, error.code, error.message, { message });
+  }
+}
+
+/** Whether a message is of the revisions that begin with `initialize`. */
+function isOfSession(request: HttpRequest, message: unknown): boolean {
+  const version = request.headers.get('mcp-protocol-version');
+  return (version === null || SESSION_PROTOCOL_VERSIONS.includes(version)) && !isStateless(message);
+}
+
+const LIST_TTL_MS = 300_000;
+
+/**
+ * The protocol itself, both generations of it; what comes in has passed the guards.
+ *
+ * The handlers sit on the low-level server: registerTool would convert every schema again for each
+ * request, and answer a thrown error with its message.
+ */
+const serveProtocol = createMcpHandler(
+  ({ server }) => {
+    server.setRequestHandler('tools/list', (_, { http }) => listTools(callerOf(http?.authInfo)));
+    server.setRequestHandler('tools/call', async ({ params }, { http }) =>
+      callTool(await getRuntime(), callerOf(http?.authInfo), params),
+    );
+  },
+  {
+    serverInfo: SERVER_INFO,
+    instructions: INSTRUCTIONS,
+    capabilities: { tools: { listChanged: false } },
+    supportedProtocolVersions: SESSION_PROTOCOL_VERSIONS,
+    // As long as a version runs, its tools stay the same. Which of them are listed depends on the caller.
+    cacheHints: { 'tools/list': { ttlMs: LIST_TTL_MS, cacheScope: 'private' } },
+    // Nothing here ever changes its list, so a stream of changes would only hold a connection.
+    maxSubscriptions: 0,
+    // Asked only for forms that a server sends to people, which this one never does.
+    jsonSchemaValidator: {
+      getValidator: () => {
+        throw new Error('this server validates no JSON Schema');
+      },
+    },
+  },
+);
+
+/** Whom the guards have let in. */
+function callerOf(authInfo: AuthInfo | undefined): Caller {
+  const caller = authInfo?.extra?.caller;
+  if (!caller) throw new Error('a request has passed the guards without a caller');
+  return caller as Caller;
+}
+
+/**
+ * mcp-handler answers the 2025 protocols with a stream of events that holds one message: takes it out.
+ * Anything else stays as it is.
+ */
+async function toPlainJson(response: Response): Promise<Response> {
+  const type = response.headers.get('content-type') ?? '';
+  if (!type.startsWith('text/event-stream')) return response;
+  const message = (await response.text())
+    .split('\n')
+    .findLast((line) => line.startsWith('data: {'))
+    ?.slice('data: '.length);
+  if (message === undefined) throw new Error('the stream of events ended without a message');
+  return new Response(message, {
+    status: response.status,
+    headers: { 'Content-Type': 'application/json' },
+  });
 }

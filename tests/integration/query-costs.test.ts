@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import Stripe from 'stripe';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { type Database, rows } from '@/db/database';
-import { EVERYTHING } from '@/lib/mcp/caller';
+import { EVERYTHING } from '@/lib/mcp/authenticate';
 import { TOOLS } from '@/lib/mcp/tools';
 import { listPayments } from '@/lib/payments/queries';
 import * as act from '@/lib/stripe-local/actions';

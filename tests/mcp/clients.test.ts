@@ -4,7 +4,7 @@ import { Client as Client2, StreamableHTTPClientTransport as Transport2 } from '
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as Transport1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { listConnections, toConnectMarkdown } from '@/lib/mcp/connect/list-connections';
+import { listConnections, toConnectMarkdown } from '@/lib/mcp/connections';
 import {
   createCustomer,
   createInvoice,

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { accessTokens, invoices, staffUsers, toolCalls } from '@/db/schema';
 import type { Scope } from '@/lib/auth/tokens/access-token';
 import { prepareAccessToken } from '@/lib/cli/demo/access-token';
-import { maskAnswer } from '@/lib/mcp/mask';
+import { maskAnswer } from '@/lib/mcp/define-tool';
 import { TOOLS } from '@/lib/mcp/tools';
 import { callFilters, listToolCalls } from '@/lib/tool-calls/queries';
 import { clearToolCalls, flushToolCalls } from '@/lib/tool-calls/record-tool-call';

@@ -2,7 +2,7 @@
 
 import { Button, Tabs, Text } from '@mantine/core';
 import { useState, useTransition } from 'react';
-import type { Connection } from '@/lib/mcp/connect/connection';
+import type { Connection } from '@/lib/mcp/connections';
 import { InlineCode } from './inline-code';
 import { Snippet } from './snippet';
 

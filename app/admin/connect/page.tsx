@@ -6,7 +6,7 @@ import {
   CONNECT_LIMITS,
   CONNECT_PROTOCOLS,
   listConnections,
-} from '@/lib/mcp/connect/list-connections';
+} from '@/lib/mcp/connections';
 import { getRuntime } from '@/lib/runtime';
 import { TextLink } from '../../_components/links';
 import { PageHeader } from '../_components/page/page-header';

@@ -1,6 +1,6 @@
 import { listInvoices } from '@/lib/invoices/queries';
 import { invoiceFilters } from '@/lib/invoices/schema';
-import { authenticate } from '@/lib/mcp/guards/authenticate';
+import { authenticate } from '@/lib/mcp/authenticate';
 import { getRuntime } from '@/lib/runtime';
 
 /** What the tool's answer costs without a tool server: token, query, the same bytes. */

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import type { Database } from '@/db/database';
-import { AppError } from '@/lib/errors';
-import type { Page } from '@/lib/page';
-import { defineTool, MAX_CHARACTERS, type Tool, type ToolDeclaration } from '../define-tool';
-import { fieldsArgument, pickFields, requireColumns } from './pick-fields';
+import { AppError } from '../errors';
+import type { Page } from '../page';
+import { defineTool, MAX_CHARACTERS, type Tool, type ToolDeclaration } from './define-tool';
 
 type Row = Record<string, unknown>;
 
@@ -20,6 +19,16 @@ interface ListDeclaration<Filters extends z.ZodObject, RowSchema extends z.ZodOb
   /** A row, or a row of the summary, for a caller that cannot read billing data. */
   withoutMoney?(row: Row): Row;
 }
+
+export const fieldsArgument = z
+  .array(
+    z.string('must be a string').max(60, 'must have at most 60 characters'),
+    'must be a list of column names',
+  )
+  .min(1, 'must name a column')
+  .max(40, 'must name at most 40 columns')
+  .optional()
+  .describe('Columns, like ["id","status","customer.name"]. Default all.');
 
 const answerFields = {
   fields: fieldsArgument,
@@ -91,5 +100,32 @@ function requireFit(answer: Row, length: number): void {
   throw new AppError(
     'validation_failed',
     `This page has ${length} characters, more than the ${MAX_CHARACTERS} that are answered at once. Ask again with per_page ${fits} or less, with fields naming the columns you need, or with summary true.`,
+  );
+}
+
+/** @throws AppError validation_failed with the list of columns, for an unknown column */
+export function requireColumns(fields: readonly string[], row: z.ZodObject): void {
+  const known = columnsOf(row);
+  const unknown = fields.filter((field) => !known.includes(field));
+  if (unknown.length === 0) return;
+  const shown = unknown.map((field) => JSON.stringify(field.slice(0, 40))).join(', ');
+  throw new AppError('validation_failed', `fields: unknown ${shown}. The columns are ${known.join(', ')}.`);
+}
+
+/** The row with these columns alone, in the row's own order. */
+export function pickFields(row: Record<string, unknown>, fields: readonly string[]): Record<string, unknown> {
+  const entries = Object.entries(row).flatMap(([name, value]) => {
+    if (fields.includes(name)) return [[name, value]];
+    const parts = fields.flatMap((field) =>
+      field.startsWith(`${name}.`) ? field.slice(name.length + 1) : [],
+    );
+    return parts.length > 0 ? [[name, pickFields(value as Record<string, unknown>, parts)]] : [];
+  });
+  return Object.fromEntries(entries);
+}
+
+function columnsOf(row: z.ZodObject): string[] {
+  return Object.entries(row.shape).flatMap(([name, type]) =>
+    type instanceof z.ZodObject ? [name, ...columnsOf(type).map((part) => `${name}.${part}`)] : name,
   );
 }

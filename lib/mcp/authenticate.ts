@@ -1,0 +1,147 @@
+import { waitUntil } from '@vercel/functions';
+import {
+  type AccessToken,
+  hidesPersonalData,
+  touchAccessToken,
+  verifyAccessToken,
+} from '../auth/tokens/access-token';
+import type { Env } from '../env';
+import { AppError } from '../errors';
+import type { HttpRequest } from '../http/request';
+import { resourceMetadataUrl, resourceOf } from '../oauth/addresses';
+import { isOAuthToken, type OAuthToken, verifyOAuthToken } from '../oauth/oauth-token';
+import { ALL_READ, READ_SCOPES, type ReadScope, toReadScopes } from '../oauth/scopes';
+import { explainFailure, type Runtime } from '../runtime';
+import { logFailure, oauthError } from './protocol';
+
+/** Who calls, and what of it may be answered. */
+export interface Caller {
+  /** `token` is one that staff issued, `app` a client that a member of staff let in. */
+  type: 'token' | 'app';
+  /** Of the token, as the log names it. */
+  tokenId: string;
+  /** What is counted together: a token, or a client and its member of staff. */
+  key: string;
+  /** The token's name, or the client's. */
+  name: string;
+  clientId: string | null;
+  /** The member of staff whose access it is. */
+  email: string | null;
+  reads: ReadScope[];
+  /** Personal data is masked. */
+  masked: boolean;
+}
+
+/** What of a caller decides what is answered. */
+export type Reader = Pick<Caller, 'reads' | 'masked'>;
+
+/** A reader with every permission. */
+export const EVERYTHING: Reader = { reads: [...READ_SCOPES], masked: false };
+
+/** @returns who calls, where the request may go on; else 401, 403, or 503 while tokens cannot be read */
+export async function authenticate(runtime: Runtime, request: HttpRequest): Promise<Caller | Response> {
+  const { env } = runtime;
+  const text = bearerToken(request.headers.get('authorization') ?? '');
+  if (text === null) {
+    return unauthorized(
+      env,
+      'unauthorized',
+      'Send an access token as "Authorization: Bearer <ACCESS_TOKEN>".',
+    );
+  }
+  let caller: Caller | null;
+  try {
+    caller = await findCaller(runtime, text);
+  } catch (caught) {
+    const error = await explainFailure(runtime, caught);
+    if (error instanceof AppError) return unavailable(error.message);
+    logFailure(runtime, error, 'access tokens cannot be read');
+    return unavailable();
+  }
+  if (!caller) return unauthorized(env, 'invalid_token', 'The access token is unknown, expired or revoked.');
+  if (caller.reads.length === 0) return insufficientScope(env, [ALL_READ]);
+  return caller;
+}
+
+async function findCaller(runtime: Runtime, text: string): Promise<Caller | null> {
+  const { db, env } = runtime;
+  if (isOAuthToken(text)) {
+    const token = await verifyOAuthToken(db, text, { resource: resourceOf(env), now: runtime.now() });
+    return token && appCaller(token);
+  }
+  const token = await verifyAccessToken(db, text, runtime.now());
+  if (!token) return null;
+  const caller = tokenCaller(token);
+  if (caller.reads.length > 0) noteUse(runtime, token);
+  return caller;
+}
+
+function tokenCaller(token: AccessToken): Caller {
+  const { id, name, scopes, staff_email } = token;
+  return {
+    type: 'token',
+    tokenId: String(id),
+    key: `token:${id}`,
+    name,
+    clientId: null,
+    email: staff_email,
+    reads: toReadScopes(scopes),
+    masked: hidesPersonalData(token),
+  };
+}
+
+function appCaller({ id, clientId, clientName, user, scopes, hidesPersonalData }: OAuthToken): Caller {
+  return {
+    type: 'app',
+    tokenId: id,
+    key: `app:${clientId}:${user.id}`,
+    name: clientName ?? clientId,
+    clientId,
+    email: user.email,
+    reads: toReadScopes(scopes),
+    masked: hidesPersonalData,
+  };
+}
+
+function bearerToken(header: string): string | null {
+  return /^bearer +(.+)$/i.exec(header)?.[1] ?? null;
+}
+
+function unauthorized(
+  env: Pick<Env, 'publicUrl'>,
+  error: 'unauthorized' | 'invalid_token',
+  description: string,
+): Response {
+  const reason = error === 'invalid_token' ? `, error="${error}"` : '';
+  return oauthError(401, error, description, {
+    'WWW-Authenticate': `${challenge(env)}${reason}, scope="${ALL_READ}"`,
+  });
+}
+
+/** 403 naming all that is needed, so that a client can ask for it at once. */
+export function insufficientScope(env: Pick<Env, 'publicUrl'>, scopes: readonly string[]): Response {
+  const scope = scopes.join(' ');
+  return oauthError(403, 'insufficient_scope', `This access token lacks a scope. Needed: ${scope}.`, {
+    'WWW-Authenticate': `${challenge(env)}, error="insufficient_scope", scope="${scope}"`,
+  });
+}
+
+/** Leads a client to the metadata (RFC 9728, 5.1). */
+function challenge(env: Pick<Env, 'publicUrl'>): string {
+  return `Bearer realm="mcp", resource_metadata="${resourceMetadataUrl(env)}"`;
+}
+
+/** 503: neither the token's fault nor the request's. */
+export function unavailable(reason = 'The service is not available. Try again later.'): Response {
+  return oauthError(503, 'temporarily_unavailable', reason, {
+    'Retry-After': '5',
+  });
+}
+
+function noteUse(runtime: Runtime, token: AccessToken): void {
+  waitUntil(
+    touchAccessToken(runtime.db, token, runtime.now()).catch((error: unknown) => {
+      logFailure(runtime, error, 'last_used_at of an access token was not written');
+    }),
+  );
+}

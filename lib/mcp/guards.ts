@@ -1,0 +1,248 @@
+import { isJsonContentType, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { perProcess } from '@/db/per-process';
+import type { Env } from '../env';
+import { AppError } from '../errors';
+import { MCP_HEADERS } from '../http/oauth/answers';
+import { parseJson, readBody } from '../http/read-body';
+import type { HttpRequest } from '../http/request';
+import { READ_SCOPES } from '../oauth/scopes';
+import type { Runtime } from '../runtime';
+import { type Caller, insufficientScope } from './authenticate';
+import {
+  isInitialize,
+  isStateless,
+  PROTOCOL_VERSIONS,
+  RPC,
+  rpcError,
+  STATELESS_PROTOCOL_VERSIONS,
+} from './protocol';
+import { TOOLS } from './tools';
+
+const SENTENCE =
+  'Method not allowed. This server speaks Streamable HTTP: POST a JSON-RPC message. A client that knows only HTTP with SSE is too old.';
+
+const ALLOW = { Allow: 'POST, OPTIONS' };
+
+/** POST alone carries messages: there are no sessions to end and no streams to open. */
+export function checkMethod({ method }: HttpRequest): Response | null {
+  if (method === 'POST' || method === 'OPTIONS') return null;
+  const refusal = rpcError(405, RPC.refused, SENTENCE, {
+    headers: ALLOW,
+  });
+  return method === 'HEAD' ? new Response(null, refusal) : refusal;
+}
+
+/** The answer to OPTIONS from an origin that may come in. */
+export function preflight(): Response {
+  return new Response(null, {
+    status: 204,
+    headers: {
+      ...ALLOW,
+      // GET and DELETE are refused. A page can read that they are only if it may send them.
+      'Access-Control-Allow-Methods': 'POST, GET, DELETE',
+      'Access-Control-Allow-Headers': MCP_HEADERS,
+      'Access-Control-Max-Age': '86400',
+    },
+  });
+}
+
+type OriginSettings = Pick<Env, 'publicUrl' | 'mcpAllowedOrigins' | 'development'>;
+
+const LOCAL = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
+
+/**
+ * Keeps web pages of others away (DNS rebinding); programs send no Origin.
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning
+ */
+export function checkOrigin(request: HttpRequest, env: OriginSettings): Response | null {
+  const origin = request.headers.get('origin');
+  if (origin === null || isAllowed(origin, env)) return null;
+  return rpcError(403, RPC.refused, 'This origin is not allowed. Add it to MCP_ALLOWED_ORIGINS.');
+}
+
+/** Lets an allowed page read the answer, errors included. */
+export function corsHeaders(request: HttpRequest, env: OriginSettings): Record<string, string> {
+  const origin = request.headers.get('origin');
+  if (origin === null || !isAllowed(origin, env)) return { Vary: 'Origin' };
+  return {
+    Vary: 'Origin',
+    'Access-Control-Allow-Origin': origin,
+    'Access-Control-Expose-Headers': 'WWW-Authenticate',
+  };
+}
+
+function isAllowed(origin: string, env: OriginSettings): boolean {
+  const own = new URL(env.publicUrl).origin;
+  if (origin === own || env.mcpAllowedOrigins.includes(origin)) return true;
+  return (env.development || LOCAL.test(own)) && LOCAL.test(origin);
+}
+
+const MINUTE_MS = 60_000;
+
+/** An app has as many people as it has; all of them together may ask so many times as often as one. */
+const OF_CLIENT = 5;
+
+const counted = perProcess('mcp-rate', () => ({ minute: 0, requests: new Map<string, number>() }));
+
+/** Counts a request within this process. @returns 429 where a token, or an app with all its people, asks too often */
+export function checkRate({ env, now }: Pick<Runtime, 'env' | 'now'>, caller: Caller): Response | null {
+  const most = env.mcpRequestsPerMinute;
+  if (most === 0) return null;
+  const at = now().getTime();
+  const minute = Math.floor(at / MINUTE_MS);
+  if (minute !== counted.minute) {
+    counted.minute = minute;
+    counted.requests.clear();
+  }
+  const isOver =
+    countOne(caller.key) > most || (caller.clientId !== null && countOne(caller.clientId) > most * OF_CLIENT);
+  if (!isOver) return null;
+  const seconds = Math.ceil(((minute + 1) * MINUTE_MS - at) / 1000);
+  return rpcError(429, RPC.refused, `Too many requests. Try again in ${seconds} seconds.`, {
+    headers: { 'Retry-After': String(seconds) },
+  });
+}
+
+function countOne(key: string): number {
+  const count = (counted.requests.get(key) ?? 0) + 1;
+  counted.requests.set(key, count);
+  return count;
+}
+
+const ACCEPTABLE = /^(\*\/\*|application\/(json|\*)|text\/(event-stream|\*))$/;
+
+/** A message, parsed and as its bytes. */
+export interface Message {
+  message: unknown;
+  bytes: Uint8Array;
+}
+
+const nullArguments = z.looseObject({ params: z.looseObject({ arguments: z.null() }) });
+
+/** @returns the message of a body of acceptable size, type and form; else the refusal */
+export async function readMessage(request: HttpRequest): Promise<Message | Response> {
+  const bytes = await readBytes(request);
+  if (bytes instanceof Response) return bytes;
+  return checkContentType(request) ?? checkAccept(request) ?? parseMessage(bytes);
+}
+
+async function readBytes(request: HttpRequest): Promise<Uint8Array | Response> {
+  try {
+    return await readBody(request);
+  } catch (error) {
+    if (error instanceof AppError) return rpcError(413, RPC.refused, error.message);
+    return rpcError(400, RPC.parseError, 'The body could not be read.'); // the sender went away
+  }
+}
+
+function checkContentType(request: HttpRequest): Response | null {
+  if (isJsonContentType(request.headers.get('content-type'))) return null;
+  return rpcError(415, RPC.refused, 'Send the message as Content-Type: application/json.');
+}
+
+function checkAccept(request: HttpRequest): Response | null {
+  const accept = request.headers.get('accept');
+  if (accept === null || accept.trim() === '' || accept.split(',').some(isAcceptable)) return null;
+  return rpcError(406, RPC.refused, 'Accept application/json: every answer is of that type.');
+}
+
+function isAcceptable(range: string): boolean {
+  const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+  return ACCEPTABLE.test(type) && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
+}
+
+function parseMessage(bytes: Uint8Array): Message | Response {
+  let message: unknown;
+  try {
+    message = parseJson(bytes);
+  } catch {
+    return rpcError(400, RPC.parseError, 'Parse error: the body is not valid JSON.');
+  }
+  if (Array.isArray(message)) {
+    return rpcError(400, RPC.invalidRequest, 'Batches are not supported. Send one message a request.');
+  }
+  return withoutNullArguments(message) ?? { message, bytes };
+}
+
+/** Some clients write `"arguments": null` for a call without arguments. @returns null for any other message */
+function withoutNullArguments(given: unknown): Message | null {
+  const { data } = nullArguments.safeParse(given);
+  if (!data) return null;
+  const { arguments: _, ...params } = data.params;
+  const message = { ...data, params };
+  return { message, bytes: Buffer.from(JSON.stringify(message)) };
+}
+
+/**
+ * Checks the header of every method but `initialize`, whose body names the revision: no revision is agreed on before.
+ *
+ * @returns the error that tells a client which revisions it may fall back to
+ */
+export function checkProtocolVersion(request: HttpRequest, message: unknown): Response | null {
+  if (isInitialize(message)) return null;
+  const requested = request.headers.get('mcp-protocol-version');
+  if (requested === null || PROTOCOL_VERSIONS.includes(requested)) return null;
+  return rpcError(400, ProtocolErrorCode.UnsupportedProtocolVersion, 'Unsupported protocol version.', {
+    message,
+    // A client that did not initialize compares them with those of server/discover.
+    data: {
+      supported: isStateless(message) ? STATELESS_PROTOCOL_VERSIONS : PROTOCOL_VERSIONS,
+      requested: requested.slice(0, 40),
+    },
+  });
+}
+
+const object = z.record(z.string(), z.unknown());
+
+const text = z.string();
+/** What each method needs of its params; the protocol's own messages about it speak of its insides. */
+const REQUIRED: Record<string, { params: z.ZodType; says: string }> = {
+  initialize: {
+    params: z.looseObject({
+      protocolVersion: text,
+      capabilities: object,
+      clientInfo: z.looseObject({ name: text, version: text }),
+    }),
+    says: 'initialize takes protocolVersion (text), capabilities (object) and clientInfo (name and version).',
+  },
+  'tools/call': {
+    params: z.looseObject({ name: text, arguments: object.optional() }),
+    says: "tools/call takes name (text) and arguments (an object of the tool's parameters).",
+  },
+};
+
+const anyCall = z.looseObject({
+  id: z.union([text, z.number()]),
+  method: text,
+  params: z.unknown().optional(),
+});
+
+/** @returns -32602 for malformed params of a method that takes some */
+export function checkParams(message: unknown): Response | null {
+  const request = anyCall.safeParse(message).data;
+  if (!request) return null;
+  const required = Object.hasOwn(REQUIRED, request.method) ? REQUIRED[request.method] : undefined;
+  if (!required || isRemoved(request.method, message) || required.params.safeParse(request.params).success)
+    return null;
+  return rpcError(200, RPC.invalidParams, `Invalid params: ${required.says}`, { message });
+}
+
+/** There is no `initialize` from 2026-07-28 on. */
+function isRemoved(method: string, message: unknown): boolean {
+  return method === 'initialize' && isStateless(message);
+}
+
+const toolCall = z.looseObject({
+  method: z.literal('tools/call'),
+  params: z.looseObject({ name: z.string() }),
+});
+
+/** @returns 403 for a tool that the caller's scopes do not reach, naming those it has and the one it needs */
+export function checkScope(env: Pick<Env, 'publicUrl'>, caller: Caller, message: unknown): Response | null {
+  if (caller.reads.length === READ_SCOPES.length) return null;
+  const name = toolCall.safeParse(message).data?.params.name;
+  const tool = TOOLS.find((one) => one.name === name);
+  if (!tool || caller.reads.includes(tool.scope)) return null;
+  return insufficientScope(env, [...caller.reads, tool.scope]);
+}
