@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
+import Stripe from 'stripe';
 import { z } from 'zod';
-import { authorize, isLoopback } from './authorize';
-import { deliverEvent } from './deliver';
-import { ApiError } from './errors';
+import { toEpoch } from '../dates';
 import { ControlError, findCustomer } from './find-target';
 import { EVENT_TYPES, makeHappen } from './happenings';
 import type { WorldEvent } from './model';
-import type { Answer } from './respond';
+import { renderEvent } from './render/object';
+import { type Answer, ApiError, authorize, isLoopback } from './respond';
 import { act, type World, WorldError } from './world';
 
 /** The endpoint that events are delivered to. */
@@ -62,9 +62,9 @@ export async function answerControl(
     if (url.pathname !== '/_local/events' || req.method !== 'POST') {
       throw new ControlError(404, `There is no ${req.method} ${url.pathname}.`);
     }
-    return { status: 200, body: await happen(options, parse(await readBody(req))) };
+    return { status: 200, body: await happen(options, parseRequest(await readBody(req))) };
   } catch (error) {
-    if (error instanceof ApiError) return { status: error.status, body: error.body() };
+    if (error instanceof ApiError) return errorAnswer(error);
     if (error instanceof ControlError)
       return { status: error.status, body: { error: { message: error.message } } };
     if (error instanceof WorldError) return { status: 409, body: { error: { message: error.message } } };
@@ -131,7 +131,7 @@ async function readBody(req: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function parse(text: string): z.infer<typeof request> {
+function parseRequest(text: string): z.infer<typeof request> {
   const parsed = request.safeParse(parseJson(text));
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
@@ -143,5 +143,64 @@ function parseJson(text: string): unknown {
     return JSON.parse(text);
   } catch {
     throw new ControlError(400, 'The body is not JSON.');
+  }
+}
+
+interface SignedEvent {
+  body: string;
+  headers: { 'content-type': 'application/json'; 'stripe-signature': string };
+}
+
+interface Signing {
+  /** whsec_… */
+  secret: string;
+  /** When it is signed. */
+  now: Date;
+  /** The endpoint's API version; the SDK's own unless given. */
+  apiVersion?: string;
+}
+
+/** The request that Stripe makes for an event, signed. */
+function signEvent(event: WorldEvent, signing: Signing): SignedEvent {
+  return signBody(JSON.stringify(renderEvent(event, signing.apiVersion ?? Stripe.API_VERSION)), signing);
+}
+
+/** Signs any text, for deliveries that Stripe would never make. */
+function signBody(body: string, { secret, now }: Pick<Signing, 'secret' | 'now'>): SignedEvent {
+  const signature = Stripe.webhooks.generateTestHeaderString({
+    payload: body,
+    secret,
+    timestamp: toEpoch(now),
+  });
+  return { body, headers: { 'content-type': 'application/json', 'stripe-signature': signature } };
+}
+
+const TIMEOUT_MS = 30_000;
+
+interface DeliveryAnswer {
+  status: number;
+  /** Parsed where it is JSON. */
+  body: unknown;
+}
+
+/** Makes one attempt; the caller decides about retries. @throws if there is no answer within 30 s */
+async function deliverEvent(to: Signing & { url: string; event: WorldEvent }): Promise<DeliveryAnswer> {
+  const { body, headers } = signEvent(to.event, to);
+  const response = await fetch(to.url, {
+    method: 'POST',
+    headers: { ...headers },
+    body,
+    redirect: 'manual',
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
+  const text = await response.text();
+  return { status: response.status, body: parseAnswer(text) };
+}
+
+function parseAnswer(text: string): unknown {
+  try {
+    return JSON.parseAnswer(text);
+  } catch {
+    return text;
   }
 }

@@ -1,7 +1,6 @@
-import { hasEnded } from './actions/live';
-import type { Collection } from './collection';
+import { hasEnded } from './actions/subscriptions';
 import type { Customer, Invoice, Subscription } from './model';
-import type { World } from './world';
+import type { Collection, World } from './world';
 
 /** A request of the control API that cannot be met, with the sentence that says why. */
 export class ControlError extends Error {

@@ -2,20 +2,59 @@ import {
   cancelSubscription,
   completeCheckout,
   createCheckoutSession,
+  createCreditNote,
   createInvoice,
   createSubscription,
   endsWithPeriod,
   failInvoicePayment,
   finalizeInvoice,
+  moveDispute,
+  openDispute,
   payInvoice,
+  refundPayment,
   renewSubscription,
+  returnDebit,
+  settleRefund,
+  voidCreditNote,
 } from './actions';
-import { DISPUTE_HAPPENINGS } from './dispute-happenings';
-import { anyCustomer, ControlError, findInvoice, findInvoiceByNumber, findSubscription } from './find-target';
-import { type Happened, type Happening, refuseMisplaced } from './happening';
-import type { Invoice, Subscription } from './model';
-import { RETURN_HAPPENINGS } from './return-happenings';
-import { epochNow } from './world';
+import { creditable } from './actions/credit-notes';
+import { mayBecome, untouched } from './actions/disputes';
+import { refundable } from './actions/refunds';
+import { collectedFor } from './charges';
+import {
+  anyCustomer,
+  ControlError,
+  findInvoice,
+  findInvoiceByNumber,
+  findSubscription,
+  newest,
+  nothing,
+  type Target,
+} from './find-target';
+import type { CreditNote, Dispute, DisputeStatus, Invoice, Refund, Subscription, WorldObject } from './model';
+import { type Collection, epochNow, type World } from './world';
+
+interface Happening extends Target {
+  /** Only of the events about invoices and the money that was paid for them. */
+  invoiceNumber: string | null;
+  /** One of `STATUSES`. Defaults to the first. */
+  status?: string | undefined;
+}
+
+interface Happened {
+  /** What was done, as a sentence. */
+  action: string;
+  objects: WorldObject[];
+}
+
+/** The statuses that can be requested, by event type. The first is the default. */
+export const STATUSES = {
+  'refund.created': ['succeeded', 'pending', 'requires_action'],
+  'charge.refunded': ['succeeded', 'pending', 'requires_action'],
+  'refund.updated': ['succeeded', 'canceled'],
+  'charge.dispute.created': ['needs_response', 'warning_needs_response', 'lost'],
+  'charge.dispute.closed': ['lost', 'won', 'warning_closed'],
+} as const;
 
 export const EVENT_TYPES = [
   'checkout.session.completed',
@@ -45,6 +84,19 @@ export type EventType = (typeof EVENT_TYPES)[number];
 export function makeHappen(type: EventType, target: Happening): Happened {
   refuseMisplaced(type, target);
   return HAPPENINGS[type](target);
+}
+
+/** @throws ControlError 422 if an invoice number or a status does not go with the event */
+function refuseMisplaced(type: string, { invoiceNumber, status }: Happening): void {
+  if (invoiceNumber !== null && /^(checkout|customer)\./.test(type)) {
+    throw new ControlError(
+      422,
+      `An invoice number goes with the events about invoices and their money, not with ${type}.`,
+    );
+  }
+  if (status !== undefined && !(type in STATUSES)) {
+    throw new ControlError(422, `No status can be asked for with ${type}.`);
+  }
 }
 
 const HAPPENINGS: Record<EventType, (target: Happening) => Happened> = {
@@ -83,8 +135,60 @@ const HAPPENINGS: Record<EventType, (target: Happening) => Happened> = {
     const { object } = failInvoicePayment(target.world, payable(target).id);
     return { action: `Stripe could not collect the invoice ${object.number}.`, objects: [object] };
   },
-  ...RETURN_HAPPENINGS,
-  ...DISPUTE_HAPPENINGS,
+  'refund.created': (target) => refund(target, 'refund.created'),
+  'charge.refunded': (target) => refund(target, 'charge.refunded'),
+  'refund.updated': (target) => {
+    const status = statusOf('refund.updated', target);
+    const waits = ['pending', 'requires_action'];
+    return settle(target, status, waits, 'unsettled refund');
+  },
+  'refund.failed': (target) => {
+    const mayFail = ['pending', 'requires_action', 'succeeded'];
+    return settle(target, 'failed', mayFail, 'refund that could fail');
+  },
+  'credit_note.created': (target) => {
+    const { world } = target;
+    const invoice = findInvoiceWith(
+      target,
+      (one) => ['open', 'paid', 'uncollectible'].includes(one.status) && creditable(world, one) > 0,
+      'creditable invoice',
+    );
+    const { object } = createCreditNote(world, { invoice: invoice.id, ...partsOf(world, invoice) });
+    return {
+      action: `The credit note ${object.number} was issued on the invoice ${invoice.number}.`,
+      objects: [object, ...invoiceNow(world, invoice.id)],
+    };
+  },
+  'credit_note.voided': (target) => {
+    const { world } = target;
+    const isVoidable = (id: string) =>
+      ['open', 'uncollectible'].includes(world.invoices.get(id)?.status ?? '');
+    const note = findReturned(
+      target,
+      world.creditNotes,
+      ({ status, invoice, postPaymentAmount }) =>
+        status === 'issued' && postPaymentAmount === 0 && isVoidable(invoice),
+      'voidable credit note',
+    );
+    const { object } = voidCreditNote(world, note.id);
+    return {
+      action: `The credit note ${object.number} was voided.`,
+      objects: [object, ...invoiceNow(world, object.invoice)],
+    };
+  },
+  'charge.dispute.created': open,
+  'charge.dispute.updated': (target) => {
+    const submits = ['under_review', 'warning_under_review'] as const;
+    return move(target, submits, 'dispute that waits for evidence');
+  },
+  'charge.dispute.closed': (target) => {
+    const asked = statusOf('charge.dispute.closed', target);
+    const ends = target.status === undefined ? (['lost', 'warning_closed'] as const) : [asked];
+    return move(target, ends, `open dispute that could end as ${ends.join(' or ')}`);
+  },
+  'charge.dispute.funds_withdrawn': (target) =>
+    move(target, ['needs_response'], 'inquiry that could become a dispute'),
+  'charge.dispute.funds_reinstated': (target) => move(target, ['won'], 'open dispute that could be won'),
 };
 
 function pay(target: Happening): Happened {
@@ -142,4 +246,119 @@ function newDraft(target: Happening): Invoice {
 function isRenewable(subscription: Subscription) {
   const { status, items } = subscription;
   return !endsWithPeriod(subscription) && status !== 'incomplete' && items.length > 0;
+}
+
+function refund(target: Happening, type: 'refund.created' | 'charge.refunded'): Happened {
+  const { world } = target;
+  const invoice = findInvoiceWith(target, (one) => refundableOf(world, one) > 0, 'refundable invoice');
+  const { object } = refundPayment(world, { invoice: invoice.id, status: statusOf(type, target) });
+  return {
+    action: `The payment of the invoice ${invoice.number} was refunded; the refund is ${object.status}.`,
+    objects: [object, invoice],
+  };
+}
+
+function settle(
+  target: Happening,
+  status: 'succeeded' | 'failed' | 'canceled',
+  from: string[],
+  noun: string,
+): Happened {
+  const { world } = target;
+  const { id } = findReturned(target, world.refunds, (one) => from.includes(one.status), noun);
+  const { object } = settleRefund(world, id, status);
+  return { action: `The refund ${id} is ${status} now.`, objects: [object] };
+}
+
+type Statuses = typeof STATUSES;
+
+/** @throws ControlError 422 if the requested status does not go with the event */
+function statusOf<T extends keyof Statuses>(type: T, { status }: Happening): Statuses[T][number] {
+  const known: readonly Statuses[T][number][] = STATUSES[type];
+  const found = status === undefined ? known[0] : known.find((one) => one === status);
+  if (found) return found;
+  throw new ControlError(422, `The status of ${type} must be one of ${known.join(', ')}.`);
+}
+
+/** Half of the remaining amount, so that the invoice stays open. Of a paid invoice all, and as much as possible is refunded. */
+function partsOf(world: World, invoice: Invoice) {
+  const amount = creditable(world, invoice);
+  if (amount <= 0) throw new ControlError(409, `Nothing is left of the invoice ${invoice.number} to credit.`);
+  if (invoice.status !== 'paid') {
+    return { amount: Math.max(1, Math.floor((invoice.amountDue - invoice.amountPaid) / 2)) };
+  }
+  const refundAmount = Math.min(amount, refundableOf(world, invoice));
+  return { amount, refundAmount, outOfBandAmount: amount - refundAmount };
+}
+
+function refundableOf(world: World, invoice: Invoice): number {
+  return collectedFor(world, invoice).reduce((sum, payment) => sum + refundable(world, payment), 0);
+}
+
+function invoiceNow(world: World, id: string): Invoice[] {
+  const invoice = world.invoices.get(id);
+  return invoice ? [invoice] : [];
+}
+
+/** Lost at once: the customer's bank returned a direct debit. */
+function open(target: Happening): Happened {
+  const { world } = target;
+  const invoice = findInvoiceWith(
+    target,
+    (one) => collectedFor(world, one).some((payment) => untouched(world, payment) > 0),
+    'disputable invoice',
+  );
+  const status = statusOf('charge.dispute.created', target);
+  const { object } =
+    status === 'lost'
+      ? returnDebit(world, { invoice: invoice.id })
+      : openDispute(world, { invoice: invoice.id, inquiry: status === 'warning_needs_response' });
+  return {
+    action: `The payment of the invoice ${invoice.number} is disputed; the dispute is ${status}.`,
+    objects: [object, invoice],
+  };
+}
+
+/** The newest dispute that can become one of these, the first of them before the others. */
+function move(target: Happening, statuses: readonly DisputeStatus[], noun: string): Happened {
+  const next = (dispute: Dispute) => statuses.find((status) => mayBecome(dispute, status));
+  const dispute = findReturned(target, target.world.disputes, (one) => next(one) !== undefined, noun);
+  const { object } = moveDispute(target.world, dispute.id, next(dispute) ?? dispute.status);
+  return { action: `The dispute ${object.id} is ${object.status} now.`, objects: [object] };
+}
+
+/** The named invoice in any state, or the newest that fits. @throws ControlError 404, 409 */
+function findInvoiceWith(target: Happening, wanted: (invoice: Invoice) => boolean, noun: string): Invoice {
+  const found =
+    target.invoiceNumber === null
+      ? newest(target, target.world.invoices, wanted)
+      : findInvoiceByNumber(target, target.invoiceNumber);
+  if (!found) throw nothing(target, noun);
+  return found;
+}
+
+/** The newest that fits, of the customer and of the invoice named. @throws ControlError 404, 409 */
+function findReturned<T extends Refund | Dispute | CreditNote>(
+  target: Happening,
+  collection: Collection<T>,
+  wanted: (object: T) => boolean,
+  noun: string,
+): T {
+  const { world, customer, invoiceNumber } = target;
+  const invoice = invoiceNumber === null ? null : findInvoiceByNumber(target, invoiceNumber);
+  for (const object of collection.older(undefined)) {
+    const about = paidBy(world, object);
+    if (customer && about?.customer !== customer.id) continue;
+    if (invoice && about?.invoice !== invoice.id) continue;
+    if (wanted(object)) return object;
+  }
+  throw nothing(target, noun, invoice);
+}
+
+/** The customer and the invoice, which Stripe names on credit notes only. */
+function paidBy(
+  world: World,
+  object: Refund | Dispute | CreditNote,
+): { customer: string; invoice: string | null } | undefined {
+  return object.object === 'credit_note' ? object : world.paymentIntents.get(object.paymentIntent);
 }

@@ -1,9 +1,6 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { StartError } from '../errors';
-import { seededChance } from './chance';
-import type { Collection } from './collection';
-import { completeSaved } from './saved-objects';
-import { createWorld, type World } from './world';
+import { type Collection, createWorld, seededChance, type World } from './world';
 
 const FORMAT = 1;
 const COLLECTIONS = [
@@ -57,7 +54,7 @@ export async function loadWorld(
   return world;
 }
 
-export interface Saver {
+interface Saver {
   /** Soon, and once for several changes. */
   schedule(): void;
   /** Resolves when everything is on the disk. */
@@ -115,4 +112,28 @@ function parse(text: string): Saved | null {
   } catch {
     return null;
   }
+}
+
+/** Fields that invoices lack in older files. */
+const ADDED_TO_INVOICES = {
+  prePaymentCreditNotesAmount: 0,
+  postPaymentCreditNotesAmount: 0,
+  effectiveAt: null,
+  startingBalance: 0,
+  revises: null,
+};
+
+/** A saved record with the fields that it has by now; an event holds some too. */
+function completeSaved<T extends object>(saved: T): T {
+  if (!('object' in saved)) return saved;
+  if (saved.object === 'invoice') {
+    const isComplete = Object.keys(ADDED_TO_INVOICES).every((field) => field in saved);
+    return isComplete ? saved : { ...ADDED_TO_INVOICES, ...saved };
+  }
+  if (saved.object !== 'event' || !('about' in saved && 'previous' in saved)) return saved;
+  return { ...saved, about: completeHeld(saved.about), previous: completeHeld(saved.previous) };
+}
+
+function completeHeld(held: unknown): unknown {
+  return typeof held === 'object' && held !== null ? completeSaved(held) : held;
 }

@@ -1,7 +1,6 @@
-import type { ServerResponse } from 'node:http';
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiError } from './errors';
-import type { Fault } from './faults';
 import type { World } from './world';
 
 export interface Answer {
@@ -70,4 +69,154 @@ function errorOf(status: number): ApiError {
   if (status === 409)
     return new ApiError(409, 'This object is being accessed by another request.', 'lock_timeout');
   return new ApiError(status, 'An unknown error occurred.', undefined, undefined, 'api_error');
+}
+
+/** @throws ApiError 401 unless the request carries this key */
+export function authorize(req: IncomingMessage, secretKey: string): void {
+  const [, key] = /^Bearer (\S+)$/.exec(req.headers.authorization ?? '') ?? [];
+  if (key === undefined) {
+    throw new ApiError(
+      401,
+      "You did not provide an API key. You need to provide your API key in the Authorization header, using Bearer auth (e.g. 'Authorization: Bearer YOUR_SECRET_KEY').",
+    );
+  }
+  if (!timingSafeEqual(hash(key), hash(secretKey))) {
+    throw new ApiError(401, `Invalid API Key provided: ${key.slice(0, 8)}***`);
+  }
+}
+
+/** Whether an address is that of this machine. */
+export function isLoopback(address: string | undefined): boolean {
+  return address === '127.0.0.1' || address === '::1' || address === '::ffff:127.0.0.1';
+}
+
+function hash(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+/** An answer that is an error, in Stripe's words. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly code?: string,
+    readonly param?: string,
+    readonly type = 'invalid_request_error',
+  ) {
+    super(message);
+  }
+
+  body(): { error: Record<string, string> } {
+    return {
+      error: {
+        ...(this.code && { code: this.code, doc_url: docUrl(this.code) }),
+        message: this.message,
+        ...(this.param && { param: this.param }),
+        type: this.type,
+      },
+    };
+  }
+}
+
+export function errorAnswer(error: ApiError): Answer {
+  return { status: error.status, body: error.body() };
+}
+
+/** The object of the path itself does not exist. */
+export function notFound(noun: string, id: string): ApiError {
+  return new ApiError(404, `No such ${noun}: '${id}'`, 'resource_missing', 'id');
+}
+
+/** A parameter names an object that does not exist. */
+export function missing(noun: string, id: string, param: string): ApiError {
+  return new ApiError(400, `No such ${noun}: '${id}'`, 'resource_missing', param);
+}
+
+export function missingParameter(name: string): ApiError {
+  return new ApiError(400, `Missing required param: ${name}.`, 'parameter_missing', name);
+}
+
+export function unknownParameters(names: string[]): ApiError {
+  const plural = names.length > 1 ? 's' : '';
+  return new ApiError(
+    400,
+    `Received unknown parameter${plural}: ${names.join(', ')}`,
+    'parameter_unknown',
+    names[0],
+  );
+}
+
+export function invalidInteger(param: string, value: string): ApiError {
+  return new ApiError(400, `Invalid integer: ${value}`, 'parameter_invalid_integer', param);
+}
+
+function docUrl(code: string): string {
+  return `https://stripe.com/docs/error-codes/${code.replaceAll('_', '-')}`;
+}
+
+/** What goes wrong with a request. */
+export type Fault =
+  | {
+      kind: 'status';
+      status: 400 | 403 | 404 | 409 | 429 | 500 | 503;
+      /** Seconds, as the Retry-After header. */
+      retryAfter?: number;
+      /** The stripe-should-retry header. */
+      shouldRetry?: boolean;
+    }
+  /** The answer is made at once and sent so much later: it may be out of date by then. */
+  | { kind: 'latency'; ms: number }
+  /** The answer is made at once and sent when this resolves. */
+  | { kind: 'hold'; until(): Promise<void> }
+  | { kind: 'reset' }
+  /** Never answered. */
+  | { kind: 'timeout' }
+  /** 200 with a body that is not JSON. */
+  | { kind: 'garbage'; body?: string };
+
+export interface RequestLogEntry {
+  /** Counts from 0. */
+  index: number;
+  method: string;
+  path: string;
+  query: Record<string, string>;
+}
+
+interface FaultRule {
+  fault: Fault;
+  /** Requests by their number, or those it says yes to; left out: any. */
+  when?: readonly number[] | ((request: RequestLogEntry) => boolean);
+  /** How often at most. */
+  times?: number;
+}
+
+export interface Faults {
+  add(rule: FaultRule): void;
+  clear(): void;
+  /** The first rule's that applies; it is used up by this. */
+  next(request: RequestLogEntry): Fault | undefined;
+}
+
+export function createFaults(): Faults {
+  let rules: { rule: FaultRule; left: number }[] = [];
+  return {
+    add: (rule) => {
+      rules.push({ rule, left: rule.times ?? Number.POSITIVE_INFINITY });
+    },
+    clear: () => {
+      rules = [];
+    },
+    next: (request) => {
+      const found = rules.find(({ rule, left }) => left > 0 && applies(rule, request));
+      if (found) found.left -= 1;
+      return found?.rule.fault;
+    },
+  };
+}
+
+function applies({ when }: FaultRule, request: RequestLogEntry): boolean {
+  if (when === undefined) return true;
+  return typeof when === 'function' ? when(request) : when.includes(request.index);
 }

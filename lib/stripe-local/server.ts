@@ -1,13 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { answerRequest, errorAnswer } from './api';
-import { drawId, seededChance } from './chance';
+import { answerRequest } from './api';
 import { answerControl, type Webhook } from './control';
-import { ApiError } from './errors';
-import { createFaults, type Faults, type RequestLogEntry } from './faults';
 import { createSaver } from './persist';
-import { send, sendWithFault } from './respond';
+import { ApiError, createFaults, type Faults, type RequestLogEntry, send, sendWithFault } from './respond';
 import type { World } from './world';
+import { drawId, seededChance } from './world';
 
 export interface StripeLocalOptions {
   world: World;

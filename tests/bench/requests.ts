@@ -4,9 +4,8 @@ import Stripe from 'stripe';
 import { type Database, rows } from '@/db/database';
 import { auditLog, invoices, payments } from '@/db/schema';
 import * as act from '@/lib/stripe-local/actions';
-import { seededChance } from '@/lib/stripe-local/chance';
-import { renderEvent } from '@/lib/stripe-local/render/event';
-import { createWorld } from '@/lib/stripe-local/world';
+import { renderEvent } from '@/lib/stripe-local/render/object';
+import { createWorld, seededChance } from '@/lib/stripe-local/world';
 import { send, type Target } from './measure';
 
 /** A server with the routes of the payments API. */

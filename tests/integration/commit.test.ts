@@ -9,7 +9,7 @@ import { lockByReference } from '@/lib/payments/lock-payment';
 import { toProviderEvent } from '@/lib/stripe/to-event';
 import * as act from '@/lib/stripe-local/actions';
 import type { WorldEvent } from '@/lib/stripe-local/model';
-import { renderEvent } from '@/lib/stripe-local/render/event';
+import { renderEvent } from '@/lib/stripe-local/render/object';
 import { toStoredCheckout } from '@/lib/sync/decide/checkout/kept-checkout';
 import { Draft } from '@/lib/sync/decide/draft';
 import { decideDelivery, keysOfDelivery } from '@/lib/sync/inbox/delivery';

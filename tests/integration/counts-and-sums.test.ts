@@ -21,7 +21,7 @@ import { listPayments } from '@/lib/payments/queries';
 import { listSalesDocuments } from '@/lib/sales-documents/queries';
 import { listServices } from '@/lib/services/queries';
 import { RENEWING, sumRenewals } from '@/lib/services/renewals';
-import { seededChance } from '@/lib/stripe-local/chance';
+import { seededChance } from '@/lib/stripe-local/world';
 import { onPostgres, useDatabase } from '../support/database';
 import { createCustomer, createInvoice } from '../support/factories';
 import { runCommandHere } from '../support/run-command';

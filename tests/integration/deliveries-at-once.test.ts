@@ -5,7 +5,7 @@ import { lockKey } from '@/db/database';
 import { stripeEvents } from '@/db/schema';
 import * as act from '@/lib/stripe-local/actions';
 import type { WorldEvent } from '@/lib/stripe-local/model';
-import { renderEvent } from '@/lib/stripe-local/render/event';
+import { renderEvent } from '@/lib/stripe-local/render/object';
 import { createCustomer } from '../support/factories';
 import { DAY, typed, useSync } from '../support/sync';
 import { watchedDatabase } from '../support/watched-database';

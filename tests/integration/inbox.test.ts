@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { payments, stripeEvents, subscriptions } from '@/db/schema';
 import { listAuditOf } from '@/lib/audit/audit-log';
 import * as act from '@/lib/stripe-local/actions';
-import { renderEvent } from '@/lib/stripe-local/render/event';
+import { renderEvent } from '@/lib/stripe-local/render/object';
 import { type EventFilters, eventFilters } from '@/lib/sync/inbox/event-filters';
 import { findRecordsOf } from '@/lib/sync/inbox/find-records';
 import { getEvent, listEvents, listEventsOf, MAX_RELATED } from '@/lib/sync/inbox/inbox-queries';

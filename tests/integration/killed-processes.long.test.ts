@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { invoices, reconciliationRuns, subscriptions } from '@/db/schema';
-import type { RequestLogEntry } from '@/lib/stripe-local/faults';
+import type { RequestLogEntry } from '@/lib/stripe-local/respond';
 import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
 import type { World } from '@/lib/stripe-local/world';
 import { startCommand } from '../e2e/support/commands';

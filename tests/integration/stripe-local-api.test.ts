@@ -3,9 +3,8 @@ import Stripe from 'stripe';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fetchObject } from '@/lib/stripe/fetch';
 import * as act from '@/lib/stripe-local/actions';
-import { seededChance } from '@/lib/stripe-local/chance';
 import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
-import { createWorld } from '@/lib/stripe-local/world';
+import { createWorld, seededChance } from '@/lib/stripe-local/world';
 
 const KEY = 'sk_test_local';
 

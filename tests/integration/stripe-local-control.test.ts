@@ -9,13 +9,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { stripeEvent } from '@/lib/cli/demo/stripe-event';
 import { sentencesOf } from '@/lib/commands/sentences-of';
 import * as act from '@/lib/stripe-local/actions';
-import { seededChance } from '@/lib/stripe-local/chance';
 import type { HappenedAnswer } from '@/lib/stripe-local/control';
-import type { Fault } from '@/lib/stripe-local/faults';
 import { EVENT_TYPES } from '@/lib/stripe-local/happenings';
 import { loadWorld } from '@/lib/stripe-local/persist';
+import type { Fault } from '@/lib/stripe-local/respond';
 import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
-import { createWorld, type World } from '@/lib/stripe-local/world';
+import { createWorld, seededChance, type World } from '@/lib/stripe-local/world';
 import { runCommandFile } from '../support/command-server';
 
 const KEY = 'sk_test_local';

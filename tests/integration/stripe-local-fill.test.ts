@@ -16,11 +16,10 @@ import { seedDatabase } from '@/db/seed';
 import { storeDeliveries } from '@/lib/cli/demo/store-deliveries';
 import { toProviderInvoice } from '@/lib/stripe/to-invoice';
 import * as act from '@/lib/stripe-local/actions';
-import { seededChance } from '@/lib/stripe-local/chance';
 import { fillFromDatabase } from '@/lib/stripe-local/fill-from-database';
 import { EVENT_TYPES, makeHappen } from '@/lib/stripe-local/happenings';
 import { loadWorld, saveWorld } from '@/lib/stripe-local/persist';
-import { createWorld, type World } from '@/lib/stripe-local/world';
+import { createWorld, seededChance, type World } from '@/lib/stripe-local/world';
 import { replayEvent } from '@/lib/sync/inbox/handle-event';
 import { useDatabase } from '../support/database';
 import {

@@ -3,7 +3,7 @@ import { receiveDelivery } from '@/lib/http/webhook-route';
 import { setRuntime } from '@/lib/runtime';
 import * as act from '@/lib/stripe-local/actions';
 import type { WorldEvent } from '@/lib/stripe-local/model';
-import { renderEvent } from '@/lib/stripe-local/render/event';
+import { renderEvent } from '@/lib/stripe-local/render/object';
 import { HANDLED_EVENT_TYPES } from '@/lib/sync/inbox/event-types';
 import { createCustomer, createService, createSold, createSubscription } from '../support/factories';
 import {

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as act from '@/lib/stripe-local/actions';
-import { seededChance } from '@/lib/stripe-local/chance';
-import { renderEvent } from '@/lib/stripe-local/render/event';
-import { createWorld } from '@/lib/stripe-local/world';
+import { renderEvent } from '@/lib/stripe-local/render/object';
+import { createWorld, seededChance } from '@/lib/stripe-local/world';
 import { useDatabase } from '../support/database';
 import { typed } from '../support/sync';
 import { checkHistories } from './check-history';

@@ -1,4 +1,4 @@
-import type { Faults } from '@/lib/stripe-local/faults';
+import type { Faults } from '@/lib/stripe-local/respond';
 import type { World } from '@/lib/stripe-local/world';
 import type { ReconcileResult } from '@/lib/sync/reconcile/reconcile';
 import type {

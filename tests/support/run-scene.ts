@@ -11,9 +11,9 @@ import {
   subscriptions,
 } from '@/db/schema';
 import * as act from '@/lib/stripe-local/actions';
-import type { RequestLogEntry, Fault as StripeFault } from '@/lib/stripe-local/faults';
 import type { WorldEvent } from '@/lib/stripe-local/model';
-import { renderEvent } from '@/lib/stripe-local/render/event';
+import { renderEvent } from '@/lib/stripe-local/render/object';
+import type { RequestLogEntry, Fault as StripeFault } from '@/lib/stripe-local/respond';
 import { epochNow } from '@/lib/stripe-local/world';
 import { LEASE_MS } from '@/lib/sync/reconcile/lease';
 import { type ReconcileResult, reconcile } from '@/lib/sync/reconcile/reconcile';

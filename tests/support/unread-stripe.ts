@@ -1,7 +1,6 @@
 import type { Database } from '@/db/database';
 import * as act from '@/lib/stripe-local/actions';
-import { seededChance } from '@/lib/stripe-local/chance';
-import { createWorld, type World } from '@/lib/stripe-local/world';
+import { createWorld, seededChance, type World } from '@/lib/stripe-local/world';
 import { createCustomer } from './factories';
 
 const [SUBSCRIPTIONS, INVOICES] = [3, 5];

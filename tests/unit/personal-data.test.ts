@@ -9,9 +9,8 @@ import { toProviderInvoice } from '@/lib/stripe/to-invoice';
 import { toProviderSubscription } from '@/lib/stripe/to-subscription';
 import { withoutPersonalData } from '@/lib/stripe/without-personal-data';
 import * as act from '@/lib/stripe-local/actions';
-import { seededChance } from '@/lib/stripe-local/chance';
-import { renderEvent } from '@/lib/stripe-local/render/event';
-import { createWorld } from '@/lib/stripe-local/world';
+import { renderEvent } from '@/lib/stripe-local/render/object';
+import { createWorld, seededChance } from '@/lib/stripe-local/world';
 import { isHandled } from '@/lib/sync/inbox/event-types';
 import { recordedEvents } from '../support/stripe-events';
 

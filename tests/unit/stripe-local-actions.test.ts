@@ -1,12 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import * as act from '@/lib/stripe-local/actions';
-import { seededChance } from '@/lib/stripe-local/chance';
 import { chargeOf, isCollected } from '@/lib/stripe-local/charges';
 import type { WorldEvent } from '@/lib/stripe-local/model';
-import { renderEvent } from '@/lib/stripe-local/render/event';
-import { renderObject } from '@/lib/stripe-local/render/object';
+import { renderEvent, renderObject } from '@/lib/stripe-local/render/object';
 import { type Json, shapeOf } from '@/lib/stripe-local/render/shape';
-import { createWorld, type World } from '@/lib/stripe-local/world';
+import { createWorld, seededChance, type World } from '@/lib/stripe-local/world';
 
 const START = Date.parse('2026-03-31T12:00:00.750Z');
 const types = ({ events }: { events: WorldEvent[] }) => events.map(({ type }) => type);

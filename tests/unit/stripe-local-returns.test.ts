@@ -1,11 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import * as act from '@/lib/stripe-local/actions';
-import { seededChance } from '@/lib/stripe-local/chance';
 import type { WorldEvent, WorldObject } from '@/lib/stripe-local/model';
-import { renderEvent } from '@/lib/stripe-local/render/event';
-import { renderObject } from '@/lib/stripe-local/render/object';
+import { renderEvent, renderObject } from '@/lib/stripe-local/render/object';
 import { shapeOf } from '@/lib/stripe-local/render/shape';
-import { createWorld, type World } from '@/lib/stripe-local/world';
+import { createWorld, seededChance, type World } from '@/lib/stripe-local/world';
 
 const DAY = 86_400;
 const NEWEST = '2026-10-28.endive';

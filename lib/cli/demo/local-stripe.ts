@@ -3,11 +3,10 @@ import { join } from 'node:path';
 import type { Database } from '@/db/database';
 import type { Env } from '../../env';
 import { localUrl } from '../../server/addresses';
-import { seededChance } from '../../stripe-local/chance';
 import { fillFromDatabase } from '../../stripe-local/fill-from-database';
 import { loadWorld, saveWorld } from '../../stripe-local/persist';
 import { type StripeLocal, startStripeLocal } from '../../stripe-local/server';
-import { createWorld, type World } from '../../stripe-local/world';
+import { createWorld, seededChance, type World } from '../../stripe-local/world';
 import { storeDeliveries } from './store-deliveries';
 
 /**

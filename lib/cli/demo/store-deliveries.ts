@@ -5,7 +5,7 @@ import { fromEpoch, toEpoch } from '../../dates';
 import { fromInbox } from '../../stripe/to-event';
 import { makeHappen } from '../../stripe-local/happenings';
 import type { Invoice, WorldEvent } from '../../stripe-local/model';
-import { renderEvent } from '../../stripe-local/render/event';
+import { renderEvent } from '../../stripe-local/render/object';
 import { act, emit, type World } from '../../stripe-local/world';
 import { keysOfDelivery } from '../../sync/inbox/delivery';
 import { toRow } from '../../sync/inbox/inbox';

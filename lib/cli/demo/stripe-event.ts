@@ -4,8 +4,7 @@ import { z } from 'zod';
 import { readArguments } from '../../commands/read-arguments';
 import { StartError } from '../../errors';
 import { type HappenedAnswer, happenedAnswer } from '../../stripe-local/control';
-import { STATUSES } from '../../stripe-local/happening';
-import { EVENT_TYPES, type EventType } from '../../stripe-local/happenings';
+import { EVENT_TYPES, type EventType, STATUSES } from '../../stripe-local/happenings';
 
 const USAGE = [
   'Usage: npm run stripe:event -- TYPE [--customer NUMBER] [--invoice NUMBER] [--status STATUS] [--silent]',

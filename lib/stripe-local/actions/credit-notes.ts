@@ -1,13 +1,11 @@
-import { isLive } from '../charges';
-import type { Invoice } from '../model';
-import type { CreditNote } from '../model-returns';
+import { collectedFor, isLive, requirePositive } from '../charges';
+import type { CreditNote, Invoice } from '../model';
 import { act, type Done, emit, epochNow, getFrom, newId, type World, WorldError } from '../world';
-import { collectedFor, requirePositive } from './collected';
-import { creditInvoice, uncreditInvoice } from './credit-invoice';
-import { invoiceThatIs } from './live';
+import { cancelIntent, resizeIntent } from './invoices';
 import { refundable, refundPayment } from './refunds';
+import { activateSubscription, invoiceThatIs } from './subscriptions';
 
-export interface CreditNoteInput {
+interface CreditNoteInput {
   invoice: string;
   amount: number;
   /** These three make up what the note gives back of the money that was paid. */
@@ -118,4 +116,37 @@ function refuseUnequal(input: CreditNoteInput, wanted: number): void {
 function nextNumber(world: World, { id, number }: Invoice): string {
   const sequence = [...world.creditNotes.where('invoice', id)].length + 1;
   return `${number}-CN-${String(sequence).padStart(2, '0')}`;
+}
+
+/** What a new credit note does to its invoice → (payment_intent.canceled), invoice.updated, (invoice.paid) */
+function creditInvoice(world: World, before: Invoice, note: CreditNote): void {
+  const credited: Invoice = {
+    ...before,
+    amountDue: before.amountDue - note.prePaymentAmount,
+    prePaymentCreditNotesAmount: before.prePaymentCreditNotesAmount + note.prePaymentAmount,
+    postPaymentCreditNotesAmount: before.postPaymentCreditNotesAmount + note.postPaymentAmount,
+  };
+  const settles = before.status !== 'paid' && credited.amountDue === credited.amountPaid;
+  const invoice = world.invoices.put(
+    settles
+      ? { ...credited, status: 'paid', attempted: true, nextPaymentAttempt: null, paidAt: epochNow(world) }
+      : credited,
+  );
+  if (settles) cancelIntent(world, invoice);
+  else if (invoice.status !== 'paid') resizeIntent(world, invoice);
+  emit(world, 'invoice.updated', invoice, before);
+  if (!settles) return;
+  emit(world, 'invoice.paid', invoice);
+  activateSubscription(world, invoice);
+}
+
+/** What a voided one had taken off is to be paid again → invoice.updated */
+function uncreditInvoice(world: World, before: Invoice, note: CreditNote): void {
+  const invoice = world.invoices.put({
+    ...before,
+    amountDue: before.amountDue + note.prePaymentAmount,
+    prePaymentCreditNotesAmount: before.prePaymentCreditNotesAmount - note.prePaymentAmount,
+  });
+  resizeIntent(world, invoice);
+  emit(world, 'invoice.updated', invoice, before);
 }

@@ -1,11 +1,9 @@
-import { type Collected, disputedOf } from '../charges';
-import type { Dispute } from '../model-returns';
-import { act, type Done, emit, epochNow, newId, type World, WorldError } from '../world';
-import { collectedPayment, type Paid, requirePositive } from './collected';
-import { evidenceDueBy, withdrawal } from './dispute-parts';
+import { type Collected, collectedPayment, disputedOf, type Paid, requirePositive } from '../charges';
+import type { Dispute, DisputeStatus, DisputeTransaction } from '../model';
+import { act, type Done, emit, epochNow, getFrom, newId, type World, WorldError } from '../world';
 import { unrefunded } from './refunds';
 
-export type DisputeInput = Paid & {
+type DisputeInput = Paid & {
   /** Left out: what was neither refunded nor disputed yet. */
   amount?: number;
   reason?: string;
@@ -82,4 +80,74 @@ export function untouched(world: World, payment: Collected): number {
 // A bank may also take back a refunded amount, since it does not know of the refund yet.
 function disputable(world: World, payment: Collected): number {
   return payment.amountReceived - disputedOf(world, payment.latestCharge);
+}
+
+const NEXT: Partial<Record<DisputeStatus, readonly DisputeStatus[]>> = {
+  warning_needs_response: ['warning_under_review', 'warning_closed', 'needs_response', 'prevented'],
+  warning_under_review: ['warning_closed', 'needs_response', 'prevented'],
+  needs_response: ['under_review', 'won', 'lost'],
+  under_review: ['won', 'lost'],
+};
+
+/**
+ * A dispute goes on: `under_review` submits evidence, `needs_response` makes an inquiry a dispute that takes
+ * the money, `won` brings it back.
+ * → charge.dispute.updated, (charge.dispute.funds_withdrawn)
+ * | charge.dispute.closed, (charge.dispute.funds_reinstated)
+ */
+export function moveDispute(world: World, id: string, status: DisputeStatus): Done<Dispute> {
+  return act(world, () => {
+    const before = getFrom(world.disputes, id, 'dispute');
+    if (!mayBecome(before, status)) {
+      throw new WorldError(`The dispute ${id} is ${before.status} and cannot become ${status}.`);
+    }
+    const dispute = world.disputes.put({ ...before, ...changes(world, before, status), status });
+    if (NEXT[status]) emit(world, 'charge.dispute.updated', dispute, before);
+    else emit(world, 'charge.dispute.closed', dispute);
+    if (status === 'needs_response') emit(world, 'charge.dispute.funds_withdrawn', dispute);
+    if (status === 'won') emit(world, 'charge.dispute.funds_reinstated', dispute);
+    return dispute;
+  });
+}
+
+export function mayBecome(dispute: Dispute, status: DisputeStatus): boolean {
+  return NEXT[dispute.status]?.includes(status) ?? false;
+}
+
+function changes(world: World, before: Dispute, status: DisputeStatus): Partial<Dispute> {
+  const moved = before.balanceTransactions;
+  switch (status) {
+    case 'under_review':
+    case 'warning_under_review':
+      return {
+        submissionCount: before.submissionCount + 1,
+        pastDue: epochNow(world) > before.evidenceDueBy,
+      };
+    case 'needs_response':
+      return {
+        evidenceDueBy: evidenceDueBy(world),
+        balanceTransactions: [...moved, withdrawal(world, before.amount)],
+      };
+    case 'won':
+      return { balanceTransactions: [...moved, reversal(world, before.amount)] };
+    default:
+      return {};
+  }
+}
+
+const DAY = 86_400;
+
+/** Banks leave from 9 to 20 days for an answer. */
+function evidenceDueBy(world: World): number {
+  return epochNow(world) + (9 + Math.floor(world.chance.draw() * 12)) * DAY;
+}
+
+/** The disputed money leaves our balance. */
+function withdrawal(world: World, amount: number): DisputeTransaction {
+  return { id: newId(world, 'txn_'), created: epochNow(world), amount: -amount };
+}
+
+/** It comes back. */
+function reversal(world: World, amount: number): DisputeTransaction {
+  return { id: newId(world, 'txn_'), created: epochNow(world), amount };
 }

@@ -1,20 +1,22 @@
-export { completeCheckout, createCheckoutSession } from './checkout';
-export { createCreditNote, voidCreditNote } from './credit-notes';
-export { createCustomer, deleteCustomer, updateCustomer } from './customers';
-export { openDispute, returnDebit } from './disputes';
 export {
-  invoiceSubscription,
-  renewSubscription,
-} from './invoice-subscription';
+  completeCheckout,
+  createCheckoutSession,
+  createCustomer,
+  deleteCustomer,
+  updateCustomer,
+} from './checkout';
+export { createCreditNote, voidCreditNote } from './credit-notes';
+export { moveDispute, openDispute, returnDebit } from './disputes';
 export {
   createInvoice,
   deleteDraftInvoice,
   finalizeInvoice,
+  invoiceSubscription,
   markUncollectible,
+  renewSubscription,
   updateInvoice,
   voidInvoice,
 } from './invoices';
-export { moveDispute } from './move-dispute';
 export { beginPayment, failInvoicePayment, payInvoice, payInvoicePart } from './pay-invoice';
 export { refundPayment, settleRefund } from './refunds';
 export {

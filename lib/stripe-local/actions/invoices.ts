@@ -1,10 +1,16 @@
-import type { Invoice, InvoiceLine, Metadata } from '../model';
-import { act, type Done, emit, epochNow, newId, type World, WorldError } from '../world';
-import { activateSubscription } from './activate-subscription';
-import { invoiceThatIs, liveCustomer } from './live';
-import { cancelIntent, openIntent } from './payment-intents';
+import type { Invoice, InvoiceLine, InvoicePayment, Metadata, PaymentIntent, Subscription } from '../model';
+import { act, type Done, emit, epochNow, getFrom, newId, type World, WorldError } from '../world';
+import {
+  activateSubscription,
+  addIntervals,
+  endsWithPeriod,
+  invoiceThatIs,
+  liveCustomer,
+  liveSubscription,
+  updateSubscription,
+} from './subscriptions';
 
-export interface InvoiceInput {
+interface InvoiceInput {
   customer: string;
   subscription?: string;
   lines: readonly (Partial<InvoiceLine> & { amount: number })[];
@@ -111,7 +117,7 @@ export function finalizeInvoice(world: World, id: string, options: { number?: st
   });
 }
 
-export interface InvoicePatch {
+interface InvoicePatch {
   dueDate?: number | null;
   metadata?: Metadata;
 }
@@ -188,4 +194,142 @@ function newLine(world: World, line: InvoiceInput['lines'][number], created: num
     periodEnd: created,
     ...line,
   };
+}
+
+interface Invoiced {
+  subscription: Subscription;
+  /** A draft: Stripe finalizes it an hour later, `finalizeInvoice` when called. */
+  invoice: Invoice;
+}
+
+interface SubscriptionInvoiceOptions {
+  tax?: number;
+  dueDate?: number | null;
+  billingReason?: Invoice['billingReason'];
+}
+
+/** An invoice over the current period → invoice.created, customer.subscription.updated (its latest_invoice) */
+export function invoiceSubscription(
+  world: World,
+  id: string,
+  options: SubscriptionInvoiceOptions = {},
+): Done<Invoiced> {
+  return act(world, () => {
+    const subscription = liveSubscription(world, id);
+    const invoice = draft(world, subscription, { billingReason: 'subscription_create', ...options });
+    return { invoice, subscription: updateSubscription(world, id, { latestInvoice: invoice.id }).object };
+  });
+}
+
+/**
+ * The next period: every item moves on by its interval; a trial ends; one that was to be cancelled then is refused.
+ * → invoice.created (a draft), customer.subscription.updated
+ */
+export function renewSubscription(
+  world: World,
+  id: string,
+  options: SubscriptionInvoiceOptions = {},
+): Done<Invoiced> {
+  return act(world, () => {
+    const before = liveSubscription(world, id);
+    if (endsWithPeriod(before)) throw new WorldError(`The subscription ${id} ends with its period.`);
+    const items = before.items.map((item) => ({
+      ...item,
+      currentPeriodStart: item.currentPeriodEnd,
+      currentPeriodEnd: addIntervals(item.currentPeriodEnd, item.interval, item.intervalCount),
+    }));
+    const invoice = draft(world, { ...before, items }, { billingReason: 'subscription_cycle', ...options });
+    const { object: subscription } = updateSubscription(world, id, {
+      items,
+      latestInvoice: invoice.id,
+      ...(before.status === 'trialing' && { status: 'active' as const }),
+    });
+    return { invoice, subscription };
+  });
+}
+
+function draft(world: World, subscription: Subscription, options: SubscriptionInvoiceOptions): Invoice {
+  return createInvoice(world, {
+    customer: subscription.customer,
+    subscription: subscription.id,
+    currency: subscription.currency,
+    ...options,
+    lines: subscription.items.map((item) => ({
+      amount: item.unitAmount * item.quantity,
+      description: `${item.quantity} × ${item.priceId}`,
+      quantity: item.quantity,
+      priceId: item.priceId,
+      subscriptionItem: item.id,
+      periodStart: item.currentPeriodStart,
+      periodEnd: item.currentPeriodEnd,
+    })),
+  }).object;
+}
+
+/** The intent of a finalized invoice and its place in the invoice's payments → payment_intent.created */
+function openIntent(world: World, invoice: Invoice): PaymentIntent {
+  const amount = invoice.amountDue - invoice.amountPaid;
+  const intent = world.paymentIntents.put({
+    object: 'payment_intent',
+    id: newId(world, 'pi_'),
+    created: epochNow(world),
+    customer: invoice.customer,
+    invoice: invoice.id,
+    amount,
+    amountReceived: 0,
+    currency: invoice.currency,
+    status: 'requires_payment_method',
+    latestCharge: null,
+    lastPaymentError: null,
+    canceledAt: null,
+  });
+  world.invoicePayments.put({
+    object: 'invoice_payment',
+    id: newId(world, 'inpay_'),
+    created: epochNow(world),
+    invoice: invoice.id,
+    amountRequested: amount,
+    amountPaid: null,
+    currency: invoice.currency,
+    isDefault: true,
+    status: 'open',
+    payment: { type: 'payment_intent', payment_intent: intent.id },
+    paidAt: null,
+    canceledAt: null,
+  });
+  emit(world, 'payment_intent.created', intent);
+  return intent;
+}
+
+export function changeIntent(world: World, id: string, patch: Partial<PaymentIntent>): PaymentIntent {
+  return world.paymentIntents.put({ ...getFrom(world.paymentIntents, id, 'payment_intent'), ...patch });
+}
+
+/** The intent's entry among the invoice's payments. */
+export function defaultPayment(world: World, invoice: Invoice): InvoicePayment | undefined {
+  for (const payment of world.invoicePayments.where('invoice', invoice.id)) {
+    if (payment.isDefault) return payment;
+  }
+  return undefined;
+}
+
+/** Nothing will be charged any more → payment_intent.canceled */
+export function cancelIntent(world: World, invoice: Invoice): void {
+  const canceledAt = epochNow(world);
+  const payment = defaultPayment(world, invoice);
+  if (payment?.status === 'open') world.invoicePayments.put({ ...payment, status: 'canceled', canceledAt });
+  if (!invoice.paymentIntent) return;
+  emit(
+    world,
+    'payment_intent.canceled',
+    changeIntent(world, invoice.paymentIntent, { status: 'canceled', canceledAt }),
+  );
+}
+
+/** The intent's amount follows the invoice's remaining amount, as at Stripe. */
+export function resizeIntent(world: World, invoice: Invoice): void {
+  const amount = invoice.amountDue - invoice.amountPaid;
+  const payment = defaultPayment(world, invoice);
+  if (payment?.status === 'open') world.invoicePayments.put({ ...payment, amountRequested: amount });
+  if (invoice.paymentIntent) changeIntent(world, invoice.paymentIntent, { amount });
 }

@@ -1,9 +1,7 @@
 import type { Invoice, InvoicePayment } from '../model';
 import { act, type Done, emit, epochNow, newId, type World, WorldError } from '../world';
-import { activateSubscription } from './activate-subscription';
-import { invoiceThatIs } from './live';
-import { cancelIntent, changeIntent, defaultPayment } from './payment-intents';
-import { updateSubscription } from './subscriptions';
+import { cancelIntent, changeIntent, defaultPayment } from './invoices';
+import { activateSubscription, invoiceThatIs, updateSubscription } from './subscriptions';
 
 /**
  * Through the payment intent

@@ -1,7 +1,14 @@
-import { type Collected, chargeOf, isChargeRefundable, refundedOf } from '../charges';
-import type { Refund } from '../model-returns';
+import {
+  type Collected,
+  chargeOf,
+  collectedPayment,
+  isChargeRefundable,
+  type Paid,
+  refundedOf,
+  requirePositive,
+} from '../charges';
+import type { Refund } from '../model';
 import { act, type Done, emit, epochNow, getFrom, newId, type World, WorldError } from '../world';
-import { collectedPayment, type Paid, requirePositive } from './collected';
 
 export type RefundInput = Paid & {
   /** Left out: the rest of the charge. */

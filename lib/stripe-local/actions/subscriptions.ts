@@ -1,9 +1,16 @@
-import type { CollectionMethod, ItemInput, Metadata, Subscription, SubscriptionItem } from '../model';
-import { act, type Done, emit, epochNow, newId, type World } from '../world';
-import { liveCustomer, liveSubscription } from './live';
-import { addIntervals } from './period';
+import { fromEpoch, toEpoch } from '../../dates';
+import type {
+  CollectionMethod,
+  Customer,
+  Invoice,
+  ItemInput,
+  Metadata,
+  Subscription,
+  SubscriptionItem,
+} from '../model';
+import { act, type Done, emit, epochNow, getFrom, newId, type World, WorldError } from '../world';
 
-export interface SubscriptionInput {
+interface SubscriptionInput {
   customer: string;
   items: readonly ItemInput[];
   status?: 'active' | 'incomplete' | 'trialing' | 'past_due';
@@ -42,7 +49,7 @@ export function createSubscription(world: World, input: SubscriptionInput): Done
   });
 }
 
-export interface SubscriptionPatch {
+interface SubscriptionPatch {
   status?: Exclude<Subscription['status'], 'canceled'>;
   /** The whole list: items with an id stay, those without are made, those left out are removed. */
   items?: readonly (Partial<SubscriptionItem> & Partial<ItemInput>)[];
@@ -89,7 +96,7 @@ export function cancelSubscription(world: World, id: string): Done<Subscription>
 }
 
 /** The first period end over the items; null without items. */
-export function periodEnd(subscription: Subscription): number | null {
+function periodEnd(subscription: Subscription): number | null {
   const ends = subscription.items.map((item) => item.currentPeriodEnd);
   return ends.length === 0 ? null : Math.min(...ends);
 }
@@ -148,4 +155,55 @@ function newItem(world: World, item: ItemInput, start: number, end?: number): Su
     currentPeriodEnd: end ?? addIntervals(start, interval, intervalCount),
     metadata: item.metadata ?? {},
   };
+}
+
+/** A paid latest invoice makes a waiting subscription active → customer.subscription.updated */
+export function activateSubscription(world: World, invoice: Invoice): void {
+  const subscription = world.subscriptions.get(invoice.subscription ?? '');
+  if (!subscription || hasEnded(subscription) || subscription.latestInvoice !== invoice.id) return;
+  if (['incomplete', 'past_due', 'unpaid'].includes(subscription.status)) {
+    updateSubscription(world, subscription.id, { status: 'active' });
+  }
+}
+
+/** @throws WorldError if the customer does not exist or was deleted */
+export function liveCustomer(world: World, id: string): Customer {
+  const customer = getFrom(world.customers, id, 'customer');
+  if (customer.deleted) throw new WorldError(`No such customer: '${id}'`);
+  return customer;
+}
+
+/** @throws WorldError if the subscription does not exist or has ended */
+export function liveSubscription(world: World, id: string): Subscription {
+  const subscription = getFrom(world.subscriptions, id, 'subscription');
+  if (hasEnded(subscription)) {
+    throw new WorldError(`The subscription ${id} is ${subscription.status} and cannot be changed.`);
+  }
+  return subscription;
+}
+
+export function hasEnded(subscription: Subscription): boolean {
+  return subscription.status === 'canceled' || subscription.status === 'incomplete_expired';
+}
+
+/** @throws WorldError if the invoice does not exist or has another status */
+export function invoiceThatIs(world: World, id: string, ...statuses: Invoice['status'][]): Invoice {
+  const invoice = getFrom(world.invoices, id, 'invoice');
+  if (!statuses.includes(invoice.status)) {
+    throw new WorldError(
+      `The invoice ${invoice.number ?? id} is ${invoice.status}, not ${statuses.join(' or ')}.`,
+    );
+  }
+  return invoice;
+}
+
+/** The instant some months or years later, on the month's last day where it has no such day. */
+export function addIntervals(start: number, interval: 'month' | 'year', count: number): number {
+  const instant = fromEpoch(start);
+  const day = instant.getUTCDate();
+  instant.setUTCDate(1);
+  instant.setUTCMonth(instant.getUTCMonth() + (interval === 'year' ? 12 : 1) * count);
+  const lastDay = fromEpoch(Date.UTC(instant.getUTCFullYear(), instant.getUTCMonth() + 1, 0) / 1000);
+  instant.setUTCDate(Math.min(day, lastDay.getUTCDate()));
+  return toEpoch(instant);
 }

@@ -1,11 +1,20 @@
 import { asc } from 'drizzle-orm';
-import type { Database } from '@/db/database';
-import { customers, stripeCustomers } from '@/db/schema';
+import type { Database } from '../../../db/database';
+import { customers, stripeCustomers } from '../../../db/schema';
 import { isSure } from '../../customers/sure-link';
-import { toEpoch } from '../../dates';
-import { invoicePrefix } from '../actions/customers';
+import { fromEpoch, toCalendarDate, toEpoch } from '../../dates';
+import { invoicePrefix } from '../actions/checkout';
 import { newId, type World } from '../world';
-import type { Filling } from './context';
+
+type StripeCustomerId = string;
+
+/** What filling the world needs from one part to the next. */
+export interface Filling {
+  world: World;
+  calendar: Calendar;
+  /** The Stripe customer of a customer: the given one if it is known, else its first one, else a new one. */
+  customerOf(ourId: number, stripeId: string | null): StripeCustomerId;
+}
 
 type OurCustomer = typeof customers.$inferSelect;
 type LinkedBy = (typeof stripeCustomers.$inferSelect)['linked_by'];
@@ -50,4 +59,26 @@ function putCustomer(world: World, row: OurCustomer, id: string, linkedBy: Linke
     invoicePrefix: invoicePrefix(id),
     nextInvoiceSequence: 1,
   });
+}
+
+interface Calendar {
+  /** An instant that falls on the date, near its noon. */
+  on(date: string): number;
+  /** The same for something that has happened: not later than now. */
+  past(date: string): number;
+}
+
+const HALF_DAY = 43_200;
+
+/** Turns our calendar dates into instants that fall on them in one time zone. */
+export function createCalendar(now: Date, timeZone: string): Calendar {
+  const on = (date: string) => {
+    const noon = Date.parse(`${date}T12:00:00Z`) / 1000;
+    const seen = toCalendarDate(fromEpoch(noon), timeZone);
+    if (seen === date) return noon;
+    // More than twelve hours from UTC, noon there is another day here.
+    return seen > date ? noon - HALF_DAY : noon + HALF_DAY;
+  };
+  const today = toCalendarDate(now, timeZone);
+  return { on, past: (date) => (date === today ? Math.min(on(date), toEpoch(now)) : on(date)) };
 }

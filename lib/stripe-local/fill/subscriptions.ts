@@ -4,10 +4,10 @@ import { customerServices, subscriptionItems, subscriptions } from '@/db/schema'
 import { toEpoch } from '../../dates';
 import { toMinorUnits } from '../../money';
 import { createCheckoutSession } from '../actions/checkout';
-import { addIntervals } from '../actions/period';
+import { addIntervals } from '../actions/subscriptions';
 import type { Subscription, SubscriptionItem } from '../model';
 import { epochNow, newId } from '../world';
-import type { Filling } from './context';
+import type { Filling } from './customers';
 
 type OurSubscription = typeof subscriptions.$inferSelect;
 type OurItem = {

@@ -1,3 +1,5 @@
+import type { Address } from '../model';
+
 export type Json = { [key: string]: unknown };
 
 /** The differences between API versions in the fields of the model. */
@@ -34,4 +36,9 @@ export function embeddedList(data: unknown[], url: string, limit = data.length):
     total_count: data.length,
     url,
   };
+}
+
+/** A world that was saved by an older version has none. */
+export function renderAddress(address: Address | null | undefined): Json | null {
+  return address ? { ...address, state: null } : null;
 }

@@ -6,11 +6,10 @@ import { createLogger } from '@/lib/log';
 import { createStripeClient } from '@/lib/stripe/client';
 import { toProviderEvent } from '@/lib/stripe/to-event';
 import * as act from '@/lib/stripe-local/actions';
-import { seededChance } from '@/lib/stripe-local/chance';
 import { fillFromDatabase } from '@/lib/stripe-local/fill-from-database';
-import { renderEvent } from '@/lib/stripe-local/render/event';
+import { renderEvent } from '@/lib/stripe-local/render/object';
 import { startStripeLocal } from '@/lib/stripe-local/server';
-import { createWorld, type World } from '@/lib/stripe-local/world';
+import { createWorld, seededChance, type World } from '@/lib/stripe-local/world';
 import { handleEvent } from '@/lib/sync/inbox/handle-event';
 import { checkWithStripe } from '@/lib/sync/staff/check-with-stripe';
 

@@ -1,5 +1,4 @@
-import type { Invoice } from '@/lib/stripe-local/model';
-import type { Dispute, Refund } from '@/lib/stripe-local/model-returns';
+import type { Dispute, Invoice, Refund } from '@/lib/stripe-local/model';
 import type { DisputeRow, PaymentRow, RefundRow } from '../tables';
 import {
   amount,

@@ -1,6 +1,5 @@
 import { toCalendarDate } from '@/lib/dates';
-import type { Customer, WorldEvent, WorldObject } from '@/lib/stripe-local/model';
-import type { Dispute, Refund } from '@/lib/stripe-local/model-returns';
+import type { Customer, Dispute, Refund, WorldEvent, WorldObject } from '@/lib/stripe-local/model';
 import type { Tables } from '../tables';
 
 /** Everything that is known of a history: what happened at Stripe and what people and programs did here. */

@@ -1,6 +1,6 @@
 import { isConflict } from '@/db/transaction';
 import type { ProviderEvent } from '@/lib/stripe/to-event';
-import { type Chance, seededChance } from '@/lib/stripe-local/chance';
+import { type Chance, seededChance } from '@/lib/stripe-local/world';
 import { isVersionConflict } from '@/lib/sync/store/commit';
 import type { Commit } from '@/lib/sync/store/committed';
 import type { Keys } from '@/lib/sync/store/keys';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { type Database, pgErrorCode, rows } from '@/db/database';
 import { bookEntries } from '@/lib/book-entries';
 import type { ProviderEvent } from '@/lib/stripe/to-event';
-import { type Chance, seededChance } from '@/lib/stripe-local/chance';
+import { type Chance, seededChance } from '@/lib/stripe-local/world';
 import { failEvent } from '@/lib/sync/inbox/inbox';
 import { dropBatch } from '@/lib/sync/reconcile/steps/drop-old-bodies';
 import { commit } from '@/lib/sync/store/commit';

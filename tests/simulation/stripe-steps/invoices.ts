@@ -1,7 +1,6 @@
 import * as act from '@/lib/stripe-local/actions';
-import { collectedFor } from '@/lib/stripe-local/actions/collected';
-import { mayBecome } from '@/lib/stripe-local/actions/move-dispute';
-import { isCollected } from '@/lib/stripe-local/charges';
+import { mayBecome } from '@/lib/stripe-local/actions/disputes';
+import { collectedFor, isCollected } from '@/lib/stripe-local/charges';
 import type { Invoice } from '@/lib/stripe-local/model';
 import { emit, epochNow, newId, WorldError } from '@/lib/stripe-local/world';
 import type { Step } from '../plan';
