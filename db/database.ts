@@ -40,6 +40,12 @@ export function isDiskFullError(error: unknown): boolean {
   return pgErrorCode(error) === DISK_FULL;
 }
 
+/** Whether a statement failed. The message of such an error is SQL: it belongs in the log only. */
+export function isQueryError(error: unknown): boolean {
+  // By its name: a page may catch it in another bundle than the one that made it.
+  return error instanceof Error && error.name === 'QueryError';
+}
+
 /**
  * Serialises everything that concerns one thing, until the transaction ends. Taken before row locks.
  *

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import * as health from '@/app/api/health/route';
-import { accountingCsv } from '@/lib/exports/accounting/accounting-csv';
+import { accountingCsv } from '@/lib/exports/accounting-csv';
 import { exportCsv } from '@/lib/exports/export-csv';
 import { EXPORT_KINDS } from '@/lib/exports/kinds';
 import { openApiDocument } from '@/lib/openapi/document';

@@ -1,17 +1,12 @@
-import { createCalendar } from './calendar';
-import { createChance } from './chance';
-import { clientsOf } from './clients';
-import { buildCustomers } from './customers';
+import { clientsOf } from './catalogue';
+import { billedByStripe, buildCustomers, buildStripeCustomers, fileProposals } from './customers';
 import { buildInvoices } from './invoices';
 import { buildInvoiceLines, buildSalesDocumentLines } from './lines';
-import { buildMoneyBack } from './money-back';
-import { buildPayments } from './payments';
-import { fileProposals } from './proposals';
+import { buildMoneyBack, buildPayments } from './payments';
 import type { SeedRows, Source } from './rows';
+import { createCalendar, createChance } from './rows';
 import { buildSalesDocuments } from './sales-documents';
-import { buildServers } from './servers';
-import { buildServices } from './services';
-import { billedByStripe, buildStripeCustomers } from './stripe-customers';
+import { buildServers, buildServices } from './services';
 import { buildSubscriptions } from './subscriptions';
 
 export interface SeedOptions {

@@ -1,9 +1,19 @@
-import type { Agreement } from './agreement';
-import { OFFICE_HOURS, SAFE_DAYS } from './calendar';
-import type { Client } from './clients';
-import { buildLocalInvoices, netOf } from './local-invoices';
-import type { InvoiceRow, Source } from './rows';
-import { periodInvoices, stripeInvoice } from './stripe-invoices';
+import { addDays } from '../../lib/dates';
+import { toMinorUnits } from '../../lib/money';
+import { isUnpaid, unpaidStatus } from '../../lib/overdue';
+import { CATALOGUE, type Client, priceIn } from './catalogue';
+import { amountsOf, invoiceRow } from './lines';
+import {
+  addMonths,
+  addSeconds,
+  type CustomerRow,
+  daysBetween,
+  type InvoiceRow,
+  OFFICE_HOURS,
+  SAFE_DAYS,
+  type Source,
+} from './rows';
+import type { Agreement } from './subscriptions';
 
 /** Stripe came to this company later than its customers: older invoices are local. */
 const FROM_STRIPE = 1720;
@@ -86,4 +96,197 @@ function numbered({ chance }: Source, invoices: InvoiceRow[]): InvoiceRow[] {
     prefixes.set(stripe_customer_id, prefix);
     return `${prefix}-${String(next(prefix)).padStart(4, '0')}`;
   }
+}
+
+const HOUR = 3600;
+const DAY = 24 * HOUR;
+
+interface Bill {
+  customer: CustomerRow;
+  stripeId: string | null;
+  netMinor: number;
+  created: Date;
+  byInvoice: boolean;
+}
+
+/** How an invoice stands at Stripe. `failing`: open, and the charge did not go through. */
+type Standing = 'draft' | 'open' | 'failing' | 'written off' | 'paid' | 'void';
+
+/** The invoice of a subscription's first period is the first. */
+function periodInvoices(source: Source, agreement: Agreement): InvoiceRow[] {
+  const { customer, begins, months, row, byInvoice } = agreement;
+  const free = row.status === 'trialing' || row.status === 'paused';
+  const starts: Date[] = [];
+  const until = agreement.endedAt ?? agreement.periodEnd;
+  for (
+    let at = begins;
+    at < until && !(free && starts.length > 0);
+    at = addMonths(begins, months * starts.length)
+  ) {
+    starts.push(at);
+  }
+  return starts.map((created, i) => {
+    const bill = {
+      customer,
+      stripeId: row.stripe_customer_id,
+      created,
+      byInvoice,
+      netMinor: free ? 0 : agreement.netMinor,
+    };
+    const standing = standingOf(source, agreement, i === starts.length - 1 && !free);
+    return { ...stripeInvoice(source, bill, standing), subscription_id: row.id };
+  });
+}
+
+function standingOf({ chance }: Source, { row, byInvoice }: Agreement, isLast: boolean): Standing {
+  if (!isLast)
+    return row.status === 'trialing' || row.status === 'paused' || chance.happens(0.97) ? 'paid' : 'void';
+  switch (row.status) {
+    case 'unpaid':
+      return chance.happens(0.5) ? 'written off' : 'failing';
+    case 'past_due':
+    case 'incomplete':
+      return 'failing';
+    case 'cancelled':
+      return chance.happens(0.15) ? 'written off' : 'paid';
+    default:
+      return byInvoice && chance.happens(0.7) ? 'open' : 'paid';
+  }
+}
+
+/** A row as sync would have written it. */
+function stripeInvoice(source: Source, bill: Bill, standing: Standing): InvoiceRow {
+  const { chance, calendar } = source;
+  const { customer, stripeId, netMinor, created, byInvoice } = bill;
+  const invoice_date = calendar.dateOf(created);
+  const due_date =
+    byInvoice && standing !== 'draft' ? addDays(invoice_date, chance.pick([14, 14, 30])) : null;
+  const stands = standing === 'open' && !mayBeOpen(due_date, calendar) ? 'paid' : standing;
+  const failed =
+    stands === 'failing' || stands === 'written off' || (stands === 'paid' && chance.happens(0.03));
+  const payment_failed_at = failed && netMinor > 0 ? addSeconds(created, HOUR) : null;
+  const paid_at = stands === 'paid' ? paidAt() : null;
+  const known = paid_at ?? payment_failed_at ?? addSeconds(created, stands === 'draft' ? 0 : HOUR);
+  const row = invoiceRow(customer, netMinor, {
+    status: statusOf(stands, due_date, calendar.today),
+    invoice_date,
+    due_date,
+    ...(paid_at && { paid_at }),
+  });
+  const offStripe = stands === 'paid' && byInvoice && !failed && chance.happens(0.08);
+  return {
+    ...row,
+    payment_failed_at,
+    uncollectible: stands === 'written off',
+    amount_off_stripe: offStripe ? row.total : '0',
+    stripe_customer_id: stripeId,
+    stripe_invoice_id: chance.fill('in_1***********************'),
+    stripe_synced_at: addSeconds(known, chance.int(2, 9)),
+    provider_as_of: known,
+  };
+
+  function paidAt(): Date {
+    if (netMinor === 0) return created;
+    const latest = calendar.instant(-SAFE_DAYS, 0).getTime();
+    const days = Math.floor((latest - created.getTime()) / 1000 / DAY);
+    const wait = byInvoice ? chance.int(2, 20) : failed ? chance.int(3, 7) : 0;
+    return addSeconds(created, Math.max(0, Math.min(wait, days)) * DAY + HOUR + chance.int(5, 90));
+  }
+}
+
+/** Left out are those that fall due within the week: they would become overdue while one looks on. */
+function mayBeOpen(dueDate: string | null, { today }: { today: string }): dueDate is string {
+  return dueDate !== null && (dueDate < today || dueDate >= addDays(today, 7));
+}
+
+function statusOf(standing: Standing, dueDate: string | null, today: string): InvoiceRow['status'] {
+  switch (standing) {
+    case 'open':
+    case 'failing':
+    case 'written off': {
+      const paymentFailed = standing === 'failing';
+      return unpaidStatus(
+        { due_date: dueDate, paymentFailed, uncollectible: standing === 'written off' },
+        today,
+      );
+    }
+    case 'void':
+      return 'cancelled';
+    default:
+      return standing;
+  }
+}
+
+const HISTORY_DAYS = 3 * 365;
+/** How many of each status; the rest is paid. */
+const OPEN = { draft: 65, cancelled: 190, sent: 110, overdue: 60 };
+type Status = keyof typeof OPEN | 'paid';
+
+/** Invoices that Stripe knows nothing of: for transfers, and from before Stripe came. */
+function buildLocalInvoices(
+  source: Source,
+  clients: Client[],
+  agreements: Agreement[],
+  count: number,
+): InvoiceRow[] {
+  const { chance, calendar } = source;
+  const ofSubscriptions = agreements.flatMap((agreement) => ownPeriods(source, agreement));
+  const open = Object.entries(OPEN).flatMap(([status, n]) => Array<Status>(n).fill(status as Status));
+  const paid = Array<Status>(count - open.length - ofSubscriptions.length).fill('paid');
+  const others = [...open, ...paid].map((status) => {
+    const client = chance.pick(clients);
+    return localInvoice(source, client.customer, netOf(source, client), status, ageOf());
+
+    function ageOf(): number {
+      if (status === 'draft') return chance.int(0, 9);
+      if (status === 'sent') return chance.int(0, 7);
+      if (status === 'overdue') return chance.int(31, 240);
+      return chance.int(20, HISTORY_DAYS);
+    }
+  });
+  return [...ofSubscriptions, ...others].map((row) => ({ ...row, due_date: dueDate(row) }));
+
+  function dueDate({ status, invoice_date }: InvoiceRow): string | null {
+    return status === 'draft' ? null : addDays(invoice_date, chance.pick([14, 14, 14, 30]));
+  }
+  function ownPeriods(from: Source, agreement: Agreement): InvoiceRow[] {
+    const { customer, netMinor, begins, periodEnd, months, row } = agreement;
+    const invoices: InvoiceRow[] = [];
+    for (let at = begins; at < periodEnd; at = addMonths(begins, months * invoices.length)) {
+      const age = daysBetween(calendar.dateOf(at), calendar.today);
+      invoices.push({ ...localInvoice(from, customer, netMinor, 'paid', age), subscription_id: row.id });
+    }
+    return invoices;
+  }
+}
+
+function localInvoice(
+  { chance, calendar }: Source,
+  customer: CustomerRow,
+  netMinor: number,
+  status: Status,
+  age: number,
+): InvoiceRow {
+  const wait = Math.max(0, Math.min(chance.int(2, 35), age - SAFE_DAYS));
+  const total = toMinorUnits(amountsOf(customer, netMinor).total, customer.currency);
+  const inPart = isUnpaid(status) && age > 0 && chance.happens(0.2);
+  return invoiceRow(customer, netMinor, {
+    status,
+    invoice_date: calendar.day(-age),
+    due_date: null,
+    ...(inPart && { partMinor: Math.floor((total * chance.int(25, 75)) / 100) }),
+    ...(status === 'paid' && {
+      paid_at: calendar.instant(wait - age, chance.int(OFFICE_HOURS.from, OFFICE_HOURS.to)),
+    }),
+  });
+}
+
+/** What the customer rents, for some months, or something from the catalogue. */
+function netOf({ chance }: Source, { customer, services }: Client): number {
+  const { currency } = customer;
+  const own = chance.shuffle(services).slice(0, chance.int(1, 4));
+  const rented = own.reduce((sum, { price }) => sum + toMinorUnits(price, currency), 0);
+  if (rented > 0 && chance.happens(0.8)) return rented * chance.pick([1, 1, 1, 3, 12]);
+  const product = chance.pick(CATALOGUE[chance.pick(['hosting', 'server', 'service', 'license'] as const)]);
+  return priceIn(currency, product.cents) * chance.int(1, 8);
 }

@@ -1,8 +1,8 @@
 import { addDays } from '@/lib/dates';
-import { daysBetween } from './calendar';
 import { amountText, CATALOGUE, priceIn } from './catalogue';
-import { amountsOf } from './invoice-row';
+import { amountsOf } from './lines';
 import type { CustomerRow, InvoiceRow, SalesDocumentRow, Source } from './rows';
+import { daysBetween } from './rows';
 
 type Type = SalesDocumentRow['type'];
 type Status = SalesDocumentRow['status'];

@@ -1,8 +1,17 @@
-import { type Agreement, agree, monthsOf } from './agreement';
-import { bundleServices } from './bundles';
-import type { Client } from './clients';
-import type { Source } from './rows';
-import { endedTerms, formerTerms, runningTerms, type SubscriptionStatus } from './terms';
+import { fromEpoch, toEpoch } from '../../lib/dates';
+import { toMinorUnits } from '../../lib/money';
+import { amountText, type Client, groupBy, INTERVAL_MONTHS } from './catalogue';
+import {
+  addMonths,
+  addSeconds,
+  type Calendar,
+  type Chance,
+  OFFICE_HOURS,
+  type ServiceRow,
+  type Source,
+  type SubscriptionItemRow,
+  type SubscriptionRow,
+} from './rows';
 
 const INCOMPLETE = 4;
 const SUSPENDED = 15;
@@ -92,4 +101,193 @@ function numbered(agreements: Agreement[]): Agreement[] {
     for (const item of items) Object.assign(item, { id: ++itemId, subscription_id: row.id });
   });
   return sorted;
+}
+
+type BundleState = 'order' | 'running' | 'suspended' | 'ended';
+
+const STATES: Record<ServiceRow['status'], BundleState | null> = {
+  draft: null,
+  order: 'order',
+  active: 'running',
+  suspended: 'suspended',
+  cancelled: 'ended',
+  terminated: 'ended',
+};
+
+/**
+ * Each client's services that are billed at intervals, in bundles of one to three that a subscription
+ * may hold: billed together, in the same state. In chance order.
+ */
+function bundleServices(chance: Chance, clients: Client[]): Record<BundleState, Client[]> {
+  const bundles: Record<BundleState, Client[]> = { order: [], running: [], suspended: [], ended: [] };
+  for (const client of clients) {
+    const billed = client.services.filter(({ billing_interval }) => billing_interval !== 'once');
+    const alike = groupBy(billed, ({ billing_interval, status }) => `${billing_interval} ${STATES[status]}`);
+    for (const group of alike.values()) {
+      const state = group[0] && STATES[group[0].status];
+      if (state) bundles[state].push(...chunksOf(chance, group).map((services) => ({ ...client, services })));
+    }
+  }
+  return {
+    order: chance.shuffle(bundles.order),
+    running: chance.shuffle(bundles.running),
+    suspended: chance.shuffle(bundles.suspended),
+    ended: chance.shuffle(bundles.ended),
+  };
+}
+
+function chunksOf<T>(chance: Chance, list: T[]): T[][] {
+  const chunks: T[][] = [];
+  for (let rest = list; rest.length > 0; ) {
+    const size = Number(chance.weighted({ 1: 20, 2: 45, 3: 35 }));
+    chunks.push(rest.slice(0, size));
+    rest = rest.slice(size);
+  }
+  return chunks;
+}
+
+/** A subscription with what its invoices are made of. */
+export interface Agreement extends Client, Terms {
+  row: SubscriptionRow;
+  items: SubscriptionItemRow[];
+  /** The length of a billing period. */
+  months: number;
+  /** Net price of a period. */
+  netMinor: number;
+  /** Paid by transfer on an invoice, not charged. */
+  byInvoice: boolean;
+}
+
+function monthsOf({ services }: Pick<Client, 'services'>): number {
+  return INTERVAL_MONTHS[services[0]?.billing_interval ?? 'month'];
+}
+
+/** The subscription as sync would have written it; its ids come when all are known. */
+function agree(
+  { chance, calendar }: Source,
+  { customer, services, stripeIds }: Client,
+  status: SubscriptionStatus,
+  terms: Terms,
+): Agreement {
+  const months = monthsOf({ services });
+  const periodStart = Math.max(toEpoch(terms.begins), toEpoch(addMonths(terms.periodEnd, -months)));
+  const changed = terms.endedAt ?? fromEpoch(periodStart);
+  const items = services.map((service) => {
+    const stripe_subscription_item_id = chance.fill('si_**************');
+    const quantity = service.service_type === 'license' && chance.happens(0.3) ? chance.int(2, 5) : 1;
+    return {
+      id: 0,
+      subscription_id: 0,
+      customer_service_id: service.id,
+      stripe_subscription_item_id,
+      named_service_id: String(service.id),
+      named_service_number: service.service_number,
+      linked_by_staff: false,
+      quantity,
+      amount: amountText(toMinorUnits(service.price, service.currency) * quantity, service.currency),
+      currency: service.currency,
+      interval: months === 12 ? 'year' : 'month',
+      interval_count: months === 12 ? 1 : months,
+      current_period_end: terms.periodEnd,
+    };
+  });
+  return {
+    ...terms,
+    customer,
+    services,
+    stripeIds,
+    months,
+    items,
+    netMinor: services.reduce(
+      (sum, { price, currency }, i) => sum + toMinorUnits(price, currency) * (items[i]?.quantity ?? 1),
+      0,
+    ),
+    byInvoice:
+      customer.company !== null && (status === 'active' || status === 'cancelled') && chance.happens(0.3),
+    row: {
+      id: 0,
+      customer_id: customer.id,
+      status,
+      next_billing_date: calendar.dateOf(terms.periodEnd),
+      cancel_at_period_end: terms.cancelAtPeriodEnd,
+      cancel_at: terms.cancelAtPeriodEnd ? terms.periodEnd : null,
+      ended_at: terms.endedAt,
+      pause_behavior: null,
+      pause_resumes_at: null,
+      checkout_completed_at: null,
+      stripe_subscription_id: chance.fill('sub_1***********************'),
+      stripe_customer_id: chance.pick(stripeIds),
+      stripe_synced_at: addSeconds(changed, chance.int(3, 9)),
+      provider_as_of: addSeconds(changed, 1),
+      recheck_at: null,
+      provider_gone_at: null,
+      checkout_reference: null,
+      reference_declined: false,
+    },
+  };
+}
+
+type SubscriptionStatus = SubscriptionRow['status'];
+
+/** When a subscription began, and its current period. */
+interface Terms {
+  begins: Date;
+  /** Of the current or, once ended, the last period. */
+  periodEnd: Date;
+  endedAt: Date | null;
+  cancelAtPeriodEnd: boolean;
+}
+
+const DAY = 86_400;
+const LONGEST_MONTHS = 30;
+
+/** @param months the length of a billing period */
+function runningTerms({ chance, calendar }: Source, months: number, status: SubscriptionStatus): Terms {
+  const terms = { endedAt: null, cancelAtPeriodEnd: status === 'active' && chance.happens(0.06) };
+  const second = chance.int(OFFICE_HOURS.from, OFFICE_HOURS.to);
+  if (status === 'trialing') {
+    const begins = calendar.instant(-chance.int(3, 9), second);
+    return { ...terms, begins, periodEnd: addSeconds(begins, 14 * DAY) };
+  }
+  if (status === 'incomplete') {
+    // Stripe lets an unpaid first invoice wait for 23 hours only.
+    const begins = calendar.instant(-2, second);
+    return { ...terms, begins, periodEnd: addMonths(begins, months) };
+  }
+  const soon = billingDay(calendar, chance, second);
+  const periodEnd = addMonths(soon, chance.int(0, months - 1));
+  const periods = status === 'paused' ? 1 : chance.int(1, Math.floor(LONGEST_MONTHS / months));
+  return { ...terms, periodEnd, begins: addMonths(periodEnd, -months * periods) };
+}
+
+/** Ended with a period, or in the midst of one. */
+function endedTerms({ chance, calendar }: Source, months: number): Terms {
+  const age = chance.int(150, 900);
+  const begins = calendar.instant(-age, chance.int(OFFICE_HOURS.from, OFFICE_HOURS.to));
+  const fullPeriods = Math.floor((age - 10) / (31 * months));
+  if (fullPeriods === 0 || chance.happens(0.3)) {
+    const periodEnd = addMonths(begins, months * (fullPeriods + 1));
+    const lastStart = addMonths(begins, months * fullPeriods);
+    return {
+      begins,
+      periodEnd,
+      endedAt: addSeconds(lastStart, chance.int(1, 5) * DAY),
+      cancelAtPeriodEnd: false,
+    };
+  }
+  const periodEnd = addMonths(begins, months * chance.int(1, fullPeriods));
+  return { begins, periodEnd, endedAt: periodEnd, cancelAtPeriodEnd: true };
+}
+
+/** What the same services had before: ended on the day on which their present subscription began. */
+function formerTerms(chance: Chance, months: number, present: Terms): Terms {
+  const begins = addMonths(present.begins, -months * chance.int(1, Math.max(1, Math.floor(12 / months))));
+  return { begins, periodEnd: present.begins, endedAt: present.begins, cancelAtPeriodEnd: true };
+}
+
+/** A day that every month has, so near that the month before it began at least three days ago. */
+function billingDay(calendar: Calendar, chance: Chance, second: number): Date {
+  const day = calendar.instant(chance.int(3, 22), second);
+  if (day.getUTCDate() <= 28) return day;
+  return addSeconds(addMonths(day, 1), (1 - addMonths(day, 1).getUTCDate()) * DAY);
 }

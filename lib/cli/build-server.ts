@@ -1,4 +1,4 @@
-import { bundleServer } from './bundle-server';
+import { bundleServer } from './build';
 import { runCommand } from './run-command';
 
 runCommand(() => bundleServer());

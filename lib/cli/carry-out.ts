@@ -1,12 +1,20 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { constants } from 'node:os';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, type Terminal, UNCONFIRMED } from '../commands/command';
-import { COMMANDS, type CommandName } from '../commands/commands';
+import { COMMANDS, isCommandName } from '../commands/commands';
+import { isFromStripe } from '../commands/import';
+import { type CommandRequest, commandMessage, linesOf, MAX_INPUT } from '../commands/wire';
 import { readEnv } from '../env';
+import { StartError } from '../errors';
+import { fileProblem } from '../file-problem';
+import { inheritedEnv } from '../inherited-env';
 import { DatabaseBusyError } from '../open-database';
 import { createRuntime } from '../runtime';
-import { askServer } from './ask-server';
-import { askTerminal, ownTerminal } from './own-terminal';
-import { runCommand } from './run-command';
+import { STOP_SIGNALS } from './child-process';
 
 /** For what has the embedded database open and takes no commands: another command, or a server that starts. */
 const PATIENCE_MS = 60_000;
@@ -15,29 +23,29 @@ const MAX_TRIES = 10;
 /**
  * Runs a command in this process; while a server has the embedded database, in that server.
  *
- * @param which of them, where its arguments tell
+ * @param argv the npm script, then the arguments
+ * @throws StartError, AppError
  */
-export function carryOut(which: CommandName | ((args: string[]) => CommandName)): void {
-  runCommand(async (args) => {
-    const name = typeof which === 'string' ? which : which(args);
-    const command = COMMANDS[name];
-    const wanted = command.read(args);
-    const { terminal, requirePrinted } = await ownTerminal({
-      takesInput: command.takesInput?.(wanted) ?? false,
-      stopsInOrder: command.stopsInOrder?.(wanted) ?? false,
-    });
-    const carry = (all: string[]) =>
-      tryBoth(
-        () => runHere(command, command.read(all), terminal),
-        (socket) => askServer(socket, { command: name, args: all }, terminal),
-      );
-    const code = await carry(args);
-    process.exitCode =
-      code === UNCONFIRMED && command.question
-        ? await confirmed(command.question, terminal, () => carry([...args, '--yes']))
-        : code;
-    requirePrinted();
+export async function carryOut([script = '', ...args]: string[]): Promise<void> {
+  const name = script === 'import' && isFromStripe(args) ? 'import stripe' : script;
+  if (!isCommandName(name)) throw new StartError([`There is no command ${name}.`]);
+  const command: Command = COMMANDS[name];
+  const wanted = command.read(args);
+  const { terminal, requirePrinted } = await ownTerminal({
+    takesInput: command.takesInput?.(wanted) ?? false,
+    stopsInOrder: command.stopsInOrder?.(wanted) ?? false,
   });
+  const carry = (all: string[]) =>
+    tryBoth(
+      () => runHere(command, command.read(all), terminal),
+      (socket) => askServer(socket, { command: name, args: all }, terminal),
+    );
+  const code = await carry(args);
+  process.exitCode =
+    code === UNCONFIRMED && command.question
+      ? await confirmed(command.question, terminal, () => carry([...args, '--yes']))
+      : code;
+  requirePrinted();
 }
 
 /** Continues if the user confirms at the terminal. A script must confirm with a flag. */
@@ -87,4 +95,125 @@ async function runHere(command: Command, wanted: unknown, terminal: Terminal): P
   } finally {
     await runtime.close();
   }
+}
+
+const STOPPED = 'Stopped: the server ends what it is at, and keeps it; the same command again does the rest.';
+
+/**
+ * Lets a running server run a command, and prints its answer.
+ *
+ * @returns the exit code; null if no server listens
+ * @throws StartError if the server may not be asked, or stops before it has answered
+ */
+export async function askServer(
+  path: string,
+  request: Pick<CommandRequest, 'command' | 'args'>,
+  { input, user, progress, print, cwd, signal, drained }: Terminal,
+): Promise<number | null> {
+  const socket = await open(path);
+  if (!socket) return null;
+  const asked: CommandRequest = { ...request, user, isTTY: progress.isTTY, cwd, ...(input && { input }) };
+  socket.write(`${JSON.stringify(asked)}\n`);
+  signal.addEventListener('abort', () => socket.destroy());
+  try {
+    for await (const line of linesOf(socket)) {
+      const message = commandMessage.parse(JSON.parse(line));
+      if ('exit' in message) return message.exit;
+      if ('out' in message) print(message.out);
+      else progress.write(message.err);
+      await drained();
+    }
+  } catch {
+    // As with an end without an exit code, it is unknown how far the command got.
+  } finally {
+    socket.destroy();
+  }
+  if (signal.aborted) throw new StartError([STOPPED]);
+  throw new StartError([
+    'The server stopped before the command had ended: look whether it was carried out, and try again.',
+  ]);
+}
+
+async function open(path: string): Promise<Socket | null> {
+  const socket = connect(path);
+  try {
+    await new Promise<void>((done, failed) => {
+      socket.once('error', failed);
+      socket.once('connect', done);
+    });
+    return socket;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ECONNREFUSED') return null;
+    if (code !== 'EACCES' && code !== 'EPERM') throw error;
+    throw new StartError(['The running server takes commands of its own user only: run this as that user.']);
+  }
+}
+
+interface Wants {
+  takesInput: boolean;
+  stopsInOrder: boolean;
+}
+
+/**
+ * The terminal of this process.
+ *
+ * @returns also what says whether everything that was printed could be: a reader that went away is no error
+ */
+async function ownTerminal({ takesInput, stopsInOrder }: Wants): Promise<{
+  terminal: Terminal;
+  requirePrinted(): void;
+}> {
+  const stop = new AbortController();
+  let failed: unknown;
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') failed = error;
+    stop.abort();
+  });
+  if (stopsInOrder) for (const signal of STOP_SIGNALS) process.on(signal, () => endOrWait(stop, signal));
+  const terminal: Terminal = {
+    input: takesInput ? await pipedText() : undefined,
+    user: inheritedEnv().USER ?? null,
+    print: (line) => process.stdout.write(`${line}\n`),
+    progress: { isTTY: process.stderr.isTTY === true, write: (part) => process.stderr.write(part) },
+    cwd: process.cwd(),
+    signal: stop.signal,
+    drained: async () => {
+      if (process.stdout.writableNeedDrain)
+        await once(process.stdout, 'drain', { signal: stop.signal }).catch(() => {});
+    },
+  };
+  const requirePrinted = () => {
+    if (failed) throw fileProblem(failed, 'The output');
+  };
+  return { terminal, requirePrinted };
+}
+
+/** @returns the typed answer, empty if the process must stop; null without a terminal */
+async function askTerminal(question: string, signal: AbortSignal): Promise<string | null> {
+  if (!process.stdin.isTTY) return null;
+  const asking = createInterface({ input: process.stdin, output: process.stderr });
+  asking.once('SIGINT', () => asking.close()); // a terminal in this mode sends no signal to the process
+  try {
+    return await new Promise<string | null>((resolve) => {
+      asking.once('close', () => resolve(''));
+      signal.addEventListener('abort', () => resolve(''));
+      asking.question(question, resolve);
+    });
+  } finally {
+    asking.close();
+  }
+}
+
+/** Who asks a second time does not want to wait. */
+function endOrWait(stop: AbortController, signal: (typeof STOP_SIGNALS)[number]): void {
+  if (stop.signal.aborted) process.exit(128 + constants.signals[signal]);
+  stop.abort();
+}
+
+async function pipedText(): Promise<string | undefined> {
+  if (process.stdin.isTTY) return undefined;
+  const piped = await text(process.stdin);
+  if (piped.length > MAX_INPUT) throw new StartError(['What was piped in is too long.']);
+  return piped || undefined;
 }

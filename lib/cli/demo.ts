@@ -1,14 +1,12 @@
-import { readArguments } from '../commands/read-arguments';
+import { readArguments } from '../commands/command';
+import type { Env } from '../env';
 import { requirePort } from '../server/listen';
-import { buildWhenStale } from './build-when-stale';
-import { readDemoEnv } from './demo/demo-env';
+import { buildWhenStale } from './build';
+import { startServerProcess, untilExit, untilListening } from './child-process';
 import { serveWorld } from './demo/local-stripe';
 import { prepareDatabase } from './demo/prepare-database';
-import { writeSettings } from './demo/settings';
-import { welcome } from './demo/welcome';
+import { type DemoSettings, readDemoEnv, writeSettings } from './demo/settings';
 import { runCommand } from './run-command';
-import { startServerProcess, untilListening } from './server-process';
-import { untilExit } from './until-exit';
 
 const USAGE = [
   'Usage: npm run demo',
@@ -35,3 +33,49 @@ runCommand(async (args) => {
   await stripe?.close();
   process.exitCode = stopped ? 0 : code;
 });
+
+interface Running {
+  env: Env;
+  settings: DemoSettings;
+  token: string;
+  /** False: events come from a Stripe of its owner's. */
+  ownStripe: boolean;
+}
+
+/** The text that the demo prints once it runs. Each command in it works when pasted. */
+function welcome({ env, settings, token, ownStripe }: Running): string {
+  const url = env.publicUrl;
+  return `
+The demo runs at ${url} with its data in ${env.databaseUrl ? 'the database of DATABASE_URL' : env.dataDir}.
+
+Staff pages: ${url}/admin
+  E-mail:   ${settings.staffEmail}
+  Password: ${settings.staffPassword}
+
+An access token with all scopes, valid for this run:
+ACCESS_TOKEN=${token}
+
+The payments API:
+curl -s -H "Authorization: Bearer ${token}" "${url}/api/w5t/payments?per_page=2"
+
+The tools, for an MCP client:
+${JSON.stringify(mcpClient(url, token), null, 2)}
+
+${ownStripe ? events() : 'Events come from the Stripe account of STRIPE_SECRET_KEY.'}
+
+Ctrl-C stops everything and keeps the data.
+`;
+}
+
+function mcpClient(url: string, token: string) {
+  const headers = { Authorization: `Bearer ${token}` };
+  return { mcpServers: { w5t: { type: 'http', url: `${url}/mcp`, headers } } };
+}
+
+function events(): string {
+  return `Something happens at Stripe (in a second terminal; without a type it lists what can happen):
+npm run stripe:event -- invoice.payment_failed
+
+The webhook does not hear of it, and reconciliation finds it:
+npm run stripe:event -- invoice.paid --silent`;
+}

@@ -1,11 +1,10 @@
-import { readArguments } from '../commands/read-arguments';
+import { readArguments } from '../commands/command';
 import { readEnv } from '../env';
 import { inheritedEnv } from '../inherited-env';
 import { openDatabase } from '../open-database';
 import { requirePort } from '../server/listen';
-import { startNext } from './next-command';
+import { startNext, untilExit } from './child-process';
 import { runCommand } from './run-command';
-import { untilExit } from './until-exit';
 
 const USAGE = ['Usage: npm run dev', 'The server, rebuilding as files change.'];
 

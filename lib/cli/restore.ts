@@ -2,7 +2,7 @@ import { access, readFile } from 'node:fs/promises';
 import { sql } from 'drizzle-orm';
 import { type Database, rows } from '@/db/database';
 import { describeContents, placeOf } from '../backup-contents';
-import { readArguments } from '../commands/read-arguments';
+import { readArguments } from '../commands/command';
 import { readEnv } from '../env';
 import { DATABASE_VARIABLES } from '../env-variables';
 import { StartError } from '../errors';

@@ -1,5 +1,4 @@
-import { HelpAsked } from '../commands/read-arguments';
-import { sentencesOf } from '../commands/sentences-of';
+import { HelpAsked, sentencesOf } from '../commands/command';
 
 /**
  * Runs a command and ends the process: a database that is still open would keep it alive.

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
-import { readArguments } from '../commands/read-arguments';
+import { readArguments } from '../commands/command';
 import { readEnv } from '../env';
 import { StartError } from '../errors';
 import { migrateServer } from '../open-server';
@@ -17,8 +17,8 @@ import { openHttpServer } from '../server/open-http-server';
 import { inPlaces } from '../server/page-places';
 import { noteStopping } from '../stopping';
 import { flushToolCalls } from '../tool-calls/record-tool-call';
+import { untilStopped } from './child-process';
 import { runCommand } from './run-command';
-import { untilStopped } from './until-stopped';
 
 /** Loading Next blocks the process, so it starts after the first answer is sent. A request for a page starts it at once. */
 const QUIET_MS = 100;

@@ -1,6 +1,5 @@
 import { inheritedEnv } from '../inherited-env';
-import { startServerProcess } from './server-process';
-import { untilExit } from './until-exit';
+import { startServerProcess, untilExit } from './child-process';
 
 /** Only starts the server, which says itself what is wrong: the size of node's thread pool is its environment's. */
 const server = startServerProcess(inheritedEnv(), process.argv.slice(2));

@@ -1,4 +1,4 @@
-import { readArguments } from '../commands/read-arguments';
+import { readArguments } from '../commands/command';
 import { readEnv } from '../env';
 import { DATABASE_VARIABLES } from '../env-variables';
 import { inheritedEnv } from '../inherited-env';

@@ -6,8 +6,7 @@ import { StartError } from '../errors';
 import { withFile } from '../file-problem';
 import { withServer } from '../open-server';
 import { runPgTool } from '../pg-tools';
-import { command, type Terminal } from './command';
-import { readArguments } from './read-arguments';
+import { command, readArguments, type Terminal } from './command';
 
 const USAGE = [
   'Usage: npm run backup -- FILE',

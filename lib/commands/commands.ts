@@ -1,14 +1,12 @@
 import { backup } from './backup';
 import type { Command } from './command';
 import { customerErase } from './customer-erase';
-import { dbMigrate } from './db-migrate';
-import { dbRecount } from './db-recount';
-import { dbSeed } from './db-seed';
+import { dbMigrate, dbRecount, dbSeed } from './database';
 import { exportCommand } from './export';
 import { importCommand } from './import';
+import { importStripe } from './import-stripe';
 import { reconcile } from './reconcile';
 import { staff } from './staff';
-import { importStripe } from './stripe/import-stripe';
 import { token } from './token';
 
 /** The commands that need the database, by their npm scripts and, where one has several, what follows. */

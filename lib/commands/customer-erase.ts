@@ -3,8 +3,7 @@ import { findCustomerId } from '../customers/match-customer';
 import { DATABASE_VARIABLES } from '../env-variables';
 import { CONSEQUENCES, eraseCustomer, requireErasable } from '../erasure/erase-customer';
 import { StartError } from '../errors';
-import { command } from './command';
-import { readArguments } from './read-arguments';
+import { command, readArguments } from './command';
 
 const USAGE = [
   'Usage: npm run customer:erase -- K10001 [--yes]',

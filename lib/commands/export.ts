@@ -3,15 +3,13 @@ import { join, resolve } from 'node:path';
 import { startOfDay } from '../dates';
 import { DATABASE_VARIABLES } from '../env-variables';
 import { StartError } from '../errors';
-import { accountingCsv, calendarMonth } from '../exports/accounting/accounting-csv';
-import { exportCsv } from '../exports/export-csv';
+import { accountingCsv, calendarMonth } from '../exports/accounting-csv';
+import { exportCsv, writeExport } from '../exports/export-csv';
 import { EXPORT_KINDS, EXPORT_NAMES, type ExportName } from '../exports/kinds';
-import { writeExport } from '../exports/write-export';
 import { calendarDate } from '../fields';
 import { withFile } from '../file-problem';
 import type { Runtime } from '../runtime';
-import { command, type Terminal } from './command';
-import { readArguments } from './read-arguments';
+import { command, readArguments, type Terminal } from './command';
 
 const USAGE = [
   `Usage: npm run -s export -- ${EXPORT_NAMES.join('|')} [--since DATE] [--out FILE]`,

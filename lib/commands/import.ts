@@ -1,12 +1,123 @@
 import { resolve } from 'node:path';
 import { commandActor } from '../audit/audit-log';
 import { DATABASE_VARIABLES } from '../env-variables';
+import { StartError } from '../errors';
+import { ENCODINGS, type Encoding, type FileOptions } from '../imports/file-format';
 import { importFile } from '../imports/import-file';
 import type { ImportCounts } from '../imports/import-log';
+import { FORMATS, IMPORT_NAMES, type ImportName } from '../imports/kinds';
 import { columnsText, remembered } from '../imports/remembered-columns';
-import { command, STOPPED, type Terminal, UNCONFIRMED } from './command';
-import { IMPORT_USAGE, type ImportWanted, readImport } from './import-arguments';
-import { ProgressBar } from './progress-bar';
+import type { DecimalSeparator } from '../read-amount';
+import { command, readArguments, STOPPED, type Terminal, UNCONFIRMED } from './command';
+import { ProgressBar } from './terminal-text';
+
+/** What is to be imported. */
+interface ImportWanted {
+  kind: ImportName;
+  file: string;
+  options: FileOptions;
+  /** `ask`: a dry run, after which the command asks. */
+  mode: 'dry run' | 'ask' | 'write';
+}
+
+const IMPORT_USAGE = [
+  `Usage: npm run -s import -- ${IMPORT_NAMES.join('|')} FILE.csv [--dry-run | --yes]`,
+  '         [--map THEIRS=OURS …] [--set OURS=VALUE …] [--decimal-comma | --decimal-point] [--delimiter ;]',
+  `         [--encoding ${ENCODINGS.join('|')}] [--format whmcs]`,
+  '       npm run -s import -- stripe [--help]',
+  'Shows what would happen, asks, then creates what is new and changes what differs. Rows that are refused are',
+  'told, and kept in FILE.rejected.csv. Columns are read as in the last import of a file with the same header.',
+  '--dry-run        only shows what would happen',
+  '--yes            does not ask, for scripts',
+  '--map            their name of a column and ours; THEIRS= leaves it out',
+  '--set            a value for all rows, in our words',
+  '--decimal-comma  numbers look like 1.234,56; without it a number that may mean two things is refused',
+  '--decimal-point  numbers look like 1,234.56',
+  '--delimiter      one character, or tab; without it the first line tells',
+  '--encoding       without it the bytes of the file tell',
+  '--format         columns and values as another program exports them',
+];
+
+/** Whether what is to be imported is at Stripe, not in a file. */
+export function isFromStripe(args: string[]): boolean {
+  return args.find((arg) => arg === 'stripe' || IMPORT_NAMES.some((name) => name === arg)) === 'stripe';
+}
+
+/** @throws StartError */
+function readImport(args: string[]): ImportWanted {
+  const texts = { type: 'string', multiple: true } as const;
+  const flag = { type: 'boolean' } as const;
+  const text = { type: 'string' } as const;
+  const { values, positionals } = readArguments(args, {
+    usage: IMPORT_USAGE,
+    options: {
+      map: texts,
+      set: texts,
+      'decimal-comma': flag,
+      'decimal-point': flag,
+      'dry-run': flag,
+      yes: flag,
+      delimiter: text,
+      encoding: text,
+      format: text,
+    },
+    positionals: 2,
+  });
+  const [name, file] = positionals;
+  const kind = IMPORT_NAMES.find((known) => known === name);
+  if (name !== undefined && !kind) {
+    throw new StartError([`${name} cannot be imported: there is ${IMPORT_NAMES.join(', ')}, stripe.`]);
+  }
+  if (!kind || !file) throw new StartError(IMPORT_USAGE);
+  const options = {
+    map: toPairs('map', values.map),
+    constants: toPairs('set', values.set),
+    separator: toSeparator(values['decimal-comma'], values['decimal-point']),
+    delimiter: toDelimiter(values.delimiter),
+    encoding: toEncoding(values.encoding),
+    format: toFormat(values.format, kind),
+  };
+  if (values['dry-run'] && values.yes) throw new StartError(['--dry-run writes nothing: leave out --yes.']);
+  return { kind, file, options, mode: values['dry-run'] ? 'dry run' : values.yes ? 'write' : 'ask' };
+}
+
+function toSeparator(comma = false, point = false): DecimalSeparator | undefined {
+  if (comma && point) throw new StartError(['--decimal-comma and --decimal-point exclude each other.']);
+  return comma ? ',' : point ? '.' : undefined;
+}
+
+function toEncoding(name: string | undefined): Encoding | undefined {
+  const known = ENCODINGS.find((one) => one === name?.toLowerCase());
+  if (name === undefined || known) return known;
+  throw new StartError([`--encoding must be one of ${ENCODINGS.join(', ')}.`]);
+}
+
+/** Their column names may contain an equals sign, and so may values for all rows. */
+function toPairs(option: 'map' | 'set', given: string[] = []): Map<string, string> {
+  return new Map(
+    given.map((pair) => {
+      const at = option === 'map' ? pair.lastIndexOf('=') : pair.indexOf('=');
+      if (at > 0) return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()];
+      throw new StartError([`--${option} ${pair}: an equals sign is missing between the two names.`]);
+    }),
+  );
+}
+
+function toDelimiter(given: string | undefined): string | undefined {
+  if (given === 'tab' || given === '\\t') return '\t';
+  if (given === undefined || (given.length === 1 && !/["\r\n]/.test(given))) return given;
+  throw new StartError(['--delimiter must be one character, or tab.']);
+}
+
+function toFormat(name: string | undefined, kind: ImportName): FileOptions['format'] {
+  if (name === undefined) return undefined;
+  const format = Object.hasOwn(FORMATS, name) ? FORMATS[name]?.[kind] : undefined;
+  if (format) return format;
+  const known = Object.entries(FORMATS).map(([one, kinds]) => `${one} for ${Object.keys(kinds).join(', ')}`);
+  throw new StartError([
+    `--format ${name}: there is no such format of ${kind}; there is ${known.join('; ')}.`,
+  ]);
+}
 
 const AGAIN = 'The same command again does the rest.';
 

@@ -1,12 +1,15 @@
 import { RECONCILIATION_VARIABLES } from '../env-variables';
 import type { Runtime } from '../runtime';
 import { beginDryRun } from '../sync/reconcile/dry-run';
-import type { ReconcileResult } from '../sync/reconcile/reconcile';
-import { listRunChanges, type RunChange } from '../sync/reconcile/run-queries';
-import { command, type Terminal } from './command';
-import { readArguments } from './read-arguments';
-import { printResult, runReconciliation } from './run-reconciliation';
-import { textTable } from './text-table';
+import {
+  reconcile as compareWithStripe,
+  type Progress,
+  type ReconcileResult,
+} from '../sync/reconcile/reconcile';
+import { listRunChanges, listRunFailures, type RunChange } from '../sync/reconcile/run-queries';
+import { syncDeps } from '../sync/sync-deps';
+import { command, readArguments, type Terminal } from './command';
+import { ProgressBar, textTable } from './terminal-text';
 
 const MAX_LISTED = 1000;
 const USAGE = [
@@ -61,4 +64,37 @@ const HEADINGS = ['Entity', 'ID', 'Stripe ID', 'Field', 'Before', 'After', 'Outc
 
 function toCells({ entity, entity_id, stripe_id, field, before, after, outcome }: RunChange): string[] {
   return [entity, String(entity_id ?? ''), stripe_id ?? '', field, before ?? '–', after ?? '–', outcome];
+}
+
+/** One reconciliation run of a command, with how far it is. @param signal stops it behind a page */
+export async function runReconciliation(
+  runtime: Runtime,
+  { user, progress }: Terminal,
+  signal?: AbortSignal,
+): Promise<ReconcileResult> {
+  const bar = new ProgressBar(progress);
+  const onProgress = ({ number, steps, step, checked, changes }: Progress) =>
+    bar.show(number, steps, step, `${checked} checked, ${changes} changed`);
+  try {
+    const options = { trigger: 'cli', startedBy: user, onProgress, ...(signal && { signal }) } as const;
+    return await compareWithStripe(syncDeps(runtime), options);
+  } finally {
+    bar.end();
+  }
+}
+
+/** The objects that a run could not bring in sync, each with its outcome. */
+export async function printResult(
+  { db }: Pick<Runtime, 'db'>,
+  { runId, status, checked, changes, failures }: ReconcileResult,
+  dryRun: boolean,
+  { print }: Pick<Terminal, 'print'>,
+): Promise<void> {
+  for (const { object, stripe_id, error_code } of await listRunFailures(db, runId)) {
+    print(`Not compared: ${object} ${stripe_id} (${error_code})`);
+  }
+  const what = dryRun ? 'Dry run, nothing was written' : `Run ${runId}`;
+  print(
+    `${what}, ${status.replaceAll('_', ' ')}: ${checked} checked, ${changes} changed, ${failures} failed.`,
+  );
 }

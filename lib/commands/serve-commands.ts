@@ -1,15 +1,16 @@
 import { once } from 'node:events';
-import { chmodSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
-import { nameSocket } from '@/db/lock';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { nameSocket } from '../../db/lock';
+import { perProcess } from '../../db/per-process';
 import { StartError } from '../errors';
 import { stackOf } from '../log';
 import type { Runtime } from '../runtime';
 import type { Terminal } from './command';
+import { sentencesOf } from './command';
 import { COMMANDS, isCommandName } from './commands';
-import { openCopy } from './open-copy';
-import { sentencesOf } from './sentences-of';
-import { newSocketPath } from './socket-path';
 import { type CommandMessage, type CommandRequest, commandRequest, readLine } from './wire';
 
 const MAX_AT_ONCE = 4;
@@ -118,4 +119,48 @@ async function carryOut(
     await scratch?.close();
     runtime.log.info({ command: name }, 'command');
   }
+}
+
+const copy = perProcess('copy', () => ({ isOpen: false }));
+
+/**
+ * A runtime over a copy of the database, in memory, for what must change nothing. One at a time: it takes
+ * as much memory as the database.
+ */
+export async function openCopy(runtime: Runtime): Promise<Runtime> {
+  if (copy.isOpen)
+    throw new StartError(['The server is making a dry run already: try again when it has ended.']);
+  if (!runtime.copyDatabase) throw new Error('only an embedded database can be copied');
+  copy.isOpen = true;
+  try {
+    const { db, close } = await runtime.copyDatabase();
+    return { ...runtime, db, close: () => close().finally(() => (copy.isOpen = false)) };
+  } catch (error) {
+    copy.isOpen = false;
+    throw error;
+  }
+}
+
+const NAME = 'commands.sock';
+/** Bytes that the address of a socket may have: sun_path without its final zero. */
+const MAX_BYTES = process.platform === 'linux' ? 107 : 103;
+
+/**
+ * Where a server takes commands: in its data directory, or, where that is too long for the address of a
+ * socket, in a new folder of the temporary one that is its owner's alone.
+ *
+ * @returns also what takes it away again
+ */
+export function newSocketPath(dataDir: string): { path: string; remove(): void } {
+  if (process.platform === 'win32') {
+    return { path: `\\\\.\\pipe\\w5t-${process.pid}`, remove: () => {} };
+  }
+  const near = join(resolve(dataDir), NAME);
+  if (Buffer.byteLength(near) <= MAX_BYTES) {
+    const remove = () => rmSync(near, { force: true });
+    remove(); // of a server that was killed: the lock says that it is gone
+    return { path: near, remove };
+  }
+  const path = join(mkdtempSync(join(tmpdir(), 'w5t-')), NAME);
+  return { path, remove: () => rmSync(dirname(path), { recursive: true, force: true }) };
 }

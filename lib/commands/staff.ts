@@ -10,8 +10,7 @@ import { DATABASE_VARIABLES } from '../env-variables';
 import { StartError } from '../errors';
 import { MAX_PER_PAGE } from '../page';
 import type { Runtime } from '../runtime';
-import { command, type Terminal } from './command';
-import { readArguments } from './read-arguments';
+import { command, readArguments, type Terminal } from './command';
 
 const USAGE = [
   'Usage: npm run -s staff -- add EMAIL [--name NAME] [--role admin]',

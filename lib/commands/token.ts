@@ -12,8 +12,7 @@ import { StartError } from '../errors';
 import { OLD_MASK } from '../oauth/scopes';
 import { MAX_PER_PAGE } from '../page';
 import type { Runtime } from '../runtime';
-import { command, type Terminal } from './command';
-import { readArguments } from './read-arguments';
+import { command, readArguments, type Terminal } from './command';
 
 const DAY_MS = 86_400_000;
 const MAX_DAYS = 3650;

@@ -1,10 +1,14 @@
-import { and, asc, gte, type SQL, sql } from 'drizzle-orm';
-import { PgNumeric } from 'drizzle-orm/pg-core';
-import type { Database } from '@/db/database';
+import { createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { and, asc, getTableColumns, gte, type SQL, sql } from 'drizzle-orm';
+import { type PgColumn, PgNumeric, type PgTable } from 'drizzle-orm/pg-core';
+import type { Database } from '../../db/database';
 import { toCsv } from '../csv';
+import { withFile } from '../file-problem';
 import { literal } from '../page-query';
-import type { ExportKind } from './export-kind';
-import { toCell } from './to-cell';
+import type { RecordKind } from '../records/record-kind';
 
 const BATCH = 1000;
 
@@ -67,3 +71,75 @@ async function readBatch(
 }
 
 const list = (parts: (SQL | ExportKind['order'][number])[]) => sql.join(parts, sql`, `);
+
+/** What can be exported: the rows of one table, with what people call those that they refer to. */
+export interface ExportKind {
+  table: PgTable;
+  /** By the names of the file's columns, in their order. */
+  columns: Record<string, PgColumn | SQL>;
+  joins?: { table: PgTable; on: SQL }[];
+  /** Columns of whole numbers that no two rows share: rows come in their order. */
+  order: PgColumn[];
+  updatedAt: PgColumn;
+  /** Rows of which those of one condition come before those of the next; without it all at once. */
+  inTurn?: SQL[];
+}
+
+/** The rows of a table in the order in which they were made. */
+export function inOrder(table: PgTable & { id: PgColumn; updated_at: PgColumn }) {
+  return { table, order: [table.id], updatedAt: table.updated_at };
+}
+
+/** The columns of a table, or of those that it refers to, that have one of these names, in that order. */
+export function pick(
+  table: PgTable,
+  names: readonly string[],
+  ofOthers: Record<string, PgColumn | SQL> = {},
+): Record<string, PgColumn | SQL> {
+  const own: Record<string, PgColumn> = getTableColumns(table);
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const column = ofOthers[name] ?? own[name];
+      return column ? [[name, column]] : [];
+    }),
+  );
+}
+
+/** The names of what people write of a record: what is exported is what can be imported. */
+export const fieldsOf = (kind: RecordKind): string[] => Object.keys(kind.fields.shape);
+
+/** A value as a cell: lists with spaces between, and nothing that import would not read as the same value. */
+function toCell(value: unknown, isAmount: boolean): string | number | null {
+  if (value === null || value === undefined) return null;
+  if (isAmount) return toNumber(Number(value));
+  if (value instanceof Date) return value.toISOString();
+  if (Array.isArray(value)) return value.join(' ');
+  return String(value);
+}
+
+/** `1.234` may be read as 1,234, and an import refuses it: a fourth decimal makes it clear. */
+function toNumber(value: number): string | number {
+  return /^-?[1-9]\d{0,2}\.\d{3}$/.test(String(value)) ? value.toFixed(4) : value;
+}
+
+/**
+ * Writes CSV into a file for its owner alone, which is there when it is complete, and not before.
+ *
+ * @throws StartError where it cannot be written; an AbortError where it was stopped
+ */
+export async function writeExport(
+  path: string,
+  csv: AsyncIterable<string>,
+  signal: AbortSignal,
+): Promise<void> {
+  const partial = `${path}.part`;
+  try {
+    await withFile(path, () =>
+      pipeline(Readable.from(csv), createWriteStream(partial, { mode: 0o600 }), { signal }),
+    );
+    await withFile(path, () => rename(partial, path));
+  } catch (error) {
+    await rm(partial, { force: true });
+    throw error;
+  }
+}

@@ -17,7 +17,7 @@ import { COUNTED_BACK } from '../payments/counted-back';
 import { salesDocumentKind } from '../sales-documents/save-sales-documents';
 import { serverKind } from '../servers/save-servers';
 import { serviceKind } from '../services/save-services';
-import { type ExportKind, fieldsOf, inOrder, pick } from './export-kind';
+import { type ExportKind, fieldsOf, inOrder, pick } from './export-csv';
 
 const { customer_number } = customers;
 const { hostname } = servers;

@@ -1,13 +1,14 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
-import { type Database, rows } from '@/db/database';
-import type { runStatus } from '@/db/schema';
+import { type Database, pgErrorCode, rows } from '../../db/database';
+import { forgetNoRoom, isDiskFull } from '../../db/disk-full';
+import { bytesFree, hasWriteRoom } from '../../db/disk-room';
+import type { runStatus } from '../../db/schema';
 import type { Env } from '../env';
 import { MAX_REGISTRATIONS, maxRegistrations } from '../oauth/register-client';
 import { isThin } from '../sync/inbox/event-filters';
 import { PING } from '../sync/inbox/event-types';
 import { deadBefore } from '../sync/reconcile/lease';
-import { checkDisk, type Disk } from './disk';
 import { manyRefusals, refusalText } from './webhook-refusals';
 
 /** Something that a person has to look at. */
@@ -179,4 +180,34 @@ function ofDisk(disk: Disk, { diskMb }: Env['alerts']): Alert[] {
 
 function counted(count: number, noun: string, plural = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : plural}`;
+}
+
+/** Full: writes find no room. Low: the embedded database's disk has less left than configured. */
+type Disk = 'ok' | 'low' | 'full';
+
+async function checkDisk(
+  db: Database,
+  { databaseUrl, dataDir, alerts }: Pick<Env, 'databaseUrl' | 'dataDir' | 'alerts'>,
+): Promise<Disk> {
+  const isMeasured = !databaseUrl; // a server's disk belongs to another machine
+  if (isMeasured && !hasWriteRoom(dataDir)) return 'full';
+  if (isDiskFull() && !(await findsRoom(db))) return 'full';
+  const left = isMeasured ? bytesFree(dataDir) : null;
+  return left !== null && left < alerts.diskMb * 1_000_000 ? 'low' : 'ok';
+}
+
+/** Tries to write a megabyte: the table that found no room may not be written again for weeks. */
+async function findsRoom(db: Database): Promise<boolean> {
+  try {
+    await db.transaction((tx) =>
+      tx.execute(
+        sql`create temporary table room_found on commit drop as select * from generate_series(1, 30000)`,
+      ),
+    );
+  } catch (error) {
+    if (pgErrorCode(error) === undefined) throw error;
+    return false;
+  }
+  forgetNoRoom();
+  return true;
 }

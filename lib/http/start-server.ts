@@ -5,7 +5,7 @@ import { getRuntime, type Runtime } from '../runtime';
 import { reconcile } from '../sync/reconcile/reconcile';
 import { startSchedule } from '../sync/reconcile/schedule';
 import { syncDeps } from '../sync/sync-deps';
-import { keepUploadsCleared } from '../uploads/clear-uploads';
+import { keepUploadsCleared } from '../uploads/import-run';
 import { toAppError } from './problem';
 
 /** What a server does before its first request: open the runtime, take commands, keep the daily job's time. */

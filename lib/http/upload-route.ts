@@ -3,7 +3,7 @@ import { findStaff } from '../auth/staff/find-staff';
 import { AppError } from '../errors';
 import { IMPORT_NAMES } from '../imports/kinds';
 import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
-import { addUpload, requireUploadSize } from '../uploads/add-upload';
+import { addUpload, requireUploadSize } from '../uploads/upload-store';
 import { isOwnOrigin } from './own-origin';
 import { problemResponse, toAppError } from './problem';
 import { validateQuery } from './validate';

@@ -52,3 +52,87 @@ function typeOf(schema: z.core.$ZodType): CellType | null {
   if (schema instanceof z.ZodUnion) return 'instant'; // `instantOrDay`
   return schema instanceof z.ZodArray && typeOf(schema.element) === 'text' ? 'list' : null;
 }
+
+/** A column name as it is compared: without case, blanks, punctuation between words, and accents. */
+export function comparable(name: string): string {
+  return name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll('ß', 'ss')
+    .replace(/[\s_.:'"\u00ad\u2010-\u2015-]/g, '');
+}
+
+/** Names that other programs and people give to our columns, as `comparable` has them. */
+const OTHER_NAMES: Record<string, string> = {
+  customer_number:
+    'kunde kundennummer kundennr kundenr kdnr debitor customer customerid client clientid userid',
+  first_name: 'vorname givenname prenom',
+  last_name: 'nachname familienname surname familyname name nom',
+  company: 'firma firmenname unternehmen organisation organization companyname societe',
+  email: 'emailadresse emailaddress mail mailadresse',
+  phone: 'telefon telefonnummer tel phonenumber telephone mobil mobile',
+  street: 'strasse strassehausnummer anschrift adresse address address1 addressline1 rue',
+  postal_code: 'plz postleitzahl zip zipcode postcode codepostal',
+  city: 'ort wohnort stadt town ville',
+  country: 'land landercode laendercode countrycode pays',
+  vat_id: 'ustid ustidnr umsatzsteuerid uid uidnummer vat vatnumber taxid',
+  tax_exempt: 'steuerfrei steuerbefreit',
+  currency: 'wahrung waehrung currencycode devise',
+  status: 'zustand state',
+  hostname: 'server servername host',
+  service_number: 'vertrag vertragsnummer vertragsnr servicenummer contract serviceid',
+  service_type: 'art typ type',
+  name: 'bezeichnung produkt product titel',
+  domain: 'domainname',
+  price: 'preis betrag recurringamount',
+  billing_interval: 'intervall turnus billingcycle interval',
+  start_date: 'beginn start startdatum vertragsbeginn registrationdate',
+  next_billing_date: 'nextduedate nachsteabrechnung naechsteabrechnung',
+  ends_on: 'ende enddatum vertragsende',
+  number: 'rechnungsnummer rechnungsnr rechnung belegnummer invoicenumber invoiceno invoice',
+  invoice_number: 'rechnungsnummer rechnungsnr rechnung invoiceno invoice',
+  document_number: 'angebotsnummer belegnummer',
+  invoice_date: 'rechnungsdatum belegdatum datum date',
+  document_date: 'belegdatum datum date',
+  due_date: 'fallig faellig falligam faelligam falligkeit faelligkeit due dueon',
+  valid_until: 'gultigbis gueltigbis',
+  subtotal: 'netto nettobetrag net',
+  tax: 'steuer steuerbetrag mwst ust vat',
+  total: 'brutto bruttobetrag gesamt gesamtbetrag summe gross',
+  amount_paid: 'bezahlt paid',
+  paid_at: 'bezahltam datepaid paidon',
+  payment_reference: 'referenz zahlungsreferenz verwendungszweck reference transactionid',
+  payment_date: 'zahlungsdatum buchungstag buchungsdatum wertstellung valuta datum date',
+  amount: 'betrag zahlbetrag umsatz',
+  text: 'beschreibung bezeichnung leistung description',
+  quantity: 'menge anzahl qty',
+  unit_price: 'einzelpreis stuckpreis stueckpreis preis price',
+  tax_rate: 'steuersatz mwstsatz mwst ust vat',
+  position: 'pos',
+};
+
+/**
+ * Our most likely column for a column of a foreign file.
+ *
+ * @param free our columns that no other column of the file is
+ */
+export function proposeColumn(theirs: string, free: readonly string[]): string | undefined {
+  const wanted = comparable(theirs);
+  return (
+    free.find((name) => OTHER_NAMES[name]?.split(' ').includes(wanted)) ??
+    free.find((name) => wanted.length > 4 && isNear(wanted, comparable(name)))
+  );
+}
+
+/** Whether one letter is missing, added or wrong, or two neighbours changed places. */
+function isNear(one: string, other: string): boolean {
+  const [short = '', long = ''] = one.length <= other.length ? [one, other] : [other, one];
+  if (long.length - short.length > 1) return false;
+  let start = 0;
+  while (start < short.length && short[start] === long[start]) start += 1;
+  const [restShort, restLong] = [short.slice(start), long.slice(start)];
+  if (long.length > short.length) return restShort === restLong.slice(1);
+  const isSwapped = restShort[0] === restLong[1] && restShort[1] === restLong[0];
+  return restShort.slice(1) === restLong.slice(1) || (isSwapped && restShort.slice(2) === restLong.slice(2));
+}

@@ -1,6 +1,6 @@
 import type { DecimalSeparator } from '../read-amount';
+import { comparable } from './columns';
 import type { CellValue } from './read-cell';
-import type { Encoding } from './text-file';
 
 /** How the files of another program differ from ours. */
 export interface FileFormat {
@@ -31,6 +31,12 @@ export interface Derived {
 /** The reports of a program that hold one kind of record. A file is read anew by each, since some keep a state. */
 export type Reports = readonly (() => FileFormat)[];
 
+/** The encodings that a file may have, as people name them. */
+export const ENCODINGS = ['utf-8', 'windows-1252'] as const;
+export type Encoding = (typeof ENCODINGS)[number];
+
+export const ENCODING_NAMES = { 'utf-8': 'UTF-8', 'windows-1252': 'Windows-1252' } as const;
+
 /** How a file is to be read. */
 export interface FileOptions {
   /** Their column names and ours; '' leaves a column out. */
@@ -44,4 +50,17 @@ export interface FileOptions {
   /** Without it, the bytes decide. */
   encoding?: Encoding | undefined;
   format?: Reports | undefined;
+}
+
+/** The report of another program that knows most of the column names. */
+export function bestReport(reports: Reports | undefined, names: string[]): FileFormat | undefined {
+  const opened = reports?.map((open) => open()) ?? [];
+  return opened.toSorted((a, b) => fitOf(b, names) - fitOf(a, names))[0];
+}
+
+/** How many of the names a report knows. */
+export function fitOf({ columns, derived = {} }: FileFormat, names: string[]): number {
+  const used = Object.values(derived).flatMap(({ of }) => of);
+  const all = new Set([...Object.keys(columns), ...used].map(comparable));
+  return names.filter((name) => all.has(comparable(name))).length;
 }

@@ -1,15 +1,15 @@
+import { type FileHandle, open } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { Database } from '@/db/database';
-import { isServer } from '@/db/transaction';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Database } from '../../db/database';
+import { isServer } from '../../db/transaction';
+import { withFile } from '../file-problem';
 import type { FileOptions } from './file-format';
-import type { ImportDeps, ImportListener } from './import-deps';
 import type { ImportKind } from './import-kind';
 import { beginImport, type ImportCounts, noteCounts } from './import-log';
-import { ImportRows } from './import-rows';
-import { inTurn } from './in-turn';
+import { type ImportDeps, type ImportListener, ImportRows } from './import-rows';
 import { IMPORT_KINDS, type ImportName } from './kinds';
 import { openImport } from './open-import';
-import { RejectedFile, rejectedPath } from './rejected-file';
 import { toRemembered } from './remembered-columns';
 import type { TextFile } from './text-file';
 
@@ -19,7 +19,7 @@ const EMBEDDED_BATCH = 200;
 /** Batches that are written at once: while a server writes some, the next one is read. More wait for one another. */
 const AT_ONCE = 2;
 
-export interface ImportResult {
+interface ImportResult {
   /** Null of a dry run. */
   id: number | null;
   counts: ImportCounts;
@@ -83,3 +83,83 @@ export async function importFile(
 }
 
 const batchSize = (db: Database) => (isServer(db) ? BATCH : EMBEDDED_BATCH);
+
+interface Steps<Batch, Done> {
+  atOnce: number;
+  /** Ends behind the batches that were started. */
+  signal: AbortSignal;
+  /** @param isLast no more batches come: of none, in the end */
+  start(batch: Batch[], isLast: boolean): Promise<Done>;
+  finish(done: Done): Promise<void>;
+}
+
+/**
+ * Starts batches in their order, several at once, and finishes them in the same order.
+ *
+ * @returns whether it was stopped before the end
+ */
+async function inTurn<Batch, Done>(
+  batches: AsyncIterable<Batch[]>,
+  { atOnce, signal, start, finish }: Steps<Batch, Done>,
+): Promise<boolean> {
+  const started: Promise<Done>[] = [];
+  const add = (batch: Batch[], isLast: boolean) => {
+    const one = start(batch, isLast);
+    one.catch(() => {}); // thrown where it is finished
+    started.push(one);
+  };
+  const finishFirst = async () => {
+    const [first] = started;
+    if (first) await finish(await first);
+    started.shift();
+  };
+  try {
+    for await (const batch of batches) {
+      // The embedded database works in this process, which would hear a signal to stop only after the last batch.
+      await nextTurn();
+      if (signal.aborted) break;
+      if (started.length === atOnce) await finishFirst();
+      add(batch, false);
+    }
+    const isStopped = signal.aborted;
+    if (!isStopped) add([], true);
+    while (started.length > 0) await finishFirst();
+    return isStopped;
+  } finally {
+    await Promise.allSettled(started);
+  }
+}
+
+/** Beside a file: `customers.rejected.csv` of `customers.csv`. */
+export function rejectedPath(path: string): string {
+  return `${path.replace(/\.csv$/i, '')}.rejected.csv`;
+}
+
+/** Rows that were refused, as they stood in their file, below its first line: to be mended and imported again. */
+class RejectedFile {
+  private file: FileHandle | undefined;
+
+  constructor(
+    readonly path: string,
+    private readonly header: string,
+  ) {}
+
+  get isWritten(): boolean {
+    return this.file !== undefined;
+  }
+
+  /** The file is made with its first row, for its owner alone; one of an import before is replaced. */
+  async add(rows: string[]): Promise<void> {
+    if (rows.length === 0) return;
+    await withFile(this.path, async () => {
+      const isNew = this.file === undefined;
+      this.file ??= await open(this.path, 'w', 0o600);
+      const lines = isNew ? [`\ufeff${this.header}`, ...rows] : rows;
+      await this.file.appendFile(lines.map((line) => `${line}\r\n`).join(''));
+    });
+  }
+
+  async close(): Promise<void> {
+    await withFile(this.path, async () => this.file?.close());
+  }
+}

@@ -1,14 +1,33 @@
+import { hash } from 'node:crypto';
+import { type Database, isDatabaseUnavailable, pgErrorCode } from '../../db/database';
+import { transact } from '../../db/transaction';
+import type { Actor } from '../audit/audit-log';
 import type { FieldError } from '../errors';
-import type { Row, Saved } from '../records/record-kind';
+import { MAX_LINES } from '../invoices/line-fields';
+import type { Draft, RecordWriter, Row, Saved } from '../records/record-kind';
 import type { CsvRow } from './csv-rows';
-import type { ImportDeps, ImportListener } from './import-deps';
 import type { ImportKind } from './import-kind';
 import type { ImportCounts } from './import-log';
-import { type RowSource, readRow } from './read-row';
-import { rowProblems } from './row-problems';
-import { type RowUnit, RowUnits } from './row-units';
-import { saveBatch } from './save-batch';
-import { SeenKeys } from './seen-keys';
+import { type ReadRow, type RowSource, readRow } from './open-import';
+
+/** What an import works with. */
+export interface ImportDeps {
+  db: Database;
+  now(): Date;
+  timeZone: string;
+  actor: Actor;
+  /** Ends the import behind the rows that it is at. */
+  signal: AbortSignal;
+}
+
+/** The progress of an import. */
+export interface ImportListener {
+  /** @param column as the file calls it; null where the whole row is meant */
+  onProblem(line: number, column: string | null, message: string): void;
+  onProgress(done: { counts: ImportCounts; bytes: number; ofBytes: number }): void;
+  /** Columns that a format does not know. */
+  onLeftOut(columns: string[]): void;
+}
 
 type Source = RowSource & { options: { dryRun: boolean }; importId: number | null };
 
@@ -114,4 +133,180 @@ export class ImportRows {
     if (field === '') return null;
     return this.source.header.columns.find(({ ours }) => ours?.name === field)?.theirs ?? field;
   }
+}
+
+/** Rows that are written together or not at all: most often one. */
+interface RowUnit {
+  /** The key field and its value, if it could be read. */
+  key: { field: string; text: string } | null;
+  rows: ReadRow[];
+}
+
+/** Puts rows together that are written together; those of the last unit may go on in the next batch. */
+class RowUnits {
+  private held: RowUnit[] = [];
+
+  constructor(private readonly kind: Pick<ImportKind, 'keys' | 'toKey' | 'gather'>) {}
+
+  /** @param isLast no more rows come @returns the units that are complete */
+  add(rows: ReadRow[], isLast: boolean): RowUnit[] {
+    const units = this.held;
+    for (const row of rows) {
+      const key = this.keyOf(row);
+      const last = units.at(-1);
+      if (last && this.goesOn(last, key)) last.rows.push(row);
+      else units.push({ key, rows: [row] });
+    }
+    this.held = this.kind.gather && !isLast ? units.splice(-1) : [];
+    return units;
+  }
+
+  /** A row of which the key cannot be read may belong to those before it, so that these wait for it to be mended. */
+  private goesOn({ key: before, rows }: RowUnit, key: RowUnit['key']): boolean {
+    if (!this.kind.gather || before === null || rows.length > MAX_LINES) return false;
+    return key === null || (key.field === before.field && key.text === before.text);
+  }
+
+  private keyOf({ values }: ReadRow): RowUnit['key'] {
+    const field = this.kind.keys.find((name) => typeof values[name] === 'string');
+    return field === undefined ? null : { field, text: this.kind.toKey(String(values[field])) };
+  }
+}
+
+/** What is wrong with a row of a file; the field is ours, '' for the whole row. */
+type RowProblem = FieldError & { line: number };
+
+/**
+ * Assigns the problems of rows that are written together to their rows, so that each row names its reason.
+ *
+ * @param problems those of one of several rows are named like `lines.0.text`
+ */
+function rowProblems({ rows }: RowUnit, problems: FieldError[]): RowProblem[] {
+  const ofRows = problems.map(({ field, message }) => {
+    const [, at = '0', own = field] = OF_LINE.exec(field) ?? [];
+    return { at: Number(at), field: own, message };
+  });
+  const first = rows[Math.min(...ofRows.map(({ at }) => at))]?.row.line;
+  return rows.flatMap(({ row: { line }, values, problems: unread }, i) => {
+    const own = ofRows.filter(({ at }) => at === i);
+    if (own.length === 0) return { line, field: '', message: `is refused together with line ${first}` };
+    return own.map(({ field, message }) => {
+      const isMissing = unread.length === 0 && field !== '' && values[field] === undefined;
+      return { line, field, message: isMissing && message.startsWith('must be') ? 'is needed' : message };
+    });
+  });
+}
+
+const OF_LINE = /^lines\.(\d+)\.(.*)$/;
+
+// What a row itself can be the reason of: its data (22), a constraint (23), others who write the same (40).
+const ROW = /^(22|23|40)/;
+
+/** Ends a transaction of which nothing is to stay. */
+class TriedOut extends Error {
+  constructor(readonly saved: Saved[]) {
+    super();
+  }
+}
+
+/**
+ * Writes a batch. If the database refuses it, its halves are tried, so that one row does not stop the others.
+ *
+ * @param dryRun rolls back the transaction of each batch; one batch each, so that other writers do not wait long
+ */
+export async function saveBatch(
+  db: Database,
+  kind: ImportKind,
+  drafts: Draft[],
+  writer: RecordWriter,
+  dryRun: boolean,
+): Promise<Saved[]> {
+  if (drafts.length === 0) return [];
+  try {
+    return dryRun ? await tryOut(db, kind, drafts, writer) : await kind.save(db, drafts, writer);
+  } catch (error) {
+    const code = pgErrorCode(error) ?? '';
+    if (isDatabaseUnavailable(error) || !ROW.test(code)) throw error;
+    if (drafts.length === 1) {
+      return [
+        { outcome: 'refused', problems: [{ field: '', message: `is refused by the database (${code})` }] },
+      ];
+    }
+    const half = Math.ceil(drafts.length / 2);
+    const first = await saveBatch(db, kind, drafts.slice(0, half), writer, dryRun);
+    return [...first, ...(await saveBatch(db, kind, drafts.slice(half), writer, dryRun))];
+  }
+}
+
+async function tryOut(
+  db: Database,
+  kind: ImportKind,
+  drafts: Draft[],
+  writer: RecordWriter,
+): Promise<Saved[]> {
+  try {
+    return await transact(db, async (tx) => {
+      throw new TriedOut(await kind.save(tx, drafts, writer));
+    });
+  } catch (error) {
+    if (error instanceof TriedOut) return error.saved;
+    throw error;
+  }
+}
+
+/**
+ * The lines of the keys that a file has had so far, each known by 64 bits of its hash: twelve bytes a key, where a file
+ * of a gigabyte has millions of them.
+ */
+export class SeenKeys {
+  private high = new Uint32Array(1024);
+  private low = new Uint32Array(1024);
+  private lines = new Uint32Array(1024);
+  private count = 0;
+
+  /** @returns the line that has the key already; undefined: it is new, and noted */
+  note(key: string, line: number): number | undefined {
+    const [high, low] = hashOf(key);
+    const at = this.placeOf(high, low);
+    if (this.lines[at] !== 0) return this.lines[at];
+    this.put(at, high, low, line);
+    this.count += 1;
+    if (this.count * 2 > this.lines.length) this.grow();
+    return undefined;
+  }
+
+  has(key: string): boolean {
+    return this.lines[this.placeOf(...hashOf(key))] !== 0;
+  }
+
+  /** Where it stands, or is to stand; lines are counted from 1, so that 0 is a free place. */
+  private placeOf(high: number, low: number): number {
+    const mask = this.lines.length - 1;
+    let at = low & mask;
+    while (this.lines[at] !== 0 && (this.high[at] !== high || this.low[at] !== low)) at = (at + 1) & mask;
+    return at;
+  }
+
+  private put(at: number, high: number, low: number, line: number): void {
+    this.high[at] = high;
+    this.low[at] = low;
+    this.lines[at] = line;
+  }
+
+  private grow(): void {
+    const { high, low, lines } = this;
+    const size = lines.length * 2;
+    this.high = new Uint32Array(size);
+    this.low = new Uint32Array(size);
+    this.lines = new Uint32Array(size);
+    for (const [i, line] of lines.entries()) {
+      const [one = 0, other = 0] = [high[i], low[i]];
+      if (line !== 0) this.put(this.placeOf(one, other), one, other, line);
+    }
+  }
+}
+
+function hashOf(key: string): [number, number] {
+  const digest = hash('sha1', key, 'buffer');
+  return [digest.readUInt32LE(0), digest.readUInt32LE(4)];
 }

@@ -1,11 +1,43 @@
+import { transact } from '../../db/transaction';
 import { customerKind } from '../customers/save-customers';
 import { importedInvoiceKind } from '../invoices/imported-invoices';
+import type { Draft, RecordKind, Saved } from '../records/record-kind';
+import { saveRecords } from '../records/save-records';
+import { salesDocumentKind } from '../sales-documents/save-sales-documents';
 import { serverKind } from '../servers/save-servers';
 import { serviceKind } from '../services/save-services';
-import { invoiceLineImport, salesDocumentLineImport } from './books/line-import';
-import { paymentImport } from './books/payment-import';
-import { salesDocumentImport } from './books/sales-document-import';
+import type { Reports } from './file-format';
 import { type ImportKind, ofRecords } from './import-kind';
+import { invoiceLineImport, salesDocumentLineImport } from './line-import';
+import { paymentImport } from './payment-import';
+import { whmcsClients, whmcsDomains, whmcsInvoices, whmcsServices, whmcsTransactions } from './whmcs';
+
+const NEXT = 'converted_to_document_number';
+
+/** A form may leave out the date of a new document, which is today then. A file states it. */
+const datedKind: RecordKind = {
+  ...salesDocumentKind,
+  check: (writing) =>
+    writing.before === null && writing.values.document_date == null
+      ? [{ field: 'document_date', message: 'is needed' }]
+      : (salesDocumentKind.check?.(writing) ?? []),
+};
+
+/** Sales documents: of one batch those that name what became of them last, so that it is there. */
+const salesDocumentImport: ImportKind = {
+  ...ofRecords(datedKind),
+  namesEarlier: NEXT,
+  save: (db, drafts, writer) =>
+    transact(db, async (tx) => {
+      const saved = new Map<Draft, Saved>();
+      for (const isNaming of [false, true]) {
+        const some = drafts.filter(({ values }) => (values[NEXT] != null) === isNaming);
+        const done = await saveRecords(tx, datedKind, some, writer);
+        for (const [i, draft] of some.entries()) saved.set(draft, done[i] as Saved);
+      }
+      return drafts.map((draft) => saved.get(draft) as Saved);
+    }),
+};
 
 /** What can be imported, in the order in which each finds what it refers to. */
 export const IMPORT_KINDS = {
@@ -22,3 +54,16 @@ export const IMPORT_KINDS = {
 export type ImportName = keyof typeof IMPORT_KINDS;
 
 export const IMPORT_NAMES = Object.keys(IMPORT_KINDS) as ImportName[];
+
+/**
+ * Other programs whose files can be imported. For WHMCS these are its reports of the same names (Reports > Exports,
+ * Tools > Export to CSV): https://docs.whmcs.com/Reports
+ */
+export const FORMATS: Record<string, Partial<Record<ImportName, Reports>>> = {
+  whmcs: {
+    customers: [() => whmcsClients],
+    services: [() => whmcsServices, () => whmcsDomains],
+    invoices: [() => whmcsInvoices],
+    payments: [whmcsTransactions],
+  },
+};

@@ -1,12 +1,9 @@
-import { proposeColumn } from './column-names';
-import { toColumns } from './columns';
-import { type CsvRow, csvRows } from './csv-rows';
-import type { FileFormat } from './file-format';
-import { FORMATS } from './formats';
-import { IMPORT_KINDS, type ImportName } from './kinds';
+import { proposeColumn, toColumns } from './columns';
+import { type CsvRow, csvRows, rowTexts } from './csv-rows';
+import type { Encoding, FileFormat } from './file-format';
+import { FORMATS, IMPORT_KINDS, type ImportName } from './kinds';
 import { type Header, readFirstLines, readHeader } from './read-header';
-import { rowTexts } from './row-texts';
-import { type Encoding, openTextFile } from './text-file';
+import { openTextFile } from './text-file';
 
 const ROWS = 3;
 /** Characters of a cell. */

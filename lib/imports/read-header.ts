@@ -1,12 +1,11 @@
 import { unescapeFormulas } from '../csv';
 import { StartError } from '../errors';
-import { comparable, proposeColumn } from './column-names';
 import type { Column } from './columns';
-import type { FileFormat, FileOptions, Reports } from './file-format';
-import { FORMATS } from './formats';
-import type { Line } from './lines';
-import { parseRows } from './parse-rows';
-import { hasOddQuotes } from './row-texts';
+import { comparable, proposeColumn } from './columns';
+import type { Line } from './csv-rows';
+import { hasOddQuotes, parseRows } from './csv-rows';
+import { bestReport, type FileFormat, type FileOptions, fitOf } from './file-format';
+import { FORMATS } from './kinds';
 
 const DELIMITERS = [',', ';', '\t'];
 const MAX_HEADER = 100_000;
@@ -100,19 +99,6 @@ export function readHeader(raw: string, known: Column[], options: FileOptions): 
   const used = Object.values(format?.derived ?? {}).flatMap(({ of }) => of.map(comparable));
   const leftOut = unknown.filter((theirs) => !used.includes(comparable(theirs)));
   return { raw, delimiter, columns, leftOut, format };
-}
-
-/** The report of another program that knows most of the column names. */
-export function bestReport(reports: Reports | undefined, names: string[]): FileFormat | undefined {
-  const opened = reports?.map((open) => open()) ?? [];
-  return opened.toSorted((a, b) => fitOf(b, names) - fitOf(a, names))[0];
-}
-
-/** How many of the names a report knows. */
-function fitOf({ columns, derived = {} }: FileFormat, names: string[]): number {
-  const used = Object.values(derived).flatMap(({ of }) => of);
-  const all = new Set([...Object.keys(columns), ...used].map(comparable));
-  return names.filter((name) => all.has(comparable(name))).length;
 }
 
 /** @returns finds our column of a name: null if it is left out, undefined if it is unknown */

@@ -1,9 +1,8 @@
 import { unescapeFormulas } from '../csv';
 import { StartError } from '../errors';
-import { csvRows } from './csv-rows';
-import type { Line } from './lines';
+import type { Line } from './csv-rows';
+import { csvRows, rowTexts } from './csv-rows';
 import { type Header, readHead } from './read-header';
-import { rowTexts } from './row-texts';
 import { openTextFile } from './text-file';
 
 const COLUMNS = ['stripe_customer_id', 'filed_under', 'customer_number'] as const;

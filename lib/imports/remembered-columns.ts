@@ -5,11 +5,11 @@ import type { Database } from '@/db/database';
 import { imports } from '@/db/schema';
 import { withFile } from '../file-problem';
 import type { DecimalSeparator } from '../read-amount';
-import { comparable } from './column-names';
+import { comparable } from './columns';
+import { linesOf } from './csv-rows';
 import type { FileOptions } from './file-format';
-import { FORMATS } from './formats';
 import type { ImportName } from './kinds';
-import { linesOf } from './lines';
+import { FORMATS } from './kinds';
 import { readFirstLines } from './read-header';
 
 /** What is remembered of a file's options: how its columns are read, and no value for all rows. */

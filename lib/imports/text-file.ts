@@ -3,14 +3,8 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { StartError } from '../errors';
 import { fileProblem, withFile } from '../file-problem';
-import { type Line, linesOf, MAX_ROW } from './lines';
-import { decodeWindows1252 } from './windows-1252';
-
-/** The encodings that a file may have, as people name them. */
-export const ENCODINGS = ['utf-8', 'windows-1252'] as const;
-export type Encoding = (typeof ENCODINGS)[number];
-
-export const ENCODING_NAMES = { 'utf-8': 'UTF-8', 'windows-1252': 'Windows-1252' } as const;
+import { type Line, linesOf, MAX_ROW } from './csv-rows';
+import { ENCODING_NAMES, type Encoding } from './file-format';
 
 /** A file of text, read piece by piece. */
 export interface TextFile {
@@ -123,3 +117,13 @@ const UNLIKELY = /[\u0081\u008d\u008f\u0090\u009d]|\p{L}[„”ŠŸŽ§™]\p{Ll
 
 const isUtf16 = (bytes: Buffer) =>
   bytes.length >= 2 && ['fffe', 'feff'].includes(bytes.subarray(0, 2).toString('hex'));
+
+// Node's own decoder takes it for Latin-1 in some versions, and loses the euro sign.
+const FROM_80 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
+
+/** Text of Windows-1252, in which every byte is one character. */
+export function decodeWindows1252(bytes: Buffer): string {
+  return bytes
+    .toString('latin1')
+    .replace(/[\u0080-\u009f]/g, (character) => FROM_80.charAt(character.charCodeAt(0) - 0x80));
+}

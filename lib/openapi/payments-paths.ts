@@ -1,10 +1,16 @@
 import { AppError } from '../errors';
 import { MAX_PER_PAGE } from '../page';
 import { paymentFilters } from '../payments/schema';
-import { codeSamples } from './code-samples';
-import { PAYMENT_BODY } from './examples';
-import { empty, errors, json, ownErrors, type Responses } from './responses';
-import { queryParameters, schemaRef } from './schemas';
+import { empty, errors, json, ownErrors, queryParameters, type Responses, schemaRef } from './responses';
+
+/** A payment as programs send one. */
+const PAYMENT_BODY = {
+  invoice_id: 1,
+  customer_id: 1,
+  amount: 119,
+  payment_date: '2026-03-10',
+  payment_reference: 'BANK-2026-0310',
+};
 
 const COLLECTION = '/api/w5t/payments';
 const ITEM = `${COLLECTION}/{id}`;
@@ -152,4 +158,72 @@ function failures(...codes: Parameters<typeof errors>): Responses {
     'insufficient_storage',
     ...codes,
   );
+}
+
+interface Sample {
+  lang: string;
+  label: string;
+  source: string;
+}
+
+type Request = { method: string; url: string; body: string | undefined };
+
+/**
+ * How an operation is called, in three languages; the extension is one that many viewers know.
+ *
+ * @param path with `{id}`, which becomes 1
+ */
+function codeSamples(
+  method: string,
+  path: string,
+  body?: Record<string, unknown>,
+): { 'x-codeSamples': Sample[] } {
+  const url = `https://admin.example.com${path.replace('{id}', '1')}`;
+  const request = { method, url, body: body && JSON.stringify(body, null, 2) };
+  return {
+    'x-codeSamples': [
+      { lang: 'shell', label: 'curl', source: toCurl(request) },
+      { lang: 'javascript', label: 'JavaScript', source: toJavaScript(request) },
+      { lang: 'python', label: 'Python', source: toPython(request) },
+    ],
+  };
+}
+
+function toCurl({ method, url, body }: Request): string {
+  return [
+    `curl ${method === 'GET' ? '' : `-X ${method} `}'${url}'`,
+    `-H "Authorization: Bearer $ACCESS_TOKEN"`,
+    ...(body ? [`-H 'Content-Type: application/json'`, `-d '${body}'`] : []),
+  ].join(' \\\n  ');
+}
+
+function toJavaScript({ method, url, body }: Request): string {
+  const type = body ? "\n    'Content-Type': 'application/json'," : '';
+  return [
+    `const response = await fetch('${url}', {`,
+    ...(method === 'GET' ? [] : [`  method: '${method}',`]),
+    `  headers: {\n    Authorization: \`Bearer \${process.env.ACCESS_TOKEN}\`,${type}\n  },`,
+    ...(body ? [`  body: JSON.stringify(${indent(body)}),`] : []),
+    '});',
+    method === 'DELETE' ? 'console.log(response.status);' : 'console.log(await response.json());',
+  ].join('\n');
+}
+
+/** With `requests`; a JSON object of texts and numbers is one of Python's too. */
+function toPython({ method, url, body }: Request): string {
+  return [
+    'import os',
+    'import requests',
+    '',
+    `response = requests.${method.toLowerCase()}(`,
+    `    "${url}",`,
+    '    headers={"Authorization": f"Bearer {os.environ[\'ACCESS_TOKEN\']}"},',
+    ...(body ? [`    json=${indent(body, '    ')},`] : []),
+    ')',
+    method === 'DELETE' ? 'print(response.status_code)' : 'print(response.json())',
+  ].join('\n');
+}
+
+function indent(text: string, by = '  '): string {
+  return text.replaceAll('\n', `\n${by}`);
 }

@@ -6,7 +6,7 @@ import { ControlError, findCustomer } from './find-target';
 import { EVENT_TYPES, makeHappen } from './happenings';
 import type { WorldEvent } from './model';
 import { renderEvent } from './render/object';
-import { type Answer, ApiError, authorize, isLoopback } from './respond';
+import { type Answer, ApiError, authorize, errorAnswer, isLoopback } from './respond';
 import { act, type World, WorldError } from './world';
 
 /** The endpoint that events are delivered to. */
@@ -199,7 +199,7 @@ async function deliverEvent(to: Signing & { url: string; event: WorldEvent }): P
 
 function parseAnswer(text: string): unknown {
   try {
-    return JSON.parseAnswer(text);
+    return JSON.parse(text);
   } catch {
     return text;
   }

@@ -3,7 +3,15 @@ import type { AddressInfo } from 'node:net';
 import { answerRequest } from './api';
 import { answerControl, type Webhook } from './control';
 import { createSaver } from './persist';
-import { ApiError, createFaults, type Faults, type RequestLogEntry, send, sendWithFault } from './respond';
+import {
+  ApiError,
+  createFaults,
+  errorAnswer,
+  type Faults,
+  type RequestLogEntry,
+  send,
+  sendWithFault,
+} from './respond';
 import type { World } from './world';
 import { drawId, seededChance } from './world';
 

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { comparable } from '../imports/column-names';
-import { toColumns } from '../imports/columns';
-import type { FileOptions } from '../imports/file-format';
-import { FORMATS } from '../imports/formats';
-import { IMPORT_KINDS, type ImportName } from '../imports/kinds';
-import { bestReport } from '../imports/read-header';
-import { ENCODINGS } from '../imports/text-file';
+import type { Database } from '../../db/database';
+import { comparable, toColumns } from '../imports/columns';
+import { bestReport, ENCODINGS, type FileOptions } from '../imports/file-format';
+import { FORMATS, IMPORT_KINDS, type ImportName } from '../imports/kinds';
+import { type FilePreview, type PreviewOptions, previewFile } from '../imports/preview-file';
+import { findRemembered } from '../imports/remembered-columns';
+import { fileOf, type Upload } from './upload-store';
 
 /** How a file is to be read, as the import page asks for it. */
 export const chosenOptions = z.object({
@@ -110,4 +110,52 @@ function constantProblems(
     ? `${wrong.name} has no equals sign and value`
     : `${wrong.name} is not a known column`;
   return { constants: what };
+}
+
+/** What the import page begins with. */
+interface FirstChoice {
+  preview: FilePreview;
+  chosen: ChosenOptions;
+  /** Whether the columns are those of the last import of a file with the same header. */
+  isRemembered: boolean;
+}
+
+/**
+ * Reads the first rows of an uploaded file and says how to read the rest: as it was tried last, or as the last file with
+ * the same header, or as the column names suggest.
+ *
+ * @param asked options that people chose on the page: nothing is remembered then
+ * @throws StartError if the file is not CSV, or cannot be read
+ */
+export async function firstChoice(
+  { db, dataDir }: { db: Database; dataDir: string },
+  upload: Upload,
+  asked: PreviewOptions,
+  before: ChosenOptions | undefined,
+): Promise<FirstChoice> {
+  const path = fileOf(dataDir, upload);
+  const isAsked = Object.values(asked).some((value) => value !== undefined);
+  const last = isAsked ? undefined : before;
+  const known = isAsked || last ? null : await findRemembered(db, upload.kind, path);
+  const preview = await previewFile(path, upload.kind, {
+    delimiter: last?.delimiter || undefined,
+    encoding: last?.encoding || undefined,
+    format: last?.format ?? known?.format,
+    ...asked,
+  });
+  const guessed = Object.fromEntries(preview.columns.map(({ theirs, ours }) => [theirs, ours]));
+  const columns = known
+    ? Object.fromEntries(
+        Object.keys(guessed).map((name) => [name, known.map.get(name) ?? guessed[name] ?? '']),
+      )
+    : guessed;
+  const chosen: ChosenOptions = last ?? {
+    columns,
+    constants: '',
+    decimal_separator: known?.separator ?? '',
+    encoding: asked.encoding ?? '',
+    delimiter: preview.delimiter,
+    format: preview.format,
+  };
+  return { preview, chosen, isRemembered: known !== null };
 }

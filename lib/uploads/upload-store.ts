@@ -1,8 +1,13 @@
-import { mkdirSync, readdirSync } from 'node:fs';
-import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { createWriteStream, mkdirSync, readdirSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
+import { AppError, invalidField, StartError } from '../errors';
+import { withFile } from '../file-problem';
 import { IMPORT_NAMES } from '../imports/kinds';
+import type { Runtime } from '../runtime';
+import { MAX_UPLOAD_BYTES, MAX_UPLOADS } from './upload-limits';
 
 const storedUpload = z.object({
   id: z.string(),
@@ -18,7 +23,7 @@ export type Upload = z.infer<typeof storedUpload>;
 const UPLOAD = 'upload.json';
 
 /** The folder of all uploads, which each have one of their own in it. */
-export const uploadsFolder = (dataDir: string): string => resolve(dataDir, 'imports');
+const uploadsFolder = (dataDir: string): string => resolve(dataDir, 'imports');
 export const folderOf = (dataDir: string, id: string): string => join(uploadsFolder(dataDir), id);
 
 /** Where the file itself is: under its own name, by which the log and the rejected rows call it. */
@@ -26,7 +31,7 @@ export function fileOf(dataDir: string, { id, file_name }: Pick<Upload, 'id' | '
   return join(folderOf(dataDir, id), 'file', file_name);
 }
 
-export function writeUpload(dataDir: string, upload: Upload): Promise<void> {
+function writeUpload(dataDir: string, upload: Upload): Promise<void> {
   return writeJson(join(folderOf(dataDir, upload.id), UPLOAD), upload);
 }
 
@@ -49,7 +54,7 @@ export async function listFolders(dataDir: string): Promise<string[]> {
 }
 
 /** Makes the folder of an upload, unless there are so many already. Does not wait, so that no other comes in between. */
-export function takePlace(dataDir: string, id: string, most: number): boolean {
+function takePlace(dataDir: string, id: string, most: number): boolean {
   const folder = uploadsFolder(dataDir);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (readdirSync(folder).length >= most) return false;
@@ -90,4 +95,75 @@ async function orNothing<T>(reading: Promise<T>): Promise<T | null> {
     if (/^(ENOENT|ENOTDIR)$/.test((error as NodeJS.ErrnoException).code ?? '')) return null;
     throw error;
   }
+}
+
+/** Read of what is too much: who is cut off while sending sees no answer. */
+const DRAINED_BYTES = 8_000_000;
+
+/** Of a name, so that it fits with what is added to it. */
+const MAX_NAME_BYTES = 180;
+
+/**
+ * Keeps a file that arrives, piece by piece, for its owner alone. Of one that does not arrive whole nothing is kept.
+ *
+ * @throws AppError
+ */
+export async function addUpload(
+  { env: { dataDir }, newId, now }: Pick<Runtime, 'env' | 'newId' | 'now'>,
+  { kind, name, uploaded_by }: Pick<Upload, 'kind' | 'uploaded_by'> & { name: string },
+  body: AsyncIterable<Uint8Array>,
+): Promise<Upload> {
+  const id = newId();
+  const file_name = toFileName(name);
+  const path = fileOf(dataDir, { id, file_name });
+  try {
+    await withFile(path, async () => {
+      if (!takePlace(dataDir, id, MAX_UPLOADS)) {
+        throw new AppError('conflict', `${MAX_UPLOADS} files are waiting to be imported: remove one first.`);
+      }
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      await pipeline(limited(body), createWriteStream(path, { flags: 'wx', mode: 0o600 }));
+    });
+    const { size: bytes } = await stat(path);
+    if (bytes === 0) throw invalidField('file', 'must not be empty');
+    const upload = { id, kind, file_name, bytes, uploaded_by, uploaded_at: now() };
+    await writeUpload(dataDir, upload);
+    return upload;
+  } catch (error) {
+    await deleteFolder(dataDir, id);
+    if (error instanceof StartError)
+      throw new AppError('unavailable', error.message.replaceAll(path, file_name));
+    throw error;
+  }
+}
+
+/** @throws AppError payload_too_large, before the file is read if the request states its size */
+export function requireUploadSize(bytes: number): void {
+  if (bytes <= MAX_UPLOAD_BYTES) return;
+  throw new AppError(
+    'payload_too_large',
+    `Files can be up to ${MAX_UPLOAD_BYTES / 1e6} MB here: import larger ones with npm run import.`,
+  );
+}
+
+async function* limited(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  try {
+    for await (const chunk of body) {
+      bytes += chunk.byteLength;
+      if (bytes <= MAX_UPLOAD_BYTES) yield chunk;
+      else if (bytes > MAX_UPLOAD_BYTES + DRAINED_BYTES) break;
+    }
+    requireUploadSize(bytes);
+  } catch (error) {
+    throw error instanceof AppError ? error : new AppError('malformed_json', 'The upload was interrupted.');
+  }
+}
+
+/** Turns a file name of another computer into one that every file system accepts, without folders. */
+function toFileName(name: string): string {
+  const safe = name.normalize('NFC').replace(/[\p{Cc}/\\:*?"<>|]/gu, '-');
+  let fits = [...safe.replace(/^\.+/, '')];
+  while (Buffer.byteLength(fits.join('')) > MAX_NAME_BYTES) fits = fits.slice(1); // its ending stays
+  return fits.join('') || 'upload.csv';
 }

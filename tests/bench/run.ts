@@ -1,5 +1,5 @@
 import { runCommand } from '@/lib/cli/run-command';
-import { readArguments } from '@/lib/commands/read-arguments';
+import { readArguments } from '@/lib/commands/command';
 import { StartError } from '@/lib/errors';
 
 /** Importing a bench runs it. */

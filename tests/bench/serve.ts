@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { bundleServer } from '@/lib/cli/bundle-server';
+import { bundleServer } from '@/lib/cli/build';
 import { NEXT, productionEnv } from '../support/next-build';
 import { freePort } from '../support/pooler';
 import { cpuMsOf } from './measure';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { rows } from '@/db/database';
 import { accountingEntries, invoices } from '@/db/schema';
 import { bookHistory } from '@/lib/book-entries';
-import { accountingCsv } from '@/lib/exports/accounting/accounting-csv';
+import { accountingCsv } from '@/lib/exports/accounting-csv';
 import { invoiceKind } from '@/lib/invoices/save-invoices';
 import { currencyDecimals } from '@/lib/money';
 import { correctPayment } from '@/lib/payments/correct-payment';

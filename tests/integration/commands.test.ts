@@ -4,10 +4,11 @@ import { closeSync, existsSync, mkdirSync, openSync, statSync, writeFileSync } f
 import { connect, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { lockDataDir, nameSocket } from '@/db/lock';
 import { COMMANDS, type CommandName } from '@/lib/commands/commands';
-import { isFromStripe } from '@/lib/commands/import-arguments';
+import { isFromStripe } from '@/lib/commands/import';
 import { serveCommands } from '@/lib/commands/serve-commands';
 import { scripts } from '@/package.json';
 import {
@@ -22,21 +23,29 @@ import {
 import { createCustomer } from '../support/factories';
 import { useFiles } from '../support/run-command';
 
-const fileOf = (script: string) => scripts[script as keyof typeof scripts]?.split(' ').at(-1) ?? '';
+/** The file that a script starts, and the first arguments that the script gives it. */
+const startOf = (script: string) =>
+  /\S+\.(ts|mjs).*$/.exec(scripts[script as keyof typeof scripts] ?? '')?.[0].split(' ') ?? [];
 
 describe('arguments', () => {
   // No variable may stop a command that is only asked how it is used.
   const env = { DATA_DIR: '/dev/null/none', PORT: 'http', NODE_ENV: 'production' as const };
-  const run = (script: string, args: string[]) => runCommandFile(fileOf(script), args, env);
+  const run = (script: string, args: string[]) => {
+    const [file = '', ...first] = startOf(script);
+    return runCommandFile(file, [...first, ...args], env);
+  };
 
   test('npm run SCRIPT -- --help explains each script in any environment', async () => {
     const names =
       'bench customer:erase db:migrate db:recount db:seed demo dev reconcile simulate staff stripe:event token';
     const folder = await bundledCommands();
-    const files = names.split(' ').map((name) => join(folder, fileOf(name).replace(/ts$/, 'js')));
+    const starts = names.split(' ').map((name) => {
+      const [file = '', ...first] = startOf(name);
+      return [`${join(folder, file.replace(/ts$/, 'js'))}?${name}`, ...first];
+    });
     // One process asks them all, since each would take half a second: a script ends with process.exit.
-    const all = `(async () => { for (const file of ${JSON.stringify(files)}) {
-      process.argv = [process.argv[0], file, '--help'];
+    const all = `(async () => { for (const [file, ...first] of ${JSON.stringify(starts)}) {
+      process.argv = [process.argv[0], file, ...first, '--help'];
       await new Promise((next) => { process.exit = next; import(file); });
     } })()`;
     const { status, stdout, stderr } = spawnSync(process.execPath, ['-e', all], { env, encoding: 'utf8' });
@@ -221,6 +230,18 @@ describe('a server with the embedded database', () => {
   test('sample data is refused by a database that holds customers', async () => {
     await createCustomer(server.runtime.db);
     expect(await ask('db:seed')).toMatchObject({ code: 1, err: expect.stringMatching(/already holds/) });
+  });
+
+  test('a command on a broken database prints a sentence and no SQL', async () => {
+    const { db } = server.runtime;
+    await db.execute(sql`alter table access_tokens rename to broken_tokens`);
+    try {
+      const told = { code: 1, out: '', err: 'A database query failed (42P01).\n' };
+      expect(await ask('token', ['list'])).toEqual(told);
+      expect(await runCommandFile('token', ['list'], { DATA_DIR: dataDir })).toEqual(told);
+    } finally {
+      await db.execute(sql`alter table broken_tokens rename to access_tokens`);
+    }
   });
 
   const request = (fields: object) =>

@@ -46,7 +46,7 @@ const isPage = ({ path, query }: RequestLogEntry) =>
 async function killWithinInvoices(): Promise<void> {
   const before = stripe.requests.length;
   stripe.faults.add({ when: isPage, fault: { kind: 'timeout' } });
-  const command = [process.execPath, '--import', 'tsx', 'lib/cli/import.ts', 'stripe'];
+  const command = [process.execPath, '--import', 'tsx', 'lib/cli/run.ts', 'import', 'stripe'];
   const { child, exited } = startCommand(command, env());
   try {
     const isThere = () => expect(stripe.requests.slice(before).some(isPage)).toBe(true);

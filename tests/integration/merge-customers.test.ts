@@ -12,7 +12,7 @@ import { addCustomerNote } from '@/lib/customers/notes';
 import { getCustomer } from '@/lib/customers/queries';
 import { customerKind } from '@/lib/customers/save-customers';
 import { customerFilters } from '@/lib/customers/staff-filters';
-import { paymentImport } from '@/lib/imports/books/payment-import';
+import { paymentImport } from '@/lib/imports/payment-import';
 import { listPayments } from '@/lib/payments/queries';
 import { recordPayment } from '@/lib/payments/record-payment';
 import { saveRecord } from '@/lib/records/save-records';

@@ -3,9 +3,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { rows } from '@/db/database';
 import { hasCustomers, type SeedCounts, seedDatabase } from '@/db/seed';
 import { buildRows } from '@/db/seed/build';
-import { addMonths } from '@/db/seed/calendar';
-import { createChance } from '@/db/seed/chance';
 import { slugOf } from '@/db/seed/names';
+import { addMonths, createChance } from '@/db/seed/rows';
 import { useDatabase } from '../support/database';
 
 // A leap day far in the east, and New Year's Day west of Greenwich.

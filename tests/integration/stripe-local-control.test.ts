@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import Stripe from 'stripe';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { stripeEvent } from '@/lib/cli/demo/stripe-event';
-import { sentencesOf } from '@/lib/commands/sentences-of';
+import { sentencesOf } from '@/lib/commands/command';
 import * as act from '@/lib/stripe-local/actions';
 import type { HappenedAnswer } from '@/lib/stripe-local/control';
 import { EVENT_TYPES } from '@/lib/stripe-local/happenings';

@@ -13,7 +13,7 @@ import {
   subscriptions,
 } from '@/db/schema';
 import { seedDatabase } from '@/db/seed';
-import { storeDeliveries } from '@/lib/cli/demo/store-deliveries';
+import { storeDeliveries } from '@/lib/cli/demo/local-stripe';
 import { toProviderInvoice } from '@/lib/stripe/to-invoice';
 import * as act from '@/lib/stripe-local/actions';
 import { fillFromDatabase } from '@/lib/stripe-local/fill-from-database';

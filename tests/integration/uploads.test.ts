@@ -3,16 +3,20 @@ import { text } from 'node:stream/consumers';
 import { like } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { customers } from '@/db/schema';
-import { importState, listImports } from '@/lib/imports/list-imports';
+import { importState, listImports } from '@/lib/imports/import-log';
 import { previewFile } from '@/lib/imports/preview-file';
-import { addUpload } from '@/lib/uploads/add-upload';
-import { type ChosenOptions, toFileOptions } from '@/lib/uploads/chosen-options';
-import { clearUploads } from '@/lib/uploads/clear-uploads';
-import { firstChoice } from '@/lib/uploads/first-choice';
-import { isTried, readRun, writeRun } from '@/lib/uploads/import-run';
-import { openRejected } from '@/lib/uploads/rejected-rows';
-import { removeUpload, startImport, stopImport } from '@/lib/uploads/start-import';
-import { fileOf, findUpload, listUploads, type Upload } from '@/lib/uploads/upload-store';
+import { type ChosenOptions, firstChoice, toFileOptions } from '@/lib/uploads/chosen-options';
+import {
+  clearUploads,
+  isTried,
+  openRejected,
+  readRun,
+  removeUpload,
+  startImport,
+  stopImport,
+  writeRun,
+} from '@/lib/uploads/import-run';
+import { addUpload, fileOf, findUpload, listUploads, type Upload } from '@/lib/uploads/upload-store';
 import { onPostgres, useDatabase } from '../support/database';
 import { temporaryFolder } from '../support/run-command';
 import { type TestRuntime, testRuntime } from '../support/runtime';

@@ -1,6 +1,6 @@
 import { runCommand } from '@/lib/cli/run-command';
-import { ProgressBar } from '@/lib/commands/progress-bar';
-import { readArguments } from '@/lib/commands/read-arguments';
+import { readArguments } from '@/lib/commands/command';
+import { ProgressBar } from '@/lib/commands/terminal-text';
 import { StartError } from '@/lib/errors';
 import { runCampaign } from './campaign';
 import { type Failure, replayHistory, type Totals } from './check-history';

@@ -7,8 +7,8 @@ import { inject } from 'vitest';
 import { openEmbedded, restoreEmbedded } from '@/db/client';
 import { waitForLock } from '@/db/lock';
 import { migrate } from '@/db/migrate';
-import { askServer } from '@/lib/cli/ask-server';
-import { BUNDLE } from '@/lib/cli/bundle-server';
+import { BUNDLE } from '@/lib/cli/build';
+import { askServer } from '@/lib/cli/carry-out';
 import type { CommandName } from '@/lib/commands/commands';
 import { serveCommands } from '@/lib/commands/serve-commands';
 import { parseEnv } from '@/lib/env';
@@ -81,15 +81,18 @@ export async function askCommand(
 /**
  * Starts a command as a process of its own, with text piped into it.
  *
- * @param name of its file in `lib/cli`, or the path of a file
+ * @param name of its npm script with dashes, or the path of a file
  */
 export async function startCommandFile(name: string, args: string[], env: Variables, input = '') {
   const { PATH, HOME, TMPDIR } = process.env;
-  const source = name.includes('/') ? name : `lib/cli/${name}.ts`;
+  const own = name.includes('/') ? name : `lib/cli/${name}.ts`;
+  const isOwn = existsSync(join(ROOT, own));
+  const source = isOwn ? own : 'lib/cli/run.ts';
+  const script = isOwn ? [] : [name.replace(/^(db|customer)-/, '$1:')];
   const file = source.endsWith('.ts')
     ? join(await bundledCommands(), source.replace(/ts$/, 'js'))
     : join(ROOT, source);
-  const child = spawn(process.execPath, [file, ...args], {
+  const child = spawn(process.execPath, [file, ...script, ...args], {
     cwd: ROOT,
     env: { PATH, HOME, TMPDIR, NODE_ENV: 'production', ...env },
   });

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { buildWhenStale } from '@/lib/cli/build-when-stale';
+import { buildWhenStale } from '@/lib/cli/build';
 
 const ROOT = join(import.meta.dirname, '../..');
 

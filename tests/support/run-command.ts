@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import type { Database } from '@/db/database';
+import { sentencesOf } from '@/lib/commands/command';
 import { COMMANDS, type CommandName } from '@/lib/commands/commands';
-import { sentencesOf } from '@/lib/commands/sentences-of';
 import type { Runtime } from '@/lib/runtime';
 import { testRuntime } from './runtime';
 

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import type { DatabaseHandle } from '@/db/client';
 import type { Database } from '@/db/database';
 import { COMMANDS } from '@/lib/commands/commands';
-import { importStripe } from '@/lib/commands/stripe/import-stripe';
+import { importStripe } from '@/lib/commands/import-stripe';
 import { parseEnv } from '@/lib/env';
 import { variables } from '@/lib/env-variables';
 import { StartError } from '@/lib/errors';

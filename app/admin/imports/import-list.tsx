@@ -1,4 +1,4 @@
-import { type ImportRow, importState } from '@/lib/imports/list-imports';
+import { type ImportRow, importState } from '@/lib/imports/import-log';
 import { formatKind } from '../../_components/format';
 import { Instant } from '../_components/display/instant';
 import { StatusBadge } from '../_components/display/status-badge';

@@ -1,8 +1,8 @@
 import { Alert, Code, Stack } from '@mantine/core';
 import type { Metadata } from 'next';
 import { requireAdmin } from '@/lib/auth/session/staff-session';
+import { importState, listImports } from '@/lib/imports/import-log';
 import { IMPORT_NAMES } from '@/lib/imports/kinds';
-import { importState, listImports } from '@/lib/imports/list-imports';
 import { getRuntime } from '@/lib/runtime';
 import { listUploads } from '@/lib/uploads/upload-store';
 import { formatKind } from '../../_components/format';

@@ -1,3 +1,3 @@
-import { openApiRoute } from '@/lib/openapi/route';
+import { openApiRoute } from '@/lib/openapi/document';
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = openApiRoute;

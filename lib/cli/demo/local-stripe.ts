@@ -1,13 +1,21 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import type { Database } from '@/db/database';
+import Stripe from 'stripe';
+import type { Database } from '../../../db/database';
+import { stripeEvents } from '../../../db/schema';
+import { fromEpoch, toEpoch } from '../../dates';
 import type { Env } from '../../env';
 import { localUrl } from '../../server/addresses';
+import { fromInbox } from '../../stripe/to-event';
 import { fillFromDatabase } from '../../stripe-local/fill-from-database';
+import { makeHappen } from '../../stripe-local/happenings';
+import type { Invoice, WorldEvent } from '../../stripe-local/model';
 import { loadWorld, saveWorld } from '../../stripe-local/persist';
+import { renderEvent } from '../../stripe-local/render/object';
 import { type StripeLocal, startStripeLocal } from '../../stripe-local/server';
-import { createWorld, seededChance, type World } from '../../stripe-local/world';
-import { storeDeliveries } from './store-deliveries';
+import { act, createWorld, emit, seededChance, type World } from '../../stripe-local/world';
+import { keysOfDelivery } from '../../sync/inbox/delivery';
+import { toRow } from '../../sync/inbox/inbox';
 
 /**
  * The Stripe that a database goes with: as the last demo left it, or filled from the database.
@@ -47,4 +55,67 @@ export async function serveWorld(world: World, env: Env): Promise<StripeLocal> {
 function worldFile({ dataDir, databaseUrl }: Env): string {
   const which = databaseUrl ? `-${createHash('sha256').update(databaseUrl).digest('hex').slice(0, 8)}` : '';
   return join(dataDir, `stripe-local${which}.json`);
+}
+
+const DAY = 86_400;
+const COUNT = 36;
+
+/**
+ * Stripe's deliveries of the last days, with the bodies that Stripe would have sent. Almost all were processed. Two
+ * failed: one succeeds when it is replayed, and one names an amount that cannot be stored.
+ */
+export async function storeDeliveries(db: Database, world: World): Promise<void> {
+  const now = world.now();
+  const paid = [...world.invoices.values()]
+    .filter(({ status, amountPaid }) => status === 'paid' && amountPaid > 0)
+    .slice(-COUNT);
+  const processed = paid.map((invoice, i) => {
+    const created = toEpoch(now) - Math.round((i + 1) * (6.5 / COUNT) * DAY);
+    return {
+      ...rowOf(eventOf(world, invoice, created)),
+      outcome: 'processed' as const,
+      processed_at: fromEpoch(created + 2),
+    };
+  });
+  await db
+    .insert(stripeEvents)
+    .values([...processed, missedPayment(world), ...unstorable(world, paid)])
+    .onConflictDoNothing();
+}
+
+/** A payment at Stripe that is unknown here, because the database did not answer in time. */
+function missedPayment(world: World) {
+  const { events } = act(world, () =>
+    makeHappen('invoice.paid', { world, customer: null, invoiceNumber: null }),
+  );
+  const event = events.find(({ type }) => type === 'invoice.paid');
+  if (!event) throw new Error('paying an invoice announces that it is paid');
+  return { ...rowOf(event), outcome: 'failed' as const, error_code: 'TimeoutError', attempts: 3 };
+}
+
+/** Reconciliation does not try it again, since it can never be applied. */
+function unstorable(world: World, [invoice]: Invoice[]) {
+  if (!invoice) return [];
+  const total = 10 ** 14;
+  const row = rowOf(eventOf(world, { ...invoice, total, amountPaid: total }, toEpoch(world.now()) - DAY));
+  return [{ ...row, outcome: 'failed' as const, ...whyUnstorable(row.payload), attempts: 1 }];
+}
+
+function whyUnstorable(payload: string) {
+  const event = fromInbox(payload);
+  try {
+    keysOfDelivery({ event, payload, expectedMode: null, again: false });
+  } catch (error) {
+    if (error instanceof Error) return { error_code: error.name, failure_reason: error.message };
+  }
+  throw new Error('this event can be stored');
+}
+
+function eventOf(world: World, invoice: Invoice, created: number): WorldEvent {
+  return { ...emit(world, 'invoice.paid', invoice), created };
+}
+
+function rowOf(event: WorldEvent) {
+  const payload = JSON.stringify(renderEvent(event, Stripe.API_VERSION));
+  return toRow(fromInbox(payload), payload);
 }

@@ -5,7 +5,7 @@ import { TRANSACTION_POOLER } from '@/db/pooler';
 import type { Env } from '../../env';
 import { StartError } from '../../errors';
 import { tryServer } from '../../try-server';
-import { DEMO } from './actor';
+import { DEMO } from './settings';
 
 /**
  * Checks that the database of DATABASE_URL is empty, or that a demo filled it and it has no other staff or access tokens

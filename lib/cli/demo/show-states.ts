@@ -11,7 +11,7 @@ import {
 import { toCalendarDate } from '../../dates';
 import { literal } from '../../page-query';
 import { recordForInvoice } from '../../payments/record-for-invoice';
-import { DEMO_ACTOR } from './actor';
+import { DEMO_ACTOR } from './settings';
 
 const HOUR = 3_600_000;
 const OVERPAID = 20;

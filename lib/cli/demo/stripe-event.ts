@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { readArguments } from '../../commands/read-arguments';
+import { readArguments } from '../../commands/command';
 import { StartError } from '../../errors';
 import { type HappenedAnswer, happenedAnswer } from '../../stripe-local/control';
 import { EVENT_TYPES, type EventType, STATUSES } from '../../stripe-local/happenings';

@@ -4,7 +4,7 @@ import { paymentRoute, paymentsRoute } from '../../http/payments-route';
 import type { Route } from '../../http/request';
 import { webhookRoute } from '../../http/webhook-route';
 import { mcpRoute } from '../../mcp/handle-request';
-import { openApiRoute } from '../../openapi/route';
+import { openApiRoute } from '../../openapi/document';
 
 /** What our server answers itself, by its path in `app`. Next has the same functions. */
 export const FAST_ROUTES: Record<string, Route> = {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@/db/database';
-import { SERVER } from '@/lib/cli/server-process';
+import { SERVER } from '@/lib/cli/child-process';
 import { ensureBuild, NEXT, productionEnv } from '../../support/next-build';
 import { freePort } from './commands';
 import { createDatabase, type SiteDatabase } from './site-database';

@@ -1,6 +1,6 @@
 import { notFound } from 'next/navigation';
 import { requireStaff } from '@/lib/auth/session/staff-session';
-import { accountingCsv, calendarMonth } from '@/lib/exports/accounting/accounting-csv';
+import { accountingCsv, calendarMonth } from '@/lib/exports/accounting-csv';
 import { methodNotAllowed } from '@/lib/http/method-not-allowed';
 import { getRuntime } from '@/lib/runtime';
 import { csvResponse } from '../../_components/lists/csv-response';

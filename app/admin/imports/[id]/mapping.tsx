@@ -1,11 +1,10 @@
 import { Alert, Group, Stack, Text } from '@mantine/core';
 import { StartError } from '@/lib/errors';
 import { toColumns } from '@/lib/imports/columns';
+import { ENCODING_NAMES, ENCODINGS } from '@/lib/imports/file-format';
 import { IMPORT_KINDS } from '@/lib/imports/kinds';
-import { ENCODING_NAMES, ENCODINGS } from '@/lib/imports/text-file';
 import type { Runtime } from '@/lib/runtime';
-import { DELIMITERS, formatsOf } from '@/lib/uploads/chosen-options';
-import { firstChoice } from '@/lib/uploads/first-choice';
+import { DELIMITERS, firstChoice, formatsOf } from '@/lib/uploads/chosen-options';
 import { type ImportRun, isTried } from '@/lib/uploads/import-run';
 import { fileOf, type Upload } from '@/lib/uploads/upload-store';
 import { withParams } from '../../../_components/with-params';

@@ -2,7 +2,7 @@ import { notFound } from 'next/navigation';
 import { requireAdmin } from '@/lib/auth/session/staff-session';
 import { methodNotAllowed } from '@/lib/http/method-not-allowed';
 import { getRuntime } from '@/lib/runtime';
-import { openRejected } from '@/lib/uploads/rejected-rows';
+import { openRejected } from '@/lib/uploads/import-run';
 import { csvResponse } from '../../../_components/lists/csv-response';
 
 export const { POST, PUT, PATCH, DELETE, OPTIONS } = methodNotAllowed('GET, HEAD, OPTIONS');

@@ -1,3 +1,0 @@
-import { carryOut } from './carry-out';
-
-carryOut('reconcile');

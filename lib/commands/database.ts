@@ -1,0 +1,89 @@
+import { limitRole } from '../../db/limits';
+import { hasCustomers, seedDatabase } from '../../db/seed';
+import { recountLists } from '../counted-list/check-counts';
+import { toCalendarDate } from '../dates';
+import { DATABASE_VARIABLES } from '../env-variables';
+import { StartError } from '../errors';
+import { migrateServer } from '../open-server';
+import { command, readArguments } from './command';
+
+const MIGRATE_USAGE = [
+  'Usage: npm run db:migrate [-- --role-limits]',
+  'Brings the database to this version.',
+  '--role-limits also ends what the role of DATABASE_URL does for too long there (alter role … set statement_timeout):',
+  'run it once for each role and database, with a pooler or without, since connections are given no limits.',
+];
+
+/** Brings the database to this version: done already where a runtime could be had. */
+export const dbMigrate = command<{ roleLimits: boolean }>({
+  usage: MIGRATE_USAGE,
+  variables: [...DATABASE_VARIABLES, 'VERCEL'],
+  read(args) {
+    const { values } = readArguments(args, {
+      usage: MIGRATE_USAGE,
+      options: { 'role-limits': { type: 'boolean' } },
+    });
+    return { roleLimits: values['role-limits'] ?? false };
+  },
+  prepare: migrateServer,
+  async run({ roleLimits }, { db, env }, { print }) {
+    if (roleLimits && !env.databaseUrl) {
+      throw new StartError(['--role-limits is for a role of PostgreSQL: set DATABASE_URL.']);
+    }
+    if (roleLimits) await limitRole(db);
+    print(
+      env.databaseUrl
+        ? 'The database of DATABASE_URL is up to date.'
+        : `The embedded database in ${env.dataDir} is up to date.`,
+    );
+    if (roleLimits) print('Its role has limits of time from its next connection on.');
+    return 0;
+  },
+});
+
+const RECOUNT_USAGE = [
+  'Usage: npm run db:recount',
+  'Counts the rows of all lists anew, adds up the sums of the overview, and tells what was wrong.',
+];
+const MAX_SHOWN = 20;
+
+/** For when the daily job has found counts of lists that are wrong. */
+export const dbRecount = command<void>({
+  usage: RECOUNT_USAGE,
+  variables: DATABASE_VARIABLES,
+  read: (args) => void readArguments(args, { usage: RECOUNT_USAGE }),
+  async run(_wanted, { db }, { print }) {
+    for await (const { list, wrong } of recountLists(db)) {
+      const name = list.replace('_', ' ').replace(/s?$/, 's');
+      print(`${name}: ${wrong.length === 0 ? 'right' : `counted anew, ${wrong.length} wrong`}`);
+      for (const { block, kind, excess } of wrong.slice(0, MAX_SHOWN)) {
+        const rows = `${Math.abs(excess)} too ${excess > 0 ? 'many' : 'few'}`;
+        print(`  from ${isFirst(block) ? 'the first' : block}${kind && `, ${kind}`}: ${rows}`);
+      }
+      if (wrong.length > MAX_SHOWN) print(`  … and ${wrong.length - MAX_SHOWN} more`);
+    }
+    return 0;
+  },
+});
+
+const isFirst = (block: string) => block === '' || block.startsWith('-infinity');
+
+const SEED_USAGE = ['Usage: npm run db:seed', 'Fills an empty database with sample data.'];
+
+/** Sample data for an empty database. */
+export const dbSeed = command<void>({
+  usage: SEED_USAGE,
+  variables: [...DATABASE_VARIABLES, 'APP_TIMEZONE'],
+  read: (args) => void readArguments(args, { usage: SEED_USAGE }),
+  async run(_wanted, { db, env, now }, { print }) {
+    if (await hasCustomers(db)) {
+      throw new StartError([
+        'The database already holds customers: sample data goes into an empty one only.',
+      ]);
+    }
+    const today = toCalendarDate(now(), env.timeZone);
+    const counts = await seedDatabase(db, { today, timeZone: env.timeZone });
+    for (const [table, count] of Object.entries(counts)) print(`${table}: ${count}`);
+    return 0;
+  },
+});

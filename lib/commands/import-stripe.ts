@@ -1,0 +1,246 @@
+import { access, constants } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import type { Database } from '../../db/database';
+import { commandActor } from '../audit/audit-log';
+import { RECONCILIATION_VARIABLES } from '../env-variables';
+import { StartError } from '../errors';
+import { writeExport } from '../exports/export-csv';
+import { withFile } from '../file-problem';
+import { readLinks } from '../imports/read-links';
+import type { Runtime } from '../runtime';
+import { countChangedRecords } from '../sync/reconcile/count-changed';
+import { beginDryRun } from '../sync/reconcile/dry-run';
+import type { ReconcileResult } from '../sync/reconcile/reconcile';
+import { requireAccount } from '../sync/reconcile/require-account';
+import { getRun } from '../sync/reconcile/run-queries';
+import { untilOver } from '../sync/reconcile/until-over';
+import { linkByEmail } from '../sync/staff/link-by-email';
+import { linkByNumber } from '../sync/staff/link-by-number';
+import { proposalsCsv } from '../sync/staff/proposals-csv';
+import { countLinks } from '../sync/staff/stripe-customer-queries';
+import {
+  countUnconfirmedLinks,
+  readUnconfirmedLinks,
+  reasonOf,
+  type UnconfirmedLink,
+} from '../sync/staff/unconfirmed-links';
+import { type SyncDeps, syncDeps } from '../sync/sync-deps';
+import { command, readArguments, STOPPED, type Terminal } from './command';
+import { printResult, runReconciliation } from './reconcile';
+import { ProgressBar, textTable } from './terminal-text';
+
+/** What to do with Stripe: read all of it, or link what a file says. */
+type StripeWanted =
+  | { task: 'read'; dryRun: boolean; proposals: string | undefined; linkByEmail: boolean }
+  | { task: 'link'; file: string };
+
+const STRIPE_USAGE = [
+  'Usage: npm run -s import -- stripe [--dry-run | [--link-by-email] [--proposals FILE.csv]]',
+  '       npm run -s import -- stripe --link FILE.csv',
+  'Reads what is at Stripe, or the rest where it was stopped, and says what could not be linked to a customer.',
+  '--dry-run        shows what would change, and writes nothing',
+  '--link-by-email  confirms the links of those whose e-mail address exactly one customer has',
+  '--proposals      writes who is still not linked, with the customer that it may be',
+  '--link           links as the customer_number of each row of that file says, once you have checked it',
+];
+
+/** @throws StartError */
+function readStripe(args: string[]): StripeWanted {
+  const text = { type: 'string' } as const;
+  const flag = { type: 'boolean' } as const;
+  const { values } = readArguments(args, {
+    usage: STRIPE_USAGE,
+    options: { 'dry-run': flag, 'link-by-email': flag, proposals: text, link: text },
+    positionals: 1,
+  });
+  const { proposals, link: file } = values;
+  const dryRun = values['dry-run'] ?? false;
+  const linkByEmail = values['link-by-email'] ?? false;
+  const others = dryRun || linkByEmail || proposals !== undefined;
+  if (file !== undefined) {
+    if (others)
+      throw new StartError(['--link goes alone: it links as the file says, and reads nothing else.']);
+    return { task: 'link', file };
+  }
+  if (dryRun && (linkByEmail || proposals !== undefined)) {
+    throw new StartError(['--dry-run goes alone: it links nobody and writes no file.']);
+  }
+  return { task: 'read', dryRun, proposals, linkByEmail };
+}
+
+/** What is at Stripe, and whose it is. */
+export const importStripe = command<StripeWanted>({
+  usage: STRIPE_USAGE,
+  variables: RECONCILIATION_VARIABLES,
+  read: readStripe,
+  isDryRun: (wanted) => wanted.task === 'read' && wanted.dryRun,
+  stopsInOrder: () => true,
+  async run(wanted, runtime, terminal) {
+    const done =
+      wanted.task === 'link'
+        ? await linkFile(syncDeps(runtime), wanted.file, terminal)
+        : await readAndLink(wanted, runtime, terminal);
+    if (done !== 'stopped') return done === 'all' ? 0 : 1;
+    terminal.print(
+      wanted.task === 'read' && wanted.dryRun
+        ? 'Stopped: nothing was written.'
+        : 'Stopped: what was done is kept. The same command again does the rest.',
+    );
+    return STOPPED;
+  },
+});
+
+async function readAndLink(
+  { dryRun, linkByEmail, proposals }: Extract<StripeWanted, { task: 'read' }>,
+  runtime: Runtime,
+  terminal: Terminal,
+): Promise<'all' | 'in part' | 'stopped'> {
+  const { db } = runtime;
+  if (proposals !== undefined) await requireFolder(proposals, terminal);
+  if (dryRun) await beginDryRun(runtime);
+  const deps = await requireAccount(syncDeps(runtime));
+  const run = await readAll(runtime, terminal);
+  if (run === null) return 'stopped';
+  await printResult(runtime, run, dryRun, terminal);
+  const hasFailed = run.status === 'failed';
+  if (hasFailed) {
+    const { error_code } = await getRun(db, run.runId);
+    const unlinked = linkByEmail ? ' Nobody was linked by e-mail address.' : '';
+    terminal.print(
+      `Not all of Stripe could be read (${error_code}). Once it can, the same command does the rest.${unlinked}`,
+    );
+  }
+  // What was not read may name a customer number, which says more than an e-mail address.
+  const linked = linkByEmail && !hasFailed ? await confirmByEmail(deps, terminal) : 'all';
+  if (linked === 'stopped') return linked;
+  await printSummary(db, run.runId, terminal);
+  if (proposals !== undefined) await writeProposals(db, proposals, terminal);
+  return run.status === 'completed' ? linked : 'in part';
+}
+
+/**
+ * Runs a new run, or continues one whose process died, to its end.
+ *
+ * @returns null if it was stopped
+ * @throws StartError while another process has a run
+ */
+async function readAll(runtime: Runtime, terminal: Terminal): Promise<ReconcileResult | null> {
+  const { signal, progress } = terminal;
+  const tellStop = () => progress.write('\nStopping, once this page is done …\n');
+  signal.addEventListener('abort', tellStop);
+  try {
+    for (;;) {
+      const run = await runReconciliation(runtime, terminal, signal);
+      if (!run.alreadyRunning) return run.status === 'stopped' ? null : run;
+      const isOver = await untilOver(runtime, run.runId, signal, (seconds) =>
+        progress.write(
+          `Run ${run.runId} is under way. Unless it goes on, it is taken up in ${seconds} s …\n`,
+        ),
+      );
+      if (signal.aborted) return null;
+      if (!isOver) {
+        throw new StartError([`Run ${run.runId} is under way already: try again when it has ended.`]);
+      }
+    }
+  } finally {
+    signal.removeEventListener('abort', tellStop);
+  }
+}
+
+type Done = 'all' | 'in part' | 'stopped';
+
+const ACTOR = commandActor('import');
+
+/** Links whom the e-mail address says clearly. */
+async function confirmByEmail(deps: SyncDeps, terminal: Terminal): Promise<Done> {
+  const { print, progress, signal } = terminal;
+  const counts = { linked: 0, refused: 0 };
+  const { clear } = await countUnconfirmedLinks(deps.db);
+  const bar = new ProgressBar(progress);
+  await linkByEmail(deps, ACTOR, signal, (results) => {
+    bar.end();
+    for (const { stripeCustomerId, refusal } of results) {
+      counts[refusal === null ? 'linked' : 'refused'] += 1;
+      if (refusal !== null) print(`${stripeCustomerId}: ${refusal}`);
+    }
+    bar.show(counts.linked + counts.refused, clear, 'links by e-mail address', '');
+  });
+  bar.end();
+  print(`By e-mail address: ${counts.linked} linked, ${counts.refused} refused.`);
+  return signal.aborted ? 'stopped' : counts.refused > 0 ? 'in part' : 'all';
+}
+
+/** Links as the rows of a file say; one that is refused keeps no other out. */
+async function linkFile(deps: SyncDeps, file: string, terminal: Terminal): Promise<Done> {
+  const { print, signal, cwd } = terminal;
+  const counts = { linked: 0, already: 0, empty: 0, refused: 0 };
+  const refuse = (line: number, problem: string) => {
+    counts.refused += 1;
+    print(`line ${line}: ${problem}`);
+  };
+  for await (const rows of readLinks(resolve(cwd, file))) {
+    if (signal.aborted) break;
+    const links = rows.flatMap((row) => {
+      if ('problem' in row) refuse(row.line, row.problem);
+      else if (row.customer_number === '') counts.empty += 1;
+      else return row;
+      return [];
+    });
+    for (const result of await linkByNumber(deps, ACTOR, links)) {
+      if (result.outcome === 'refused') refuse(result.link.line, result.refusal);
+      else counts[result.outcome] += 1;
+    }
+  }
+  const { linked, already, empty, refused } = counts;
+  print(
+    `${file}: ${linked} linked, ${already} linked before, ${empty} without a customer_number, ${refused} refused.`,
+  );
+  return signal.aborted ? 'stopped' : refused > 0 ? 'in part' : 'all';
+}
+
+/** Of those without a customer so many are shown; all of them stand in the file. */
+const SHOWN = 20;
+
+/** What a run made and changed, how Stripe's customers are linked, and who of them is not. */
+async function printSummary(db: Database, runId: number, { print }: Pick<Terminal, 'print'>): Promise<void> {
+  const records = (await countChangedRecords(db, runId)).map(({ entity, created, changed, reported }) => [
+    entity.replaceAll('_', ' '),
+    ...[created, changed, reported].map(String),
+  ]);
+  if (records.length > 0) print(`\n${textTable(['Records', 'New', 'Changed', 'To look at'], records)}\n`);
+  const { staff, number, email, created } = await countLinks(db);
+  print(
+    `Stripe customers: ${number} linked by customer number, ${staff} by staff; ${email} by e-mail address, not confirmed; for ${created} a customer was created.`,
+  );
+  const { all, clear } = await countUnconfirmedLinks(db);
+  if (all === 0) return;
+  const { value: first } = await readUnconfirmedLinks(db).next();
+  const shown: UnconfirmedLink[] = (first ?? []).slice(0, SHOWN);
+  print(`\n${textTable(['Not linked', 'E-mail', 'Name', 'Proposed', 'Why'], shown.map(toCells))}\n`);
+  if (all > shown.length) print(`… and ${all - shown.length} more: --proposals FILE.csv writes all of them.`);
+  if (clear === 0) return;
+  print(
+    `${clear} have the e-mail address of exactly one customer: staff confirm them on the page Links to confirm, or --link-by-email does.`,
+  );
+}
+
+const toCells = (link: UnconfirmedLink) => [
+  link.stripe_customer_id,
+  link.email ?? '–',
+  link.name || '–',
+  link.to_number ?? '–',
+  reasonOf(link),
+];
+
+/** @throws StartError where no file could be written in the folder: better told before a long run than after it */
+async function requireFolder(file: string, { cwd }: Pick<Terminal, 'cwd'>): Promise<void> {
+  const folder = dirname(resolve(cwd, file));
+  await withFile(folder, () => access(folder, constants.W_OK));
+}
+
+/** Writes who is not linked for sure, to be completed and given back. */
+async function writeProposals(db: Database, file: string, { print, cwd }: Terminal): Promise<void> {
+  const toItsEnd = new AbortController().signal;
+  await writeExport(resolve(cwd, file), proposalsCsv(db), toItsEnd);
+  print(`${file} has all of them: check customer_number, and give it back with --link ${file}.`);
+}

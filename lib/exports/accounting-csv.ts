@@ -1,0 +1,118 @@
+import { and, asc, eq, gte, lt, sql } from 'drizzle-orm';
+import { z } from 'zod';
+import type { Database } from '../../db/database';
+import { accountingEntries } from '../../db/schema';
+import { toCsv } from '../csv';
+import { addDays } from '../dates';
+import { calendarDate } from '../fields';
+import { toJsonAmount } from '../money';
+import { literal } from '../page-query';
+
+/** A month such as 2026-10. */
+export const calendarMonth = z
+  .string()
+  .refine(
+    (text) => /^\d{4}-\d{2}$/.test(text) && calendarDate.safeParse(`${text}-01`).success,
+    'must be a month such as 2026-10',
+  );
+
+/** The columns of the accounting export, in their order. */
+const COLUMNS = [
+  'record', // one of RECORDS
+  'event', // see EVENTS
+  'date', // on which it is posted
+  'original_date', // its own day: earlier where its month was over when it was recorded
+  'customer_number',
+  'customer_name',
+  'invoice_number',
+  'due_date',
+  'tax_rate',
+  'net',
+  'tax',
+  'gross',
+  'currency',
+  'payment_reference',
+  'method',
+] as const;
+
+type Entry = typeof accountingEntries.$inferSelect;
+
+/** In the order of the file, with what an entry of each is called: above zero, below zero, taken back. */
+const RECORDS = ['invoice', 'credit', 'write_off', 'balance', 'paid_elsewhere', 'payment', 'refund'] as const;
+const EVENTS: Record<Entry['record'], [more: string, less: string, takenBack: string]> = {
+  invoice: ['issued', 'issued', 'cancelled'],
+  credit: ['credit_withdrawn', 'credited', 'credit_withdrawn'],
+  write_off: ['write_off_reversed', 'written_off', 'write_off_reversed'],
+  balance: ['balance_used', 'balance_increased', 'balance_increased'],
+  paid_elsewhere: ['paid_elsewhere', 'paid_elsewhere_reversed', 'paid_elsewhere_reversed'],
+  payment: ['collected', 'collection_reversed', 'collection_reversed'],
+  refund: ['refunded', 'refunded', 'refund_reversed'],
+};
+
+/** A statement reads so many. */
+const BATCH = 1000;
+
+/**
+ * What an accountant posts in a month as CSV, piece by piece: invoices, a row for each tax rate, what was credited,
+ * written off, paid from the balance at Stripe, or paid without a payment; then payments; then what came back. Once the month is over, the file is the
+ * same for ever, except that the name of an erased customer goes.
+ *
+ * @param month as `calendarMonth` takes it
+ */
+export function accountingCsv(db: Database, month: string): AsyncGenerator<string> {
+  const from = `${month}-01`;
+  const until = addDays(from, 31).replace(/\d\d$/, '01');
+  return toCsv([...COLUMNS], readAll(db, from, until));
+}
+
+async function* readAll(db: Database, from: string, until: string) {
+  yield []; // writes the header even if no row follows
+  for (const record of RECORDS) {
+    for (let last: Entry | undefined, more = true; more; ) {
+      const found = await readBatch(db, { record, from, until }, last);
+      yield found.map(toRow);
+      last = found.at(-1);
+      more = found.length === BATCH;
+    }
+  }
+}
+
+/** Without what was posted and taken back in the same month. */
+function readBatch(
+  db: Database,
+  { record, from, until }: { record: Entry['record']; from: string; until: string },
+  last: Entry | undefined,
+): Promise<Entry[]> {
+  const e = accountingEntries;
+  const other = sql`select from accounting_entries o
+    where o.booked_on >= ${from}::date and o.booked_on < ${until}::date`;
+  return db
+    .select()
+    .from(e)
+    .where(
+      and(
+        eq(e.record, record),
+        gte(e.booked_on, from),
+        lt(e.booked_on, until),
+        sql`not exists (${other} and o.reverses = ${e.id}) and not exists (${other} and o.id = ${e.reverses})`,
+        last && sql`(${e.booked_on}, ${e.id}) > (${last.booked_on}::date, ${last.id}::int)`,
+      ),
+    )
+    .orderBy(asc(e.booked_on), asc(e.id))
+    .limit(literal(BATCH));
+}
+
+function toRow(entry: Entry) {
+  const { booked_on: date, tax_rate, net, tax, gross, ...rest } = entry;
+  const [more, less, takenBack] = EVENTS[entry.record];
+  const amount = (text: string | null) => (text === null ? null : toJsonAmount(text));
+  return {
+    ...rest,
+    event: entry.reverses !== null ? takenBack : Number(gross) < 0 ? less : more,
+    date,
+    tax_rate: amount(tax_rate),
+    net: amount(net),
+    tax: amount(tax),
+    gross: amount(gross),
+  };
+}

@@ -1,0 +1,143 @@
+import { inArray } from 'drizzle-orm';
+import { z } from 'zod';
+import type { Database } from '../../db/database';
+import { salesDocuments } from '../../db/schema';
+import { transact } from '../../db/transaction';
+import type { FieldError } from '../errors';
+import { textLine } from '../fields';
+import { type LineRow, lineField, linesField, MAX_LINES, toLineRow } from '../invoices/line-fields';
+import { addLines, type Owner } from '../invoices/line-rows';
+import { lineTotals } from '../invoices/line-totals';
+import { invoiceKind } from '../invoices/save-invoices';
+import { toAmountText } from '../money';
+import type { RecordKind, Row, Saved } from '../records/record-kind';
+import { saveRecords } from '../records/save-records';
+import { salesDocumentKind } from '../sales-documents/save-sales-documents';
+import type { ImportKind } from './import-kind';
+import { findInvoices, noInvoice } from './named-invoices';
+
+/** What lines belong to: an invoice or a sales document that is there already. */
+interface LineOwner {
+  id: number;
+  currency: string;
+  subtotal: string;
+  tax: string;
+  total: string;
+}
+
+const position = { position: z.int('must be a whole number').optional() };
+
+export const invoiceLineImport = lineImport({
+  kind: invoiceKind,
+  owner: 'invoice',
+  names: { invoice_number: textLine(255).optional(), invoice_import_key: textLine(200).optional() },
+  find: findInvoices,
+  missing: noInvoice,
+});
+
+export const salesDocumentLineImport = lineImport({
+  kind: salesDocumentKind,
+  owner: 'sales_document',
+  names: { document_number: textLine(100) },
+  find: findDocuments,
+  missing: () => ({ field: 'document_number', message: 'is not a known sales document' }),
+});
+
+interface LineKind {
+  kind: RecordKind;
+  owner: Owner;
+  /** The fields that name what a line belongs to. */
+  names: z.core.$ZodLooseShape;
+  find(tx: Database, rows: Row[]): Promise<(row: Row) => LineOwner | undefined>;
+  missing(row: Row): FieldError;
+}
+
+/**
+ * Imports the lines of records that have only totals so far. All lines of a record are written together, if they add up
+ * to exactly its totals. Existing lines are never replaced.
+ */
+function lineImport({ kind, owner, names, find, missing }: LineKind): ImportKind {
+  return {
+    fields: z.object({ ...names, ...position, ...lineField.shape }),
+    keys: Object.keys(names),
+    toKey: (key) => key,
+    gather: (rows) => ({
+      ...rows[0],
+      positions: rows.map((row) => row.position),
+      currencies: rows.map((row) => row.currencies),
+      lines: rows.map(({ text, quantity, unit_price, tax_rate }) => ({
+        text,
+        quantity,
+        unit_price,
+        tax_rate,
+      })),
+    }),
+    save: (db, drafts, writer) =>
+      transact(db, async (tx) => {
+        const ownerOf = await find(
+          tx,
+          drafts.map(({ values }) => values),
+        );
+        const owners = drafts.map(({ values }) => ownerOf(values));
+        const rows: Row[] = owners.flatMap((one) => (one ? { id: one.id } : []));
+        await addLines(tx, owner, rows);
+        const linesById = new Map(rows.map((row) => [row.id, row.lines as LineRow[]]));
+        const checked = drafts.map(({ values }, i) => {
+          const one = owners[i];
+          const problems = one ? lineProblems(values, one, linesById.get(one.id) ?? []) : [missing(values)];
+          return { problems, draft: { id: one?.id, values: { lines: values.lines } } };
+        });
+        const good = checked.flatMap(({ problems, draft }) => (problems.length === 0 ? draft : []));
+        const saved = await saveRecords(tx, kind, good, writer);
+        let next = 0;
+        return checked.map(({ problems }): Saved => {
+          if (problems.length > 0) return { outcome: 'refused', problems };
+          const one = saved[next++];
+          if (!one) throw new Error('lines were lost');
+          return one.outcome === 'changed' ? { ...one, outcome: 'created' } : one;
+        });
+      }),
+  };
+}
+
+function lineProblems(values: Row, owner: LineOwner, known: LineRow[]): FieldError[] {
+  const parsed = linesField.safeParse(values.lines);
+  if (!parsed.success) {
+    return parsed.error.issues.map(({ path, message }) =>
+      path.length > 0
+        ? { field: ['lines', ...path].join('.'), message }
+        : { field: '', message: `cannot be taken: there may be ${MAX_LINES} lines at most` },
+    );
+  }
+  const positions = values.positions as (number | undefined)[];
+  const at = positions.findIndex((one, i) => one !== undefined && one <= (positions[i - 1] ?? -Infinity));
+  if (at >= 0) return [{ field: `lines.${at}.position`, message: 'must be more than in the line before' }];
+  const currencies = values.currencies as (string[] | undefined)[];
+  const foreign = currencies.findIndex((possible) => possible && !possible.includes(owner.currency));
+  if (foreign >= 0) {
+    const message = `must be in ${owner.currency.toUpperCase()}, as the rest of it`;
+    return [{ field: `lines.${foreign}.unit_price`, message }];
+  }
+  const lines = parsed.data.map(toLineRow);
+  if (known.length > 0) {
+    const isSame = JSON.stringify(known) === JSON.stringify(lines);
+    return isSame ? [] : [{ field: '', message: 'cannot be taken: there are other lines already' }];
+  }
+  const sums = lineTotals(lines, owner.currency);
+  const isEqual = (['subtotal', 'tax', 'total'] as const).every((sum) => sums[sum] === owner[sum]);
+  if (isEqual) return [];
+  const text = ({ subtotal, tax, total }: Pick<LineOwner, 'subtotal' | 'tax' | 'total'>) =>
+    [subtotal, tax, total].map((sum) => toAmountText(sum, owner.currency)).join(' / ');
+  const message = `cannot be taken: the lines come to ${text(sums)} (net, tax, total), and it is over ${text(owner)}`;
+  return [{ field: '', message }];
+}
+
+async function findDocuments(tx: Database, rows: Row[]) {
+  const numbers = rows.flatMap(({ document_number: number }) => (typeof number === 'string' ? number : []));
+  const found = await tx
+    .select()
+    .from(salesDocuments)
+    .where(inArray(salesDocuments.document_number, [...new Set(numbers)]));
+  const byNumber = new Map(found.map((document) => [document.document_number, document]));
+  return ({ document_number }: Row) => byNumber.get(String(document_number));
+}

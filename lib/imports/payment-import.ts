@@ -1,0 +1,205 @@
+import { z } from 'zod';
+import type { Database } from '../../db/database';
+import { inTexts } from '../../db/in-texts';
+import { importedRefunds, payments } from '../../db/schema';
+import { findCustomerIds } from '../customers/merged-customers';
+import { startOfDay } from '../dates';
+import { AppError, type FieldError } from '../errors';
+import { textLine } from '../fields';
+import { normalReference } from '../payments/normal-reference';
+import { recordGivenRefund } from '../payments/record-given-refund';
+import { recordPayment } from '../payments/record-payment';
+import { type GivenPayment, type Recorded, recordPayments } from '../payments/record-payments';
+import { paymentInput } from '../payments/schema';
+import { amountProblem, amount as anyAmount, currencyCode, instantOrDay, toInstant } from '../records/fields';
+import type { RecordWriter, Saved } from '../records/record-kind';
+import type { ImportKind } from './import-kind';
+import { findInvoices, type NamedInvoice, noInvoice } from './named-invoices';
+
+const { payment_reference, amount, payment_date, status } = paymentInput.shape;
+
+/** The columns of a file of payments. */
+const fields = z.strictObject({
+  payment_reference,
+  /** The reference by which an earlier import may have recorded it. */
+  import_key: payment_reference.optional(),
+  /** The payment that came back: the row is a refund of it, and nothing that was paid. */
+  refund_of: payment_reference.nullable().optional(),
+  invoice_number: textLine(255).nullable().optional(),
+  invoice_import_key: textLine(200).nullable().optional(),
+  stripe_invoice_id: textLine(255).nullable().optional(),
+  customer_number: textLine(100).optional(),
+  amount,
+  currency: currencyCode.optional(),
+  payment_date,
+  status,
+  /** How much of it came back, and when the last of it did; without that on the day of the payment. */
+  refunded_amount: anyAmount.optional(),
+  refunded_at: instantOrDay.nullable().optional(),
+});
+type PaymentFields = z.infer<typeof fields>;
+
+/** Payments, each recorded as if a program had sent it: it settles its invoice, but opens none again that came as paid. */
+export const paymentImport: ImportKind = {
+  fields,
+  keys: ['payment_reference'],
+  toKey: normalReference,
+  namesEarlier: 'refund_of',
+  async save(db, drafts, writer) {
+    const parsed = await withEarlierReferences(
+      db,
+      drafts.map(({ values }) => fields.safeParse(values)),
+    );
+    const good = parsed.flatMap(({ data }) => data ?? []);
+    const invoiceOf = await findInvoices(db, good);
+    const customers = await findCustomerIds(
+      db,
+      good.flatMap(({ customer_number }) => customer_number ?? []),
+    );
+    const planned = parsed.map(({ data, error }) =>
+      data ? plan(data, { invoice: invoiceOf(data), customers }, writer) : toRefused(error.issues),
+    );
+    const together = planned.flatMap((one) => ('payment' in one ? one.payment : []));
+    const recorded = (await recordPayments(db, together, { ...writer, source: 'import' })).values();
+    const saved: Saved[] = [];
+    // The rest one by one, behind the payments that it may name.
+    for (const one of planned) {
+      saved.push(
+        'refund' in one
+          ? await orRefused(() => recordRefund(db, one.refund, writer))
+          : 'payment' in one
+            ? await orRefused(() => finish(db, one.payment, recorded.next().value, writer))
+            : one,
+      );
+    }
+    return saved;
+  },
+};
+
+type Parsed = ReturnType<typeof fields.safeParse>;
+
+/** A row that an earlier import recorded by its import key keeps that reference, so that it is not recorded twice. */
+async function withEarlierReferences(db: Database, parsed: Parsed[]): Promise<Parsed[]> {
+  const keys = parsed.flatMap(({ data }) => data?.import_key ?? []);
+  if (keys.length === 0) return parsed;
+  const found = await Promise.all([
+    db
+      .select({ key: payments.payment_reference })
+      .from(payments)
+      .where(inTexts(payments.payment_reference, keys)),
+    db
+      .select({ key: importedRefunds.reference })
+      .from(importedRefunds)
+      .where(inTexts(importedRefunds.reference, keys)),
+  ]);
+  const known = new Set(found.flat().map(({ key }) => key));
+  const earlier = new Map(
+    parsed.flatMap(({ data }) =>
+      data?.import_key && known.has(data.import_key) ? [[data.payment_reference, data.import_key]] : [],
+    ),
+  );
+  const nameOf = (reference: string) => earlier.get(reference) ?? reference;
+  return parsed.map((one) => {
+    if (!one.data) return one;
+    const { payment_reference, refund_of } = one.data;
+    const names = { payment_reference: nameOf(payment_reference), refund_of: refund_of && nameOf(refund_of) };
+    return { ...one, data: { ...one.data, ...names } };
+  });
+}
+
+/** What the file's rows name. */
+interface Named {
+  invoice: NamedInvoice | undefined;
+  /** Ids by number. */
+  customers: Map<string, number>;
+}
+
+type Refund = PaymentFields & { refund_of: string };
+type Planned = { payment: GivenPayment } | { refund: Refund } | (Saved & { outcome: 'refused' });
+
+function plan(row: PaymentFields, { invoice, customers }: Named, { timeZone }: RecordWriter): Planned {
+  if (row.refund_of != null) return { refund: { ...row, refund_of: row.refund_of } };
+  const problems = problemsOf(row, { invoice, customers });
+  if (!invoice || problems.length > 0) return { outcome: 'refused', problems };
+  const { payment_reference, amount, payment_date, status, refunded_at, refunded_amount } = row;
+  return {
+    payment: {
+      payment_reference,
+      amount,
+      payment_date,
+      status,
+      cameBack: refunded_amount,
+      invoice_id: invoice.id,
+      customer_id: invoice.customer_id,
+      refundedAt: toInstant(refunded_at, timeZone) ?? startOfDay(payment_date, timeZone),
+    },
+  };
+}
+
+/** Writes a payment that could not be written together with others. */
+async function finish(
+  db: Database,
+  { refundedAt, ...payment }: GivenPayment,
+  recorded: Recorded | undefined,
+  { actor, now, timeZone }: RecordWriter,
+): Promise<Saved> {
+  if (!recorded) throw new Error('a payment was lost');
+  if (recorded.outcome !== 'alone') return recorded;
+  const writer = { actor, source: 'import' as const, now, timeZone, refundedAt };
+  // The file may be older than the refund, or have a row of its own for it: it must not take the refund back.
+  const before = recorded.payment;
+  const isOlder = payment.status === 'completed' && before?.status === 'refunded';
+  const given = isOlder ? { ...payment, status: undefined } : payment;
+  const { payment: after, created } = await recordPayment(db, given, writer);
+  const isSame = before?.updated_at.toISOString() === after.updated_at;
+  return { outcome: created ? 'created' : isSame ? 'unchanged' : 'changed', id: after.id };
+}
+
+function recordRefund(
+  db: Database,
+  { refund_of, payment_reference: reference, amount, currency, payment_date }: Refund,
+  { actor, now, timeZone }: RecordWriter,
+): Promise<Saved> {
+  const refundedAt = startOfDay(payment_date, timeZone);
+  return recordGivenRefund(
+    db,
+    { reference, payment_reference: refund_of, amount, currency, date: payment_date },
+    { actor, source: 'import', now, timeZone, refundedAt },
+  );
+}
+
+async function orRefused(save: () => Promise<Saved>): Promise<Saved> {
+  const saved = await save().catch((error: unknown): Saved => {
+    if (!(error instanceof AppError) || !['validation_failed', 'conflict'].includes(error.code)) throw error;
+    return { outcome: 'refused', problems: error.fields };
+  });
+  return saved.outcome === 'refused' ? { ...saved, problems: saved.problems.map(toOurField) } : saved;
+}
+
+function problemsOf(payment: PaymentFields, { invoice, customers }: Named): FieldError[] {
+  if (!invoice) return [noInvoice(payment)];
+  const { customer_number, currency, refunded_amount, amount } = payment;
+  const problems: FieldError[] = [];
+  if (customer_number && customers.get(customer_number) !== invoice.customer_id) {
+    problems.push({ field: 'customer_number', message: 'is not whose invoice it is' });
+  }
+  if (currency && currency !== invoice.currency) {
+    problems.push({ field: 'currency', message: `must be ${invoice.currency}, as the invoice's` });
+  }
+  if (refunded_amount !== undefined && refunded_amount > amount) {
+    problems.push({ field: 'refunded_amount', message: 'is more than the payment' });
+  }
+  const decimals = amountProblem(refunded_amount, invoice.currency);
+  if (decimals) problems.push({ field: 'refunded_amount', message: decimals });
+  return problems;
+}
+
+const toRefused = (issues: z.core.$ZodIssue[]): Planned => ({
+  outcome: 'refused',
+  problems: issues.map(({ path, message }) => ({ field: path.join('.'), message })),
+});
+
+const toOurField = ({ field, message }: FieldError): FieldError =>
+  field === 'invoice_id' || field === 'customer_id'
+    ? { field: 'invoice_number', message }
+    : { field, message };
