@@ -14,8 +14,7 @@ import { passCookies, requireSession, requireSessionFor } from '@/lib/auth/sessi
 import { rememberDevice } from '@/lib/auth/sign-in/sign-in-origin';
 import { AppError } from '@/lib/errors';
 import { getRuntime } from '@/lib/runtime';
-import { leaveFor } from '../_components/forms/record/leave-for';
-import { problemOf, toProblems } from '../_components/forms/to-problems';
+import { leaveFor, problemOf, toProblems } from '../_components/page/staff-action';
 import { toPicture } from './to-picture';
 
 /** Of each wrong field its sentence; of '' what concerns no single one. */

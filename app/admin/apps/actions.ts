@@ -3,8 +3,7 @@
 import { requireStaff, staffActor } from '@/lib/auth/session/staff-session';
 import { disconnectApp } from '@/lib/oauth/connected-apps';
 import { getRuntime } from '@/lib/runtime';
-import { leaveFor } from '../_components/forms/record/leave-for';
-import { refusalOf } from '../_components/forms/refusal-of';
+import { leaveFor, refusalOf } from '../_components/page/staff-action';
 
 /** Ends an app's access at once: of one's own, admins that of anybody. */
 export async function disconnect(id: string): Promise<void> {

@@ -3,7 +3,7 @@ import { normalReference } from '@/lib/payments/normal-reference';
 import { listPayments } from '@/lib/payments/queries';
 import type { Runtime } from '@/lib/runtime';
 import { formatDate, formatMoney } from '../../_components/format';
-import { toProblems } from '../_components/forms/to-problems';
+import { toProblems } from '../_components/page/staff-action';
 import type { Existing } from './existing-payment';
 import type { TypedState } from './typed-form';
 

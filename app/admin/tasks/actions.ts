@@ -3,8 +3,7 @@
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { finishTask } from '@/lib/tasks/staff-tasks';
-import { leaveFor } from '../_components/forms/record/leave-for';
-import { refusalOf } from '../_components/forms/refusal-of';
+import { leaveFor, refusalOf } from '../_components/page/staff-action';
 
 /** Marks a task as done. */
 export async function finish(id: number): Promise<void> {

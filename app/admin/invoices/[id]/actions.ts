@@ -1,9 +1,6 @@
 'use server';
 
-import { requireStaff } from '@/lib/auth/session/staff-session';
-import { checkNow } from '../../_components/audit/check/check-now';
+import { checkAction } from '../../_components/audit/check/check-now';
 
 /** Brings an invoice and its payments in sync with Stripe. */
-export async function check(id: number): Promise<void> {
-  await checkNow(await requireStaff(), 'invoice', id);
-}
+export const check = checkAction('invoice');

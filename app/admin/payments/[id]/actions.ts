@@ -10,8 +10,7 @@ import { staffWriter } from '@/lib/payments/staff-writer';
 import { updatePayment } from '@/lib/payments/update-payment';
 import { getRuntime } from '@/lib/runtime';
 import { checkNow } from '../../_components/audit/check/check-now';
-import { leaveFor } from '../../_components/forms/record/leave-for';
-import { refusalOf } from '../../_components/forms/refusal-of';
+import { leaveFor, refusalOf } from '../../_components/page/staff-action';
 import { toSent } from '../sent';
 
 /** Notes that a completed payment was paid back. @param tag the payment's, as the page showed it */

@@ -8,7 +8,7 @@ import { recordForInvoice } from '@/lib/payments/record-for-invoice';
 import { staffWriter } from '@/lib/payments/staff-writer';
 import { TYPED_FIELDS } from '@/lib/payments/typed-payment';
 import { getRuntime } from '@/lib/runtime';
-import { leaveFor } from '../../_components/forms/record/leave-for';
+import { leaveFor } from '../../_components/page/staff-action';
 import { type PaymentState, toRefusalState } from '../refusal-state';
 
 /** Records a payment of an invoice, and leads to it. */

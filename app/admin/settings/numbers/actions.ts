@@ -5,7 +5,7 @@ import { requireAdmin, staffActor } from '@/lib/auth/session/staff-session';
 import { AppError } from '@/lib/errors';
 import { saveNumberSeries } from '@/lib/records/number-series';
 import { getRuntime } from '@/lib/runtime';
-import { toProblems } from '../../_components/forms/to-problems';
+import { toProblems } from '../../_components/page/staff-action';
 
 export interface SeriesState {
   /** The fields as they were typed. */

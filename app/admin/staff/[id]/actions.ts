@@ -7,8 +7,7 @@ import { changeStaffRole } from '@/lib/auth/staff/change-staff-role';
 import { removeStaffUser } from '@/lib/auth/staff/remove-staff-user';
 import { toStaffRole } from '@/lib/auth/staff/staff-user';
 import { getRuntime } from '@/lib/runtime';
-import { leaveFor } from '../../_components/forms/record/leave-for';
-import { refusalOf } from '../../_components/forms/refusal-of';
+import { leaveFor, refusalOf } from '../../_components/page/staff-action';
 
 /** Gives a person another role. */
 export async function changeRole(id: string, role: string): Promise<void> {

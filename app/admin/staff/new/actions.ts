@@ -7,7 +7,7 @@ import { addStaffUser } from '@/lib/auth/staff/add-staff-user';
 import { toStaffRole } from '@/lib/auth/staff/staff-user';
 import { AppError } from '@/lib/errors';
 import { getRuntime } from '@/lib/runtime';
-import { toProblems } from '../../_components/forms/to-problems';
+import { toProblems } from '../../_components/page/staff-action';
 
 export interface AddState {
   /** The fields as they were typed, but for the password. */

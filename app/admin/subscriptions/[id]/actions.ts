@@ -6,8 +6,7 @@ import { getRuntime } from '@/lib/runtime';
 import { linkItem } from '@/lib/sync/staff/link-item';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { checkNow } from '../../_components/audit/check/check-now';
-import { leaveFor } from '../../_components/forms/record/leave-for';
-import { problemOf } from '../../_components/forms/to-problems';
+import { leaveFor, problemOf } from '../../_components/page/staff-action';
 
 export interface LinkState {
   /** Why it was refused; null before the first try. */

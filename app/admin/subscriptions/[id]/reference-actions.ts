@@ -5,7 +5,7 @@ import { AppError } from '@/lib/errors';
 import { getRuntime } from '@/lib/runtime';
 import { adoptReferenced, declineReference } from '@/lib/sync/staff/decide-reference';
 import { syncDeps } from '@/lib/sync/sync-deps';
-import { leaveFor } from '../../_components/forms/record/leave-for';
+import { leaveFor } from '../../_components/page/staff-action';
 
 /** Makes it the subscription that its checkout names. The page then shows the current state, also after a conflict. */
 export async function adopt(id: number): Promise<void> {

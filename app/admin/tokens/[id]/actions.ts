@@ -3,8 +3,7 @@
 import { requireAdmin, staffActor } from '@/lib/auth/session/staff-session';
 import { revokeAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
 import { getRuntime } from '@/lib/runtime';
-import { leaveFor } from '../../_components/forms/record/leave-for';
-import { refusalOf } from '../../_components/forms/refusal-of';
+import { leaveFor, refusalOf } from '../../_components/page/staff-action';
 
 /** Ends a token at once; one that was revoked meanwhile stays as it is. */
 export async function revoke(id: number): Promise<void> {

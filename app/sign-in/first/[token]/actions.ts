@@ -1,11 +1,11 @@
 'use server';
 
 import { redirect } from 'next/navigation';
+import { toProblems } from '@/app/admin/_components/page/staff-action';
 import { signInStaff } from '@/lib/auth/session/staff-session';
 import { createFirstAdmin } from '@/lib/auth/staff/first-admin';
 import { AppError } from '@/lib/errors';
 import { getRuntime } from '@/lib/runtime';
-import { toProblems } from '../../../admin/_components/forms/to-problems';
 
 export interface FirstAdminState {
   /** The fields as they were typed, but for the passwords. */

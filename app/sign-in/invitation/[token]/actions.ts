@@ -1,11 +1,11 @@
 'use server';
 
 import { redirect } from 'next/navigation';
+import { toProblems } from '@/app/admin/_components/page/staff-action';
 import { acceptInvitation } from '@/lib/auth/invitations/accept-invitation';
 import { signInStaff } from '@/lib/auth/session/staff-session';
 import { AppError } from '@/lib/errors';
 import { getRuntime } from '@/lib/runtime';
-import { toProblems } from '../../../admin/_components/forms/to-problems';
 
 /** Stores the chosen password and signs in. There is no session yet, so the token decides. */
 export async function accept(

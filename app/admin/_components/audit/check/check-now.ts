@@ -1,11 +1,20 @@
 import { type StaffMember, staffActor } from '@/lib/auth/session/staff-session';
+import { rowId } from '@/lib/fields';
 import { getRuntime } from '@/lib/runtime';
 import { type Checkable, checkWithStripe } from '@/lib/sync/staff/check-with-stripe';
 import { syncDeps } from '@/lib/sync/sync-deps';
-import { leaveFor } from '../../forms/record/leave-for';
-import { refusalOf } from '../../forms/refusal-of';
+import { leaveFor, refusalOf, staffAction } from '../../page/staff-action';
 
-/** Brings a record in sync with Stripe, and leads to its page, which shows what changed. */
+/** The action that brings a record in sync with Stripe, and leads to its page, which shows what changed. */
+export const checkAction = (entity: Checkable) =>
+  staffAction({
+    role: 'staff',
+    input: [rowId],
+    run: ({ runtime, actor }, id) => checkWithStripe(syncDeps(runtime), actor, entity, id),
+    done: (_checked, id) => `/admin/${entity}s/${id}?check=done`,
+    refused: ({ code }, id) => `/admin/${entity}s/${id}?check=${code}`,
+  });
+
 export async function checkNow(staff: StaffMember, entity: Checkable, id: number): Promise<never> {
   const runtime = await getRuntime();
   const refused = await refusalOf(checkWithStripe(syncDeps(runtime), staffActor(staff), entity, id));

@@ -1,50 +1,91 @@
 'use server';
 
 import { notFound } from 'next/navigation';
-import { requireStaff } from '@/lib/auth/session/staff-session';
+import { z } from 'zod';
+import { invalidField } from '@/lib/errors';
 import { rowId } from '@/lib/fields';
+import { mergeTyped } from '@/lib/records/merge-typed';
 import { staffRecordWriter } from '@/lib/records/staff-writer';
 import { takeStep } from '@/lib/records/take-step';
-import { getRuntime } from '@/lib/runtime';
-import { refusalOf } from '../refusal-of';
+import type { Typed, TypedKind } from '@/lib/records/typed-fields';
+import { isLineField } from '@/lib/records/typed-lines';
+import { readTyped, saveTyped, type TypedRecord } from '@/lib/records/typed-record';
+import { staffAction, staffFormAction, toProblems } from '../../page/staff-action';
 import type { FormState } from './form-state';
-import { type FormName, formOf, type KindName, kindOf, sentSeen } from './kinds';
-import { leaveFor } from './leave-for';
-import { saveForm } from './save-form';
+import { FORMS, type FormName, KINDS, type KindName, type StaffForm, type StaffKind } from './kinds';
 
-/** Writes a record as its form was filled in, and leads to it. @param id null: a new one */
-export async function save(
-  name: FormName,
-  id: number | null,
-  _before: FormState,
-  form: FormData,
-): Promise<FormState> {
-  const staff = await requireStaff();
-  const staffForm = formOf(name) ?? notFound();
-  if (staffForm.isNew) return saveForm(staff, { ...staffForm, id: null }, form);
-  return saveForm(staff, { ...staffForm, id: rowId.safeParse(id).data ?? notFound() }, form);
+const sentForm = z.enum(Object.keys(FORMS) as FormName[]).transform((name): StaffForm => FORMS[name]);
+const sentKind = z.enum(Object.keys(KINDS) as KindName[]).transform((name): StaffKind => KINDS[name]);
+/** As the page showed it. */
+const sentVersion = z.int().min(0);
+
+/** Writes a record as its form was filled in, and leads to it. The id is null for a new record. */
+export const save = staffFormAction({
+  role: 'staff',
+  input: [sentForm, rowId.nullable()],
+  form: {}, // the fields depend on the kind
+  run: ({ runtime, staff }, { typedKind, isNew }, id, _typed, form) =>
+    saveTyped(
+      runtime.db,
+      typedKind,
+      isNew ? null : seenIn(form, id),
+      typedOf(typedKind, form),
+      staffRecordWriter(runtime, staff),
+    ),
+  done: ({ id }, { path, isNew }) => `${path}/${id}?notice=${isNew ? 'created' : 'saved'}`,
+  refused: async ({ runtime, error }, { typedKind, isNew }, id, _typed, form): Promise<FormState> => {
+    const typed = typedOf(typedKind, form);
+    const opened = isNew ? null : openedOf(form);
+    if (error.code !== 'precondition_failed' || id === null || !opened) {
+      return { typed, opened, problems: toProblems(error, typed), theirs: null, isAnswer: true };
+    }
+    // The form goes on from the stored record, with what was typed into it.
+    const stored = await readTyped(runtime.db, typedKind, id);
+    return { ...mergeTyped(opened.typed, typed, stored.typed), opened: stored, problems: {}, isAnswer: true };
+  },
+});
+
+function seenIn(form: FormData, id: number | null) {
+  const opened = openedOf(form);
+  if (!opened) throw invalidField('', 'the form arrived incomplete: open it again');
+  return { id: id ?? notFound(), version: opened.version };
 }
 
-/** Takes a record a step on, and leads back to it. @param version as the page showed it */
-export async function step(kind: KindName, id: number, version: number, name: string): Promise<void> {
-  const staff = await requireStaff();
-  const { path, steps } = kindOf(kind) ?? notFound();
-  const seen = sentSeen.safeParse({ id, version }).data ?? notFound();
-  const runtime = await getRuntime();
-  const refused = await refusalOf(
-    takeStep(runtime.db, steps, String(name), seen, staffRecordWriter(runtime, staff)),
+function typedOf({ fields }: TypedKind, form: FormData): Typed {
+  const names = Object.entries(fields).flatMap(([name, field]) =>
+    field === 'lines' ? [...form.keys()].filter(isLineField) : [name],
   );
-  leaveFor(`${path}/${seen.id}?notice=${refused ?? name}`);
+  return Object.fromEntries(names.map((name) => [name, String(form.get(name) ?? '')]));
 }
 
-/** Deletes a record, and leads to the list; where that is refused, back to it. @param version as the page showed it */
-export async function remove(kind: KindName, id: number, version: number): Promise<void> {
-  const staff = await requireStaff();
-  const { path, steps, remove: removeIt } = kindOf(kind) ?? notFound();
-  const seen = sentSeen.safeParse({ id, version }).data ?? notFound();
-  const runtime = await getRuntime();
-  const refused = await refusalOf(removeIt(runtime.db, steps.kind, seen, staffRecordWriter(runtime, staff)));
-  // Gone already is gone.
-  const isGone = !refused || refused === 'not_found';
-  leaveFor(isGone ? `${path}?notice=deleted` : `${path}/${seen.id}?notice=${refused}`);
+const openedRecord = z.object({ version: z.int(), typed: z.record(z.string(), z.string()) });
+
+function openedOf(form: FormData): TypedRecord | null {
+  try {
+    return openedRecord.parse(JSON.parse(String(form.get('opened'))));
+  } catch {
+    return null; // the form was not made by our page
+  }
 }
+
+/** Takes a record a step on, and leads back to it. */
+export const step = staffAction({
+  role: 'staff',
+  input: [sentKind, rowId, sentVersion, z.string()],
+  run: ({ runtime, staff }, { steps }, id, version, name) =>
+    takeStep(runtime.db, steps, name, { id, version }, staffRecordWriter(runtime, staff)),
+  done: (_none, { path }, id, _version, name) => `${path}/${id}?notice=${name}`,
+  refused: ({ code }, { path }, id) => `${path}/${id}?notice=${code}`,
+});
+
+/** Deletes a record, and leads to the list; if that is refused, back to the record. */
+export const remove = staffAction({
+  role: 'staff',
+  input: [sentKind, rowId, sentVersion],
+  run: ({ runtime, staff }, { steps, remove: removeIt }, id, version) =>
+    removeIt(runtime.db, steps.kind, { id, version }, staffRecordWriter(runtime, staff)),
+  done: (_none, { path }) => `${path}?notice=deleted`,
+  // A record that is gone already counts as deleted.
+  refused: ({ code }, { path }, id) =>
+    code === 'not_found' ? `${path}?notice=deleted` : `${path}/${id}?notice=${code}`,
+});

@@ -20,7 +20,7 @@ const SALES_DOCUMENTS = '/admin/sales-documents';
 const SERVERS = '/admin/servers';
 const SERVICES = '/admin/services';
 
-interface StaffKind {
+export interface StaffKind {
   /** Where records of this kind are. */
   path: string;
   steps: SteppedKind;
@@ -28,7 +28,7 @@ interface StaffKind {
 }
 
 /** What staff keep records of. */
-const KINDS = {
+export const KINDS = {
   customer: { path: CUSTOMERS, steps: customerSteps, remove: deleteRecord },
   server: { path: SERVERS, steps: serverSteps, remove: deleteRecord },
   service: { path: SERVICES, steps: serviceSteps, remove: deleteRecord },
@@ -46,7 +46,7 @@ export interface StaffForm {
 }
 
 /** Every form of a record there is. */
-const FORMS = {
+export const FORMS = {
   new_customer: { typedKind: typedCustomer, path: CUSTOMERS, isNew: true },
   customer: { typedKind: typedCustomer, path: CUSTOMERS, isNew: false },
   new_server: { typedKind: typedServer, path: SERVERS, isNew: true },
@@ -64,11 +64,3 @@ export type FormName = keyof typeof FORMS;
 
 /** A record and the version that a page showed, as a browser sends them back. */
 export const sentSeen = z.object({ id: rowId, version: z.int().min(0) });
-
-/** Finds a kind by the name that a browser sent; undefined if it is unknown. */
-export const kindOf = (name: string): StaffKind | undefined => own(KINDS, name);
-export const formOf = (name: string): StaffForm | undefined => own(FORMS, name);
-
-function own<Value>(values: Record<string, Value>, name: string): Value | undefined {
-  return Object.hasOwn(values, name) ? values[name] : undefined;
-}

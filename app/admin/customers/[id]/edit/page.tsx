@@ -1,4 +1,5 @@
 import { notFound } from 'next/navigation';
+import { save } from '@/app/admin/_components/forms/record/actions';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { getCustomer } from '@/lib/customers/queries';
 import { typedCustomer } from '@/lib/customers/typed-customer';
@@ -6,7 +7,6 @@ import { readTyped } from '@/lib/records/typed-record';
 import { getRuntime } from '@/lib/runtime';
 import { orNotFound } from '../../../../_components/or-not-found';
 import { toId } from '../../../../_components/search-params';
-import { save } from '../../../_components/forms/record/actions';
 import { FormPage } from '../../../_components/forms/record/form-page';
 import { titleOfRow } from '../../../_components/page/title-of';
 import { customerParts } from '../../form-parts';

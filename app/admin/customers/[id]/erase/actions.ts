@@ -1,11 +1,10 @@
 'use server';
 
+import { leaveFor, problemOf } from '@/app/admin/_components/page/staff-action';
 import { requireAdmin, staffActor } from '@/lib/auth/session/staff-session';
 import { eraseCustomer, requireErasable } from '@/lib/erasure/erase-customer';
 import { AppError } from '@/lib/errors';
 import { getRuntime } from '@/lib/runtime';
-import { leaveFor } from '../../../_components/forms/record/leave-for';
-import { problemOf } from '../../../_components/forms/to-problems';
 
 export interface EraseState {
   /** What was typed last, and why it was refused; null before the first try. */

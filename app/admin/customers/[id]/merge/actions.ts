@@ -1,12 +1,11 @@
 'use server';
 
+import { leaveFor, refusalOf } from '@/app/admin/_components/page/staff-action';
 import { requireAdmin, staffActor } from '@/lib/auth/session/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { mergeCustomers, type Seen } from '@/lib/sync/staff/merge-customers';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { toHref } from '../../../../_components/search-params';
-import { leaveFor } from '../../../_components/forms/record/leave-for';
-import { refusalOf } from '../../../_components/forms/refusal-of';
 
 /** Merges a customer into another one, and leads to that; where it is refused, back to the question. */
 export async function merge(gone: Seen, kept: Seen, form: FormData): Promise<void> {

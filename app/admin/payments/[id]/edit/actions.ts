@@ -1,5 +1,6 @@
 'use server';
 
+import { leaveFor } from '@/app/admin/_components/page/staff-action';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { AppError } from '@/lib/errors';
 import { etagOf } from '@/lib/http/etag';
@@ -7,7 +8,6 @@ import { CORRECTION_FIELDS, correctPayment } from '@/lib/payments/correct-paymen
 import type { PaymentRow } from '@/lib/payments/schema';
 import { staffWriter } from '@/lib/payments/staff-writer';
 import { getRuntime } from '@/lib/runtime';
-import { leaveFor } from '../../../_components/forms/record/leave-for';
 import { type PaymentState, toRefusalState } from '../../refusal-state';
 import { toSent } from '../../sent';
 

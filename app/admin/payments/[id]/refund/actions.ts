@@ -1,5 +1,6 @@
 'use server';
 
+import { leaveFor, toProblems } from '@/app/admin/_components/page/staff-action';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { AppError } from '@/lib/errors';
 import { etagOf } from '@/lib/http/etag';
@@ -7,8 +8,6 @@ import { REFUND_FIELDS, recordTypedRefund } from '@/lib/payments/record-typed-re
 import type { PaymentRow } from '@/lib/payments/schema';
 import { staffWriter } from '@/lib/payments/staff-writer';
 import { getRuntime } from '@/lib/runtime';
-import { leaveFor } from '../../../_components/forms/record/leave-for';
-import { toProblems } from '../../../_components/forms/to-problems';
 import { toSent } from '../../sent';
 import type { TypedState } from '../../typed-form';
 

@@ -1,4 +1,5 @@
 import { notFound, redirect } from 'next/navigation';
+import { save } from '@/app/admin/_components/forms/record/actions';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { readTyped } from '@/lib/records/typed-record';
 import { getRuntime } from '@/lib/runtime';
@@ -6,7 +7,6 @@ import { getSalesDocument } from '@/lib/sales-documents/get-sales-document';
 import { typedSalesDocument } from '@/lib/sales-documents/typed-sales-document';
 import { orNotFound } from '../../../../_components/or-not-found';
 import { toId } from '../../../../_components/search-params';
-import { save } from '../../../_components/forms/record/actions';
 import { FormPage } from '../../../_components/forms/record/form-page';
 import { choiceFor } from '../../../_components/forms/record/new-for';
 import { titleOfRow } from '../../../_components/page/title-of';

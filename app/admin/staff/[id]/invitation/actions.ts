@@ -1,11 +1,11 @@
 'use server';
 
 import { revalidatePath } from 'next/cache';
+import { problemOf } from '@/app/admin/_components/page/staff-action';
 import { type Invitation, renewInvitation } from '@/lib/auth/invitations/invitation';
 import { requireAdmin, staffActor } from '@/lib/auth/session/staff-session';
 import { AppError } from '@/lib/errors';
 import { getRuntime } from '@/lib/runtime';
-import { problemOf } from '../../../_components/forms/to-problems';
 
 export interface InvitationState {
   problem: string | null;

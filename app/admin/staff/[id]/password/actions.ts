@@ -1,11 +1,11 @@
 'use server';
 
 import { revalidatePath } from 'next/cache';
+import { problemOf } from '@/app/admin/_components/page/staff-action';
 import { requireAdmin, staffActor } from '@/lib/auth/session/staff-session';
 import { setStaffPassword } from '@/lib/auth/staff/set-staff-password';
 import { AppError } from '@/lib/errors';
 import { getRuntime } from '@/lib/runtime';
-import { problemOf } from '../../../_components/forms/to-problems';
 
 export interface PasswordState {
   /** Why it was refused; null before the first try. */

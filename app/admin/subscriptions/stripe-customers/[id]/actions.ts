@@ -1,11 +1,10 @@
 'use server';
 
+import { leaveFor, refusalOf } from '@/app/admin/_components/page/staff-action';
 import { requireStaff, staffActor } from '@/lib/auth/session/staff-session';
 import { getRuntime } from '@/lib/runtime';
 import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
 import { syncDeps } from '@/lib/sync/sync-deps';
-import { leaveFor } from '../../../_components/forms/record/leave-for';
-import { refusalOf } from '../../../_components/forms/refusal-of';
 
 /** Links a Stripe customer to a customer, and shows the current state. */
 export async function linkTo(id: string, link: { from: number; to: number }): Promise<void> {
