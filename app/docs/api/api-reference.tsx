@@ -3,11 +3,10 @@
 import { Alert, Button, Group, Loader, Text, useComputedColorScheme } from '@mantine/core';
 import './reference.css';
 import { useEffect, useRef, useState } from 'react';
-import { fetchDocument } from './fetch-document';
 import classes from './page.module.css';
 
 /** Swagger UI with this server's document. Its code is loaded by this page alone, after the page itself. */
-export function ApiReference() {
+export function ApiReference({ documentPath }: { documentPath: string }) {
   const container = useRef<HTMLDivElement>(null);
   const [state, setState] = useState<'loading' | 'failed' | 'shown'>('loading');
   const [attempt, setAttempt] = useState(1);
@@ -19,7 +18,7 @@ export function ApiReference() {
     const root = document.createElement('div');
     container.current?.append(root);
     setState('loading');
-    Promise.all([import('./show-swagger-ui'), fetchDocument(leaving.signal)])
+    Promise.all([import('./show-swagger-ui'), fetchDocument(documentPath, leaving.signal)])
       .then(([{ showSwaggerUi }, document]) => showSwaggerUi(root, document, leaving.signal))
       .then(() => setState('shown'))
       .catch((error) => {
@@ -31,7 +30,7 @@ export function ApiReference() {
       leaving.abort();
       root.remove();
     };
-  }, [attempt]);
+  }, [attempt, documentPath]);
 
   return (
     <>
@@ -62,4 +61,35 @@ function useDarkModeClass(): void {
     classList.toggle('dark-mode', scheme === 'dark');
     return () => classList.remove('dark-mode');
   }, [scheme]);
+}
+
+const PATIENCE_MS = 20_000;
+
+/**
+ * The API's document, with this origin as its server: the page's policy lets it call no other.
+ *
+ * @throws Error if the document does not arrive in time
+ */
+async function fetchDocument(path: string, leaving: AbortSignal): Promise<object> {
+  const signal = AbortSignal.any([leaving, AbortSignal.timeout(PATIENCE_MS)]);
+  const answer = await fetch(path, { signal });
+  if (!answer.ok) throw new Error(`${path} answered ${answer.status}`);
+  return withoutInternal({ ...(await answer.json()), servers: [{ url: window.location.origin }] });
+}
+
+interface ApiDocument {
+  components: { securitySchemes: Record<string, { 'x-internal'?: boolean }> };
+  paths: Record<string, Record<string, { security?: Record<string, unknown>[] }>>;
+}
+
+/** Removes the secrets of machines, which readers of the page do not have. */
+function withoutInternal(document: ApiDocument): object {
+  const { securitySchemes } = document.components;
+  const isPublic = (name: string) => !securitySchemes[name]?.['x-internal'];
+  for (const operation of Object.values(document.paths).flatMap((item) => Object.values(item))) {
+    operation.security = operation.security?.filter((need) => Object.keys(need).every(isPublic)) ?? [];
+  }
+  const shown = Object.entries(securitySchemes).filter(([name]) => isPublic(name));
+  document.components.securitySchemes = Object.fromEntries(shown);
+  return document;
 }

@@ -7,13 +7,10 @@ import { openApiDocument } from '@/lib/openapi/document';
 import { Brand } from '../../_components/brand';
 import { TextLink } from '../../_components/links';
 import { ApiReference } from './api-reference';
-import { DOCUMENT_PATH } from './document-path';
-import { ErrorTypes } from './error-types';
-import { GettingStarted } from './getting-started';
-import { listOperations } from './operations';
 import classes from './page.module.css';
-import { SideBar } from './side-bar';
-import { ToolServer } from './tool-server';
+import { ErrorTypes, GettingStarted, listOperations, SideBar, ToolServer } from './sections';
+
+const DOCUMENT_PATH = '/api/openapi.json';
 
 export const metadata: Metadata = {
   title: 'API reference',
@@ -52,7 +49,7 @@ export default async function ApiReferencePage() {
             <GettingStarted url={env.publicUrl} />
             <ErrorTypes />
             <ToolServer url={env.publicUrl} />
-            <ApiReference />
+            <ApiReference documentPath={DOCUMENT_PATH} />
           </div>
         </div>
       </main>

@@ -1,8 +1,35 @@
+import type * as React from 'react';
 import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js';
-import { plugin } from './swagger-plugin';
-import type { System } from './swagger-system';
 
 const STYLES = new URL('swagger-ui-dist/swagger-ui.css', import.meta.url).href;
+
+interface SecurityScheme {
+  description: string;
+}
+
+/** The part of Swagger UI's interface that our plugins and components use. */
+export interface System {
+  /** The React that Swagger UI carries: elements of another are not rendered. */
+  React: typeof React;
+  /** @param connected whether the component is given the system, and rendered anew when its state changes */
+  getComponent(name: string, connected: true): React.ElementType;
+  specSelectors: {
+    selectInfoDescriptionField(): string;
+    /** The document, as one of Immutable's maps. */
+    specJson(): { getIn(path: string[]): { toJS(): never } | undefined };
+  };
+  layoutActions: { show(what: string[], shown: boolean): void };
+  authSelectors: {
+    /** The schemes to be asked for now, by name. */
+    shownDefinitions(): { toJS(): Record<string, SecurityScheme>[] };
+    authorized(): { has(scheme: string): boolean };
+  };
+  authActions: {
+    showDefinitions(shown: false): void;
+    authorize(credentials: Record<string, { schema: SecurityScheme; value: string }>): void;
+    logout(schemes: string[]): void;
+  };
+}
 
 /**
  * Shows a document, keeping nothing between visits and asking nothing of other origins.
@@ -42,4 +69,162 @@ function addStyles(root: HTMLElement): Promise<unknown> {
     link.onerror = () => reject(new Error(`${STYLES} did not load`));
     root.append(link);
   });
+}
+
+/** What we show in another way than Swagger UI does. */
+const plugin = {
+  components: {
+    ReferenceLayout,
+    authorizationPopup: AuthorizationDialog,
+    // A link within the button that opens the operation would be two things to click in one place.
+    DeepLink: ({ text }: { text: string }) => text,
+  },
+  wrapComponents: { JsonSchemaForm: labelled, parameters: withSamples },
+};
+
+/** A parameter's field is named in another cell of its table only. */
+function labelled(Field: React.ElementType, { React: { createElement: h } }: System) {
+  return (props: { description: string }) => h('label', { 'aria-label': props.description }, h(Field, props));
+}
+
+/**
+ * Swagger UI's parts beneath headings that continue the page's own: its usual layout brings a title, a main
+ * element and a choice of servers.
+ */
+function ReferenceLayout({ React: { createElement: h }, getComponent, specSelectors }: System) {
+  const part = (name: string, props = {}) => h(getComponent(name, true), props);
+  return h(
+    'div',
+    { className: 'swagger-ui' },
+    part('errors'),
+    part('Markdown', { source: specSelectors.selectInfoDescriptionField() }),
+    h('div', { className: 'operations-head' }, h('h2', null, 'Operations'), part('AuthorizeBtnContainer')),
+    part('operations'),
+    part('Models'),
+  );
+}
+
+/**
+ * A native dialog, which keeps the focus and closes with Escape. Tokens are kept in the page's memory
+ * only. The fields turn off autofill and spell checking.
+ */
+function AuthorizationDialog({ React, authActions, authSelectors, getComponent }: System) {
+  const h = React.createElement;
+  const dialog = React.useRef<HTMLDialogElement>(null);
+  React.useLayoutEffect(() => {
+    const node = dialog.current;
+    node?.showModal();
+    return () => node?.close(); // gives the focus back
+  }, [React]);
+
+  const schemes = authSelectors
+    .shownDefinitions()
+    .toJS()
+    .flatMap(Object.entries<SecurityScheme>);
+  const close = () => authActions.showDefinitions(false);
+  const submit = (event: React.FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget);
+    for (const [name, schema] of schemes) {
+      const value = String(fields.get(name) ?? '').trim();
+      if (value) authActions.authorize({ [name]: { schema, value } });
+    }
+    close();
+  };
+  const forget = (name: string) =>
+    h('button', { type: 'button', className: 'btn', onClick: () => authActions.logout([name]) }, 'Log out');
+  const input = (name: string) =>
+    h('input', { id: `token-${name}`, name, type: 'text', autoComplete: 'off', spellCheck: false });
+  const field = ([name, { description }]: [string, SecurityScheme]) =>
+    h(
+      'div',
+      { key: name, className: 'authorization-scheme' },
+      h('label', { htmlFor: `token-${name}` }, name),
+      h(getComponent('Markdown', true), { source: description }),
+      authSelectors.authorized().has(name) ? forget(name) : input(name),
+    );
+
+  return h(
+    'dialog',
+    { ref: dialog, className: 'authorization', 'aria-labelledby': 'authorization-title', onClose: close },
+    h(
+      'form',
+      { onSubmit: submit },
+      h('h2', { id: 'authorization-title' }, 'Authorize'),
+      schemes.map(field),
+      h(
+        'div',
+        { className: 'authorization-buttons' },
+        h('button', { type: 'button', className: 'btn', onClick: close }, 'Close'),
+        h('button', { className: 'btn primary' }, 'Authorize'),
+      ),
+    ),
+  );
+}
+
+interface Sample {
+  label: string;
+  source: string;
+}
+
+interface Parts {
+  /** Of the operation: its path and its method. */
+  pathMethod: [path: string, method: string];
+}
+
+/** How an operation is called, above its parameters. */
+function withSamples(Parameters: React.ElementType, system: System) {
+  const h = system.React.createElement;
+  return (props: Parts) =>
+    h(
+      system.React.Fragment,
+      null,
+      h(CodeSamples, { system, samples: samplesOf(system, props.pathMethod) }),
+      h(Parameters, props),
+    );
+}
+
+function samplesOf({ specSelectors }: System, [path, method]: Parts['pathMethod']): Sample[] {
+  const samples: Sample[] =
+    specSelectors.specJson().getIn(['paths', path, method, 'x-codeSamples'])?.toJS() ?? [];
+  return samples.map(({ label, source }) => ({
+    label,
+    source: source.replaceAll('https://admin.example.com', window.location.origin),
+  }));
+}
+
+function CodeSamples({ system: { React }, samples }: { system: System; samples: Sample[] }) {
+  const h = React.createElement;
+  const [chosen, choose] = React.useState(0);
+  const [isCopied, setCopied] = React.useState(false);
+  const sample = samples[chosen];
+  if (!sample) return null;
+  const tab = ({ label }: Sample, i: number) =>
+    h(
+      'button',
+      {
+        key: label,
+        type: 'button',
+        className: 'btn',
+        'aria-pressed': i === chosen,
+        onClick: () => {
+          choose(i);
+          setCopied(false);
+        },
+      },
+      label,
+    );
+  const copy = () => navigator.clipboard.writeText(sample.source).then(() => setCopied(true));
+  return h(
+    'div',
+    { className: 'code-samples' },
+    h(
+      'div',
+      { className: 'code-samples-head' },
+      h('h4', null, 'Example'),
+      h('div', { role: 'group', 'aria-label': 'Language' }, samples.map(tab)),
+      h('button', { type: 'button', className: 'btn', onClick: copy }, isCopied ? 'Copied' : 'Copy'),
+    ),
+    h('pre', { tabIndex: 0 }, sample.source),
+  );
 }

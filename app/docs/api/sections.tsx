@@ -1,0 +1,181 @@
+import {
+  Box,
+  Code,
+  List,
+  ListItem,
+  Stack,
+  Table,
+  TableTbody,
+  TableTd,
+  TableTh,
+  TableThead,
+  TableTr,
+  Text,
+  Title,
+} from '@mantine/core';
+import { TextLink } from '@/app/_components/links';
+import { TOOLS } from '@/lib/mcp/tools';
+import type { openApiDocument } from '@/lib/openapi/document';
+import { listErrorTypes } from '@/lib/openapi/responses';
+import classes from './page.module.css';
+
+/** The parts of the page, and every operation. */
+export function SideBar({ operations }: { operations: Operation[] }) {
+  const tags = [...new Set(operations.map(({ tag }) => tag))];
+  return (
+    <nav className={classes.side} aria-label="On this page">
+      <ul>
+        <li>
+          <a href="#getting-started">Getting started</a>
+        </li>
+        <li>
+          <a href="#errors">Errors</a>
+        </li>
+        <li>
+          <a href="#tool-server">Tool server</a>
+        </li>
+        {tags.map((tag) => (
+          <li key={tag}>
+            <span className={classes.tag}>{tag}</span>
+            <ul>
+              {operations
+                .filter((one) => one.tag === tag)
+                .map(({ id, method, summary }) => (
+                  <li key={id}>
+                    <a href={`#/${tag}/${id}`}>
+                      <span className={classes.method} data-method={method}>
+                        {method}
+                      </span>
+                      {summary}
+                    </a>
+                  </li>
+                ))}
+            </ul>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+interface Operation {
+  id: string;
+  tag: string;
+  method: string;
+  summary: string;
+}
+
+/** The operations of the document, in its order. */
+export function listOperations({ paths }: Pick<ReturnType<typeof openApiDocument>, 'paths'>): Operation[] {
+  return Object.values(paths).flatMap((item) =>
+    Object.entries(item as Record<string, unknown>).flatMap(([method, operation]) => {
+      if (!isOperation(operation)) return [];
+      const { operationId: id, summary, tags } = operation;
+      return [{ id, tag: tags[0] ?? '', method: method.toUpperCase(), summary }];
+    }),
+  );
+}
+
+function isOperation(value: unknown): value is { operationId: string; summary: string; tags: string[] } {
+  return typeof value === 'object' && value !== null && 'operationId' in value;
+}
+
+/** From no token to the first payment. */
+export function GettingStarted({ url }: { url: string }) {
+  return (
+    <Stack component="section" gap="sm" mt="xl" id="getting-started" aria-labelledby="getting-started-title">
+      <Title order={2} id="getting-started-title">
+        Getting started
+      </Title>
+      <List type="ordered" spacing="md" styles={{ itemWrapper: { display: 'block' } }}>
+        <ListItem>
+          An admin{' '}
+          <TextLink href="/admin/tokens/new" prefetch={false}>
+            issues an access token
+          </TextLink>{' '}
+          with the scopes <Code>payments:read</Code> and <Code>payments:write</Code>. Keep it in an
+          environment variable.
+        </ListItem>
+        <ListItem>
+          Ask for the latest payments:
+          <Code block tabIndex={0} mt="xs">{`export ACCESS_TOKEN=w5t_…
+curl '${url}/api/w5t/payments?per_page=5' -H "Authorization: Bearer $ACCESS_TOKEN"`}</Code>
+        </ListItem>
+        <ListItem>
+          Record one. The answer is 201; the same request again changes nothing and answers 200.
+          <Code block tabIndex={0} mt="xs">{`curl -X POST '${url}/api/w5t/payments' \\
+  -H "Authorization: Bearer $ACCESS_TOKEN" \\
+  -H 'Content-Type: application/json' \\
+  -d '{"invoice_id": 1, "customer_id": 1, "amount": 119,
+       "payment_date": "2026-03-10", "payment_reference": "BANK-2026-0310"}'`}</Code>
+        </ListItem>
+      </List>
+      <Text size="sm" c="dimmed">
+        “Authorize” and “Try it out” below send real requests: what you record is recorded.
+      </Text>
+    </Stack>
+  );
+}
+
+/** Every kind of error that the API answers with. */
+export function ErrorTypes() {
+  return (
+    <Stack component="section" gap="sm" mt="xl" id="errors" aria-labelledby="errors-title">
+      <Title order={2} id="errors-title">
+        Errors
+      </Title>
+      <Text size="sm">
+        Errors are <Code>application/problem+json</Code>. Go by <Code>type</Code> in your program;{' '}
+        <Code>detail</Code> is a sentence for people, and <Code>errors</Code> names the fields that are wrong.
+      </Text>
+      <Box role="region" tabIndex={0} aria-label="Error types" style={{ overflowX: 'auto' }}>
+        <Table miw={560}>
+          <TableThead>
+            <TableTr>
+              <TableTh>Status</TableTh>
+              <TableTh>type</TableTh>
+              <TableTh>For example</TableTh>
+            </TableTr>
+          </TableThead>
+          <TableTbody>
+            {listErrorTypes().map(({ type, status, detail }) => (
+              <TableTr key={type}>
+                <TableTd>{status}</TableTd>
+                <TableTd>
+                  <Code>{type}</Code>
+                </TableTd>
+                <TableTd>{detail}</TableTd>
+              </TableTr>
+            ))}
+          </TableTbody>
+        </Table>
+      </Box>
+    </Stack>
+  );
+}
+
+/** The server for MCP clients: what it offers, and how they reach it. */
+export function ToolServer({ url }: { url: string }) {
+  return (
+    <Stack component="section" gap="sm" mt="xl" id="tool-server" aria-labelledby="tool-server-title">
+      <Title order={2} id="tool-server-title">
+        Tool server
+      </Title>
+      <Text size="sm">
+        AI assistants read customers, services, invoices, sales documents and servers over the Model Context
+        Protocol, at <Code>{url}/mcp</Code> (Streamable HTTP). They need an access token with the scope{' '}
+        <Code>mcp:read</Code>, and change nothing.{' '}
+        <TextLink href="/admin/connect" prefetch={false}>
+          Connect a client
+        </TextLink>
+      </Text>
+      <List spacing="xs">
+        {TOOLS.map(({ name, wire }) => (
+          <ListItem key={name}>
+            <Code>{name}</Code>: {wire.title}
+          </ListItem>
+        ))}
+      </List>
+    </Stack>
+  );
+}
