@@ -2,7 +2,7 @@ import { existsSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { build } from 'esbuild';
-import { waitForLock } from '../../db/lock';
+import { waitForLock } from '@/db/lock';
 import { StartError } from '../errors';
 import { inheritedEnv } from '../inherited-env';
 import { SERVER, startNext, untilExit } from './child-process';

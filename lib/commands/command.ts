@@ -1,5 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { isDatabaseUnavailable, isDiskFullError, isQueryError, pgErrorCode } from '../../db/database';
+import { isDatabaseUnavailable, isDiskFullError, isQueryError, pgErrorCode } from '@/db/database';
 import type { Env } from '../env';
 import type { Variable } from '../env-variables';
 import { StartError } from '../errors';

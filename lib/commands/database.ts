@@ -1,5 +1,5 @@
-import { limitRole } from '../../db/limits';
-import { hasCustomers, seedDatabase } from '../../db/seed';
+import { limitRole } from '@/db/limits';
+import { hasCustomers, seedDatabase } from '@/db/seed';
 import { recountLists } from '../counted-list/check-counts';
 import { toCalendarDate } from '../dates';
 import { DATABASE_VARIABLES } from '../env-variables';

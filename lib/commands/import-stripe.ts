@@ -1,6 +1,6 @@
 import { access, constants } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import type { Database } from '../../db/database';
+import type { Database } from '@/db/database';
 import { commandActor } from '../audit/audit-log';
 import { RECONCILIATION_VARIABLES } from '../env-variables';
 import { StartError } from '../errors';

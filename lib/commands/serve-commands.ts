@@ -3,8 +3,8 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { nameSocket } from '../../db/lock';
-import { perProcess } from '../../db/per-process';
+import { nameSocket } from '@/db/lock';
+import { perProcess } from '@/db/per-process';
 import { StartError } from '../errors';
 import { stackOf } from '../log';
 import type { Runtime } from '../runtime';
@@ -127,7 +127,7 @@ const copy = perProcess('copy', () => ({ isOpen: false }));
  * A runtime over a copy of the database, in memory, for what must change nothing. One at a time: it takes
  * as much memory as the database.
  */
-export async function openCopy(runtime: Runtime): Promise<Runtime> {
+async function openCopy(runtime: Runtime): Promise<Runtime> {
   if (copy.isOpen)
     throw new StartError(['The server is making a dry run already: try again when it has ended.']);
   if (!runtime.copyDatabase) throw new Error('only an embedded database can be copied');
@@ -151,7 +151,7 @@ const MAX_BYTES = process.platform === 'linux' ? 107 : 103;
  *
  * @returns also what takes it away again
  */
-export function newSocketPath(dataDir: string): { path: string; remove(): void } {
+function newSocketPath(dataDir: string): { path: string; remove(): void } {
   if (process.platform === 'win32') {
     return { path: `\\\\.\\pipe\\w5t-${process.pid}`, remove: () => {} };
   }

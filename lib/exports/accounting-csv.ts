@@ -1,7 +1,7 @@
 import { and, asc, eq, gte, lt, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import type { Database } from '../../db/database';
-import { accountingEntries } from '../../db/schema';
+import type { Database } from '@/db/database';
+import { accountingEntries } from '@/db/schema';
 import { toCsv } from '../csv';
 import { addDays } from '../dates';
 import { calendarDate } from '../fields';

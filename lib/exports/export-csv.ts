@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { and, asc, getTableColumns, gte, type SQL, sql } from 'drizzle-orm';
 import { type PgColumn, PgNumeric, type PgTable } from 'drizzle-orm/pg-core';
-import type { Database } from '../../db/database';
+import type { Database } from '@/db/database';
 import { toCsv } from '../csv';
 import { withFile } from '../file-problem';
 import { literal } from '../page-query';

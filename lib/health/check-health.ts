@@ -1,9 +1,39 @@
+import { sql } from 'drizzle-orm';
 import { z } from 'zod';
-import { type Database, pgErrorCode } from '@/db/database';
-import manifest from '@/package.json';
+import { type Database, pgErrorCode, rows } from '../../db/database';
+import { forgetNoRoom, isDiskFull } from '../../db/disk-full';
+import { bytesFree, hasWriteRoom } from '../../db/disk-room';
+import type { runStatus } from '../../db/schema';
+import manifest from '../../package.json';
 import type { Env } from '../env';
 import type { Logger } from '../log';
-import { type Alert, alert, listAlerts } from './list-alerts';
+import { MAX_REGISTRATIONS, maxRegistrations } from '../oauth/register-client';
+import { isThin } from '../sync/inbox/event-filters';
+import { PING } from '../sync/inbox/event-types';
+import { deadBefore } from '../sync/reconcile/lease';
+import { manyRefusals, refusalText } from './webhook-refusals';
+
+/** Something that a person has to look at. */
+const alert = z.object({
+  code: z.enum([
+    'reconciliation_overdue',
+    'reconciliation_silent',
+    'reconciliation_failed',
+    'reconciliation_drift',
+    'inbox_failures',
+    'inbox_other_mode',
+    'inbox_thin',
+    'webhook_refuses',
+    'time_zone_differs',
+    'registrations_refused',
+    'counts_wrong',
+    'disk_full',
+    'disk_low',
+  ]),
+  message: z.string(),
+  run_id: z.int().optional(),
+});
+export type Alert = z.infer<typeof alert>;
 
 /** Without its alerts it tells neither how much there is nor what went wrong. */
 export const health = z.object({
@@ -92,4 +122,183 @@ function reconciliationOf(codes: Set<Alert['code']>): Health['checks']['reconcil
   if (codes.has('reconciliation_silent')) return 'silent';
   if (codes.has('reconciliation_failed')) return 'failed';
   return codes.has('reconciliation_drift') ? 'drift' : 'ok';
+}
+
+/** Days for which an alert reports an event of the other mode, or a thin one. */
+const IGNORED_DAYS = 7;
+
+type Found = {
+  /** Null before the first run. */
+  overdue: boolean | null;
+  /** The run under way whose heartbeat has stopped. */
+  silent_run: number | null;
+  run_id: number | null;
+  status: (typeof runStatus.enumValues)[number] | null;
+  changes: number | null;
+  failed_events: number;
+  other_mode_events: number;
+  thin_events: number;
+  refused: number | null;
+  account_zone: string | null;
+  wrong_lists: string | null;
+  /** Addresses from which many apps registered within an hour, and how many. */
+  registrations: [string, number][];
+};
+
+/**
+ * What is wrong, the gravest first.
+ *
+ * @returns also whether there was a run at all
+ */
+export async function listAlerts(
+  db: Database,
+  now: Date,
+  env: Pick<Env, 'alerts' | 'databaseUrl' | 'dataDir' | 'stripe' | 'timeZone'>,
+): Promise<{ alerts: Alert[]; everRun: boolean }> {
+  const limits = env.alerts;
+  const at = sql`${now.toISOString()}::timestamptz`;
+  const [found] = await rows<Found>(
+    db,
+    sql`
+      select
+        (select started_at < ${at} - make_interval(hours => ${24 + limits.overdueHours}::int)
+          from reconciliation_runs order by started_at desc, id desc limit 1) as overdue,
+        (select id from reconciliation_runs where status = 'running'
+          and heartbeat_at < ${deadBefore(now).toISOString()}::timestamptz) as silent_run,
+        last.id as run_id, last.status, last.changes_count as changes,
+        (select count(*) from stripe_events where outcome = 'failed')::int as failed_events,
+        ignored.other_mode_events, ignored.thin_events,
+        ${manyRefusals} as refused,
+        (select after from reconciliation_changes where run_id = last.id and entity = 'account'
+          and field = 'time_zone' and before = ${env.timeZone}::text limit 1) as account_zone,
+        (select string_agg(rtrim(replace(list, '_', ' '), 's') || 's', ', ' order by list) from wrong_counts) as wrong_lists,
+        coalesce((select json_agg(json_build_array(registered_from, clients)) from (
+          select registered_from, count(*)::int as clients from oauth_clients
+          where created_at > ${at} - interval '1 hour' and registered_from is not null
+          group by registered_from having count(*) >= ${MAX_REGISTRATIONS}::int
+        ) as busy), '[]') as registrations
+      from (
+        select (count(*) filter (where not ${isThin}))::int as other_mode_events,
+          (count(*) filter (where ${isThin} and type <> ${PING}))::int as thin_events
+        from stripe_events where outcome = 'ignored' and warnings <> '[]'
+          and created_at > ${at} - make_interval(days => ${IGNORED_DAYS}::int)
+      ) as ignored
+      left join lateral (
+        select id, status, changes_count from reconciliation_runs where status <> 'running'
+        order by started_at desc, id desc limit 1
+      ) as last on true`,
+  );
+  if (!found) throw new Error('a query without from answers one row');
+  const disk = await checkDisk(db, env);
+  return { alerts: [...ofDisk(disk, limits), ...toAlerts(db, found, env)], everRun: found.overdue !== null };
+}
+
+function toAlerts(db: Database, found: Found, env: Pick<Env, 'alerts' | 'stripe' | 'timeZone'>): Alert[] {
+  const limits = env.alerts;
+  const { run_id, silent_run, changes, failed_events: failed, other_mode_events: others, refused } = found;
+  const deliveries = counted(refused ?? 0, 'delivery', 'deliveries');
+  const run = run_id === null ? {} : { run_id };
+  const is = (code: Alert['code'], holds: boolean, message: string, more = {}): Alert[] =>
+    holds ? [{ code, message, ...more }] : [];
+  return [
+    ...is('reconciliation_failed', found.status === 'failed', 'The last reconciliation failed.', run),
+    ...is(
+      'reconciliation_failed',
+      found.status === 'completed_with_errors',
+      'The last reconciliation could not check everything.',
+      run,
+    ),
+    ...is(
+      'reconciliation_overdue',
+      found.overdue === true,
+      `No reconciliation has started for more than ${24 + limits.overdueHours} hours.`,
+    ),
+    ...is(
+      'reconciliation_silent',
+      silent_run !== null,
+      `Reconciliation run ${silent_run} has stopped: its process ended before the run did.`,
+      { run_id: silent_run },
+    ),
+    ...is('webhook_refuses', refused !== null, `${deliveries} to Stripe’s webhook ${refusalText(db, env)}`),
+    ...is('inbox_failures', failed > 0, `${counted(failed, 'Stripe event')} failed.`),
+    ...is(
+      'inbox_other_mode',
+      others > 0,
+      `${counted(others, 'event')} came from the wrong Stripe mode (test or live): the webhook’s secret and the keys do not match.`,
+    ),
+    ...is(
+      'inbox_thin',
+      found.thin_events > 0,
+      `${counted(found.thin_events, 'thin event')} arrived, which cannot be applied: choose snapshot payloads for the endpoint in Stripe.`,
+    ),
+    ...is(
+      'time_zone_differs',
+      found.account_zone !== null,
+      `The Stripe account uses the time zone ${found.account_zone}, and dates here are in ${env.timeZone}: an invoice can have another date, and month, than at Stripe. Set APP_TIMEZONE to the account’s time zone.`,
+      run,
+    ),
+    ...found.registrations
+      .filter(([address, clients]) => clients >= maxRegistrations(address))
+      .flatMap(([address, clients]) =>
+        is(
+          'registrations_refused',
+          true,
+          `${counted(clients, 'app')} registered from ${address} within an hour, so more of them are refused. If this is the address of a proxy, add it to TRUSTED_PROXIES.`,
+        ),
+      ),
+    ...is(
+      'counts_wrong',
+      found.wrong_lists !== null,
+      `These totals are wrong: ${found.wrong_lists}. Run npm run db:recount.`,
+    ),
+    ...is(
+      'reconciliation_drift',
+      (changes ?? 0) > limits.driftChanges,
+      `The last reconciliation repaired ${counted(changes ?? 0, 'field')}: webhooks may not be arriving.`,
+      run,
+    ),
+  ];
+}
+
+function ofDisk(disk: Disk, { diskMb }: Env['alerts']): Alert[] {
+  if (disk === 'ok') return [];
+  const message =
+    disk === 'full'
+      ? 'The disk of the database is full: nothing can be saved until there is room again.'
+      : `The disk of DATA_DIR has less than ${diskMb} MB left.`;
+  return [{ code: `disk_${disk}`, message }];
+}
+
+function counted(count: number, noun: string, plural = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : plural}`;
+}
+
+/** Full: writes find no room. Low: the embedded database's disk has less left than configured. */
+type Disk = 'ok' | 'low' | 'full';
+
+async function checkDisk(
+  db: Database,
+  { databaseUrl, dataDir, alerts }: Pick<Env, 'databaseUrl' | 'dataDir' | 'alerts'>,
+): Promise<Disk> {
+  const isMeasured = !databaseUrl; // a server's disk belongs to another machine
+  if (isMeasured && !hasWriteRoom(dataDir)) return 'full';
+  if (isDiskFull() && !(await findsRoom(db))) return 'full';
+  const left = isMeasured ? bytesFree(dataDir) : null;
+  return left !== null && left < alerts.diskMb * 1_000_000 ? 'low' : 'ok';
+}
+
+/** Tries to write a megabyte: the table that found no room may not be written again for weeks. */
+async function findsRoom(db: Database): Promise<boolean> {
+  try {
+    await db.transaction((tx) =>
+      tx.execute(
+        sql`create temporary table room_found on commit drop as select * from generate_series(1, 30000)`,
+      ),
+    );
+  } catch (error) {
+    if (pgErrorCode(error) === undefined) throw error;
+    return false;
+  }
+  forgetNoRoom();
+  return true;
 }

@@ -1,8 +1,8 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Database } from '../../db/database';
-import { isServer } from '../../db/transaction';
+import type { Database } from '@/db/database';
+import { isServer } from '@/db/transaction';
 import { withFile } from '../file-problem';
 import type { FileOptions } from './file-format';
 import type { ImportKind } from './import-kind';

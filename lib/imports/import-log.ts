@@ -1,11 +1,8 @@
-import { desc, eq, eq } from 'drizzle-orm';
+import { desc, eq } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { imports } from '@/db/schema';
 import { transact } from '@/db/transaction';
-import type { Database } from '../../db/database';
-import { imports } from '../../db/schema';
-import { transact } from '../../db/transaction';
-import { type Actor, type Actor, recordAudit, recordAudit } from '../audit/audit-log';
+import { type Actor, recordAudit } from '../audit/audit-log';
 import type { Page, PageRequest } from '../page';
 import { readPage } from '../page-query';
 

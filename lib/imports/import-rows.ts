@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { type Database, isDatabaseUnavailable, pgErrorCode } from '../../db/database';
-import { transact } from '../../db/transaction';
+import { type Database, isDatabaseUnavailable, pgErrorCode } from '@/db/database';
+import { transact } from '@/db/transaction';
 import type { Actor } from '../audit/audit-log';
 import type { FieldError } from '../errors';
 import { MAX_LINES } from '../invoices/line-fields';

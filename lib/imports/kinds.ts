@@ -1,4 +1,4 @@
-import { transact } from '../../db/transaction';
+import { transact } from '@/db/transaction';
 import { customerKind } from '../customers/save-customers';
 import { importedInvoiceKind } from '../invoices/imported-invoices';
 import type { Draft, RecordKind, Saved } from '../records/record-kind';
@@ -10,7 +10,7 @@ import type { Reports } from './file-format';
 import { type ImportKind, ofRecords } from './import-kind';
 import { invoiceLineImport, salesDocumentLineImport } from './line-import';
 import { paymentImport } from './payment-import';
-import { whmcsClients, whmcsDomains, whmcsInvoices, whmcsServices, whmcsTransactions } from './whmcs';
+import { WHMCS } from './whmcs';
 
 const NEXT = 'converted_to_document_number';
 
@@ -55,15 +55,5 @@ export type ImportName = keyof typeof IMPORT_KINDS;
 
 export const IMPORT_NAMES = Object.keys(IMPORT_KINDS) as ImportName[];
 
-/**
- * Other programs whose files can be imported. For WHMCS these are its reports of the same names (Reports > Exports,
- * Tools > Export to CSV): https://docs.whmcs.com/Reports
- */
-export const FORMATS: Record<string, Partial<Record<ImportName, Reports>>> = {
-  whmcs: {
-    customers: [() => whmcsClients],
-    services: [() => whmcsServices, () => whmcsDomains],
-    invoices: [() => whmcsInvoices],
-    payments: [whmcsTransactions],
-  },
-};
+/** Other programs whose files can be imported, and their reports by what they hold. */
+export const FORMATS: Record<string, Partial<Record<ImportName, Reports>>> = { whmcs: WHMCS };

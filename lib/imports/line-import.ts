@@ -1,8 +1,8 @@
 import { inArray } from 'drizzle-orm';
 import { z } from 'zod';
-import type { Database } from '../../db/database';
-import { salesDocuments } from '../../db/schema';
-import { transact } from '../../db/transaction';
+import type { Database } from '@/db/database';
+import { salesDocuments } from '@/db/schema';
+import { transact } from '@/db/transaction';
 import type { FieldError } from '../errors';
 import { textLine } from '../fields';
 import { type LineRow, lineField, linesField, MAX_LINES, toLineRow } from '../invoices/line-fields';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Database } from '../../db/database';
-import { inTexts } from '../../db/in-texts';
-import { importedRefunds, payments } from '../../db/schema';
+import type { Database } from '@/db/database';
+import { inTexts } from '@/db/in-texts';
+import { importedRefunds, payments } from '@/db/schema';
 import { findCustomerIds } from '../customers/merged-customers';
 import { startOfDay } from '../dates';
 import { AppError, type FieldError } from '../errors';

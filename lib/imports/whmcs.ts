@@ -1,8 +1,18 @@
 import { toThousandths } from '../money';
 import { namesStripeMoney } from '../payments/stripe-payment';
 import type { DecimalSeparator } from '../read-amount';
-import type { FileFormat, Translated } from './file-format';
+import type { FileFormat, Reports, Translated } from './file-format';
 import { type CellValue, readCell } from './read-cell';
+
+/**
+ * The reports of WHMCS by what they hold (Reports > Exports, Tools > Export to CSV): https://docs.whmcs.com/Reports
+ */
+export const WHMCS = {
+  customers: [() => whmcsClients],
+  services: [() => whmcsServices, () => whmcsDomains],
+  invoices: [() => whmcsInvoices],
+  payments: [whmcsTransactions],
+} satisfies Record<string, Reports>;
 
 /** A date without its time; '' for a date of zeros. */
 const day = (cell: string) => (/^0000-00-00|^00\.00\.0000/.test(cell) ? '' : cell.slice(0, 10));
@@ -56,7 +66,7 @@ const decode = (cell: string): string =>
 const texts = { decode, doublesAllQuotes: true };
 
 /** Clients, known by their ID in WHMCS. */
-export const whmcsClients: FileFormat = {
+const whmcsClients: FileFormat = {
   ...texts,
   columns: {
     id: 'customer_number',
@@ -79,7 +89,7 @@ export const whmcsClients: FileFormat = {
 };
 
 /** Services, known by their ID in WHMCS. The report has the number of a product, not its name. */
-export const whmcsServices: FileFormat = {
+const whmcsServices: FileFormat = {
   ...texts,
   columns: {
     id: 'service_number',
@@ -125,7 +135,7 @@ export const whmcsServices: FileFormat = {
 const YEARS: Record<string, string> = { '1': 'year', '2': 'two_years', '3': 'three_years' };
 
 /** Domains, which WHMCS numbers apart from services: `domain-7` is not the service 7. */
-export const whmcsDomains: FileFormat = {
+const whmcsDomains: FileFormat = {
   ...texts,
   columns: {
     'user id': 'customer_number',
@@ -171,7 +181,7 @@ const is = (wanted: string, status: string) => status.trim().toLowerCase() === w
  * Invoices, known by their ID in WHMCS, which its transactions name, and numbered as there. Its total is what was left
  * after credit was taken off. Nothing is owed on a refunded one.
  */
-export const whmcsInvoices: FileFormat = {
+const whmcsInvoices: FileFormat = {
   ...texts,
   columns: {
     'user id': 'customer_number',
@@ -222,7 +232,7 @@ const isOpen = (status: string) =>
  * refund of it. The report has the oldest first, so that the reference of what is refunded is known. Transactions
  * without an invoice are refused.
  */
-export function whmcsTransactions(): FileFormat {
+function whmcsTransactions(): FileFormat {
   const references = new Map<string, string>();
   return {
     ...texts,

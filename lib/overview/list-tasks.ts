@@ -2,7 +2,7 @@ import { and, asc, count, eq, isNull, ne, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { invoices, stripeCustomers, stripeEvents, subscriptionItems, subscriptions } from '@/db/schema';
 import { isOfSureCustomer } from '../customers/sure-link';
-import { type Alert, listAlerts } from '../health/list-alerts';
+import { type Alert, listAlerts } from '../health/check-health';
 import { dueOn } from '../invoices/list-for-staff';
 import { literal } from '../page-query';
 import { countRaising } from '../payments/money-back-questions';

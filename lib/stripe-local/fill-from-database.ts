@@ -1,6 +1,6 @@
 import { asc, isNotNull } from 'drizzle-orm';
-import type { Database } from '../../db/database';
-import { disputes, refunds } from '../../db/schema';
+import type { Database } from '@/db/database';
+import { disputes, refunds } from '@/db/schema';
 import { toEpoch } from '../dates';
 import { toMinorUnits } from '../money';
 import { type Collected, isCollected } from './charges';

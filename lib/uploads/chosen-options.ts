@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Database } from '../../db/database';
+import type { Database } from '@/db/database';
 import { comparable, toColumns } from '../imports/columns';
 import { bestReport, ENCODINGS, type FileOptions } from '../imports/file-format';
 import { FORMATS, IMPORT_KINDS, type ImportName } from '../imports/kinds';

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import * as webhook from '@/app/api/stripe/webhook/route';
 import { stripeEvents } from '@/db/schema';
-import { listAlerts } from '@/lib/health/list-alerts';
+import { listAlerts } from '@/lib/health/check-health';
 import { listTasks } from '@/lib/overview/list-tasks';
 import { updatePayment } from '@/lib/payments/update-payment';
 import { replayEvent } from '@/lib/sync/inbox/handle-event';

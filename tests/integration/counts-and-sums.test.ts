@@ -13,7 +13,7 @@ import {
 } from '@/db/schema';
 import { checkCounts, recountLists } from '@/lib/counted-list/check-counts';
 import { parseEnv } from '@/lib/env';
-import { listAlerts } from '@/lib/health/list-alerts';
+import { listAlerts } from '@/lib/health/check-health';
 import { listInvoices } from '@/lib/invoices/queries';
 import { getMoneyReceived, sumOpenInvoices } from '@/lib/overview/money';
 import type { Page } from '@/lib/page';

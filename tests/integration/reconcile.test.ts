@@ -15,8 +15,7 @@ import {
 } from '@/db/schema';
 import { seedDatabase } from '@/db/seed';
 import { parseEnv } from '@/lib/env';
-import { checkHealth } from '@/lib/health/check-health';
-import { listAlerts } from '@/lib/health/list-alerts';
+import { checkHealth, listAlerts } from '@/lib/health/check-health';
 import { listTasks } from '@/lib/overview/list-tasks';
 import * as act from '@/lib/stripe-local/actions';
 import { fillFromDatabase } from '@/lib/stripe-local/fill-from-database';

@@ -1,9 +1,9 @@
 import { asc, eq, inArray } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { auditLog, invoices, payments, refunds } from '@/db/schema';
-import { commandActor, commandActor, listAudit, listAudit } from '@/lib/audit/audit-log';
-import { saveBatch, saveBatch } from '@/lib/imports/import-rows';
-import { paymentImport, paymentImport } from '@/lib/imports/payment-import';
+import { commandActor, listAudit } from '@/lib/audit/audit-log';
+import { saveBatch } from '@/lib/imports/import-rows';
+import { paymentImport } from '@/lib/imports/payment-import';
 import { correctPayment } from '@/lib/payments/correct-payment';
 import { findPayableInvoice } from '@/lib/payments/find-payable-invoice';
 import { owedAfter } from '@/lib/payments/owed-after';

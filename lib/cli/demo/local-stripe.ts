@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import Stripe from 'stripe';
-import type { Database } from '../../../db/database';
-import { stripeEvents } from '../../../db/schema';
+import type { Database } from '@/db/database';
+import { stripeEvents } from '@/db/schema';
 import { fromEpoch, toEpoch } from '../../dates';
 import type { Env } from '../../env';
 import { localUrl } from '../../server/addresses';

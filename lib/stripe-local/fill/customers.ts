@@ -1,6 +1,6 @@
 import { asc } from 'drizzle-orm';
-import type { Database } from '../../../db/database';
-import { customers, stripeCustomers } from '../../../db/schema';
+import type { Database } from '@/db/database';
+import { customers, stripeCustomers } from '@/db/schema';
 import { isSure } from '../../customers/sure-link';
 import { fromEpoch, toCalendarDate, toEpoch } from '../../dates';
 import { invoicePrefix } from '../actions/checkout';

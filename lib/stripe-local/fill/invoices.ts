@@ -1,6 +1,6 @@
 import { asc, eq, isNotNull } from 'drizzle-orm';
-import type { Database } from '../../../db/database';
-import { invoices, payments, paymentTombstones } from '../../../db/schema';
+import type { Database } from '@/db/database';
+import { invoices, payments, paymentTombstones } from '@/db/schema';
 import { toEpoch } from '../../dates';
 import { toMinorUnits } from '../../money';
 import type { Invoice, InvoicePayment, PaymentIntent } from '../model';

@@ -1,8 +1,7 @@
 import { eq, like } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { oauthClients, oauthConsents } from '@/db/schema';
-import { checkHealth } from '@/lib/health/check-health';
-import { listAlerts } from '@/lib/health/list-alerts';
+import { checkHealth, listAlerts } from '@/lib/health/check-health';
 import { clearUnusedClients, maxRegistrations } from '@/lib/oauth/register-client';
 import { readWayBack } from '@/lib/oauth/way-back';
 import { RESOURCE, useFlow } from './flow';
