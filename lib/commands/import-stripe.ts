@@ -8,18 +8,15 @@ import { writeExport } from '../exports/export-csv';
 import { withFile } from '../file-problem';
 import { readLinks } from '../imports/read-links';
 import type { Runtime } from '../runtime';
-import { countChangedRecords } from '../sync/reconcile/count-changed';
-import { beginDryRun } from '../sync/reconcile/dry-run';
+import { countChangedRecords } from '../sync/reconcile/changes';
+import { beginDryRun, requireAccount } from '../sync/reconcile/prepare';
 import type { ReconcileResult } from '../sync/reconcile/reconcile';
-import { requireAccount } from '../sync/reconcile/require-account';
-import { getRun } from '../sync/reconcile/run-queries';
-import { untilOver } from '../sync/reconcile/until-over';
-import { linkByEmail } from '../sync/staff/link-by-email';
-import { linkByNumber } from '../sync/staff/link-by-number';
-import { proposalsCsv } from '../sync/staff/proposals-csv';
+import { getRun, untilOver } from '../sync/reconcile/run';
+import { linkByEmail, linkByNumber } from '../sync/staff/link-stripe-customer';
 import { countLinks } from '../sync/staff/stripe-customer-queries';
 import {
   countUnconfirmedLinks,
+  proposalsCsv,
   readUnconfirmedLinks,
   reasonOf,
   type UnconfirmedLink,

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { type Database, rows } from '@/db/database';
 import { stripeEvents } from '@/db/schema';
-import { withoutPersonalData } from '../stripe/without-personal-data';
+import { withoutPersonalData } from '../stripe/event';
 
 /** Events looked through in one statement. */
 const BATCH = 2000;

@@ -8,9 +8,9 @@ import manifest from '../../package.json';
 import type { Env } from '../env';
 import type { Logger } from '../log';
 import { MAX_REGISTRATIONS, maxRegistrations } from '../oauth/register-client';
-import { isThin } from '../sync/inbox/event-filters';
-import { PING } from '../sync/inbox/event-types';
-import { deadBefore } from '../sync/reconcile/lease';
+import { PING } from '../sync/event-types';
+import { isThin } from '../sync/inbox/events';
+import { deadBefore } from '../sync/reconcile/run';
 import { manyRefusals, refusalText } from './webhook-refusals';
 
 /** Something that a person has to look at. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { AppError } from '../errors';
 import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
-import { continueRun, runDeadline } from '../sync/reconcile/continue-run';
 import { reconcile } from '../sync/reconcile/reconcile';
+import { continueRun, runDeadline } from '../sync/reconcile/start';
 import { syncDeps } from '../sync/sync-deps';
 import { bearsCronSecret } from './cron-secret';
 import { methodNotAllowed } from './method-not-allowed';

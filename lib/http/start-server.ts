@@ -3,7 +3,7 @@ import { StartError } from '../errors';
 import { inheritedEnv } from '../inherited-env';
 import { getRuntime, type Runtime } from '../runtime';
 import { reconcile } from '../sync/reconcile/reconcile';
-import { startSchedule } from '../sync/reconcile/schedule';
+import { startSchedule } from '../sync/reconcile/start';
 import { syncDeps } from '../sync/sync-deps';
 import { keepUploadsCleared } from '../uploads/import-run';
 import { toAppError } from './problem';

@@ -7,7 +7,7 @@ import { dueOn } from '../invoices/list-for-staff';
 import { literal } from '../page-query';
 import { countRaising } from '../payments/money-back-questions';
 import { isWaitingForStaff } from '../subscriptions/queries';
-import { countLinkProposals } from '../sync/staff/link-proposals';
+import { countLinkProposals } from '../sync/staff/unconfirmed-links';
 import { countOpenTasks } from '../tasks/staff-tasks';
 import type { CurrencySum } from './money';
 import { sumOpenInvoices } from './money';

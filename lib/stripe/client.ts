@@ -1,5 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import Stripe from 'stripe';
-import { createGate } from './gate';
 
 /** Of our own, well below the 25 that Stripe's test mode takes. */
 const REQUESTS_PER_SECOND = 10;
@@ -37,4 +37,14 @@ function unhurried(requestsPerSecond: number) {
     return request(...args);
   };
   return client;
+}
+
+/** Lets callers through one after the other, so many a second and no more. */
+function createGate(perSecond: number): () => Promise<void> {
+  let last: Promise<unknown> = Promise.resolve();
+  return async () => {
+    const before = last;
+    last = before.then(() => sleep(1000 / perSecond));
+    await before;
+  };
 }

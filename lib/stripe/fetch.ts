@@ -1,17 +1,18 @@
 import Stripe from 'stripe';
-import { fromEpoch, toEpoch } from '../dates';
+import { fromEpoch, isTimeZone, toEpoch } from '../dates';
 import type {
   ProviderCustomer,
   ProviderDispute,
   ProviderInvoice,
   ProviderRefund,
   ProviderSubscription,
+  ProviderSubscriptionItem,
 } from './provider';
+import { asId, asObject, asText, UnstorableError } from './read';
 import { toFetchedCustomer } from './to-customer';
 import { toProviderInvoice } from './to-invoice';
 import { toProviderDispute, toProviderRefund } from './to-money-back';
-import { toProviderSubscription } from './to-subscription';
-import { UnstorableError } from './unstorable';
+import { toProviderItem, toProviderSubscription } from './to-subscription';
 
 export interface ProviderObjects {
   customer: ProviderCustomer;
@@ -56,7 +57,7 @@ export async function fetchObject<Kind extends keyof ProviderObjects>(
 }
 
 /** What Stripe or the network did, or what no column holds. Anything else is thrown on. */
-export function unavailable(error: unknown): { state: 'unavailable'; reason: string } {
+function unavailable(error: unknown): { state: 'unavailable'; reason: string } {
   if (error instanceof UnstorableError) return { state: 'unavailable', reason: error.name };
   if (!(error instanceof Stripe.errors.StripeError) && !(error instanceof SyntaxError)) throw error;
   return { state: 'unavailable', reason: stripeErrorCode(error) };
@@ -104,7 +105,7 @@ export function responseTime(
   return fromEpoch(Math.floor((date - (ended.getTime() - started.getTime())) / 1000));
 }
 
-export function isGone(error: unknown): boolean {
+function isGone(error: unknown): boolean {
   return error instanceof Stripe.errors.StripeInvalidRequestError && error.statusCode === 404;
 }
 
@@ -113,4 +114,137 @@ export function stripeErrorCode(error: unknown): string {
   if (!(error instanceof Stripe.errors.StripeError)) return 'invalid_answer';
   const kind = error.type.replace(/^Stripe|Error$/g, '').replace(/(?<=[a-z])[A-Z]/g, '_$&');
   return `stripe_${error.code ?? kind.toLowerCase()}`;
+}
+
+/** Far more than one invoice has; the newest come first. */
+const MAX_COLLECTED = 100;
+
+/**
+ * When Stripe last collected something for an invoice; null: it never did. What was paid elsewhere and only
+ * noted there does not count. Never throws for what Stripe or the network does.
+ */
+export async function fetchCollectedAt(
+  stripe: Stripe,
+  now: () => Date,
+  invoice: string,
+): Promise<Fetched<Date | null>> {
+  const started = now();
+  try {
+    const page = await stripe.invoicePayments.list({ invoice, status: 'paid', limit: MAX_COLLECTED });
+    if (!Array.isArray(page.data)) return { state: 'unavailable', reason: 'invalid_answer' };
+    const times = page.data
+      .filter(({ payment }) => payment.type !== 'payment_record')
+      .map(({ status_transitions: { paid_at }, created }) => paid_at ?? created);
+    const object = times.length > 0 ? fromEpoch(Math.max(...times)) : null;
+    return { state: 'found', object, asOf: responseTime(page, started, now()) };
+  } catch (error) {
+    return unavailable(error);
+  }
+}
+
+/** Which invoice a payment intent was made for; null: none. Never throws for what Stripe or the network does. */
+export async function fetchInvoicePaid(
+  stripe: Stripe,
+  now: () => Date,
+  payment_intent: string,
+): Promise<Fetched<string | null>> {
+  const started = now();
+  const payment = { type: 'payment_intent', payment_intent } as const;
+  try {
+    const page = await stripe.invoicePayments.list({ payment, limit: 1 });
+    if (!Array.isArray(page.data)) return { state: 'unavailable', reason: 'invalid_answer' };
+    return {
+      state: 'found',
+      object: asId(page.data[0]?.invoice),
+      asOf: responseTime(page, started, now()),
+    };
+  } catch (error) {
+    return unavailable(error);
+  }
+}
+
+/** The most that Stripe gives at once. */
+const ITEM_PAGE = 100;
+/** Of 100 each: far more than a subscription may have. */
+const MAX_PAGES = 5;
+
+/**
+ * All items of a subscription, of which its object shows the first ten. Never throws for what Stripe or the
+ * network does.
+ */
+export async function fetchItems(
+  stripe: Stripe,
+  now: () => Date,
+  subscription: string,
+): Promise<Fetched<ProviderSubscriptionItem[]>> {
+  const started = now();
+  const items: ProviderSubscriptionItem[] = [];
+  try {
+    let after: string | undefined;
+    for (let page = 0; page < MAX_PAGES; page += 1) {
+      const cursor = after === undefined ? {} : { starting_after: after };
+      const answer = await stripe.subscriptionItems.list({ subscription, limit: ITEM_PAGE, ...cursor });
+      if (!Array.isArray(answer.data)) return { state: 'unavailable', reason: 'invalid_answer' };
+      items.push(...answer.data.flatMap((item) => toProviderItem(item) ?? []));
+      after = answer.data.at(-1)?.id;
+      if (!answer.has_more)
+        return { state: 'found', object: items, asOf: responseTime(answer, started, now()) };
+    }
+    return { state: 'unavailable', reason: 'too_many_items' };
+  } catch (error) {
+    return unavailable(error);
+  }
+}
+
+/** Whether a key opens the account that we know: `other` knows none of the customers it was asked for. */
+type Probe = 'known' | 'other' | 'refused' | { silent: string };
+
+/**
+ * Tries a key out before much is asked with it. Never throws for what Stripe or the network does.
+ *
+ * @param customers some of the account's, if any are known; deleted ones are known to Stripe all the same
+ */
+export async function probeAccount(stripe: Stripe, customers: string[]): Promise<Probe> {
+  try {
+    if (customers.length === 0) await stripe.subscriptions.list({ limit: 1 });
+    for (const id of customers) if (await isKnown(stripe, id)) return 'known';
+    return customers.length === 0 ? 'known' : 'other';
+  } catch (error) {
+    if (error instanceof Stripe.errors.StripeAuthenticationError) return 'refused';
+    // A restricted key that may not read these: the run tells what it may not read.
+    if (error instanceof Stripe.errors.StripePermissionError) return 'known';
+    if (!(error instanceof Stripe.errors.StripeError) && !(error instanceof SyntaxError)) throw error;
+    return { silent: stripeErrorCode(error) };
+  }
+}
+
+async function isKnown(stripe: Stripe, id: string): Promise<boolean> {
+  try {
+    await stripe.customers.retrieve(id);
+    return true;
+  } catch (error) {
+    if (isGone(error)) return false;
+    throw error;
+  }
+}
+
+/** An account of Stripe's, and the time zone of its dashboard and its reports. */
+interface Account {
+  id: string | null;
+  timeZone: string | null;
+}
+
+/**
+ * Reads the account that a key belongs to. Never throws for what Stripe or the network does.
+ *
+ * @returns the reason if it cannot be read; a restricted key may not read it
+ */
+export async function fetchAccount(stripe: Stripe): Promise<Account | { reason: string }> {
+  try {
+    const account = asObject(await stripe.accounts.retrieveCurrent());
+    const zone = asText(asObject(asObject(account.settings).dashboard).timezone);
+    return { id: asId(account), timeZone: zone !== null && isTimeZone(zone) ? zone : null };
+  } catch (error) {
+    return { reason: unavailable(error).reason };
+  }
 }

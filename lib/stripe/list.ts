@@ -8,12 +8,10 @@ import type {
   ProviderRefund,
   ProviderSubscription,
 } from './provider';
-import { asId, asInstant } from './read';
-import { toProviderCheckout } from './to-checkout';
+import { asId, asInstant, UnstorableError } from './read';
 import { toProviderInvoice } from './to-invoice';
 import { toProviderDispute, toProviderRefund } from './to-money-back';
-import { toProviderSubscription } from './to-subscription';
-import { UnstorableError } from './unstorable';
+import { toProviderCheckout, toProviderSubscription } from './to-subscription';
 
 /** The most Stripe gives at once. */
 const LIMIT = 100;
@@ -123,4 +121,13 @@ function mapAll<T>(map: (object: unknown) => T | null, data: { id?: string }[]) 
 export function isCursorGone(error: unknown): boolean {
   const { code, param } = error as { code?: string; param?: string };
   return code === 'resource_missing' && param === 'starting_after';
+}
+
+/** Far more than one invoice has. */
+const MAX_INTENTS = 100;
+
+/** The payment intents that collected for an invoice. @throws Stripe's errors */
+export async function listIntents(stripe: Stripe, invoice: string): Promise<string[]> {
+  const page = await stripe.invoicePayments.list({ invoice, status: 'paid', limit: MAX_INTENTS });
+  return page.data.flatMap(({ payment }) => asId(payment.payment_intent) ?? []);
 }

@@ -1,6 +1,5 @@
-import { asAmount, toCurrency, toMoney } from './amounts';
 import type { ProviderInvoice } from './provider';
-import { asId, asInstant, asList, asObject, asText, type Json } from './read';
+import { asAmount, asId, asInstant, asList, asObject, asText, type Json, toCurrency, toMoney } from './read';
 import { toProviderCustomer } from './to-customer';
 
 const STATUSES = ['draft', 'open', 'paid', 'uncollectible', 'void'] as const;

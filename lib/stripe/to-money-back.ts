@@ -1,8 +1,17 @@
 import { disputeStatus } from '@/db/schema';
-import { asAmount, toCurrency, toMoney } from './amounts';
 import type { ProviderDispute, ProviderRefund } from './provider';
-import { asId, asInstant, asList, asObject, asText, type Json } from './read';
-import { UnstorableError } from './unstorable';
+import {
+  asAmount,
+  asId,
+  asInstant,
+  asList,
+  asObject,
+  asText,
+  type Json,
+  toCurrency,
+  toMoney,
+  UnstorableError,
+} from './read';
 
 const REFUND_STATUSES: Record<string, ProviderRefund['status']> = {
   pending: 'pending',

@@ -1,5 +1,5 @@
 import Stripe from 'stripe';
-import { type ProviderEvent, toProviderEvent } from './to-event';
+import { type ProviderEvent, toProviderEvent } from './event';
 
 /** Seconds a signed timestamp may lie behind or ahead of our clock. */
 const TOLERANCE = 300;

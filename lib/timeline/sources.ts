@@ -23,7 +23,7 @@ import { MAX_ID } from '../page';
 import { literal } from '../page-query';
 import { listMoneyBack, type MoneyBackRow, type Which } from '../payments/money-back-rows';
 import type { PaymentRow } from '../payments/schema';
-import { type NamedChange, nameChanges } from '../sync/reconcile/name-changes';
+import { type NamedChange, nameChanges } from '../sync/reconcile/changes';
 import { listStripeCustomersOf } from '../sync/staff/stripe-customer-queries';
 import { listCallsAbout, type ToolCallRow } from '../tool-calls/queries';
 

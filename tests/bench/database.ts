@@ -7,7 +7,7 @@ import { seedDatabase } from '@/db/seed';
 import { commandActor } from '@/lib/audit/audit-log';
 import { createAccessToken } from '@/lib/auth/tokens/manage-access-tokens';
 import { createLogger } from '@/lib/log';
-import { toProviderEvent } from '@/lib/stripe/to-event';
+import { toProviderEvent } from '@/lib/stripe/event';
 import { handleEvent } from '@/lib/sync/inbox/handle-event';
 import type { SyncDeps } from '@/lib/sync/sync-deps';
 import { withDatabase } from '../support/database-url';

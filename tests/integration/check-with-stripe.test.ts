@@ -4,9 +4,8 @@ import { refunds } from '@/db/schema';
 import { listAudit } from '@/lib/audit/audit-log';
 import { recordPayment } from '@/lib/payments/record-payment';
 import * as act from '@/lib/stripe-local/actions';
-import type { Checked } from '@/lib/sync/staff/check';
-import { type Checkable, checkWithStripe } from '@/lib/sync/staff/check-with-stripe';
-import { getLastCheck } from '@/lib/sync/staff/last-check';
+import type { Checked } from '@/lib/sync/staff/check-with-stripe';
+import { type Checkable, checkWithStripe, getLastCheck } from '@/lib/sync/staff/check-with-stripe';
 import { createInvoice, createPayment } from '../support/factories';
 import { DAY, GRACE, useSync } from '../support/sync';
 

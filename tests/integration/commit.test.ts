@@ -6,20 +6,19 @@ import { customers, invoices, payments, stripeCustomers, subscriptionItems } fro
 import { eraseCustomer } from '@/lib/erasure/erase-customer';
 import { lockInvoicesById } from '@/lib/payments/check-payment';
 import { lockByReference } from '@/lib/payments/lock-payment';
-import { toProviderEvent } from '@/lib/stripe/to-event';
+import { toProviderEvent } from '@/lib/stripe/event';
 import * as act from '@/lib/stripe-local/actions';
 import type { WorldEvent } from '@/lib/stripe-local/model';
 import { renderEvent } from '@/lib/stripe-local/render/object';
-import { toStoredCheckout } from '@/lib/sync/decide/checkout/kept-checkout';
 import { Draft } from '@/lib/sync/decide/draft';
+import { toStoredCheckout } from '@/lib/sync/decide/subscription/checkout';
 import { decideDelivery, keysOfDelivery } from '@/lib/sync/inbox/delivery';
+import { noKeys } from '@/lib/sync/snapshot';
 import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
+import type { Commit } from '@/lib/sync/store/commit';
 import { commit, commitTogether, isVersionConflict } from '@/lib/sync/store/commit';
-import type { Commit } from '@/lib/sync/store/committed';
-import { noKeys } from '@/lib/sync/store/keys';
 import { read } from '@/lib/sync/store/read';
-import { Inquiry, readAndDecide } from '@/lib/sync/sync-loop';
-import { settingsOf } from '@/lib/sync/synchronize';
+import { Inquiry, readAndDecide, settingsOf } from '@/lib/sync/synchronize';
 import {
   createCustomer,
   createInvoice,

@@ -10,7 +10,7 @@ import { recordAudit } from '@/lib/audit/audit-log';
 import { showStates } from '@/lib/cli/demo/show-states';
 import { parseEnv } from '@/lib/env';
 import { listTasks } from '@/lib/overview/list-tasks';
-import { listRuns } from '@/lib/sync/reconcile/run-queries';
+import { listRuns } from '@/lib/sync/reconcile/run';
 import {
   createTestDatabase,
   dumpDatabase,

@@ -1,13 +1,13 @@
 import { eq } from 'drizzle-orm';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { payments, stripeEvents } from '@/db/schema';
-import { toProviderEvent } from '@/lib/stripe/to-event';
+import { toProviderEvent } from '@/lib/stripe/event';
 import * as act from '@/lib/stripe-local/actions';
 import type { WorldEvent } from '@/lib/stripe-local/model';
 import { renderEvent } from '@/lib/stripe-local/render/object';
 import { type Chance, epochNow, seededChance } from '@/lib/stripe-local/world';
 import type { EventOutcome } from '@/lib/sync/inbox/delivery';
-import { failEvent } from '@/lib/sync/inbox/inbox';
+import { failEvent } from '@/lib/sync/inbox/handle-event';
 import { DAY, typed, useSync } from '../support/sync';
 
 const VERSIONS = ['2020-08-27', '2023-10-16', '2026-10-28.endive'];

@@ -4,11 +4,18 @@ import { payments, stripeEvents, subscriptions } from '@/db/schema';
 import { listAuditOf } from '@/lib/audit/audit-log';
 import * as act from '@/lib/stripe-local/actions';
 import { renderEvent } from '@/lib/stripe-local/render/object';
-import { type EventFilters, eventFilters } from '@/lib/sync/inbox/event-filters';
-import { findRecordsOf } from '@/lib/sync/inbox/find-records';
-import { getEvent, listEvents, listEventsOf, MAX_RELATED } from '@/lib/sync/inbox/inbox-queries';
-import { isReplayable, replayForStaff } from '@/lib/sync/inbox/replay-for-staff';
-import { nameChanges } from '@/lib/sync/reconcile/name-changes';
+import {
+  type EventFilters,
+  eventFilters,
+  findRecordsOf,
+  getEvent,
+  isReplayable,
+  listEvents,
+  listEventsOf,
+  MAX_RELATED,
+  replayForStaff,
+} from '@/lib/sync/inbox/events';
+import { nameChanges } from '@/lib/sync/reconcile/changes';
 import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
 import {
   createCustomer,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { listAudit } from '@/lib/audit/audit-log';
 import * as act from '@/lib/stripe-local/actions';
-import { linkItem } from '@/lib/sync/staff/link-item';
+import { linkItem } from '@/lib/sync/staff/link-subscription';
 import {
   createCustomer,
   createService,

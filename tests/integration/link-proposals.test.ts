@@ -6,9 +6,10 @@ import { listTasks } from '@/lib/overview/list-tasks';
 import { saveRecord, saveRecords } from '@/lib/records/save-records';
 import * as act from '@/lib/stripe-local/actions';
 import { listSubscriptions } from '@/lib/subscriptions/queries';
-import { adoptReferenced, declineReference, getReference } from '@/lib/sync/staff/decide-reference';
-import { confirmLinks, listLinkProposals, listSameEmail } from '@/lib/sync/staff/link-proposals';
+import { confirmLinks } from '@/lib/sync/staff/link-stripe-customer';
+import { adoptReferenced, declineReference, getReference } from '@/lib/sync/staff/link-subscription';
 import { listCreatedForStripe } from '@/lib/sync/staff/stripe-customer-queries';
+import { listLinkProposals, listSameEmail } from '@/lib/sync/staff/unconfirmed-links';
 import { createCustomer, createSold, createStripeCustomer } from '../support/factories';
 import { GRACE, useSync } from '../support/sync';
 

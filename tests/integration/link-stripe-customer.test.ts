@@ -11,8 +11,8 @@ import {
 } from '@/db/schema';
 import { listAudit, listAuditOf } from '@/lib/audit/audit-log';
 import * as act from '@/lib/stripe-local/actions';
-import { linkItem } from '@/lib/sync/staff/link-item';
 import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
+import { linkItem } from '@/lib/sync/staff/link-subscription';
 import { mergeCustomers } from '@/lib/sync/staff/merge-customers';
 import {
   getStripeCustomer,

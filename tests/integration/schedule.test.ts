@@ -3,7 +3,7 @@ import type { Database } from '@/db/database';
 import { reconciliationRuns } from '@/db/schema';
 import { createLogger } from '@/lib/log';
 import { reconcile as performReconciliation } from '@/lib/sync/reconcile/reconcile';
-import { startSchedule } from '@/lib/sync/reconcile/schedule';
+import { startSchedule } from '@/lib/sync/reconcile/start';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { useDatabase } from '../support/database';
 import { testRuntime } from '../support/runtime';

@@ -2,8 +2,8 @@ import { type Column, desc, getTableColumns } from 'drizzle-orm';
 import { beforeAll, expect, test } from 'vitest';
 import { CREATED_COLUMNS } from '@/lib/customers/created-columns';
 import type { Plan } from '@/lib/sync/decide/plan';
+import { keyColumn, TABLE_NAMES, TABLES, type TableName } from '@/lib/sync/snapshot';
 import { commit } from '@/lib/sync/store/commit';
-import { keyColumn, TABLE_NAMES, TABLES, type TableName } from '@/lib/sync/store/rows';
 import { useDatabase } from '../support/database';
 import {
   createCustomer,

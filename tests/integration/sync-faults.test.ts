@@ -4,7 +4,7 @@ import { setRuntime } from '@/lib/runtime';
 import * as act from '@/lib/stripe-local/actions';
 import type { WorldEvent } from '@/lib/stripe-local/model';
 import { renderEvent } from '@/lib/stripe-local/render/object';
-import { HANDLED_EVENT_TYPES } from '@/lib/sync/inbox/event-types';
+import { HANDLED_EVENT_TYPES } from '@/lib/sync/event-types';
 import { createCustomer, createService, createSold, createSubscription } from '../support/factories';
 import {
   clearScene,

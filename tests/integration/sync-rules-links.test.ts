@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import * as act from '@/lib/stripe-local/actions';
-import { HANDLED_EVENT_TYPES } from '@/lib/sync/inbox/event-types';
+import { HANDLED_EVENT_TYPES } from '@/lib/sync/event-types';
 import { orders } from '../support/orders';
 import {
   completed,

@@ -2,8 +2,8 @@ import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { customers, subscriptions } from '@/db/schema';
 import * as act from '@/lib/stripe-local/actions';
-import { linkItem } from '@/lib/sync/staff/link-item';
 import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
+import { linkItem } from '@/lib/sync/staff/link-subscription';
 import {
   createCustomer,
   createService,

@@ -31,7 +31,7 @@ recorded-refund-doubled lib/sync/decide/money-back/settle.ts
 - if (told) mergeRecorded(draft, payment, told);
 +
 
-refund-window-too-short lib/sync/reconcile/steps/money-back-window.ts
+refund-window-too-short lib/sync/reconcile/lists.ts
 - windowFrom.getTime() - REVISED_DAYS * DAY_MS
 + windowFrom.getTime()
 
@@ -63,7 +63,7 @@ items-never-removed lib/sync/decide/subscription/items.ts
 - if (provider.itemsComplete) removeGone(draft, stored, provider);
 +
 
-first-claim-by-arrival lib/sync/decide/customer/claims.ts
+first-claim-by-arrival lib/sync/decide/customer/link.ts
 - return at < otherAt || (at === otherAt && String(one.by) < String(other.by));
 + return false;
 
@@ -87,7 +87,7 @@ what-ended-revives lib/sync/decide/subscription/subscription.ts
 - if (decision === 'stale' || (hasEnded && revives)) {
 + if (decision === 'stale' || (hasEnded && revives && row.id < 0)) {
 
-checkout-forgotten lib/sync/decide/subscription/subscription-state.ts
+checkout-forgotten lib/sync/decide/subscription/subscription.ts
 - row.checkout_completed_at >= asOf
 + row.checkout_completed_at >= new Date(8e15)
 
@@ -95,11 +95,11 @@ absence-not-compared lib/sync/store/commit.ts
 - ['40001', '40P01', '23505', '23503']
 + ['40001']
 
-locks-in-any-order lib/sync/store/encode.ts PostgreSQL
+locks-in-any-order lib/sync/store/commit.ts PostgreSQL
 - all.flatMap(toLockKeys))].sort();
 + all.flatMap(toLockKeys))].sort(() => Math.random() - 0.5);
 
-moved-item-taken-back lib/sync/decide/subscription/moved-item.ts
+moved-item-taken-back lib/sync/decide/subscription/items.ts
 - draft.itemsOf(other.id).length <= SHOWN) return true;
 + draft.itemsOf(other.id).length <= SHOWN) return false;
 
@@ -111,7 +111,7 @@ own-number-not-asked-again lib/sync/decide/customer/link-customer.ts
 - isAnother && !isAnswered ? askCustomer(draft, reported, noted) : undefined
 + isAnother && isAnswered ? askCustomer(draft, reported, noted) : undefined
 
-unknown-status-is-active lib/sync/decide/subscription/subscription-state.ts
+unknown-status-is-active lib/sync/decide/subscription/subscription.ts
 - provider.status ?? row.status
 + provider.status ?? 'active'
 `;

@@ -7,7 +7,7 @@ import type {
   StoredLink,
   StoredPayment,
   StoredService,
-} from '@/lib/sync/store/rows';
+} from '@/lib/sync/snapshot';
 import type { Look } from './oracle/story';
 import type { Crash } from './plan';
 import type { Tables } from './tables';

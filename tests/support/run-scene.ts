@@ -15,8 +15,8 @@ import type { WorldEvent } from '@/lib/stripe-local/model';
 import { renderEvent } from '@/lib/stripe-local/render/object';
 import type { RequestLogEntry, Fault as StripeFault } from '@/lib/stripe-local/respond';
 import { epochNow } from '@/lib/stripe-local/world';
-import { LEASE_MS } from '@/lib/sync/reconcile/lease';
 import { type ReconcileResult, reconcile } from '@/lib/sync/reconcile/reconcile';
+import { LEASE_MS } from '@/lib/sync/reconcile/run';
 import {
   createCustomer,
   createInvoice,

@@ -14,7 +14,7 @@ import {
 } from '@/db/schema';
 import { type Actor, commandActor } from '@/lib/audit/audit-log';
 import { createStripeClient } from '@/lib/stripe/client';
-import { toProviderEvent } from '@/lib/stripe/to-event';
+import { toProviderEvent } from '@/lib/stripe/event';
 import * as act from '@/lib/stripe-local/actions';
 import { type Collected, isCollected } from '@/lib/stripe-local/charges';
 import type { WorldEvent } from '@/lib/stripe-local/model';

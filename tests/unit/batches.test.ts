@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Batches } from '@/lib/sync/store/batches';
+import { Batches } from '@/lib/sync/store/store';
 
 /** Batches that end when they are let go, one after the other. */
 function open() {

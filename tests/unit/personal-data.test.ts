@@ -3,15 +3,13 @@ import { PgTable } from 'drizzle-orm/pg-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import * as schema from '@/db/schema';
 import { redactJson, TEXT_COLUMNS, toRedactor } from '@/lib/erasure/personal-data';
-import { toProviderCheckout } from '@/lib/stripe/to-checkout';
-import { fromInbox } from '@/lib/stripe/to-event';
+import { fromInbox, withoutPersonalData } from '@/lib/stripe/event';
 import { toProviderInvoice } from '@/lib/stripe/to-invoice';
-import { toProviderSubscription } from '@/lib/stripe/to-subscription';
-import { withoutPersonalData } from '@/lib/stripe/without-personal-data';
+import { toProviderCheckout, toProviderSubscription } from '@/lib/stripe/to-subscription';
 import * as act from '@/lib/stripe-local/actions';
 import { renderEvent } from '@/lib/stripe-local/render/object';
 import { createWorld, seededChance } from '@/lib/stripe-local/world';
-import { isHandled } from '@/lib/sync/inbox/event-types';
+import { isHandled } from '@/lib/sync/event-types';
 import { recordedEvents } from '../support/stripe-events';
 
 describe('an event', () => {

@@ -1,12 +1,10 @@
 import { readFileSync } from 'node:fs';
 import Stripe from 'stripe';
 import { describe, expect, test } from 'vitest';
-import { lastOfSecond } from '@/lib/stripe/chain-events';
-import { toProviderCheckout } from '@/lib/stripe/to-checkout';
-import { type ProviderEvent, toProviderEvent } from '@/lib/stripe/to-event';
+import { lastOfSecond, type ProviderEvent, toProviderEvent } from '@/lib/stripe/event';
 import { toProviderInvoice } from '@/lib/stripe/to-invoice';
-import { toProviderSubscription } from '@/lib/stripe/to-subscription';
-import { HANDLED_EVENT_TYPES } from '@/lib/sync/inbox/event-types';
+import { toProviderCheckout, toProviderSubscription } from '@/lib/stripe/to-subscription';
+import { HANDLED_EVENT_TYPES } from '@/lib/sync/event-types';
 import { ANNOUNCING } from '../simulation/oracle/story';
 
 const DAY = 86_400;

@@ -1,6 +1,6 @@
 import { toCalendarDate } from '@/lib/dates';
 import { getRuntime } from '@/lib/runtime';
-import { listRuns } from '@/lib/sync/reconcile/run-queries';
+import { listRuns } from '@/lib/sync/reconcile/run';
 import {
   formatCount,
   formatDailyRun,

@@ -1,7 +1,7 @@
 import { SimpleGrid } from '@mantine/core';
 import { sumOpenInvoices } from '@/lib/overview/money';
 import { getRuntime } from '@/lib/runtime';
-import { listRuns } from '@/lib/sync/reconcile/run-queries';
+import { listRuns } from '@/lib/sync/reconcile/run';
 import { formatCount, formatDailyRun } from '../../_components/format';
 import { TextLink } from '../../_components/links';
 import { CurrencySums, Figure } from '../_components/display/figure';

@@ -3,7 +3,7 @@
 import { redirect } from 'next/navigation';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { getRuntime } from '@/lib/runtime';
-import { startReconciliation } from '@/lib/sync/reconcile/start-reconciliation';
+import { startReconciliation } from '@/lib/sync/reconcile/start';
 
 /** Starts a run, or leads to the one under way. */
 export async function runNow(): Promise<void> {

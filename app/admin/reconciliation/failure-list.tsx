@@ -1,5 +1,5 @@
 import { Group, Stack, Text } from '@mantine/core';
-import type { RunFailure } from '@/lib/sync/reconcile/run-queries';
+import type { RunFailure } from '@/lib/sync/reconcile/run';
 import { formatField } from '../../_components/format';
 import { TextLink } from '../../_components/links';
 import { failureText } from '../_components/display/failure-text';

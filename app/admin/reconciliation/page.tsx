@@ -2,7 +2,7 @@ import { Alert } from '@mantine/core';
 import type { Metadata } from 'next';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { getRuntime } from '@/lib/runtime';
-import { listRuns } from '@/lib/sync/reconcile/run-queries';
+import { listRuns } from '@/lib/sync/reconcile/run';
 import { formatDailyRun } from '../../_components/format';
 import { type SearchParams, toPageRequest, toParams } from '../../_components/search-params';
 import { CountedList } from '../_components/lists/counted-list';

@@ -1,4 +1,4 @@
-import type { RunRow } from '@/lib/sync/reconcile/run-queries';
+import type { RunRow } from '@/lib/sync/reconcile/run';
 import { formatCount, formatDuration, formatNumber } from '../../_components/format';
 import { Instant } from '../_components/display/instant';
 import { StatusBadge } from '../_components/display/status-badge';

@@ -1,5 +1,5 @@
-import { deadBefore } from '@/lib/sync/reconcile/lease';
-import type { RunRow } from '@/lib/sync/reconcile/run-queries';
+import type { RunRow } from '@/lib/sync/reconcile/run';
+import { deadBefore } from '@/lib/sync/reconcile/run';
 
 const TRIGGERS: Record<RunRow['trigger'], string> = {
   cron: 'Daily job',

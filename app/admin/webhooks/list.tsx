@@ -2,12 +2,13 @@ import { pastPresets } from '@/lib/date-presets';
 import {
   EVENT_OUTCOMES,
   EVENT_TYPES,
+  type EventRow,
   eventFilters,
+  eventsCsv,
+  listEvents,
   OTHER_MODE,
   OTHER_TYPES,
-} from '@/lib/sync/inbox/event-filters';
-import { eventsCsv } from '@/lib/sync/inbox/events-csv';
-import { type EventRow, listEvents } from '@/lib/sync/inbox/inbox-queries';
+} from '@/lib/sync/inbox/events';
 import { formatField } from '../../_components/format';
 import type { ListDeclaration } from '../_components/lists/list-declaration';
 import { EventList } from '../_components/records/event-list';

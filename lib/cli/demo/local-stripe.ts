@@ -6,7 +6,7 @@ import { stripeEvents } from '@/db/schema';
 import { fromEpoch, toEpoch } from '../../dates';
 import type { Env } from '../../env';
 import { localUrl } from '../../server/addresses';
-import { fromInbox } from '../../stripe/to-event';
+import { fromInbox } from '../../stripe/event';
 import { fillFromDatabase } from '../../stripe-local/fill-from-database';
 import { makeHappen } from '../../stripe-local/happenings';
 import type { Invoice, WorldEvent } from '../../stripe-local/model';
@@ -14,8 +14,7 @@ import { loadWorld, saveWorld } from '../../stripe-local/persist';
 import { renderEvent } from '../../stripe-local/render/object';
 import { type StripeLocal, startStripeLocal } from '../../stripe-local/server';
 import { act, createWorld, emit, seededChance, type World } from '../../stripe-local/world';
-import { keysOfDelivery } from '../../sync/inbox/delivery';
-import { toRow } from '../../sync/inbox/inbox';
+import { keysOfDelivery, toRow } from '../../sync/inbox/delivery';
 
 /**
  * The Stripe that a database goes with: as the last demo left it, or filled from the database.

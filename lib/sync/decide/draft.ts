@@ -1,10 +1,30 @@
 import type { FieldChange } from '@/db/schema';
 import type { AuditEntry } from '../../audit/audit-log';
+import { isSure } from '../../customers/sure-link';
+import { namesStripeMoney } from '../../payments/stripe-payment';
 import type { Fetched, ProviderObjects } from '../../stripe/fetch';
 import type { ProviderSubscriptionItem } from '../../stripe/provider';
 import type { StaffTask } from '../../tasks/staff-tasks';
-import type { Snapshot } from '../store/snapshot';
-import { Lookups } from './lookups';
+import {
+  type KeyOf,
+  type Keys,
+  mergeKeys,
+  noKeys,
+  type Snapshot,
+  type StoredCustomer,
+  type StoredDispute,
+  type StoredEvent,
+  type StoredInvoice,
+  type StoredItem,
+  type StoredLink,
+  type StoredPayment,
+  type StoredRefund,
+  type StoredRows,
+  type StoredService,
+  type StoredSubscription,
+  secondKey,
+  type TableName,
+} from '../snapshot';
 
 export interface Wanted extends ProviderObjects {
   /** All of a subscription, by its id. */
@@ -29,8 +49,24 @@ export type Answers = <K extends WantedKind>(
   version: number | null,
 ) => Fetched<Wanted[K]> | undefined;
 
-/** A decision that lacks data runs to its end; its changes are discarded, and it is made again with more data. */
-export class Draft extends Lookups {
+type Tables = { readonly [Name in TableName]: Table<KeyOf<Name>, StoredRows[Name]> };
+
+/**
+ * The rows that one decision reads, what it changes in them, and what it asks for. A lookup of a row that was not read
+ * adds the row's key to `missing`. A decision that lacks data runs to its end; its changes are discarded, and it is made
+ * again with more data.
+ */
+export class Draft implements Tables {
+  readonly links: Tables['links'];
+  readonly customers: Tables['customers'];
+  readonly services: Tables['services'];
+  readonly subscriptions: Tables['subscriptions'];
+  readonly items: Tables['items'];
+  readonly invoices: Tables['invoices'];
+  readonly payments: Tables['payments'];
+  readonly refunds: Tables['refunds'];
+  readonly disputes: Tables['disputes'];
+
   readonly changes: FieldChange[] = [];
   readonly warnings = new Set<string>();
   /** Stripe customers whose link now leads to another customer, or has become sure. */
@@ -46,16 +82,34 @@ export class Draft extends Lookups {
   /** Tasks that are done by themselves. */
   readonly tasksOver: Pick<StaffTask, 'kind' | 'subject'>[] = [];
   readonly abandoned: number[] = [];
+  /** Numbers that no customer had, and customers found by e-mail address. The commit checks both again. */
+  readonly met = { absentNumbers: new Set<string>(), emails: new Map<string, number[]>() };
+  /** The event that is decided on, and those decided before it: they need not be in the inbox yet. */
+  readonly arrived = new Map<string, StoredEvent>();
+  /** Keys of rows that a lookup did not find in the snapshot. */
+  missing: Keys = noKeys();
+  /** What Stripe must be asked before this can be decided. */
   wanted: { kind: WantedKind; id: string; version: number | null } | undefined;
+  /** What Stripe did not tell, although the daily job has to know it. */
   unreported: { what: string; reason: string } | undefined;
   private lastId = 0;
 
   constructor(
-    snapshot: Snapshot,
+    readonly snapshot: Snapshot,
     readonly settings: Settings,
     private readonly answers: Answers,
   ) {
-    super(snapshot);
+    const { rows } = snapshot;
+    const idOf = ({ id }: { id: number }) => id;
+    this.links = new Table(rows.links, (row) => row.stripe_customer_id);
+    this.customers = new Table(rows.customers, idOf);
+    this.services = new Table(rows.services, idOf);
+    this.subscriptions = new Table(rows.subscriptions, idOf);
+    this.items = new Table(rows.items, idOf);
+    this.invoices = new Table(rows.invoices, idOf);
+    this.payments = new Table(rows.payments, idOf);
+    this.refunds = new Table(rows.refunds, idOf);
+    this.disputes = new Table(rows.disputes, idOf);
   }
 
   get now(): Date {
@@ -65,6 +119,9 @@ export class Draft extends Lookups {
     return this.settings.timeZone;
   }
 
+  get isMissing(): boolean {
+    return Object.values(this.missing).some((keys) => keys.length > 0);
+  }
   get isIncomplete(): boolean {
     return this.wanted !== undefined || this.isMissing;
   }
@@ -100,5 +157,234 @@ export class Draft extends Lookups {
   /** Leaves it undecided, because Stripe did not tell what the daily job has to know. */
   leave(what: string, fetched: Exclude<Fetched<unknown>, { state: 'found' }>): void {
     this.unreported ??= { what, reason: fetched.state === 'gone' ? 'gone' : fetched.reason };
+  }
+
+  link(id: string): StoredLink | undefined {
+    const found = this.links.get(id);
+    if (!found) this.require({ stripeCustomers: [id] });
+    return found;
+  }
+
+  /** Whether it is known for sure whose a row is; what names no Stripe customer is ours alone. */
+  isSure({ stripe_customer_id: id }: { stripe_customer_id: string | null }): boolean {
+    const link = id === null ? undefined : this.link(id);
+    return link === undefined || isSure({ linkedBy: link.linked_by });
+  }
+
+  /** The customer that has a number, or that the one which had it was merged into. */
+  customerByNumber(number: string): StoredCustomer | undefined {
+    const wanted = number.toLowerCase();
+    const found =
+      this.customers.all().find((one) => one.customer_number.toLowerCase() === wanted) ??
+      this.customers.get(this.snapshot.merged.get(wanted) ?? 0);
+    if (!found) {
+      this.require({ numbers: [wanted] });
+      this.met.absentNumbers.add(wanted);
+    }
+    return found;
+  }
+
+  customersByEmail(email: string): StoredCustomer[] {
+    const wanted = email.toLowerCase();
+    this.require({ emails: [wanted] });
+    const stored = this.snapshot.withEmail.get(wanted) ?? [];
+    this.met.emails.set(wanted, stored);
+    // The database's lower case is not JavaScript's: of what is stored it decides.
+    return this.customers
+      .all()
+      .filter(({ id, email }) =>
+        email === this.customers.before(id)?.email ? stored.includes(id) : email?.toLowerCase() === wanted,
+      );
+  }
+
+  linksOf(customerId: number): StoredLink[] {
+    if (customerId > 0) this.require({ linked: [customerId] });
+    const links = this.links.all().filter((link) => link.customer_id === customerId);
+    return links.sort((a, b) => (a.stripe_customer_id < b.stripe_customer_id ? -1 : 1));
+  }
+
+  subscription(stripeId: string): StoredSubscription | undefined {
+    const found = this.subscriptions.all().find((row) => row.stripe_subscription_id === stripeId);
+    if (!found) this.require({ subscriptions: [stripeId] });
+    return found;
+  }
+
+  subscriptionById(id: number): StoredSubscription | undefined {
+    const found = this.subscriptions.get(id);
+    if (!found && id > 0) this.require({ subscriptionIds: [id] });
+    return found;
+  }
+
+  subscriptionsOf(stripeCustomerId: string): StoredSubscription[] {
+    this.require({ whole: [stripeCustomerId] });
+    return this.subscriptions.all().filter((row) => row.stripe_customer_id === stripeCustomerId);
+  }
+
+  itemsOf(subscriptionId: number): StoredItem[] {
+    return this.items.all().filter((item) => item.subscription_id === subscriptionId);
+  }
+
+  item(stripeId: string): StoredItem | undefined {
+    const found = this.items.all().find((item) => item.stripe_subscription_item_id === stripeId);
+    if (!found) this.require({ items: [stripeId] });
+    return found;
+  }
+
+  service(id: number): StoredService | undefined {
+    const found = this.services.get(id);
+    if (!found) this.require({ serviceIds: [id] });
+    return found;
+  }
+
+  serviceByNumber(number: string): StoredService | undefined {
+    const found = this.services.all().find((service) => service.service_number === number);
+    if (!found) this.require({ serviceNumbers: [number] });
+    return found;
+  }
+
+  isTold({ kind, subject }: Pick<StaffTask, 'kind' | 'subject'>): boolean {
+    const key = `${kind} ${subject}`;
+    this.require({ tasks: [key] });
+    return this.snapshot.told.has(key);
+  }
+
+  /** Events of the inbox, those that are decided on among them; without a body only checkouts. */
+  events(wanted: { second: { objectId: string; at: Date } } | { reported: string } | { checkouts: string }) {
+    if ('second' in wanted) this.require({ seconds: [secondKey(wanted.second.objectId, wanted.second.at)] });
+    else if ('reported' in wanted) this.require({ reported: [wanted.reported] });
+    else this.require({ checkouts: [wanted.checkouts] });
+    const stored = [...this.snapshot.events.values()].filter(
+      ({ payload, checkout }) => payload !== '' || ('checkouts' in wanted && checkout !== null),
+    );
+    const isRead = new Set(stored.map(({ id }) => id));
+    return [...stored, ...[...this.arrived.values()].filter(({ id }) => !isRead.has(id))];
+  }
+
+  invoice(stripeId: string): StoredInvoice | undefined {
+    const found = this.invoices.all().find((row) => row.stripe_invoice_id === stripeId);
+    if (!found) this.require({ invoices: [stripeId] });
+    return found;
+  }
+
+  payment(reference: string): StoredPayment | undefined {
+    const found = this.payments.all().find((row) => row.payment_reference === reference);
+    if (!found) this.require({ payments: [reference] });
+    return found;
+  }
+
+  /** What programs and staff recorded of an invoice under an id that Stripe has for money. */
+  recordedOf({ id, stripe_invoice_id }: StoredInvoice): StoredPayment[] {
+    this.require({ payments: [stripe_invoice_id ?? ''] });
+    return this.payments
+      .all()
+      .filter(
+        (row) => row.invoice_id === id && row.source !== 'stripe' && namesStripeMoney(row.payment_reference),
+      );
+  }
+
+  /** The payment of a refund or a dispute, which is read along with it. */
+  paymentOf({ payment_id }: StoredRefund | StoredDispute): StoredPayment | undefined {
+    return payment_id === null ? undefined : this.payments.get(payment_id);
+  }
+
+  isBuried(reference: string): boolean {
+    this.require({ payments: [reference] });
+    return this.snapshot.tombstones.has(reference);
+  }
+
+  refund(stripeId: string): StoredRefund | undefined {
+    const found = this.refunds.all().find((row) => row.stripe_refund_id === stripeId);
+    if (!found) this.require({ refunds: [stripeId] });
+    return found;
+  }
+
+  dispute(stripeId: string): StoredDispute | undefined {
+    const found = this.disputes.all().find((row) => row.stripe_dispute_id === stripeId);
+    if (!found) this.require({ disputes: [stripeId] });
+    return found;
+  }
+
+  paymentsByIntent(id: string): StoredPayment[] {
+    this.require({ intents: [id] });
+    return this.payments.all().filter((row) => row.stripe_payment_intent_id === id);
+  }
+
+  moneyBackOf(payment: StoredPayment): { refunds: StoredRefund[]; disputes: StoredDispute[] } {
+    const { id } = payment;
+    this.requireWhole(payment);
+    return {
+      refunds: this.refunds.all().filter((row) => row.payment_id === id),
+      disputes: this.disputes.all().filter((row) => row.payment_id === id),
+    };
+  }
+
+  invoiceOf(payment: StoredPayment): { invoice: StoredInvoice | undefined; payments: StoredPayment[] } {
+    const { invoice_id } = payment;
+    this.requireWhole(payment);
+    return {
+      invoice: this.invoices.get(invoice_id),
+      payments: this.payments.all().filter((row) => row.invoice_id === invoice_id),
+    };
+  }
+
+  ownerOf(payment: StoredPayment | undefined): string | null {
+    return (payment && this.invoiceOf(payment).invoice?.stripe_customer_id) ?? null;
+  }
+
+  /** A snapshot read by a refund, a dispute or a payment intent contains everything about its payment. */
+  private requireWhole({ id, stripe_payment_intent_id: intent }: StoredPayment): void {
+    const { keys, rows } = this.snapshot;
+    const isIts = (one: { payment_id: number | null }) => one.payment_id === id;
+    const isKnown =
+      id < 0 ||
+      keys.intents.some((key) => key === intent) ||
+      [...rows.refunds.values()].some(
+        (one) => isIts(one) && keys.refunds.includes(one.stripe_refund_id ?? ''),
+      ) ||
+      [...rows.disputes.values()].some((one) => isIts(one) && keys.disputes.includes(one.stripe_dispute_id));
+    if (!isKnown) this.require({ paymentIds: [id] });
+  }
+
+  private require(keys: Partial<Keys>): void {
+    for (const name of Object.keys(keys) as (keyof Keys)[]) {
+      const known: (string | number)[] = this.snapshot.keys[name];
+      if (!keys[name]?.every((key) => known.includes(key))) this.missing = mergeKeys(this.missing, keys);
+    }
+  }
+}
+
+/** The stored rows of a table, and the changes that were decided on top of them. */
+export class Table<Key extends string | number, Row extends object> {
+  /** Null: deleted. */
+  readonly changed = new Map<Key, Row | null>();
+
+  constructor(
+    private readonly stored: ReadonlyMap<Key, Row>,
+    private readonly keyOf: (row: Row) => Key,
+  ) {}
+
+  get(key: Key): Row | undefined {
+    const changed = this.changed.get(key);
+    return changed === undefined ? this.stored.get(key) : (changed ?? undefined);
+  }
+
+  before(key: Key): Row | undefined {
+    return this.stored.get(key);
+  }
+
+  all(): Row[] {
+    if (this.changed.size === 0) return [...this.stored.values()];
+    const rows = [...this.stored.keys()].flatMap((key) => this.get(key) ?? []);
+    const added = [...this.changed].flatMap(([key, row]) => (row && !this.stored.has(key) ? row : []));
+    return [...rows, ...added];
+  }
+
+  put(row: Row): Row {
+    this.changed.set(this.keyOf(row), row);
+    return row;
+  }
+
+  delete(key: Key): void {
+    this.changed.set(key, null);
   }
 }

@@ -1,16 +1,14 @@
-import { toProviderCheckout } from '../../stripe/to-checkout';
-import { asReported, type ProviderEvent } from '../../stripe/to-event';
+import { asReported, type ProviderEvent } from '../../stripe/event';
 import { toProviderInvoice } from '../../stripe/to-invoice';
-import { toProviderSubscription } from '../../stripe/to-subscription';
-import type { HandledEvent, HandledEventType } from '../inbox/event-types';
-import { type Keys, mergeKeys, noKeys } from '../store/keys';
-import { applyCheckout } from './checkout/checkout';
+import { toProviderCheckout, toProviderSubscription } from '../../stripe/to-subscription';
+import type { HandledEvent, HandledEventType } from '../event-types';
+import { type Keys, mergeKeys, noKeys } from '../snapshot';
 import type { Draft } from './draft';
 import { applyInvoice } from './invoice/invoice';
 import { applyPayment } from './invoice/payment';
-import { keysOfCheckout, keysOfInvoice, keysOfSubscription } from './keys';
+import { keysOfCheckout, keysOfInvoice, keysOfSubscription } from './object';
 import type { Source } from './order';
-import { settleMoved } from './subscription/settle-moved';
+import { applyCheckout, settleMoved } from './subscription/checkout';
 import { type Applied, applySubscription } from './subscription/subscription';
 
 interface Handler {

@@ -1,5 +1,7 @@
 import { latest } from '../../dates';
+import { fromInbox, type ProviderEvent } from '../../stripe/event';
 import type { ProviderObjects } from '../../stripe/fetch';
+import { HANDLED_EVENT_TYPES } from '../event-types';
 import type { Draft } from './draft';
 
 export type Source =
@@ -16,7 +18,7 @@ type Stored = { provider_as_of: Date | null; recheck_at: Date | null; provider_g
 
 export type Ordered = Exclude<keyof ProviderObjects, 'customer'>;
 
-export interface Question<Kind extends Ordered> {
+interface Question<Kind extends Ordered> {
   kind: Kind;
   incoming: ProviderObjects[Kind];
   stripeCustomerId: string;
@@ -60,4 +62,14 @@ export function decideOrder<Kind extends Ordered>(
 export function recheckAt(draft: Draft, row: Stored, source: Source, isDoubtful: boolean): Date | null {
   if (isDoubtful) return draft.now;
   return source.origin === 'fetched' ? null : row.recheck_at;
+}
+
+/** Including the one that is decided on; types that change nothing elsewhere are left out here, too. */
+export function eventsOfSecond(draft: Draft, objectId: string, at: Date): ProviderEvent[] {
+  return draft
+    .events({ second: { objectId, at } })
+    .filter(({ isStorable }) => isStorable)
+    .map(({ payload }) => fromInbox(payload))
+    .filter((event) => event.objectId === objectId && event.created.getTime() === at.getTime())
+    .filter(({ account, type }) => account === null && HANDLED_EVENT_TYPES.includes(type));
 }

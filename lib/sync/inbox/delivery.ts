@@ -1,21 +1,17 @@
 import type { StripeMode } from '../../env-contradictions';
-import { fromInbox, type ProviderEvent } from '../../stripe/to-event';
-import { withoutPersonalData } from '../../stripe/without-personal-data';
+import { fromInbox, type ProviderEvent, withoutPersonalData } from '../../stripe/event';
 import type { Draft } from '../decide/draft';
-import { isErased, keysOfOwners, ownersOf } from '../decide/erased';
 import { decideEvent, keysOfEvent } from '../decide/event';
-import type { EventEntry } from '../store/committed';
-import { type Keys, mergeKeys, noKeys } from '../store/keys';
-import type { StoredOutcome } from '../store/rows';
-import { type HandledEvent, isHandled, THIN_WARNING } from './event-types';
-import { isSettled, toRow } from './inbox';
+import { type HandledEvent, isHandled, THIN_WARNING } from '../event-types';
+import { type Keys, mergeKeys, noKeys, type StoredOutcome } from '../snapshot';
+import type { EventEntry } from '../store/commit';
 
 export type EventOutcome = 'processed' | 'duplicate' | 'stale' | 'ignored' | 'unmatched';
 
 export interface Delivery {
   event: ProviderEvent;
   payload: string;
-  /** The mode of the configured keys, where the event is of the wrong one. */
+  /** The mode of the configured keys if the event is of the other one. */
   expectedMode: StripeMode | null;
   /** Apply it even if it was applied before. */
   again: boolean;
@@ -23,7 +19,7 @@ export interface Delivery {
 
 export interface Taken {
   outcome: EventOutcome;
-  /** What the inbox then says of it; null: what it said. */
+  /** The inbox row to write. Null if it stays as it is. */
   entry: EventEntry | null;
 }
 
@@ -34,7 +30,7 @@ export function customerOf(delivery: Delivery): string | null {
 export function keysOfDelivery(delivery: Delivery): Keys {
   const handled = handledOf(delivery);
   const keys = handled ? keysOfEvent(handled) : mergeKeys(noKeys(), { events: [delivery.event.id] });
-  return mergeKeys(keys, keysOfOwners(delivery));
+  return mergeKeys(keys, { stripeCustomers: stripeCustomersIn(delivery), intents: intentsOf(delivery) });
 }
 
 export function decideDelivery(draft: Draft, delivered: Delivery): Taken {
@@ -75,6 +71,11 @@ export function decideDelivery(draft: Draft, delivered: Delivery): Taken {
   return { outcome, entry };
 }
 
+/** Outcomes that a further delivery does not change; the others are tried again. */
+const SETTLED: StoredOutcome[] = ['processed', 'stale', 'ignored'];
+
+export const isSettled = (outcome: StoredOutcome) => SETTLED.includes(outcome);
+
 /** Of an erased customer nothing personal is looked at, nor stored. */
 function toReduced(delivery: Delivery): Delivery {
   const payload = withoutPersonalData(delivery.payload);
@@ -89,4 +90,48 @@ function handledOf({ event, expectedMode }: Delivery): HandledEvent | null {
 
 function wrongMode({ livemode }: ProviderEvent, mode: StripeMode): string {
   return `a ${livemode ? 'live' : 'test'} event, while the configured keys are ${mode} keys`;
+}
+
+/** The columns of the inbox that the event itself determines. */
+export function toRow(event: ProviderEvent, payload: string) {
+  return {
+    id: event.id,
+    type: event.type,
+    api_version: event.apiVersion,
+    livemode: event.livemode,
+    stripe_created: event.created,
+    object_id: event.objectId,
+    stripe_customer_id: event.stripeCustomerId,
+    payload,
+  };
+}
+
+/** What names the customers of an event. */
+export interface Told {
+  event: ProviderEvent;
+  payload: string;
+}
+
+/** The Stripe customers it is about: those it names anywhere and, for disputes, the owner of the payment. */
+function ownersOf(draft: Draft, told: Told): string[] {
+  const payers = intentsOf(told).flatMap((id) => draft.paymentsByIntent(id).map((row) => draft.ownerOf(row)));
+  return [...new Set([...stripeCustomersIn(told), ...payers])].filter((id) => id !== null);
+}
+
+function isErased(draft: Draft, stripeCustomerId: string): boolean {
+  const link = draft.link(stripeCustomerId);
+  return Boolean(link && draft.customers.get(link.customer_id)?.erased_at);
+}
+
+/** The Stripe customers of an event that are looked at. */
+const MOST_NAMED = 20;
+
+export function stripeCustomersIn({ event: { stripeCustomerId: own }, payload }: Told): string[] {
+  const named = payload.match(/\bcus_\w{1,100}/g) ?? [];
+  return [...new Set(own === null ? named : [own, ...named])].slice(0, MOST_NAMED);
+}
+
+export function intentsOf({ event: { stripeCustomerId, object } }: Told): string[] {
+  const { payment_intent: intent } = object;
+  return stripeCustomerId === null && typeof intent === 'string' ? [intent] : [];
 }

@@ -1,14 +1,36 @@
-import { eq } from 'drizzle-orm';
-import { isDatabaseUnavailable, pgErrorCode } from '@/db/database';
-import { stripeEvents } from '@/db/schema';
+import { and, eq, inArray, isNotNull, sql } from 'drizzle-orm';
+import { type Database, isDatabaseUnavailable, pgErrorCode } from '@/db/database';
+import { perProcess } from '@/db/per-process';
+import { customers, payments, stripeCustomers, stripeEvents } from '@/db/schema';
 import { AppError } from '../../errors';
-import { type ProviderEvent, toProviderEvent } from '../../stripe/to-event';
-import { UnstorableError } from '../../stripe/unstorable';
+import { literal } from '../../page-query';
+import { type ProviderEvent, toProviderEvent, withoutPersonalData } from '../../stripe/event';
+import { UnstorableError } from '../../stripe/read';
+import type { Draft } from '../decide/draft';
+import { type Keys, noKeys, uniteKeys } from '../snapshot';
 import type { SyncDeps } from '../sync-deps';
-import { synchronize } from '../synchronize';
-import { customerOf, type Delivery, decideDelivery, type EventOutcome, keysOfDelivery } from './delivery';
-import { failEvent } from './inbox';
-import { lineUp } from './together';
+import {
+  attemptOf,
+  bookedOn,
+  Inquiry,
+  type Lacking,
+  readAndDecide,
+  settingsOf,
+  storeOf,
+  untilDone,
+} from '../synchronize';
+import {
+  customerOf,
+  type Delivery,
+  decideDelivery,
+  type EventOutcome,
+  intentsOf,
+  keysOfDelivery,
+  stripeCustomersIn,
+  type Taken,
+  type Told,
+  toRow,
+} from './delivery';
 
 /** Writes its changes together with its inbox row; if that fails, it is kept as failed, and the error is rethrown. */
 export async function handleEvent(
@@ -43,12 +65,17 @@ export async function replayEvent(deps: SyncDeps, id: string): Promise<EventOutc
 
 export async function takeIn(deps: SyncDeps, delivery: Delivery): Promise<EventOutcome> {
   const keys = keysOfDelivery(delivery); // throws where an event cannot be read
-  const { result } = await synchronize(deps, {
+  const alone = attemptOf(deps, {
     stripeCustomerId: customerOf(delivery),
     keys,
-    withOthers: lineUp(deps, delivery, keys),
     decide: (draft) => decideDelivery(draft, delivery),
     toEntries: ({ entry }) => (entry ? [entry] : []),
+  });
+  const takeTogether = lineUp(deps, delivery, keys);
+  const { result } = await untilDone(deps, customerOf(delivery), async (store, known) => {
+    const taken = await takeTogether();
+    if (taken === null) return alone(store, known);
+    return 'wanted' in taken ? taken : { result: taken, changes: [], warnings: [] };
   });
   const { outcome, entry } = result;
   const warnings = entry?.warnings ?? [];
@@ -62,3 +89,136 @@ function errorCode(error: unknown): string {
 }
 
 const reasonOf = (error: unknown) => (error instanceof UnstorableError ? error.message : null);
+
+/** So that the first does not wait for too many others. */
+const MOST = 16;
+
+interface Waiting {
+  delivery: Delivery;
+  keys: Keys;
+  /** Null: it is to be taken in alone. */
+  taken?: Taken | null;
+}
+
+const waiting = perProcess('lines', () => new WeakMap<object, Map<string, Waiting[]>>());
+
+/**
+ * Puts a delivery in line behind those of the same Stripe customer. What it returns is called when its turn
+ * has come, and takes in all that are in line by then with one read and one commit; null: take it in alone.
+ */
+function lineUp(deps: SyncDeps, delivery: Delivery, keys: Keys): () => Promise<Taken | Lacking | null> {
+  const key = customerOf(delivery);
+  if (key === null || delivery.again) return async () => null;
+  const { scope } = storeOf(deps);
+  const lines = waiting.get(scope) ?? new Map<string, Waiting[]>();
+  waiting.set(scope, lines);
+  const own: Waiting = { delivery, keys };
+  const line = lines.get(key);
+  if (line) line.push(own);
+  else lines.set(key, [own]);
+  return async () => {
+    const lacking = own.taken === undefined ? await takeFirst(deps, key, lines) : null;
+    return lacking ?? own.taken ?? null;
+  };
+}
+
+async function takeFirst(
+  deps: SyncDeps,
+  key: string,
+  lines: Map<string, Waiting[]>,
+): Promise<Lacking | null> {
+  const group: Waiting[] = [];
+  const close = () => {
+    const line = lines.get(key) ?? [];
+    group.push(...line.splice(0, MOST));
+    if (line.length === 0) lines.delete(key);
+  };
+  const taken = await takeAll(deps, key, group, close).catch((error: unknown) => {
+    if (group.length === 0) close();
+    for (const one of group) one.taken = null;
+    // A failure is not lost: each is taken in alone then, and fails again if it was its own.
+    if (group.length === 1) throw error;
+    return null;
+  });
+  const isLacking = taken !== null && 'wanted' in taken;
+  for (const [i, one] of group.entries()) one.taken = isLacking ? null : (taken?.[i] ?? null);
+  return isLacking && group.length === 1 ? taken : null;
+}
+
+/** @param close fills the group, when the read begins */
+async function takeAll(
+  deps: SyncDeps,
+  key: string,
+  group: Waiting[],
+  close: () => void,
+): Promise<Taken[] | Lacking | null> {
+  const store = storeOf(deps);
+  const question = {
+    settings: settingsOf(deps),
+    keys: noKeys(),
+    decide: (draft: Draft) => group.map(({ delivery }) => decideDelivery(draft, delivery)),
+  };
+  const begin = () => {
+    close();
+    question.keys = uniteKeys(group.map(({ keys }) => keys));
+    return question.keys;
+  };
+  const read = (keys: Keys) => store.read(group.length === 0 ? begin : keys);
+  const decided = await readAndDecide(read, question, new Inquiry(deps.stripe !== null));
+  if ('wanted' in decided) return decided;
+  const { result, plan } = decided;
+  // A second delivery of what is unmatched tries again, and is no duplicate.
+  if (group.length > 1 && result.some(({ outcome }) => outcome === 'unmatched')) return null;
+  const events = result.flatMap(({ entry }) => entry ?? []);
+  const given = { plan, events, runId: null, bookedOn: () => bookedOn(deps) };
+  if (events.length > 0) await store.commit(given, key);
+  return result;
+}
+
+/**
+ * Keeps the body that failed last. Changes nothing of an event that another delivery has settled.
+ *
+ * @param failure_reason if it cannot be applied at all
+ */
+export async function failEvent(
+  db: Database,
+  event: ProviderEvent,
+  payload: string,
+  error_code: string,
+  failure_reason: string | null = null,
+): Promise<void> {
+  const isErased = await tellsOfErased(db, { event, payload });
+  const { id, ...told } = toRow(event, isErased ? withoutPersonalData(payload) : payload);
+  const failed = { ...told, outcome: 'failed' as const, error_code, failure_reason };
+  await db
+    .insert(stripeEvents)
+    .values({ id, ...failed })
+    .onConflictDoUpdate({
+      target: stripeEvents.id,
+      set: { ...failed, attempts: sql`${stripeEvents.attempts} + 1` },
+      setWhere: sql`${stripeEvents.outcome} in ('failed', 'unmatched')`,
+    });
+}
+
+/** No lock of a Stripe customer is taken: that it cannot be had may be the very failure. */
+async function tellsOfErased(db: Database, told: Told): Promise<boolean> {
+  const [found] = await db
+    .select({ id: customers.id })
+    .from(stripeCustomers)
+    .innerJoin(customers, eq(customers.id, stripeCustomers.customer_id))
+    .where(
+      and(
+        inArray(stripeCustomers.stripe_customer_id, stripeCustomersIn(told)),
+        isNotNull(customers.erased_at),
+      ),
+    )
+    .limit(literal(1));
+  if (found) return true;
+  const [paid] = await db
+    .select({ id: customers.id })
+    .from(payments)
+    .innerJoin(customers, eq(customers.id, payments.customer_id))
+    .where(and(inArray(payments.stripe_payment_intent_id, intentsOf(told)), isNotNull(customers.erased_at)))
+    .limit(literal(1));
+  return paid !== undefined;
+}

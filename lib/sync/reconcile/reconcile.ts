@@ -3,8 +3,16 @@ import { isDatabaseUnavailable, pgErrorCode } from '@/db/database';
 import { stackOf } from '../../log';
 import { stripeErrorCode } from '../../stripe/fetch';
 import type { SyncDeps } from '../sync-deps';
-import { checkpoint, LeaseLostError, type Run, releaseRun } from './lease';
-import { acquireRun, countFailures, finishRun, type RunRequest } from './run';
+import {
+  acquireRun,
+  checkpoint,
+  countFailures,
+  finishRun,
+  LeaseLostError,
+  type Run,
+  type RunRequest,
+  releaseRun,
+} from './run';
 import { LAST_LIST, STEPS, type Step } from './steps';
 
 export interface ReconcileOptions extends RunRequest {

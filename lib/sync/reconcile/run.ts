@@ -1,4 +1,5 @@
-import { and, desc, eq, isNull, lte } from 'drizzle-orm';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { and, asc, count, desc, eq, isNull, lte } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import {
   reconciliationChanges,
@@ -6,7 +7,34 @@ import {
   reconciliationRuns,
   reconciliationSeen,
 } from '@/db/schema';
-import { deadBefore, moveHeartbeat, type Run, type StoredRun } from './lease';
+import { AppError } from '../../errors';
+import { MAX_ID, type Page, type PageRequest } from '../../page';
+import { literal, readPage } from '../../page-query';
+
+type StoredRun = typeof reconciliationRuns.$inferSelect;
+
+/** A run is dead after this long without a sign of life; an object takes up to five requests of 3 x 10 s. */
+export const LEASE_MS = 180_000;
+export const deadBefore = (now: Date): Date => new Date(now.getTime() - LEASE_MS);
+const HEARTBEAT_MS = 15_000;
+
+/** A run under way, whose lease this process holds. */
+export interface Run {
+  id: number;
+  windowFrom: Date | null;
+  /** Step and position within it, to be resumed there. */
+  cursor: string | null;
+  counts: { objects_checked: number; changes_count: number; failures_count: number };
+  /** Why it has failed, though steps that need no Stripe go on; null: it has not. */
+  errorCode: string | null;
+  /** Why Stripe denied one of the lists; null: it denied none. */
+  deniedCode: string | null;
+  heartbeatAt: Date;
+}
+
+export class LeaseLostError extends Error {
+  override readonly name = 'LeaseLostError';
+}
 
 /** What an abandoned run has seen so long ago says nothing of today: it is ended, not resumed. */
 const STALE_MS = 6 * 3_600_000;
@@ -66,6 +94,57 @@ async function resumeRun(db: Database, row: StoredRun): Promise<Run> {
   return run;
 }
 
+/** Null: no run has read all of Stripe's lists yet, so that all of history is looked at. */
+async function windowStart(db: Database): Promise<Date | null> {
+  const [last] = await db
+    .select({ started_at: reconciliationRuns.started_at })
+    .from(reconciliationRuns)
+    .where(eq(reconciliationRuns.lists_completed, true))
+    .orderBy(desc(reconciliationRuns.started_at))
+    .limit(1);
+  return last ? new Date(last.started_at.getTime() - WINDOW_MARGIN_MS) : null;
+}
+
+function toRun(row: StoredRun): Run {
+  const { objects_checked, changes_count, failures_count } = row;
+  return {
+    id: row.id,
+    windowFrom: row.window_from,
+    cursor: row.cursor,
+    counts: { objects_checked, changes_count, failures_count },
+    errorCode: row.error_code,
+    deniedCode: row.denied_code,
+    heartbeatAt: row.heartbeat_at,
+  };
+}
+
+/** @throws LeaseLostError */
+export async function checkpoint(
+  db: Database,
+  run: Run,
+  now: Date,
+  position: Partial<Pick<StoredRun, 'phase' | 'cursor' | 'lists_completed'>> = {},
+): Promise<void> {
+  const moved = await moveHeartbeat(db, run.id, run.heartbeatAt, {
+    heartbeat_at: now,
+    error_code: run.errorCode,
+    denied_code: run.deniedCode,
+    ...run.counts,
+    ...position,
+  });
+  if (!moved) throw new LeaseLostError(`run ${run.id} was taken over`);
+  run.heartbeatAt = now;
+}
+
+export async function beat(db: Database, run: Run, now: Date): Promise<void> {
+  if (now.getTime() - run.heartbeatAt.getTime() >= HEARTBEAT_MS) await checkpoint(db, run, now);
+}
+
+/** Releases the lease, so that the next call continues from the checkpoint at once. */
+export async function releaseRun(db: Database, run: Run): Promise<void> {
+  await checkpoint(db, run, new Date(0));
+}
+
 export async function countFailures(db: Database, run: Run): Promise<number> {
   return db.$count(
     reconciliationFailures,
@@ -95,26 +174,118 @@ export async function finishRun(
   return true;
 }
 
-/** Null: no run has read all of Stripe's lists yet, so that all of history is looked at. */
-async function windowStart(db: Database): Promise<Date | null> {
-  const [last] = await db
-    .select({ started_at: reconciliationRuns.started_at })
-    .from(reconciliationRuns)
-    .where(eq(reconciliationRuns.lists_completed, true))
-    .orderBy(desc(reconciliationRuns.started_at))
-    .limit(1);
-  return last ? new Date(last.started_at.getTime() - WINDOW_MARGIN_MS) : null;
+/** Writes only while the lease is ours: the heartbeat is the one that we set. */
+async function moveHeartbeat(db: Database, id: number, lease: Date, values: Partial<StoredRun>) {
+  const [row] = await db
+    .update(reconciliationRuns)
+    .set(values)
+    .where(
+      and(
+        eq(reconciliationRuns.id, id),
+        eq(reconciliationRuns.status, 'running'),
+        eq(reconciliationRuns.heartbeat_at, lease),
+      ),
+    )
+    .returning();
+  return row;
 }
 
-function toRun(row: StoredRun): Run {
-  const { objects_checked, changes_count, failures_count } = row;
-  return {
-    id: row.id,
-    windowFrom: row.window_from,
-    cursor: row.cursor,
-    counts: { objects_checked, changes_count, failures_count },
-    errorCode: row.error_code,
-    deniedCode: row.denied_code,
-    heartbeatAt: row.heartbeat_at,
-  };
+const runs = reconciliationRuns;
+const changes = reconciliationChanges;
+const failures = reconciliationFailures;
+
+const runColumns = {
+  id: runs.id,
+  trigger: runs.trigger,
+  started_by: runs.started_by,
+  status: runs.status,
+  phase: runs.phase,
+  started_at: runs.started_at,
+  heartbeat_at: runs.heartbeat_at,
+  finished_at: runs.finished_at,
+  window_from: runs.window_from,
+  lists_completed: runs.lists_completed,
+  stripe_skipped: runs.stripe_skipped,
+  objects_checked: runs.objects_checked,
+  changes_count: runs.changes_count,
+  failures_count: runs.failures_count,
+  error_code: runs.error_code,
+};
+
+export type RunRow = Pick<typeof runs.$inferSelect, keyof typeof runColumns>;
+export type RunChange = Omit<typeof changes.$inferSelect, 'updated_at'>;
+export type RunFailure = Omit<typeof failures.$inferSelect, 'updated_at'>;
+
+export async function listRuns(db: Database, request: PageRequest): Promise<Page<RunRow>> {
+  return readPage(
+    request,
+    ({ limit, offset }) =>
+      db
+        .select(runColumns)
+        .from(runs)
+        .orderBy(desc(runs.started_at), desc(runs.id))
+        .limit(limit)
+        .offset(offset),
+    async () => (await db.select({ total: count() }).from(runs))[0]?.total ?? 0,
+  );
+}
+
+/** @throws AppError not_found */
+export async function getRun(db: Database, id: number): Promise<RunRow> {
+  const [run] = id > MAX_ID ? [] : await db.select(runColumns).from(runs).where(eq(runs.id, id));
+  if (!run) throw new AppError('not_found', `There is no reconciliation run ${id}.`);
+  return run;
+}
+
+export async function listRunChanges(
+  db: Database,
+  runId: number,
+  request: PageRequest,
+): Promise<Page<RunChange>> {
+  const ofRun = eq(changes.run_id, runId);
+  return readPage(
+    request,
+    ({ limit, offset }) =>
+      db.select().from(changes).where(ofRun).orderBy(asc(changes.id)).limit(limit).offset(offset),
+    async () => (await db.select({ total: count() }).from(changes).where(ofRun))[0]?.total ?? 0,
+  );
+}
+
+const MAX_FAILURES = 100;
+
+export async function listRunFailures(db: Database, runId: number): Promise<RunFailure[]> {
+  return db
+    .select()
+    .from(failures)
+    .where(eq(failures.run_id, runId))
+    .orderBy(asc(failures.id))
+    .limit(literal(MAX_FAILURES));
+}
+
+const POLL_MS = 1000;
+
+/**
+ * Waits until a run is over or its lease has expired.
+ *
+ * @param onWait called once with the most seconds that it takes, if it has to wait
+ * @returns false if the run is alive, or the signal came first
+ */
+export async function untilOver(
+  { db, now }: { db: Database; now(): Date },
+  runId: number,
+  signal: AbortSignal,
+  onWait: (seconds: number) => void,
+): Promise<boolean> {
+  const first = await getRun(db, runId);
+  const isOver = ({ status, heartbeat_at }: typeof first) =>
+    status !== 'running' || heartbeat_at < deadBefore(now());
+  if (isOver(first)) return true;
+  onWait(Math.ceil((first.heartbeat_at.getTime() + LEASE_MS - now().getTime()) / 1000));
+  while (!signal.aborted) {
+    await sleep(POLL_MS);
+    const run = await getRun(db, runId);
+    if (isOver(run)) return true;
+    if (run.heartbeat_at.getTime() !== first.heartbeat_at.getTime()) return false;
+  }
+  return false;
 }

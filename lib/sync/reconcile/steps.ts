@@ -1,24 +1,12 @@
 import type { reconciliationRuns } from '@/db/schema';
 import type { Ordered } from '../decide/order';
 import type { SyncDeps } from '../sync-deps';
-import type { Run } from './lease';
-import type { StripeDeps } from './step';
-import { attachPayments } from './steps/attach-payments';
-import { bookMissed } from './steps/book-missed';
-import { checkLists } from './steps/check-lists';
-import { clearAccess } from './steps/clear-access';
-import { compareTimeZone } from './steps/compare-time-zone';
-import { reconcileCreditNotes } from './steps/credit-notes';
-import { dropOldBodies } from './steps/drop-old-bodies';
-import { linkCheckouts } from './steps/link-checkouts';
-import { markOverdue } from './steps/mark-overdue';
-import { disputesFrom, refundsFrom } from './steps/money-back-window';
-import { recheck, retryFailures } from './steps/recheck';
-import { recheckCustomers } from './steps/recheck-customers';
-import { reconcilePage } from './steps/reconcile-lists';
-import { recordMissingPayments } from './steps/record-missing-payments';
-import { retryFailedEvents } from './steps/retry-failed-events';
-import { reconcileUnseen } from './steps/seen';
+import { disputesFrom, reconcileCreditNotes, reconcilePage, reconcileUnseen, refundsFrom } from './lists';
+import { attachPayments, recordMissingPayments } from './missing-payments';
+import type { StripeDeps } from './object';
+import { linkCheckouts, recheck, recheckCustomers, retryFailedEvents, retryFailures } from './rechecks';
+import type { Run } from './run';
+import { bookMissed, checkLists, clearAccess, compareTimeZone, dropOldBodies, markOverdue } from './upkeep';
 
 type Phase = (typeof reconciliationRuns.$inferSelect)['phase'];
 /** Does one page. @returns where the next one begins; null when the step is done */

@@ -1,15 +1,30 @@
-import { eq } from 'drizzle-orm';
-import type { Database } from '@/db/database';
-import { invoices, payments, subscriptions } from '@/db/schema';
+import { eq, inArray } from 'drizzle-orm';
+import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
+import { type Database, isDatabaseUnavailable } from '@/db/database';
+import {
+  disputes,
+  type FieldChange,
+  invoices,
+  payments,
+  refunds,
+  subscriptionItems,
+  subscriptions,
+} from '@/db/schema';
+import type { AuditRow } from '../../audit/audit-log';
 import { type Actor, recordAudit } from '../../audit/audit-log';
 import { AppError } from '../../errors';
+import { stackOf } from '../../log';
 import { stripePaymentOf } from '../../payments/stripe-payment';
-import { decideMissing } from '../reconcile/steps/record-missing-payments';
-import { mergeKeys, noKeys } from '../store/keys';
+import { type ListRequest, listIntents, listProviderDisputes, listProviderRefunds } from '../../stripe/list';
+import { attachPayment } from '../decide/money-back/money-back';
+import { applyObject, applyRetrieved, keysOfProvided, type Provided } from '../decide/object';
+import type { Ordered } from '../decide/order';
+import { type NamedChange, nameChanges } from '../reconcile/changes';
+import { decideMissing } from '../reconcile/missing-payments';
+import { failureCode, type StripeDeps } from '../reconcile/object';
+import { mergeKeys, noKeys } from '../snapshot';
 import type { SyncDeps } from '../sync-deps';
-import { attempt, type Check, type Checked, perform, retrieve } from './check';
-import { checkPaidBack } from './check-paid-back';
-import { withNewIds } from './with-new-ids';
+import { synchronize, type Work } from '../synchronize';
 
 export type Checkable = 'payment' | 'invoice' | 'subscription';
 
@@ -104,3 +119,163 @@ async function paymentsOf(db: Database, invoiceId: number): Promise<number[]> {
 
 const unknownTo = (entity: Checkable) => new AppError('conflict', `Stripe does not know this ${entity}.`);
 const notFound = (entity: Checkable, id: number) => new AppError('not_found', `There is no ${entity} ${id}.`);
+
+/** All that Stripe lists of it, and what we hold and it does not list. */
+async function checkPaidBack(check: Check, paymentId: number, invoice: string | null): Promise<void> {
+  await attempt(check, async () => {
+    const listed = new Set<string>();
+    for (const charge of await chargesOf(check, paymentId, invoice)) {
+      await applyAll(check, 'refund', charge, listed);
+      await applyAll(check, 'dispute', charge, listed);
+    }
+    for (const { kind, id } of await stored(check, paymentId)) {
+      if (id !== null && !listed.has(id)) await retrieve(check, kind, id);
+    }
+  });
+}
+
+type Of = NonNullable<ListRequest['of']>;
+
+/** Payment intents, or a charge that staff or the API named. */
+async function chargesOf({ deps }: Check, paymentId: number, invoice: string | null): Promise<Of[]> {
+  const [payment] = await deps.db.select().from(payments).where(eq(payments.id, paymentId));
+  const { payment_reference: reference = '', stripe_payment_intent_id: own = null } = payment ?? {};
+  const named = [own, reference].filter((id) => id?.startsWith('pi_')) as string[];
+  const intents = new Set([...named, ...(invoice ? await listIntents(deps.stripe, invoice) : [])]);
+  return [
+    ...[...intents].map((payment_intent) => ({ payment_intent })),
+    ...(reference.startsWith('ch_') ? [{ charge: reference }] : []),
+  ];
+}
+
+const LISTS = { refund: listProviderRefunds, dispute: listProviderDisputes };
+
+async function applyAll(check: Check, kind: keyof typeof LISTS, of: Of, listed: Set<string>): Promise<void> {
+  const { stripe, now } = check.deps;
+  const read = (after: string | null) =>
+    LISTS[kind](stripe, now, { status: null, createdFrom: null, after, of });
+  for (let page = await read(null); ; page = await read(page.next)) {
+    for (const value of page.objects) {
+      listed.add(value.id);
+      const object = { kind, value } as Provided;
+      await perform(check, {
+        stripeCustomerId: null,
+        keys: keysOfProvided(object),
+        decide: (draft) => {
+          applyObject(draft, object, { origin: 'listed', asOf: page.asOf });
+          attachPayment(draft, kind, value.id);
+        },
+      });
+    }
+    check.failures.push(...page.refused.map(({ error }) => error.name));
+    if (page.next === null) return;
+  }
+}
+
+async function stored({ deps: { db } }: Check, paymentId: number) {
+  const ofRefunds = await db
+    .select({ id: refunds.stripe_refund_id })
+    .from(refunds)
+    .where(eq(refunds.payment_id, paymentId));
+  const ofDisputes = await db
+    .select({ id: disputes.stripe_dispute_id })
+    .from(disputes)
+    .where(eq(disputes.payment_id, paymentId));
+  return [
+    ...ofRefunds.map(({ id }) => ({ kind: 'refund' as const, id })),
+    ...ofDisputes.map(({ id }) => ({ kind: 'dispute' as const, id })),
+  ];
+}
+
+export interface Checked {
+  changes: FieldChange[];
+  /** Why Stripe did not tell all of it, as short codes. */
+  failures: string[];
+}
+
+interface Check extends Checked {
+  deps: StripeDeps;
+}
+
+async function perform<T>(
+  check: Check,
+  work: Pick<Work<T>, 'stripeCustomerId' | 'keys' | 'decide'>,
+): Promise<T> {
+  const { result, changes } = await synchronize(check.deps, work);
+  check.changes.push(...changes);
+  return result;
+}
+
+/** What Stripe does not tell of one object stops nothing else. */
+async function attempt(check: Check, work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (isDatabaseUnavailable(error)) throw error;
+    check.deps.log.error({ stack: stackOf(error) }, 'check with Stripe failed');
+    check.failures.push(failureCode(error));
+  }
+}
+
+function retrieve(check: Check, kind: Ordered, id: string): Promise<void> {
+  return attempt(check, async () => {
+    const failure = await perform(check, {
+      stripeCustomerId: null,
+      keys: mergeKeys(noKeys(), { [`${kind}s`]: [id] }),
+      decide: (draft) => applyRetrieved(draft, kind, id),
+    });
+    if (failure) check.failures.push(failure);
+  });
+}
+
+type WithId = PgTable & { id: PgColumn };
+
+const NAMES: Partial<Record<FieldChange['entity'], [table: WithId, name: PgColumn]>> = {
+  subscription: [subscriptions, subscriptions.stripe_subscription_id],
+  subscription_item: [subscriptionItems, subscriptionItems.stripe_subscription_item_id],
+  invoice: [invoices, invoices.stripe_invoice_id],
+  payment: [payments, payments.payment_reference],
+  refund: [refunds, refunds.stripe_refund_id],
+  dispute: [disputes, disputes.stripe_dispute_id],
+};
+
+/** Gives changes of new rows the ids that the commit gave these: when it was decided, they had none. */
+async function withNewIds(db: Database, changes: FieldChange[]): Promise<FieldChange[]> {
+  const isNew = ({ entity_id }: FieldChange) => entity_id !== null && entity_id < 0;
+  const ids = new Map<string, number>();
+  for (const [entity, [table, name]] of Object.entries(NAMES)) {
+    const names = changes.flatMap((one) => (one.entity === entity && isNew(one) && one.stripe_id) || []);
+    if (names.length === 0) continue;
+    const found = await db.select({ id: table.id, name }).from(table).where(inArray(name, names));
+    for (const row of found) ids.set(`${entity} ${row.name}`, Number(row.id));
+  }
+  return changes.map((one) =>
+    isNew(one) ? { ...one, entity_id: ids.get(`${one.entity} ${one.stripe_id}`) ?? null } : one,
+  );
+}
+
+export function isCheck({ action }: Pick<AuditRow, 'action'>): boolean {
+  return action.endsWith('.check');
+}
+
+export function toChecked({ after }: Pick<AuditRow, 'after'>): Checked {
+  const { changes = [], failures = [] } = (after ?? {}) as Partial<Checked>;
+  return { changes, failures };
+}
+
+export interface LastCheck {
+  id: number;
+  actor_name: string;
+  at: Date;
+  changes: NamedChange[];
+  failures: string[];
+}
+
+/** @param history the latest entry first */
+export async function getLastCheck(db: Database, history: AuditRow[]): Promise<LastCheck | null> {
+  const entry = history.find(isCheck);
+  if (!entry) return null;
+  const { id, actor_name, created_at } = entry;
+  const { changes, failures } = toChecked(entry);
+  return { id, actor_name, at: created_at, changes: await nameChanges(db, changes), failures };
+}

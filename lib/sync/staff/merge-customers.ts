@@ -1,14 +1,32 @@
 import { asc, eq, getTableColumns, inArray, sql } from 'drizzle-orm';
 import { type Database, lockKey } from '@/db/database';
-import { customers, invoices, mergedCustomers, payments, stripeCustomers } from '@/db/schema';
-import { transact } from '@/db/transaction';
+import {
+  customerNotes,
+  customerServices,
+  customers,
+  invoices,
+  mergedCustomers,
+  payments,
+  salesDocuments,
+  stripeCustomers,
+  subscriptions,
+  toolCalls,
+} from '@/db/schema';
+import { ChangedMeanwhileError, transact } from '@/db/transaction';
 import { type Actor, recordAudit } from '../../audit/audit-log';
 import { differingFields, type MergedField } from '../../customers/merge-fields';
+import { toCustomerRow } from '../../customers/queries';
+import { isSure } from '../../customers/sure-link';
 import { AppError, invalidField } from '../../errors';
 import { MAX_ID } from '../../page';
+import { moveStripeCustomer } from '../decide/customer/move-customer';
+import type { Draft } from '../decide/draft';
+import { settleMoved } from '../decide/subscription/checkout';
+import { mergeKeys, noKeys } from '../snapshot';
+import { commit, isVersionConflict } from '../store/commit';
+import { read } from '../store/read';
 import type { SyncDeps } from '../sync-deps';
-import { REFERRING } from './referring';
-import { settleMerged } from './settle-merged';
+import { bookedOn, Inquiry, readAndDecide, settingsOf } from '../synchronize';
 
 type Customer = typeof customers.$inferSelect;
 
@@ -112,3 +130,79 @@ async function audit(
     after: { ...after, merged_customer: other.customer_number },
   });
 }
+
+/** Items and checkouts may name what the other had. @param deps of the transaction: Stripe is not asked */
+async function settleMerged(deps: SyncDeps, customerId: number): Promise<void> {
+  const links = await deps.db
+    .select({ id: stripeCustomers.stripe_customer_id })
+    .from(stripeCustomers)
+    .where(eq(stripeCustomers.customer_id, customerId))
+    .orderBy(asc(stripeCustomers.stripe_customer_id));
+  for (const { id } of links) await settle(deps, id);
+}
+
+async function settle(deps: SyncDeps, id: string): Promise<void> {
+  const question = {
+    settings: settingsOf(deps),
+    keys: mergeKeys(noKeys(), { stripeCustomers: [id], whole: [id] }),
+    decide: (draft: Draft) => decide(draft, id),
+  };
+  const decided = await readAndDecide((keys) => read(deps.db, keys), question, new Inquiry(false));
+  if ('wanted' in decided) throw new Error('Stripe was to be asked within a transaction');
+  const given = { plan: decided.plan, events: [], runId: null, bookedOn: () => bookedOn(deps) };
+  await commit(deps.db, given).catch(orAgain);
+}
+
+function decide(draft: Draft, id: string): void {
+  draft.concerned.add(id);
+  const stored = draft.link(id);
+  if (!stored) return;
+  const { customer_id: customerId, linked_by: linkedBy } = stored;
+  // Who merges the customer that was created for it with another one says who it is.
+  if (linkedBy === 'created')
+    moveStripeCustomer(draft, stored, { customerId, linkedBy: 'staff', origin: null });
+  else if (isSure({ linkedBy })) draft.moved.push(id);
+  settleMoved(draft);
+}
+
+/** Within a transaction nothing can be read anew after a conflict: all of it begins again. */
+function orAgain(error: unknown): never {
+  throw isVersionConflict(error) ? new ChangedMeanwhileError() : error;
+}
+
+/** @throws AppError not_found */
+export async function compareCustomers(db: Database, ids: { kept: number; gone: number }) {
+  const found = await db
+    .select()
+    .from(customers)
+    .where(inArray(customers.id, [ids.kept, ids.gone]));
+  const [kept, gone] = [ids.kept, ids.gone].map((id) => found.find((row) => row.id === id));
+  if (!kept || !gone) throw new AppError('not_found', 'One of these customers does not exist.');
+  const moving = await Promise.all(
+    REFERRING.map(async ({ table, noun }) => ({
+      noun,
+      count: await db.$count(table, eq(table.customer_id, gone.id)),
+    })),
+  );
+  return {
+    kept: { ...toCustomerRow(kept), version: kept.version },
+    gone: { ...toCustomerRow(gone), version: gone.version },
+    differing: differingFields(kept, gone),
+    moving: moving.filter(({ count }) => count > 0),
+  };
+}
+
+export type Comparison = Awaited<ReturnType<typeof compareCustomers>>;
+
+/** In the order in which it is written; a test asks the database whether it is complete. */
+export const REFERRING = [
+  { table: stripeCustomers, noun: 'Stripe customer' },
+  { table: mergedCustomers, noun: 'merged customer' },
+  { table: customerNotes, noun: 'note' },
+  { table: customerServices, noun: 'service' },
+  { table: subscriptions, noun: 'subscription' },
+  { table: invoices, noun: 'invoice' },
+  { table: salesDocuments, noun: 'sales document' },
+  { table: payments, noun: 'payment' },
+  { table: toolCalls, noun: 'tool call' },
+] as const;

@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, rows } from '@/db/database';
 import { customerNameSql } from '@/db/schema';
+import { toCsv } from '../../csv';
 import { literal } from '../../page-query';
 
 /** A Stripe customer that neither a number nor staff say whose it is, and what its e-mail address says. */
@@ -23,7 +24,7 @@ export type UnconfirmedLink = {
 };
 
 /** The address of a customer that sync created proves nothing. */
-export const UNCONFIRMED_LINKS = sql`
+const UNCONFIRMED_LINKS = sql`
   select l.stripe_customer_id, l.linked_by, c.email, ${nameOfAlias('c')} as name, c.id as "from",
     c.customer_number as from_number, same.matches, o.id as "to", o.customer_number as to_number,
     ${nameOfAlias('o')} as to_name,
@@ -79,11 +80,61 @@ export function reasonOf({ linked_by, email, matches, is_clear }: UnconfirmedLin
     : 'one customer has the e-mail address; Stripe has not confirmed it';
 }
 
-export function nameOfAlias(name: string): SQL<string> {
+function nameOfAlias(name: string): SQL<string> {
   const alias = sql.raw(name);
   return customerNameSql({
     company: sql`${alias}.company`,
     first_name: sql`${alias}.first_name`,
     last_name: sql`${alias}.last_name`,
   });
+}
+
+export type LinkProposal = UnconfirmedLink & { email: string; to: number; to_number: string };
+
+const PROPOSALS = sql`${UNCONFIRMED_LINKS} and same.id is not null`;
+
+export function listLinkProposals(db: Database, limit: number): Promise<LinkProposal[]> {
+  return rows<LinkProposal>(db, sql`${PROPOSALS} order by l.customer_id, 1 limit ${literal(limit)}`);
+}
+
+export async function countLinkProposals(db: Database): Promise<number> {
+  const [counted] = await rows<{ n: number }>(db, sql`select count(*)::int as n from (${PROPOSALS}) p`);
+  return counted?.n ?? 0;
+}
+
+export function listSameEmail(db: Database, customerId: number) {
+  return rows<{ id: number; customer_number: string; name: string; is_created: boolean }>(
+    db,
+    sql`select s.id, s.customer_number,
+        ${nameOfAlias('s')} as name,
+        exists (select from stripe_customers x where x.customer_id = s.id and x.linked_by = 'created') as is_created
+      from customers c join customers s on lower(s.email) = lower(c.email) and s.id <> c.id
+      where c.id = ${customerId}::int order by is_created, s.id limit 10`,
+  );
+}
+
+const COLUMNS = [
+  'stripe_customer_id',
+  'email',
+  'name',
+  'filed_under',
+  'customer_number',
+  'matches',
+  'reason',
+];
+
+/** `customer_number` is the proposed customer, or empty. */
+export function proposalsCsv(db: Database): AsyncGenerator<string> {
+  return toCsv(COLUMNS, readRecords(db));
+}
+
+async function* readRecords(db: Database) {
+  for await (const links of readUnconfirmedLinks(db)) {
+    yield links.map((link) => ({
+      ...link,
+      filed_under: link.from_number,
+      customer_number: link.to_number,
+      reason: reasonOf(link),
+    }));
+  }
 }

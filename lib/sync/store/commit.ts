@@ -1,16 +1,56 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { getTableName, type SQL, sql } from 'drizzle-orm';
 import { type Database, pgErrorCode } from '@/db/database';
 import { localLimit } from '@/db/limits';
+import type { FieldChange } from '@/db/schema';
 import { statement } from '@/db/statement';
-import type { Commit } from './committed';
-import { encode, NAMES, toLockKeys } from './encode';
+import type { AuditEntry } from '../../audit/audit-log';
+import { keyOfReference } from '../../payments/lock-payment';
+import type { Plan, TablePlan } from '../decide/plan';
+import { type StoredOutcome, TABLE_NAMES, TABLES } from '../snapshot';
+
+export interface EventEntry {
+  id: string;
+  type: string;
+  api_version: string | null;
+  livemode: boolean;
+  stripe_created: Date;
+  object_id: string | null;
+  stripe_customer_id: string | null;
+  payload: string;
+  /** The Stripe customers that its payload tells of; none where it holds nothing personal. */
+  owners: string[];
+  outcome: StoredOutcome;
+  processed_at: Date;
+  warnings: string[];
+  changes: FieldChange[];
+  /** Outcome and attempts as the decision saw them; null: it was new. */
+  before: string | null;
+}
+
+/** The calendar date on which something is booked, and whose calendar that is. */
+interface BookedOn {
+  today: string;
+  timeZone: string;
+}
+
+export interface Commit {
+  plan: Plan;
+  events: EventEntry[];
+  runId: number | null;
+  /** Asked when it is written, which may be long after the decision. */
+  bookedOn(): BookedOn;
+}
 
 /** All of it or nothing. @throws a conflict if a row has changed since it was read: `isVersionConflict` */
 export async function commit(db: Database, given: Commit): Promise<void> {
   await commitPlan(db, encode([given]));
 }
 
-/** Those with no Stripe customer in common; none if one fails or has to wait. @returns which were written */
+/**
+ * Writes the commits that have no Stripe customer in common. Writes none of them if one fails or has to wait.
+ *
+ * @returns which were written
+ */
 export async function commitTogether(db: Database, all: Commit[]): Promise<boolean[]> {
   const apart = findApart(all);
   try {
@@ -22,7 +62,7 @@ export async function commitTogether(db: Database, all: Commit[]): Promise<boole
   return all.map((given) => apart.includes(given));
 }
 
-/** Those of which none writes what another one's decision was based on. */
+/** The commits of which none writes what the decision of another was based on. */
 function findApart(all: Commit[]): Commit[] {
   const taken = new Set<string>();
   const [runId] = all.map((given) => given.runId);
@@ -35,6 +75,9 @@ function findApart(all: Commit[]): Commit[] {
     return true;
   });
 }
+
+/** `payloads` are the bodies of the new events, and then those of the known ones. */
+const NAMES = ['plan', 'tables', 'payloads'] as const;
 
 // Outside of a transaction, which would have brought its limits.
 const LIMIT = localLimit('lock_timeout');
@@ -54,3 +97,91 @@ export function isVersionConflict(error: unknown): boolean {
 }
 
 const CONFLICTS = ['40001', '40P01', '23505', '23503'];
+
+/** Never unescaped in JSON, so it can separate texts; escaped, it marks an id that the commit makes. */
+const SEPARATOR = '\u0001';
+const MARKED = /"\\u0001([1-9]\d*)"/g;
+
+function encode(all: Commit[]): Record<(typeof NAMES)[number], string> {
+  const lists = new Map<string, string[]>();
+  const tables: string[] = [];
+  for (const given of all) {
+    const places = new Map<number, number>();
+    for (const name of TABLE_NAMES) {
+      for (const row of given.plan[name].inserted) {
+        if ('id' in row) places.set(row.id, tables.push(getTableName(TABLES[name])));
+      }
+    }
+    const mark = (_: string, value: unknown) =>
+      typeof value === 'number' && places.has(value) ? `${SEPARATOR}${places.get(value)}` : value;
+    for (const [name, list] of toLists(given)) {
+      const text = JSON.stringify(list, places.size > 0 ? mark : undefined);
+      lists.set(name, [...(lists.get(name) ?? []), text.slice(1, -1)]);
+    }
+  }
+  const keys = [...new Set(all.flatMap(toLockKeys))].sort();
+  const parts = [...lists].map(([name, texts]) => `,"${name}":[${texts.join()}]`);
+  const run = lists.has('changes') ? `,"run":${all[0]?.runId}` : '';
+  const day = JSON.stringify(all[0]?.bookedOn());
+  const text = `{"keys":${JSON.stringify(keys)},"day":${day}${run}${parts.join('')}}`;
+  const plan = tables.length === 0 ? text : toTemplate(text, tables.length);
+  const events = all.flatMap((given) => given.events);
+  const payloads = [...events.filter(isNew), ...events.filter(isKnown)].map(({ payload }) => payload);
+  return { plan, tables: `{${tables}}`, payloads: payloads.join(SEPARATOR) };
+}
+
+const isNew = ({ before }: EventEntry) => before === null;
+const isKnown = ({ before }: EventEntry) => before !== null;
+const withoutPayload = ({ payload: _, ...entry }: EventEntry) => entry;
+
+/** For PostgreSQL's `format`, which is given the new ids. */
+function toTemplate(plan: string, places: number): string {
+  return plan
+    .replaceAll('%', '%%')
+    .replace(MARKED, (text, place: string) => (Number(place) <= places ? `%${place}$s` : text));
+}
+
+/**
+ * Lock keys for every Stripe customer this commit concerns, so that none can be erased at the same time; and for the
+ * references under which a program may be recording the same money at this moment.
+ */
+function toLockKeys({ plan: { concerned, emails, payments }, events }: Commit): string[] {
+  const told = events.flatMap(({ owners, stripe_customer_id: own }) =>
+    own === null ? owners : [own, ...owners],
+  );
+  const money = payments.inserted.flatMap(({ stripe_payment_intent_id: intent, stripe_charge_id: charge }) =>
+    [intent, charge].filter((id) => id !== null).map(keyOfReference),
+  );
+  return [...concerned, ...emails.map(({ email }) => `email ${email}`), ...told, ...money];
+}
+
+function toLists({ plan, events, runId }: Commit): [string, unknown[]][] {
+  const { moves, handedOver, abandoned, absentNumbers, emails, touched, audits, tasks, tasksOver } = plan;
+  const lists = {
+    moves,
+    handedOver,
+    abandoned,
+    absentNumbers,
+    emails,
+    touched,
+    audits: audits.map(toAuditRow),
+    tasks,
+    tasksOver,
+    eventsInserted: events.filter(isNew).map(withoutPayload),
+    eventsUpdated: events.filter(isKnown).map(withoutPayload),
+    changes: runId === null ? [] : plan.changes,
+  };
+  const ofTables = TABLE_NAMES.flatMap((name): [string, unknown[]][] => {
+    const { inserted, updated, deleted }: TablePlan<unknown> = plan[name];
+    return [
+      [`${name}Inserted`, inserted],
+      [`${name}Updated`, updated],
+      [`${name}Deleted`, deleted],
+    ];
+  });
+  return [...Object.entries(lists), ...ofTables].filter(([, list]) => list.length > 0);
+}
+
+function toAuditRow({ actor, ...entry }: AuditEntry) {
+  return { ...entry, actor_type: actor.type, actor_id: actor.id, actor_name: actor.name };
+}

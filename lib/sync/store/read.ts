@@ -1,9 +1,8 @@
 import { getTableColumns, sql, type Table } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { readStatement } from '@/db/statement';
-import type { Keys } from './keys';
-import { type BillingElsewhere, keyColumn, TABLE_NAMES, TABLES } from './rows';
-import type { Rows, Snapshot, StoredEvent } from './snapshot';
+import type { Keys, Rows, Snapshot, StoredEvent } from '../snapshot';
+import { type BillingElsewhere, keyColumn, TABLE_NAMES, TABLES } from '../snapshot';
 
 /** Reads all that keys lead to, in one statement, so that it was all so at one moment. */
 export async function read(db: Database, keys: Keys): Promise<Snapshot> {

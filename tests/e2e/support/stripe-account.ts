@@ -4,7 +4,7 @@ import { customers, invoices, payments, stripeEvents, subscriptionItems, subscri
 import { commandActor } from '@/lib/audit/audit-log';
 import { createLogger } from '@/lib/log';
 import { createStripeClient } from '@/lib/stripe/client';
-import { toProviderEvent } from '@/lib/stripe/to-event';
+import { toProviderEvent } from '@/lib/stripe/event';
 import * as act from '@/lib/stripe-local/actions';
 import { fillFromDatabase } from '@/lib/stripe-local/fill-from-database';
 import { renderEvent } from '@/lib/stripe-local/render/object';

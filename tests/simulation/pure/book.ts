@@ -1,6 +1,6 @@
 import { toCalendarDate } from '@/lib/dates';
 import { toThousandths } from '@/lib/money';
-import type { StoredInvoice, StoredPayment } from '@/lib/sync/store/rows';
+import type { StoredInvoice, StoredPayment } from '@/lib/sync/snapshot';
 import type { ModelEntry, ModelTables } from './tables';
 
 /** Ids of what was written, and the calendar date at which it is booked. */

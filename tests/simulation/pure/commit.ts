@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Plan, TablePlan } from '@/lib/sync/decide/plan';
-import type { Commit } from '@/lib/sync/store/committed';
-import { type TableName as Planned, type StoredLink, TABLE_NAMES } from '@/lib/sync/store/rows';
+import { type TableName as Planned, type StoredLink, TABLE_NAMES } from '@/lib/sync/snapshot';
+import type { Commit } from '@/lib/sync/store/commit';
 import { bookModel } from './book';
 import { storeEvent } from './inbox';
 import {

@@ -90,42 +90,42 @@ function placesOf(file: string, source: string): Script['places'] {
 
 /** Code in `decide` that no history reaches: its file and why it stays, the code, and its line if the code is ambiguous. */
 const EXEMPT = `
-lib/sync/decide/customer/claims.ts: links by number from before sync noted the source of a number
+lib/sync/decide/customer/link.ts: links by number from before sync noted the source of a number
 return one.source === 'customer';
 
-lib/sync/decide/invoice/invoice-state.ts: imported invoices that have an id at Stripe but no Stripe customer
+lib/sync/decide/invoice/invoice.ts: imported invoices that have an id at Stripe but no Stripe customer
 provider.customer?.stripeCustomerId ?? null
 
 lib/sync/decide/subscription/subscription.ts: the decided event is always among the events of its second
 ) ?? incoming;
 
-lib/sync/decide/subscription/subscription-state.ts: imported subscriptions, likewise
+lib/sync/decide/subscription/subscription.ts: imported subscriptions, likewise
 provider.customer?.stripeCustomerId ?? null
 
 lib/sync/decide/customer/link-customer.ts: two runs at the same time, of which one was taken for dead
 return undefined;
 if (!stored?.recheck_at) return undefined;
 
-lib/sync/decide/checkout/merge-into-sold.ts: only staff confirm a reference that a checkout declined, which no history does
+lib/sync/decide/subscription/adopt-sold.ts: only staff confirm a reference that a checkout declined, which no history does
 { ...ours, ...link, checkout_completed_at, ...(status === 'active' && { status }) }
 
-lib/sync/decide/subscription/set-item-service.ts: services are always read together with their items
+lib/sync/decide/subscription/items.ts: services are always read together with their items
 null));
 
 lib/sync/decide/money-back/money-back.ts: only events of one second need it, and no event reports refunds and disputes
 incoming, // no event tells of it
 
-lib/sync/decide/money-back/kinds.ts: objects without a creation time, which Stripe does not send
+lib/sync/decide/money-back/money-back.ts: objects without a creation time, which Stripe does not send
 row.issued_at,
 
 lib/sync/decide/gone.ts: deleted refunds and disputes, which Stripe does not have
 } else endMoneyBack(draft, kind, stripeId);
 
-lib/sync/decide/checkout/kept-checkout.ts: checkouts of other customers: the model reads only the customer that is decided
+lib/sync/decide/subscription/checkout.ts: checkouts of other customers: the model reads only the customer that is decided
 return null;
 if (stored.checkout?.stripe_customer_id !== stripeCustomerId) return null;
 
-lib/sync/decide/money-back/attach-payment.ts: two runs at the same time, of which one was taken for dead
+lib/sync/decide/money-back/money-back.ts: two runs at the same time, of which one was taken for dead
 return;
 if (!row || row.payment_id !== null) return;
 `;

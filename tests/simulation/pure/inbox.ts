@@ -1,10 +1,9 @@
 import { isDatabaseUnavailable, pgErrorCode } from '@/db/database';
-import type { ProviderEvent } from '@/lib/stripe/to-event';
-import { toKeptCheckout } from '@/lib/sync/decide/checkout/kept-checkout';
-import type { EventOutcome } from '@/lib/sync/inbox/delivery';
+import type { ProviderEvent } from '@/lib/stripe/event';
+import { toKeptCheckout } from '@/lib/sync/decide/subscription/checkout';
+import { type EventOutcome, isSettled } from '@/lib/sync/inbox/delivery';
 import { takeIn } from '@/lib/sync/inbox/handle-event';
-import { isSettled } from '@/lib/sync/inbox/inbox';
-import type { EventEntry } from '@/lib/sync/store/committed';
+import type { EventEntry } from '@/lib/sync/store/commit';
 import type { SyncDeps } from '@/lib/sync/sync-deps';
 import type { ModelProcess } from './model';
 import { type ModelTables, StateError } from './tables';

@@ -1,10 +1,9 @@
 import { isConflict } from '@/db/transaction';
-import type { ProviderEvent } from '@/lib/stripe/to-event';
+import type { ProviderEvent } from '@/lib/stripe/event';
 import { type Chance, seededChance } from '@/lib/stripe-local/world';
+import type { Keys, Snapshot } from '@/lib/sync/snapshot';
+import type { Commit } from '@/lib/sync/store/commit';
 import { isVersionConflict } from '@/lib/sync/store/commit';
-import type { Commit } from '@/lib/sync/store/committed';
-import type { Keys } from '@/lib/sync/store/keys';
-import type { Snapshot } from '@/lib/sync/store/snapshot';
 import type { Store } from '@/lib/sync/store/store';
 import type { SyncDeps } from '@/lib/sync/sync-deps';
 import type { Crash } from '../plan';

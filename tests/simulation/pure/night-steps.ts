@@ -1,5 +1,6 @@
 import { DECIDED_DISPUTES } from '@/db/schema';
 import { toCalendarDate } from '@/lib/dates';
+import { toProviderEvent } from '@/lib/stripe/event';
 import {
   type ListRequest,
   listProviderCheckouts,
@@ -9,23 +10,23 @@ import {
   listProviderRefunds,
   listProviderSubscriptions,
 } from '@/lib/stripe/list';
-import { toProviderEvent } from '@/lib/stripe/to-event';
-import { applyObject, keysOfProvided, type Provided } from '@/lib/sync/decide/apply-object';
-import { applyCheckout } from '@/lib/sync/decide/checkout/checkout';
 import { recheckLink } from '@/lib/sync/decide/customer/link-customer';
-import { keysOfCheckout } from '@/lib/sync/decide/keys';
-import { attachPayment } from '@/lib/sync/decide/money-back/attach-payment';
-import type { MoneyBackKind } from '@/lib/sync/decide/money-back/kinds';
+import type { MoneyBackKind } from '@/lib/sync/decide/money-back/money-back';
+import { attachPayment } from '@/lib/sync/decide/money-back/money-back';
+import {
+  applyObject,
+  applyRetrieved,
+  keysOfCheckout,
+  keysOfProvided,
+  type Provided,
+} from '@/lib/sync/decide/object';
 import type { Ordered } from '@/lib/sync/decide/order';
-import { applyRetrieved } from '@/lib/sync/decide/retrieved';
-import { settleMoved } from '@/lib/sync/decide/subscription/settle-moved';
-import { ASKED_DAYS } from '@/lib/sync/reconcile/steps/attach-payments';
-import { refundsFrom } from '@/lib/sync/reconcile/steps/money-back-window';
-import { findInSync } from '@/lib/sync/reconcile/steps/reconcile-lists';
-import { decideMissing } from '@/lib/sync/reconcile/steps/record-missing-payments';
-import { inRun } from '@/lib/sync/reconcile/sync-object';
-import { mergeKeys, noKeys } from '@/lib/sync/store/keys';
-import type { StoredInvoice } from '@/lib/sync/store/rows';
+import { applyCheckout, settleMoved } from '@/lib/sync/decide/subscription/checkout';
+import { findInSync, refundsFrom } from '@/lib/sync/reconcile/lists';
+import { ASKED_DAYS, decideMissing } from '@/lib/sync/reconcile/missing-payments';
+import { inRun } from '@/lib/sync/reconcile/object';
+import type { StoredInvoice } from '@/lib/sync/snapshot';
+import { mergeKeys, noKeys } from '@/lib/sync/snapshot';
 import { takeModelEvent } from './inbox';
 import type { Night } from './night';
 import type { ModelRows } from './tables';

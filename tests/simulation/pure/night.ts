@@ -1,7 +1,7 @@
 import { isDatabaseUnavailable } from '@/db/database';
-import { failureCode } from '@/lib/sync/reconcile/failure-code';
-import type { Subject } from '@/lib/sync/reconcile/failures';
-import { deadBefore, LeaseLostError, type Run } from '@/lib/sync/reconcile/lease';
+import type { Subject } from '@/lib/sync/reconcile/object';
+import { failureCode } from '@/lib/sync/reconcile/object';
+import { deadBefore, LeaseLostError, type Run } from '@/lib/sync/reconcile/run';
 import { LAST_LIST, STEPS } from '@/lib/sync/reconcile/steps';
 import type { SyncDeps } from '@/lib/sync/sync-deps';
 import type { Ran } from '../stage';

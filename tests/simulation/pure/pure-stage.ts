@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import Stripe from 'stripe';
 import type { Database } from '@/db/database';
 import type { Logger } from '@/lib/log';
-import { toProviderEvent } from '@/lib/stripe/to-event';
+import { toProviderEvent } from '@/lib/stripe/event';
 import { ENDPOINTS } from '@/lib/stripe-local/api';
 import { ApiError, createFaults, type Fault } from '@/lib/stripe-local/respond';
 import type { World } from '@/lib/stripe-local/world';

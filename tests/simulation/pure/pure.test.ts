@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LEASE_MS } from '@/lib/sync/reconcile/lease';
+import { LEASE_MS } from '@/lib/sync/reconcile/run';
 import { useDatabase } from '../../support/database';
 import { checkHistories, checkHistory, seedOf } from '../check-history';
 import { Model } from './model';

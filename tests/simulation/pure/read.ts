@@ -1,8 +1,6 @@
 import { isSure } from '@/lib/customers/sure-link';
 import { namesStripeMoney } from '@/lib/payments/stripe-payment';
-import type { Keys } from '@/lib/sync/store/keys';
-import type { BillingElsewhere } from '@/lib/sync/store/rows';
-import type { Snapshot, StoredEvent } from '@/lib/sync/store/snapshot';
+import type { BillingElsewhere, Keys, Snapshot, StoredEvent } from '@/lib/sync/snapshot';
 import type { ModelEvent, ModelTables } from './tables';
 
 /** Reads the same rows as `read`. */

@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { NotedNumber } from '@/db/schema';
 import type { NumberOrigin, ProviderCustomer } from '@/lib/stripe/provider';
-import { type BilledItem, matchSold, type SoldItem } from '@/lib/sync/decide/checkout/match-sold';
-import { fromNoted, noteNumbers, takesPrecedence } from '@/lib/sync/decide/customer/claims';
-import { noteDetails } from '@/lib/sync/decide/customer/created-customers';
-import { findLink, isStronger } from '@/lib/sync/decide/customer/find-link';
 import type { Link, LinkedBy } from '@/lib/sync/decide/customer/link';
-import { linkCustomer, recheckLink } from '@/lib/sync/decide/customer/link-customer';
+import { fromNoted, noteNumbers, takesPrecedence } from '@/lib/sync/decide/customer/link';
+import { findLink, isStronger, linkCustomer, recheckLink } from '@/lib/sync/decide/customer/link-customer';
+import { noteDetails } from '@/lib/sync/decide/customer/move-customer';
 import type { Answers } from '@/lib/sync/decide/draft';
-import type { StoredCustomer, StoredLink } from '@/lib/sync/store/rows';
+import { type BilledItem, matchSold, type SoldItem } from '@/lib/sync/decide/subscription/adopt-sold';
+import type { StoredCustomer, StoredLink } from '@/lib/sync/snapshot';
 import { draftOf, NOW } from '../../support/draft';
 
 type Source = NumberOrigin['source'];

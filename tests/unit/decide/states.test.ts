@@ -2,19 +2,18 @@ import { describe, expect, test } from 'vitest';
 import { toProviderInvoice } from '@/lib/stripe/to-invoice';
 import { toProviderSubscription } from '@/lib/stripe/to-subscription';
 import type { Answers } from '@/lib/sync/decide/draft';
-import { furthestOfSecond } from '@/lib/sync/decide/invoice/furthest-of-second';
-import { toInvoiceState } from '@/lib/sync/decide/invoice/invoice-state';
+import { furthestOfSecond, toInvoiceState } from '@/lib/sync/decide/invoice/invoice';
 import { applyPayment, type Collected } from '@/lib/sync/decide/invoice/payment';
 import { decideOrder, recheckAt, type Source } from '@/lib/sync/decide/order';
-import { isStillIn } from '@/lib/sync/decide/subscription/moved-item';
+import { isStillIn } from '@/lib/sync/decide/subscription/items';
 import {
   type Billed,
   combineBilled,
   type ServiceDates,
   toServiceDates,
 } from '@/lib/sync/decide/subscription/service-dates';
-import { endOf, toSubscriptionState } from '@/lib/sync/decide/subscription/subscription-state';
-import type { StoredInvoice, StoredItem, StoredPayment, StoredSubscription } from '@/lib/sync/store/rows';
+import { endOf, toSubscriptionState } from '@/lib/sync/decide/subscription/subscription';
+import type { StoredInvoice, StoredItem, StoredPayment, StoredSubscription } from '@/lib/sync/snapshot';
 import { draftOf, NOW } from '../../support/draft';
 
 // It is noon of 15 March.

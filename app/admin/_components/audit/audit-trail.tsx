@@ -1,6 +1,6 @@
 import { Box, Group, Stack, Text } from '@mantine/core';
 import { type AuditRow, changedFields } from '@/lib/audit/audit-log';
-import { isCheck } from '@/lib/sync/staff/last-check';
+import { isCheck } from '@/lib/sync/staff/check-with-stripe';
 import { formatField } from '../../../_components/format';
 import { Instant } from '../display/instant';
 import classes from '../lists/list.module.css';

@@ -1,6 +1,6 @@
 import { Code, Group, Stack, Text } from '@mantine/core';
 import { IconArrowRight } from '@tabler/icons-react';
-import type { NamedChange } from '@/lib/sync/reconcile/name-changes';
+import type { NamedChange } from '@/lib/sync/reconcile/changes';
 import { TextLink } from '../../../_components/links';
 import { StatusBadge } from '../display/status-badge';
 import { StripeId } from '../display/stripe-id';

@@ -1,4 +1,4 @@
-import type { NamedChange } from '@/lib/sync/reconcile/name-changes';
+import type { NamedChange } from '@/lib/sync/reconcile/changes';
 import { formatField, formatInstant } from '../../../_components/format';
 import { disputeText } from '../records/money-back/words';
 

@@ -1,4 +1,4 @@
-import type { EventRow } from '@/lib/sync/inbox/inbox-queries';
+import type { EventRow } from '@/lib/sync/inbox/events';
 import { Instant } from '../display/instant';
 import { StatusBadge } from '../display/status-badge';
 import { RecordList } from '../lists/record-list';

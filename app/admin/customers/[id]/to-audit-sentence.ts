@@ -1,6 +1,6 @@
 import { IconLink, IconPencil, IconRefresh, IconTrash, type TablerIcon } from '@tabler/icons-react';
 import { changedFields } from '@/lib/audit/audit-log';
-import { isCheck } from '@/lib/sync/staff/last-check';
+import { isCheck } from '@/lib/sync/staff/check-with-stripe';
 import type { TimelineAudit } from '@/lib/timeline/sources';
 import { formatField, formatMoney } from '../../../_components/format';
 import { auditValue } from '../../_components/audit/audit-value';

@@ -8,7 +8,7 @@ import { listLines } from '@/lib/invoices/line-rows';
 import { addMoneyBack } from '@/lib/invoices/money-back';
 import { listUncounted } from '@/lib/payments/uncounted';
 import { getRuntime } from '@/lib/runtime';
-import { getLastCheck } from '@/lib/sync/staff/last-check';
+import { getLastCheck } from '@/lib/sync/staff/check-with-stripe';
 import { TextLink } from '../../../_components/links';
 import { orNotFound } from '../../../_components/or-not-found';
 import { type SearchParams, toHref, toId, toParams } from '../../../_components/search-params';

@@ -8,7 +8,7 @@ import { getPaymentContext } from '@/lib/payments/payment-context';
 import { getPayment } from '@/lib/payments/queries';
 import { findStripePayment } from '@/lib/payments/stripe-payment';
 import { getRuntime } from '@/lib/runtime';
-import { getLastCheck } from '@/lib/sync/staff/last-check';
+import { getLastCheck } from '@/lib/sync/staff/check-with-stripe';
 import { formatMoney } from '../../../_components/format';
 import { orNotFound, orNull } from '../../../_components/or-not-found';
 import { type SearchParams, toId, toParams } from '../../../_components/search-params';

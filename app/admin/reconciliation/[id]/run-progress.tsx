@@ -1,5 +1,5 @@
 import { Group, Paper, Progress, Stack, Text } from '@mantine/core';
-import type { RunRow } from '@/lib/sync/reconcile/run-queries';
+import type { RunRow } from '@/lib/sync/reconcile/run';
 import { formatCount } from '../../../_components/format';
 import { phaseText, progressOf } from '../run-text';
 

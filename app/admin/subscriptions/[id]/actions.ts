@@ -3,7 +3,7 @@
 import { requireStaff, staffActor } from '@/lib/auth/session/staff-session';
 import { AppError } from '@/lib/errors';
 import { getRuntime } from '@/lib/runtime';
-import { linkItem } from '@/lib/sync/staff/link-item';
+import { linkItem } from '@/lib/sync/staff/link-subscription';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { checkNow } from '../../_components/audit/check/check-now';
 import { leaveFor, problemOf } from '../../_components/page/staff-action';

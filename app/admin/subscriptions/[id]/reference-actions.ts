@@ -3,7 +3,7 @@
 import { requireStaff, staffActor } from '@/lib/auth/session/staff-session';
 import { AppError } from '@/lib/errors';
 import { getRuntime } from '@/lib/runtime';
-import { adoptReferenced, declineReference } from '@/lib/sync/staff/decide-reference';
+import { adoptReferenced, declineReference } from '@/lib/sync/staff/link-subscription';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { leaveFor } from '../../_components/page/staff-action';
 

@@ -1,5 +1,5 @@
 import { Alert, Group, Text } from '@mantine/core';
-import type { Obstacle, Reference } from '@/lib/sync/staff/decide-reference';
+import type { Obstacle, Reference } from '@/lib/sync/staff/link-subscription';
 import { TextLink } from '../../../_components/links';
 import { SubmitButton } from '../../_components/forms/submit-button';
 import { adopt, decline } from './reference-actions';

@@ -2,7 +2,7 @@
 
 import { requireStaff, staffActor } from '@/lib/auth/session/staff-session';
 import { getRuntime } from '@/lib/runtime';
-import { replayForStaff } from '@/lib/sync/inbox/replay-for-staff';
+import { replayForStaff } from '@/lib/sync/inbox/events';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { leaveFor } from '../../_components/page/staff-action';
 

@@ -1,6 +1,5 @@
 import { SimpleGrid } from '@mantine/core';
-import type { findRecordsOf } from '@/lib/sync/inbox/find-records';
-import type { StoredEvent } from '@/lib/sync/inbox/inbox-queries';
+import type { findRecordsOf, StoredEvent } from '@/lib/sync/inbox/events';
 import { TextLink } from '../../../_components/links';
 import { Facts } from '../../_components/display/facts';
 import { Instant } from '../../_components/display/instant';

@@ -1,6 +1,6 @@
 import { Alert, List, ListItem, Text } from '@mantine/core';
-import { THIN_WARNING } from '@/lib/sync/inbox/event-types';
-import type { StoredEvent } from '@/lib/sync/inbox/inbox-queries';
+import { THIN_WARNING } from '@/lib/sync/event-types';
+import type { StoredEvent } from '@/lib/sync/inbox/events';
 import { failureText } from '../../_components/display/failure-text';
 import { Notice } from '../../_components/page/notice';
 

@@ -4,10 +4,14 @@ import { notFound } from 'next/navigation';
 import { listAuditOf } from '@/lib/audit/audit-log';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { getRuntime } from '@/lib/runtime';
-import { findRecordsOf } from '@/lib/sync/inbox/find-records';
-import { getEvent, listEventsOf, type StoredEvent } from '@/lib/sync/inbox/inbox-queries';
-import { isReplayable } from '@/lib/sync/inbox/replay-for-staff';
-import { nameChanges } from '@/lib/sync/reconcile/name-changes';
+import {
+  findRecordsOf,
+  getEvent,
+  isReplayable,
+  listEventsOf,
+  type StoredEvent,
+} from '@/lib/sync/inbox/events';
+import { nameChanges } from '@/lib/sync/reconcile/changes';
 import { TextLink } from '../../../_components/links';
 import { orNotFound } from '../../../_components/or-not-found';
 import { type SearchParams, toParams } from '../../../_components/search-params';

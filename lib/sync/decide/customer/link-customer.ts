@@ -1,14 +1,10 @@
 import { toCreatedColumns } from '../../../customers/created-columns';
 import { isSure } from '../../../customers/sure-link';
 import type { NumberOrigin, ProviderCustomer, ProviderCustomerNumber } from '../../../stripe/provider';
-import type { StoredLink } from '../../store/rows';
+import type { StoredLink } from '../../snapshot';
 import type { Draft } from '../draft';
-import { type Asked, askCustomer } from './ask-customer';
-import { noteNumbers, takesPrecedence } from './claims';
-import { completeCreated, detailsOfCreated, noteDetails } from './created-customers';
-import { findLink, isStronger } from './find-link';
-import { type Link, toColumns, toLink } from './link';
-import { moveStripeCustomer } from './move-customer';
+import { fromNoted, type Link, type LinkedBy, noteNumbers, takesPrecedence, toColumns, toLink } from './link';
+import { completeCreated, detailsOfCreated, moveStripeCustomer, noteDetails } from './move-customer';
 
 /**
  * The strongest link wins, whenever it arrives: staff, then customer number, then, if that is on, an e-mail
@@ -151,4 +147,58 @@ export function reportUnowned(draft: Draft, entity: 'invoice' | 'subscription', 
     entity_id: null,
   };
   draft.tell(task, { entity, entity_id: null, stripe_id: id });
+}
+
+const STRENGTH: Record<LinkedBy, number> = { created: 0, email: 1, number: 2, staff: 3 };
+
+export function isStronger(one: Link, other: Link): boolean {
+  if (one.linkedBy !== other.linkedBy) return STRENGTH[one.linkedBy] > STRENGTH[other.linkedBy];
+  return one.origin !== null && takesPrecedence(one.origin, other.origin);
+}
+
+/** @param before the link that there is: only a stronger one is looked for, and another by number */
+export function findLink(draft: Draft, reported: ProviderCustomer, before?: Link): Link | undefined {
+  const byNumber = firstOfNumbers(draft, reported.customerNumbers);
+  if (byNumber) return { ...byNumber, linkedBy: 'number' };
+  const isWeaker = before === undefined || STRENGTH[before.linkedBy] < STRENGTH.email;
+  if (!draft.settings.linkByEmail || !reported.email || !isWeaker) return undefined;
+  // The customer that was created for it has the address, too, and is not the one looked for.
+  const [only, ...others] = draft
+    .customersByEmail(reported.email)
+    .filter(({ id }) => id !== before?.customerId);
+  return only && others.length === 0 ? { customerId: only.id, linkedBy: 'email', origin: null } : undefined;
+}
+
+/** Never link another Stripe customer to an erased customer. It keeps those that it had. */
+function firstOfNumbers(draft: Draft, reported: ProviderCustomerNumber[]) {
+  const [first] = reported.flatMap(({ number, ...origin }) => {
+    const customer = draft.customerByNumber(number);
+    return !customer || customer.erased_at ? [] : [{ customerId: customer.id, origin }];
+  });
+  return first;
+}
+
+interface Asked {
+  known: ProviderCustomer;
+  /** Stripe itself answered: it has no other number of its own. */
+  isCertain: boolean;
+  /** Why it did not answer, although it could have been asked. */
+  failure: string | undefined;
+}
+
+/** What Stripe knows of the customer comes first: its own number is the strongest it can bring. */
+function askCustomer(draft: Draft, reported: ProviderCustomer, numbers: StoredLink['numbers']): Asked {
+  const { stripeCustomerId: id } = reported;
+  const fetched = draft.ask('customer', id, id);
+  const found = fetched.state === 'found' ? fetched.object : undefined;
+  const own =
+    found?.customerNumbers ?? reported.customerNumbers.filter(({ source }) => source === 'customer');
+  const known = {
+    ...reported,
+    email: found?.email ?? reported.email,
+    details: [...(found?.details ?? []), ...reported.details],
+    customerNumbers: [...own, ...fromNoted(numbers)],
+  };
+  const isFailure = fetched.state === 'unavailable' && fetched.reason !== 'no_api_key';
+  return { known, isCertain: found !== undefined, failure: isFailure ? fetched.reason : undefined };
 }

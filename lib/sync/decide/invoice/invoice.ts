@@ -1,17 +1,15 @@
-import { latest } from '../../../dates';
-import { keptStatus } from '../../../overdue';
+import { earliest, latest, toCalendarDate } from '../../../dates';
+import { keptStatus, unpaidStatus } from '../../../overdue';
 import type { ProviderInvoice } from '../../../stripe/provider';
-import type { StoredInvoice } from '../../store/rows';
+import { toProviderInvoice } from '../../../stripe/to-invoice';
+import type { StoredInvoice } from '../../snapshot';
 import { createdChange, differing, isSameState, toChanges } from '../changes';
 import { linkCustomer, reportUnowned } from '../customer/link-customer';
 import type { Draft } from '../draft';
 import { markGone } from '../gone';
-import { type Decision, decideOrder, recheckAt, type Source } from '../order';
-import { findOrAdd } from '../subscription/find-or-add';
+import { type Decision, decideOrder, eventsOfSecond, recheckAt, type Source } from '../order';
 import type { Applied } from '../subscription/subscription';
-import { furthestOfSecond } from './furthest-of-second';
-import { firstOf, toInvoiceState } from './invoice-state';
-import { newInvoice } from './new-invoice';
+import { findOrAdd } from '../subscription/subscription';
 
 /** @param failedAt a payment failed then: an effect that lasts, however late it is heard of */
 export function applyInvoice(
@@ -146,4 +144,124 @@ function update(
     : toChanges(subject, row, state);
   draft.changes.push(...changes);
   return draft.invoices.put({ ...row, ...values, stripe_synced_at: draft.now });
+}
+
+export function toInvoiceState(
+  draft: Pick<Draft, 'now' | 'timeZone' | 'warnings'>,
+  stored: StoredInvoice,
+  provider: ProviderInvoice,
+) {
+  const { currency, subtotal, tax, total, number } = provider;
+  const due_date = provider.dueAt ? toCalendarDate(provider.dueAt, draft.timeZone) : null;
+  const payment_failed_at = firstOf(stored.payment_failed_at, provider.paymentFailed ? draft.now : null);
+  const status = toStatus(draft, { ...stored, due_date, payment_failed_at }, provider);
+  return {
+    number,
+    status,
+    invoice_date: provider.issuedAt ? toCalendarDate(provider.issuedAt, draft.timeZone) : stored.invoice_date,
+    due_date,
+    currency,
+    subtotal,
+    tax,
+    total,
+    amount_paid: provider.amountPaid,
+    amount_due: status === 'cancelled' ? '0' : provider.amountDue,
+    paid_at: provider.paidAt ?? (provider.status === 'paid' ? stored.paid_at : null),
+    payment_failed_at,
+    uncollectible: provider.status === null ? stored.uncollectible : provider.status === 'uncollectible',
+    amount_off_stripe: provider.amountOffStripe ?? knownOffStripe(stored, provider),
+    balance_applied: provider.balanceApplied,
+    amount_credited: provider.amountCredited ?? stored.amount_credited,
+    stripe_customer_id: stored.stripe_customer_id ?? provider.customer?.stripeCustomerId ?? null,
+  };
+}
+
+/** The known amount holds until the paid amount changes. */
+function knownOffStripe(stored: StoredInvoice, { amountPaid }: ProviderInvoice): string | null {
+  return Number(stored.amount_paid) === Number(amountPaid) ? stored.amount_off_stripe : null;
+}
+
+function toStatus(
+  draft: Parameters<typeof toInvoiceState>[0],
+  stored: StoredInvoice,
+  provider: ProviderInvoice,
+): StoredInvoice['status'] {
+  switch (provider.status) {
+    case 'draft':
+      return 'draft';
+    case 'paid':
+      return 'paid';
+    case 'void':
+      return 'cancelled';
+    case 'uncollectible':
+    case 'open': {
+      const owed = {
+        due_date: stored.due_date,
+        paymentFailed: stored.payment_failed_at !== null,
+        uncollectible: provider.status === 'uncollectible',
+      };
+      return unpaidStatus(owed, toCalendarDate(draft.now, draft.timeZone));
+    }
+    default:
+      draft.warnings.add(`unknown invoice status ${provider.providerStatus}`);
+      return keptStatus(stored.status, stored.payment_failed_at !== null);
+  }
+}
+
+function firstOf(a: Date | null, b: Date | null): Date | null {
+  return a && b ? earliest(a, b) : (a ?? b);
+}
+
+/** An unknown status counts as open. */
+const RANK = { draft: 0, open: 1, uncollectible: 2, paid: 3, void: 4 } as const;
+
+/** Of the second's payloads the one furthest on: draft < open < uncollectible < paid < void. */
+export function furthestOfSecond(draft: Draft, incoming: ProviderInvoice, second: Date): ProviderInvoice {
+  const events = eventsOfSecond(draft, incoming.id, second).sort((a, b) => (a.id < b.id ? 1 : -1));
+  const [furthest = incoming] = events
+    .map(({ object }) => toProviderInvoice(object))
+    .filter((invoice) => invoice !== null)
+    .sort((a, b) => rankOf(b) - rankOf(a));
+  return furthest;
+}
+
+const rankOf = ({ status }: ProviderInvoice) => RANK[status ?? 'open'];
+
+function newInvoice(
+  draft: Draft,
+  { id, number, currency, issuedAt }: ProviderInvoice,
+  stripe_customer_id: string,
+  customer_id: number,
+): StoredInvoice {
+  return {
+    id: draft.newId(),
+    number,
+    customer_id,
+    subscription_id: null,
+    status: 'draft',
+    invoice_date: toCalendarDate(issuedAt ?? draft.now, draft.timeZone),
+    due_date: null,
+    currency,
+    subtotal: '0',
+    tax: '0',
+    total: '0',
+    amount_paid: '0',
+    amount_due: '0',
+    paid_at: null,
+    payment_failed_at: null,
+    uncollectible: false,
+    amount_off_stripe: null,
+    balance_applied: null,
+    amount_credited: '0',
+    collected_by_payment_id: null,
+    stripe_invoice_id: id,
+    stripe_customer_id,
+    stripe_synced_at: null,
+    provider_as_of: null,
+    provider_gone_at: null,
+    recheck_at: null,
+    version: 0,
+    created_at: draft.now,
+    updated_at: draft.now,
+  };
 }

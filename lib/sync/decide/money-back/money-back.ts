@@ -1,14 +1,13 @@
 import type { FieldChange } from '@/db/schema';
 import { toAmountText } from '../../../money';
+import { isIntent } from '../../../payments/stripe-payment';
 import type { ProviderObjects } from '../../../stripe/fetch';
-import type { StoredPayment } from '../../store/rows';
+import type { ProviderDispute, ProviderRefund } from '../../../stripe/provider';
+import type { StoredDispute, StoredPayment, StoredRefund } from '../../snapshot';
 import { createdChange, isSameState, toChanges } from '../changes';
 import type { Draft } from '../draft';
 import { decideOrder, type Source } from '../order';
-import { findPayment } from './find-payment';
-import { KINDS, type MoneyBackKind, type MoneyBackRows } from './kinds';
 import { settleMoneyBack } from './settle';
-import { tellTakenBack } from './taken-back';
 
 /** Keeps and reports a refund or dispute even if its payment is unknown. */
 export function applyMoneyBack<Kind extends MoneyBackKind>(
@@ -76,4 +75,165 @@ function reportQuestions(
   if (before) return;
   if (!payment) report('payment_id', null, null);
   else if (payment.currency !== told.currency) report('currency', payment.currency, told.currency);
+}
+
+/** Finds the payment of a refund or dispute that was recorded without one. Stripe is asked if no name leads to it. */
+export function attachPayment<Kind extends MoneyBackKind>(draft: Draft, kind: Kind, stripeId: string): void {
+  const { find, put } = KINDS[kind];
+  const row = find(draft, stripeId);
+  if (!row || row.payment_id !== null) return;
+  const { stripe_payment_intent_id: intent, stripe_charge_id: charge } = row;
+  const named = findStored(draft, [intent, charge, row.stripe_invoice_id]);
+  // An intent may have become a payment of an invoice since.
+  const isAsked = !named && row.stripe_invoice_id === null && intent !== null;
+  const invoice = isAsked ? askInvoice(draft, stripeId, intent) : row.stripe_invoice_id;
+  const payment = named ?? findStored(draft, [invoice]);
+  if (!payment) return;
+  const after = { payment_id: payment.id };
+  const subject = { entity: kind, entity_id: row.id, stripe_id: stripeId };
+  draft.changes.push(...toChanges(subject, { payment_id: null }, after));
+  put(draft, { ...row, ...after, stripe_invoice_id: invoice });
+  if (kind === 'dispute') tellTakenBack(draft, stripeId, payment);
+  settleMoneyBack(draft, payment, { told: kind === 'refund' ? draft.refund(stripeId) : undefined });
+}
+
+type Named = Pick<ProviderRefund | ProviderDispute, 'id' | 'paymentIntentId' | 'chargeId'>;
+
+interface Found {
+  payment: StoredPayment | undefined;
+  stripe_invoice_id: string | null;
+}
+
+/** By payment intent, by a reference that is the intent or charge, else by the invoice that Stripe names. */
+function findPayment(draft: Draft, source: Named): Found {
+  const { paymentIntentId: intent, chargeId: charge } = source;
+  const known = findStored(draft, [intent, charge]);
+  if (known)
+    return { payment: known, stripe_invoice_id: draft.invoiceOf(known).invoice?.stripe_invoice_id ?? null };
+  if (!intent) return { payment: undefined, stripe_invoice_id: null };
+  const invoice = askInvoice(draft, source.id, intent);
+  return { payment: findStored(draft, [invoice]), stripe_invoice_id: invoice };
+}
+
+/** The invoice that Stripe names for a payment intent; null if it has none so far, or Stripe does not answer. */
+function askInvoice(draft: Draft, moneyBackId: string, intent: string): string | null {
+  const asked = draft.ask('invoicePaid', intent, '');
+  if (asked.state === 'found') return asked.object;
+  draft.leave(`what ${moneyBackId} was paid for`, asked);
+  return null;
+}
+
+function findStored(draft: Draft, names: (string | null)[]): StoredPayment | undefined {
+  const known = names.filter((name) => name !== null);
+  const [byIntent] = known.flatMap((name) => (isIntent(name) ? draft.paymentsByIntent(name) : []));
+  if (byIntent) return byIntent;
+  const [byReference] = known.flatMap((name) => draft.payment(name) ?? []);
+  return byReference ?? known.flatMap((name) => (name.startsWith('in_') ? recordedOf(draft, name) : []))[0];
+}
+
+/** What a program recorded of an invoice's money, where sync recorded none. */
+function recordedOf(draft: Draft, stripeInvoiceId: string): StoredPayment[] {
+  const invoice = draft.invoice(stripeInvoiceId);
+  return invoice ? draft.recordedOf(invoice).filter(({ id }) => id === invoice.collected_by_payment_id) : [];
+}
+
+/**
+ * A lost dispute, such as a returned bank debit, leaves an invoice of Stripe's paid: staff are told that the customer
+ * owes it, until the dispute is no longer lost. An invoice of our own is open again by itself.
+ */
+function tellTakenBack(draft: Draft, stripeId: string, payment: StoredPayment): void {
+  const dispute = draft.dispute(stripeId);
+  const { invoice } = draft.invoiceOf(payment);
+  if (!dispute || !invoice || invoice.stripe_invoice_id === null) return;
+  const task = { kind: 'money_came_back' as const, subject: stripeId };
+  const { amount, currency, status } = dispute;
+  if (status !== 'lost') {
+    if (draft.isTold(task)) draft.tasksOver.push(task);
+    return;
+  }
+  const text = toAmountText(amount, currency);
+  const message = `The bank took back ${text} of invoice ${invoice.number ?? invoice.stripe_invoice_id} (dispute ${stripeId}), which Stripe still calls paid: the customer owes ${text}.`;
+  const about = { entity: 'dispute' as const, entity_id: dispute.id, stripe_id: stripeId };
+  draft.tell({ ...task, message, entity: 'invoice', entity_id: invoice.id }, about);
+}
+
+export type MoneyBackKind = 'refund' | 'dispute';
+
+interface MoneyBackRows {
+  refund: StoredRefund;
+  dispute: StoredDispute;
+}
+
+interface Kind<Provider, Row> {
+  find(draft: Draft, stripeId: string): Row | undefined;
+  blank(draft: Draft, provider: Provider): Row;
+  toState(provider: Provider, row: Row): Partial<Row>;
+  put(draft: Draft, row: Row): void;
+}
+
+export const KINDS: { [K in MoneyBackKind]: Kind<ProviderObjects[K], MoneyBackRows[K]> } = {
+  refund: {
+    find: (draft, id) => draft.refund(id),
+    blank: (draft, refund) => ({
+      ...common(draft, refund),
+      stripe_refund_id: refund.id,
+      status: 'pending',
+      source: 'stripe',
+    }),
+    toState: (refund, row) => ({ ...toCommon(refund, row), status: refund.status ?? row.status }),
+    put: (draft, row) => draft.refunds.put(row),
+  },
+  dispute: {
+    find: (draft, id) => draft.dispute(id),
+    blank: (draft, dispute) => ({
+      ...common(draft, dispute),
+      stripe_dispute_id: dispute.id,
+      status: 'under_review',
+      evidence_due_at: null,
+      funds_withdrawn_at: null,
+      funds_returned_at: null,
+    }),
+    toState: (dispute, row) => ({
+      ...toCommon(dispute, row),
+      status: dispute.status ?? row.status,
+      evidence_due_at: dispute.evidenceDueAt,
+      funds_withdrawn_at: dispute.fundsWithdrawnAt,
+      funds_returned_at: dispute.fundsReturnedAt,
+    }),
+    put: (draft, row) => draft.disputes.put(row),
+  },
+};
+
+type Provider = ProviderObjects[MoneyBackKind];
+
+function common(draft: Draft, { amount, currency }: Provider) {
+  return {
+    id: draft.newId(),
+    payment_id: null,
+    stripe_payment_intent_id: null,
+    stripe_charge_id: null,
+    stripe_invoice_id: null,
+    amount,
+    currency,
+    provider_status: null,
+    reason: null,
+    issued_at: draft.now,
+    provider_as_of: null,
+    provider_gone_at: null,
+    version: 0,
+    created_at: draft.now,
+    updated_at: draft.now,
+  };
+}
+
+function toCommon(provider: Provider, row: StoredRefund | StoredDispute) {
+  const { amount, currency, reason, issuedAt, paymentIntentId, chargeId } = provider;
+  return {
+    amount,
+    currency,
+    reason,
+    issued_at: issuedAt ?? row.issued_at,
+    stripe_payment_intent_id: paymentIntentId,
+    stripe_charge_id: chargeId,
+  };
 }

@@ -1,11 +1,11 @@
-import type { ProviderSubscription } from '../../../stripe/provider';
-import type { StoredItem, StoredService, StoredSubscription } from '../../store/rows';
-import { createdChange, differing, toChanges } from '../changes';
+import type { Actor } from '../../../audit/audit-log';
+import type { ProviderSubscription, ProviderSubscriptionItem } from '../../../stripe/provider';
+import type { StoredItem, StoredService, StoredSubscription } from '../../snapshot';
+import { createdChange, differing, isSameState, toChanges } from '../changes';
 import type { Draft } from '../draft';
-import { toItemState } from './item-state';
-import { isStillIn } from './moved-item';
+import type { Source } from '../order';
 
-type Named = Pick<StoredItem, 'named_service_id' | 'named_service_number'>;
+type NamedService = Pick<StoredItem, 'named_service_id' | 'named_service_number'>;
 
 /**
  * @param asOf the time of this state: an item that has moved to another subscription since stays there
@@ -101,7 +101,7 @@ function addItem(
 }
 
 /** The customer's own service that Stripe names: the id's, where the number is another's. */
-function namedService(draft: Draft, { customer_id }: StoredSubscription, named: Named): number | null {
+function namedService(draft: Draft, { customer_id }: StoredSubscription, named: NamedService): number | null {
   const { named_service_id: id, named_service_number: number } = named;
   if (!id && !number) return null;
   const isOwn = (service: StoredService | undefined) => service?.customer_id === customer_id;
@@ -121,4 +121,92 @@ function subjectOf(row: StoredItem) {
     entity_id: row.id,
     stripe_id: row.stripe_subscription_item_id,
   };
+}
+
+/** Events, lists and single objects show the first ten items of a subscription. */
+const SHOWN = 10;
+
+export const hasMoreItems = ({ itemsComplete, items }: ProviderSubscription): boolean =>
+  !itemsComplete && items.length > 0;
+
+/** Only the reported ones where Stripe does not answer; the daily job then leaves the subscription to its next run. */
+export function withAllItems(
+  draft: Draft,
+  provider: ProviderSubscription,
+  stripeCustomerId: string,
+  source: Source,
+): ProviderSubscription {
+  if (!hasMoreItems(provider)) return provider;
+  const fetched = draft.ask('items', provider.id, stripeCustomerId);
+  if (fetched.state === 'found') return { ...provider, items: fetched.object, itemsComplete: true };
+  if (source.origin !== 'event') draft.leave(`the items of ${provider.id}`, fetched);
+  return provider;
+}
+
+/** Whether the other one still has it. If Stripe must be asked and does not answer, the daily job asks for that one. */
+export function isStillIn(
+  draft: Draft,
+  other: StoredSubscription | undefined,
+  item: string,
+  asOf: Date,
+): boolean {
+  const { stripe_subscription_id: id, stripe_customer_id: customer } = other ?? {};
+  if (!other?.provider_as_of || !id || !customer || other.provider_as_of < asOf) return false;
+  if (other.provider_as_of > asOf && draft.itemsOf(other.id).length <= SHOWN) return true;
+  const fetched = draft.ask('subscription', id, customer);
+  if (fetched.state === 'unavailable') draft.subscriptions.put({ ...other, recheck_at: draft.now });
+  if (fetched.state !== 'found') return false;
+  const { items } = withAllItems(draft, fetched.object, customer, { origin: 'event', asOf });
+  return items.some((one) => one.id === item);
+}
+
+/** Of a single item its subscription's metadata counts too. */
+export function toItemState(
+  provider: ProviderSubscription,
+  item: ProviderSubscriptionItem,
+  row?: StoredItem,
+) {
+  const metadata = provider.items.length === 1 ? { ...provider.metadata, ...item.metadata } : item.metadata;
+  return {
+    stripe_subscription_item_id: item.id,
+    quantity: item.quantity,
+    amount: item.amount,
+    currency: item.currency,
+    interval: item.interval,
+    interval_count: item.intervalCount,
+    current_period_end: item.currentPeriodEnd ?? row?.current_period_end ?? null,
+    named_service_id: metadata.customer_service_id || null,
+    named_service_number: metadata.service_number || null,
+  };
+}
+
+export function isSameItems(stored: StoredItem[], provider: ProviderSubscription): boolean {
+  if (hasMoreItems(provider)) return false; // the payload does not list all items
+  const byId = new Map(stored.map((item) => [item.stripe_subscription_item_id, item]));
+  const same = provider.items.every((item) => {
+    const row = byId.get(item.id);
+    return row && isSameState(row, toItemState(provider, item, row));
+  });
+  const known = stored.filter((item) => item.stripe_subscription_item_id !== null);
+  return same && (!provider.itemsComplete || known.length === provider.items.length);
+}
+
+export function setItemService(
+  draft: Draft,
+  actor: Actor,
+  verb: 'link' | 'unlink' | 'move',
+  item: StoredItem,
+  customer_service_id: number | null,
+): void {
+  const numberOf = (id: number | null) => (id === null ? null : (draft.service(id)?.service_number ?? null));
+  // A move only takes away what does not fit any more: what Stripe says of the item counts again.
+  const after = draft.items.put({ ...item, customer_service_id, linked_by_staff: verb !== 'move' });
+  draft.audits.push({
+    actor,
+    action: `subscription_item.${verb}`,
+    entity: 'subscription_item',
+    entity_id: item.id,
+    before: { ...item, service: numberOf(item.customer_service_id) },
+    after: { ...after, service: numberOf(customer_service_id) },
+  });
 }

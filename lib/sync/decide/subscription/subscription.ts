@@ -1,21 +1,16 @@
 import { isSure } from '../../../customers/sure-link';
-import { latest } from '../../../dates';
-import { lastOfSecond } from '../../../stripe/chain-events';
+import { earliest, latest, toCalendarDate } from '../../../dates';
+import { lastOfSecond } from '../../../stripe/event';
 import type { ProviderSubscription } from '../../../stripe/provider';
 import { toProviderSubscription } from '../../../stripe/to-subscription';
-import type { StoredSubscription } from '../../store/rows';
+import type { StoredSubscription } from '../../snapshot';
 import { createdChange, isSameState, toChanges } from '../changes';
-import { adoptSold, isWaiting } from '../checkout/adopt-sold';
 import { linkCustomer, reportUnowned } from '../customer/link-customer';
 import type { Draft } from '../draft';
-import { eventsOfSecond } from '../events-of-second';
-import { type Decision, decideOrder, recheckAt, type Source } from '../order';
-import { hasMoreItems, withAllItems } from './all-items';
-import { findOrAdd } from './find-or-add';
-import { isSameItems } from './item-state';
-import { applyItems } from './items';
+import { type Decision, decideOrder, eventsOfSecond, recheckAt, type Source } from '../order';
+import { adoptSold, isWaiting } from './adopt-sold';
+import { applyItems, hasMoreItems, isSameItems, withAllItems } from './items';
 import { dateServices } from './service-dates';
-import { endOf, isActivated, toSubscriptionState } from './subscription-state';
 
 export type Applied = 'applied' | 'unchanged' | 'stale' | 'unmatched';
 
@@ -111,4 +106,73 @@ function update(
     stripe_synced_at: draft.now,
     provider_gone_at: null,
   });
+}
+
+export function toSubscriptionState(
+  draft: Pick<Draft, 'timeZone' | 'warnings'>,
+  row: StoredSubscription,
+  provider: ProviderSubscription,
+  asOf: Date,
+) {
+  if (provider.status === null) draft.warnings.add(`unknown subscription status ${provider.providerStatus}`);
+  const ends = provider.items.map((item) => item.currentPeriodEnd).filter((end) => end !== null);
+  const next = ends.length > 0 ? earliest(...ends) : provider.periodEnd;
+  return {
+    status: isActivated(row, provider, asOf) ? 'active' : (provider.status ?? row.status),
+    next_billing_date: next ? toCalendarDate(next, draft.timeZone) : row.next_billing_date,
+    cancel_at_period_end: provider.cancelAtPeriodEnd,
+    cancel_at: provider.cancelAt,
+    ended_at: provider.endedAt ?? (provider.status === 'cancelled' ? row.ended_at : null),
+    pause_behavior: provider.pause?.behavior ?? null,
+    pause_resumes_at: provider.pause?.resumesAt ?? null,
+    stripe_customer_id: row.stripe_customer_id ?? provider.customer?.stripeCustomerId ?? null,
+  };
+}
+
+/** A checkout that was completed then or later counts, until Stripe says otherwise of a later time. */
+function isActivated(row: StoredSubscription, provider: ProviderSubscription, asOf: Date): boolean {
+  return (
+    provider.status === 'incomplete' &&
+    row.checkout_completed_at !== null &&
+    row.checkout_completed_at >= asOf
+  );
+}
+
+export function endOf(row: StoredSubscription, provider: ProviderSubscription, deletedAt: Date) {
+  return { status: 'cancelled' as const, ended_at: provider.endedAt ?? row.ended_at ?? deletedAt };
+}
+
+export function findOrAdd(
+  draft: Draft,
+  stripe_subscription_id: string,
+  customer_id: number,
+  stripe_customer_id: string,
+): { row: StoredSubscription; isNew: boolean } {
+  const stored = draft.subscription(stripe_subscription_id);
+  if (stored) return { row: stored, isNew: false };
+  const row = draft.subscriptions.put({
+    id: draft.newId(),
+    customer_id,
+    status: 'incomplete',
+    next_billing_date: null,
+    cancel_at_period_end: false,
+    cancel_at: null,
+    ended_at: null,
+    pause_behavior: null,
+    pause_resumes_at: null,
+    checkout_completed_at: null,
+    stripe_subscription_id,
+    stripe_customer_id,
+    stripe_synced_at: null,
+    provider_as_of: null,
+    recheck_at: null,
+    provider_gone_at: null,
+    checkout_reference: null,
+    reference_declined: false,
+    is_stub: true,
+    version: 0,
+    created_at: draft.now,
+    updated_at: draft.now,
+  });
+  return { row, isNew: true };
 }

@@ -1,5 +1,5 @@
 import type { AuditRow } from '@/lib/audit/audit-log';
-import { toChecked } from '@/lib/sync/staff/last-check';
+import { toChecked } from '@/lib/sync/staff/check-with-stripe';
 import { failureText } from '../../display/failure-text';
 import { changedField, changedRecord, changeText } from '../changed-record';
 

@@ -1,4 +1,4 @@
-import type { LastCheck } from '@/lib/sync/staff/last-check';
+import type { LastCheck } from '@/lib/sync/staff/check-with-stripe';
 import { formatCount } from '../../../../_components/format';
 import { failureText } from '../../display/failure-text';
 import { Notice } from '../../page/notice';

@@ -1,5 +1,5 @@
 import { Text } from '@mantine/core';
-import type { LastCheck } from '@/lib/sync/staff/last-check';
+import type { LastCheck } from '@/lib/sync/staff/check-with-stripe';
 import { failureText } from '../../display/failure-text';
 import { Instant } from '../../display/instant';
 import { Section } from '../../page/section';

@@ -1,6 +1,6 @@
 import { Checkbox, Group, List, ListItem, SimpleGrid, Stack, Text } from '@mantine/core';
 import type { CustomerRow } from '@/lib/customers/schema';
-import type { Comparison } from '@/lib/sync/staff/compare-customers';
+import type { Comparison } from '@/lib/sync/staff/merge-customers';
 import { formatCount, formatField } from '../../../../_components/format';
 import { LinkButton, TextLink } from '../../../../_components/links';
 import { toHref } from '../../../../_components/search-params';

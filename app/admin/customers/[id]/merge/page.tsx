@@ -2,7 +2,7 @@ import { notFound } from 'next/navigation';
 import { requireAdmin } from '@/lib/auth/session/staff-session';
 import { getCustomer } from '@/lib/customers/queries';
 import { getRuntime } from '@/lib/runtime';
-import { compareCustomers } from '@/lib/sync/staff/compare-customers';
+import { compareCustomers } from '@/lib/sync/staff/merge-customers';
 import { orNotFound } from '../../../../_components/or-not-found';
 import { type SearchParams, toId, toParams } from '../../../../_components/search-params';
 import { CustomerSearch } from '../../../_components/forms/customer-search/customer-search';

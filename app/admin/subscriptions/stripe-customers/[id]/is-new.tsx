@@ -1,5 +1,5 @@
 import { Alert, Group, Text } from '@mantine/core';
-import type { listSameEmail } from '@/lib/sync/staff/link-proposals';
+import type { listSameEmail } from '@/lib/sync/staff/unconfirmed-links';
 import { SubmitButton } from '../../../_components/forms/submit-button';
 import { linkTo } from './actions';
 

@@ -3,7 +3,7 @@
 import { revalidatePath } from 'next/cache';
 import { requireStaff, staffActor } from '@/lib/auth/session/staff-session';
 import { getRuntime } from '@/lib/runtime';
-import { confirmLinks } from '@/lib/sync/staff/link-proposals';
+import { confirmLinks } from '@/lib/sync/staff/link-stripe-customer';
 import { syncDeps } from '@/lib/sync/sync-deps';
 
 export interface ConfirmState {

@@ -1,7 +1,7 @@
 import type { Metadata } from 'next';
 import { requireStaff } from '@/lib/auth/session/staff-session';
 import { getRuntime } from '@/lib/runtime';
-import { countLinkProposals, listLinkProposals } from '@/lib/sync/staff/link-proposals';
+import { countLinkProposals, listLinkProposals } from '@/lib/sync/staff/unconfirmed-links';
 import { PageHeader } from '../../../_components/page/page-header';
 import { confirmChosen } from './actions';
 import { ProposalForm } from './proposal-form';

@@ -2,7 +2,7 @@
 
 import { Button, Checkbox, List, ListItem, Stack, Text } from '@mantine/core';
 import { useActionState } from 'react';
-import type { LinkProposal } from '@/lib/sync/staff/link-proposals';
+import type { LinkProposal } from '@/lib/sync/staff/unconfirmed-links';
 import { formatCount } from '../../../../_components/format';
 import { TextLink } from '../../../../_components/links';
 import { Notice } from '../../../_components/page/notice';

@@ -1,0 +1,206 @@
+import type { ProviderCustomer } from './provider';
+import { asId, asInstant, asIsoInstant, asList, asObject, asText, type Json } from './read';
+
+/**
+ * The envelope of a delivery. `object` has the shape of the event's API version. An endpoint sends snapshots or thin
+ * events: https://docs.stripe.com/event-destinations#thin-events
+ */
+export interface ProviderEvent {
+  id: string;
+  type: string;
+  apiVersion: string | null;
+  livemode: boolean;
+  /** The connected account that it happened in; null: our own. */
+  account: string | null;
+  created: Date;
+  object: Json;
+  objectId: string | null;
+  stripeCustomerId: string | null;
+  previousAttributes: Json | null;
+  /** It names its object, and does not hold it. */
+  isThin: boolean;
+}
+
+/** @returns null for JSON that is no event */
+export function toProviderEvent(body: unknown): ProviderEvent | null {
+  const payload = asObject(body);
+  const isThin = payload.object === 'v2.core.event';
+  const data = isThin ? { object: {} } : asObject(payload.data);
+  const [id, type] = [asText(payload.id), asText(payload.type)];
+  const created = isThin ? asIsoInstant(payload.created) : asInstant(payload.created);
+  const isObject = typeof data.object === 'object' && data.object !== null;
+  if (id === null || type === null || created === null || !isObject) return null;
+  const object = asObject(data.object);
+  return {
+    id,
+    type,
+    apiVersion: asText(payload.api_version),
+    livemode: payload.livemode === true || payload.livemode === 'true',
+    account: asText(payload.account),
+    created,
+    object,
+    objectId: isThin ? asId(payload.related_object) : asText(object.id),
+    stripeCustomerId: asText(object.object) === 'customer' ? asText(object.id) : asId(object.customer),
+    previousAttributes: data.previous_attributes ? asObject(data.previous_attributes) : null,
+    isThin,
+  };
+}
+
+/** An event as the inbox keeps it. */
+export function fromInbox(payload: string): ProviderEvent {
+  const event = toProviderEvent(JSON.parse(payload));
+  if (!event) throw new Error('the inbox holds what is no event');
+  return event;
+}
+
+/** An object of an event's, which reported what it says of the customer. */
+export function asReported<T extends { customer: ProviderCustomer | null }>(
+  { id, created }: ProviderEvent,
+  object: T | null,
+): T | null {
+  const customer = object?.customer;
+  if (!customer) return object;
+  const reportedHere = <One>(one: One) => ({ ...one, at: created, by: id });
+  const [customerNumbers, details] = [
+    customer.customerNumbers.map(reportedHere),
+    customer.details.map(reportedHere),
+  ];
+  return { ...object, customer: { ...customer, customerNumbers, details } };
+}
+
+/**
+ * The last of several events of one subscription that carry the same second. `created` comes first and
+ * `deleted` last; between them an update follows the event whose object is what it says was there before.
+ * Arrival order decides nothing: of several possible ends the greatest event id is taken.
+ */
+export function lastOfSecond(events: ProviderEvent[]): ProviderEvent | undefined {
+  const byId = [...events].sort((a, b) => (a.id < b.id ? 1 : -1));
+  const deleted = byId.find((event) => event.type === 'customer.subscription.deleted');
+  if (deleted) return deleted;
+  const created = byId.find((event) => event.type === 'customer.subscription.created');
+  const updates = byId
+    .filter((event) => event.type === 'customer.subscription.updated')
+    .slice(0, MAX_CHAINED);
+  // Where one of them is missing yet, or the API version changed, what was changed must do.
+  const endBy = (isNext: IsNext) => possibleEnds(created, updates, isNext)[0];
+  return endBy(follows) ?? endBy(mayFollow) ?? updates[0] ?? byId[0];
+}
+
+/** More updates of one subscription in one second are not put in order: their orders would be too many. */
+const MAX_CHAINED = 12;
+
+type IsNext = (next: ProviderEvent, event: ProviderEvent) => boolean;
+
+/** Where the orders end in which each event follows the one before, the greatest event id first. */
+function possibleEnds(
+  created: ProviderEvent | undefined,
+  updates: ProviderEvent[],
+  isNext: IsNext,
+): ProviderEvent[] {
+  const nextOf = new Map(
+    [created, ...updates].map((event) => [
+      event,
+      updates.filter((next) => next !== event && (!event || isNext(next, event))),
+    ]),
+  );
+  // What may come next depends on the last event and on those left, so each such state is looked at once.
+  const known = new Map<string, Set<ProviderEvent>>();
+  const endsAfter = (last: ProviderEvent | undefined, left: ProviderEvent[]): Set<ProviderEvent> => {
+    if (last && left.length === 0) return new Set([last]);
+    const key = [last, ...left].map((event) => event?.id).join(' ');
+    const ends =
+      known.get(key) ??
+      new Set(
+        left
+          .filter((next) => nextOf.get(last)?.includes(next))
+          .flatMap((next) => [
+            ...endsAfter(
+              next,
+              left.filter((other) => other !== next),
+            ),
+          ]),
+      );
+    known.set(key, ends);
+    return ends;
+  };
+  return [...endsAfter(created, updates)].sort((a, b) => (a.id < b.id ? 1 : -1));
+}
+
+/** True where `next` without its change is the whole of what `event` shows. */
+function follows(next: ProviderEvent, event: ProviderEvent): boolean {
+  return (
+    next.previousAttributes !== null && isSame(rewind(next.object, next.previousAttributes), event.object)
+  );
+}
+
+/** True where `next` says that it changed what `event` shows, and shows something else itself. */
+function mayFollow(next: ProviderEvent, event: ProviderEvent): boolean {
+  const before = next.previousAttributes;
+  if (!before || Object.keys(before).length === 0) return false;
+  return (
+    isSame(rewind(event.object, before), event.object) && !isSame(rewind(next.object, before), next.object)
+  );
+}
+
+/** An object with its changed fields as they were before; a list that changed is given as a whole. */
+function rewind(value: unknown, before: unknown): unknown {
+  if (typeof before !== 'object' || before === null || Array.isArray(before)) return before;
+  const object: Json = { ...asObject(value) };
+  for (const [key, entry] of Object.entries(before)) object[key] = rewind(object[key], entry);
+  return object;
+}
+
+/** Stripe writes null for a field that was not there. */
+function isSame(a: unknown, b: unknown): boolean {
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null)
+    return (a ?? null) === (b ?? null);
+  if (Array.isArray(a) !== Array.isArray(b) || asList(a).length !== asList(b).length) return false;
+  const keys = new Set([...Object.keys(a), ...Object.keys(b)]);
+  return [...keys].every((key) => isSame(Reflect.get(a, key), Reflect.get(b, key)));
+}
+
+/**
+ * The fields of events that are read and hold no personal data. Every other field is left out, so that a field that
+ * Stripe adds later is not kept by mistake.
+ */
+const FIELDS = new Set(
+  `id object type api_version livemode account created data previous_attributes
+  customer metadata status mode subscription parent subscription_details
+  items has_more quantity price plan recurring interval interval_count usage_type billing_scheme tiers_mode
+  transform_quantity transform_usage divide_by round tax_behavior unit_amount unit_amount_decimal amount amount_decimal
+  tax_rates default_tax_rates inclusive currency current_period_end
+  cancel_at cancel_at_period_end canceled_at ended_at pause_collection behavior resumes_at
+  number status_transitions finalized_at paid_at effective_at date due_date paid closed forgiven attempted
+  paid_out_of_band subtotal tax total total_excluding_tax total_taxes total_tax_amounts
+  amount_paid amount_due amount_remaining amount_paid_off_stripe amount_overpaid
+  pre_payment_credit_notes_amount post_payment_credit_notes_amount starting_balance ending_balance
+  from_invoice action invoice payments payment payment_intent charge last_payment_error payment_status client_reference_id`.split(
+    /\s+/,
+  ),
+);
+
+/** What our own integration writes into metadata. */
+const METADATA = ['customer_number', 'customer_service_id', 'service_number', 'subscription_id'];
+
+/** An event's body without anything personal, and with all that applying it reads but that. Pure. */
+export function withoutPersonalData(payload: string): string {
+  return JSON.stringify(reduce(JSON.parse(payload)));
+}
+
+function reduce(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(reduce);
+  if (typeof value !== 'object' || value === null) return value;
+  const kept = Object.entries(value).filter(([name]) => FIELDS.has(name));
+  return Object.fromEntries(kept.map(([name, entry]) => [name, reduceField(name, entry)]));
+}
+
+function reduceField(name: string, value: unknown): unknown {
+  if (name === 'metadata') return reduceMetadata(asObject(value));
+  // It stands in the address of a payment link, where a payer may write anything.
+  if (name === 'client_reference_id') return /^\d+$/.test(String(value)) ? value : null;
+  return reduce(value);
+}
+
+function reduceMetadata(metadata: Json): Json {
+  return Object.fromEntries(Object.entries(metadata).filter(([name]) => METADATA.includes(name)));
+}

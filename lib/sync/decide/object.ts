@@ -1,0 +1,124 @@
+import { latest } from '../../dates';
+import type { ProviderObjects } from '../../stripe/fetch';
+import type {
+  ProviderCheckout,
+  ProviderCustomer,
+  ProviderInvoice,
+  ProviderSubscription,
+} from '../../stripe/provider';
+import {
+  type Keys,
+  mergeKeys,
+  noKeys,
+  type StoredDispute,
+  type StoredInvoice,
+  type StoredRefund,
+  type StoredSubscription,
+} from '../snapshot';
+import type { Draft } from './draft';
+import { markGone } from './gone';
+import { applyInvoice } from './invoice/invoice';
+import { applyMoneyBack, KINDS, type MoneyBackKind } from './money-back/money-back';
+import type { Ordered, Source } from './order';
+import { settleMoved } from './subscription/checkout';
+import { toItemState } from './subscription/items';
+import { applySubscription } from './subscription/subscription';
+
+/** What Stripe answered: an object of a list, or one that was fetched. */
+export type Provided = { [Kind in Ordered]: { kind: Kind; value: ProviderObjects[Kind] } }[Ordered];
+
+export function keysOfProvided({ kind, value }: Provided): Keys {
+  if (kind === 'subscription') return mergeKeys(noKeys(), keysOfSubscription(value));
+  if (kind === 'invoice') return mergeKeys(noKeys(), keysOfInvoice(value));
+  return mergeKeys(noKeys(), keysOfMoneyBack(kind, value));
+}
+
+export function applyObject(draft: Draft, { kind, value }: Provided, source: Source): void {
+  if (kind === 'subscription') applySubscription(draft, value, source);
+  else if (kind === 'invoice') applyInvoice(draft, value, source);
+  else if (kind === 'refund') applyMoneyBack(draft, kind, value, source);
+  else applyMoneyBack(draft, kind, value, source);
+  settleMoved(draft);
+}
+
+/** One that is gone is marked so. @returns why Stripe did not answer; undefined: it did */
+export function applyRetrieved(draft: Draft, kind: Ordered, id: string): string | undefined {
+  const row = FIND[kind](draft, id);
+  const owner = ownerOf(draft, row);
+  const fetched = draft.ask(kind, id, owner ?? '', row?.version);
+  if (fetched.state === 'unavailable') return fetched.reason;
+  if (fetched.state === 'gone') {
+    if (owner) draft.concerned.add(owner);
+    markGone(draft, kind, id);
+    return undefined;
+  }
+  const asOf = row?.provider_as_of ? latest(fetched.asOf, row.provider_as_of) : fetched.asOf;
+  const source = { origin: 'fetched' as const, asOf };
+  applyObject(draft, { kind, value: fetched.object } as Provided, source);
+  return undefined;
+}
+
+type Row = StoredSubscription | StoredInvoice | StoredRefund | StoredDispute | undefined;
+
+const FIND: Record<Ordered, (draft: Draft, id: string) => Row> = {
+  subscription: (draft, id) => draft.subscription(id),
+  invoice: (draft, id) => draft.invoice(id),
+  refund: KINDS.refund.find,
+  dispute: KINDS.dispute.find,
+};
+
+function ownerOf(draft: Draft, row: Row): string | null {
+  if (!row) return null;
+  if ('stripe_customer_id' in row) return row.stripe_customer_id;
+  return draft.ownerOf(draft.paymentOf(row));
+}
+
+export function keysOfSubscription(provider: ProviderSubscription | null): Partial<Keys> {
+  if (!provider) return {};
+  const items = provider.items.map((item) => toItemState(provider, item));
+  return {
+    ...keysOfCustomer(provider.customer),
+    subscriptions: [provider.id],
+    items: provider.items.map(({ id }) => id),
+    serviceIds: items.flatMap(({ named_service_id: id }) => (id && /^\d{1,9}$/.test(id) ? [Number(id)] : [])),
+    serviceNumbers: items.flatMap(({ named_service_number: number }) => number ?? []),
+  };
+}
+
+export function keysOfInvoice(provider: ProviderInvoice | null): Partial<Keys> {
+  if (!provider) return {};
+  const { id, customer, stripeSubscriptionId, revises } = provider;
+  return {
+    ...keysOfCustomer(customer),
+    invoices: revises === null ? [id] : [id, revises],
+    subscriptions: stripeSubscriptionId ? [stripeSubscriptionId] : [],
+  };
+}
+
+function keysOfMoneyBack(
+  kind: MoneyBackKind,
+  { id, paymentIntentId, chargeId }: ProviderObjects[MoneyBackKind],
+): Partial<Keys> {
+  const intents = paymentIntentId === null ? [] : [paymentIntentId];
+  const payments = chargeId === null ? intents : [...intents, chargeId];
+  return { [`${kind}s`]: [id], intents, payments };
+}
+
+export function keysOfCheckout(checkout: ProviderCheckout | null): Partial<Keys> {
+  if (!checkout) return {};
+  const { customer, stripeSubscriptionId, reference } = checkout;
+  return {
+    ...keysOfCustomer(customer),
+    subscriptions: stripeSubscriptionId ? [stripeSubscriptionId] : [],
+    subscriptionIds: reference === null ? [] : [reference],
+  };
+}
+
+function keysOfCustomer(customer: ProviderCustomer | null): Partial<Keys> {
+  if (!customer) return {};
+  return {
+    stripeCustomers: [customer.stripeCustomerId],
+    numbers: customer.customerNumbers.map(({ number }) => number.toLowerCase()),
+    emails: customer.email ? [customer.email.toLowerCase()] : [],
+  };
+}

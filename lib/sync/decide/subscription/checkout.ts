@@ -1,0 +1,116 @@
+import type { KeptCheckout } from '@/db/schema';
+import { isSure } from '../../../customers/sure-link';
+import { latest } from '../../../dates';
+import { asReported, fromInbox } from '../../../stripe/event';
+import type { ProviderCheckout } from '../../../stripe/provider';
+import { toProviderCheckout } from '../../../stripe/to-subscription';
+import type { StoredEvent, StoredSubscription } from '../../snapshot';
+import { createdChange, toChanges } from '../changes';
+import { linkCustomer } from '../customer/link-customer';
+import type { Draft } from '../draft';
+import { adoptSold } from './adopt-sold';
+import { relinkItems } from './items';
+import { dateServices } from './service-dates';
+import { type Applied, findOrAdd } from './subscription';
+
+/**
+ * Paid, or with nothing to pay, it makes ours active if Stripe reported no state, or `incomplete` no later
+ * than the checkout; Stripe's next state overrides that. It never sets the state's time, since it has none.
+ */
+export function applyCheckout(draft: Draft, checkout: ProviderCheckout): Applied {
+  const { customer, stripeSubscriptionId, completedAt } = checkout;
+  if (!customer) return 'unmatched';
+  const link = linkCustomer(draft, customer);
+  if (!stripeSubscriptionId) return 'unchanged';
+  const { row: made, isNew } = findOrAdd(
+    draft,
+    stripeSubscriptionId,
+    link.customerId,
+    customer.stripeCustomerId,
+  );
+  const named = noteReference(draft, made, checkout.reference);
+  const row = isSure(link) ? adoptSold(draft, named) : named;
+  if (!checkout.paid) return 'unchanged';
+  const activates = mayActivate(row, completedAt);
+  const state = {
+    checkout_completed_at: latestOf(row.checkout_completed_at, completedAt),
+    ...(activates && { status: 'active' as const }),
+    ...(activates && row.provider_as_of && { recheck_at: draft.now }),
+  };
+  const { id, stripe_subscription_id: stripe_id } = row;
+  const subject = { entity: 'subscription' as const, entity_id: id, stripe_id };
+  draft.changes.push(...(isNew ? [createdChange(subject, stripe_id)] : toChanges(subject, row, state)));
+  draft.subscriptions.put({ ...row, ...state, stripe_synced_at: draft.now });
+  return activates ? 'applied' : 'unchanged';
+}
+
+function latestOf(...instants: (Date | null)[]): Date | null {
+  const known = instants.filter((at) => at !== null);
+  return known.length > 0 ? latest(...known) : null;
+}
+
+function mayActivate(
+  { status, provider_as_of: asOf }: StoredSubscription,
+  completedAt: Date | null,
+): boolean {
+  if (asOf === null) return status !== 'cancelled';
+  return status === 'incomplete' && completedAt !== null && asOf <= completedAt;
+}
+
+function noteReference(draft: Draft, row: StoredSubscription, reference: number | null): StoredSubscription {
+  if (reference === null || reference === row.id || row.checkout_reference !== null) return row;
+  if (!draft.subscriptionById(reference)) return row;
+  return draft.subscriptions.put({ ...row, checkout_reference: reference });
+}
+
+/** Checkouts and items link only what is their own customer's, once that is sure: both look again. */
+export function settleMoved(draft: Draft): void {
+  // A checkout that is looked at again may move it once more.
+  for (let customer = draft.moved.pop(); customer; customer = draft.moved.pop()) {
+    reapplyCheckouts(draft, customer);
+    const link = draft.links.get(customer);
+    if (!link || !isSure({ linkedBy: link.linked_by })) continue;
+    dateServices(draft, relinkItems(draft, customer));
+    for (const row of draft.subscriptionsOf(customer)) adoptSold(draft, row);
+  }
+}
+
+function reapplyCheckouts(draft: Draft, customer: string): void {
+  const checkouts = draft.events({ checkouts: customer }).flatMap((event) => {
+    const checkout = toStoredCheckout(event, customer);
+    return checkout ? [{ checkout, at: Number(checkout.completedAt), by: event.id }] : [];
+  });
+  checkouts.sort((a, b) => a.at - b.at || (a.by < b.by ? -1 : 1));
+  for (const { checkout } of checkouts) applyCheckout(draft, checkout);
+}
+
+/** Null if it did not buy a known subscription. */
+export function toKeptCheckout(payload: string): KeptCheckout | null {
+  const { object, account } = fromInbox(payload);
+  const checkout = toProviderCheckout(object);
+  if (!checkout || account !== null) return null;
+  const { id, stripeSubscriptionId: stripe_subscription_id, reference, paid } = checkout;
+  return { id, stripe_subscription_id, reference, paid };
+}
+
+/** Its customer's details were noted when it was applied first. Null: no such checkout of this customer's. */
+export function toStoredCheckout(stored: StoredEvent, stripeCustomerId: string): ProviderCheckout | null {
+  if (stored.payload !== '') return fromBody(stored.payload, stripeCustomerId);
+  if (stored.checkout?.stripe_customer_id !== stripeCustomerId) return null;
+  const { id, stripe_subscription_id, reference, paid, completed_at } = stored.checkout;
+  return {
+    id,
+    customer: { stripeCustomerId, customerNumbers: [], email: null, details: [] },
+    stripeSubscriptionId: stripe_subscription_id,
+    reference,
+    paid,
+    completedAt: new Date(completed_at),
+  };
+}
+
+function fromBody(payload: string, stripeCustomerId: string): ProviderCheckout | null {
+  const event = fromInbox(payload);
+  const isIts = event.stripeCustomerId === stripeCustomerId && event.account === null;
+  if (!isIts || event.type !== 'checkout.session.completed') return null;
+  return asReported(event, toProviderCheckout(event.object, event.created));
+}

@@ -1,0 +1,207 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { rows } from '@/db/database';
+import { decidedDisputes, reconciliationSeen } from '@/db/schema';
+import { earliest } from '../../dates';
+import {
+  isCursorGone,
+  type ListRequest,
+  listProviderCreditNotes,
+  listProviderDisputes,
+  listProviderInvoices,
+  listProviderRefunds,
+  listProviderSubscriptions,
+  type ProviderPage,
+} from '../../stripe/list';
+import { type Answers, Draft, type WantedKind } from '../decide/draft';
+import { applyObject, keysOfProvided, type Provided } from '../decide/object';
+import type { Ordered } from '../decide/order';
+import { isEmpty, toPlan } from '../decide/plan';
+import { uniteKeys } from '../snapshot';
+import type { SyncDeps } from '../sync-deps';
+import { settingsOf, storeOf } from '../synchronize';
+import { applyListed, guarded, nextAfter, retrieveAndApply, STEP_PAGE, type StripeDeps } from './object';
+import type { Run } from './run';
+
+type Read = (deps: StripeDeps, request: ListRequest) => Promise<ProviderPage<Provided['value']>>;
+
+const READ: Record<Ordered, Read> = {
+  subscription: ({ stripe, now }, request) => listProviderSubscriptions(stripe, now, request),
+  invoice: ({ stripe, now }, request) => listProviderInvoices(stripe, now, request),
+  refund: ({ stripe, now }, request) => listProviderRefunds(stripe, now, request),
+  dispute: ({ stripe, now }, request) => listProviderDisputes(stripe, now, request),
+};
+
+/** @returns where the next page begins; null at the end; empty where the list must begin again */
+export async function reconcilePage(
+  kind: Ordered,
+  deps: StripeDeps,
+  run: Run,
+  filter: Pick<ListRequest, 'status' | 'createdFrom'>,
+  after: string | null,
+): Promise<string | null> {
+  const page = await fromStart(after, (cursor) => READ[kind](deps, { ...filter, after: cursor }));
+  if (!page) return '';
+  for (const { id, error } of page.refused) {
+    await guarded(deps, run, kind, id, () => Promise.reject(error));
+  }
+  const unseen = (await unmet(deps, run, page.objects)).map((value) => ({ kind, value }) as Provided);
+  const done = await findInSync(deps, unseen, page.asOf);
+  for (const object of unseen) {
+    if (done.has(object)) run.counts.objects_checked += 1;
+    else {
+      await guarded(deps, run, kind, object.value.id, () => applyListed(deps, run, object, page.asOf));
+    }
+  }
+  await markSeen(
+    deps,
+    run,
+    unseen.map(({ value }) => value),
+  );
+  return page.next;
+}
+
+/** The customer was asked about when it was reported. A list that repeats it is no reason to ask again. */
+const ANSWERS = ((kind: WantedKind) =>
+  kind === 'customer' ? { state: 'unavailable', reason: 'no_api_key' } : undefined) as Answers;
+
+export async function findInSync(deps: SyncDeps, objects: Provided[], asOf: Date): Promise<Set<Provided>> {
+  const store = storeOf(deps);
+  const settings = settingsOf(deps);
+  let keys = uniteKeys(objects.map(keysOfProvided));
+  for (let reads = 1; ; reads += 1) {
+    const snapshot = await store.read(keys);
+    const drafts = objects.map((object) => {
+      const draft = new Draft(snapshot, settings, ANSWERS);
+      applyObject(draft, object, { origin: 'listed', asOf });
+      return draft;
+    });
+    const isDone = drafts.every(({ isMissing }) => !isMissing) || reads === MOST_READS;
+    if (isDone) return new Set(objects.filter((_, i) => changesNothing(drafts[i])));
+    keys = uniteKeys([keys, ...drafts.map(({ missing }) => missing)]);
+  }
+}
+
+const MOST_READS = 3;
+
+const changesNothing = (draft: Draft | undefined) =>
+  draft !== undefined && !draft.isIncomplete && !draft.unreported && isEmpty(toPlan(draft));
+
+async function fromStart<T>(
+  after: string | null,
+  read: (after: string | null) => Promise<T>,
+): Promise<T | null> {
+  try {
+    return await read(after === '' ? null : after);
+  } catch (error) {
+    if (after && isCursorGone(error)) return null;
+    throw error;
+  }
+}
+
+/** @returns the last id looked at; null at the end */
+export async function reconcileUnseen(
+  deps: StripeDeps,
+  run: Run,
+  kind: Ordered,
+  after: string | null,
+): Promise<string | null> {
+  const found = await unseen(deps, run, kind, Number(after ?? 0));
+  for (const row of found) {
+    await guarded(deps, run, kind, row.stripe_id, () => retrieveAndApply(deps, run, kind, row.stripe_id));
+  }
+  return nextAfter(found);
+}
+
+/** Looks up each id by itself: PostgreSQL last counted the table when it was empty, and would read it all. */
+async function unmet<T extends { id: string }>({ db }: SyncDeps, run: Run, objects: T[]): Promise<T[]> {
+  const ids = sql.param(objects.map(({ id }) => id));
+  const met = await rows<{ id: string }>(
+    db,
+    sql`select id from unnest(${ids}::text[]) as id, lateral (
+        select from reconciliation_seen s where s.run_id = ${run.id}::int and s.stripe_id = id limit 1) as seen`,
+  );
+  const known = new Set(met.map(({ id }) => id));
+  return objects.filter(({ id }) => !known.has(id));
+}
+
+/** Only once they are done: a run that dies within a page goes through all of it again. */
+async function markSeen({ db }: SyncDeps, run: Run, objects: { id: string }[]): Promise<void> {
+  if (objects.length === 0) return;
+  const seen = objects.map(({ id }) => ({ run_id: run.id, stripe_id: id }));
+  await db.insert(reconciliationSeen).values(seen).onConflictDoNothing();
+}
+
+/** The table of each kind, its column of Stripe's ids, and which of its rows are open. */
+const OPEN: Record<Ordered, [SQL, SQL, SQL]> = {
+  subscription: [sql`subscriptions`, sql`stripe_subscription_id`, sql`t.status <> 'cancelled'`],
+  invoice: [sql`invoices`, sql`stripe_invoice_id`, sql`t.status in ('draft', 'sent', 'overdue')`],
+  refund: [sql`refunds`, sql`stripe_refund_id`, sql`t.status = 'pending'`],
+  dispute: [sql`disputes`, sql`stripe_dispute_id`, sql`t.status not in ${decidedDisputes}`],
+};
+
+async function unseen({ db }: SyncDeps, run: Run, kind: Ordered, after: number) {
+  const [table, column, open] = OPEN[kind];
+  return rows<{ id: number; stripe_id: string }>(
+    db,
+    sql`select t.id, t.${column} as stripe_id
+      from ${table} t
+      where t.id > ${after}::int and t.${column} is not null and t.provider_gone_at is null and ${open}
+        and not exists (
+          select from reconciliation_seen s where s.run_id = ${run.id}::int and s.stripe_id = t.${column})
+      order by t.id limit ${sql.raw(String(STEP_PAGE))}`,
+  );
+}
+
+const DAY_MS = 86_400_000;
+
+/** A refund may fail up to 30 days later (docs.stripe.com/refunds#failed-refunds); disputes get as long. */
+const REVISED_DAYS = 32;
+
+/** A dispute is decided within some three months; older ones that are open are retrieved one by one. */
+const DISPUTE_DAYS = 120;
+
+/** Refunds that may have failed since the last run are up to `REVISED_DAYS` older. Null: all of history. */
+export function refundsFrom({ windowFrom }: Run): Date | null {
+  return windowFrom && new Date(windowFrom.getTime() - REVISED_DAYS * DAY_MS);
+}
+
+/** A list has no filter for those that are open. Null: all of history. */
+export async function disputesFrom({ db, now }: SyncDeps, run: Run): Promise<Date | null> {
+  const revised = refundsFrom(run);
+  if (!revised) return null;
+  const since = new Date(now().getTime() - DISPUTE_DAYS * DAY_MS);
+  const [open] = await rows<{ oldest: string | null }>(
+    db,
+    sql`select min(issued_at)::text as oldest from disputes
+      where status not in ${decidedDisputes} and provider_gone_at is null
+        and issued_at >= ${since.toISOString()}::timestamptz`,
+  );
+  return open?.oldest ? earliest(revised, new Date(open.oldest)) : revised;
+}
+
+/** Retrieves invoices that were credited, or whose credit note was voided, after what we hold of them. */
+export async function reconcileCreditNotes(
+  deps: StripeDeps,
+  run: Run,
+  after: string | null,
+): Promise<string | null> {
+  const { notes, next } = await listProviderCreditNotes(deps.stripe, {
+    status: null,
+    createdFrom: run.windowFrom,
+    after: after === '' ? null : after,
+  });
+  run.counts.objects_checked += notes.length;
+  const behind = await rows<{ id: string }>(
+    deps.db,
+    sql`select distinct n.id from unnest(
+        ${sql.param(notes.map(({ invoice }) => invoice))}::text[],
+        ${sql.param(notes.map(({ changedAt }) => changedAt.toISOString()))}::text[]) as n(id, changed_at)
+      left join invoices i on i.stripe_invoice_id = n.id
+      where i.id is null or i.provider_gone_at is null and coalesce(i.provider_as_of <= n.changed_at::timestamptz, true)
+      order by n.id`,
+  );
+  for (const { id } of behind) {
+    await guarded(deps, run, 'invoice', id, () => retrieveAndApply(deps, run, 'invoice', id));
+  }
+  return next;
+}

@@ -1,0 +1,177 @@
+import { and, asc, eq, gt, isNotNull, isNull, notExists, or, sql } from 'drizzle-orm';
+import { rows } from '@/db/database';
+import { invoices, reconciliationFailures, stripeCustomers, stripeEvents, subscriptions } from '@/db/schema';
+import { listProviderCheckouts } from '../../stripe/list';
+import { recheckLink } from '../decide/customer/link-customer';
+import { keysOfCheckout } from '../decide/object';
+import { applyCheckout, settleMoved } from '../decide/subscription/checkout';
+import { replayEvent } from '../inbox/handle-event';
+import { mergeKeys, noKeys } from '../snapshot';
+import type { SyncDeps } from '../sync-deps';
+import {
+  guarded,
+  inRun,
+  nextAfter,
+  recordFailure,
+  resolveFailures,
+  retrieveAndApply,
+  STEP_PAGE,
+  type StripeDeps,
+} from './object';
+import type { Run } from './run';
+
+/** Retrieves what was decided without Stripe's word, and subscriptions that were only ever named. */
+export async function recheck(
+  deps: StripeDeps,
+  run: Run,
+  kind: 'subscription' | 'invoice',
+  after: string | null,
+): Promise<string | null> {
+  const table = kind === 'subscription' ? subscriptions : invoices;
+  const column = kind === 'subscription' ? subscriptions.stripe_subscription_id : invoices.stripe_invoice_id;
+  const isStub = kind === 'subscription' ? sql`${subscriptions.is_stub}` : undefined;
+  const found = await deps.db
+    .select({ id: table.id, stripeId: column })
+    .from(table)
+    .where(
+      and(
+        isNotNull(column),
+        isNull(table.provider_gone_at),
+        gt(table.id, Number(after ?? 0)),
+        or(isNotNull(table.recheck_at), isStub),
+      ),
+    )
+    .orderBy(asc(table.id))
+    .limit(STEP_PAGE);
+  for (const { stripeId } of found) {
+    if (!stripeId) continue;
+    await guarded(deps, run, kind, stripeId, () => retrieveAndApply(deps, run, kind, stripeId));
+  }
+  return nextAfter(found);
+}
+
+export async function retryFailures(
+  deps: StripeDeps,
+  run: Run,
+  after: string | null,
+): Promise<string | null> {
+  const { id, object: kind, stripe_id, resolved_at } = reconciliationFailures;
+  // There is one row for each run in which an object failed.
+  const first = sql<number>`min(${id})`.mapWith(id);
+  const failed = await deps.db
+    .select({ id: first, object: kind, stripeId: stripe_id })
+    .from(reconciliationFailures)
+    .where(isNull(resolved_at))
+    .groupBy(kind, stripe_id)
+    .having(gt(first, Number(after ?? 0)))
+    .orderBy(first)
+    .limit(STEP_PAGE);
+  for (const { object, stripeId } of failed) {
+    if (object === 'event' || object === 'customer') continue; // the inbox and the link keep those themselves
+    await guarded(deps, run, object, stripeId, () => retrieveAndApply(deps, run, object, stripeId));
+  }
+  return nextAfter(failed);
+}
+
+/** Asks Stripe for the customers that it did not report when they were linked. */
+export async function recheckCustomers(
+  deps: StripeDeps,
+  run: Run,
+  after: string | null,
+): Promise<string | null> {
+  const { stripe_customer_id: column, recheck_at } = stripeCustomers;
+  const found = await deps.db
+    .select({ id: column })
+    .from(stripeCustomers)
+    .where(and(isNotNull(recheck_at), gt(column, after ?? '')))
+    .orderBy(asc(column))
+    .limit(STEP_PAGE);
+  for (const { id } of found) await guarded(deps, run, 'customer', id, () => recheckCustomer(deps, run, id));
+  const next = nextAfter(found);
+  if (next !== null) return next;
+  const stillFails = deps.db
+    .select({ one: sql`1` })
+    .from(stripeCustomers)
+    .where(and(eq(column, reconciliationFailures.stripe_id), isNotNull(recheck_at)));
+  await resolveFailures(deps, 'customer', notExists(stillFails)); // it may be settled though the run was refused
+  return null;
+}
+
+async function recheckCustomer(deps: StripeDeps, run: Run, id: string): Promise<void> {
+  const failure = await inRun(deps, run, {
+    stripeCustomerId: id,
+    keys: mergeKeys(noKeys(), { stripeCustomers: [id] }),
+    decide: (draft) => {
+      const failure = recheckLink(draft, id);
+      settleMoved(draft);
+      return failure;
+    },
+  });
+  if (failure) await recordFailure(deps, run, 'customer', id, failure);
+}
+
+// A literal, so that the partial indexes over it are used.
+const hasFailed = sql`${stripeEvents.outcome} = 'failed'`;
+
+export async function retryFailedEvents(
+  deps: SyncDeps,
+  run: Run,
+  after: string | null,
+): Promise<string | null> {
+  const { mode } = deps;
+  const isOfKeys = mode === null ? undefined : eq(stripeEvents.livemode, mode === 'live');
+  const failed = await deps.db
+    .select({ id: stripeEvents.id })
+    .from(stripeEvents)
+    .where(and(hasFailed, isOfKeys, isNull(stripeEvents.failure_reason), gt(stripeEvents.id, after ?? '')))
+    .orderBy(asc(stripeEvents.id))
+    .limit(STEP_PAGE);
+  for (const { id } of failed) {
+    await guarded(deps, run, 'event', id, async () => {
+      await replayEvent(deps, id);
+    });
+  }
+  const next = nextAfter(failed);
+  if (next !== null) return next;
+  const stillFails = deps.db
+    .select({ one: sql`1` })
+    .from(stripeEvents)
+    .where(and(eq(stripeEvents.id, reconciliationFailures.stripe_id), hasFailed));
+  await resolveFailures(deps, 'event', notExists(stillFails)); // a delivery or staff may have taken it, too
+  return null;
+}
+
+export async function linkCheckouts(
+  deps: StripeDeps,
+  run: Run,
+  after: string | null,
+): Promise<string | null> {
+  const unlinked = await rows<{ id: number; stripe_customers: string[] }>(
+    deps.db,
+    sql`select s.id, array_agg(c.stripe_customer_id order by c.stripe_customer_id) as stripe_customers
+      from subscriptions s join stripe_customers c using (customer_id)
+      where s.stripe_subscription_id is null and s.status <> 'cancelled' and s.id > ${Number(after ?? 0)}::int
+      group by s.id order by s.id limit ${sql.raw(String(STEP_PAGE))}`,
+  );
+  for (const { id, stripe_customers } of unlinked) {
+    for (const customer of stripe_customers) {
+      await guarded(deps, run, 'customer', customer, () => linkCheckout(deps, run, id, customer));
+    }
+  }
+  return nextAfter(unlinked);
+}
+
+/** One that Stripe does not know is asked about again by the next run, since it is still not linked. */
+async function linkCheckout(deps: StripeDeps, run: Run, id: number, customer: string): Promise<void> {
+  const found = await listProviderCheckouts(deps.stripe, customer);
+  for (const checkout of found.filter(({ reference }) => reference === id)) {
+    await inRun(deps, run, {
+      stripeCustomerId: customer,
+      keys: mergeKeys(noKeys(), keysOfCheckout(checkout)),
+      decide: (draft) => {
+        applyCheckout(draft, checkout);
+        settleMoved(draft);
+      },
+    });
+  }
+}

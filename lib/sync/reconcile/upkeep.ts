@@ -1,0 +1,134 @@
+import { and, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm';
+import { type Database, rows } from '@/db/database';
+import { invoices, reconciliationChanges } from '@/db/schema';
+import { transact } from '@/db/transaction';
+import { bookEntries } from '../../book-entries';
+import { checkCounts } from '../../counted-list/check-counts';
+import { haveSameDays, toCalendarDate } from '../../dates';
+import { clearOver } from '../../oauth/clear-over';
+import { isPastDueSql } from '../../overdue';
+import { fetchAccount } from '../../stripe/fetch';
+import { clearToolCalls } from '../../tool-calls/record-tool-call';
+import { toKeptCheckout } from '../decide/subscription/checkout';
+import type { SyncDeps } from '../sync-deps';
+import { STEP_PAGE, type StripeDeps } from './object';
+import type { Run } from './run';
+
+export async function markOverdue(deps: SyncDeps, run: Run): Promise<string | null> {
+  const today = toCalendarDate(deps.now(), deps.timeZone);
+  const isPastDue = isPastDueSql(invoices.due_date, sql`${today}::date`);
+  const changed = await transact(deps.db, async (tx) => {
+    const due = tx
+      .select({ id: invoices.id })
+      .from(invoices)
+      .where(and(eq(invoices.status, 'sent'), isNull(invoices.stripe_invoice_id), isPastDue))
+      .limit(STEP_PAGE)
+      .for('update');
+    const changed = await tx
+      .update(invoices)
+      .set({ status: 'overdue' })
+      .where(inArray(invoices.id, due))
+      .returning({ id: invoices.id });
+    const change = { entity: 'invoice', field: 'status', before: 'sent', after: 'overdue' } as const;
+    const entries = changed.map(({ id }) => ({
+      ...change,
+      run_id: run.id,
+      entity_id: id,
+      outcome: 'fixed' as const,
+    }));
+    if (entries.length > 0) await tx.insert(reconciliationChanges).values(entries);
+    return changed.length;
+  });
+  run.counts.changes_count += changed;
+  return changed === STEP_PAGE ? '' : null; // those done are overdue now: the next page begins at the start
+}
+
+const BOOKED_AT_ONCE = 500;
+
+/** Posts what a process of an older version wrote since the last run and could not post. */
+export async function bookMissed(deps: SyncDeps, run: Run, after: string | null): Promise<string | null> {
+  const [kind = '', last = '0'] = (after ?? 'invoices 0').split(' ');
+  const table = kind === 'payments' ? sql`payments` : sql`invoices`;
+  const since = (run.windowFrom ?? new Date(0)).toISOString();
+  const found = await rows<{ id: number }>(
+    deps.db,
+    sql`select id from ${table} where id > ${Number(last)}::int and updated_at >= ${since}::timestamptz
+      order by id limit ${sql.raw(String(BOOKED_AT_ONCE))}`,
+  );
+  const ids = found.map(({ id }) => id);
+  await transact(deps.db, (tx) =>
+    bookEntries(tx, { [kind]: ids }, { now: deps.now(), timeZone: deps.timeZone }),
+  );
+  if (found.length === BOOKED_AT_ONCE) return `${kind} ${ids.at(-1)}`;
+  return kind === 'invoices' ? 'payments 0' : null;
+}
+
+/** One block of each list is counted: an alert tells where the counts are wrong. */
+export async function checkLists({ db, log }: SyncDeps): Promise<null> {
+  const wrong = await checkCounts(db);
+  if (wrong.length > 0) log.error({ lists: wrong }, 'counts of lists are wrong');
+  return null;
+}
+
+const DROPPED_AT_ONCE = 500;
+/** More are left to the next night. */
+const MOST = 50_000;
+const DAY = 86_400_000;
+
+/** Keeps what a checkout is applied again by, and bodies of events that are tried again. */
+export async function dropOldBodies(deps: SyncDeps, _: Run, dropped: string | null): Promise<string | null> {
+  const before = new Date(deps.now().getTime() - deps.eventRetentionDays * DAY);
+  const isOver = sql`payload <> '' and stripe_created < ${before.toISOString()}::timestamptz
+    and outcome in ('processed', 'stale', 'ignored')`;
+  const count = await transact(deps.db, (tx) => dropBatch(tx, isOver));
+  const total = Number(dropped ?? 0) + count;
+  return count < DROPPED_AT_ONCE || total >= MOST ? null : String(total);
+}
+
+export async function dropBatch(tx: Database, isOver: SQL): Promise<number> {
+  const found = await rows<{ id: string; body: string | null }>(
+    tx,
+    sql`select id, case when type = 'checkout.session.completed' then payload end as body
+      from stripe_events where ${isOver} order by stripe_created limit ${sql.raw(String(DROPPED_AT_ONCE))} for update`,
+  );
+  const kept = found.map(({ id, body }) => ({ id, checkout: body === null ? null : toKeptCheckout(body) }));
+  await tx.execute(sql`update stripe_events e set payload = '', checkout = k.checkout, updated_at = now()
+    from jsonb_to_recordset(${JSON.stringify(kept)}::jsonb) as k(id text, checkout jsonb) where e.id = k.id`);
+  return found.length;
+}
+
+export async function clearAccess(deps: SyncDeps, _: Run, cleared: string | null): Promise<string | null> {
+  const now = deps.now();
+  const found = await clearToolCalls(deps.db, { now, days: deps.toolCallRetentionDays });
+  if (!found.isOver) return String(Number(cleared ?? 0) + found.cleared);
+  await clearOver(deps.db, now);
+  return null;
+}
+
+/**
+ * Reports an account whose calendar days are not ours: an invoice of the last evening of a month is then in another
+ * month at Stripe. Without an answer the run goes on, because nothing else depends on it.
+ */
+export async function compareTimeZone(
+  { db, stripe, log, now, timeZone }: StripeDeps,
+  run: Run,
+): Promise<null> {
+  const account = await fetchAccount(stripe);
+  if ('reason' in account) {
+    log.warn({ run: run.id, reason: account.reason }, 'the time zone of the Stripe account is not known');
+    return null;
+  }
+  if (account.timeZone === null || haveSameDays(account.timeZone, timeZone, now())) return null;
+  await db.insert(reconciliationChanges).values({
+    run_id: run.id,
+    entity: 'account',
+    entity_id: null,
+    stripe_id: account.id,
+    field: 'time_zone',
+    before: timeZone,
+    after: account.timeZone,
+    outcome: 'reported',
+  });
+  run.counts.changes_count += 1;
+  return null;
+}

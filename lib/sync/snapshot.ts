@@ -1,0 +1,197 @@
+import {
+  customerServices,
+  customers,
+  disputes,
+  invoices,
+  type KeptCheckout,
+  payments,
+  refunds,
+  stripeCustomers,
+  type stripeEvents,
+  subscriptionItems,
+  subscriptions,
+} from '@/db/schema';
+
+export type Rows = { [Name in TableName]: Map<KeyOf<Name>, StoredRows[Name]> };
+
+export interface StoredEvent {
+  id: string;
+  outcome: StoredOutcome;
+  attempts: number;
+  /** Empty where only its outcome was asked for, or the body was removed. */
+  payload: string;
+  checkout: (KeptCheckout & { completed_at: string; stripe_customer_id: string }) | null;
+  isStorable: boolean;
+}
+
+export interface Snapshot {
+  keys: Keys;
+  rows: Rows;
+  billing: BillingElsewhere[];
+  /** Numbers, in lower case, of customers that were merged into another one, and which that is. */
+  merged: Map<string, number>;
+  /** Customers by the e-mail addresses that were asked for, as the database compares them. */
+  withEmail: Map<string, number[]>;
+  tombstones: Set<string>;
+  /** Those of the tasks that were asked for that staff know of. */
+  told: Set<string>;
+  events: Map<string, StoredEvent>;
+}
+
+/** What a snapshot is read by. What a row leads to comes with it: see `read`. */
+export interface Keys {
+  events: string[];
+  /** Ids of Stripe customers, to read their links and linked customers. */
+  stripeCustomers: string[];
+  /** Stripe customers all of whose subscriptions are wanted. */
+  whole: string[];
+  /** Stripe customers whose completed checkouts are wanted. */
+  checkouts: string[];
+  /** Ids of our customers, to read all their links. */
+  linked: number[];
+  /** Customer numbers, in any case. */
+  numbers: string[];
+  emails: string[];
+  subscriptions: string[];
+  subscriptionIds: number[];
+  items: string[];
+  serviceIds: number[];
+  serviceNumbers: string[];
+  invoices: string[];
+  /** References of payments, and of those that were deleted. */
+  payments: string[];
+  /** Payments by our ids, with all that came back of them, and by Stripe's payment intents. */
+  paymentIds: number[];
+  intents: string[];
+  /** Refunds and disputes by Stripe's ids, each with its payment. */
+  refunds: string[];
+  disputes: string[];
+  /** Objects with a second: all events that Stripe created of it then. */
+  seconds: string[];
+  /** Tasks that staff may have been told of, by kind and subject. */
+  tasks: string[];
+  /** Subscriptions whose applied events are wanted, the latest first. */
+  reported: string[];
+}
+
+type Key = Keys[keyof Keys][number];
+
+export function noKeys(): Keys {
+  return {
+    events: [],
+    stripeCustomers: [],
+    whole: [],
+    checkouts: [],
+    linked: [],
+    numbers: [],
+    emails: [],
+    subscriptions: [],
+    subscriptionIds: [],
+    items: [],
+    serviceIds: [],
+    serviceNumbers: [],
+    invoices: [],
+    payments: [],
+    paymentIds: [],
+    intents: [],
+    refunds: [],
+    disputes: [],
+    seconds: [],
+    reported: [],
+    tasks: [],
+  };
+}
+
+export function mergeKeys(one: Keys, more: Partial<Keys>): Keys {
+  const merged: Record<string, Key[]> = { ...one };
+  for (const name in more) {
+    const known: Key[] = merged[name] ?? [];
+    const keys: Key[] = more[name as keyof Keys] ?? [];
+    if (!keys.every((key) => known.includes(key))) merged[name] = [...new Set([...known, ...keys])];
+  }
+  return merged as unknown as Keys;
+}
+
+export function uniteKeys(all: Keys[]): Keys {
+  const [first = noKeys(), ...others] = all;
+  if (others.length === 0) return first;
+  const names = Object.keys(first) as (keyof Keys)[];
+  const united = names.map((name) => [name, [...new Set<Key>(all.flatMap((keys): Key[] => keys[name]))]]);
+  return Object.fromEntries(united) as Keys;
+}
+
+export const secondKey = (objectId: string, second: Date): string => `${second.toISOString()} ${objectId}`;
+
+/** The tables that sync reads and writes, in the order in which ids are made. */
+export const TABLES = {
+  links: stripeCustomers,
+  customers,
+  services: customerServices,
+  subscriptions,
+  items: subscriptionItems,
+  invoices,
+  payments,
+  refunds,
+  disputes,
+} as const;
+
+export type TableName = keyof typeof TABLES;
+export const TABLE_NAMES = Object.keys(TABLES) as TableName[];
+
+export type KeyOf<Name extends TableName> = Name extends 'links' ? string : number;
+export const keyColumn = (name: TableName) => (name === 'links' ? 'stripe_customer_id' : 'id');
+
+export type StoredRows = {
+  [Name in TableName]: Name extends keyof InPart ? InPart[Name] : (typeof TABLES)[Name]['$inferSelect'];
+};
+
+interface InPart {
+  customers: Pick<
+    typeof customers.$inferSelect,
+    | 'id'
+    | 'customer_number'
+    | 'email'
+    | 'last_name'
+    | 'phone'
+    | 'street'
+    | 'postal_code'
+    | 'city'
+    | 'country'
+    | 'erased_at'
+    | 'version'
+  >;
+  services: Pick<
+    typeof customerServices.$inferSelect,
+    | 'id'
+    | 'customer_id'
+    | 'service_number'
+    | 'status'
+    | 'price'
+    | 'currency'
+    | 'billing_interval'
+    | 'next_billing_date'
+    | 'synced_billing_date'
+    | 'ends_on'
+    | 'synced_ends_on'
+    | 'version'
+  >;
+}
+
+export type StoredLink = StoredRows['links'];
+export type StoredCustomer = StoredRows['customers'];
+export type StoredService = StoredRows['services'];
+export type StoredSubscription = StoredRows['subscriptions'];
+export type StoredItem = StoredRows['items'];
+export type StoredInvoice = StoredRows['invoices'];
+export type StoredPayment = StoredRows['payments'];
+export type StoredRefund = StoredRows['refunds'];
+export type StoredDispute = StoredRows['disputes'];
+export type StoredOutcome = (typeof stripeEvents.$inferSelect)['outcome'];
+
+/** A live item, of a surely known customer, of a subscription that was not read as a whole. */
+export interface BillingElsewhere {
+  customer_service_id: number;
+  subscription_id: number;
+  until: Date;
+  endsAt: Date | null;
+}
